@@ -239,7 +239,7 @@ func tried[W work](w W, o *Outcome, at int64) {
 		a.Phase = placing
 		w.store(a)
 		f.prepare(n.Vertex, w.id(), o.Claim)
-		if f.stopped {
+		if f.Stopped {
 			f.discard(w.id())
 			w.ended(&Outcome{Failure: cancelled()}, at)
 		}
@@ -274,11 +274,11 @@ func nest[W work](w W, call *Call) *core.Failure {
 	}
 	owner := w.id()
 	child := f.m.newFrame(f.m.frameID(owner), n.Frame.Plan, w.path(), f, start, given)
-	child.owner = owner
+	child.Owner = owner
 	f.children++
 	w.adopt(child)
 	if n.Timeout > 0 {
-		child.deadline = f.m.in(n.Timeout)
+		child.Deadline = f.m.in(n.Timeout)
 		child.watch()
 	}
 	child.mode.open()

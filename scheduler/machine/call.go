@@ -14,10 +14,10 @@ import (
 // nil outside of units.
 func (f *frame) call(n *plan.Node, in *pass) *Call {
 	edges := f.edgeInputs(n, in)
-	if n.Bare && edges == nil && f.path == "" && f.inputs.Len() == 0 {
+	if n.Bare && edges == nil && f.Path == "" && f.Inputs.Len() == 0 {
 		return nil
 	}
-	c := &Call{Path: f.path, Inputs: f.inputs, Edges: edges}
+	c := &Call{Path: f.Path, Inputs: f.Inputs, Edges: edges}
 	if len(n.Reads) > 0 {
 		c.Values = make([]any, len(n.Reads))
 	}
@@ -41,7 +41,7 @@ func (f *frame) call(n *plan.Node, in *pass) *Call {
 func (f *frame) read(r plan.Read, in *pass) any {
 	if in != nil {
 		if i := in.t.u.OwnIndex(r.Field); i >= 0 {
-			return in.t.view[i].At(in.t.before(&in.t.u.Own[i], in))
+			return in.t.View[i].At(in.t.before(&in.t.u.Own[i], in))
 		}
 	}
 	return f.at(int(r.Field), int(r.Threshold))
@@ -85,10 +85,10 @@ func readable(v any) any {
 // edgeInputs collects what direct predecessors sent, nil when nobody did.
 func (f *frame) edgeInputs(n *plan.Node, in *pass) *core.Object {
 	var o *core.Object
-	if f.outputs != nil {
+	if f.Outputs != nil {
 		for _, e := range f.p.InEdges(n.Vertex) {
 			edge := &f.p.Edges[e]
-			if v := f.outputs[edge.FromNode]; edge.ToNode == n.Index && f.v[edge.From].status.Succeeded() && !core.IsMissing(v) && f.takes(e) {
+			if v := f.Outputs[edge.FromNode]; edge.ToNode == n.Index && f.v[edge.From].Status.Succeeded() && !core.IsMissing(v) && f.takes(e) {
 				if o == nil {
 					o = &core.Object{}
 				}
@@ -108,11 +108,11 @@ func (f *frame) edgeInputs(n *plan.Node, in *pass) *core.Object {
 // nodeStatus returns the status of a node as $nodes shows it.
 func (f *frame) nodeStatus(node int32) core.Status {
 	n := &f.p.Nodes[node]
-	if f.v[n.Vertex].phase != resolved {
+	if f.v[n.Vertex].Phase != resolved {
 		return core.StatusNone
 	}
 	if n.Member < 0 {
-		return f.v[n.Vertex].status
+		return f.v[n.Vertex].Status
 	}
 	return f.memberStatus(n)
 }
@@ -129,7 +129,7 @@ func (e levelEnv) Field(slot int) any {
 func (e levelEnv) Node(id int) (core.Status, any) {
 	return e.f.nodeStatus(int32(id)), e.f.output(int32(id))
 }
-func (e levelEnv) Input(name string) any { return inputNamed(e.f.inputs, name) }
+func (e levelEnv) Input(name string) any { return inputNamed(e.f.Inputs, name) }
 func (levelEnv) Item() any               { return core.Missing }
 func (levelEnv) Index() any              { return core.Missing }
 func (levelEnv) Extra(expressions.Root) any {
@@ -151,7 +151,7 @@ type unitEnv struct {
 
 func (e unitEnv) Field(slot int) any {
 	if i := e.t.u.OwnIndex(int32(slot)); i >= 0 {
-		return readable(e.t.view[i].Last())
+		return readable(e.t.View[i].Last())
 	}
 	return e.levelEnv.Field(slot)
 }

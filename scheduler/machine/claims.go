@@ -80,7 +80,7 @@ func (f *frame) discard(id ID) bool {
 		return false
 	}
 	keep := false
-	if p.Claim.Always && f.stopped {
+	if p.Claim.Always && f.Stopped {
 		who := f.claimant(id)
 		if _, _, taken := f.m.taken(&p.Claim, who); !taken {
 			keep = true
@@ -140,7 +140,7 @@ func (m *Machine) place() {
 		again = false
 		for _, f := range slices.Clone(m.placers) {
 			for _, v := range slices.Clone(f.placers) {
-				for !f.stopped {
+				for !f.Stopped {
 					id, ok := f.dueToPlace(v)
 					if !ok {
 						break
@@ -175,14 +175,14 @@ type placer interface {
 // the frames around.
 func (f *frame) claimTurn(v int32) bool {
 	all := f.p.Claimers
-	for f.claimAt < len(all) && f.v[all[f.claimAt].Vertex].phase == resolved {
+	for f.claimAt < len(all) && f.v[all[f.claimAt].Vertex].Phase == resolved {
 		f.claimAt++
 	}
 	own, found := slices.BinarySearchFunc(all, v, func(c plan.Claimer, v int32) int { return cmp.Compare(c.Vertex, v) })
 	if found && f.claimAt < int(all[own].After) {
 		return false
 	}
-	return f.parent == nil || f.parent.executionTurn(f.owner)
+	return f.parent == nil || f.parent.executionTurn(f.Owner)
 }
 
 // executionTurn is claimTurn for what is nested in an execution.
@@ -192,8 +192,8 @@ func (f *frame) executionTurn(id ID) bool {
 
 // firstOpen returns the first item that has not ended.
 func (t *fanOut) firstOpen() int {
-	t.front = max(t.front, t.base)
-	for t.front < t.known() && (t.phases[t.front-t.base] == succeeded || t.phases[t.front-t.base] == failed) {
+	t.front = max(t.front, t.Base)
+	for t.front < t.known() && (t.Phases[t.front-t.Base] == succeeded || t.Phases[t.front-t.Base] == failed) {
 		t.front++
 	}
 	return t.front
@@ -201,24 +201,24 @@ func (t *fanOut) firstOpen() int {
 
 func (t *fanOut) dueToPlace() (ID, bool) {
 	i := t.firstOpen()
-	if i >= t.known() || t.phases[i-t.base] != placing {
+	if i >= t.known() || t.Phases[i-t.Base] != placing {
 		return ID{}, false
 	}
 	return t.id(i), true
 }
 
 func (t *unit) dueToPlace() (ID, bool) {
-	at := slices.IndexFunc(t.live, func(p *pass) bool { return p.Phase == placing && t.passTurn(p.N) && !t.f.placing(p.id()) })
+	at := slices.IndexFunc(t.Live, func(p *pass) bool { return p.Phase == placing && t.passTurn(p.N) && !t.f.placing(p.id()) })
 	if at < 0 {
 		return ID{}, false
 	}
-	return t.live[at].id(), true
+	return t.Live[at].id(), true
 }
 
 // passTurn reports whether all earlier passes are past the last member that replaces
 // something.
 func (t *unit) passTurn(n int) bool {
-	return !slices.ContainsFunc(t.live, func(p *pass) bool { return p.N < n && p.Place <= int(t.u.LastClaim) })
+	return !slices.ContainsFunc(t.Live, func(p *pass) bool { return p.N < n && p.Place <= int(t.u.LastClaim) })
 }
 
 // decideClaim lets a result be put in place, or drops it. It reports whether something is
@@ -244,7 +244,7 @@ func (f *frame) decideClaim(id ID) (issued bool) {
 func (f *frame) issuePlace(id ID) {
 	f.flying++
 	f.find(id).group().acquire()
-	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: &Call{Path: f.path}})
+	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: &Call{Path: f.Path}})
 }
 
 // placements lists the results that wait, by id.
@@ -286,7 +286,7 @@ func (f *frame) answerPlaced(e *Event) bool {
 	switch {
 	case e.Kind == Placed:
 		f.placed(e)
-	case f.stopped || f.v[f.p.Nodes[e.ID.Node].Vertex].phase == losing:
+	case f.Stopped || f.v[f.p.Nodes[e.ID.Node].Vertex].Phase == losing:
 		f.placed(&Event{ID: e.ID, Ended: e.Ended, Outcome: Outcome{Failure: cancelled()}})
 	default:
 		f.prepareAgain(e.ID)
@@ -319,7 +319,7 @@ func (f *frame) placed(e *Event) {
 func (f *frame) claimant(id ID) claimant {
 	var who claimant
 	if f.parent != nil {
-		who = f.parent.claimant(f.owner)
+		who = f.parent.claimant(f.Owner)
 	}
 	return append(who, execution{id.Node, id.From})
 }
@@ -374,7 +374,7 @@ func (m *Machine) claimantName(who claimant) string {
 // voidClaims drops the claims of an execution that failed, and of what is nested in it. What
 // is cancelled when a frame stops keeps them, so that no later execution replaces its targets.
 func (f *frame) voidClaims(id ID) {
-	if len(f.m.claims) == 0 || f.stopped {
+	if len(f.m.claims) == 0 || f.Stopped {
 		return
 	}
 	who := f.claimant(id)
@@ -402,7 +402,7 @@ func (f *frame) hasPending() bool {
 
 // plainID names the latest attempt of a plain node.
 func (f *frame) plainID(v int32) ID {
-	return ID{Frame: f.id, Node: f.p.Vertices[v].Node, Attempt: f.v[v].attempts}
+	return ID{Frame: f.ID, Node: f.p.Vertices[v].Node, Attempt: f.v[v].Attempts}
 }
 
 // dropClaim drops what an attempt has prepared that does not count any more.
@@ -418,8 +418,8 @@ func (t *fanOut) discardFrom(from int) (awaited bool) {
 	if len(t.f.pending) == 0 {
 		return false
 	}
-	for i := max(from, t.base); i < t.known(); i++ {
-		if p := &t.phases[i-t.base]; *p == placing {
+	for i := max(from, t.Base); i < t.known(); i++ {
+		if p := &t.Phases[i-t.Base]; *p == placing {
 			if t.f.discard(t.id(i)) {
 				*p = waiting
 			} else {

@@ -33,27 +33,34 @@ func marked(v any) string {
 	return ""
 }
 
-func (a anyJSON) MarshalJSON() ([]byte, error) {
-	if core.IsMissing(a.v) {
-		return []byte(`{"` + markMissing + `":true}`), nil
+// mark returns the value whose plain JSON form is the form of v.
+func mark(v any) any {
+	switch {
+	case core.IsMissing(v):
+		return core.ObjectOf(markMissing, true)
+	case marked(v) != "":
+		return core.ObjectOf(markValue, v)
 	}
-	if marked(a.v) != "" {
-		return core.AppendJSON(nil, core.ObjectOf(markValue, a.v))
-	}
-	return core.AppendJSON(nil, a.v)
+	return v
 }
 
-func (a *anyJSON) UnmarshalJSON(data []byte) (err error) {
-	if a.v, err = core.ParseJSON(data); err != nil {
-		return err
-	}
-	switch marked(a.v) {
+// unmark is the inverse of mark.
+func unmark(v any) any {
+	switch marked(v) {
 	case markMissing:
-		a.v = core.Missing
+		return core.Missing
 	case markValue:
-		_, a.v = a.v.(*core.Object).At(0)
+		_, v = v.(*core.Object).At(0)
 	}
-	return nil
+	return v
+}
+
+func (a anyJSON) MarshalJSON() ([]byte, error) { return core.AppendJSON(nil, mark(a.v)) }
+
+func (a *anyJSON) UnmarshalJSON(data []byte) error {
+	v, err := core.ParseJSON(data)
+	a.v = unmark(v)
+	return err
 }
 
 // sentJSON is what was sent, as a list of one: a null that was sent differs from
@@ -284,21 +291,19 @@ type eventJSON struct {
 	Items   []outcomeJSON `json:"items,omitempty"`
 }
 
+// outcomeJSON is the outcome of an event. Its writes are named, so that journals can be read
+// without the plan.
 type outcomeJSON struct {
-	Status  core.Status   `json:"status,omitempty"`
-	Writes  *core.Object  `json:"writes,omitempty"`
-	Output  sentJSON      `json:"output,omitempty"`
-	Failure *core.Failure `json:"failure,omitempty"`
-	Note    string        `json:"note,omitempty"`
-	Text    string        `json:"text,omitempty"`
-	Why     string        `json:"why,omitempty"`
-	Route   *Route        `json:"route,omitempty"`
-	Usage   *core.Usage   `json:"usage,omitempty"`
-	Claim   *Claim        `json:"claim,omitempty"`
+	plainOutcome
+	Writes *core.Object `json:"writes,omitempty"`
+	Output sentJSON     `json:"output,omitempty"`
 }
 
+// plainOutcome is an Outcome without its methods.
+type plainOutcome Outcome
+
 func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
-	j := outcomeJSON{Status: o.Status, Failure: o.Failure, Note: o.Note, Text: o.Text, Why: o.Why, Route: o.Route, Usage: o.Usage, Claim: o.Claim}
+	j := outcomeJSON{plainOutcome: plainOutcome(*o), Output: o.sentJSON()}
 	for _, w := range o.Writes {
 		v, err := core.Canonical(w.Value)
 		if err != nil {
@@ -309,14 +314,18 @@ func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 		}
 		j.Writes.Set(p.Schema.Fields[w.Field].Name, v)
 	}
-	if o.HasOutput {
-		j.Output = sentJSON{{o.Output}}
-	}
 	return j, nil
 }
 
+func (o *Outcome) sentJSON() sentJSON {
+	if !o.HasOutput {
+		return nil
+	}
+	return sentJSON{{o.Output}}
+}
+
 func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
-	o := Outcome{Status: j.Status, Failure: j.Failure, Note: j.Note, Text: j.Text, Why: j.Why, Route: j.Route, Usage: j.Usage, Claim: j.Claim}
+	o := Outcome(j.plainOutcome)
 	for name, v := range j.Writes.All() {
 		i, ok := p.Schema.Index(name)
 		if !ok {

@@ -159,23 +159,23 @@ type Event struct {
 type Outcome struct {
 	// Status is Success (or zero), PartialSuccess, Retry or, beside a Failure, Fail: what
 	// such an attempt wrote is kept because auto_status may make it count.
-	Status    core.Status
-	Writes    []plan.Write
-	Output    any
-	HasOutput bool
-	Failure   *core.Failure
-	Note      string
-	Text      string // what the node put out where it sends nothing
+	Status    core.Status   `json:"status,omitempty"`
+	Writes    []plan.Write  `json:"-"`
+	Output    any           `json:"-"`
+	HasOutput bool          `json:"-"`
+	Failure   *core.Failure `json:"failure,omitempty"`
+	Note      string        `json:"note,omitempty"`
+	Text      string        `json:"text,omitempty"` // what the node put out where it sends nothing
 	// Route is where a walk is to go on, nil when the result does not say.
-	Route *Route
+	Route *Route `json:"route,omitempty"`
 	// Usage is what calls to models took, nil for nothing.
-	Usage *core.Usage
+	Usage *core.Usage `json:"usage,omitempty"`
 	// Claim is what is to be replaced before the attempt is over; nil for nothing. There is
 	// no result before that.
-	Claim *Claim
+	Claim *Claim `json:"claim,omitempty"`
 	// Why tells which setting of the node made this the outcome of its visit, "" when
 	// it is that of the last attempt. The Status is never zero then.
-	Why string
+	Why string `json:"why,omitempty"`
 }
 
 // Route is what a result says about the way on in a walk.

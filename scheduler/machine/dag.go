@@ -32,23 +32,23 @@ func (d dag) open() {
 	f := d.f
 	for i := range f.v {
 		pv := &f.p.Vertices[i]
-		f.v[i] = vertex{pending: pv.Pending, waits: pv.Waits}
+		f.v[i] = vertex{Pending: pv.Pending, Waits: pv.Waits}
 		if f.barrier && pv.Level > 0 {
-			f.v[i].pending++
+			f.v[i].Pending++
 		}
 	}
-	for j := range f.judges {
-		f.judges[j] = f.p.Judges[j].Pending
+	for j := range f.ElseGates {
+		f.ElseGates[j] = f.p.Judges[j].Pending
 	}
-	for a := range f.arms {
-		f.arms[a] = f.p.Arms[a].Pending
+	for a := range f.JoinGates {
+		f.JoinGates[a] = f.p.Arms[a].Pending
 	}
-	for j := range f.joins { // one that takes nothing is decided at once
+	for j := range f.Joins { // one that takes nothing is decided at once
 		f.due = append(f.due, gate{joinGate, int32(j)})
 	}
-	f.levelLeft = f.p.Levels[1]
+	f.LevelLeft = f.p.Levels[1]
 	for i := range f.v {
-		if f.v[i].pending == 0 {
+		if f.v[i].Pending == 0 {
 			f.due = append(f.due, gate{decideGate, int32(i)})
 		}
 	}
@@ -58,7 +58,7 @@ func (d dag) open() {
 // resolved: a failure that blocks comes first, then a false edge, then at least
 // one live edge lets it run.
 func (f *frame) decide(v int32) {
-	if f.stopped || f.v[v].phase != undecided {
+	if f.Stopped || f.v[v].Phase != undecided {
 		return
 	}
 	pv := &f.p.Vertices[v]
@@ -72,7 +72,7 @@ func (f *frame) decide(v int32) {
 		f.choose(v)
 		return
 	}
-	if f.clean && !pv.Conditional {
+	if f.Clean && !pv.Conditional {
 		f.choose(v)
 		return
 	}
@@ -131,9 +131,9 @@ const (
 func (f *frame) edgeState(e int32) edgeState {
 	edge := &f.p.Edges[e]
 	src := &f.v[edge.From]
-	failed := src.status == core.Fail
-	blocked := failed || src.skip == skipFailure
-	skipped := src.status == core.Skipped
+	failed := src.Status == core.Fail
+	blocked := failed || src.Skip == skipFailure
+	skipped := src.Status == core.Skipped
 	switch edge.On {
 	case plan.OnSuccess:
 		if blocked {
@@ -152,7 +152,7 @@ func (f *frame) edgeState(e int32) edgeState {
 		return edgeFalse
 	case edge.When != nil:
 		return edgeLive
-	case edge.Else && src.status == core.Skipped:
+	case edge.Else && src.Status == core.Skipped:
 		return edgeNeutral // true, but there was nothing to choose
 	case skipped:
 		return edgeNeutral
@@ -164,7 +164,7 @@ func (f *frame) edgeState(e int32) edgeState {
 func (f *frame) holds(e int32) bool {
 	edge := &f.p.Edges[e]
 	if edge.Judged {
-		return f.verdicts[e] == judgedTrue
+		return f.Conditions[e] == judgedTrue
 	}
 	env := levelEnv{f, f.p.Vertices[edge.To].Level}
 	ok := f.test(edge.When, env)
@@ -174,11 +174,11 @@ func (f *frame) holds(e int32) bool {
 
 // judge decides all conditions behind a source with an else edge at once.
 func (f *frame) judge(j int32) {
-	if f.stopped {
+	if f.Stopped {
 		return
 	}
 	judge := &f.p.Judges[j]
-	if f.v[judge.Source].skip == skipLost {
+	if f.v[judge.Source].Skip == skipLost {
 		return // and so is whatever it leads to
 	}
 	env := levelEnv{f, judge.Level}
@@ -189,18 +189,18 @@ func (f *frame) judge(j int32) {
 			continue
 		}
 		ok := f.test(edge.When, env)
-		f.verdicts[e] = judgedFalse
+		f.Conditions[e] = judgedFalse
 		if ok {
-			f.verdicts[e] = judgedTrue
+			f.Conditions[e] = judgedTrue
 		}
 		f.emitJudged(e, ok, env)
 		any = any || f.edgeState(e) == edgeLive
 	}
 	for _, e := range judge.Edges {
 		if f.p.Edges[e].Else {
-			f.verdicts[e] = judgedTrue
+			f.Conditions[e] = judgedTrue
 			if any {
-				f.verdicts[e] = judgedFalse
+				f.Conditions[e] = judgedFalse
 			}
 			f.emitJudged(e, !any, env)
 		}
@@ -214,7 +214,7 @@ func (f *frame) judge(j int32) {
 func (f *frame) markHandled(in []int32) {
 	for _, e := range in {
 		edge := &f.p.Edges[e]
-		if edge.Handles && f.v[edge.From].status == core.Fail && f.edgeState(e) == edgeLive {
+		if edge.Handles && f.v[edge.From].Status == core.Fail && f.edgeState(e) == edgeLive {
 			f.handle(e)
 		}
 	}
@@ -223,37 +223,37 @@ func (f *frame) markHandled(in []int32) {
 // handle records that a live on: fail edge with handles: true handles a failure.
 func (f *frame) handle(e int32) {
 	from := f.p.Edges[e].From
-	f.v[from].handled = true
+	f.v[from].Handled = true
 	f.emitHandled(from, e)
 }
 
 // choose lets a vertex run as soon as the fields it reads are there.
 func (f *frame) choose(v int32) {
-	f.v[v].phase = chosen
-	if f.v[v].waits == 0 {
+	f.v[v].Phase = chosen
+	if f.v[v].Waits == 0 {
 		f.makeStartable(v)
 	}
 }
 
 func (f *frame) makeStartable(v int32) {
-	f.v[v].phase = startable
+	f.v[v].Phase = startable
 	f.emitReady(v)
 	f.ready.add(f.rank(v))
 }
 
 func (f *frame) skip(v int32, why skipReason, edge int32) {
-	f.v[v].skip = why
-	reason := fate{edge: edge, cause: -1}
+	f.v[v].Skip = why
+	reason := endReason{Edge: core.Ordinal(edge + 1)}
 	if why == skipFailure || why == skipAll {
 		if why == skipAll {
 			edge = f.p.InEdges(v)[0]
 		}
 		from := f.p.Edges[edge].From
-		if reason.cause = f.fate(from).cause; reason.cause < 0 {
-			reason.cause = from
+		if reason.Cause = f.endReason(from).Cause; reason.Cause == 0 {
+			reason.Cause = core.Nth(int(from))
 		}
 	}
-	f.setFate(v, reason)
+	f.setEndReason(v, reason)
 	f.contribute(v, nothing)
 	f.emitSkipped(v)
 	f.resolve(v, core.Skipped)
@@ -262,19 +262,19 @@ func (f *frame) skip(v int32, why skipReason, edge int32) {
 // resolve ends a vertex: its writes are in the ledger by now, or it has none.
 func (f *frame) resolve(v int32, s core.Status) {
 	x := &f.v[v]
-	if x.phase == resolved {
+	if x.Phase == resolved {
 		panic("machine: vertex " + f.p.Vertices[v].ID + " is resolved twice")
 	}
-	x.phase, x.status = resolved, s
+	x.Phase, x.Status = resolved, s
 	f.unresolved--
 	if s != core.Success {
-		f.clean = false
+		f.Clean = false
 	}
 	for _, g := range f.p.OutGates(v) {
 		f.openGate(g)
 	}
-	if f.barrier && f.p.Vertices[v].Level == f.level { // who loses a race may end before its level
-		if f.levelLeft--; f.levelLeft == 0 {
+	if f.barrier && f.p.Vertices[v].Level == f.Level { // who loses a race may end before its level
+		if f.LevelLeft--; f.LevelLeft == 0 {
 			f.due = append(f.due, gate{levelGate, 0})
 		}
 	}
@@ -283,18 +283,18 @@ func (f *frame) resolve(v int32, s core.Status) {
 // openGate counts down what a vertex or judge waits for.
 func (f *frame) openGate(g int32) {
 	if n := int32(len(f.v)); g >= n {
-		if g -= n; int(g) >= len(f.judges) {
-			f.openArm(g - int32(len(f.judges)))
-		} else if f.judges[g]--; f.judges[g] == 0 {
+		if g -= n; int(g) >= len(f.ElseGates) {
+			f.openArm(g - int32(len(f.ElseGates)))
+		} else if f.ElseGates[g]--; f.ElseGates[g] == 0 {
 			f.due = append(f.due, gate{judgeGate, g})
 		}
 		return
 	}
 	x := &f.v[g]
-	if x.pending--; x.pending > 0 {
+	if x.Pending--; x.Pending > 0 {
 		return
 	}
-	if f.clean && x.waits == 0 && !f.p.Vertices[g].Conditional && !f.stopped {
+	if f.Clean && x.Waits == 0 && !f.p.Vertices[g].Conditional && !f.Stopped {
 		f.makeStartable(g) // what decide would find, without the detour
 		return
 	}
@@ -303,19 +303,19 @@ func (f *frame) openGate(g int32) {
 
 // openLevel lets the next level be decided (barrier only).
 func (f *frame) openLevel() {
-	f.level++
-	if int(f.level) >= len(f.p.Levels)-1 {
+	f.Level++
+	if int(f.Level) >= len(f.p.Levels)-1 {
 		return
 	}
-	from, to := f.p.Levels[f.level], f.p.Levels[f.level+1]
-	f.levelLeft = 0
+	from, to := f.p.Levels[f.Level], f.p.Levels[f.Level+1]
+	f.LevelLeft = 0
 	for v := from; v < to; v++ {
-		if f.v[v].phase != resolved {
-			f.levelLeft++
+		if f.v[v].Phase != resolved {
+			f.LevelLeft++
 			f.openGate(v)
 		}
 	}
-	if f.levelLeft == 0 {
+	if f.LevelLeft == 0 {
 		f.due = append(f.due, gate{levelGate, 0})
 	}
 }
@@ -354,13 +354,13 @@ func (f *frame) forget(field int32, col *state.Column) {
 func (f *frame) looked(r plan.Reader) bool {
 	switch r.Gate {
 	case plan.GateDecide:
-		return f.v[r.Vertex].phase != undecided
+		return f.v[r.Vertex].Phase != undecided
 	case plan.GateArm:
-		return f.v[f.p.Joins[f.p.Arms[r.Vertex].Join].Vertex].phase != undecided
+		return f.v[f.p.Joins[f.p.Arms[r.Vertex].Join].Vertex].Phase != undecided
 	case plan.GateJudge:
-		return f.verdicts[f.p.Judges[r.Vertex].Edges[0]] != unjudged
+		return f.Conditions[f.p.Judges[r.Vertex].Edges[0]] != unjudged
 	}
-	return f.v[r.Vertex].phase == resolved
+	return f.v[r.Vertex].Phase == resolved
 }
 
 func nothing(int32) (any, []any) { return core.Missing, nil }
@@ -380,7 +380,7 @@ func (f *frame) advance(field, cursor int32) {
 			f.openArm(r.Vertex)
 		case plan.GateStart:
 			x := &f.v[r.Vertex]
-			if x.waits--; x.waits == 0 && x.phase == chosen && !f.stopped && !f.doomed {
+			if x.Waits--; x.Waits == 0 && x.Phase == chosen && !f.Stopped && !f.doomed {
 				f.makeStartable(r.Vertex)
 			}
 		}
@@ -390,7 +390,7 @@ func (f *frame) advance(field, cursor int32) {
 		return
 	}
 	if writers := f.p.WriterVertex[field]; int(cursor) < len(writers) {
-		if w := writers[cursor]; f.v[w].phase == committing {
+		if w := writers[cursor]; f.v[w].Phase == committing {
 			f.due = append(f.due, gate{commitGate, w})
 		}
 	}

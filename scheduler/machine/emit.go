@@ -152,7 +152,7 @@ func (f *frame) emitFinished(v int32, s core.Status) {
 	if f.m.opts.Events {
 		e := f.vertexEvent(core.NodeFinished, v)
 		e.Status, e.Duration, e.Total = s.String(), f.duration(v), f.pulled(v)
-		e.Reason = f.changes[f.p.Vertices[v].Node]
+		e.Reason = f.Changes[f.p.Vertices[v].Node]
 		f.m.emit(e)
 	}
 }
@@ -197,7 +197,7 @@ func (f *frame) emitUnitFinished(v int32, s core.Status, reason string, passes i
 }
 
 func (f *frame) duration(v int32) time.Duration {
-	return time.Duration(max(0, f.v[v].ended-f.v[v].started))
+	return time.Duration(max(0, f.v[v].Ended-f.v[v].Started))
 }
 
 func (f *frame) emitSkipped(v int32) {
@@ -215,8 +215,8 @@ func (f *frame) emitSkipped(v int32) {
 		}
 		e.Status = core.Skipped.String()
 		e.Reason, e.Cause = f.skipText(v)
-		if why := f.fate(v); why.edge >= 0 {
-			edge := &f.p.Edges[why.edge]
+		if at, ok := f.endReason(v).Edge.Get(); ok {
+			edge := &f.p.Edges[at]
 			e.From, e.To = f.p.Nodes[edge.FromNode].ID, f.p.Nodes[edge.ToNode].ID
 			e.When = whenText(edge)
 		}
@@ -227,39 +227,40 @@ func (f *frame) emitSkipped(v int32) {
 // skipText explains a skip and names the node where the failure or the skip
 // behind it began, "" when that is the condition of the vertex itself.
 func (f *frame) skipText(v int32) (reason, cause string) {
-	why := f.fate(v)
-	switch f.v[v].skip {
+	why := f.endReason(v)
+	root := int32(why.Cause) - 1 // -1 if there is none
+	switch f.v[v].Skip {
 	case skipJoin:
 		return f.joinText(v), ""
 	case skipLost:
-		return f.lostText(why.cause), f.name(f.p.Vertices[why.cause].ID)
+		return f.lostText(root), f.name(f.p.Vertices[root].ID)
 	}
-	if why.edge >= 0 {
-		edge := &f.p.Edges[why.edge]
+	if e, ok := why.Edge.Get(); ok {
+		edge := &f.p.Edges[e]
 		from := f.p.Nodes[edge.FromNode].ID
-		if f.v[v].skip == skipFailure {
-			cause = f.origin(why.cause)
+		if f.v[v].Skip == skipFailure {
+			cause = f.origin(root)
 			if reason = f.joinText(v); reason != "" {
 				reason += ": "
 			}
-			if why.cause == edge.From {
+			if root == edge.From {
 				return fmt.Sprintf("%s%s failed", reason, cause), f.name(cause)
 			}
 			return fmt.Sprintf("%s%s was skipped because %s failed", reason, from, cause), f.name(cause)
 		}
-		if edge.On == plan.OnFail && f.v[edge.From].status != core.Fail {
+		if edge.On == plan.OnFail && f.v[edge.From].Status != core.Fail {
 			return fmt.Sprintf("%s did not fail (on: fail)", from), ""
 		}
 		return fmt.Sprintf("the condition on %s -> %s is false: %s", from, f.p.Nodes[edge.ToNode].ID, whenText(edge)), ""
 	}
-	return "every predecessor was skipped", f.name(f.origin(why.cause))
+	return "every predecessor was skipped", f.name(f.origin(root))
 }
 
 // origin returns the node where the failure of a vertex began: of a unit the
 // member that failed first, unless the fault is the unit's own.
 func (f *frame) origin(v int32) string {
-	if t, ok := f.task(v).(*unit); ok && t.failed > 0 {
-		return f.p.Nodes[t.u.Members[t.failAt[1]]].ID
+	if t, ok := f.task(v).(*unit); ok && t.Failed > 0 {
+		return f.p.Nodes[t.u.Members[t.FailAt[1]]].ID
 	}
 	return f.p.Vertices[v].ID
 }

@@ -22,25 +22,26 @@ type fanOut struct {
 	items Items
 	group group
 
-	pull    puller // of a stream
-	base    int    // first item that is not settled; 0 for an array
-	settled settled
+	Pull    puller  `json:"pull,omitzero"`  // of a stream
+	Base    int     `json:"base,omitempty"` // first item that is not settled; 0 for an array
+	Settled settled `json:"settled,omitzero"`
 
-	next     int   // first item never started
-	due      []int // items to be started (again), ascending
-	ranges   chunk.Ranges
-	phases   []phase
-	attempts []uint8
-	outcomes []Outcome // nil until an item has something to keep
-	done     int
-	front    int           // items that have ended without a gap, if they have been counted
-	failed   []int         // items that failed, ascending
-	givenUp  int           // items from here on do not count, and were cancelled
-	trails   map[int]trail // of items that are waited for
-	inner    []int         // items with a nested run, ascending
-	// early are the refusing fields whose turn had not come when the run was
+	Next     int           `json:"next"`          // first item never started
+	Due      []int         `json:"due,omitempty"` // items to be started (again), ascending
+	Ranges   chunk.Ranges  `json:"ranges"`
+	Phases   []phase       `json:"phases"`
+	Attempts []uint8       `json:"attempts"`
+	Outcomes outcomes      `json:"outcomes,omitempty"` // nil until an item has something to keep
+	Trails   map[int]trail `json:"trails,omitempty"`   // of items that are waited for
+	// Early are the refusing fields whose turn had not come when the run was
 	// stopped.
-	early []int32
+	Early []int32 `json:"early,omitempty"`
+
+	done    int
+	front   int   // items that have ended without a gap, if they have been counted
+	failed  []int // items that failed, ascending
+	givenUp int   // items from here on do not count, and were cancelled
+	inner   []int // items with a nested run, ascending
 	// fault is why the node fails although its items may have ended well: the list of
 	// their results cannot be written, or the run was stopped before all of them began,
 	// which unbegun counts.
@@ -52,7 +53,7 @@ type fanOut struct {
 func (f *frame) startFanOut(v int32) {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
 	x := &f.v[v]
-	x.started, x.attempts = f.m.now, 1
+	x.Started, x.Attempts = f.m.now, 1
 	call := f.call(n, nil)
 	items, failure := Items{}, f.unreadable(n, call, nil)
 	if failure == nil && n.Puller == nil {
@@ -64,19 +65,12 @@ func (f *frame) startFanOut(v int32) {
 		f.emitUnitStarted(n.ID, n, "", -1)
 	}
 	if failure != nil {
-		x.ended = f.m.now
+		x.Ended = f.m.now
 		f.fail(v, failure)
 		return
 	}
-	if call == nil {
-		call = &Call{Path: f.path, Inputs: f.inputs}
-	}
-	call.Items = items
-	t := &fanOut{f: f, v: v, n: n, call: call, items: items, ranges: chunk.Ranges{Size: 1},
-		phases: make([]phase, items.Len()), attempts: make([]uint8, items.Len())}
-	t.givenUp = math.MaxInt
-	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
-	f.setTask(v, t)
+	t := &fanOut{Ranges: chunk.Ranges{Size: 1}, Phases: make([]phase, items.Len()), Attempts: make([]uint8, items.Len())}
+	t.attach(f, v, call, items)
 	if items.Len() == 0 && n.Puller == nil {
 		t.finish()
 		return
@@ -84,11 +78,24 @@ func (f *frame) startFanOut(v int32) {
 	f.refresh(v)
 }
 
+// attach makes a fan-out, which is new or was read from a snapshot, the task of a vertex.
+func (t *fanOut) attach(f *frame, v int32, call *Call, items Items) {
+	t.f, t.v, t.n = f, v, &f.p.Nodes[f.p.Vertices[v].Node]
+	if call == nil {
+		call = &Call{Path: f.Path, Inputs: f.Inputs}
+	}
+	call.Items = items
+	t.call, t.items = call, items
+	t.givenUp = math.MaxInt
+	t.group = group{parent: &f.group, limit: t.n.Concurrency, holder: t}
+	f.setTask(v, t)
+}
+
 func (t *fanOut) slotChanged() { t.f.refresh(t.v) }
 func (t *fanOut) holds() bool  { return t.group.active > 0 }
 
 // known is how many items there are, of a stream so far.
-func (t *fanOut) known() int { return t.base + len(t.phases) }
+func (t *fanOut) known() int { return t.Base + len(t.Phases) }
 
 // cut is the first item that cannot count any more, or one behind the last.
 func (t *fanOut) cut() int { return min(t.end(), t.known()) }
@@ -98,7 +105,7 @@ func (t *fanOut) end() int {
 	if t.n.MaxFailures < 0 {
 		return math.MaxInt
 	}
-	return cutAt(t.failed, t.n.MaxFailures-t.settled.failed)
+	return cutAt(t.failed, t.n.MaxFailures-t.Settled.Failed)
 }
 
 func cutAt(failed []int, most int) int {
@@ -111,7 +118,7 @@ func cutAt(failed []int, most int) int {
 // waiting reports whether an item could begin, limits aside.
 func (t *fanOut) waiting() bool {
 	cut := t.cut()
-	return len(t.due) > 0 && t.due[0] < cut || t.next < cut
+	return len(t.Due) > 0 && t.Due[0] < cut || t.Next < cut
 }
 
 func (t *fanOut) canStart() bool {
@@ -127,7 +134,7 @@ func (t *fanOut) canStart() bool {
 	if t.n.Frame != nil {
 		return t.waiting() && !t.full()
 	}
-	return t.group.active < t.group.limit && (t.waiting() || t.ranges.Withheld() >= 0)
+	return t.group.active < t.group.limit && (t.waiting() || t.Ranges.Withheld() >= 0)
 }
 
 func (t *fanOut) startOne() bool {
@@ -149,11 +156,11 @@ func (t *fanOut) startItems() bool {
 	if t.n.Frame != nil {
 		return t.startNestedItem()
 	}
-	for t.f.v[t.v].phase == running {
+	for t.f.v[t.v].Phase == running {
 		switch {
 		case !t.waiting():
-			if i := t.ranges.Withheld(); i >= 0 && t.group.free() {
-				t.askToYield(t.ranges.Ask(i))
+			if i := t.Ranges.Withheld(); i >= 0 && t.group.free() {
+				t.askToYield(t.Ranges.Ask(i))
 			}
 			return false
 		case t.n.Wait != nil, t.n.Handler == nil:
@@ -185,20 +192,20 @@ func (w item) group() *group   { return &w.t.group }
 func (w item) path() string    { return w.t.f.numbered(w.t.n.ID, w.i) }
 func (w item) landed(*Event)   {} // a range is counted as one
 func (w item) again()          { w.t.requeue(w.i) }
-func (w item) givenUp() bool   { return w.t.f.v[w.t.v].phase == losing }
+func (w item) givenUp() bool   { return w.t.f.v[w.t.v].Phase == losing }
 func (w item) withdrawn()      {}
 func (w item) moved()          { w.t.check() }
 func (w item) turn() bool      { return w.t.firstOpen() == w.i }
 
 func (w item) load() attempt {
-	at := w.i - w.t.base
-	return attempt{Phase: w.t.phases[at], Number: int32(w.t.attempts[at]), trail: w.t.trails[w.i]}
+	at := w.i - w.t.Base
+	return attempt{Phase: w.t.Phases[at], Number: int32(w.t.Attempts[at]), trail: w.t.Trails[w.i]}
 }
 
 func (w item) store(a attempt) {
-	at := w.i - w.t.base
-	w.t.phases[at], w.t.attempts[at] = a.Phase, uint8(a.Number)
-	w.t.trails = keep(w.t.trails, w.i, a.trail)
+	at := w.i - w.t.Base
+	w.t.Phases[at], w.t.Attempts[at] = a.Phase, uint8(a.Number)
+	w.t.Trails = keep(w.t.Trails, w.i, a.trail)
 }
 
 func (w item) begun(bool) {
@@ -221,14 +228,14 @@ func (w item) capture() (*Call, *core.Failure) {
 func (w item) span() chunk.Span { return chunk.Span{From: int32(w.i), To: int32(w.i + 1)} }
 
 func (w item) run(*Call) {
-	w.t.ranges.Add(w.span())
+	w.t.Ranges.Add(w.span())
 	w.t.issue(w.span())
 }
 
 func (w item) adopt(child *frame) {
-	t, x := w.t, w.t.trails[w.i]
+	t, x := w.t, w.t.Trails[w.i]
 	x.child = child
-	t.trails = keep(t.trails, w.i, x)
+	t.Trails = keep(t.Trails, w.i, x)
 	at, ok := slices.BinarySearch(t.inner, w.i)
 	switch {
 	case child != nil:
@@ -241,7 +248,7 @@ func (w item) adopt(child *frame) {
 
 func (w item) ended(o *Outcome, _ int64) {
 	if w.givenUp() {
-		w.t.trails = keep(w.t.trails, w.i, trail{})
+		w.t.Trails = keep(w.t.Trails, w.i, trail{})
 		w.t.endLost(w.i)
 		w.t.checkLost()
 		return
@@ -252,20 +259,20 @@ func (w item) ended(o *Outcome, _ int64) {
 // count counts an attempt of an item of a range that begins. It needs no id of its own,
 // which costs as much as all the rest.
 func (t *fanOut) count(i int) {
-	at := i - t.base
-	t.phases[at] = running
-	t.attempts[at]++
+	at := i - t.Base
+	t.Phases[at] = running
+	t.Attempts[at]++
 	if t.f.m.opts.Events {
 		t.f.emitItemStarted(t.n, t.id(i))
 	}
 }
 
 // attempt returns how often an item was tried.
-func (t *fanOut) attempt(i int) int32 { return int32(t.attempts[i-t.base]) }
+func (t *fanOut) attempt(i int) int32 { return int32(t.Attempts[i-t.Base]) }
 
 // id names the latest attempt of an item.
 func (t *fanOut) id(i int) ID {
-	return ID{Frame: t.f.id, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: t.attempt(i)}
+	return ID{Frame: t.f.ID, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: t.attempt(i)}
 }
 
 func (t *fanOut) answer(e *Event) bool {
@@ -273,13 +280,13 @@ func (t *fanOut) answer(e *Event) bool {
 		return t.pulledItems(e)
 	}
 	from, to := int(e.ID.From), int(e.ID.To)
-	if from < t.base || to <= from || to > t.known() || t.attempt(from) != e.ID.Attempt {
+	if from < t.Base || to <= from || to > t.known() || t.attempt(from) != e.ID.Attempt {
 		return false
 	}
 	if e.Kind.isTimer() {
 		return !item{t, from}.givenUp() && answer(item{t, from}, e)
 	}
-	at := t.ranges.Find(e.ID.From)
+	at := t.Ranges.Find(e.ID.From)
 	if at < 0 || e.Items != nil && len(e.Items) != to-from {
 		return false
 	}
@@ -287,16 +294,16 @@ func (t *fanOut) answer(e *Event) bool {
 		t.yielded(at, to)
 		return true
 	}
-	end := int(t.ranges.Open()[at].To)
+	end := int(t.Ranges.Open()[at].To)
 	to = min(to, end) // what it yielded is another's
 	t.f.landed(&t.group)
-	t.ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
+	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
 	t.handBack(to, end)
 	ask, lost := t.askToYield, item{t, from}.givenUp()
 	if lost {
 		ask = func(chunk.Span) {}
 	}
-	t.ranges.Ended(at, ask)
+	t.Ranges.Ended(at, ask)
 	for i := from; i < to; i++ {
 		o := &e.Outcome
 		if e.Items != nil {
@@ -307,53 +314,53 @@ func (t *fanOut) answer(e *Event) bool {
 			continue
 		}
 		tried(item{t, i}, o, e.Ended)
-		if t.phases[i-t.base] == placing && i >= t.end() {
+		if t.Phases[i-t.Base] == placing && i >= t.end() {
 			t.discardFrom(i)
 		}
 	}
 	// Until here the range counts as in flight: an item that stops the run must not
 	// end the fan-out before the items behind it have been looked at.
-	t.ranges.Remove(at)
+	t.Ranges.Remove(at)
 	t.check()
 	return true
 }
 
 func (t *fanOut) find(id ID) work {
-	if i := int(id.From); id.To == id.From+1 && i >= t.base && i < t.known() && t.attempt(i) == id.Attempt {
+	if i := int(id.From); id.To == id.From+1 && i >= t.Base && i < t.known() && t.attempt(i) == id.Attempt {
 		return item{t, i}
 	}
 	return nil
 }
 
 func (t *fanOut) requeue(i int) {
-	at, _ := slices.BinarySearch(t.due, i)
-	t.due = slices.Insert(t.due, at, i)
+	at, _ := slices.BinarySearch(t.Due, i)
+	t.Due = slices.Insert(t.Due, at, i)
 }
 
 // itemEnded takes the outcome of an item's last attempt and keeps what its visit comes
 // to.
 func (t *fanOut) itemEnded(i int, o *Outcome) {
-	t.trails = keep(t.trails, i, trail{})
+	t.Trails = keep(t.Trails, i, trail{})
 	o = t.f.verdict(t.n, t.attempt(i), o)
-	t.phases[i-t.base] = succeeded
+	t.Phases[i-t.Base] = succeeded
 	t.done++
 	if o.Failure != nil {
 		t.f.voidClaims(t.id(i))
-		t.phases[i-t.base] = failed
+		t.Phases[i-t.Base] = failed
 		at, _ := slices.BinarySearch(t.failed, i)
 		t.failed = slices.Insert(t.failed, at, i)
 	}
 	if !o.Empty() {
-		if t.outcomes == nil {
-			t.outcomes = make([]Outcome, len(t.phases))
+		if t.Outcomes == nil {
+			t.Outcomes = make([]Outcome, len(t.Phases))
 		}
-		t.outcomes[i-t.base] = *o
+		t.Outcomes[i-t.Base] = *o
 	}
 	if !t.open(o) {
 		t.tell(i, o)
 	}
-	if o.Failure != nil && (t.n.Policy == plan.PolicyFailRun || o.Failure.FailsRun) && !t.f.stopped {
-		t.f.failedRun = true
+	if o.Failure != nil && (t.n.Policy == plan.PolicyFailRun || o.Failure.FailsRun) && !t.f.Stopped {
+		t.f.FailedRun = true
 		t.f.stop()
 	}
 }
@@ -371,10 +378,10 @@ func (t *fanOut) tell(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, t.attempt(i
 // check finishes the fan-out when its last item has ended, and gives up those that
 // cannot count any more.
 func (t *fanOut) check() {
-	if t.f.v[t.v].phase == running && !t.f.stopped {
+	if t.f.v[t.v].Phase == running && !t.f.Stopped {
 		t.giveUp() // which may end it
 	}
-	switch t.f.v[t.v].phase {
+	switch t.f.v[t.v].Phase {
 	case running:
 	case losing:
 		t.checkLost()
@@ -384,7 +391,7 @@ func (t *fanOut) check() {
 	}
 	t.settle()
 	switch {
-	case t.f.stopped:
+	case t.f.Stopped:
 		t.endStopped()
 	case t.complete():
 		t.finish()
@@ -402,8 +409,8 @@ func (t *fanOut) giveUp() {
 	}
 	t.givenUp = cut
 	t.discardFrom(cut)
-	if t.pull.open || slices.ContainsFunc(t.ranges.Open(), func(s chunk.Span) bool { return int(s.To) > cut }) {
-		id := ID{Frame: t.f.id, Node: t.n.Index, From: int32(cut), To: int32(t.known())}
+	if t.Pull.Open || slices.ContainsFunc(t.Ranges.Open(), func(s chunk.Span) bool { return int(s.To) > cut }) {
+		id := ID{Frame: t.f.ID, Node: t.n.Index, From: int32(cut), To: int32(t.known())}
 		t.f.m.command(Command{Op: OpGiveUp, ID: id, Node: t.n})
 	}
 	t.haltNested(cut)
@@ -412,7 +419,7 @@ func (t *fanOut) giveUp() {
 // haltNested stops the nested runs of the items from one on.
 func (t *fanOut) haltNested(from int) {
 	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
-		if child := t.trails[i].child; i >= from && child != nil {
+		if child := t.Trails[i].child; i >= from && child != nil {
 			child.halt()
 		}
 	}
@@ -420,17 +427,17 @@ func (t *fanOut) haltNested(from int) {
 
 // complete reports whether every item that can count has ended.
 func (t *fanOut) complete() bool {
-	if t.n.Puller != nil && (t.pull.open || !t.pull.ended && t.end() == math.MaxInt) {
+	if t.n.Puller != nil && (t.Pull.Open || !t.Pull.Ended && t.end() == math.MaxInt) {
 		return false
 	}
 	cut := t.cut()
 	if cut == t.known() {
 		return t.done == cut
 	}
-	if t.ranges.InFlight() || len(t.inner) > 0 || slices.Contains(t.phases, placing) {
+	if t.Ranges.InFlight() || len(t.inner) > 0 || slices.Contains(t.Phases, placing) {
 		return false // what runs is awaited, even if it cannot count any more
 	}
-	for _, p := range t.phases[:cut-t.base] {
+	for _, p := range t.Phases[:cut-t.Base] {
 		if p != succeeded && p != failed {
 			return false
 		}
@@ -439,7 +446,7 @@ func (t *fanOut) complete() bool {
 }
 
 func (t *fanOut) stop() {
-	t.haltNested(t.base)
+	t.haltNested(t.Base)
 	t.endStopped()
 }
 
@@ -447,7 +454,7 @@ func (t *fanOut) stop() {
 func (t *fanOut) noteTurn() {
 	for _, s := range t.f.p.Vertices[t.v].Writes {
 		if t.f.p.Schema.Fields[s.Field].Refuses && t.f.ledger.Column(int(s.Field)).Cursor() < int(s.Slot) {
-			t.early = append(t.early, s.Field)
+			t.Early = append(t.Early, s.Field)
 		}
 	}
 }
@@ -457,30 +464,30 @@ func (t *fanOut) noteTurn() {
 // come: an earlier writer that is cancelled must not make room for them.
 func (t *fanOut) endStopped() {
 	f := t.f
-	if t.ranges.InFlight() || len(t.inner) > 0 || t.pull.open || f.v[t.v].phase == resolved || t.discardFrom(t.base) {
+	if t.Ranges.InFlight() || len(t.inner) > 0 || t.Pull.Open || f.v[t.v].Phase == resolved || t.discardFrom(t.Base) {
 		return
 	}
-	f.v[t.v].ended = f.m.now
+	f.v[t.v].Ended = f.m.now
 	t.dropAhead()
-	if t.outcomes == nil {
-		t.outcomes = make([]Outcome, len(t.phases))
+	if t.Outcomes == nil {
+		t.Outcomes = make([]Outcome, len(t.Phases))
 	}
-	for at, p := range t.phases {
-		if p == waiting && t.attempts[at] == 0 {
+	for at, p := range t.Phases {
+		if p == waiting && t.Attempts[at] == 0 {
 			t.unbegun++
 			continue
 		}
-		early := slices.ContainsFunc(t.outcomes[at].Writes, func(w plan.Write) bool { return slices.Contains(t.early, w.Field) })
+		early := slices.ContainsFunc(t.Outcomes[at].Writes, func(w plan.Write) bool { return slices.Contains(t.Early, w.Field) })
 		if p != failed && (p != succeeded || early) {
-			t.endVoid(t.base+at, cancelled())
-			t.phases[at], t.outcomes[at] = failed, Outcome{Failure: cancelled()}
-			t.failed = append(t.failed, t.base+at)
+			t.endVoid(t.Base+at, cancelled())
+			t.Phases[at], t.Outcomes[at] = failed, Outcome{Failure: cancelled()}
+			t.failed = append(t.failed, t.Base+at)
 		}
 	}
-	if t.n.Puller != nil && !t.pull.ended && t.failures() == 0 {
-		t.pull.failure = cancelled()
+	if t.n.Puller != nil && !t.Pull.Ended && t.failures() == 0 {
+		t.Pull.Failure = cancelled()
 	}
-	if t.unbegun > 0 && t.failures() == 0 || slices.Contains(t.early, t.n.Collect) {
+	if t.unbegun > 0 && t.failures() == 0 || slices.Contains(t.Early, t.n.Collect) {
 		t.fault = cancelled()
 	}
 	slices.Sort(t.failed)

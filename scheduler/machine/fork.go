@@ -32,11 +32,10 @@ type fork struct {
 // branch is what became of one branch.
 type branch struct {
 	Status core.Status `json:"status,omitempty"` // StatusNone: it has not ended
-	writes []plan.Write
-	Saved  []outcomeJSON `json:"writes,omitempty"` // the writes, in a snapshot
-	Score  anyJSON       `json:"score"`            // Missing if there is none
-	Output anyJSON       `json:"output"`           // what it put out, Missing if nothing
-	Note   string        `json:"note,omitempty"`
+	Writes writes      `json:"writes,omitempty"`
+	Score  anyJSON     `json:"score"`  // Missing if there is none
+	Output anyJSON     `json:"output"` // what it put out, Missing if nothing
+	Note   string      `json:"note,omitempty"`
 }
 
 // end is how a branch ended that will not be waited for any more.
@@ -98,7 +97,7 @@ func (t *walk) branchOver(b *visit, o *Outcome) {
 		}
 		for _, w := range o.Writes {
 			if w.Field != t.w.Context {
-				r.writes = append(r.writes, w)
+				r.Writes = append(r.Writes, w)
 				continue
 			}
 			if score, ok := w.Value.(*core.Object).Get("score"); ok {
@@ -119,12 +118,12 @@ func (t *walk) neverBegun(b *visit) {
 // branch is over.
 func (t *walk) settleFork(v *visit) {
 	k := v.Fork
-	if !k.Decided && !t.f.stopped && !v.Lost {
+	if !k.Decided && !t.f.Stopped && !v.Lost {
 		if status, reason, ok := t.verdictOfFork(v); ok {
 			t.decideFork(v, status, reason)
 		}
 	}
-	if (k.Decided || t.f.stopped) && k.Live == 0 && !k.closing {
+	if (k.Decided || t.f.Stopped) && k.Live == 0 && !k.closing {
 		t.forkOver(v)
 	}
 }
@@ -170,7 +169,7 @@ func (t *walk) decideFork(v *visit, status core.Status, reason string) {
 func (t *walk) giveUpBranches(v *visit) {
 	k := v.Fork
 	k.closing = true
-	for _, b := range slices.Clone(t.live) {
+	for _, b := range slices.Clone(t.Live) {
 		if b.parent == v && !b.Lost {
 			t.giveUp(b)
 		}
@@ -227,7 +226,7 @@ func (t *walk) forkWrites(v *visit) []plan.Write {
 	results := make([]any, len(k.Branches))
 	for i := range k.Branches {
 		b := &k.Branches[i]
-		writes = append(writes, b.writes...)
+		writes = append(writes, b.Writes...)
 		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", b.end().String())
 		if !core.IsMissing(b.Score.v) {
 			r.Set("score", b.Score.v)
@@ -248,12 +247,12 @@ func (t *walk) skipBranches(v *visit) {
 		if slices.Contains(nodes[:i], node) || k.began(nodes, node) {
 			continue
 		}
-		r := &t.nodes[node]
+		r := &t.Nodes[node]
 		r.Status, r.Last, r.Failure, r.Why, r.Started, r.Ended = core.Skipped, core.Skipped, nil, k.Reason, 0, 0
-		if t.f.outputs != nil {
+		if t.f.Outputs != nil {
 			t.f.setOutput(node, core.Missing)
 		}
-		delete(t.f.notes, node)
+		delete(t.f.Notes, node)
 		t.f.emitBranchSkipped(t, v, node)
 	}
 }
@@ -283,7 +282,7 @@ func (t *walk) winners(v *visit) []string {
 // others words which branches a decision gave up, "" for none.
 func (t *walk) others(v *visit) string {
 	var ids []string
-	for _, b := range t.live {
+	for _, b := range t.Live {
 		if b.parent == v {
 			ids = append(ids, t.id(b.Node))
 		}

@@ -9,77 +9,79 @@ import (
 // vertex is the run-time side of a plan.Vertex. It holds no pointers, so that the
 // garbage collector passes over those of a large graph.
 type vertex struct {
-	pending  int32 // gates before the decision
-	waits    int32 // fields before the start
-	attempts int32
-	phase    phase
-	status   core.Status
-	skip     skipReason
-	handled  bool // an on: fail edge with handles: true led from it to a target that ran
-	started  int64
-	ended    int64
+	Pending  int32       `json:"pending,omitempty"` // gates before the decision
+	Waits    int32       `json:"waits,omitempty"`   // fields before the start
+	Attempts int32       `json:"attempts,omitempty"`
+	Phase    phase       `json:"phase,omitempty"`
+	Status   core.Status `json:"status,omitempty"`
+	Skip     skipReason  `json:"skip,omitempty"`
+	Handled  bool        `json:"handled,omitempty"` // an on: fail edge with handles: true led from it to a target that ran
+	Started  int64       `json:"started,omitempty"`
+	Ended    int64       `json:"ended,omitempty"`
 }
 
-// fate says why a vertex failed or was skipped.
-type fate struct {
-	failure *core.Failure // nil unless it failed
-	cause   int32         // vertex where the failure behind a skip began, -1 for none
-	edge    int32         // edge that decided a skip, -1 for none
+// endReason explains why a vertex failed or was skipped.
+type endReason struct {
+	Failure *core.Failure `json:"failure,omitempty"` // nil unless the vertex failed
+	Cause   core.Ordinal  `json:"cause,omitzero"`    // the vertex at which the failure that led to a skip began
+	Edge    core.Ordinal  `json:"edge,omitzero"`     // the edge that decided a skip
 }
 
-var noFate = fate{cause: -1, edge: -1}
-
-// frame is one run of one graph: the run itself or a nested one.
+// frame is one run of one graph: the run itself or a nested run. Its exported fields are in
+// snapshots as they are; frameJSON adds the rest.
 type frame struct {
+	ID     int64        `json:"id"`
+	Path   string       `json:"path,omitempty"`
+	Owner  ID           `json:"owner"` // the work in the parent that this frame does
+	Inputs *core.Object `json:"inputs,omitempty"`
+
+	EndReasons []endReason `json:"end_reasons,omitempty"` // by vertex; nil until a vertex fails or is skipped
+	ElseGates  []int32     `json:"else_gates,omitempty"`  // open gates of each plan.Judge
+	Conditions []verdict   `json:"conditions,omitempty"`  // by edge
+	Joins      []join      `json:"joins,omitempty"`
+	JoinGates  []int32     `json:"join_gates,omitempty"` // open gates of each branch of a join
+
+	Outputs values               `json:"outputs,omitempty"` // by node; nil until a node sends something
+	Held    map[int32]*Outcome   `json:"held,omitempty"`    // results that wait for their commit, by vertex
+	Trails  map[int32]trail      `json:"trails,omitempty"`  // of the attempts of plain nodes, by vertex
+	Notes   map[int32]string     `json:"notes,omitempty"`   // by node
+	Changes map[int32]string     `json:"changes,omitempty"` // by node: the setting that changed its status
+	Usage   map[int32]core.Usage `json:"usage,omitempty"`   // of the models that a node called
+
+	Level     int32 `json:"level,omitempty"` // the level that runs, with barrier
+	LevelLeft int32 `json:"level_left,omitempty"`
+	Clean     bool  `json:"clean,omitempty"` // every vertex resolved so far succeeded
+	Stopped   bool  `json:"stopped,omitempty"`
+	FailedRun bool  `json:"failed_run,omitempty"` // stopped by fail_run
+	Expired   bool  `json:"expired,omitempty"`    // stopped by its deadline
+	Deadline  int64 `json:"deadline,omitempty"`   // end of the timeout of its node, 0 if it has none
+
 	m      *Machine
-	id     int64
 	p      *plan.Plan
-	path   string
 	parent *frame
-	owner  ID // the work in the parent that this frame does
 	mode   planner
 
 	v         []vertex
-	fates     []fate  // by vertex; nil until one does not end well
-	judges    []int32 // gates left of each judge
-	verdicts  []verdict
 	ledger    *state.Ledger
 	readersAt []int32 // next reader of each field
 	doneAt    []int32 // first reader of each field that may yet look
-	inputs    *core.Object
-	outputs   []any              // by node; nil until somebody sends
-	tasks     []task             // by vertex; nil until one is needed
-	held      map[int32]*Outcome // results that wait for their commit, by vertex
-	notes     map[int32]string
-	trails    map[int32]trail      // of the attempts of plain nodes, by vertex
-	usage     map[int32]core.Usage // what calls to models took, by node
+	tasks     []task  // by vertex; nil until one is needed
 
 	group      group
 	ready      bitset // startable vertices that need a slot, by rank
 	riding     bitset // vertices that hold their slot and can start more
 	due        []gate // work list of settle
 	unresolved int
-	flying     int // handlers of this frame in flight
-	children   int // nested frames alive
-	clean      bool
+	flying     int  // handlers of this frame in flight
+	children   int  // nested frames alive
 	quiet      bool // nobody listens, and there are no inputs: a bare node is given nothing
 	foreign    bool // code of the user's may run in it, see guard.go
 	barrier    bool
-	level      int32 // open level, with barrier
-	levelLeft  int32
-	stopped    bool
-	failedRun  bool  // stopped by fail_run
-	doomed     bool  // a failure is being resolved that stops it
-	deadline   int64 // when the timeout of its node ends it, 0 for never
-	expired    bool  // stopped by that
+	doomed     bool // a failure is being resolved that stops it
 
 	pending map[ID]*pendingPlace // results that wait to be put in place
 	placers []int32              // the vertices they are of, ascending
 	claimAt int                  // claimers that are resolved without a gap
-
-	changes map[int32]string // why nodes ended otherwise than their last attempts
-	joins   []join
-	arms    []int32 // gates left of each arm of a join
 }
 
 // gate is an entry of the work list.
@@ -121,45 +123,46 @@ type task interface {
 }
 
 func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, start []any, inputs *core.Object) *frame {
-	f := &frame{
-		m: m, id: id, p: p, path: path, parent: parent,
-		v:          make([]vertex, len(p.Vertices)),
-		ledger:     state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard),
-		inputs:     inputs,
-		ready:      newBitset(len(p.Vertices)),
-		riding:     newBitset(len(p.Vertices)),
-		unresolved: len(p.Vertices),
-		clean:      true,
-		foreign:    m.opts.Guard != nil && p.Foreign,
+	f := &frame{ID: id, Path: path, Inputs: inputs, Clean: true, v: make([]vertex, len(p.Vertices)), unresolved: len(p.Vertices)}
+	if len(p.Judges) > 0 {
+		f.ElseGates = make([]int32, len(p.Judges))
+		f.Conditions = make([]verdict, len(p.Edges))
 	}
-	f.quiet = !m.opts.Events && path == "" && inputs.Len() == 0
+	if len(p.Joins) > 0 {
+		f.Joins, f.JoinGates = make([]join, len(p.Joins)), make([]int32, len(p.Arms))
+	}
+	m.attach(f, p, parent, start)
+	return f
+}
+
+// attach makes a frame, which is new or was read from a snapshot, part of the machine.
+func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
+	f.m, f.p, f.parent = m, p, parent
+	f.ledger = state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard)
+	f.ready, f.riding = newBitset(len(p.Vertices)), newBitset(len(p.Vertices))
+	f.foreign = m.opts.Guard != nil && p.Foreign
+	f.quiet = !m.opts.Events && f.Path == "" && f.Inputs.Len() == 0
 	if len(p.Readers) > 0 {
 		at := make([]int32, 2*len(p.Readers))
 		f.readersAt, f.doneAt = at[:len(p.Readers)], at[len(p.Readers):]
 	}
-	if len(p.Judges) > 0 {
-		f.judges = make([]int32, len(p.Judges))
-		f.verdicts = make([]verdict, len(p.Edges))
-	}
-	if len(p.Joins) > 0 {
-		f.joins, f.arms = make([]join, len(p.Joins)), make([]int32, len(p.Arms))
-	}
-	f.group.limit = firstPositive(p.Concurrency, m.opts.Concurrency, 1)
-	f.barrier = p.Barrier
-	f.mode = newPlanner(f)
-	m.frames = append(m.frames, f)
-	if id != 0 {
+	f.group.limit, f.barrier = firstPositive(p.Concurrency, m.opts.Concurrency, 1), p.Barrier
+	if parent == nil {
+		f.group.limit, f.barrier = firstPositive(m.opts.Concurrency, p.Concurrency, 1), m.opts.Barrier || p.Barrier
+		m.root = f
+	} else {
 		if m.nested == nil {
 			m.nested = map[int64]*frame{}
 		}
-		m.nested[id] = f
+		m.nested[f.ID] = f
 	}
-	return f
+	m.frames = append(m.frames, f)
+	f.mode = newPlanner(f)
 }
 
 // ended reports whether nothing is left to do or to wait for.
 func (f *frame) ended() bool {
-	return f.unresolved == 0 || f.stopped && f.flying == 0 && f.children == 0
+	return f.unresolved == 0 || f.Stopped && f.flying == 0 && f.children == 0
 }
 
 // settle works off the consequences of what was resolved.
@@ -199,7 +202,7 @@ func (f *frame) byRank(r int32) int32 {
 // startOne starts the first piece of user code that may start, in canonical
 // order, and reports whether there was one.
 func (f *frame) startOne() bool {
-	for !f.stopped {
+	for !f.Stopped {
 		r := f.riding.first()
 		if f.group.active < f.group.limit {
 			if q := f.ready.first(); q >= 0 && (r < 0 || q < r) {
@@ -217,7 +220,7 @@ func (f *frame) startOne() bool {
 			if started {
 				return true
 			}
-			if !f.stopped && f.task(v) == t && t.canStart() {
+			if !f.Stopped && f.task(v) == t && t.canStart() {
 				panic("machine: " + f.p.Vertices[v].ID + " says it can start and does not")
 			}
 			continue
@@ -233,7 +236,7 @@ func (f *frame) startOne() bool {
 
 // canStart reports whether startOne would find something to look at.
 func (f *frame) canStart() bool {
-	if f.stopped {
+	if f.Stopped {
 		return false
 	}
 	return !f.riding.empty() || f.group.active < f.group.limit && !f.ready.empty()
@@ -251,7 +254,7 @@ func (f *frame) answer(e *Event) bool {
 		return true
 	}
 	v := f.p.Nodes[e.ID.Node].Vertex
-	switch t, p := f.task(v), f.v[v].phase; {
+	switch t, p := f.task(v), f.v[v].Phase; {
 	case t != nil:
 		return (p == running || p == losing) && t.answer(e)
 	case e.ID != f.plainID(v) || f.p.Vertices[v].Shape != plan.Plain:
@@ -280,7 +283,7 @@ func (f *frame) refresh(v int32) {
 	if t == nil {
 		return
 	}
-	can := !f.stopped && f.v[v].phase == running && t.canStart()
+	can := !f.Stopped && f.v[v].Phase == running && t.canStart()
 	if can && t.holds() {
 		f.riding.add(r)
 	} else {
@@ -298,51 +301,46 @@ func (f *frame) at(field, k int) any { return f.ledger.At(field, k) }
 
 // name returns the path of a node for events and errors.
 func (f *frame) name(id string) string {
-	if f.path == "" {
+	if f.Path == "" {
 		return id
 	}
-	return f.path + "/" + id
+	return f.Path + "/" + id
 }
 
 // fate returns why a vertex failed or was skipped.
-func (f *frame) fate(v int32) fate {
-	if f.fates == nil {
-		return noFate
+func (f *frame) endReason(v int32) endReason {
+	if f.EndReasons == nil {
+		return endReason{}
 	}
-	return f.fates[v]
+	return f.EndReasons[v]
 }
 
-func (f *frame) setFate(v int32, why fate) {
-	if f.fates == nil {
-		f.fates = make([]fate, len(f.v))
-		for i := range f.fates {
-			f.fates[i] = noFate
-		}
+func (f *frame) setEndReason(v int32, why endReason) {
+	if f.EndReasons == nil {
+		f.EndReasons = make([]endReason, len(f.v))
 	}
-	f.fates[v] = why
+	f.EndReasons[v] = why
 }
 
 // setFailure notes the failure with which a vertex ends.
 func (f *frame) setFailure(v int32, fail *core.Failure) {
-	why := noFate
-	why.failure = fail
-	f.setFate(v, why)
+	f.setEndReason(v, endReason{Failure: fail})
 }
 
 // output returns what a node sent, Missing for nothing.
 func (f *frame) output(node int32) any {
-	if f.outputs == nil {
+	if f.Outputs == nil {
 		return core.Missing
 	}
-	return f.outputs[node]
+	return f.Outputs[node]
 }
 
 func (f *frame) setOutput(node int32, v any) {
-	if f.outputs == nil {
-		f.outputs = make([]any, len(f.p.Nodes))
-		for i := range f.outputs {
-			f.outputs[i] = core.Missing
+	if f.Outputs == nil {
+		f.Outputs = make([]any, len(f.p.Nodes))
+		for i := range f.Outputs {
+			f.Outputs[i] = core.Missing
 		}
 	}
-	f.outputs[node] = v
+	f.Outputs[node] = v
 }

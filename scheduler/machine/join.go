@@ -30,7 +30,7 @@ const lookedAt = -1
 
 // openArm counts down what an arm waits for.
 func (f *frame) openArm(a int32) {
-	if f.arms[a]--; f.arms[a] == 0 {
+	if f.JoinGates[a]--; f.JoinGates[a] == 0 {
 		f.due = append(f.due, gate{joinGate, f.p.Arms[a].Join})
 	}
 }
@@ -43,13 +43,13 @@ func (x *join) tally(pj *plan.Join) quorum.Tally {
 // lookAtJoin looks at the arms that can be looked at, and decides the join when enough
 // of them are live or none is left.
 func (f *frame) lookAtJoin(j int32) {
-	pj, x := &f.p.Joins[j], &f.joins[j]
-	if f.stopped || x.Decided || f.v[pj.Vertex].phase != undecided {
+	pj, x := &f.p.Joins[j], &f.Joins[j]
+	if f.Stopped || x.Decided || f.v[pj.Vertex].Phase != undecided {
 		return
 	}
 	for a := pj.From + x.Next; a < pj.To && x.tally(pj).AtEnd() == quorum.Pending; a++ {
 		switch {
-		case f.arms[a] == 0:
+		case f.JoinGates[a] == 0:
 			f.lookAtArm(x, a)
 		case !pj.Race:
 			return
@@ -72,7 +72,7 @@ func (f *frame) lookAtJoin(j int32) {
 
 // lookAtArm judges the edges of an arm.
 func (f *frame) lookAtArm(x *join, a int32) {
-	f.arms[a] = lookedAt
+	f.JoinGates[a] = lookedAt
 	x.Looked++
 	took := len(x.Took)
 	for _, e := range f.p.Arms[a].Edges {
@@ -97,7 +97,7 @@ func (f *frame) lookAtArm(x *join, a int32) {
 // decideJoin runs or skips the vertex of a join that is decided.
 func (f *frame) decideJoin(v int32) {
 	j := f.p.Vertices[v].Join
-	x := &f.joins[j]
+	x := &f.Joins[j]
 	switch {
 	case x.tally(&f.p.Joins[j]).AtEnd() == quorum.Won:
 		for _, e := range x.Took {
@@ -118,7 +118,7 @@ func (f *frame) decideJoin(v int32) {
 // takes reports whether what an edge brings reaches its target.
 func (f *frame) takes(e int32) bool {
 	a := f.p.Edges[e].Arm
-	return a == 0 || slices.Contains(f.joins[f.p.Arms[a-1].Join].Took, e)
+	return a == 0 || slices.Contains(f.Joins[f.p.Arms[a-1].Join].Took, e)
 }
 
 // joinText tells how many predecessors a join would have taken; "" for a vertex that
@@ -129,7 +129,7 @@ func (f *frame) joinText(v int32) string {
 		return ""
 	}
 	pj := &f.p.Joins[j]
-	return fmt.Sprintf("%d of %d predecessors succeeded, it takes %d", f.joins[j].Live, pj.Count(), pj.Need)
+	return fmt.Sprintf("%d of %d predecessors succeeded, it takes %d", f.Joins[j].Live, pj.Count(), pj.Need)
 }
 
 // taken names the nodes that a join took, in canonical order.
@@ -138,7 +138,7 @@ func (f *frame) taken(j int32) []string {
 	pj := &f.p.Joins[j]
 	for a := pj.From; a < pj.To; a++ {
 		for _, e := range f.p.Arms[a].Edges {
-			if name := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(f.joins[j].Took, e) && !slices.Contains(names, name) {
+			if name := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(f.Joins[j].Took, e) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -29,14 +29,14 @@ func (f *frame) loseAll(vertices []int32, to int32) {
 	var marks []mark
 	for _, v := range vertices {
 		x := &f.v[v]
-		if x.phase == resolved || x.phase == losing {
+		if x.Phase == resolved || x.Phase == losing {
 			continue
 		}
-		marks = append(marks, mark{v, x.phase})
-		x.phase = losing
+		marks = append(marks, mark{v, x.Phase})
+		x.Phase = losing
 		f.ready.remove(f.rank(v))
 		f.riding.remove(f.rank(v))
-		f.setFate(v, fate{cause: to, edge: -1})
+		f.setEndReason(v, endReason{Cause: core.Nth(int(to))})
 	}
 	for _, m := range marks {
 		f.lose(m.v, m.was)
@@ -65,13 +65,13 @@ func (f *frame) giveUpPlain(v int32) {
 
 // lost ends a vertex that lost and of which nothing runs any more.
 func (f *frame) lost(v int32) {
-	delete(f.held, v)
-	delete(f.trails, v)
+	delete(f.Held, v)
+	delete(f.Trails, v)
 	if f.tasks != nil {
 		f.tasks[v] = nil
 	}
 	x := &f.v[v]
-	x.skip, x.ended = skipLost, f.m.now
+	x.Skip, x.Ended = skipLost, f.m.now
 	f.contribute(v, nothing)
 	f.emitSkipped(v)
 	f.resolve(v, core.Skipped)
@@ -84,35 +84,35 @@ func raced() *core.Failure {
 
 // giveUpAll cancels all items of a fan-out that are in flight.
 func (t *fanOut) giveUpAll() {
-	if t.pull.open || t.ranges.InFlight() {
-		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.id, Node: t.n.Index, To: int32(t.known())}, Node: t.n})
+	if t.Pull.Open || t.Ranges.InFlight() {
+		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.ID, Node: t.n.Index, To: int32(t.known())}, Node: t.n})
 	}
 }
 
 func (t *fanOut) lose() {
 	t.giveUpAll()
-	t.haltNested(t.base)
+	t.haltNested(t.Base)
 	t.checkLost()
 }
 
 // checkLost ends the fan-out once nothing of it runs.
 func (t *fanOut) checkLost() {
-	if t.ranges.InFlight() || len(t.inner) > 0 || t.pull.open || t.f.v[t.v].phase != losing {
+	if t.Ranges.InFlight() || len(t.inner) > 0 || t.Pull.Open || t.f.v[t.v].Phase != losing {
 		return
 	}
-	if t.discardFrom(t.base) {
+	if t.discardFrom(t.Base) {
 		return
 	}
-	for at := range t.phases {
-		t.endVoid(t.base+at, raced())
+	for at := range t.Phases {
+		t.endVoid(t.Base+at, raced())
 	}
-	t.trails = nil
+	t.Trails = nil
 	t.f.lost(t.v)
 }
 
 // endLost ends an item that was under way.
 func (t *fanOut) endLost(i int) {
-	t.phases[i-t.base] = failed
+	t.Phases[i-t.Base] = failed
 	t.tell(i, &Outcome{Failure: raced()})
 }
 
@@ -124,22 +124,22 @@ func (t *unit) giveUpAll() {
 			nodes = append(nodes, n)
 		}
 	}
-	if t.pull.open {
+	if t.Pull.Open {
 		add(&t.f.p.Nodes[t.u.Members[0]]) // rows are fetched in its name
 	}
-	for _, p := range t.live {
+	for _, p := range t.Live {
 		if n := t.node(p); p.inFlight(n) {
 			add(n)
 		}
 	}
 	for _, n := range nodes {
-		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.id, Node: n.Index, To: int32(t.next + 1)}, Node: n})
+		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.ID, Node: n.Index, To: int32(t.Next + 1)}, Node: n})
 	}
 }
 
 func (t *unit) lose() {
 	t.giveUpAll()
-	for _, p := range slices.Clone(t.live) {
+	for _, p := range slices.Clone(t.Live) {
 		halt(p)
 	}
 	t.checkLost()
@@ -150,11 +150,11 @@ func (t *unit) dropLost(p *pass) {
 	if p.Number > 0 { // whoever listens waits for the end of what began
 		t.f.emitMemberEnded(t.u, t.node(p), p.id(), &Outcome{Failure: raced()})
 	}
-	t.live = slices.DeleteFunc(t.live, func(q *pass) bool { return q == p })
+	t.Live = slices.DeleteFunc(t.Live, func(q *pass) bool { return q == p })
 }
 
 func (t *unit) checkLost() {
-	if len(t.live) == 0 && !t.pull.open && t.f.v[t.v].phase == losing {
+	if len(t.Live) == 0 && !t.Pull.Open && t.f.v[t.v].Phase == losing {
 		t.f.lost(t.v)
 	}
 }

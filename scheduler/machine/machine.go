@@ -74,9 +74,7 @@ func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 		return nil, err
 	}
 	m := newMachine(p, opts)
-	m.root = m.newFrame(0, p, "", nil, start, given)
-	m.root.group.limit = firstPositive(opts.Concurrency, p.Concurrency, 1)
-	m.root.barrier = opts.Barrier || p.Barrier
+	m.newFrame(0, p, "", nil, start, given)
 	if m.opts.Events {
 		m.emit(core.Event{Type: core.RunStarted, Inputs: given, Reason: p.Name, Limits: &core.Limits{
 			Concurrency: m.root.group.limit, MaxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight), Barrier: m.root.barrier,
@@ -169,7 +167,7 @@ func (m *Machine) frameID(owner ID) int64 {
 
 // end forgets a nested run.
 func (m *Machine) end(f *frame) {
-	delete(m.nested, f.id)
+	delete(m.nested, f.ID)
 	at := slices.Index(m.frames, f)
 	m.frames = slices.Delete(m.frames, at, at+1)
 }

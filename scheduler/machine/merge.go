@@ -15,9 +15,9 @@ import (
 // when the turn at a refusing field comes.
 func (t *fanOut) finish() {
 	f := t.f
-	f.v[t.v].ended = f.m.now
+	f.v[t.v].Ended = f.m.now
 	if f.p.Vertices[t.v].Refuses && !t.turn() {
-		f.v[t.v].phase = committing
+		f.v[t.v].Phase = committing
 		return
 	}
 	t.merge()
@@ -28,8 +28,8 @@ func (t *fanOut) turn() bool {
 	if t.n.Collect >= 0 && !t.f.turn(t.v, []plan.Write{{Field: t.n.Collect}}) {
 		return false
 	}
-	for i := range t.outcomes {
-		if !t.f.turn(t.v, t.outcomes[i].Writes) {
+	for i := range t.Outcomes {
+		if !t.f.turn(t.v, t.Outcomes[i].Writes) {
 			return false
 		}
 	}
@@ -46,22 +46,22 @@ func (t *fanOut) commit() {
 func (t *fanOut) merge() {
 	f := t.f
 	x := &f.v[t.v]
-	x.phase = running
-	sum := &t.settled // of all before, and none of an array
+	x.Phase = running
+	sum := &t.Settled // of all before, and none of an array
 	tried := t.refusals()
-	for at := range t.outcomes {
-		i := t.base + at
+	for at := range t.Outcomes {
+		i := t.Base + at
 		if i >= t.cut() { // a refused item is a failed one: it may move the cut
 			break
 		}
-		o := &t.outcomes[at]
+		o := &t.Outcomes[at]
 		if o.Failure != nil {
 			continue
 		}
 		open := t.open(o)
 		if err := tried.refused[i]; err != nil {
 			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
-			t.phases[at] = failed
+			t.Phases[at] = failed
 			at, _ := slices.BinarySearch(t.failed, i)
 			t.failed = slices.Insert(t.failed, at, i)
 		}
@@ -80,26 +80,28 @@ func (t *fanOut) merge() {
 		t.endVoid(i, void())
 	}
 	t.dropVoid()
-	t.trails = nil
+	t.Trails = nil
 	tried.expect(f, t.v)
 	if t.end() < math.MaxInt { // how far it was read is chance
-		t.pull.read, t.pull.partial, t.pull.failure = nil, false, nil
+		t.Pull.Read, t.Pull.Partial, t.Pull.Failure = nil, false, nil
 	}
-	list := t.collected(sum.deltas[t.n.Collect])
+	list := t.collected(sum.Deltas[t.n.Collect])
 	f.doom(t.v, t.firstFailure())
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if field == t.n.Collect {
 			return list, nil
 		}
-		if d := sum.deltas[field]; d != nil {
+		if d := sum.Deltas[field]; d != nil {
 			return nil, d
 		}
-		return t.pull.of(field), nil
+		return t.Pull.of(field), nil
 	})
 	t.sendOutputs(cut)
-	t.conclude(sum.partial || t.pull.partial)
-	if t.n.Puller != nil { // the frame has what it read and wrote
-		sum.deltas, sum.sent, t.pull.read, t.items = nil, nil, nil, Items{}
+	t.conclude(sum.Partial || t.Pull.Partial)
+	sum.Deltas, sum.Sent = nil, nil // the frame has them, and what was read
+	if t.n.Puller != nil {
+		t.Pull.Read = nil
+		t.hold(nil)
 	}
 }
 
@@ -132,8 +134,8 @@ func (t *fanOut) tellWrites(i int, o *Outcome) {
 // endVoid tells the end of an item that began and does not count: whoever listens
 // waits for it. The item is at a wait or between two attempts, or it waits for the merge.
 func (t *fanOut) endVoid(i int, why *core.Failure) {
-	p := t.phases[i-t.base]
-	if p == running || p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.outcomes != nil && t.open(&t.outcomes[i-t.base]) {
+	p := t.Phases[i-t.Base]
+	if p == running || p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.Outcomes != nil && t.open(&t.Outcomes[i-t.Base]) {
 		t.tell(i, &Outcome{Failure: why})
 	}
 }
@@ -150,7 +152,7 @@ func (t *fanOut) dropVoid() {
 
 // sendOutputs makes the list of the items' outputs the output of the node.
 func (t *fanOut) sendOutputs(cut int) {
-	if sent := t.settled.sent; len(sent) > 0 {
+	if sent := t.Settled.Sent; len(sent) > 0 {
 		list := make([]any, cut)
 		copy(list, sent)
 		t.f.setOutput(t.n.Index, list)
@@ -166,7 +168,7 @@ func (t *fanOut) conclude(partial bool) {
 		if partial {
 			status = core.PartialSuccess
 		}
-		f.changed(t.n.Index, t.settled.changes.text("item"))
+		f.changed(t.n.Index, t.Settled.Changes.text("item"))
 		f.emitFinished(t.v, status)
 		f.resolve(t.v, status)
 		return
@@ -197,9 +199,9 @@ func (t *fanOut) failureText(first *core.Failure) string {
 		return fmt.Sprintf("%s (%d of %d items did not begin)", first.Message, t.unbegun, t.known())
 	case first == t.fault:
 		return first.Message
-	case first == t.pull.failure && n > 0 && !t.f.stopped: // or most were cancelled
+	case first == t.Pull.Failure && n > 0 && !t.f.Stopped: // or most were cancelled
 		return fmt.Sprintf("%s (%s before)", first.Message, some)
-	case first == t.pull.failure, first.Node != "" && n == 1:
+	case first == t.Pull.Failure, first.Node != "" && n == 1:
 		return first.Message
 	case first.Node != "":
 		return fmt.Sprintf("%s (%s)", first.Message, some)

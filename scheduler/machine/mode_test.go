@@ -59,7 +59,7 @@ func newFlow(f *frame) planner {
 }
 
 func (t *flow) open() {
-	t.f.v[0].phase = running
+	t.f.v[0].Phase = running
 	t.f.setTask(0, flowTask{t})
 	start, _ := t.f.p.Mode.Ends(t.f.p)
 	t.arrive(start, "go")
@@ -72,7 +72,7 @@ func (t *flow) arrive(node int32, input any) {
 }
 
 func (t *flow) id(v token) ID {
-	return ID{Frame: t.f.id, Node: v.node, From: v.n, To: v.n + 1, Attempt: 1}
+	return ID{Frame: t.f.ID, Node: v.node, From: v.n, To: v.n + 1, Attempt: 1}
 }
 
 func (t *flow) emit(what core.EventType, v token, status string) {
@@ -88,7 +88,7 @@ func (t *flow) locate(*core.Event, ID)    {}
 func (t *flow) spoiler(int32, int) string { return "" }
 func (t *flow) failedNode(int32) string   { return "" }
 func (t *flow) restore(*frameJSON) error  { return fmt.Errorf("a flow has no snapshots") }
-func (t *flow) dump(*frameJSON) error     { return fmt.Errorf("a flow has no snapshots") }
+func (t *flow) save(*frameJSON)           {}
 
 // flowTask is a flow as the task of its vertex.
 type flowTask struct{ *flow }

@@ -9,10 +9,7 @@ import (
 
 // byModel lets a model choose edges. Edges that were followed as often as they may be are left
 // out. What is then clear needs no model, and the rest is asked.
-type byModel struct {
-	*walk
-	modelMemory
-}
+type byModel struct{ *walk }
 
 // modelMemory is what byModel remembers.
 type modelMemory struct {
@@ -30,7 +27,7 @@ const (
 
 // begin puts the inputs into the context.
 func (t *byModel) begin() {
-	given := t.f.inputs
+	given := t.f.Inputs
 	if given == nil {
 		given = core.NewObject(0)
 	}
@@ -40,8 +37,6 @@ func (t *byModel) begin() {
 func (t *byModel) admits(int32) bool      { return true }
 func (t *byModel) ended(*visit)           {}
 func (t *byModel) stuck(*visit, *Outcome) { t.end() }
-func (t *byModel) dump(j *walkJSON)       { j.modelMemory = t.modelMemory }
-func (t *byModel) restore(j *walkJSON)    { t.modelMemory = j.modelMemory }
 
 // maxVisits is the limit of the plan. An option of the run overrides it for the root graph.
 func (t *byModel) maxVisits() int {
@@ -57,17 +52,17 @@ func (t *byModel) chain() []routeStep {
 
 // left puts what a visit sent into the context.
 func (t *byModel) left(v *visit, o *Outcome) bool {
-	t.last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
+	t.Last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
 	t.remember(v, o)
 	return true
 }
 
 // byFailure ends a walk that is to end with the first visit that fails.
 func (t *byModel) byFailure(*visit, *Outcome) (route, finding) {
-	if !t.f.m.opts.FailFast || t.last.Status != core.Fail {
+	if !t.f.m.opts.FailFast || t.Last.Status != core.Fail {
 		return route{}, notFound
 	}
-	return route{-1, nowhere, core.StepFailFast, t.last.Failure.Message}, found
+	return route{-1, nowhere, core.StepFailFast, t.Last.Failure.Message}, found
 }
 
 // byDryRun ends a dry run before its first decision.
@@ -127,7 +122,7 @@ func withEvals(sent any, evals *core.Object) any {
 
 // dryRun reports whether the walk is to end before its first decision.
 func (t *byModel) dryRun() bool {
-	on, _ := inputNamed(t.f.inputs, core.InputDryRun).(bool)
+	on, _ := inputNamed(t.f.Inputs, core.InputDryRun).(bool)
 	return on
 }
 
@@ -178,13 +173,13 @@ func (t *byModel) ask(v *visit) {
 	v.asked = q
 	t.f.flying++
 	t.f.m.command(Command{Op: OpRun, ID: v.id(), Plan: t.f.p, Node: &t.f.p.Nodes[v.Node],
-		Call: &Call{Path: t.f.path, Visit: v.Count, Route: q.asked}})
+		Call: &Call{Path: t.f.Path, Visit: v.Count, Route: q.asked}})
 }
 
 // question words what there is to decide after a visit, but for what the router sees.
 func (t *byModel) question(v *visit) *question {
 	edges := t.unspent(&t.w.Nodes[v.Node])
-	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.Node)), Visit: v.Count, Model: t.w.Model, Inputs: t.f.inputs, Fallback: core.NoRoute}
+	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.Node)), Visit: v.Count, Model: t.w.Model, Inputs: t.f.Inputs, Fallback: core.NoRoute}
 	asked.Choices = make([]core.RouteChoice, 0, len(edges))
 	for i, e := range edges {
 		to := t.f.p.Edges[e].ToNode
@@ -199,15 +194,15 @@ func (t *byModel) question(v *visit) *question {
 
 // view is what the router sees of the nodes that have ended, and which of them failed.
 func (t *byModel) view() (view *core.Object, failed []string) {
-	context, _ := t.fields[t.w.Context].Last().(*core.Object)
+	context, _ := t.Fields[t.w.Context].Last().(*core.Object)
 	view = core.NewObject(context.Len())
 	for key, sent := range context.All() {
 		n, ok := t.f.p.Node(key)
-		if !ok || t.nodes[n.Index].Visits == 0 {
+		if !ok || t.Nodes[n.Index].Visits == 0 {
 			continue
 		}
 		view.Set(key, t.shown(n.Index, sent))
-		if t.nodes[n.Index].Last == core.Fail {
+		if t.Nodes[n.Index].Last == core.Fail {
 			failed = append(failed, key)
 		}
 	}
@@ -239,7 +234,7 @@ func (t *byModel) shown(node int32, sent any) any {
 func (t *byModel) answered(v *visit, e *Event) {
 	t.f.flying--
 	t.drop(v)
-	if t.f.stopped {
+	if t.f.Stopped {
 		t.check()
 		return
 	}
@@ -277,9 +272,9 @@ func (q *question) unusable() bool {
 // end ends a walk that has no edge to follow: it failed if the last visit of a
 // node did.
 func (t *byModel) end() {
-	for _, node := range t.path {
-		if r := &t.nodes[node]; r.Last == core.Fail {
-			t.failure, t.failAt = r.Failure, node
+	for _, node := range t.Path {
+		if r := &t.Nodes[node]; r.Last == core.Fail {
+			t.Failure, t.FailAt = r.Failure, node
 			break
 		}
 	}

@@ -29,24 +29,24 @@ func (t *nested) giveUpAll()         {} // the child has been stopped
 
 // watch asks for the news that the frame's deadline has passed.
 func (f *frame) watch() {
-	f.m.command(Command{Op: OpDeadline, ID: f.whole(), Plan: f.parent.p, Node: &f.parent.p.Nodes[f.owner.Node],
-		Delay: f.m.until(f.deadline)})
+	f.m.command(Command{Op: OpDeadline, ID: f.whole(), Plan: f.parent.p, Node: &f.parent.p.Nodes[f.Owner.Node],
+		Delay: f.m.until(f.Deadline)})
 }
 
 // whole names a nested run itself.
 func (f *frame) whole() ID {
-	id := f.owner
-	id.Frame, id.Node = f.id, -1
+	id := f.Owner
+	id.Frame, id.Node = f.ID, -1
 	return id
 }
 
 // expire stops a nested run whose deadline has passed and reports whether there was
 // something to stop.
 func (f *frame) expire() bool {
-	if f.deadline == 0 || f.stopped {
+	if f.Deadline == 0 || f.Stopped {
 		return false
 	}
-	f.expired = true
+	f.Expired = true
 	f.stop()
 	return true
 }
@@ -58,10 +58,10 @@ func badInputs(err error) *core.Failure {
 // startNestedItem starts user code inside the nested run of an item, beginning
 // one if the limit allows.
 func (t *fanOut) startNestedItem() bool {
-	for t.f.v[t.v].phase == running {
+	for t.f.v[t.v].Phase == running {
 		again := false
 		for _, i := range t.inner {
-			if c := t.trails[i].child; c.group.free() {
+			if c := t.Trails[i].child; c.group.free() {
 				if c.startOrEnd() {
 					return true
 				}
@@ -90,9 +90,9 @@ func (t *fanOut) startNestedItem() bool {
 // an earlier item to put a result in place must not keep it from being tried again.
 func (t *fanOut) full() bool {
 	n := len(t.inner)
-	if len(t.due) > 0 && len(t.f.m.placers) > 0 {
+	if len(t.Due) > 0 && len(t.f.m.placers) > 0 {
 		for _, i := range t.inner {
-			if i > t.due[0] && t.trails[i].child.hasPending() {
+			if i > t.Due[0] && t.Trails[i].child.hasPending() {
 				n--
 			}
 		}
@@ -102,7 +102,7 @@ func (t *fanOut) full() bool {
 
 func (t *fanOut) canStartNested() bool {
 	return slices.ContainsFunc(t.inner, func(i int) bool {
-		child := t.trails[i].child
+		child := t.Trails[i].child
 		return child.canStart() && child.group.freeBelow(&t.f.group)
 	})
 }
@@ -122,27 +122,27 @@ func (f *frame) startOrEnd() bool {
 
 // handOver ends a nested run and gives its result to the work it was for.
 func (f *frame) handOver() {
-	if f.m.nested[f.id] != f {
+	if f.m.nested[f.ID] != f {
 		return
 	}
 	f.m.end(f)
-	if f.deadline > 0 && !f.expired {
+	if f.Deadline > 0 && !f.Expired {
 		f.m.command(Command{Op: OpMet, ID: f.whole()})
 	}
 	parent := f.parent
 	parent.children--
-	parent.charge(f.owner.Node, f.totalUsage())
-	n := &parent.p.Nodes[f.owner.Node]
+	parent.charge(f.Owner.Node, f.totalUsage())
+	n := &parent.p.Nodes[f.Owner.Node]
 	var o Outcome
-	if parent.v[n.Vertex].phase != losing {
+	if parent.v[n.Vertex].Phase != losing {
 		o = f.outcome(n)
 		if o.Failure != nil {
-			parent.voidClaims(f.owner)
+			parent.voidClaims(f.Owner)
 		}
 	}
-	w := parent.find(f.owner)
+	w := parent.find(f.Owner)
 	if w == nil { // invariant would allocate its argument
-		panic("machine: a nested run of nothing, " + f.owner.String())
+		panic("machine: a nested run of nothing, " + f.Owner.String())
 	}
 	w.adopt(nil)
 	tried(w, &o, f.m.now)
@@ -152,7 +152,7 @@ func (f *frame) handOver() {
 // outcome turns the end of a nested run into the outcome of the node it is.
 func (f *frame) outcome(n *plan.Node) Outcome {
 	r := f.report()
-	if f.expired {
+	if f.Expired {
 		return Outcome{Failure: f.timedOut(n)}
 	}
 	switch r.Status {
@@ -193,7 +193,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 func (f *frame) timedOut(n *plan.Node) *core.Failure {
 	fail := timedOut(n)
 	for v := range f.v {
-		if f.v[v].status == core.Fail && f.fate(int32(v)).failure.Class == core.ClassCanceled {
+		if f.v[v].Status == core.Fail && f.endReason(int32(v)).Failure.Class == core.ClassCanceled {
 			fail.Message += ", in " + f.name(f.p.Vertices[v].ID)
 			break
 		}
@@ -206,4 +206,4 @@ func timedOut(n *plan.Node) *core.Failure {
 }
 
 // vertexInParent returns the vertex of the work this frame does.
-func (f *frame) vertexInParent() int32 { return f.parent.p.Nodes[f.owner.Node].Vertex }
+func (f *frame) vertexInParent() int32 { return f.parent.p.Nodes[f.Owner.Node].Vertex }

@@ -19,15 +19,15 @@ func (w plainNode) def() *plan.Node { return &w.f.p.Nodes[w.f.p.Vertices[w.v].No
 func (w plainNode) id() ID          { return w.f.plainID(w.v) }
 func (w plainNode) group() *group   { return &w.f.group }
 func (w plainNode) path() string    { return w.f.name(w.def().ID) }
-func (w plainNode) givenUp() bool   { return w.vertex().phase == losing }
+func (w plainNode) givenUp() bool   { return w.vertex().Phase == losing }
 func (w plainNode) turn() bool      { return true }
 func (w plainNode) withdrawn()      {} // what was never reached gets no status
 func (w plainNode) moved()          { w.f.refresh(w.v) }
 
 func (w plainNode) load() attempt {
 	x := w.vertex()
-	a := attempt{Phase: x.phase, Number: x.attempts, trail: w.f.trails[w.v]}
-	if x.phase == losing { // its handler is awaited, or its result
+	a := attempt{Phase: x.Phase, Number: x.Attempts, trail: w.f.Trails[w.v]}
+	if x.Phase == losing { // its handler is awaited, or its result
 		a.Phase = running
 		if w.f.placing(w.id()) {
 			a.Phase = placing
@@ -38,15 +38,15 @@ func (w plainNode) load() attempt {
 
 func (w plainNode) store(a attempt) {
 	x := w.vertex()
-	if x.attempts = a.Number; x.phase != losing {
-		x.phase = a.Phase
+	if x.Attempts = a.Number; x.Phase != losing {
+		x.Phase = a.Phase
 	}
-	w.f.trails = keep(w.f.trails, w.v, a.trail)
+	w.f.Trails = keep(w.f.Trails, w.v, a.trail)
 }
 
 func (w plainNode) begun(first bool) {
 	if first {
-		w.vertex().started = w.f.m.now
+		w.vertex().Started = w.f.m.now
 	}
 	w.f.emitAttempt(w.def(), w.id())
 }
@@ -57,13 +57,13 @@ func (w plainNode) capture() (*Call, *core.Failure) {
 }
 
 func (w plainNode) run(call *Call) {
-	w.f.run(w.def(), w.id(), call.after(w.f.trails[w.v].Last), &w.f.group)
+	w.f.run(w.def(), w.id(), call.after(w.f.Trails[w.v].Last), &w.f.group)
 }
 
 func (w plainNode) landed(e *Event) {
 	w.f.landed(&w.f.group)
-	if x := w.vertex(); x.attempts == 1 && x.phase != losing {
-		x.started = e.Started
+	if x := w.vertex(); x.Attempts == 1 && x.Phase != losing {
+		x.Started = e.Started
 	}
 }
 
@@ -81,13 +81,13 @@ func (w plainNode) adopt(child *frame) {
 }
 
 func (w plainNode) again() {
-	if !w.f.stopped {
+	if !w.f.Stopped {
 		w.f.makeStartable(w.v)
 	}
 }
 
 func (w plainNode) ended(o *Outcome, at int64) {
-	w.f.trails = keep(w.f.trails, w.v, trail{})
+	w.f.Trails = keep(w.f.Trails, w.v, trail{})
 	if w.givenUp() {
 		w.f.lost(w.v)
 		return
@@ -100,8 +100,8 @@ func (w plainNode) ended(o *Outcome, at int64) {
 // started one by one.
 func (f *frame) startPlain(v int32) bool {
 	pv, x := &f.p.Vertices[v], &f.v[v]
-	x.phase = running
-	if pv.Bare && f.quiet && f.outputs == nil && (x.attempts == 0 || f.trails[v].Last == "") {
+	x.Phase = running
+	if pv.Bare && f.quiet && f.Outputs == nil && (x.Attempts == 0 || f.Trails[v].Last == "") {
 		f.startBare(pv, x)
 		return true
 	}
@@ -118,10 +118,10 @@ func (f *frame) startPlain(v int32) bool {
 
 // startBare is the rest of startPlain for a vertex whose handler is given nothing.
 func (f *frame) startBare(pv *plan.Vertex, x *vertex) {
-	if x.attempts++; x.attempts == 1 {
-		x.started = f.m.now
+	if x.Attempts++; x.Attempts == 1 {
+		x.Started = f.m.now
 	}
-	f.run(&f.p.Nodes[pv.Node], ID{Frame: f.id, Node: pv.Node, Attempt: x.attempts}, nil, &f.group)
+	f.run(&f.p.Nodes[pv.Node], ID{Frame: f.ID, Node: pv.Node, Attempt: x.Attempts}, nil, &f.group)
 }
 
 // answerBare takes in that such a handler ended well and had nothing to say. It does
@@ -129,14 +129,14 @@ func (f *frame) startBare(pv *plan.Vertex, x *vertex) {
 func (f *frame) answerBare(e *Event) bool {
 	v := f.p.Nodes[e.ID.Node].Vertex
 	x := &f.v[v]
-	if !f.p.Vertices[v].Bare || x.phase != running || x.attempts != e.ID.Attempt || f.stopped || !e.Outcome.Empty() {
+	if !f.p.Vertices[v].Bare || x.Phase != running || x.Attempts != e.ID.Attempt || f.Stopped || !e.Outcome.Empty() {
 		return false
 	}
 	f.landed(&f.group)
-	if x.attempts == 1 {
-		x.started = e.Started
+	if x.Attempts == 1 {
+		x.Started = e.Started
 	}
-	x.ended = e.Ended
+	x.Ended = e.Ended
 	f.resolve(v, core.Success)
 	return true
 }
@@ -145,23 +145,23 @@ func (f *frame) answerBare(e *Event) bool {
 // comes to, now or when its turn at a refusing field comes.
 func (f *frame) conclude(v int32, o *Outcome, at int64) {
 	x := &f.v[v]
-	x.ended = at
-	if f.stopped {
+	x.Ended = at
+	if f.Stopped {
 		o = &Outcome{Failure: cancelled()}
 	}
-	o = f.verdict(&f.p.Nodes[f.p.Vertices[v].Node], x.attempts, o)
+	o = f.verdict(&f.p.Nodes[f.p.Vertices[v].Node], x.Attempts, o)
 	if o.Failure != nil {
 		f.voidClaims(f.plainID(v))
 		f.fail(v, o.Failure)
 		return
 	}
 	if f.p.Vertices[v].Refuses && !f.turn(v, o.Writes) {
-		x.phase = committing
-		if f.held == nil {
-			f.held = map[int32]*Outcome{}
+		x.Phase = committing
+		if f.Held == nil {
+			f.Held = map[int32]*Outcome{}
 		}
 		kept := *o
-		f.held[v] = &kept
+		f.Held[v] = &kept
 		return
 	}
 	f.commit(v, o)
@@ -190,18 +190,18 @@ func (f *frame) slot(v, field int32) int32 {
 
 // commitTurn is called when the cursor of a refusing field has reached v.
 func (f *frame) commitTurn(v int32) {
-	if f.v[v].phase != committing || f.stopped {
+	if f.v[v].Phase != committing || f.Stopped {
 		return
 	}
 	if t := f.task(v); t != nil {
 		t.commit()
 		return
 	}
-	o := f.held[v]
+	o := f.Held[v]
 	if !f.turn(v, o.Writes) {
 		return
 	}
-	delete(f.held, v)
+	delete(f.Held, v)
 	f.commit(v, o)
 }
 
@@ -252,10 +252,10 @@ func (f *frame) note(node int32, text string) {
 	if text == "" {
 		return
 	}
-	if f.notes == nil {
-		f.notes = map[int32]string{}
+	if f.Notes == nil {
+		f.Notes = map[int32]string{}
 	}
-	f.notes[node] = text
+	f.Notes[node] = text
 }
 
 // changed notes why a node's status is not what its last attempt came to.
@@ -263,10 +263,10 @@ func (f *frame) changed(node int32, why string) {
 	if why == "" {
 		return
 	}
-	if f.changes == nil {
-		f.changes = map[int32]string{}
+	if f.Changes == nil {
+		f.Changes = map[int32]string{}
 	}
-	f.changes[node] = why
+	f.Changes[node] = why
 }
 
 // fail ends a vertex with a failure and does what its policy says.
@@ -280,12 +280,12 @@ func (f *frame) fail(v int32, fail *core.Failure) {
 
 // endFailed resolves a failed vertex whose contribution is in the ledger.
 func (f *frame) endFailed(v int32) {
-	if f.policy(v) == plan.PolicySkip && !f.fate(v).failure.FailsRun {
+	if f.policy(v) == plan.PolicySkip && !f.endReason(v).Failure.FailsRun {
 		f.emitHandled(v, -1)
 	}
 	f.resolve(v, core.Fail)
-	if f.doomed = false; f.stops(v, f.fate(v).failure) && !f.stopped {
-		f.failedRun = true
+	if f.doomed = false; f.stops(v, f.endReason(v).Failure) && !f.Stopped {
+		f.FailedRun = true
 		f.stop()
 	}
 }
@@ -305,8 +305,8 @@ func (f *frame) doom(v int32, fail *core.Failure) {
 // the members' policies: a failing member that stops the run has done so itself.
 func (f *frame) policy(v int32) plan.Policy {
 	if u := f.p.Vertices[v].Unit; u != nil {
-		if t, ok := f.task(v).(*unit); ok && t.failed > 0 {
-			if t.ranAll {
+		if t, ok := f.task(v).(*unit); ok && t.Failed > 0 {
+			if t.Tolerated {
 				return plan.PolicySkip
 			}
 			return plan.PolicyDefault

@@ -34,8 +34,9 @@ type planner interface {
 	nodes() []core.NodeReport
 	units() []core.UnitReport
 	path() []string
-	// dump adds to a snapshot what the tasks do not, and restore brings it back.
-	dump(j *frameJSON) error
+	// save adds the planner to a snapshot, and restore replaces it by the planner of a
+	// snapshot.
+	save(j *frameJSON)
 	restore(j *frameJSON) error
 }
 
@@ -92,7 +93,7 @@ func (dag) maxVisits() int              { return 0 }
 func (d dag) final(field int) any       { return d.f.ledger.Final(field) }
 func (d dag) failedNode(v int32) string { return d.f.p.Vertices[v].ID }
 func (dag) path() []string              { return nil }
-func (dag) dump(*frameJSON) error       { return nil }
+func (dag) save(*frameJSON)             {}
 func (dag) restore(*frameJSON) error    { return nil }
 
 func (d dag) spoiler(field int32, slot int) string { return d.f.writer(field, slot) }

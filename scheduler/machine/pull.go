@@ -2,7 +2,6 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // puller is the reading of a stream by a pipeline or fan-out. For a pipeline it holds
@@ -10,30 +9,30 @@ import (
 // that takes them. One row more than there are passes under way is fetched ahead, so
 // that reading and working overlap and memory stays flat.
 type puller struct {
-	rows  int // fetched so far
-	taken int // elements of the stream in these rows
-	ahead []any
-	open  bool // a row is being fetched
-	ended bool // the stream has ended, or failed
-	read  []plan.Write
+	Rows  int    `json:"rows,omitempty"`  // fetched so far
+	Taken int    `json:"taken,omitempty"` // elements of the stream in these rows
+	Ahead values `json:"ahead,omitempty"` // rows that no pass has taken; of a fan-out, all items that are here
+	Open  bool   `json:"open,omitempty"`  // a row is being fetched
+	Ended bool   `json:"ended,omitempty"` // the stream has ended, or failed
+	Read  writes `json:"read,omitempty"`
 
 	// Of a fan-out:
-	batch   int // items that came last
-	partial bool
-	failure *core.Failure
+	Batch   int           `json:"batch,omitempty"` // items that came last
+	Partial bool          `json:"partial,omitempty"`
+	Failure *core.Failure `json:"failure,omitempty"`
 }
 
 // take returns the next row.
 func (p *puller) take() any {
-	item := p.ahead[0]
-	p.ahead[0] = nil
-	p.ahead = p.ahead[1:]
+	item := p.Ahead[0]
+	p.Ahead[0] = nil
+	p.Ahead = p.Ahead[1:]
 	return item
 }
 
 // of returns what is known of a stream that was read to its end.
 func (p *puller) of(field int32) any {
-	for _, w := range p.read {
+	for _, w := range p.Read {
 		if w.Field == field {
 			return w.Value
 		}
@@ -43,12 +42,12 @@ func (p *puller) of(field int32) any {
 
 // mayPull reports whether a row is to be fetched.
 func (t *unit) mayPull() bool {
-	return t.u.Puller != nil && !t.pull.ended && !t.pull.open && !t.ended && !t.f.stopped &&
-		len(t.live)+len(t.pull.ahead) <= t.u.Concurrency
+	return t.u.Puller != nil && !t.Pull.Ended && !t.Pull.Open && !t.Ended && !t.f.Stopped &&
+		len(t.Live)+len(t.Pull.Ahead) <= t.u.Concurrency
 }
 
 func (t *unit) pullID() ID {
-	return ID{Frame: t.f.id, Node: t.u.Members[0], From: int32(t.pull.rows), To: int32(t.pull.rows + 1)}
+	return ID{Frame: t.f.ID, Node: t.u.Members[0], From: int32(t.Pull.Rows), To: int32(t.Pull.Rows + 1)}
 }
 
 // pullRow asks for the next row and reports whether it could. Like any handler,
@@ -65,42 +64,42 @@ func (t *unit) pullRow() bool {
 }
 
 func (t *unit) openPull(call *Call) {
-	t.pull.open = true
+	t.Pull.Open = true
 	at := *call
-	at.Taken = t.pull.taken
+	at.Taken = t.Pull.Taken
 	t.f.run(t.u.Puller, t.pullID(), &at, &t.group)
 }
 
 // pullFailed ends the rows: those before it go their way, and the pipeline fails in
 // the end.
 func (t *unit) pullFailed(failure *core.Failure) {
-	t.pull.ended = true
-	t.failure, t.failAt, t.ranAll = failure, [2]int{t.pull.rows, 0}, false
-	t.reason = "failed"
+	t.Pull.Ended = true
+	t.Failure, t.FailAt, t.Tolerated = failure, [2]int{t.Pull.Rows, 0}, false
+	t.Reason = "failed"
 }
 
 // pulledRow takes in a row, the end of the stream, or a failure.
 func (t *unit) pulledRow(e *Event) bool {
-	if !t.pull.open || e.Kind != Finished || e.ID != t.pullID() {
+	if !t.Pull.Open || e.Kind != Finished || e.ID != t.pullID() {
 		return false
 	}
 	t.f.landed(&t.group)
-	t.pull.open = false
+	t.Pull.Open = false
 	o := &e.Outcome
 	switch {
-	case t.f.stopped || t.f.v[t.v].phase == losing:
+	case t.f.Stopped || t.f.v[t.v].Phase == losing:
 	case o.Failure != nil:
 		t.pullFailed(o.Failure)
 	case o.HasOutput:
-		t.pull.rows++
-		t.pull.taken++
+		t.Pull.Rows++
+		t.Pull.Taken++
 		if list, ok := o.Output.([]any); ok && t.u.Batch > 0 {
-			t.pull.taken += len(list) - 1
+			t.Pull.Taken += len(list) - 1
 		}
-		t.pull.ahead = append(t.pull.ahead, o.Output)
+		t.Pull.Ahead = append(t.Pull.Ahead, o.Output)
 	default:
-		t.pull.ended, t.pull.read = true, o.Writes
-		t.partial = t.partial || o.Status == core.PartialSuccess
+		t.Pull.Ended, t.Pull.Read = true, o.Writes
+		t.Partial = t.Partial || o.Status == core.PartialSuccess
 	}
 	t.check()
 	t.checkLost()

@@ -19,52 +19,52 @@ const mostOpen = 16_384
 
 // settled is the sum of items that ended and will not be looked at again.
 type settled struct {
-	attempts int
-	failed   int
-	first    int           // the first that failed, if there is one
-	failure  *core.Failure // of the first
-	partial  bool
-	changes  changes
-	deltas   map[int32][]any // by field, in item order
-	sent     []any           // by item, nil until one sends something
+	Attempts int              `json:"attempts,omitempty"`
+	Failed   int              `json:"failed,omitempty"`
+	First    int              `json:"first,omitempty"`   // the first that failed, if there is one
+	Failure  *core.Failure    `json:"failure,omitempty"` // of the first
+	Partial  bool             `json:"partial,omitempty"`
+	Changes  changes          `json:"changes,omitzero"`
+	Deltas   map[int32]values `json:"deltas,omitempty"` // by field, in item order
+	Sent     values           `json:"sent,omitempty"`   // by item, nil until one sends something
 }
 
 // keep adds what an item that ended well wrote and sent.
 func (s *settled) keep(i int, o *Outcome) {
-	s.partial = s.partial || o.Status == core.PartialSuccess
-	s.changes.add(i, o.Why)
+	s.Partial = s.Partial || o.Status == core.PartialSuccess
+	s.Changes.add(i, o.Why)
 	for _, w := range o.Writes {
-		if s.deltas == nil {
-			s.deltas = map[int32][]any{}
+		if s.Deltas == nil {
+			s.Deltas = map[int32]values{}
 		}
-		s.deltas[w.Field] = append(s.deltas[w.Field], w.Value)
+		s.Deltas[w.Field] = append(s.Deltas[w.Field], w.Value)
 	}
 	if o.HasOutput {
-		for len(s.sent) < i {
-			s.sent = append(s.sent, nil)
+		for len(s.Sent) < i {
+			s.Sent = append(s.Sent, nil)
 		}
-		s.sent = append(s.sent, o.Output)
+		s.Sent = append(s.Sent, o.Output)
 	}
 }
 
 // settle sums up the items in front that have ended. A merge that can refuse an
 // item needs to see all of them, and those of an array are there anyway.
 func (t *fanOut) settle() {
-	if t.n.Puller == nil || t.f.stopped || t.f.p.Vertices[t.v].Refuses {
+	if t.n.Puller == nil || t.f.Stopped || t.f.p.Vertices[t.v].Refuses {
 		return
 	}
 	// The failure that was one too many stays: it marks the end.
-	for n := t.end(); len(t.phases) > 0 && t.base < n-1; t.shift() {
-		switch t.phases[0] {
+	for n := t.end(); len(t.Phases) > 0 && t.Base < n-1; t.shift() {
+		switch t.Phases[0] {
 		case succeeded:
-			if o := t.outcome(t.base); o != nil {
-				t.settled.keep(t.base, o)
-				t.tellWrites(t.base, o)
+			if o := t.outcome(t.Base); o != nil {
+				t.Settled.keep(t.Base, o)
+				t.tellWrites(t.Base, o)
 			}
 		case failed:
-			s := &t.settled
-			if s.failed++; s.failed == 1 {
-				s.first, s.failure = t.base, t.outcome(t.base).Failure
+			s := &t.Settled
+			if s.Failed++; s.Failed == 1 {
+				s.First, s.Failure = t.Base, t.outcome(t.Base).Failure
 			}
 			t.failed = t.failed[1:]
 		default:
@@ -75,33 +75,33 @@ func (t *fanOut) settle() {
 
 // outcome returns what an item left, nil for nothing.
 func (t *fanOut) outcome(i int) *Outcome {
-	if t.outcomes == nil {
+	if t.Outcomes == nil {
 		return nil
 	}
-	return &t.outcomes[i-t.base]
+	return &t.Outcomes[i-t.Base]
 }
 
 // shift forgets the item in front.
 func (t *fanOut) shift() {
-	t.settled.attempts += int(t.attempts[0])
-	t.base++
-	t.phases, t.attempts = t.phases[1:], t.attempts[1:]
-	if t.outcomes != nil {
-		t.outcomes = t.outcomes[1:]
+	t.Settled.Attempts += int(t.Attempts[0])
+	t.Base++
+	t.Phases, t.Attempts = t.Phases[1:], t.Attempts[1:]
+	if t.Outcomes != nil {
+		t.Outcomes = t.Outcomes[1:]
 	}
-	t.hold(t.items.list[1:])
+	t.hold(t.Pull.Ahead[1:])
 }
 
 // failures is how many items failed.
-func (t *fanOut) failures() int { return t.settled.failed + len(t.failed) }
+func (t *fanOut) failures() int { return t.Settled.Failed + len(t.failed) }
 
 // firstFailed is the first item that failed.
 func (t *fanOut) firstFailed() int {
 	if i := t.fatal(); i >= 0 {
 		return i
 	}
-	if t.settled.failed > 0 {
-		return t.settled.first
+	if t.Settled.Failed > 0 {
+		return t.Settled.First
 	}
 	return t.failed[0]
 }
@@ -110,12 +110,12 @@ func (t *fanOut) firstFailed() int {
 // item failed.
 func (t *fanOut) firstFailure() *core.Failure {
 	switch {
-	case t.pull.failure != nil:
-		return t.pull.failure
+	case t.Pull.Failure != nil:
+		return t.Pull.Failure
 	case t.fatal() >= 0:
 		return t.outcome(t.fatal()).Failure
-	case t.settled.failed > 0:
-		return t.settled.failure
+	case t.Settled.Failed > 0:
+		return t.Settled.Failure
 	case len(t.failed) == 0:
 		return t.fault
 	}
@@ -125,7 +125,7 @@ func (t *fanOut) firstFailure() *core.Failure {
 // fatal is the first item that ended the run, -1 for none: the others may have been
 // cancelled by that.
 func (t *fanOut) fatal() int {
-	if !t.f.failedRun {
+	if !t.f.FailedRun {
 		return -1
 	}
 	i := slices.IndexFunc(t.failed, func(i int) bool { return failsRun(t.outcome(i)) })
@@ -147,17 +147,17 @@ func (t *fanOut) counted() int {
 // mayPull reports whether more items are wanted: about as many as one pull brings
 // wait while others run.
 func (t *fanOut) mayPull() bool {
-	p := &t.pull
-	if t.n.Puller == nil || p.open || p.ended || t.f.stopped || t.f.v[t.v].phase != running || t.end() < math.MaxInt {
+	p := &t.Pull
+	if t.n.Puller == nil || p.Open || p.Ended || t.f.Stopped || t.f.v[t.v].Phase != running || t.end() < math.MaxInt {
 		return false
 	}
-	waiting := t.known() - t.next + len(t.due)
-	full := len(t.phases) >= mostOpen && !t.f.p.Vertices[t.v].Refuses
-	return !full && waiting < max(p.batch, t.n.Concurrency)
+	waiting := t.known() - t.Next + len(t.Due)
+	full := len(t.Phases) >= mostOpen && !t.f.p.Vertices[t.v].Refuses
+	return !full && waiting < max(p.Batch, t.n.Concurrency)
 }
 
 func (t *fanOut) pullID() ID {
-	return ID{Frame: t.f.id, Node: t.n.Index, From: int32(t.known()), To: int32(t.known() + 1)}
+	return ID{Frame: t.f.ID, Node: t.n.Index, From: int32(t.known()), To: int32(t.known() + 1)}
 }
 
 // pullItems asks for items and reports whether it could. Reading has a slot of its
@@ -174,7 +174,7 @@ func (t *fanOut) pullItems() bool {
 }
 
 func (t *fanOut) openPull(call *Call) {
-	t.pull.open = true
+	t.Pull.Open = true
 	t.group.limit++
 	t.f.run(t.n.Puller, t.pullID(), call, &t.group)
 }
@@ -182,32 +182,32 @@ func (t *fanOut) openPull(call *Call) {
 // pullFailed ends the items: those that were read go their way, and the node fails in
 // the end.
 func (t *fanOut) pullFailed(failure *core.Failure) {
-	t.pull.ended, t.pull.failure = true, failure
-	if (t.n.Policy == plan.PolicyFailRun || failure.FailsRun) && !t.f.stopped {
-		t.f.failedRun = true
+	t.Pull.Ended, t.Pull.Failure = true, failure
+	if (t.n.Policy == plan.PolicyFailRun || failure.FailsRun) && !t.f.Stopped {
+		t.f.FailedRun = true
 		t.f.stop()
 	}
 }
 
 // pulledItems takes in items, the end of the stream, or a failure.
 func (t *fanOut) pulledItems(e *Event) bool {
-	if !t.pull.open || e.Kind != Finished || e.ID != t.pullID() {
+	if !t.Pull.Open || e.Kind != Finished || e.ID != t.pullID() {
 		return false
 	}
 	t.f.landed(&t.group)
-	t.pull.open = false
+	t.Pull.Open = false
 	t.group.limit--
 	o := &e.Outcome
 	list, _ := o.Output.([]any)
 	switch {
-	case t.f.stopped || t.f.v[t.v].phase == losing || t.end() < math.MaxInt: // nobody wants them any more
+	case t.f.Stopped || t.f.v[t.v].Phase == losing || t.end() < math.MaxInt: // nobody wants them any more
 	case o.Failure != nil:
 		t.pullFailed(o.Failure)
 	case len(list) > 0:
-		t.pull.batch = len(list)
+		t.Pull.Batch = len(list)
 		t.grow(list)
 	default:
-		t.pull.ended, t.pull.read, t.pull.partial = true, o.Writes, o.Status == core.PartialSuccess
+		t.Pull.Ended, t.Pull.Read, t.Pull.Partial = true, o.Writes, o.Status == core.PartialSuccess
 	}
 	t.check()
 	return true
@@ -216,30 +216,32 @@ func (t *fanOut) pulledItems(e *Event) bool {
 // grow adds items.
 func (t *fanOut) grow(list []any) {
 	n := len(list)
-	t.hold(append(t.items.list, list...))
-	t.phases = append(t.phases, make([]phase, n)...)
-	t.attempts = append(t.attempts, make([]uint8, n)...)
-	if t.outcomes != nil {
-		t.outcomes = append(t.outcomes, make([]Outcome, n)...)
+	t.hold(append(t.Pull.Ahead, list...))
+	t.Phases = append(t.Phases, make([]phase, n)...)
+	t.Attempts = append(t.Attempts, make([]uint8, n)...)
+	if t.Outcomes != nil {
+		t.Outcomes = append(t.Outcomes, make([]Outcome, n)...)
 	}
 }
 
 // dropAhead forgets items of a stream that were read ahead and never began: they are no
 // items of a run that was stopped.
 func (t *fanOut) dropAhead() {
-	n := t.next - t.base
-	if t.n.Puller == nil || n >= len(t.phases) {
+	n := t.Next - t.Base
+	if t.n.Puller == nil || n >= len(t.Phases) {
 		return
 	}
-	t.phases, t.attempts = t.phases[:n], t.attempts[:n]
-	if t.outcomes != nil {
-		t.outcomes = t.outcomes[:n]
+	t.Phases, t.Attempts = t.Phases[:n], t.Attempts[:n]
+	if t.Outcomes != nil {
+		t.Outcomes = t.Outcomes[:n]
 	}
-	t.hold(t.items.list[:n])
+	t.hold(t.Pull.Ahead[:n])
 }
 
 // hold sets the items that are here.
-func (t *fanOut) hold(list []any) { t.items = Items{list: list, n: len(list), base: t.base} }
+func (t *fanOut) hold(list []any) {
+	t.Pull.Ahead, t.items = list, Items{list: list, n: len(list), base: t.Base}
+}
 
 // callFor is what the handler of a range is given: of a stream with the items of the
 // range alone, since the others come and go.
@@ -248,7 +250,7 @@ func (t *fanOut) callFor(s chunk.Span) *Call {
 		return t.call
 	}
 	call := *t.call
-	from, to := int(s.From)-t.base, int(s.To)-t.base
+	from, to := int(s.From)-t.Base, int(s.To)-t.Base
 	call.Items = Items{list: t.items.list[from:to:to], n: to - from, base: int(s.From)}
 	return &call
 }

@@ -15,16 +15,16 @@ func (t *fanOut) askToYield(s chunk.Span) {
 }
 
 func (t *fanOut) rangeID(s chunk.Span) ID {
-	return ID{Frame: t.f.id, Node: t.n.Index, From: s.From, To: s.To, Attempt: t.attempt(int(s.From))}
+	return ID{Frame: t.f.ID, Node: t.n.Index, From: s.From, To: s.To, Attempt: t.attempt(int(s.From))}
 }
 
 // startRange hands out the next items, several while they proved quick.
 func (t *fanOut) startRange() {
-	s := t.pick(t.ranges.Next(t.unstarted(), t.group.limit))
+	s := t.pick(t.Ranges.Next(t.unstarted(), t.group.limit))
 	for i := s.From; i < s.To; i++ {
 		t.count(int(i))
 	}
-	t.ranges.Add(s)
+	t.Ranges.Add(s)
 	t.issue(s)
 }
 
@@ -32,36 +32,36 @@ func (t *fanOut) startRange() {
 func (t *fanOut) issue(s chunk.Span) {
 	call := t.callFor(s)
 	if s.To == s.From+1 {
-		call = call.after(t.trails[int(s.From)].Last)
+		call = call.after(t.Trails[int(s.From)].Last)
 	}
 	t.f.run(t.n, t.rangeID(s), call, &t.group)
 }
 
 // unstarted counts the items that wait to be started.
-func (t *fanOut) unstarted() int { return len(t.due) + t.cut() - t.next }
+func (t *fanOut) unstarted() int { return len(t.Due) + t.cut() - t.Next }
 
 // pick removes the next items to start from what waits: items to be tried again
 // or handed back first, then new ones. Items of one range are at the same attempt. An item
 // whose last attempt said something runs alone, because a call has one Previous.
 func (t *fanOut) pick(most int) chunk.Span {
 	cut := t.cut()
-	if len(t.due) == 0 || t.due[0] >= cut {
-		from := t.next
-		t.next += most
-		return chunk.Span{From: int32(from), To: int32(t.next)}
+	if len(t.Due) == 0 || t.Due[0] >= cut {
+		from := t.Next
+		t.Next += most
+		return chunk.Span{From: int32(from), To: int32(t.Next)}
 	}
-	from, n := t.due[0], 1
-	for t.trails[from].Last == "" && n < min(most, len(t.due), cut-from) && t.due[n] == from+n &&
-		t.attempt(from+n) == t.attempt(from) && t.trails[from+n].Last == "" {
+	from, n := t.Due[0], 1
+	for t.Trails[from].Last == "" && n < min(most, len(t.Due), cut-from) && t.Due[n] == from+n &&
+		t.attempt(from+n) == t.attempt(from) && t.Trails[from+n].Last == "" {
 		n++
 	}
-	t.due = t.due[n:]
+	t.Due = t.Due[n:]
 	return chunk.Span{From: int32(from), To: int32(from + n)}
 }
 
 // yielded takes back what a range in flight does not hold any more.
 func (t *fanOut) yielded(at, to int) {
-	t.handBack(to, int(t.ranges.Yield(at, int32(to))))
+	t.handBack(to, int(t.Ranges.Yield(at, int32(to))))
 	t.f.refresh(t.v)
 }
 
@@ -70,12 +70,12 @@ func (t *fanOut) handBack(from, to int) {
 	if from >= to {
 		return
 	}
-	at, _ := slices.BinarySearch(t.due, from)
-	t.due = slices.Insert(t.due, at, make([]int, to-from)...)
+	at, _ := slices.BinarySearch(t.Due, from)
+	t.Due = slices.Insert(t.Due, at, make([]int, to-from)...)
 	for i := from; i < to; i++ {
-		w := i - t.base
-		t.phases[w] = waiting
-		t.attempts[w]--
-		t.due[at+i-from] = i
+		w := i - t.Base
+		t.Phases[w] = waiting
+		t.Attempts[w]--
+		t.Due[at+i-from] = i
 	}
 }

@@ -26,12 +26,12 @@ func (f *frame) status() (core.RunStatus, error) {
 	tolerated := false
 	var first *core.NodeError
 	for i := range f.v {
-		x, failure := &f.v[i], f.fate(int32(i)).failure
+		x, failure := &f.v[i], f.endReason(int32(i)).Failure
 		switch {
-		case x.status == core.PartialSuccess:
+		case x.Status == core.PartialSuccess:
 			tolerated = true
-		case x.status != core.Fail:
-		case x.handled || f.policy(int32(i)) == plan.PolicySkip && !failure.FailsRun:
+		case x.Status != core.Fail:
+		case x.Handled || f.policy(int32(i)) == plan.PolicySkip && !failure.FailsRun:
 			tolerated = true
 		case first == nil || first.Failure.Class == core.ClassCanceled && failure.Class != core.ClassCanceled:
 			others := 0
@@ -49,12 +49,12 @@ func (f *frame) status() (core.RunStatus, error) {
 	switch {
 	case f.m.cancelled:
 		return core.RunCancelled, cancelError(first)
-	case f.stopped && !f.failedRun: // stopped from outside
+	case f.Stopped && !f.FailedRun: // stopped from outside
 		return core.RunCancelled, cancelError(first)
 	case first != nil:
 		return core.RunFailed, first
-	case f.failedRun:
-		return core.RunFailed, &core.NodeError{Node: f.path, Failure: cancelled()}
+	case f.FailedRun:
+		return core.RunFailed, &core.NodeError{Node: f.Path, Failure: cancelled()}
 	case tolerated:
 		return core.RunPartial, nil
 	}
@@ -114,25 +114,25 @@ func (d dag) nodes() []core.NodeReport {
 
 func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	x := &f.v[v]
-	r := core.NodeReport{ID: n.ID, Status: x.status, Failure: f.fate(v).failure, Output: f.output(n.Index), Note: f.notes[n.Index],
-		Started: time.Duration(x.started), Duration: f.duration(v), Attempts: int(x.attempts), Usage: f.usage[n.Index]}
-	switch x.status {
+	r := core.NodeReport{ID: n.ID, Status: x.Status, Failure: f.endReason(v).Failure, Output: f.output(n.Index), Note: f.Notes[n.Index],
+		Started: time.Duration(x.Started), Duration: f.duration(v), Attempts: int(x.Attempts), Usage: f.Usage[n.Index]}
+	switch x.Status {
 	case core.Success, core.PartialSuccess:
-		r.Reason = f.changes[n.Index]
+		r.Reason = f.Changes[n.Index]
 	case core.Skipped:
 		r.Reason, r.Cause = f.skipText(v)
 	case core.Fail:
-		r.Handled = x.handled || tolerated(n, r.Failure)
+		r.Handled = x.Handled || tolerated(n, r.Failure)
 	}
 	switch t, ok := f.task(v).(*fanOut); {
 	case ok:
-		r.Items, r.Failed, r.Attempts = t.counted(), t.failures(), t.settled.attempts
-		for _, a := range t.attempts[:t.cut()-t.base] { // whether items behind it ran is chance
+		r.Items, r.Failed, r.Attempts = t.counted(), t.failures(), t.Settled.Attempts
+		for _, a := range t.Attempts[:t.cut()-t.Base] { // whether items behind it ran is chance
 			r.Attempts += int(a)
 		}
 	case n.Source != nil:
 		r.Attempts = 0 // no item was ever tried
-	case x.attempts > 0:
+	case x.Attempts > 0:
 		r.Items = 1
 	}
 	return r
@@ -145,24 +145,24 @@ func tolerated(n *plan.Node, fail *core.Failure) bool {
 
 func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 	x := &f.v[v]
-	r := core.NodeReport{ID: n.ID, Status: f.memberStatus(n), Output: f.output(n.Index), Note: f.notes[n.Index],
-		Started: time.Duration(x.started), Duration: f.duration(v), Usage: f.usage[n.Index]}
+	r := core.NodeReport{ID: n.ID, Status: f.memberStatus(n), Output: f.output(n.Index), Note: f.Notes[n.Index],
+		Started: time.Duration(x.Started), Duration: f.duration(v), Usage: f.Usage[n.Index]}
 	if t, ok := f.task(v).(*unit); ok {
-		res := &t.results[place]
+		res := &t.Results[place]
 		r.Items, r.Failed, r.Attempts, r.Failure = res.Runs, res.Failed, res.Attempts, res.Failure
 		if r.Status == core.Skipped {
 			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.origin(v))
-			if t.over == 0 {
+			if t.Over == 0 {
 				r.Reason = t.u.ID + " failed before its first " + t.pass()
 			}
 		}
 		if r.Status.Succeeded() {
-			r.Reason = f.changes[n.Index]
+			r.Reason = f.Changes[n.Index]
 		}
 		if r.Status == core.Fail {
-			r.Handled = x.handled || tolerated(n, r.Failure)
+			r.Handled = x.Handled || tolerated(n, r.Failure)
 		}
-	} else if x.status == core.Skipped {
+	} else if x.Status == core.Skipped {
 		r.Reason, r.Cause = f.skipText(v)
 	}
 	return r
@@ -172,17 +172,17 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 func (f *frame) memberStatus(n *plan.Node) core.Status {
 	x := &f.v[n.Vertex]
 	t, ok := f.task(n.Vertex).(*unit)
-	if !ok || x.phase != resolved {
-		return x.status
+	if !ok || x.Phase != resolved {
+		return x.Status
 	}
-	switch res := &t.results[n.Member]; {
+	switch res := &t.Results[n.Member]; {
 	case res.Failed > 0:
 		return core.Fail
 	case res.Partial:
 		return core.PartialSuccess
-	case res.Runs > 0 || t.over == 0 && t.failure == nil:
+	case res.Runs > 0 || t.Over == 0 && t.Failure == nil:
 		return core.Success
-	case t.interrupted:
+	case t.Interrupted:
 		return core.StatusNone
 	}
 	return core.Skipped
@@ -196,9 +196,9 @@ func (d dag) units() []core.UnitReport {
 		if u == nil {
 			continue
 		}
-		r := core.UnitReport{ID: u.ID, Status: f.v[v].status}
+		r := core.UnitReport{ID: u.ID, Status: f.v[v].Status}
 		if t, ok := f.task(int32(v)).(*unit); ok {
-			r.Rows, r.Reason = t.over, t.reason
+			r.Rows, r.Reason = t.Over, t.Reason
 		} else if r.Status == core.Skipped { // and not merely never reached
 			r.Reason, _ = f.skipText(int32(v))
 		}

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
-	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -79,18 +77,17 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 	}
 	m.now, m.seq, m.dropped, m.cancelled, m.announced = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
 	m.claims = j.Claims
-	for _, fj := range j.Frames {
-		if fj == nil {
-			return nil, fmt.Errorf("snapshot: a frame is null")
+	for i, fj := range j.Frames {
+		if fj == nil || (i == 0) != (fj.ID == 0) {
+			return nil, fmt.Errorf("snapshot: the first frame is not the frame of the run, or another one is")
 		}
 		if err := m.restoreFrame(p, fj); err != nil {
 			return nil, fmt.Errorf("snapshot: frame %d: %w", fj.ID, err)
 		}
 	}
-	if len(m.frames) == 0 || m.frames[0].id != 0 {
+	if m.root == nil {
 		return nil, fmt.Errorf("snapshot: the frame of the run is missing")
 	}
-	m.root = m.frames[0]
 	for _, e := range j.Emit {
 		m.command(Command{Op: OpEmit, Event: e})
 	}
@@ -105,101 +102,68 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 	return m, nil
 }
 
+// restoreFrame makes a frame of a snapshot part of the machine. The plan of the run is root.
 func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
-	p, err := planAt(root, j.Path)
+	f := &j.frame
+	p, err := planAt(root, f.Path)
 	if err != nil {
 		return err
 	}
-	if len(j.Ledger) != len(p.Schema.Fields) || len(j.Vertices) != len(p.Vertices) {
+	if len(j.Ledger) != len(p.Schema.Fields) || len(j.Vertices) != len(p.Vertices) ||
+		f.EndReasons != nil && len(f.EndReasons) != len(j.Vertices) || f.Outputs != nil && len(f.Outputs) != len(p.Nodes) {
 		return ErrOtherWorkflow
 	}
 	var parent *frame
-	if j.Parent >= 0 {
-		if len(m.frames) > 0 && j.Parent == 0 {
-			parent = m.frames[0]
-		} else if parent = m.nested[j.Parent]; parent == nil {
-			return fmt.Errorf("its parent %d is missing", j.Parent)
+	if f.ID != 0 {
+		if parent = m.frame(f.Owner.Frame); parent == nil {
+			return fmt.Errorf("its parent %d is missing", f.Owner.Frame)
+		}
+		parent.children++
+	}
+	f.v = j.Vertices
+	for i := range f.v {
+		if f.v[i].Phase != resolved {
+			f.unresolved++
 		}
 	}
-	f := m.newFrame(j.ID, p, j.Path, parent, make([]any, len(j.Ledger)), j.Inputs)
-	f.owner, f.group.limit, f.barrier, f.level, f.levelLeft = j.Owner, j.Limit, j.Barrier, j.Level, j.LevelLeft
-	f.stopped, f.failedRun, f.clean, f.notes, f.changes = j.Stopped, j.FailedRun, j.Clean, j.Notes, j.Changes
-	f.deadline, f.expired = j.Deadline, j.Expired
-	f.usage = j.Usage
-	f.trails = j.Trails
-	f.restoreJoins(j)
+	m.attach(f, p, parent, make([]any, len(j.Ledger)))
 	if err := f.restoreLedger(j); err != nil {
 		return err
-	}
-	f.restoreVertices(j)
-	for i := range p.Nodes {
-		if v, ok := j.Outputs[int32(i)]; ok {
-			f.setOutput(int32(i), v.v)
-		}
-	}
-	if parent != nil {
-		parent.children++
 	}
 	return f.restoreParts(j)
 }
 
-// restoreJoins brings back how far conditions and joins are decided.
-func (f *frame) restoreJoins(j *frameJSON) {
-	copy(f.judges, j.Judges)
-	copy(f.verdicts, j.Verdicts)
-	copy(f.arms, j.Arms)
-	copy(f.joins, j.Joins)
-}
-
-// restoreLedger brings back the fields, and which of their readers have been told.
+// restoreLedger loads the fields, and passes the readers that they have released.
 func (f *frame) restoreLedger(j *frameJSON) error {
-	for i := range j.Ledger {
-		col, readers := f.ledger.Column(i), f.p.Readers[i]
-		if err := col.Load(j.Ledger[i]); err != nil {
-			return err
-		}
-		for at := f.readersAt[i]; int(at) < len(readers) && readers[at].Threshold <= int32(col.Cursor()); at++ {
+	if err := loadColumns(f.columns(), j.Ledger); err != nil {
+		return err
+	}
+	for i, readers := range f.p.Readers {
+		cursor := int32(f.ledger.Column(i).Cursor())
+		for at := f.readersAt[i]; int(at) < len(readers) && readers[at].Threshold <= cursor; at++ {
 			f.readersAt[i] = at + 1
 		}
 	}
 	return nil
 }
 
-func (f *frame) restoreVertices(j *frameJSON) {
-	for _, v := range j.Vertices {
-		f.v[v.At] = vertex{pending: v.Pending, waits: v.Waits, attempts: v.Attempts, phase: v.Phase,
-			status: v.Status, skip: v.Skip, handled: v.Handled, started: v.Started, ended: v.Ended}
-		if why := (fate{failure: v.Failure, cause: v.Cause - 1, edge: v.Edge - 1}); why != noFate {
-			f.setFate(v.At, why)
-		}
-		if v.Phase == resolved {
-			f.unresolved--
-		}
-	}
-}
-
-// restoreParts brings back held results and tasks, in canonical order.
+// restoreParts restores results that wait for their commit and tasks, in canonical order.
 func (f *frame) restoreParts(j *frameJSON) error {
 	f.restorePending(j.Pending)
 	for i := range f.v {
 		v := int32(i)
-		if h, ok := j.Held[v]; ok {
-			o, err := h.outcome(f.p)
-			if err != nil {
+		if o := f.Held[v]; o != nil {
+			if err := f.restoreWrites(o.Writes); err != nil {
 				return err
 			}
-			if f.held == nil {
-				f.held = map[int32]*Outcome{}
-			}
-			f.held[v] = &o
 		}
 		if t := j.FanOuts[v]; t != nil {
-			if err := f.restoreFanOut(v, t); err != nil {
+			if err := t.restore(f, v); err != nil {
 				return err
 			}
 		}
 		if t := j.Units[v]; t != nil {
-			if err := f.restoreUnit(v, t); err != nil {
+			if err := t.restore(f, v); err != nil {
 				return err
 			}
 		}
@@ -208,7 +172,7 @@ func (f *frame) restoreParts(j *frameJSON) error {
 		return err
 	}
 	if f.parent != nil {
-		w := f.parent.find(f.owner)
+		w := f.parent.find(f.Owner)
 		if w == nil {
 			return fmt.Errorf("the node that it is has ended")
 		}
@@ -217,165 +181,107 @@ func (f *frame) restoreParts(j *frameJSON) error {
 	return nil
 }
 
-func (f *frame) restoreFanOut(v int32, j *fanOutJSON) error {
-	n := &f.p.Nodes[f.p.Vertices[v].Node]
-	call, items := &Call{}, Items{n: len(j.Phases)}
-	if f.v[v].phase != resolved { // else what it saw may be forgotten
-		if call = f.call(n, nil); call == nil {
-			call = &Call{Path: f.path, Inputs: f.inputs}
+// restoreWrites gives the values of writes, which were read from JSON, the types of their
+// fields.
+func (f *frame) restoreWrites(list []plan.Write) (err error) {
+	for i := range list {
+		w := &list[i]
+		if int(w.Field) >= len(f.p.Schema.Fields) {
+			return ErrOtherWorkflow
 		}
-		if n.Puller == nil {
-			items, _ = itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
-		} else if j.Stream != nil {
-			list := unwrap(j.Stream.Pull.Ahead)
-			items = Items{list: list, n: len(list), base: j.Stream.Base}
-		}
-		if items.Len() != len(j.Phases) {
-			return fmt.Errorf("node %s has %d items, want %d", n.ID, items.Len(), len(j.Phases))
-		}
-		if n.Puller == nil {
-			call.Items = items
-		}
-	}
-	t := &fanOut{f: f, v: v, n: n, call: call, items: items, next: j.Next, due: j.Due, ranges: chunk.Ranges{Size: j.Chunk}, early: j.Early, attempts: j.Attempts, trails: j.Trails}
-	if t.attempts == nil {
-		t.attempts = []uint8{}
-	}
-	t.givenUp = math.MaxInt
-	t.group = group{parent: &f.group, limit: n.Concurrency, holder: t}
-	if n.Puller != nil {
-		if err := t.restoreStream(j.Stream); err != nil {
+		if w.Value, err = f.p.Schema.Fields[w.Field].Restore(w.Value); err != nil {
 			return err
 		}
 	}
-	for _, s := range j.Open {
-		t.ranges.Add(chunk.Span{From: int32(s[0]), To: int32(s[1])})
-	}
-	if err := t.restoreOutcomes(j); err != nil {
-		return err
-	}
-	if f.v[v].phase == resolved {
-		t.dropVoid()
-	}
-	f.setTask(v, t)
 	return nil
 }
 
-// restoreOutcomes brings back how far the items are.
-func (t *fanOut) restoreOutcomes(j *fanOutJSON) error {
-	for i, p := range j.Phases {
-		p := phase(p)
-		t.phases = append(t.phases, p)
+// restore attaches a fan-out of a snapshot to its vertex.
+func (t *fanOut) restore(f *frame, v int32) error {
+	n := &f.p.Nodes[f.p.Vertices[v].Node]
+	if len(t.Attempts) != len(t.Phases) || t.Outcomes != nil && len(t.Outcomes) != len(t.Phases) {
+		return fmt.Errorf("node %s has %d items, want %d", n.ID, len(t.Attempts), len(t.Phases))
+	}
+	open := f.v[v].Phase != resolved // else what it saw may be forgotten
+	var call *Call
+	var items Items
+	if open {
+		call = f.call(n, nil)
+	}
+	if open && n.Puller == nil {
+		items, _ = itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
+		if items.Len() != len(t.Phases) {
+			return fmt.Errorf("node %s has %d items, want %d", n.ID, items.Len(), len(t.Phases))
+		}
+	}
+	t.attach(f, v, call, items)
+	if n.Puller != nil {
+		t.hold(t.Pull.Ahead)
+	}
+	if err := t.restoreItems(); err != nil {
+		return err
+	}
+	if !open {
+		t.dropVoid()
+	}
+	return nil
+}
+
+// restoreItems restores what follows from the progress of the items, and the types of what
+// they have written.
+func (t *fanOut) restoreItems() error {
+	t.done = t.Base
+	for i, p := range t.Phases {
 		if p == succeeded || p == failed {
 			t.done++
 		}
 		if p == failed {
-			t.failed = append(t.failed, t.base+i)
-		}
-		if oj, ok := j.Outcomes[i]; ok {
-			o, err := oj.outcome(t.f.p)
-			if err != nil {
-				return err
-			}
-			if t.outcomes == nil {
-				t.outcomes = make([]Outcome, len(j.Phases))
-			}
-			t.outcomes[i] = o
+			t.failed = append(t.failed, t.Base+i)
 		}
 	}
-	return nil
-}
-
-// restoreStream brings back what a fan-out over a stream has summed up.
-func (t *fanOut) restoreStream(j *itemStreamJSON) error {
-	if j == nil {
-		return fmt.Errorf("node %s lacks its stream", t.n.ID)
-	}
-	read, err := j.Pull.Read.outcome(t.f.p)
-	if err != nil {
-		return err
-	}
-	t.base, t.done = j.Base, j.Base
-	t.pull = puller{open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes, batch: j.Batch, failure: j.Failure, partial: j.Partial}
-	t.settled = settled{attempts: j.Attempts, failed: j.Failed, first: j.First, failure: j.Why, partial: j.Some, changes: j.Changes, sent: unwrap(j.Sent)}
-	for _, w := range t.f.p.Vertices[t.v].Writes {
-		field := &t.f.p.Schema.Fields[w.Field]
-		for _, v := range j.Deltas[field.Name] {
-			restored, err := field.Restore(v.v)
-			if err != nil {
-				return err
-			}
-			t.settled.keep(0, &Outcome{Writes: []plan.Write{{Field: w.Field, Value: restored}}})
-		}
-	}
-	return nil
-}
-
-func (f *frame) restoreUnit(v int32, j *unitJSON) error {
-	u := f.p.Vertices[v].Unit
-	t := &unit{f: f, v: v, u: u, results: j.Results, live: j.Live, next: j.Next, over: j.Over, failure: j.Failure, failAt: j.FailAt, failed: j.Failed, ranAll: j.Skips,
-		partial: j.Partial, dropped: j.Dropped, reason: j.Reason, ended: j.Ended, interrupted: j.Broken, outputs: make([][]any, len(u.Members))}
-	t.group = newUnitGroup(f, t)
-	f.setTask(v, t)
-	open := f.v[v].phase != resolved // else what it saw may be forgotten
-	switch {
-	case u.IsLoop || !open:
-	case u.Puller == nil:
-		t.items, _ = itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
-		t.items = t.items.inBatches(u.Batch)
-	case j.Pull != nil:
-		read, err := j.Pull.Read.outcome(f.p)
-		if err != nil {
+	for i := range t.Outcomes {
+		if err := t.f.restoreWrites(t.Outcomes[i].Writes); err != nil {
 			return err
 		}
-		t.pull = puller{rows: j.Pull.Rows, taken: j.Pull.Taken, ahead: unwrap(j.Pull.Ahead), open: j.Pull.Open, ended: j.Pull.Ended, read: read.Writes}
 	}
-	if open {
-		t.columns()
+	for field, list := range t.Settled.Deltas {
+		for i := range list {
+			w := []plan.Write{{Field: field, Value: list[i]}}
+			if err := t.f.restoreWrites(w); err != nil {
+				return err
+			}
+			list[i] = w[0].Value
+		}
 	}
-	if len(t.results) != len(u.Members) {
-		return fmt.Errorf("unit %s has %d members, want %d", u.ID, len(u.Members), len(t.results))
+	return t.f.restoreWrites(t.Pull.Read)
+}
+
+// restore attaches a unit of a snapshot to its vertex.
+func (t *unit) restore(f *frame, v int32) error {
+	view, canon := t.View, t.Canon
+	t.f, t.v, t.u, t.View, t.Canon = f, v, f.p.Vertices[v].Unit, nil, nil
+	t.group = newUnitGroup(f, t)
+	f.setTask(v, t)
+	if len(t.Results) != len(t.u.Members) || t.Outputs != nil && len(t.Outputs) != len(t.u.Members) {
+		return fmt.Errorf("unit %s has %d members, want %d", t.u.ID, len(t.Results), len(t.u.Members))
 	}
-	if err := t.restoreFields(j); err != nil {
-		return err
-	}
-	for _, p := range t.live {
-		if p == nil || p.Place < 0 || p.Place >= len(u.Members) {
-			return fmt.Errorf("unit %s has a row or round at no member", u.ID)
+	for _, p := range t.Live {
+		if p == nil || p.Place < 0 || p.Place >= len(t.u.Members) {
+			return fmt.Errorf("unit %s has a row or round at no member", t.u.ID)
 		}
 		p.t = t
 	}
-	for place := range u.Members {
-		sent, ok := j.Outputs[place]
-		if !ok {
-			continue
-		}
-		n := 1
-		if !u.IsLoop {
-			n = t.passes()
-		}
-		t.outputs[place] = make([]any, n)
-		for pass := range t.outputs[place] {
-			t.outputs[place][pass] = sent[pass].v
-		}
+	if f.v[v].Phase == resolved { // what it saw may be forgotten
+		return nil
 	}
-	return nil
-}
-
-// restoreFields brings back the fields as the members see them.
-func (t *unit) restoreFields(j *unitJSON) error {
-	for i := range t.view {
-		if i >= len(j.Columns) || i >= len(j.Canon) {
-			return fmt.Errorf("unit %s lacks its fields", t.u.ID)
-		}
-		if err := t.view[i].Load(j.Columns[i]); err != nil {
-			return err
-		}
-		if t.canon[i] == nil {
-			continue
-		}
-		if err := t.canon[i].Load(j.Canon[i]); err != nil {
-			return err
+	if !t.u.IsLoop && t.u.Puller == nil {
+		t.items, _ = itemsAt("items", t.u.Items, levelEnv{f, f.p.Vertices[v].Level})
+		t.items = t.items.inBatches(t.u.Batch)
+	}
+	t.columns()
+	for _, err := range []error{loadColumns(t.View, view), loadColumns(t.Canon, canon), f.restoreWrites(t.Pull.Read)} {
+		if err != nil {
+			return fmt.Errorf("unit %s: %w", t.u.ID, err)
 		}
 	}
 	return nil
@@ -383,16 +289,16 @@ func (t *unit) restoreFields(j *unitJSON) error {
 
 // extend moves the limits of a frame's working time by a time without a process.
 func (f *frame) extend(down int64) {
-	if f.deadline > 0 {
-		f.deadline += down
+	if f.Deadline > 0 {
+		f.Deadline += down
 	}
 	t, ok := f.task(0).(*walk)
 	if !ok {
 		return
 	}
-	t.due += down
-	t.active += down
-	for _, v := range t.live {
+	t.Due += down
+	t.Active += down
+	for _, v := range t.Live {
 		if v.Fork != nil {
 			v.Due += down
 		}
@@ -401,15 +307,15 @@ func (f *frame) extend(down int64) {
 
 // reissue issues what was in flight and sets the timers again.
 func (f *frame) reissue() {
-	if f.stopped { // after what it cancels
-		defer f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
-	} else if f.deadline > 0 {
+	if f.Stopped { // after what it cancels
+		defer f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.ID}})
+	} else if f.Deadline > 0 {
 		f.watch()
 	}
 	f.reissuePlaces()
 	for i := range f.v {
 		v := int32(i)
-		if f.v[i].phase == losing {
+		if f.v[i].Phase == losing {
 			f.reissueLost(v)
 			continue
 		}
@@ -417,7 +323,7 @@ func (f *frame) reissue() {
 			t.reissue()
 			continue
 		}
-		if f.v[i].phase == startable {
+		if f.v[i].Phase == startable {
 			f.ready.add(f.rank(v))
 		} else if f.p.Vertices[v].Shape == plan.Plain {
 			reissue(plainNode{f, v})
@@ -426,32 +332,32 @@ func (f *frame) reissue() {
 }
 
 func (t *fanOut) reissue() {
-	if t.f.v[t.v].phase != running {
+	if t.f.v[t.v].Phase != running {
 		return
 	}
 	t.reissueOpen()
-	for i, p := range t.phases {
+	for i, p := range t.Phases {
 		if p == backingOff || p == running && t.n.Wait != nil {
-			reissue(item{t, t.base + i})
+			reissue(item{t, t.Base + i})
 		}
 	}
-	if !t.f.stopped {
+	if !t.f.Stopped {
 		t.giveUp()
 	}
 }
 
 // reissueOpen issues the handlers in flight again.
 func (t *fanOut) reissueOpen() {
-	for _, s := range t.ranges.Open() {
+	for _, s := range t.Ranges.Open() {
 		t.issue(s)
 	}
-	if t.pull.open {
+	if t.Pull.Open {
 		t.openPull(t.f.call(t.n.Puller, nil))
 	}
 }
 
 func (t *unit) reissue() {
-	if t.f.v[t.v].phase != running {
+	if t.f.v[t.v].Phase != running {
 		return
 	}
 	t.reissueOpen()
@@ -459,10 +365,10 @@ func (t *unit) reissue() {
 
 // reissueOpen issues again what an answer is awaited to.
 func (t *unit) reissueOpen() {
-	if t.pull.open {
+	if t.Pull.Open {
 		t.openPull(t.f.call(t.u.Puller, nil))
 	}
-	for _, p := range t.live {
+	for _, p := range t.Live {
 		reissue(p)
 	}
 }

@@ -140,12 +140,12 @@ func TestRestoreOfAnotherVersion(t *testing.T) {
 		name, data, want string
 		got              int // version of a VersionError, 0 for another error
 	}{
-		{"older, in another form", `{"version": 1, "options": [], "frames": "none"}`, "snapshot: it has format 1 of an older wavefold, and this wavefold reads format 5", 1},
-		{"newer", `{"version": 99}`, "snapshot: it has format 99 of a newer wavefold, and this wavefold reads format 5", 99},
+		{"older, in another form", `{"version": 1, "options": [], "frames": "none"}`, "snapshot: it has format 1 of an older wavefold, and this wavefold reads format 6", 1},
+		{"newer", `{"version": 99}`, "snapshot: it has format 99 of a newer wavefold, and this wavefold reads format 6", 99},
 		{"cut short", `{"version": 1, `, "snapshot: unexpected end of JSON input", 0},
 		{"no version", `{"frames": []}`, "snapshot: it has no version", 0},
 		{"no snapshot", `[1]`, "snapshot: json: cannot unmarshal array", 0},
-		{"ours, broken", `{"version": 5, "frames": 7}`, "snapshot: json: cannot unmarshal number", 0},
+		{"ours, broken", `{"version": 6, "frames": 7}`, "snapshot: json: cannot unmarshal number", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Restore(onePlan(t), []byte(tt.data))
@@ -161,4 +161,40 @@ func TestRestoreOfAnotherVersion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A snapshot of a fan-out that has ended contains each result once: the ledger has them.
+func TestSnapshotHasResultsOnce(t *testing.T) {
+	text := func(s string) core.Text { return core.Text{Value: s} }
+	n := &core.Node{ID: text("n"), Handler: core.HandlerFunc(nil), Writes: []core.Text{text("out")}, HasWrites: true, ForEach: &core.ForEach{Source: text("$.list")}}
+	w := &core.Workflow{Name: text("w"), Nodes: []*core.Node{n}, Fields: []core.FieldDecl{
+		{Name: text("list"), Default: []any{int64(1), int64(2)}}, {Name: text("out"), Merge: text("array_append"), Default: []any{}}}}
+	p, ds := plan.Compile(w, nil, plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	m, err := New(p, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !m.Done() {
+		for _, c := range m.Next() {
+			if c.Op == OpRun {
+				m.Apply(&Event{ID: c.ID, Outcome: Outcome{Writes: []plan.Write{{Field: fieldIndex(p, "out"), Value: []any{"result of an item"}}}}})
+			}
+		}
+	}
+	data, err := m.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(data), "result of an item"); got != 2 {
+		t.Errorf("the snapshot has %d results, want 2\n%s", got, data)
+	}
+}
+
+// fieldIndex returns the index of a field.
+func fieldIndex(p *plan.Plan, name string) int32 {
+	i, _ := p.Schema.Index(name)
+	return int32(i)
 }

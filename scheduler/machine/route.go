@@ -14,10 +14,7 @@ import (
 // byOutcomes chooses edges by what the nodes of a walk made of their visits: by conditions,
 // labels, suggestions and weights. Goal gates keep the walk from its exit, a restart begins it
 // again, and a breaker ends a walk in which the same failure comes back.
-type byOutcomes struct {
-	*walk
-	outcomeMemory
-}
+type byOutcomes struct{ *walk }
 
 // outcomeMemory is what byOutcomes remembers.
 type outcomeMemory struct {
@@ -37,8 +34,6 @@ func (t *byOutcomes) maxVisits() int              { return t.w.MaxSteps }
 func (t *byOutcomes) admits(node int32) bool      { return node != t.w.Exit || t.satisfied() }
 func (t *byOutcomes) ask(*visit)                  { invariant(false, "a walk by outcomes asks for an edge") }
 func (t *byOutcomes) answered(v *visit, _ *Event) { t.ask(v) }
-func (t *byOutcomes) dump(j *walkJSON)            { j.outcomeMemory = t.outcomeMemory }
-func (t *byOutcomes) restore(j *walkJSON)         { t.outcomeMemory = j.outcomeMemory }
 
 func (t *byOutcomes) chain() []routeStep {
 	return []routeStep{t.byMeeting, t.byCondition, t.byLabel, t.bySuggestion, t.byWeight, t.byTarget}
@@ -49,7 +44,7 @@ func (t *byOutcomes) ended(v *visit) {
 	if !t.w.Nodes[v.Node].GoalGate || v.parent != nil {
 		return
 	}
-	g := goal{v.Node, t.nodes[v.Node].Status}
+	g := goal{v.Node, t.Nodes[v.Node].Status}
 	if i := slices.IndexFunc(t.Gates, func(o goal) bool { return o.Node == g.Node }); i >= 0 {
 		t.Gates[i] = g
 		return
@@ -68,12 +63,12 @@ func (t *byOutcomes) left(v *visit, o *Outcome) bool {
 	}
 	known := core.ObjectOf(core.ContextVisitCount, int64(v.Count))
 	// A conditional lets its edges see the stage before it; after a restart there is none.
-	stands := n.Role != core.RoleConditional || t.last.Node < 0
+	stands := n.Role != core.RoleConditional || t.Last.Node < 0
 	if stands {
-		t.last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
+		t.Last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
 		known.Set(core.ContextFailureClass, categoryOf(o))
 		if o.Route != nil && o.Route.Label != "" {
-			t.last.Label = o.Route.Label
+			t.Last.Label = o.Route.Label
 			known.Set(core.ContextPreferredLabel, o.Route.Label)
 		}
 	}
@@ -122,13 +117,13 @@ func (t *byOutcomes) byCondition(v *visit, _ *Outcome) (route, finding) {
 
 // byLabel takes the first edge whose label the node prefers.
 func (t *byOutcomes) byLabel(v *visit, _ *Outcome) (route, finding) {
-	key, n := core.NormalLabel(t.last.Label), &t.w.Nodes[v.Node]
+	key, n := core.NormalLabel(t.Last.Label), &t.w.Nodes[v.Node]
 	if key == "" || n.Parallel != nil {
 		return route{}, notFound
 	}
 	for _, e := range n.Out {
 		if t.f.p.Edges[e].When == nil && t.w.Edges[e].Key == key {
-			return t.along(e, core.StepPreferredLabel, fmt.Sprintf("%s prefers %q", t.id(t.last.Node), t.last.Label)), found
+			return t.along(e, core.StepPreferredLabel, fmt.Sprintf("%s prefers %q", t.id(t.Last.Node), t.Last.Label)), found
 		}
 	}
 	return route{}, notFound
@@ -223,9 +218,9 @@ func (t *byOutcomes) stuck(v *visit, o *Outcome) {
 	id := t.id(v.Node)
 	if o.Failure != nil {
 		t.fail(v.Node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
-		t.failure.Cause, t.failure.Category, t.failure.Signature = o.Failure, o.Failure.Category, o.Failure.Signature
+		t.Failure.Cause, t.Failure.Category, t.Failure.Signature = o.Failure, o.Failure.Category, o.Failure.Signature
 		if o.Failure.Class == core.ClassTimeout {
-			t.failure.Category = o.Failure.InCategory() // the class does not say it any more
+			t.Failure.Category = o.Failure.InCategory() // the class does not say it any more
 		}
 		return
 	}
@@ -265,15 +260,15 @@ func (t *byOutcomes) satisfied() bool {
 
 // restart begins the walk anew with a fresh context, unless a failure forbids it.
 func (t *byOutcomes) restart(v *visit) bool {
-	if last := &t.last; !last.Status.Succeeded() && (last.Failure == nil || last.Failure.InCategory() != core.TransientInfra) {
+	if last := &t.Last; !last.Status.Succeeded() && (last.Failure == nil || last.Failure.InCategory() != core.TransientInfra) {
 		t.fail(v.Node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
 		return false
 	}
-	t.fields[t.w.Context] = t.column(int(t.w.Context))
-	for i := range t.nodes {
-		t.nodes[i].Status = core.StatusNone
+	t.Fields[t.w.Context].Column = t.column(int(t.w.Context))
+	for i := range t.Nodes {
+		t.Nodes[i].Status = core.StatusNone
 	}
-	t.f.outputs, t.Gates, t.last, t.told = nil, nil, stage{Node: -1}, toldStages{}
+	t.f.Outputs, t.Gates, t.Last, t.Told = nil, nil, stage{Node: -1}, toldStages{}
 	return true
 }
 
@@ -298,7 +293,7 @@ func (t *byOutcomes) circles(v *visit, o *Outcome) bool {
 		return false
 	}
 	t.fail(v.Node, core.ClassFailureCycle, "%s failed %d times alike: %s", t.id(v.Node), t.w.RepeatLimit, o.Failure.Message)
-	t.failure.Cause, t.failure.Signature = o.Failure, o.Failure.Signature
+	t.Failure.Cause, t.Failure.Signature = o.Failure, o.Failure.Signature
 	return true
 }
 
@@ -308,17 +303,17 @@ type walkEnv struct {
 	count int // visits of the node whose edges are being chosen
 }
 
-func (e walkEnv) Field(slot int) any { return readable(e.t.fields[slot].Last()) }
+func (e walkEnv) Field(slot int) any { return readable(e.t.Fields[slot].Last()) }
 func (e walkEnv) Node(id int) (core.Status, any) {
-	return e.t.nodes[id].Status, e.t.f.output(int32(id))
+	return e.t.Nodes[id].Status, e.t.f.output(int32(id))
 }
-func (e walkEnv) Input(name string) any { return inputNamed(e.t.f.inputs, name) }
+func (e walkEnv) Input(name string) any { return inputNamed(e.t.f.Inputs, name) }
 func (walkEnv) Item() any               { return core.Missing }
 func (walkEnv) Index() any              { return core.Missing }
 
 // Extra returns what is known of the last stage.
 func (e walkEnv) Extra(root expressions.Root) any {
-	last := &e.t.last
+	last := &e.t.Last
 	switch root {
 	case expressions.RootVisits:
 		return int64(e.count)

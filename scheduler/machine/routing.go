@@ -1,7 +1,7 @@
 package machine
 
-// router is a way of choosing the edges that a walk follows, together with what it remembers
-// of the walk. The steps of the walk, a list of values, are part of it.
+// router is a way of choosing the edges that a walk follows. What it remembers is in the walk.
+// The steps of the walk, a list of values, are part of the router.
 type router interface {
 	// begin prepares the walk.
 	begin()
@@ -24,9 +24,6 @@ type router interface {
 	// ask asks for a decision after a visit, and answered handles the answer.
 	ask(v *visit)
 	answered(v *visit, e *Event)
-	// dump adds what it remembers to a snapshot, and restore brings it back.
-	dump(j *walkJSON)
-	restore(j *walkJSON)
 }
 
 // routeStep looks for where the walk continues after a visit.
@@ -71,7 +68,7 @@ func (t *walk) leave(v *visit, o *Outcome) {
 			return
 		case mustAsk:
 			v.attempt = attempt{Phase: routing}
-			t.live = append(t.live, v)
+			t.Live = append(t.Live, v)
 			t.way.ask(v)
 			return
 		}

@@ -57,10 +57,10 @@ func (t *fanOut) newScratch(guard state.Guard) *scratch {
 	}
 	if len(s.columns) > 0 {
 		s.failed, s.most, s.refused = slices.Clone(t.failed), t.n.MaxFailures, map[int]error{}
-		s.writes = make([][]plan.Write, len(t.outcomes))
-		for i := range t.outcomes {
-			if t.outcomes[i].Failure == nil {
-				s.writes[i] = t.outcomes[i].Writes
+		s.writes = make([][]plan.Write, len(t.Outcomes))
+		for i := range t.Outcomes {
+			if t.Outcomes[i].Failure == nil {
+				s.writes[i] = t.Outcomes[i].Writes
 			}
 		}
 	}

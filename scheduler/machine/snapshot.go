@@ -2,146 +2,50 @@ package machine
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
-// snapshotVersion is the version of the snapshot format.
-//
-// A snapshot of another version is an error of its own, see VersionError: it is whole, and the
-// program that wrote it can read it.
-const snapshotVersion = 5
+// snapshotVersion is the version of the snapshot format. Restore returns a VersionError for
+// snapshots of other versions.
+const snapshotVersion = 6
 
-// machineJSON is a whole machine. What follows from the rest is left out: folded
-// values, ready sets, slots held. It is as large as the state and the progress
-// of what is under way, not as the history.
+// machineJSON is the content of a snapshot. Whatever can be derived is left out: folded
+// values, ready sets, held slots. A snapshot is as large as the state and the progress of what
+// is in flight, not as the history.
 type machineJSON struct {
 	Version   int                 `json:"version"`
-	Plan      string              `json:"plan"`  // its fingerprint
-	Order     string              `json:"order"` // in which its parts are numbered
+	Plan      string              `json:"plan"`  // fingerprint of the plan
+	Order     string              `json:"order"` // plan.Plan.Order
 	Options   Options             `json:"options"`
 	Now       int64               `json:"now"`
 	Seq       int64               `json:"seq"`
 	Dropped   int                 `json:"dropped,omitempty"`
 	Cancelled bool                `json:"cancelled,omitempty"`
 	Finished  bool                `json:"finished,omitempty"`
-	Frames    []*frameJSON        `json:"frames"` // that have not ended, outer ones first
+	Frames    []*frameJSON        `json:"frames"` // frames that have not ended, each after its parent
 	Emit      []*core.Event       `json:"emit,omitempty"`
 	Claims    map[string]claimant `json:"claims,omitempty"`
 }
 
+// frameJSON is a frame in a snapshot. It adds to the exported fields of the frame what the
+// frame keeps in another form.
 type frameJSON struct {
-	ID        int64                 `json:"id"`
-	Path      string                `json:"path,omitempty"`
-	Parent    int64                 `json:"parent"`
-	Owner     ID                    `json:"owner"`
-	Inputs    *core.Object          `json:"inputs,omitempty"`
-	Limit     int                   `json:"limit"`
-	Barrier   bool                  `json:"barrier,omitempty"`
-	Level     int32                 `json:"level,omitempty"`
-	LevelLeft int32                 `json:"level_left,omitempty"`
-	Stopped   bool                  `json:"stopped,omitempty"`
-	FailedRun bool                  `json:"failed_run,omitempty"`
-	Deadline  int64                 `json:"deadline,omitempty"`
-	Expired   bool                  `json:"expired,omitempty"`
-	Clean     bool                  `json:"clean,omitempty"`
-	Vertices  []vertexJSON          `json:"vertices,omitempty"` // those that have moved
-	Judges    []int32               `json:"judges,omitempty"`
-	Verdicts  []verdict             `json:"verdicts,omitempty"`
-	Joins     []join                `json:"joins,omitempty"`
-	Arms      []int32               `json:"arms,omitempty"`
-	Ledger    []*core.Object        `json:"ledger"` // by field
-	Outputs   map[int32]anyJSON     `json:"outputs,omitempty"`
-	Notes     map[int32]string      `json:"notes,omitempty"`
-	Changes   map[int32]string      `json:"changes,omitempty"`
-	Trails    map[int32]trail       `json:"trails,omitempty"`
-	Usage     map[int32]core.Usage  `json:"usage,omitempty"`
-	Held      map[int32]outcomeJSON `json:"held,omitempty"`
-	Pending   []*pendingPlace       `json:"pending,omitempty"`
-	FanOuts   map[int32]*fanOutJSON `json:"fan_outs,omitempty"`
-	Units     map[int32]*unitJSON   `json:"units,omitempty"`
-	Walk      *walkJSON             `json:"walk,omitempty"`
-}
-
-type vertexJSON struct {
-	At       int32         `json:"at"`
-	Pending  int32         `json:"pending,omitempty"`
-	Waits    int32         `json:"waits,omitempty"`
-	Attempts int32         `json:"attempts,omitempty"`
-	Cause    int32         `json:"cause,omitempty"` // index + 1
-	Edge     int32         `json:"edge,omitempty"`  // index + 1
-	Phase    phase         `json:"phase,omitempty"`
-	Status   core.Status   `json:"status,omitempty"`
-	Skip     skipReason    `json:"skip,omitempty"`
-	Handled  bool          `json:"handled,omitempty"`
-	Started  int64         `json:"started,omitempty"`
-	Ended    int64         `json:"ended,omitempty"`
-	Failure  *core.Failure `json:"failure,omitempty"`
-}
-
-type fanOutJSON struct {
-	Next     int                 `json:"next"`
-	Due      []int               `json:"due,omitempty"`
-	Open     [][2]int            `json:"open,omitempty"`
-	Chunk    int                 `json:"chunk"`
-	Early    []int32             `json:"early,omitempty"`
-	Phases   []byte              `json:"phases,omitempty"`
-	Attempts []byte              `json:"attempts,omitempty"`
-	Trails   map[int]trail       `json:"trails,omitempty"`
-	Outcomes map[int]outcomeJSON `json:"outcomes,omitempty"`
-	Stream   *itemStreamJSON     `json:"stream,omitempty"`
-}
-
-// itemStreamJSON is what a fan-out over a stream has beside: phases, attempts and
-// outcomes are those of the items from Base on.
-type itemStreamJSON struct {
-	Pull     pullJSON             `json:"pull"` // Ahead are all items that are here
-	Base     int                  `json:"base,omitempty"`
-	Batch    int                  `json:"batch,omitempty"`
-	Failure  *core.Failure        `json:"failure,omitempty"` // of the reading
-	Partial  bool                 `json:"partial,omitempty"`
-	Attempts int                  `json:"attempts,omitempty"`
-	Failed   int                  `json:"failed,omitempty"`
-	First    int                  `json:"first,omitempty"`
-	Why      *core.Failure        `json:"why,omitempty"` // of the first that failed
-	Some     bool                 `json:"some,omitempty"`
-	Changes  changes              `json:"changes,omitzero"`
-	Deltas   map[string][]anyJSON `json:"deltas,omitempty"` // by field
-	Sent     []anyJSON            `json:"sent,omitempty"`
-}
-
-type unitJSON struct {
-	Next    int                     `json:"next"`
-	Over    int                     `json:"over,omitempty"`
-	Live    []*pass                 `json:"live,omitempty"`
-	Columns []*core.Object          `json:"columns,omitempty"`
-	Canon   []*core.Object          `json:"canon,omitempty"` // null for fields that refuse nothing
-	Results []memberResult          `json:"results"`
-	Outputs map[int]map[int]anyJSON `json:"outputs,omitempty"`
-	Failure *core.Failure           `json:"failure,omitempty"`
-	FailAt  [2]int                  `json:"fail_at"`
-	Failed  int                     `json:"failed,omitempty"`
-	Skips   bool                    `json:"skips,omitempty"`
-	Partial bool                    `json:"partial,omitempty"`
-	Dropped int                     `json:"dropped"`
-	Reason  string                  `json:"reason,omitempty"`
-	Ended   bool                    `json:"ended,omitempty"`
-	Broken  bool                    `json:"interrupted,omitempty"`
-	Pull    *pullJSON               `json:"pull,omitempty"`
-}
-
-type pullJSON struct {
-	Rows  int         `json:"rows"`
-	Taken int         `json:"taken,omitempty"`
-	Ahead []anyJSON   `json:"ahead,omitempty"`
-	Open  bool        `json:"open,omitempty"`
-	Ended bool        `json:"ended,omitempty"`
-	Read  outcomeJSON `json:"read"`
+	frame
+	Vertices []vertex          `json:"vertices"`
+	Ledger   []column          `json:"ledger"` // by field
+	Pending  []*pendingPlace   `json:"pending,omitempty"`
+	FanOuts  map[int32]*fanOut `json:"fan_outs,omitempty"` // by vertex
+	Units    map[int32]*unit   `json:"units,omitempty"`    // by vertex
+	Walk     *walk             `json:"walk,omitempty"`
 }
 
 // Snapshot returns the machine as JSON, for Restore. Commands that were issued
 // and not answered are part of it: the restored machine issues them again under
-// the same ids. The machine goes on unchanged.
+// the same ids. The machine itself does not change.
 func (m *Machine) Snapshot() ([]byte, error) {
 	fingerprint, order := m.identity()
 	j := machineJSON{Version: snapshotVersion, Plan: fingerprint, Order: order, Options: m.opts, Now: m.now, Seq: m.seq, Dropped: m.dropped,
@@ -152,169 +56,185 @@ func (m *Machine) Snapshot() ([]byte, error) {
 		}
 	}
 	for _, f := range m.frames {
-		fj, err := f.dump()
-		if err != nil {
-			return nil, err
-		}
-		j.Frames = append(j.Frames, fj)
+		j.Frames = append(j.Frames, f.save())
 	}
 	return json.Marshal(j)
 }
 
-func (f *frame) dump() (*frameJSON, error) {
-	j := &frameJSON{ID: f.id, Path: f.path, Parent: -1, Owner: f.owner, Inputs: f.inputs, Limit: f.group.limit, Barrier: f.barrier,
-		Level: f.level, LevelLeft: f.levelLeft, Stopped: f.stopped, FailedRun: f.failedRun, Deadline: f.deadline, Expired: f.expired, Clean: f.clean,
-		Judges: f.judges, Verdicts: f.verdicts, Arms: f.arms, Joins: f.joins, Notes: f.notes, Changes: f.changes, Trails: f.trails, Usage: f.usage, Outputs: map[int32]anyJSON{}, Held: map[int32]outcomeJSON{},
-		FanOuts: map[int32]*fanOutJSON{}, Units: map[int32]*unitJSON{}}
-	if f.parent != nil {
-		j.Parent = f.parent.id
-	}
-	for i := range f.p.Schema.Fields {
-		dump, err := f.ledger.Column(i).Dump()
-		if err != nil {
-			return nil, err
-		}
-		j.Ledger = append(j.Ledger, dump)
-	}
-	for v := range f.v {
-		j.Vertices = append(j.Vertices, f.dumpVertex(int32(v)))
-		if err := f.dumpTask(j, int32(v)); err != nil {
-			return nil, err
+func (f *frame) save() *frameJSON {
+	j := &frameJSON{frame: *f, Vertices: f.v, Ledger: f.columns(), Pending: f.placements(), FanOuts: map[int32]*fanOut{}, Units: map[int32]*unit{}}
+	for v, t := range f.tasks {
+		switch t := t.(type) {
+		case *fanOut:
+			j.FanOuts[int32(v)] = t
+		case *unit:
+			j.Units[int32(v)] = t
 		}
 	}
-	for i, v := range f.outputs {
-		if !core.IsMissing(v) {
-			j.Outputs[int32(i)] = anyJSON{v}
-		}
-	}
-	for v, o := range f.held { // one entry each: order does not matter
-		oj, err := o.toJSON(f.p)
-		if err != nil {
-			return nil, err
-		}
-		j.Held[v] = oj
-	}
-	j.Pending = f.placements()
-	return j, f.mode.dump(j)
+	f.mode.save(j)
+	return j
 }
 
-func (f *frame) dumpVertex(v int32) vertexJSON {
-	x, why := &f.v[v], f.fate(v)
-	return vertexJSON{At: v, Pending: x.pending, Waits: x.waits, Attempts: x.attempts, Cause: why.cause + 1, Edge: why.edge + 1,
-		Phase: x.phase, Status: x.status, Skip: x.skip, Handled: x.handled, Started: x.started, Ended: x.ended, Failure: why.failure}
+// columns returns the columns of the ledger.
+func (f *frame) columns() []column {
+	list := make([]column, len(f.p.Schema.Fields))
+	for i := range list {
+		list[i].Column = f.ledger.Column(i)
+	}
+	return list
 }
 
-func (f *frame) dumpTask(j *frameJSON, v int32) (err error) {
-	switch t := f.task(v).(type) {
-	case *fanOut:
-		j.FanOuts[v], err = t.dump()
-	case *unit:
-		j.Units[v], err = t.dump()
-	}
-	return err
+func (t walkPlanner) save(j *frameJSON) { j.Walk = t.walk }
+
+// column is a column of the state that snapshots contain.
+type column struct {
+	*state.Column              // nil if a field needs no column
+	saved         *core.Object // the content in a snapshot, until loadColumns moves it to a column
 }
 
-func (t *fanOut) dump() (*fanOutJSON, error) {
-	j := &fanOutJSON{Next: t.next, Due: t.due, Chunk: t.ranges.Size, Early: t.early, Attempts: t.attempts, Trails: t.waited(), Outcomes: map[int]outcomeJSON{}}
-	for _, s := range t.ranges.Open() {
-		j.Open = append(j.Open, [2]int{int(s.From), int(s.To)})
+func (c column) MarshalJSON() ([]byte, error) {
+	if c.Column == nil {
+		return []byte("null"), nil
 	}
-	for i, p := range t.phases {
-		j.Phases = append(j.Phases, byte(p))
-		if i < len(t.outcomes) && !t.outcomes[i].Empty() {
-			o, err := t.outcomes[i].toJSON(t.f.p)
-			if err != nil {
-				return nil, err
-			}
-			j.Outcomes[i] = o
-		}
-	}
-	if t.n.Puller == nil {
-		return j, nil
-	}
-	var err error
-	j.Stream, err = t.dumpStream()
-	return j, err
-}
-
-// waited returns what attempts of items left, without items that have a nested run and
-// nothing else.
-func (t *fanOut) waited() map[int]trail {
-	var out map[int]trail
-	for i, x := range t.trails { // one entry each: order does not matter
-		x.child = nil
-		out = keep(out, i, x)
-	}
-	return out
-}
-
-func (t *fanOut) dumpStream() (*itemStreamJSON, error) {
-	p, s := &t.pull, &t.settled
-	read, err := (&Outcome{Writes: p.read}).toJSON(t.f.p)
+	dump, err := c.Dump()
 	if err != nil {
 		return nil, err
 	}
-	j := &itemStreamJSON{Pull: pullJSON{Ahead: wrap(t.items.list), Open: p.open, Ended: p.ended, Read: read}, Base: t.base, Batch: p.batch,
-		Failure: p.failure, Partial: p.partial, Attempts: s.attempts, Failed: s.failed, First: s.first, Why: s.failure, Some: s.partial, Changes: s.changes, Sent: wrap(s.sent)}
-	for _, w := range t.f.p.Vertices[t.v].Writes {
-		for _, v := range s.deltas[w.Field] {
-			c, err := core.Canonical(v)
-			if err != nil {
-				return nil, err
-			}
-			if j.Deltas == nil {
-				j.Deltas = map[string][]anyJSON{}
-			}
-			name := t.f.p.Schema.Fields[w.Field].Name
-			j.Deltas[name] = append(j.Deltas[name], anyJSON{c})
-		}
-	}
-	return j, nil
+	return core.AppendJSON(nil, dump)
 }
 
-func (t *unit) dump() (*unitJSON, error) {
-	j := &unitJSON{Live: t.live, Results: t.results, Next: t.next, Over: t.over, Failure: t.failure, FailAt: t.failAt, Failed: t.failed, Skips: t.ranAll,
-		Partial: t.partial, Dropped: t.dropped, Reason: t.reason, Ended: t.ended, Broken: t.interrupted, Outputs: map[int]map[int]anyJSON{}}
-	open := t.f.v[t.v].phase != resolved // else the frame has what it read and wrote
-	if t.u.Puller != nil && open {
-		read, err := (&Outcome{Writes: t.pull.read}).toJSON(t.f.p)
-		if err != nil {
-			return nil, err
-		}
-		j.Pull = &pullJSON{Rows: t.pull.rows, Taken: t.pull.taken, Ahead: wrap(t.pull.ahead), Open: t.pull.open, Ended: t.pull.ended, Read: read}
+func (c *column) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &c.saved) }
+
+// loadColumns fills new columns with the content of the columns of a snapshot.
+func loadColumns(list, saved []column) error {
+	if len(list) != len(saved) {
+		return fmt.Errorf("it has %d fields, want %d", len(saved), len(list))
 	}
-	if open {
-		if err := t.dumpColumns(j); err != nil {
-			return nil, err
-		}
-	}
-	for place := range t.results {
-		if t.outputs == nil || t.outputs[place] == nil {
+	for i, c := range list {
+		if c.Column == nil {
 			continue
 		}
-		j.Outputs[place] = map[int]anyJSON{} // even if only nulls were sent
-		for pass, v := range t.outputs[place] {
-			if v != nil {
-				j.Outputs[place][pass] = anyJSON{v}
-			}
-		}
-	}
-	return j, nil
-}
-
-func (t *unit) dumpColumns(j *unitJSON) error {
-	for i := range t.view {
-		view, err := t.view[i].Dump()
-		if err != nil {
+		if err := c.Load(saved[i].saved); err != nil {
 			return err
 		}
-		var canon *core.Object
-		if t.canon[i] != nil {
-			if canon, err = t.canon[i].Dump(); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// values are values of the state, or Missing, that snapshots contain in canonical form.
+type values []any
+
+func (vs values) MarshalJSON() ([]byte, error) {
+	if vs == nil {
+		return []byte("null"), nil
+	}
+	list := make([]any, len(vs))
+	for i, v := range vs {
+		v, err := core.Canonical(v)
+		if err != nil {
+			return nil, err
 		}
-		j.Columns, j.Canon = append(j.Columns, view), append(j.Canon, canon)
+		list[i] = mark(v)
+	}
+	return core.AppendJSON(nil, list)
+}
+
+func (vs *values) UnmarshalJSON(data []byte) error {
+	v, err := core.ParseJSON(data)
+	list, _ := v.([]any)
+	for i := range list {
+		list[i] = unmark(list[i])
+	}
+	*vs = list
+	return err
+}
+
+// writes are the writes of an attempt that snapshots contain: pairs of the index of a field and
+// a value in canonical form.
+type writes []plan.Write
+
+func (ws writes) MarshalJSON() ([]byte, error) {
+	list := make(values, 0, 2*len(ws))
+	for _, w := range ws {
+		list = append(list, int64(w.Field), w.Value)
+	}
+	return list.MarshalJSON()
+}
+
+func (ws *writes) UnmarshalJSON(data []byte) error {
+	var list values
+	if err := list.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	for i := 0; i+1 < len(list); i += 2 {
+		field, ok := list[i].(int64)
+		if !ok {
+			return fmt.Errorf("a write to %v, want the index of a field", list[i])
+		}
+		*ws = append(*ws, plan.Write{Field: int32(field), Value: list[i+1]})
+	}
+	return nil
+}
+
+// savedOutcome is an Outcome in a snapshot. Unlike an outcomeJSON it can be read without the
+// plan: its writes contain indexes of fields, and restoreWrites gives their values Go types.
+type savedOutcome struct {
+	plainOutcome
+	Writes writes   `json:"writes,omitempty"`
+	Output sentJSON `json:"output,omitempty"`
+}
+
+// MarshalJSON returns the form of an outcome in snapshots. EncodeEvent has another form, which
+// names fields.
+func (o Outcome) MarshalJSON() ([]byte, error) {
+	return json.Marshal(savedOutcome{plainOutcome(o), o.Writes, o.sentJSON()})
+}
+
+// UnmarshalJSON reads what MarshalJSON has written. The values of writes do not have Go types
+// yet.
+func (o *Outcome) UnmarshalJSON(data []byte) error {
+	var j savedOutcome
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*o = Outcome(j.plainOutcome)
+	o.Writes = j.Writes
+	if len(j.Output) > 0 {
+		o.Output, o.HasOutput = j.Output[0].v, true
+	}
+	return nil
+}
+
+// outcomes are the outcomes of items. Snapshots contain only those that are not empty: one
+// failure among a million items must not make a million entries.
+type outcomes []Outcome
+
+type outcomesJSON struct {
+	Len   int              `json:"len"`
+	Items map[int]*Outcome `json:"items"`
+}
+
+func (list outcomes) MarshalJSON() ([]byte, error) {
+	j := outcomesJSON{len(list), map[int]*Outcome{}}
+	for i := range list {
+		if !list[i].Empty() {
+			j.Items[i] = &list[i]
+		}
+	}
+	return json.Marshal(j)
+}
+
+func (list *outcomes) UnmarshalJSON(data []byte) error {
+	var j outcomesJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*list = make(outcomes, j.Len)
+	for i, o := range j.Items {
+		if i < 0 || i >= j.Len || o == nil {
+			return fmt.Errorf("an outcome of item %d of %d", i, j.Len)
+		}
+		(*list)[i] = *o
 	}
 	return nil
 }

@@ -8,13 +8,13 @@ import (
 // waits after having begun ends as cancelled; what was never reached gets no
 // status.
 func (f *frame) stop() {
-	if f.stopped {
+	if f.Stopped {
 		return
 	}
-	f.stopped = true
+	f.Stopped = true
 	f.ready.clear()
 	f.riding.clear()
-	f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.id}})
+	f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.ID}})
 	for _, t := range f.tasks {
 		if t, ok := t.(*fanOut); ok {
 			t.noteTurn()
@@ -23,13 +23,13 @@ func (f *frame) stop() {
 	for v := range f.v {
 		x := &f.v[v]
 		switch t := f.task(int32(v)); {
-		case t != nil && (x.phase == running || x.phase == committing):
+		case t != nil && (x.Phase == running || x.Phase == committing):
 			t.stop()
-		case x.phase == committing:
-			delete(f.held, int32(v))
-			x.ended = f.m.now
+		case x.Phase == committing:
+			delete(f.Held, int32(v))
+			x.Ended = f.m.now
 			f.fail(int32(v), cancelled())
-		case x.phase == running, x.phase == backingOff, x.phase == placing, x.phase == startable && x.attempts > 0:
+		case x.Phase == running, x.Phase == backingOff, x.Phase == placing, x.Phase == startable && x.Attempts > 0:
 			halt(plainNode{f, int32(v)})
 		}
 	}

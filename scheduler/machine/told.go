@@ -30,12 +30,12 @@ func (t *walk) tell(v *visit, o *Outcome) {
 		s.Note, s.Branches = "", t.tellBranches(v)
 	}
 	// A call may hold the list: what it sees does not change.
-	list := append(slices.Clip(t.told.Stages), s)
+	list := append(slices.Clip(t.Told.Stages), s)
 	if more := len(list) - core.MaxToldStages; more > 0 {
 		list = slices.Clone(list[more:])
-		t.told.Earlier += more
+		t.Told.Earlier += more
 	}
-	t.told.Stages = list
+	t.Told.Stages = list
 }
 
 // tellBranches describes the branches of a parallel node.
@@ -71,7 +71,7 @@ func (o *Outcome) output() any {
 func (t *walk) briefing(v *visit) *core.Briefing {
 	switch fidelity := t.f.p.Told(v.Node, v.Via); fidelity {
 	case core.FidelityCompact:
-		return &core.Briefing{Fidelity: fidelity, Stages: t.told.Stages, Earlier: t.told.Earlier}
+		return &core.Briefing{Fidelity: fidelity, Stages: t.Told.Stages, Earlier: t.Told.Earlier}
 	case core.FidelityTruncate:
 		return &core.Briefing{Fidelity: fidelity}
 	}

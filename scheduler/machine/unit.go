@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
-	"github.com/wavefold/wavefold/state"
 )
 
 // unit runs a pipeline or a loop. A row of a pipeline and a round of a loop are
@@ -21,28 +20,28 @@ type unit struct {
 	items Items
 	group group
 
-	pull puller // of a pipeline over a stream
+	Pull puller `json:"pull,omitzero"` // of a pipeline over a stream
 
-	next int     // first pass not begun
-	live []*pass // begun and not over, ascending
-	over int     // passes that are over
-	view []*state.Column
-	// canon folds the writes of refusing fields onto the canonical prefix;
-	// there a refusal is decided. nil for other fields.
-	canon   []*state.Column
-	results []memberResult // by place
-	outputs [][]any        // by place and pass, nil until somebody sends
-	failure *core.Failure
-	failAt  [2]int // pass and place of that failure
-	failed  int    // executions that failed
-	ranAll  bool   // every failure so far has policy skip
-	partial bool
-	dropped int // round whose writes do not count, -1 for none
-	reason  string
-	ended   bool // a loop's condition or cap was reached, or it failed
-	// interrupted tells that the run was stopped before all passes were over:
+	Next int      `json:"next"`           // first pass not begun
+	Live []*pass  `json:"live,omitempty"` // begun and not over, ascending
+	Over int      `json:"over,omitempty"` // passes that are over
+	View []column `json:"view,omitempty"` // by own field
+	// Canon folds the writes of refusing fields onto the canonical prefix;
+	// there a refusal is decided. It has no column for other fields.
+	Canon     []column       `json:"canon,omitempty"`
+	Results   []memberResult `json:"results"`           // by place
+	Outputs   []values       `json:"outputs,omitempty"` // by place and pass; nil until the member sends something
+	Failure   *core.Failure  `json:"failure,omitempty"`
+	FailAt    [2]int         `json:"fail_at"`             // pass and place of that failure
+	Failed    int            `json:"failed,omitempty"`    // executions that failed
+	Tolerated bool           `json:"tolerated,omitempty"` // every failure so far has policy skip
+	Partial   bool           `json:"partial,omitempty"`
+	Dropped   int            `json:"dropped"` // round whose writes do not count, -1 for none
+	Reason    string         `json:"reason,omitempty"`
+	Ended     bool           `json:"ended,omitempty"` // a loop's condition or cap was reached, or it failed
+	// Interrupted tells that the run was stopped before all passes were over:
 	// what did not run was not reached, rather than skipped.
-	interrupted bool
+	Interrupted bool `json:"interrupted,omitempty"`
 }
 
 // pass is one row or round in progress, and the execution of the member it is at.
@@ -63,12 +62,12 @@ func (p *pass) group() *group   { return &p.t.group }
 func (p *pass) path() string    { return p.t.f.numbered(p.def().ID, p.N) }
 func (p *pass) landed(*Event)   { p.t.f.landed(&p.t.group) }
 func (p *pass) again()          {}
-func (p *pass) givenUp() bool   { return p.t.f.v[p.t.v].phase == losing }
+func (p *pass) givenUp() bool   { return p.t.f.v[p.t.v].Phase == losing }
 func (p *pass) turn() bool      { return p.t.passTurn(p.N) }
 func (p *pass) run(call *Call)  { p.t.f.run(p.def(), p.id(), call.after(p.Last), &p.t.group) }
 
 func (p *pass) id() ID {
-	return ID{Frame: p.t.f.id, Node: p.def().Index, From: int32(p.N), To: int32(p.N + 1), Attempt: p.Number}
+	return ID{Frame: p.t.f.ID, Node: p.def().Index, From: int32(p.N), To: int32(p.N + 1), Attempt: p.Number}
 }
 
 // item returns the row, nil for the round of a loop.
@@ -83,7 +82,7 @@ func (p *pass) item() any {
 }
 
 func (p *pass) begun(bool) {
-	p.t.results[p.Place].Attempts++
+	p.t.Results[p.Place].Attempts++
 	p.t.f.emitMemberStarted(p.t.u, p.def(), p.id())
 }
 
@@ -115,10 +114,10 @@ func (p *pass) withdrawn() {
 		return
 	}
 	if t.u.IsLoop {
-		t.dropped = p.N // half a round counts for nothing
+		t.Dropped = p.N // half a round counts for nothing
 	}
 	t.removePass(p)
-	t.over--
+	t.Over--
 }
 
 func (p *pass) moved() {
@@ -140,8 +139,8 @@ type memberResult struct {
 // startUnit resolves the rows of a pipeline and begins.
 func (f *frame) startUnit(v int32) {
 	u := f.p.Vertices[v].Unit
-	f.v[v].started, f.v[v].attempts = f.m.now, 1
-	t := &unit{f: f, v: v, u: u, dropped: -1, ranAll: true, results: make([]memberResult, len(u.Members)), outputs: make([][]any, len(u.Members))}
+	f.v[v].Started, f.v[v].Attempts = f.m.now, 1
+	t := &unit{f: f, v: v, u: u, Dropped: -1, Tolerated: true, Results: make([]memberResult, len(u.Members)), Outputs: make([]values, len(u.Members))}
 	t.group = newUnitGroup(f, t)
 	f.setTask(v, t)
 	if u.Puller != nil {
@@ -151,8 +150,8 @@ func (f *frame) startUnit(v int32) {
 		items = items.inBatches(u.Batch)
 		f.emitUnitStarted("", nil, u.ID, items.Len())
 		if failure != nil {
-			t.failure = failure
-			t.reason, t.ranAll = "failed", false
+			t.Failure = failure
+			t.Reason, t.Tolerated = "failed", false
 			t.finish()
 			return
 		}
@@ -162,7 +161,7 @@ func (f *frame) startUnit(v int32) {
 	}
 	t.columns()
 	if !u.IsLoop && u.Puller == nil && t.items.Len() == 0 {
-		t.reason = "rows"
+		t.Reason = "rows"
 		t.finish()
 		return
 	}
@@ -184,20 +183,20 @@ func (t *unit) passes() int {
 	case t.u.IsLoop:
 		return t.u.MaxIters
 	case t.u.Puller != nil:
-		return t.pull.rows
+		return t.Pull.Rows
 	}
 	return t.items.Len()
 }
 
 // allKnown reports whether no pass is to come beyond passes.
-func (t *unit) allKnown() bool { return t.u.Puller == nil || t.pull.ended }
+func (t *unit) allKnown() bool { return t.u.Puller == nil || t.Pull.Ended }
 
 func (t *unit) mayBegin() bool {
-	return !t.ended && t.next < t.passes() && len(t.live) < t.u.Concurrency
+	return !t.Ended && t.Next < t.passes() && len(t.Live) < t.u.Concurrency
 }
 
 func (t *unit) canStart() bool {
-	return t.mayBegin() || t.mayPull() || slices.ContainsFunc(t.live, t.ready)
+	return t.mayBegin() || t.mayPull() || slices.ContainsFunc(t.Live, t.ready)
 }
 
 // ready reports whether the pass has something to start now.
@@ -217,7 +216,7 @@ func (t *unit) clear(p *pass) bool {
 		own := &t.u.Own[i]
 		reads := slices.ContainsFunc(n.Reads, func(r plan.Read) bool { return r.Field == own.Field })
 		writes := own.Refuses && slices.Contains(own.Members, int32(p.Place))
-		if (reads || writes) && t.view[i].Cursor() < t.before(own, p) {
+		if (reads || writes) && t.View[i].Cursor() < t.before(own, p) {
 			return false
 		}
 	}
@@ -227,8 +226,8 @@ func (t *unit) clear(p *pass) bool {
 func (t *unit) node(p *pass) *plan.Node { return &t.f.p.Nodes[t.u.Members[p.Place]] }
 
 func (t *unit) startOne() bool {
-	for t.f.v[t.v].phase == running {
-		i := slices.IndexFunc(t.live, t.ready)
+	for t.f.v[t.v].Phase == running {
+		i := slices.IndexFunc(t.Live, t.ready)
 		if i < 0 {
 			if t.mayBegin() {
 				t.begin()
@@ -242,7 +241,7 @@ func (t *unit) startOne() bool {
 			}
 			continue
 		}
-		p := t.live[i]
+		p := t.Live[i]
 		if p.child == nil {
 			if begin(p) {
 				return true
@@ -262,16 +261,16 @@ func (t *unit) startOne() bool {
 
 // begin begins the next pass.
 func (t *unit) begin() {
-	p := &pass{t: t, N: t.next, Prev: anyJSON{core.Missing}}
-	t.next++
+	p := &pass{t: t, N: t.Next, Prev: anyJSON{core.Missing}}
+	t.Next++
 	if t.u.Puller != nil {
-		p.Item.v = t.pull.take()
+		p.Item.v = t.Pull.take()
 	}
-	t.live = append(t.live, p)
+	t.Live = append(t.Live, p)
 }
 
 func (t *unit) find(id ID) work {
-	for _, p := range t.live {
+	for _, p := range t.Live {
 		if p.id() == id {
 			return p
 		}
@@ -290,8 +289,8 @@ func (t *unit) answer(e *Event) bool {
 // memberEnded takes the outcome of the last attempt of one execution and commits what
 // its visit comes to: it is one transaction.
 func (t *unit) memberEnded(p *pass, o *Outcome) {
-	if t.f.stopped {
-		o, t.interrupted = &Outcome{Failure: cancelled()}, true
+	if t.f.Stopped {
+		o, t.Interrupted = &Outcome{Failure: cancelled()}, true
 	}
 	o = t.f.verdict(t.node(p), p.Number, o)
 	if o.Failure == nil {
@@ -299,7 +298,7 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 			o = &Outcome{Failure: &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}}
 		}
 	}
-	res := &t.results[p.Place]
+	res := &t.Results[p.Place]
 	res.Runs++
 	t.f.emitMemberEnded(t.u, t.node(p), p.id(), o)
 	if o.Failure != nil {
@@ -309,7 +308,7 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	}
 	res.Partial = res.Partial || o.Status == core.PartialSuccess
 	res.Changes.add(p.N, o.Why)
-	t.partial = t.partial || res.Partial
+	t.Partial = t.Partial || res.Partial
 	t.f.note(t.node(p).Index, o.Note)
 	t.write(p, o.Writes)
 	t.keepOutput(p, o)
@@ -333,7 +332,7 @@ func (t *unit) tellRound(p *pass) {
 		for _, field := range n.WriteFields {
 			i := t.u.OwnIndex(field)
 			slot := t.slot(&t.u.Own[i], p.N, place)
-			if v, ok := t.view[i].Wrote(slot); ok {
+			if v, ok := t.View[i].Wrote(slot); ok {
 				writes = append(writes, plan.Write{Field: field, Value: v})
 			}
 		}
@@ -346,39 +345,39 @@ func (t *unit) keepOutput(p *pass, o *Outcome) {
 		return
 	}
 	if t.u.IsLoop {
-		t.outputs[p.Place] = []any{o.Output}
+		t.Outputs[p.Place] = values{o.Output}
 		return
 	}
-	if missing := t.passes() - len(t.outputs[p.Place]); missing > 0 {
-		t.outputs[p.Place] = append(t.outputs[p.Place], make([]any, missing)...)
+	if missing := t.passes() - len(t.Outputs[p.Place]); missing > 0 {
+		t.Outputs[p.Place] = append(t.Outputs[p.Place], make([]any, missing)...)
 	}
-	t.outputs[p.Place][p.N] = o.Output
+	t.Outputs[p.Place][p.N] = o.Output
 }
 
 // memberFailed ends the pass; in a loop it ends the loop, and the writes of the
 // whole round do not count.
 func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 	n := t.node(p)
-	res := &t.results[p.Place]
+	res := &t.Results[p.Place]
 	res.Failed++
-	t.failed++
+	t.Failed++
 	at := [2]int{p.N, p.Place}
-	if t.failure == nil || fail.FailsRun && !t.failure.FailsRun || fail.FailsRun == t.failure.FailsRun && slices.Compare(at[:], t.failAt[:]) < 0 {
-		t.failure, t.failAt = fail, at
+	if t.Failure == nil || fail.FailsRun && !t.Failure.FailsRun || fail.FailsRun == t.Failure.FailsRun && slices.Compare(at[:], t.FailAt[:]) < 0 {
+		t.Failure, t.FailAt = fail, at
 	}
 	if res.Failure == nil || p.N < res.FailedAt { // rows may end in any order
 		res.Failure, res.FailedAt = fail, p.N
 	}
-	t.ranAll = t.ranAll && n.Policy == plan.PolicySkip
+	t.Tolerated = t.Tolerated && n.Policy == plan.PolicySkip
 	for ; p.Place < len(t.u.Members); p.Place++ {
 		t.write(p, nil)
 	}
 	if t.u.IsLoop {
-		t.dropped, t.ended, t.reason = p.N, true, "failed"
+		t.Dropped, t.Ended, t.Reason = p.N, true, "failed"
 	}
 	t.removePass(p)
-	if (n.Policy == plan.PolicyFailRun || fail.FailsRun) && !t.f.stopped {
-		t.f.failedRun = true
+	if (n.Policy == plan.PolicyFailRun || fail.FailsRun) && !t.f.Stopped {
+		t.f.FailedRun = true
 		t.f.stop()
 		return
 	}
@@ -387,7 +386,7 @@ func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 
 // passOver ends a pass that went through all members.
 func (t *unit) passOver(p *pass) {
-	if t.u.IsLoop && !t.f.stopped {
+	if t.u.IsLoop && !t.f.Stopped {
 		t.tellRound(p)
 		t.roundOver(p)
 	}
@@ -396,8 +395,8 @@ func (t *unit) passOver(p *pass) {
 }
 
 func (t *unit) removePass(p *pass) {
-	t.live = slices.DeleteFunc(t.live, func(q *pass) bool { return q == p })
-	t.over++
+	t.Live = slices.DeleteFunc(t.Live, func(q *pass) bool { return q == p })
+	t.Over++
 	t.forget()
 }
 
@@ -405,25 +404,25 @@ func (t *unit) removePass(p *pass) {
 func (t *unit) roundOver(p *pass) {
 	switch {
 	case t.u.Until != nil && t.f.test(t.u.Until, unitEnv{t, levelEnv{t.f, t.f.p.Vertices[t.v].Level}}):
-		t.ended, t.reason = true, "until"
+		t.Ended, t.Reason = true, "until"
 	case p.N+1 >= t.u.MaxIters:
-		t.ended, t.reason = true, "max_iters"
+		t.Ended, t.Reason = true, "max_iters"
 		if t.u.FailExhausted {
-			t.failure = &core.Failure{Class: core.ClassUnit, Permanent: true,
+			t.Failure = &core.Failure{Class: core.ClassUnit, Permanent: true,
 				Message: fmt.Sprintf("loop %s: until is still false after %d rounds", t.u.ID, t.u.MaxIters)}
-			t.ranAll = false
+			t.Tolerated = false
 		}
 	}
 }
 
 // check ends the unit when its last pass is over.
 func (t *unit) check() {
-	if t.f.v[t.v].phase != running || len(t.live) > 0 || t.pull.open {
+	if t.f.v[t.v].Phase != running || len(t.Live) > 0 || t.Pull.Open {
 		return
 	}
-	if t.f.stopped || t.ended || !t.u.IsLoop && t.next >= t.passes() && t.allKnown() {
-		if t.reason == "" {
-			t.reason = "rows"
+	if t.f.Stopped || t.Ended || !t.u.IsLoop && t.Next >= t.passes() && t.allKnown() {
+		if t.Reason == "" {
+			t.Reason = "rows"
 		}
 		t.finish()
 	}
@@ -432,49 +431,49 @@ func (t *unit) check() {
 // finish hands the unit's writes to the ledger and resolves its vertex.
 func (t *unit) finish() {
 	f := t.f
-	f.v[t.v].ended = f.m.now
-	if f.stopped && (t.u.IsLoop && !t.ended || t.over < t.passes() || !t.allKnown()) {
-		t.interrupted = true
-		if t.failure == nil {
-			t.failure, t.ranAll = cancelled(), false
+	f.v[t.v].Ended = f.m.now
+	if f.Stopped && (t.u.IsLoop && !t.Ended || t.Over < t.passes() || !t.allKnown()) {
+		t.Interrupted = true
+		if t.Failure == nil {
+			t.Failure, t.Tolerated = cancelled(), false
 		}
 	}
 	switch {
-	case !t.interrupted || t.failure == nil:
-	case t.failure.Class == core.ClassCanceled:
-		t.reason = "cancelled"
+	case !t.Interrupted || t.Failure == nil:
+	case t.Failure.Class == core.ClassCanceled:
+		t.Reason = "cancelled"
 	default:
-		t.reason = "failed" // its own failure has stopped the run
+		t.Reason = "failed" // its own failure has stopped the run
 	}
-	f.doom(t.v, t.failure)
+	f.doom(t.v, t.Failure)
 	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
-		f.changed(m, t.results[place].Changes.text(t.pass()))
+		f.changed(m, t.Results[place].Changes.text(t.pass()))
 		switch {
-		case t.outputs[place] == nil:
+		case t.Outputs[place] == nil:
 		case t.u.IsLoop:
-			f.setOutput(m, t.outputs[place][0])
+			f.setOutput(m, t.Outputs[place][0])
 		default:
-			f.setOutput(m, t.outputs[place])
+			f.setOutput(m, []any(t.Outputs[place]))
 		}
 	}
-	t.view, t.canon, t.outputs = nil, nil, nil // the frame has them
-	if t.failure != nil {
-		fail := *t.failure
-		fail.Cause = t.failure
-		if t.failed > 0 {
+	t.View, t.Canon, t.Outputs = nil, nil, nil // the frame has them
+	if t.Failure != nil {
+		fail := *t.Failure
+		fail.Cause = t.Failure
+		if t.Failed > 0 {
 			fail.Message = t.failureText()
 		}
 		f.setFailure(t.v, &fail)
-		f.emitUnitFinished(t.v, core.Fail, t.reason, t.over, &fail)
+		f.emitUnitFinished(t.v, core.Fail, t.Reason, t.Over, &fail)
 		f.endFailed(t.v)
 		return
 	}
 	status := core.Success
-	if t.partial {
+	if t.Partial {
 		status = core.PartialSuccess
 	}
-	f.emitUnitFinished(t.v, status, t.reason, t.over, nil)
+	f.emitUnitFinished(t.v, status, t.Reason, t.Over, nil)
 	f.resolve(t.v, status)
 }
 
@@ -489,15 +488,15 @@ func (t *unit) pass() string {
 // failureText words the failure of the unit. That of a nested run names the member
 // and the row or round already, in the path of the node where it began.
 func (t *unit) failureText() string {
-	s := t.failure.Message
+	s := t.Failure.Message
 	switch {
-	case t.failure.Node == "":
-		s = fmt.Sprintf("%s, %s %d: %s", t.f.p.Nodes[t.u.Members[t.failAt[1]]].ID, t.pass(), t.failAt[0], s)
-	case t.failed > 1:
-		return fmt.Sprintf("%s (%d rows failed)", s, t.failed)
+	case t.Failure.Node == "":
+		s = fmt.Sprintf("%s, %s %d: %s", t.f.p.Nodes[t.u.Members[t.FailAt[1]]].ID, t.pass(), t.FailAt[0], s)
+	case t.Failed > 1:
+		return fmt.Sprintf("%s (%d rows failed)", s, t.Failed)
 	}
-	if t.failed > 1 {
-		s = fmt.Sprintf("%d rows failed, first %s", t.failed, s)
+	if t.Failed > 1 {
+		s = fmt.Sprintf("%d rows failed, first %s", t.Failed, s)
 	}
 	return s
 }
@@ -507,7 +506,7 @@ func (t *unit) commit() { invariant(false, "unit %s waits for a commit", t.u.ID)
 
 // stop ends passes that are neither running nor nested.
 func (t *unit) stop() {
-	live := slices.SortedFunc(slices.Values(t.live), func(a, b *pass) int { return a.N - b.N }) // as results are put in place
+	live := slices.SortedFunc(slices.Values(t.Live), func(a, b *pass) int { return a.N - b.N }) // as results are put in place
 	for _, p := range live {
 		halt(p)
 	}

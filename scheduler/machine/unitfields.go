@@ -21,12 +21,12 @@ func (t *unit) columns() {
 		if slices.ContainsFunc(t.u.Reads, func(r plan.Read) bool { return r.Field == own.Field }) {
 			view = state.NewColumn(field, t.f.ledger.At(int(own.Field), int(t.f.p.Threshold(own.Field, level))), guard)
 		}
-		var canon *state.Column
+		var canon column
 		if own.Refuses {
-			canon = state.NewColumn(field, t.f.ledger.At(int(own.Field), int(t.f.slot(t.v, own.Field))), guard)
+			canon.Column = state.NewColumn(field, t.f.ledger.At(int(own.Field), int(t.f.slot(t.v, own.Field))), guard)
 		}
-		t.view = append(t.view, view)
-		t.canon = append(t.canon, canon)
+		t.View = append(t.View, column{Column: view})
+		t.Canon = append(t.Canon, canon)
 	}
 }
 
@@ -43,8 +43,8 @@ func (t *unit) slot(own *plan.OwnField, pass, place int) int {
 
 func (t *unit) tryWrites(p *pass, writes []plan.Write) error {
 	for _, w := range writes {
-		if i := t.u.OwnIndex(w.Field); t.canon[i] != nil {
-			if err := t.canon[i].Try(w.Value); err != nil {
+		if i := t.u.OwnIndex(w.Field); t.Canon[i].Column != nil {
+			if err := t.Canon[i].Try(w.Value); err != nil {
 				return err
 			}
 		}
@@ -66,9 +66,9 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 			}
 		}
 		slot := t.before(own, p)
-		t.view[i].Resolve(slot, value, nil)
-		if t.canon[i] != nil {
-			t.canon[i].Resolve(slot, value, nil)
+		t.View[i].Resolve(slot, value, nil)
+		if t.Canon[i].Column != nil {
+			t.Canon[i].Resolve(slot, value, nil)
 		}
 	}
 	if !t.u.IsLoop {
@@ -79,18 +79,18 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 // forget drops what only passes that are over could see of the unit's fields. Of a
 // round that does not count nothing is mixed with what does.
 func (t *unit) forget() {
-	pass := t.next
-	if len(t.live) > 0 {
-		pass = t.live[0].N
+	pass := t.Next
+	if len(t.Live) > 0 {
+		pass = t.Live[0].N
 	}
-	if t.dropped >= 0 {
-		pass = min(pass, t.dropped)
+	if t.Dropped >= 0 {
+		pass = min(pass, t.Dropped)
 	}
-	for i := range t.view {
+	for i := range t.View {
 		k := t.slot(&t.u.Own[i], pass, 0)
-		t.view[i].Forget(k, true)
-		if t.canon[i] != nil {
-			t.canon[i].Forget(k, false)
+		t.View[i].Forget(k, true)
+		if t.Canon[i].Column != nil {
+			t.Canon[i].Forget(k, false)
 		}
 	}
 }
@@ -100,20 +100,20 @@ func (t *unit) contribution(field int32) (any, []any) {
 	i := t.u.OwnIndex(field)
 	switch {
 	case i < 0:
-		return t.pull.of(field), nil
-	case i >= len(t.view):
+		return t.Pull.of(field), nil
+	case i >= len(t.View):
 		return core.Missing, nil
 	}
-	last := t.next
-	if t.dropped >= 0 { // the round that does not count is the last one there was
-		last = t.dropped
+	last := t.Next
+	if t.Dropped >= 0 { // the round that does not count is the last one there was
+		last = t.Dropped
 	}
 	k := t.slot(&t.u.Own[i], last, 0)
-	writes := t.view[i].Writes(k)
+	writes := t.View[i].Writes(k)
 	if len(writes) == 0 {
 		return core.Missing, nil
 	}
-	if c := t.canon[i]; c != nil { // nobody writes such a field out of turn
+	if c := t.Canon[i]; c.Column != nil { // nobody writes such a field out of turn
 		t.f.ledger.Column(int(field)).Expect(c.At(min(k, c.Cursor())))
 	}
 	return nil, writes

@@ -28,19 +28,19 @@ func (f *frame) charge(node int32, u core.Usage) {
 	if u == (core.Usage{}) {
 		return
 	}
-	if f.usage == nil {
-		f.usage = map[int32]core.Usage{}
+	if f.Usage == nil {
+		f.Usage = map[int32]core.Usage{}
 	}
-	f.usage[node] = f.usage[node].Plus(u)
+	f.Usage[node] = f.Usage[node].Plus(u)
 }
 
 // totalUsage is what the calls of all nodes took.
 func (f *frame) totalUsage() (sum core.Usage) {
-	if f.usage == nil {
+	if f.Usage == nil {
 		return sum
 	}
 	for i := range f.p.Nodes { // costs are added in one order
-		sum = sum.Plus(f.usage[int32(i)])
+		sum = sum.Plus(f.Usage[int32(i)])
 	}
 	return sum
 }

@@ -21,7 +21,7 @@ func lacking(n *plan.Node) *core.Failure {
 
 // again reports whether an attempt that ended like that is followed by another.
 func (f *frame) again(n *plan.Node, attempt int32, o *Outcome) bool {
-	return (o.Failure != nil || o.Status == core.Retry) && !f.stopped && mayRetry(n, attempt, o)
+	return (o.Failure != nil || o.Status == core.Retry) && !f.Stopped && mayRetry(n, attempt, o)
 }
 
 // mayRetry reports whether the node allows another attempt after one that did not end well.
@@ -41,7 +41,7 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	default:
 		return o
 	}
-	if f.stopped && o.Status != core.PartialSuccess && mayRetry(n, attempt, o) {
+	if f.Stopped && o.Status != core.PartialSuccess && mayRetry(n, attempt, o) {
 		if o.Failure != nil {
 			return &Outcome{Failure: o.Failure}
 		}

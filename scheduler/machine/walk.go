@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/plan"
-	"github.com/wavefold/wavefold/state"
 )
 
 // walk is the planner of the mode walk: one token goes from node to node, and after each
@@ -20,26 +19,28 @@ type walk struct {
 	w     *plan.Walk
 	group group
 
-	live    []*visit // under way, the token's first, then those of branches in order of their begin
-	next    int32    // number of the next visit
-	nodes   []visited
-	fields  []*state.Column // the live state
-	start   []any           // starting values
-	spoilt  map[int32]int32 // by field that could not be merged: the node whose write spoilt it
-	path    []int32         // nodes in the order of the token's visits
-	last    stage           // the last stage that was no conditional
-	told    toldStages      // stages that have finished, for nodes that are told of them
-	idle    int             // nodes in a row that did nothing
-	active  int64           // time of the last sign of life
-	watched int32           // watches set for a sign of life
-	due     int64           // time at which the last of them ends
+	Live     []*visit        `json:"live,omitempty"` // under way, the token's first, then those of branches in order of their begin
+	Next     int32           `json:"next"`           // number of the next visit
+	Nodes    []visited       `json:"nodes"`
+	Fields   []column        `json:"fields"`             // the live state
+	Start    values          `json:"start"`              // starting values
+	Unmerged map[int32]int32 `json:"unmerged,omitempty"` // by field that could not be merged: the node whose write spoilt it
+	Path     []int32         `json:"path"`               // nodes in the order of the token's visits
+	Last     stage           `json:"last"`               // the last stage that was no conditional
+	Told     toldStages      `json:"told,omitzero"`      // stages that have finished, for nodes that are told of them
+	Idle     int             `json:"idle,omitempty"`     // nodes in a row that did nothing
+	Active   int64           `json:"active,omitempty"`   // time of the last sign of life
+	Watched  int32           `json:"watched,omitempty"`  // watches set for a sign of life
+	Due      int64           `json:"due,omitempty"`      // time at which the last of them ends
 
 	way   router
 	steps []routeStep // of the way
+	outcomeMemory
+	modelMemory
 
-	failure *core.Failure // why the walk failed
-	failAt  int32         // the node where it did
-	ended   bool
+	Failure *core.Failure `json:"failure,omitempty"` // why the walk failed
+	FailAt  int32         `json:"fail_at"`           // the node where it did
+	Ended   bool          `json:"ended,omitempty"`
 }
 
 // visited is what became of a node over its visits.
@@ -70,21 +71,27 @@ const mostIdle = 10_000
 type walkPlanner struct{ *walk }
 
 func newWalk(f *frame) *walk {
-	t := &walk{f: f, v: 0, w: f.p.Walk, nodes: make([]visited, len(f.p.Nodes)), last: stage{Node: -1}, failAt: -1}
+	t := &walk{Nodes: make([]visited, len(f.p.Nodes)), Last: stage{Node: -1}, FailAt: -1}
+	t.attach(f)
+	return t
+}
+
+// attach makes a walk, which is new or was read from a snapshot, the walk of a frame.
+func (t *walk) attach(f *frame) {
+	t.f, t.w = f, f.p.Walk
 	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
 	t.way = newRouter(t)
 	t.steps = t.way.chain()
-	return t
 }
 
 // open begins the walk.
 func (t walkPlanner) open() {
 	f := t.f
 	for i := range f.p.Schema.Fields {
-		t.start = append(t.start, f.ledger.Final(i))
-		t.fields = append(t.fields, t.column(i))
+		t.Start = append(t.Start, f.ledger.Final(i))
+		t.Fields = append(t.Fields, column{Column: t.column(i)})
 	}
-	f.v[0].phase, f.v[0].started, f.v[0].attempts = running, f.m.now, 1
+	f.v[0].Phase, f.v[0].Started, f.v[0].Attempts = running, f.m.now, 1
 	f.setTask(0, t.walk)
 	t.way.begin()
 	t.watch()
@@ -100,20 +107,20 @@ func (t walkPlanner) answer(e *Event) bool {
 	return e.Kind == Expired && t.f.expire()
 }
 
-func (t walkPlanner) final(field int) any               { return t.fields[field].Last() }
-func (t walkPlanner) spoiler(field int32, _ int) string { return t.id(t.spoilt[field]) }
+func (t walkPlanner) final(field int) any               { return t.Fields[field].Last() }
+func (t walkPlanner) spoiler(field int32, _ int) string { return t.id(t.Unmerged[field]) }
 func (t walkPlanner) units() []core.UnitReport          { return nil }
 
 // failedNode returns the node where the walk could not continue.
 func (t walkPlanner) failedNode(v int32) string {
-	if t.failAt >= 0 {
-		return t.id(t.failAt)
+	if t.FailAt >= 0 {
+		return t.id(t.FailAt)
 	}
 	return t.f.p.Vertices[v].ID
 }
 
 func (t walkPlanner) nodes() []core.NodeReport {
-	out := make([]core.NodeReport, len(t.walk.nodes))
+	out := make([]core.NodeReport, len(t.walk.Nodes))
 	for i := range out {
 		out[i] = t.report(int32(i))
 	}
@@ -121,25 +128,18 @@ func (t walkPlanner) nodes() []core.NodeReport {
 }
 
 func (t walkPlanner) path() []string {
-	ids := make([]string, len(t.walk.path))
-	for i, n := range t.walk.path {
+	ids := make([]string, len(t.walk.Path))
+	for i, n := range t.walk.Path {
 		ids[i] = t.id(n)
 	}
 	return ids
 }
 
-func (t walkPlanner) dump(j *frameJSON) (err error) {
-	j.Walk, err = t.walk.dump()
-	return err
-}
-
-func (t walkPlanner) restore(j *frameJSON) error { return t.walk.restore(j.Walk) }
-
 func (t *walk) slotChanged() { t.f.refresh(t.v) }
 func (t *walk) holds() bool  { return t.group.active > 0 }
 func (t *walk) commit()      { invariant(false, "a walk waits for a commit") }
 
-func (t *walk) canStart() bool { return slices.ContainsFunc(t.live, t.ready) }
+func (t *walk) canStart() bool { return slices.ContainsFunc(t.Live, t.ready) }
 
 // ready reports whether a visit has something to start now.
 func (t *walk) ready(v *visit) bool {
@@ -153,12 +153,12 @@ func (t *walk) ready(v *visit) bool {
 }
 
 func (t *walk) startOne() bool {
-	for t.f.v[t.v].phase == running {
-		i := slices.IndexFunc(t.live, t.ready)
+	for t.f.v[t.v].Phase == running {
+		i := slices.IndexFunc(t.Live, t.ready)
 		if i < 0 {
 			return false
 		}
-		v := t.live[i]
+		v := t.Live[i]
 		switch {
 		case v.Fork != nil:
 			t.beginBranch(v)
@@ -184,50 +184,50 @@ func (t *walk) maxVisits() int { return t.way.maxVisits() }
 
 // arrive brings the token to a node, by an edge or with -1 by a jump.
 func (t *walk) arrive(node, via int32) {
-	if t.idle++; t.idle > mostIdle {
+	if t.Idle++; t.Idle > mostIdle {
 		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row that do nothing", mostIdle)
 		return
 	}
 	if !t.way.admits(node) {
 		return
 	}
-	if most := t.maxVisits(); most > 0 && len(t.path) >= most {
+	if most := t.maxVisits(); most > 0 && len(t.Path) >= most {
 		t.fail(node, core.ClassVisitLimit, "the walk has made %d visits, as many as it may", most)
 		return
 	}
-	if limit := t.w.Nodes[node].MaxVisits; limit > 0 && t.nodes[node].Visits >= limit {
+	if limit := t.w.Nodes[node].MaxVisits; limit > 0 && t.Nodes[node].Visits >= limit {
 		t.fail(node, core.ClassVisitLimit, "%s was visited %d times, its limit", t.id(node), limit)
 		return
 	}
-	t.path = append(t.path, node)
+	t.Path = append(t.Path, node)
 	t.enter(node, nil, 0, via)
 }
 
 // fail ends the walk where it cannot go on.
 func (t *walk) fail(node int32, class, format string, args ...any) {
-	t.failure = &core.Failure{Class: class, Message: fmt.Sprintf(format, args...), Permanent: true}
-	t.failAt = node
+	t.Failure = &core.Failure{Class: class, Message: fmt.Sprintf(format, args...), Permanent: true}
+	t.FailAt = node
 	t.finish()
 }
 
 // abort ends the walk at once, branches and all: the failure leaves nothing to go on with.
 func (t *walk) abort(node int32, fail *core.Failure) {
-	t.failure, t.failAt = fail, node
-	t.f.failedRun = true
+	t.Failure, t.FailAt = fail, node
+	t.f.FailedRun = true
 	t.f.stop()
 }
 
 // finish ends the walk. There is no visit under way any more, unless the run was stopped.
 func (t *walk) finish() {
 	f := t.f
-	t.ended = true
-	f.v[t.v].ended = f.m.now
+	t.Ended = true
+	f.v[t.v].Ended = f.m.now
 	t.unwatch()
-	if t.failure == nil && f.stopped {
-		t.failure = cancelled()
+	if t.Failure == nil && f.Stopped {
+		t.Failure = cancelled()
 	}
-	if t.failure != nil {
-		f.setFailure(t.v, t.failure)
+	if t.Failure != nil {
+		f.setFailure(t.v, t.Failure)
 		f.resolve(t.v, core.Fail)
 		return
 	}
@@ -236,19 +236,19 @@ func (t *walk) finish() {
 
 // check ends a walk that was stopped once nothing is under way.
 func (t *walk) check() {
-	if t.f.v[t.v].phase == running && t.f.stopped && len(t.live) == 0 {
+	if t.f.v[t.v].Phase == running && t.f.Stopped && len(t.Live) == 0 {
 		t.finish()
 	}
 }
 
 // stop ends visits that are neither running nor nested.
 func (t *walk) stop() {
-	for _, v := range slices.Clone(t.live) {
+	for _, v := range slices.Clone(t.Live) {
 		if v.Fork == nil { // which ends with its branches
 			halt(v)
 		}
 	}
-	for _, v := range slices.Clone(t.live) { // parallel nodes whose branches have all ended
+	for _, v := range slices.Clone(t.Live) { // parallel nodes whose branches have all ended
 		if v.Fork != nil && v.Fork.Live == 0 {
 			t.over(v, &Outcome{Failure: cancelled()})
 		}

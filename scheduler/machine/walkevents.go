@@ -99,7 +99,7 @@ func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
 func (f *frame) wayEvent(t *walk, v *visit, step string) core.Event {
 	e := f.visitEvent(core.EdgeChosen, t, v)
 	e.Kind, e.Phase = "", ""
-	e.From, e.Step, e.Status = t.id(v.Node), step, t.nodes[v.Node].Last.String()
+	e.From, e.Step, e.Status = t.id(v.Node), step, t.Nodes[v.Node].Last.String()
 	return e
 }
 

@@ -12,7 +12,7 @@ import (
 
 // column returns the ledger of a field at the beginning.
 func (t *walk) column(field int) *state.Column {
-	return state.NewColumn(&t.f.p.Schema.Fields[field], t.start[field], t.f.m.opts.Guard)
+	return state.NewColumn(&t.f.p.Schema.Fields[field], t.Start[field], t.f.m.opts.Guard)
 }
 
 // store makes the writes of a visit part of the state, all or none. A field that refuses
@@ -35,7 +35,7 @@ func (t *walk) refused(writes []plan.Write) *core.Failure {
 		if !field.Refuses {
 			continue
 		}
-		c := t.fields[w.Field]
+		c := t.Fields[w.Field].Column
 		if b, ok := before[w.Field]; ok {
 			c = b
 		}
@@ -45,7 +45,7 @@ func (t *walk) refused(writes []plan.Write) *core.Failure {
 		if !slices.ContainsFunc(writes[i+1:], func(o plan.Write) bool { return o.Field == w.Field }) {
 			continue
 		}
-		if c == t.fields[w.Field] {
+		if c == t.Fields[w.Field].Column {
 			c = state.NewColumn(field, c.Last(), t.f.m.opts.Guard)
 			if before == nil {
 				before = map[int32]*state.Column{}
@@ -61,26 +61,26 @@ func (t *walk) refused(writes []plan.Write) *core.Failure {
 func (t *walk) write(v *visit, writes []plan.Write) {
 	for _, w := range writes {
 		t.set(w.Field, w.Value)
-		if _, ok := t.fields[w.Field].Last().(*state.Spoiled); ok {
-			t.spoils(w.Field, v.Node)
+		if _, ok := t.Fields[w.Field].Last().(*state.Spoiled); ok {
+			t.noteUnmerged(w.Field, v.Node)
 		}
 	}
 	t.f.emitVisitWrites(t, v, writes)
 }
 
 // spoils notes the first node whose write a field could not take.
-func (t *walk) spoils(field, node int32) {
-	if _, ok := t.spoilt[field]; ok {
+func (t *walk) noteUnmerged(field, node int32) {
+	if _, ok := t.Unmerged[field]; ok {
 		return
 	}
-	if t.spoilt == nil {
-		t.spoilt = map[int32]int32{}
+	if t.Unmerged == nil {
+		t.Unmerged = map[int32]int32{}
 	}
-	t.spoilt[field] = node
+	t.Unmerged[field] = node
 }
 
 func (t *walk) set(field int32, value any) {
-	c := t.fields[field]
+	c := t.Fields[field]
 	c.Resolve(c.Cursor(), value, nil)
 	c.Forget(c.Cursor(), false)
 }

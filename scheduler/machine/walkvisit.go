@@ -29,14 +29,14 @@ type visit struct {
 
 // enter begins a visit.
 func (t *walk) enter(node int32, parent *visit, place int, via int32) *visit {
-	r := &t.nodes[node]
+	r := &t.Nodes[node]
 	r.Visits++
-	v := &visit{t: t, N: t.next, Node: node, Count: r.Visits, Parent: -1, parent: parent, Place: place, Via: via}
+	v := &visit{t: t, N: t.Next, Node: node, Count: r.Visits, Parent: -1, parent: parent, Place: place, Via: via}
 	if parent != nil {
 		v.Parent = parent.N
 	}
-	t.next++
-	t.live = append(t.live, v)
+	t.Next++
+	t.Live = append(t.Live, v)
 	return v
 }
 
@@ -56,7 +56,7 @@ func (v *visit) capture() (*Call, *core.Failure) { return v.t.call(v), nil }
 
 // id names the latest attempt of a visit.
 func (v *visit) id() ID {
-	return ID{Frame: v.t.f.id, Node: v.Node, From: v.N, To: v.N + 1, Attempt: v.Number}
+	return ID{Frame: v.t.f.ID, Node: v.Node, From: v.N, To: v.N + 1, Attempt: v.Number}
 }
 
 // store keeps the attempt. The next attempt of a parallel node begins its branches again.
@@ -70,7 +70,7 @@ func (v *visit) begun(first bool) {
 	if first {
 		v.Started = v.t.f.m.now
 	}
-	v.t.nodes[v.Node].Attempts++
+	v.t.Nodes[v.Node].Attempts++
 	v.t.f.emitVisitStarted(v.t, v)
 }
 
@@ -105,7 +105,7 @@ func (v *visit) adopt(child *frame) {
 func (v *visit) withdrawn() {
 	t := v.t
 	t.drop(v)
-	t.nodes[v.Node].Visits--
+	t.Nodes[v.Node].Visits--
 	if v.parent != nil {
 		t.neverBegun(v)
 	}
@@ -122,24 +122,24 @@ func (t *walk) startVisit(v *visit) bool {
 		t.startFork(v)
 		return false
 	}
-	t.idle = 0
+	t.Idle = 0
 	return launch(v)
 }
 
 // call captures what an attempt gets.
 func (t *walk) call(v *visit) *Call {
 	n := &t.f.p.Nodes[v.Node]
-	c := &Call{Path: t.f.path, Inputs: t.f.inputs, Visit: v.Count, Values: make([]any, len(n.Reads))}
+	c := &Call{Path: t.f.Path, Inputs: t.f.Inputs, Visit: v.Count, Values: make([]any, len(n.Reads))}
 	for i, r := range n.Reads {
-		c.Values[i] = readable(t.fields[r.Field].Last())
+		c.Values[i] = readable(t.Fields[r.Field].Last())
 	}
 	for _, ref := range n.NodeRefs {
-		c.Nodes = append(c.Nodes, NodeValue{t.nodes[ref].Status, t.f.output(ref)})
+		c.Nodes = append(c.Nodes, NodeValue{t.Nodes[ref].Status, t.f.output(ref)})
 	}
 	if n.Briefed {
 		c.Briefing = t.briefing(v)
 	}
-	from := t.last.Node
+	from := t.Last.Node
 	if v.parent != nil {
 		from = v.parent.Node
 	}
@@ -160,7 +160,7 @@ func (t *walk) find(id ID) work {
 
 // visit returns the visit that an id names, nil if it has ended.
 func (t *walk) visit(id ID) *visit {
-	for _, v := range t.live {
+	for _, v := range t.Live {
 		if v.id() == id {
 			return v
 		}
@@ -190,7 +190,7 @@ func (t *walk) answer(e *Event) bool {
 			return false
 		}
 	}
-	t.active = t.f.m.now
+	t.Active = t.f.m.now
 	return true
 }
 
@@ -198,20 +198,20 @@ func (t *walk) answer(e *Event) bool {
 func (t *walk) over(v *visit, o *Outcome) {
 	n := &t.f.p.Nodes[v.Node]
 	switch {
-	case t.f.stopped:
+	case t.f.Stopped:
 		o = &Outcome{Failure: cancelled()}
 	case v.Lost:
 		o = &Outcome{Failure: givenUp(v)}
 	default:
 		o = t.f.verdict(n, v.Number, o)
 	}
-	if v.Fork != nil && !t.f.stopped {
+	if v.Fork != nil && !t.f.Stopped {
 		t.skipBranches(v)
 	}
 	t.drop(v)
 	if v.parent != nil {
 		t.record(v, o)
-		if failsRun(o) && !t.f.stopped {
+		if failsRun(o) && !t.f.Stopped {
 			t.abort(v.Node, o.Failure)
 		}
 		t.branchOver(v, o)
@@ -220,7 +220,7 @@ func (t *walk) over(v *visit, o *Outcome) {
 	o = t.store(v, o)
 	t.record(v, o)
 	switch {
-	case t.f.stopped:
+	case t.f.Stopped:
 		t.check()
 	case failsRun(o):
 		t.abort(v.Node, o.Failure)
@@ -231,20 +231,20 @@ func (t *walk) over(v *visit, o *Outcome) {
 
 // drop takes a visit from those that are under way.
 func (t *walk) drop(v *visit) {
-	t.live = slices.DeleteFunc(t.live, func(u *visit) bool { return u == v })
+	t.Live = slices.DeleteFunc(t.Live, func(u *visit) bool { return u == v })
 }
 
 // record notes how a visit ended and tells it.
 func (t *walk) record(v *visit, o *Outcome) {
-	r := &t.nodes[v.Node]
+	r := &t.Nodes[v.Node]
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
 	r.Last = r.Status
 	r.Started, r.Ended = v.Started, t.f.m.now
 	t.way.ended(v)
-	if o.HasOutput || t.f.outputs != nil {
+	if o.HasOutput || t.f.Outputs != nil {
 		t.f.setOutput(v.Node, o.sent())
 	}
-	delete(t.f.notes, v.Node) // of an earlier visit
+	delete(t.f.Notes, v.Node) // of an earlier visit
 	t.f.note(v.Node, o.Note)
 	t.f.emitVisitEnded(t, v, o)
 }

@@ -14,7 +14,7 @@ import (
 // lack of life.
 
 // watchID names the watch that is set.
-func (t *walk) watchID() ID { return ID{Frame: t.f.id, Node: -1, To: -1, Attempt: t.watched} }
+func (t *walk) watchID() ID { return ID{Frame: t.f.ID, Node: -1, To: -1, Attempt: t.Watched} }
 
 // watch sets the watch, if the walk has one.
 func (t *walk) watch() { t.watchFor(t.w.StallTimeout) }
@@ -23,13 +23,13 @@ func (t *walk) watchFor(d time.Duration) {
 	if t.w.StallTimeout <= 0 {
 		return
 	}
-	t.watched++
-	t.due = t.f.m.in(d)
+	t.Watched++
+	t.Due = t.f.m.in(d)
 	t.askWatch()
 }
 
 func (t *walk) askWatch() {
-	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Delay: t.f.m.until(t.due)})
+	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Delay: t.f.m.until(t.Due)})
 }
 
 // unwatch takes the watch away at the end.
@@ -42,17 +42,17 @@ func (t *walk) unwatch() {
 // quietFor handles that the watch has run out: Started is the last sign of life that the
 // driver knows of.
 func (t *walk) quietFor(e *Event) bool {
-	if e.Kind != Expired || e.ID != t.watchID() || t.ended || t.f.stopped {
+	if e.Kind != Expired || e.ID != t.watchID() || t.Ended || t.f.Stopped {
 		return false
 	}
-	quiet := time.Duration(e.Ended - max(t.active, e.Started))
+	quiet := time.Duration(e.Ended - max(t.Active, e.Started))
 	switch {
-	case !slices.ContainsFunc(t.live, t.works):
+	case !slices.ContainsFunc(t.Live, t.works):
 		t.watch()
 	case quiet < t.w.StallTimeout:
 		t.watchFor(t.w.StallTimeout - quiet)
 	default:
-		t.abort(t.live[slices.IndexFunc(t.live, t.works)].Node,
+		t.abort(t.Live[slices.IndexFunc(t.Live, t.works)].Node,
 			&core.Failure{Class: core.ClassStalled, Permanent: true, Message: fmt.Sprintf("no sign of life for %s", t.w.StallTimeout)})
 	}
 	return true
@@ -69,11 +69,11 @@ func (t *walk) works(v *visit) bool {
 
 // working reports whether user code of the walk itself runs.
 func (t *walk) working() bool {
-	return slices.ContainsFunc(t.live, func(v *visit) bool { return v.child == nil && t.works(v) })
+	return slices.ContainsFunc(t.Live, func(v *visit) bool { return v.child == nil && t.works(v) })
 }
 
 // alive notes a sign of life inside a nested run.
-func (t *walk) alive() { t.active = t.f.m.now }
+func (t *walk) alive() { t.Active = t.f.m.now }
 
 // inside reports whether the frame is the other one or nested in it.
 func (f *frame) inside(other *frame) bool {

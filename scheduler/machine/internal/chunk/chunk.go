@@ -3,7 +3,10 @@
 // the places of items only; what an item is, and how it ends, is the caller's.
 package chunk
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 const (
 	// Max limits the items of one range.
@@ -19,9 +22,10 @@ const (
 
 // Span is a range of items in flight, without To. It is small, because there may be many.
 type Span struct {
-	From, To int32
-	passed   uint8 // ranges that were handed out later and ended earlier
-	asked    bool  // to yield; once is enough
+	From   int32 `json:"from"`
+	To     int32 `json:"to"`
+	passed uint8 // ranges that were handed out later and ended earlier
+	asked  bool  // to yield; once is enough
 }
 
 // wide reports whether the range may have something to yield.
@@ -35,6 +39,28 @@ type Ranges struct {
 	open  []Span
 	wide  int  // ranges that may yield
 	asked bool // one of them was asked to because slots were free
+}
+
+// rangesJSON is the JSON form of Ranges. Whether a range was asked to yield is not in it.
+type rangesJSON struct {
+	Size int    `json:"size"`
+	Open []Span `json:"open,omitempty"`
+}
+
+// MarshalJSON returns the size and the ranges in flight.
+func (r Ranges) MarshalJSON() ([]byte, error) { return json.Marshal(rangesJSON{r.Size, r.open}) }
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (r *Ranges) UnmarshalJSON(data []byte) error {
+	var j rangesJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*r = Ranges{Size: j.Size}
+	for _, s := range j.Open {
+		r.Add(s)
+	}
+	return nil
 }
 
 // Open returns the ranges in flight, to be read only.

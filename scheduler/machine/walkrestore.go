@@ -1,0 +1,92 @@
+package machine
+
+import (
+	"fmt"
+)
+
+// restore replaces the walk of a frame by the walk of a snapshot.
+func (t walkPlanner) restore(j *frameJSON) error {
+	f, w := t.f, j.Walk
+	if w == nil || len(w.Nodes) != len(f.p.Nodes) || len(w.Start) != len(f.p.Schema.Fields) {
+		return ErrOtherWorkflow
+	}
+	w.attach(f)
+	f.mode = walkPlanner{w}
+	f.setTask(0, w)
+	saved := w.Fields
+	w.Fields = make([]column, len(w.Start))
+	for i := range w.Start {
+		start, err := f.p.Schema.Fields[i].Restore(w.Start[i])
+		if err != nil {
+			return err
+		}
+		w.Start[i] = start
+		w.Fields[i].Column = w.column(i)
+	}
+	if err := loadColumns(w.Fields, saved); err != nil {
+		return err
+	}
+	for i, v := range w.Live {
+		if err := w.restoreVisit(v, w.Live[:i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreVisit connects a visit of a snapshot with the walk and with its parent, which is
+// one of the visits before it.
+func (t *walk) restoreVisit(v *visit, before []*visit) error {
+	if v == nil || v.Node < 0 || int(v.Node) >= len(t.Nodes) {
+		return fmt.Errorf("a visit is of a node that is not there")
+	}
+	v.t = t
+	for _, u := range before {
+		if u.N == v.Parent {
+			v.parent = u
+		}
+	}
+	switch {
+	case v.Parent >= 0 && v.parent == nil:
+		return fmt.Errorf("a branch of visit %d, which is not there", v.Parent)
+	case v.Fork == nil:
+		return nil
+	}
+	p := t.parallel(v)
+	if p == nil || len(v.Fork.Branches) != len(p.Branches) {
+		return fmt.Errorf("node %s has other branches", t.id(v.Node))
+	}
+	v.Fork.most = p.MaxParallel
+	for i := range v.Fork.Branches {
+		if err := t.f.restoreWrites(v.Fork.Branches[i].Writes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reissue issues what was in flight and sets the timers again.
+func (t *walk) reissue() {
+	if t.Ended {
+		return
+	}
+	if t.w.StallTimeout > 0 {
+		t.askWatch()
+	}
+	for _, v := range t.Live {
+		n := &t.f.p.Nodes[v.Node]
+		switch {
+		case v.Fork != nil:
+			if n.Timeout > 0 && !v.Fork.Expired {
+				t.watchFork(v)
+			}
+		case v.Phase == routing:
+			t.way.ask(v)
+		default:
+			reissue(v)
+			if v.Lost && v.inFlight(n) {
+				t.f.m.command(Command{Op: OpGiveUp, ID: v.id(), Plan: t.f.p, Node: n})
+			}
+		}
+	}
+}
