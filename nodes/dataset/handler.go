@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -194,7 +195,7 @@ func (h *handler) begin(ctx context.Context, in core.Input, names []string, late
 		return nil, err
 	}
 	src.measure()
-	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s), wanted: table.NewWanted(h.policy.Needs()), reads: table.NewReads(h.reads)}, nil
+	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s), wanted: wanted.New(h.policy.Needs()), reads: wanted.NewReads(h.reads)}, nil
 }
 
 // sourceName is how messages call the table of some files.
@@ -218,10 +219,10 @@ type loading struct {
 	checks *table.Collector
 	env    *table.Row
 	rows   int64
-	err    error        // what the last call ended with
-	wanted table.Wanted // by the checks
-	reads  table.Reads  // by expressions of the workflow
-	headed bool         // the header was looked at
+	err    error          // what the last call ended with
+	wanted wanted.Columns // by the checks
+	reads  wanted.Reads   // by expressions of the workflow
+	headed bool           // the header was looked at
 }
 
 // next returns the next good rows, at least one of them; io.EOF is the end, and

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -30,7 +31,7 @@ func (h *handler) describe(ctx context.Context, in core.Input, names []string, l
 			return core.Result{}, err
 		}
 		if columns := r.Columns(); columns != nil {
-			reads := table.NewReads(h.reads)
+			reads := wanted.NewReads(h.reads)
 			if err := reads.Header(columns, h.mayLack); err != nil {
 				return core.Result{}, at(sourceName(names), err)
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
@@ -107,7 +108,7 @@ func (q *query) rows(ctx context.Context, in core.Input) (*database.Result, *con
 		c.Close()
 		return nil, nil, c.about(err)
 	}
-	reads := table.NewReads(q.reads)
+	reads := wanted.NewReads(q.reads)
 	if err := reads.Header(rows.Columns(), nil); err != nil {
 		out.Close()
 		return nil, nil, c.about(err)

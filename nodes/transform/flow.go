@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -98,7 +99,7 @@ func (a *attempt) needs(s named) *needs {
 func (n *needs) head(l *layout) error {
 	for _, name := range n.names {
 		if l.find(name) == table.NoCell {
-			return core.Permanent(fmt.Errorf("the rows have no column %q%s", name, table.ColumnHint(name, l.names)))
+			return core.Permanent(fmt.Errorf("the rows have no column %q%s", name, wanted.Hint(name, l.names)))
 		}
 	}
 	return nil
@@ -126,7 +127,7 @@ func (n *needs) missing() error {
 		if ok {
 			continue
 		}
-		err := fmt.Errorf("no row has the column %q%s", n.names[i], table.ColumnHint(n.names[i], n.seen))
+		err := fmt.Errorf("no row has the column %q%s", n.names[i], wanted.Hint(n.names[i], n.seen))
 		if i >= n.firm && n.warn != nil {
 			n.warn(err)
 			continue
@@ -158,7 +159,7 @@ type attempt struct {
 	header   *layout      // of the result, nil if it is not known
 	types    []*core.Type // of the columns that come in, where header is known
 	vague    bool         // a step adds columns that are not known
-	reads    table.Reads  // of the result, by expressions of the workflow
+	reads    wanted.Reads // of the result, by expressions of the workflow
 	batch    []any
 	at       int   // the next row of batch
 	dry      bool  // there is nothing more to read
@@ -169,7 +170,7 @@ type attempt struct {
 // start opens the table and sets the steps up. The caller ends the attempt with
 // finish and close.
 func (h *handler) start(ctx context.Context, in core.Input, later *table.LateFiles) (*attempt, error) {
-	a := &attempt{handler: h, in: in, shared: in.Shared(), reads: table.NewReads(h.reads), full: -1, registers: null + 1}
+	a := &attempt{handler: h, in: in, shared: in.Shared(), reads: wanted.NewReads(h.reads), full: -1, registers: null + 1}
 	err := a.collect(ctx, later)
 	if err == nil {
 		err = a.open(ctx)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -127,7 +128,7 @@ type headers struct {
 
 func (h *headers) of(row *core.Object) *layout {
 	keys := row.Keys()
-	if h.current != nil && table.SameKeys(keys, h.last) {
+	if h.current != nil && wanted.SameKeys(keys, h.last) {
 		return h.current
 	}
 	return h.other(keys)

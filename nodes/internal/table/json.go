@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // objects makes rows of the texts of JSON objects, for both JSON formats.
@@ -194,7 +195,7 @@ func (s *shape) of(row *core.Object) (*core.Object, error) {
 	if s.wanted == nil && s.file == "" && s.keep == nil {
 		return row, nil
 	}
-	if s.build == nil || !SameKeys(row.Keys(), s.keys) {
+	if s.build == nil || !wanted.SameKeys(row.Keys(), s.keys) {
 		if err := s.prepare(row.Keys()); err != nil {
 			return nil, err
 		}

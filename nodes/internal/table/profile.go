@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // Profile keeps account of the columns of rows: which there are, what is in
@@ -67,7 +68,7 @@ func (p *Profile) column(name string) *ProfileColumn {
 func (p *Profile) Add(list []any) {
 	for _, r := range list {
 		row := r.(*core.Object)
-		if keys := row.Keys(); !SameKeys(keys, p.keys) || p.at == nil {
+		if keys := row.Keys(); !wanted.SameKeys(keys, p.keys) || p.at == nil {
 			p.columns(keys)
 		}
 		for i, c := range p.at {

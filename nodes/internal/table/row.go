@@ -6,6 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // CellIndex tells where the value of a column is: at a place of the row, from 0; in
@@ -74,7 +75,7 @@ func (s Slots) Row(in core.Shared) *Row {
 func (r *Row) At(row any, n int64) *Row {
 	o := row.(*core.Object)
 	r.record.Base, r.number = o, n
-	if keys := o.Keys(); !SameKeys(keys, r.keys) {
+	if keys := o.Keys(); !wanted.SameKeys(keys, r.keys) {
 		r.keys = keys
 		for i, name := range r.columns {
 			r.places[i] = NoCell

@@ -3,9 +3,9 @@ package table
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // Rows returns a state value as a list of rows. name is how messages call it.
@@ -48,7 +48,7 @@ func Columns(rows []any) []string {
 	)
 	for _, r := range rows {
 		keys := r.(*core.Object).Keys()
-		if SameKeys(keys, last) {
+		if wanted.SameKeys(keys, last) {
 			continue
 		}
 		last = keys
@@ -65,28 +65,6 @@ func Columns(rows []any) []string {
 	return names
 }
 
-// wide is the number of columns beyond which a message does not list them.
-const wide = 30
-
-// ColumnHint is the end of a message about a column that is not among the columns of
-// rows: the nearest name, and what there is.
-func ColumnHint(name string, columns []string) string {
-	hint := core.DidYouMean(name, columns)
-	if n := len(columns); n > 0 && n <= wide {
-		hint = strings.TrimSpace(hint + " columns: " + strings.Join(columns, ", "))
-	}
-	if hint == "" {
-		return ""
-	}
-	return " (" + hint + ")"
-}
-
-// SameKeys reports whether two key lists are one and the same, as those of rows
-// made from one header are. It compares no text.
-func SameKeys(a, b []string) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
 // Column reads one column of many rows; it remembers where the column stands
 // as long as the rows share their keys. Its zero value reads the column "".
 type Column struct {
@@ -101,7 +79,7 @@ func (c *Column) Of(row *core.Object) (any, bool) {
 	if len(keys) == 0 {
 		return nil, false
 	}
-	if !SameKeys(keys, c.keys) {
+	if !wanted.SameKeys(keys, c.keys) {
 		c.keys, c.at = keys, -1
 		for i, k := range keys {
 			if k == c.Name {
@@ -137,7 +115,7 @@ func NewGuard(names []string) *Guard { return &Guard{names: names} }
 // among them. Rows that share their keys with the one before cost nothing.
 func (g *Guard) Check(row *core.Object) error {
 	keys := row.Keys()
-	if SameKeys(keys, g.last) {
+	if wanted.SameKeys(keys, g.last) {
 		return nil
 	}
 	if g.known == nil {

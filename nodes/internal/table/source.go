@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // batchRows is how many rows of an array make a batch. Progress is told and a
@@ -19,9 +20,9 @@ type Source struct {
 	end    bool        // of the stream
 	total  int64
 	begun  bool
-	header []string // of a stream that knows it before its rows
-	wanted Wanted   // the watched columns
-	empty  []string // columns that no row needs to have
+	header []string       // of a stream that knows it before its rows
+	wanted wanted.Columns // the watched columns
+	empty  []string       // columns that no row needs to have
 }
 
 // ArraySource returns a source of rows that are at hand.
@@ -127,11 +128,11 @@ func (s *Source) Header() []string { return s.header }
 // the columns, Head or Next returns an error: Head if the source has a header, Next in
 // place of io.EOF. The columns of empty are excepted.
 func (s *Source) Watch(columns, empty []string) {
-	s.wanted, s.empty = NewWanted(columns), empty
+	s.wanted, s.empty = wanted.New(columns), empty
 }
 
 // Absent returns those of the watched columns that no row had so far.
-func (s *Source) Absent() []string { return s.wanted.absent }
+func (s *Source) Absent() []string { return s.wanted.Absent() }
 
 // begin judges the columns of a stream that knows them before its rows, once.
 func (s *Source) begin(ctx context.Context) error {

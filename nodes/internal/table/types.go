@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // Declared is a declared column.
@@ -66,7 +67,7 @@ func (c *Conform) Check(row *core.Object) string {
 	if c.rowType == nil && len(c.types) == 0 {
 		return ""
 	}
-	if !SameKeys(row.Keys(), c.keys) || c.keys == nil {
+	if !wanted.SameKeys(row.Keys(), c.keys) || c.keys == nil {
 		c.prepare(row.Keys())
 	}
 	for i := range c.columns {

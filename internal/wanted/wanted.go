@@ -1,0 +1,199 @@
+// Package wanted looks for columns among the rows of a table. A column that no row has is
+// probably misspelt where it is named.
+package wanted
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+const (
+	// maxSeen limits the number of columns that are remembered to suggest one of them.
+	maxSeen = 1024
+	// wide is the number of columns beyond which a message does not list them.
+	wide = 30
+)
+
+// Columns looks for columns among rows. The zero Columns looks for none.
+type Columns struct {
+	some   bool // there was a row
+	absent []string
+	last   []string
+	seen   []string // all columns there were, for the nearest name
+}
+
+// New returns a Columns that looks for the columns.
+func New(columns []string) Columns { return Columns{absent: slices.Clone(columns)} }
+
+// Look looks at the next rows. What is not an object is not a row. Rows that share their keys
+// with the previous one cost nothing.
+func (w *Columns) Look(rows []any) {
+	for _, r := range rows {
+		if len(w.absent) == 0 {
+			return
+		}
+		row, ok := r.(*core.Object)
+		if !ok {
+			continue
+		}
+		w.some = true
+		if keys := row.Keys(); !SameKeys(keys, w.last) {
+			w.last = keys
+			for _, k := range keys {
+				if len(w.seen) < maxSeen && !slices.Contains(w.seen, k) {
+					w.seen = append(w.seen, k)
+				}
+			}
+			w.found(keys)
+		}
+	}
+}
+
+func (w *Columns) found(columns []string) {
+	w.absent = slices.DeleteFunc(w.absent, func(name string) bool { return slices.Contains(columns, name) })
+}
+
+// Absent returns the columns that no row had so far.
+func (w *Columns) Absent() []string { return w.absent }
+
+// Header takes the columns that all rows have. It returns an error for a wanted one that
+// is not among them, except for those of empty.
+func (w *Columns) Header(columns, empty []string) error {
+	w.found(columns)
+	if lost := w.lost(empty); lost != "" {
+		return core.Permanent(fmt.Errorf("the rows have no column %q%s", lost, Hint(lost, columns)))
+	}
+	return nil
+}
+
+// Missing returns an error for a column that no row had, except for those of empty.
+// Without rows none is missing.
+func (w *Columns) Missing(empty []string) error {
+	lost := w.lost(empty)
+	if lost == "" || !w.some {
+		return nil
+	}
+	return core.Permanent(fmt.Errorf("no row has the column %q%s", lost, Hint(lost, w.seen)))
+}
+
+// Reads looks for the columns that expressions of the workflow read of a table. The zero Reads
+// looks for none.
+type Reads struct {
+	wanted Columns
+	reads  []core.ColumnRead
+}
+
+// NewReads returns a Reads that looks for the columns.
+func NewReads(reads []core.ColumnRead) Reads {
+	var names []string
+	for _, r := range reads {
+		if !slices.Contains(names, r.Column.Value) {
+			names = append(names, r.Column.Value)
+		}
+	}
+	return Reads{New(names), reads}
+}
+
+// Look is Columns.Look.
+func (r *Reads) Look(rows []any) { r.wanted.Look(rows) }
+
+// Header is Columns.Header; its error names an expression that reads the column.
+func (r *Reads) Header(columns, empty []string) error {
+	return r.explain(r.wanted.Header(columns, empty), empty)
+}
+
+// Missing is Columns.Missing; its error names an expression that reads the column.
+func (r *Reads) Missing(empty []string) error { return r.explain(r.wanted.Missing(empty), empty) }
+
+func (r *Reads) explain(err error, empty []string) error {
+	name := r.wanted.lost(empty)
+	i := slices.IndexFunc(r.reads, func(c core.ColumnRead) bool { return c.Column.Value == name })
+	if err == nil || i < 0 {
+		return err
+	}
+	return readBy(err, r.reads[i])
+}
+
+// readBy adds the expression that reads a column to an error about it.
+func readBy(err error, r core.ColumnRead) error {
+	place := ""
+	if pos := r.Column.Pos; pos.IsValid() {
+		place = " at " + pos.String()
+	}
+	return fmt.Errorf("%w; %s reads it%s", err, r.By, place)
+}
+
+// Anywhere returns an error if there are rows, and a member that an expression reads at any
+// depth is in no value of them. Its error names the expression.
+func Anywhere(rows []any, reads []core.ColumnRead) error {
+	for _, r := range reads {
+		s := search{name: r.Column.Value}
+		if !s.in(rows) && s.some {
+			hint := core.DidYouMean(s.name, s.seen)
+			if hint != "" {
+				hint = " (" + hint + ")"
+			}
+			return readBy(core.Permanent(fmt.Errorf("no value in the rows has the member %q%s", s.name, hint)), r)
+		}
+	}
+	return nil
+}
+
+// search looks for a member in values and the values that they hold.
+type search struct {
+	name string
+	some bool     // there was an object
+	seen []string // all members that there were
+}
+
+func (s *search) in(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, int64, float64, string:
+		return false
+	case []any:
+		return slices.ContainsFunc(v, s.in)
+	case *core.Object:
+		s.some = true
+		for name, member := range v.All() {
+			if name == s.name || s.in(member) {
+				return true
+			}
+			if len(s.seen) < maxSeen && !slices.Contains(s.seen, name) {
+				s.seen = append(s.seen, name)
+			}
+		}
+		return false
+	}
+	return true // nothing is known of a value of a Go type
+}
+
+func (w *Columns) lost(empty []string) string {
+	for _, name := range w.absent {
+		if !slices.Contains(empty, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Hint is the end of a message about a column that is not among the columns of
+// rows: the nearest name, and what there is.
+func Hint(name string, columns []string) string {
+	hint := core.DidYouMean(name, columns)
+	if n := len(columns); n > 0 && n <= wide {
+		hint = strings.TrimSpace(hint + " columns: " + strings.Join(columns, ", "))
+	}
+	if hint == "" {
+		return ""
+	}
+	return " (" + hint + ")"
+}
+
+// SameKeys reports whether two key lists are one and the same, as those of rows
+// made from one header are. It compares no text.
+func SameKeys(a, b []string) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}

@@ -1,0 +1,69 @@
+package wanted
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+)
+
+func rows(t *testing.T, json string) []any {
+	t.Helper()
+	v, err := core.ParseJSON([]byte(json))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.([]any)
+}
+
+func reads(names ...string) []core.ColumnRead {
+	var list []core.ColumnRead
+	for _, name := range names {
+		list = append(list, core.ColumnRead{Column: core.At(name, core.Position{File: "f.yaml", Line: 3, Column: 4}), By: "node a: args"})
+	}
+	return list
+}
+
+// check compares an error with what it must say; "" is for none.
+func check(t *testing.T, what string, err error, want string) {
+	t.Helper()
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		t.Errorf("%s: %v, want %q", what, err, want)
+	}
+	if err != nil && !core.FailureOf(err).Permanent {
+		t.Errorf("%s: %v is not permanent", what, err)
+	}
+}
+
+func TestReads(t *testing.T) {
+	for _, c := range []struct{ rows, column, want string }{
+		{`[{"a": 1}, {"b": 2}]`, "b", ""},
+		{`[{"a": 1}, {"b": 2}]`, "c", `no row has the column "c" (columns: a, b); node a: args reads it at f.yaml:3:4`},
+		{`[{"amount": 1}]`, "amuont", `(did you mean "amount"? columns: amount)`},
+		{`[]`, "c", ""},
+		{`["x", 1, null, [1]]`, "c", ""}, // no rows
+		{`["x", {"a": 1}]`, "c", `no row has the column "c"`},
+		{`[{"a": 1}]`, "optional", ""},
+	} {
+		r := NewReads(reads(c.column))
+		for _, row := range rows(t, c.rows) {
+			r.Look([]any{row})
+		}
+		check(t, c.rows+" "+c.column, r.Missing([]string{"optional"}), c.want)
+	}
+	r := NewReads(reads("a", "b"))
+	check(t, "header", r.Header([]string{"a", "c"}, nil), `the rows have no column "b" (columns: a, c); node a: args reads it`)
+}
+
+func TestAnywhere(t *testing.T) {
+	for _, c := range []struct{ rows, member, want string }{
+		{`[{"a": 1}, {"b": {"city": null}}]`, "city", ""},
+		{`[{"a": [[{"city": 1}]]}]`, "city", ""},
+		{`[{"a": {"city": 1}}]`, "ctiy", `no value in the rows has the member "ctiy" (did you mean "city"?); node a: args reads it at f.yaml:3:4`},
+		{`[]`, "city", ""},
+		{`[1, ["x"]]`, "city", ""}, // no objects
+	} {
+		check(t, c.rows+" "+c.member, Anywhere(rows(t, c.rows), reads(c.member)), c.want)
+	}
+	check(t, "a Go type", Anywhere([]any{core.ObjectOf("a", struct{}{})}, reads("city")), "")
+}
