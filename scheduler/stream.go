@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -112,6 +113,7 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 		return nil, fmt.Errorf("stream %q of node %s: %w", field, maker.ID, err)
 	}
 	st := &stream{Stream: opened, of: s, maker: maker.ID, field: field, extent: s.measure(opened)}
+	st.wanted, st.optional = maker.Wanted(r.Field)
 	if b, ok := opened.(core.Batches); ok {
 		return &batches{stream: st, batches: b}, nil
 	}
@@ -138,6 +140,10 @@ type stream struct {
 	of           *streams
 	maker, field string
 	extent       *extent // nil if nobody knows
+	// wanted are the columns that expressions read of the rows, and for which the maker does
+	// not look; optional lists columns that may be absent.
+	wanted   wanted.Reads
+	optional []string
 }
 
 // Next returns the next rows and names the maker in an error.
@@ -149,7 +155,11 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 	if s.extent != nil {
 		s.extent.note(s.Stream.(core.Measured))
 	}
+	s.wanted.Look(rows)
 	if err == io.EOF {
+		if lost := s.wanted.Missing(s.optional); lost != nil {
+			return rows, s.named(lost)
+		}
 		if warned := s.of.x.alarm.err(); warned != nil { // who reads to the end may put something in place
 			return rows, warned
 		}

@@ -638,3 +638,33 @@ func (s *atOnceStream) Next(context.Context) ([]any, error) {
 func (s *atOnceStream) Extent() (read, size int64) { return s.read, 100 }
 func (s *atOnceStream) Summary() *core.Object      { return core.ObjectOf(core.RowCount, int64(4)) }
 func (s *atOnceStream) Close() error               { return nil }
+
+// A stream whose maker does not look for the columns that expressions read ends with an error
+// if none of its rows has such a column.
+func TestStreamsLackColumns(t *testing.T) {
+	const doc = `
+name: rows
+state: {schema: {all: {type: array}, out: {type: array}}}
+graph:
+  nodes:
+    - {id: load, kind: numbers, writes: [all]}
+    - {id: work, kind: edges, for_each: {source: $.all}, args: {x: $item.m}, writes: []}
+  edges: [{from: load, to: work}]
+`
+	for _, c := range []struct {
+		column string
+		count  int64
+		want   string
+	}{
+		{"m", 40, `stream "all" of node load: no row has the column "m" (columns: n); node work: args.x reads it at rows.yaml:7:`},
+		{"m", 0, ""},
+		{"n", 40, ""},
+	} {
+		k := rowsOf{count: c.count, breaks: -1, stream: true, batch: func() int { return 7 }, closed: new(atomic.Int64)}
+		p := rowsPlan(t, strings.Replace(doc, "$item.m", "$item."+c.column, 1), k, edges{})
+		_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{})
+		if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.Contains(got, c.want) {
+			t.Errorf("%s of %d rows: %v, want %q", c.column, c.count, err, c.want)
+		}
+	}
+}

@@ -42,6 +42,19 @@ func (p *Path) Columns(single bool) []core.Text {
 	return list
 }
 
+// Members returns the names that the path reads at any depth of the rows of its field, such as
+// price in $.rows..price, each with its place in the text.
+func (p *Path) Members() []core.Text {
+	at := 0
+	if len(p.steps) > 0 && p.steps[0].isRow() {
+		at = 1
+	}
+	if len(p.steps) < at+2 || p.steps[at].kind != descentStep || p.steps[at+1].kind != nameStep {
+		return nil
+	}
+	return []core.Text{{Value: p.steps[at+1].name, Pos: core.Inside(p.text, p.offset(at+1)+1)}}
+}
+
 // isRow reports whether a step from a table leads to rows.
 func (s *step) isRow() bool {
 	switch s.kind {

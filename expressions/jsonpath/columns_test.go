@@ -48,3 +48,29 @@ func TestColumns(t *testing.T) {
 		}
 	}
 }
+
+// Names that a path reads at any depth, with their places.
+func TestMembers(t *testing.T) {
+	for path, want := range map[string]string{
+		"$.rows..a":               "a@9",
+		"$['rows']..a.b":          "a@12",
+		"$.rows[*]..a":            "a@12",
+		"$.rows[?@.x == '..']..a": "a@23",
+		"$.rows..*":               "",
+		"$.rows..[0]":             "",
+		"$.rows[*].a":             "",
+		"$.rows.a..b":             "", // a list has no members
+	} {
+		p, ds := Compile(core.At(path, core.Position{Line: 1, Column: 1}))
+		if p == nil {
+			t.Fatal(path, ds)
+		}
+		got := ""
+		for _, m := range p.Members() {
+			got = fmt.Sprintf("%s@%d", m.Value, m.Pos.Column)
+		}
+		if got != want {
+			t.Errorf("%s: members %q, want %q", path, got, want)
+		}
+	}
+}

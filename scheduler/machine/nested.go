@@ -176,6 +176,9 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 		if err != nil {
 			return Outcome{Failure: &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("output %q: %v", out.Name, err)}}
 		}
+		if fault := f.parent.p.Lacks(n, out.Outer, accepted); fault != nil {
+			return Outcome{Failure: fault}
+		}
 		o.Writes = append(o.Writes, plan.Write{Field: out.Outer, Value: accepted})
 	}
 	if n.Frame.Send {

@@ -112,6 +112,11 @@ func (p *Plan) acceptField(n *Node, field int32, v any) (Write, *core.Failure) {
 	if err != nil {
 		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", p.Schema.Fields[field].Name, err)}
 	}
+	if n.rows != nil {
+		if fault := p.Lacks(n, field, accepted); fault != nil {
+			return Write{}, fault
+		}
+	}
 	return Write{Field: field, Value: accepted}, nil
 }
 

@@ -58,7 +58,9 @@ type compiler struct {
 	nestedDs core.Diagnostics
 	// given tells which fields the node around a nested workflow fills; nil at
 	// the root.
-	given   map[string]bool
+	given map[string]bool
+	// again tells that the node around a nested workflow runs more than once.
+	again   bool
 	invalid invalid
 	own     map[string]*ownRetry // the workflow's retry policies
 

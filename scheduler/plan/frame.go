@@ -32,12 +32,14 @@ func NestedText(n int64) string {
 type frameKey struct {
 	w     *core.Workflow
 	given string
+	again bool // see compiler.again
 }
 
 // frame is a workflow, nested or not, that was compiled or is being compiled.
 type frame struct {
 	plan    *Plan
 	invalid *invalid // what the plan leaves open
+	tables  *tables  // what it reads of its inputs
 	w       *core.Workflow
 	height  int // nested frames below it
 }
@@ -129,7 +131,7 @@ func (c *compiler) inner(n *Node, w *core.Workflow, at place) *frame {
 		return nil
 	}
 	given := argNames(n.Decl.Args)
-	key := frameKey{w: w}
+	key := frameKey{w: w, again: c.runsAgain(n)}
 	if !declaresInputs(w) {
 		key.given = strings.Join(given, "\x00")
 	}
@@ -151,7 +153,8 @@ func (c *compiler) inner(n *Node, w *core.Workflow, at place) *frame {
 func (c *compiler) compileFrame(key frameKey, given []string) *frame {
 	s := c.common
 	inner := newCompiler(key.w, c.reg, c.opts, s)
-	f := &frame{w: key.w, plan: inner.p, invalid: &inner.invalid}
+	f := &frame{w: key.w, plan: inner.p, invalid: &inner.invalid, tables: &inner.tables}
+	inner.again = key.again
 	inner.given = make(map[string]bool, len(given))
 	for _, name := range given {
 		inner.given[name] = true
@@ -217,7 +220,7 @@ func (c *compiler) frameInputs(n *Node, f *frame, goal bool, at place) {
 				c.hint(d, k.Value, func() []string { return names })
 				continue
 			}
-			c.frameInput(n, i, inner, in, at)
+			c.frameInput(n, i, f, in, at)
 		}
 	}
 	_, required := inner.InputNames()
@@ -230,12 +233,14 @@ func (c *compiler) frameInputs(n *Node, f *frame, goal bool, at place) {
 }
 
 // frameInput checks one argument against the type of the input it is for.
-func (c *compiler) frameInput(n *Node, i int, inner *Plan, in input, at place) {
+func (c *compiler) frameInput(n *Node, i int, f *frame, in input, at place) {
 	if n.Args == nil {
 		return
 	}
+	inner := f.plan
 	v, arg := n.Decl.Args.Values[i], &n.Args.root.members[i]
 	if s := arg.source; s != nil {
+		c.frameReads(s, f, in.name)
 		if t := s.Type(); disjoint(t, in.kind()) {
 			c.ds.Errorf(core.CodeInput, v.Pos, "%s: args.%s: %s is of type %s, the input of workflow %q of type %s",
 				at, in.name, s.Text.Value, t, inner.Name, in.kind())

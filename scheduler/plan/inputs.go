@@ -194,7 +194,7 @@ func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err 
 		case !core.IsMissing(d.Default):
 			p.give(start, given, d.Name.Value, d.Default, &ds)
 		case d.Required:
-			ds.Errorf(core.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", wanted(d))
+			ds.Errorf(core.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", needs(d))
 		}
 	}
 	for name, v := range inputs.All() {
@@ -220,7 +220,7 @@ func (p *Plan) openInputs(inputs *core.Object) (given *core.Object, err error) {
 		case !core.IsMissing(d.Default):
 			given.Set(d.Name.Value, d.Default)
 		case d.Required:
-			ds.Errorf(core.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", wanted(d))
+			ds.Errorf(core.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", needs(d))
 		}
 	}
 	for name, v := range inputs.All() {
@@ -263,8 +263,8 @@ func (p *Plan) CheckInput(name string, v any) error {
 	return err
 }
 
-// wanted says what a missing input would be.
-func wanted(d *core.InputDecl) string {
+// needs says what a missing input would be.
+func needs(d *core.InputDecl) string {
 	what := "give it a value"
 	if k := kindOf(d.Type); k != core.AnyType {
 		what += fmt.Sprintf(" of type %s", k)

@@ -218,7 +218,8 @@ type Node struct {
 	Args        *Args
 	Source      *Source
 	Concurrency int
-	MaxFailures int // -1: any number
+	MaxFailures int         // -1: any number
+	rows        []fieldRows // with columns to look for, see Wanted
 	// Collect is the field that gets the results of a fan-out's items as one list, -1 for
 	// none.
 	Collect int32

@@ -109,6 +109,9 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 			expressions.NoColumn(&c.ds, column.Pos, at.String(), column.Value, known.Names)
 		}
 	}
+	for _, member := range path.Members() {
+		c.readAnywhere(path.Root(), core.ColumnRead{Column: member, By: at.String()})
+	}
 	s.path, s.field = path, int(i)
 	use.Fields = append(use.Fields, i)
 	return s

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/jsonpath"
+	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // tables is what kinds say of the rows they write. A reader may stand before the
@@ -13,9 +15,21 @@ import (
 type tables struct {
 	writers map[string]int32 // by field, the node that alone writes it, or severalWriters
 	known   map[int32]map[string]core.Columns
-	reads   map[int32][]core.ColumnRead
+	reads   []columnRead
 	depth   int
 }
+
+// columnRead is a column that an expression reads of the rows of a field.
+type columnRead struct {
+	core.ColumnRead
+	field string
+	node  int32 // the only one that writes the field; fromOutside for an input
+	// anywhere says that the column may be a member of any value in the rows.
+	anywhere bool
+}
+
+// fromOutside is the writer of a field that the node around a nested workflow fills.
+const fromOutside = -2
 
 const (
 	severalWriters = -1
@@ -38,11 +52,14 @@ func (t *tables) note(node int32, made core.Compiled, ds core.Diagnostics) {
 // columns returns what is known of the rows of a field: what the only node that writes
 // it says, when the field has rows of no other origin.
 func (c *compiler) columns(field string) core.Columns {
+	t := &c.tables
 	at, ok := c.onlyWriter(field)
 	if !ok {
 		return core.Columns{}
 	}
-	t := &c.tables
+	if at == fromOutside {
+		return core.Columns{OnRead: func(r core.ColumnRead) { t.read(columnRead{r, field, at, false}) }}
+	}
 	if _, asked := t.known[at]; !asked && t.depth < maxTables {
 		d := c.w.Nodes[at]
 		k, ok := c.reg.Kind(d.Kind.Value)
@@ -55,34 +72,125 @@ func (c *compiler) columns(field string) core.Columns {
 		t.depth--
 		t.note(at, made, ds)
 	}
-	known, ok := t.known[at][field]
-	if ok {
-		known.OnRead = func(r core.ColumnRead) { t.read(at, r) }
-	}
+	known := t.known[at][field]
+	known.OnRead = func(r core.ColumnRead) { t.read(columnRead{r, field, at, false}) }
 	return known
 }
 
-// read notes that an expression reads a column of the rows that a node makes. An expression
-// may be compiled more than once.
-func (t *tables) read(node int32, r core.ColumnRead) {
-	if t.reads == nil {
-		t.reads = map[int32][]core.ColumnRead{}
-	}
-	if !slices.ContainsFunc(t.reads[node], func(have core.ColumnRead) bool {
-		return have.By == r.By && have.Column.Value == r.Column.Value && have.Column.Pos.String() == r.Column.Pos.String()
+// read notes that an expression reads a column of the rows of a field. An expression may be
+// compiled more than once.
+func (t *tables) read(r columnRead) {
+	if !slices.ContainsFunc(t.reads, func(have columnRead) bool {
+		return have.field == r.field && have.By == r.By && have.Column.Value == r.Column.Value && have.Column.Pos.String() == r.Column.Pos.String()
 	}) {
-		t.reads[node] = append(t.reads[node], r)
+		t.reads = append(t.reads, r)
 	}
 }
 
-// columnReads tells the handlers of tables which columns expressions read of their rows.
+// readAnywhere notes that an expression reads a member of any value in the rows of a field.
+func (c *compiler) readAnywhere(field string, r core.ColumnRead) {
+	if at, ok := c.onlyWriter(field); ok {
+		c.tables.read(columnRead{r, field, at, true})
+	}
+}
+
+// columnReads gives each node the columns that expressions read of its rows. A kind that says
+// something of its rows looks for them itself, if its handler can; rows of other nodes are
+// looked at when their results are accepted, or their streams are read.
 func (c *compiler) columnReads() {
-	for at, reads := range c.tables.reads {
+	own := map[int32][]core.ColumnRead{}
+	for _, r := range c.tables.reads {
+		if r.node == fromOutside {
+			continue // see frameReads
+		}
+		n := &c.p.Nodes[r.node]
+		if _, known := c.tables.known[r.node][r.field]; known && !r.anywhere {
+			own[r.node] = append(own[r.node], r.ColumnRead)
+		} else {
+			c.look(n, r)
+		}
+	}
+	for at, reads := range own {
 		n := &c.p.Nodes[at]
 		if h, ok := n.Handler.(core.ColumnReader); ok {
 			n.Handler = h.WithReads(reads)
 		}
 	}
+}
+
+// look makes a node look for a column in the rows that it writes, unless the node runs more
+// than once: an interim result, such as the job that a loop waits for, may lack members that
+// the last one has. Columns that the type of the field declares as optional may be absent.
+func (c *compiler) look(n *Node, r columnRead) {
+	i, ok := c.p.Schema.Index(r.field)
+	if !ok || c.runsAgain(n) {
+		return
+	}
+	at := slices.IndexFunc(n.rows, func(f fieldRows) bool { return f.field == int32(i) })
+	if at < 0 {
+		at = len(n.rows)
+		n.rows = append(n.rows, fieldRows{field: int32(i)})
+		if t := c.p.Schema.Fields[i].Type; t != nil {
+			n.rows[at].optional = t.Items.Optional()
+		}
+	}
+	f := &n.rows[at]
+	if r.anywhere {
+		f.members = append(f.members, r.ColumnRead)
+	} else {
+		f.reads = append(f.reads, r.ColumnRead)
+	}
+}
+
+// runsAgain reports whether a node may run more than once in a run.
+func (c *compiler) runsAgain(n *Node) bool {
+	return c.again || c.p.Mode.Visits || n.Decl.ForEach != nil || c.memberRoots[n.ID] != 0
+}
+
+// fieldRows are the columns that expressions read of the rows that a node writes into a field.
+type fieldRows struct {
+	field    int32
+	reads    []core.ColumnRead
+	members  []core.ColumnRead // at any depth of the rows
+	optional []string          // columns that no row needs to have
+}
+
+// Wanted returns what looks for the columns that expressions read of the rows that the node
+// writes into a field, unless its handler does; optional lists columns that may be absent.
+func (n *Node) Wanted(field int32) (reads wanted.Reads, optional []string) {
+	if f := n.fieldRows(field); f != nil {
+		return wanted.NewReads(f.reads), f.optional
+	}
+	return wanted.Reads{}, nil
+}
+
+func (n *Node) fieldRows(field int32) *fieldRows {
+	for i := range n.rows {
+		if f := &n.rows[i]; f.field == field {
+			return f
+		}
+	}
+	return nil
+}
+
+// Lacks returns the failure of a node that writes rows of which none has a column that an
+// expression reads; nil if there is no such column.
+func (p *Plan) Lacks(n *Node, field int32, v any) *core.Failure {
+	f := n.fieldRows(field)
+	rows, _ := v.([]any)
+	if f == nil || len(rows) == 0 {
+		return nil
+	}
+	reads := wanted.NewReads(f.reads)
+	reads.Look(rows)
+	err := reads.Missing(f.optional)
+	if err == nil {
+		err = wanted.Anywhere(rows, f.members)
+	}
+	if err == nil {
+		return nil
+	}
+	return &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", p.Schema.Fields[field].Name, err), Permanent: true}
 }
 
 // itemColumns returns what is known of $item in a node: the columns of the field whose
@@ -125,7 +233,7 @@ func (c *compiler) onlyWriter(field string) (node int32, ok bool) {
 		c.collectWriters()
 	}
 	node, ok = c.tables.writers[field]
-	return node, ok && node >= 0
+	return node, ok && node != severalWriters
 }
 
 // collectWriters finds the fields that hold what one node makes and nothing else: not
@@ -147,14 +255,48 @@ func (c *compiler) collectWriters() {
 			}
 		}
 	}
+	for name := range c.given {
+		c.fromOutside(name)
+	}
+	for _, in := range c.w.Inputs {
+		c.fromOutside(in.Name.Value)
+	}
 	for _, f := range c.w.Fields {
 		list, isList := f.Default.([]any)
 		started := !core.IsMissing(f.Default) && f.Default != nil && !(isList && len(list) == 0)
-		if plain := f.Merge.Value == "" || f.Merge.Value == "last_wins"; !plain || started || f.Reduce != nil || f.Go != nil || len(f.Lost) > 0 || c.given[f.Name.Value] {
+		if plain := f.Merge.Value == "" || f.Merge.Value == "last_wins"; !plain || started || f.Reduce != nil || f.Go != nil || len(f.Lost) > 0 {
 			delete(writers, f.Name.Value)
 		}
 	}
-	for _, in := range c.w.Inputs {
-		delete(writers, in.Name.Value)
+}
+
+// fromOutside notes that a field has a starting value. If no node writes it as well, the rows
+// are those of the node around a nested workflow.
+func (c *compiler) fromOutside(field string) {
+	if at, written := c.tables.writers[field]; written && at != fromOutside {
+		c.tables.writers[field] = severalWriters
+	} else {
+		c.tables.writers[field] = fromOutside
+	}
+}
+
+// frameReads passes the columns that a nested workflow reads of an input on to the field of
+// this workflow that is given for it.
+func (c *compiler) frameReads(s *Source, inner *frame, input string) {
+	field, ok := s.Whole()
+	if !ok {
+		return
+	}
+	known := c.columns(c.p.Schema.Fields[field].Name)
+	for _, r := range inner.tables.reads {
+		switch {
+		case r.node != fromOutside || r.field != input:
+		case r.anywhere:
+			c.readAnywhere(c.p.Schema.Fields[field].Name, r.ColumnRead)
+		case !known.Closed:
+			known.Read(r.Column, r.By)
+		case !known.Has(r.Column.Value):
+			expressions.NoColumn(&c.nestedDs, r.Column.Pos, r.By, r.Column.Value, known.Names)
+		}
 	}
 }
