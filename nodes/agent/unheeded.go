@@ -25,11 +25,27 @@ func (b *builder) unheeded(r *runner, told string) {
 		}
 	}
 	judged := slices.ContainsFunc(r.checks, func(k check) bool { return k.kind == checkJudge })
-	if !judged {
+	switch {
+	case !judged:
 		without("judge_model", "no check of the node is a judge", "add a check of the kind judge to eval, or leave the key out")
+	case !slices.ContainsFunc(b.Eval, func(e evaluatorConfig) bool { return e.Kind.Value == checkJudge && e.Model == nil }):
+		without("judge_model", "each judge of the node names a model of its own", "leave one of them out")
 	}
-	if len(r.checks) == 0 {
+	switch {
+	case len(r.checks) == 0:
 		without("retry_instruction", "the answer has no checks that could fail", "add checks (eval)")
+	case b.node.OnError == nil:
+		without("retry_instruction", "the node has one attempt", "add on_error: {policy: retry}")
+	}
+	if b.env.Context {
+		without("context_nodes", "the results that the run knows are those in the context of the walk", "leave the key out")
+	} else if !b.Context && b.Requires == nil {
+		without("context_nodes", "neither context nor requires uses the results", "add context: true, or refer to a node in the prompt: {{$nodes.ID.output}}")
+	}
+	for _, p := range b.Preamble {
+		if p.Title.Value != "" && p.Input.Value == "" && isBlank(p.Text.Value) && b.own(p.Title.Pos) {
+			b.warn(core.CodeIgnored, p.Title.Pos, "add text or input", "preamble: title has no effect: there is nothing below it")
+		}
 	}
 	if b.Lenient && r.schema == nil {
 		without("lenient", "the answer has no schema", "add a schema")

@@ -109,8 +109,12 @@ func (b *builder) executable(name core.Text, clean string) bool {
 
 func (b *builder) arguments(c *command) {
 	b.guard(core.Strings(b.Run))
+	exposed := guard.Exposed(core.Strings(b.Run))
+	if b.Options && len(exposed) == 0 {
+		b.find.Found = append(b.find.Found, setting.NoEffect(b.node, "a command without arguments that could be options: none begins with a template", "allow_options")...)
+	}
 	if !b.Options {
-		c.exposed = guard.Exposed(core.Strings(b.Run))
+		c.exposed = exposed
 	}
 	for i, arg := range b.Run[1:] {
 		c.args = append(c.args, b.texts.Template(arg, "run["+strconv.Itoa(i+1)+"]"))

@@ -88,6 +88,12 @@ func (b *builder) cells(f table.Format) table.Cells {
 	if f != "" && !f.Delimited() {
 		b.ignored(string(f), "infer", "infer_rows", "header", "delimiter", "nulls")
 	}
+	if !b.Infer && f.Delimited() {
+		b.ignored("a node with infer: false", "infer_rows")
+	}
+	if b.Compression.Value == "none" && f != parquet.Format {
+		b.ignored("a node with compression: none", "max_ratio")
+	}
 	if f == parquet.Format {
 		b.ignored(string(f), "compression", "max_row", "max_ratio")
 		if b.stdin() {
@@ -111,11 +117,7 @@ const streamWindow = 10_000
 
 // ignored warns about keys that have no effect on something.
 func (b *builder) ignored(on string, keys ...string) {
-	for _, key := range keys {
-		if v := b.node.Config.Get(key); v != nil {
-			b.scope.Warnf(core.CodeIgnored, v.Pos, key, "has no effect on %s", on)
-		}
-	}
+	b.scope.Found = append(b.scope.Found, setting.NoEffect(b.node, on, keys...)...)
 }
 
 // selection returns the columns that are wanted, nil for all.

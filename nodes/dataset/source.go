@@ -31,6 +31,11 @@ func (b *builder) source() ([]*table.Name, table.Format) {
 		}
 	}
 	format := b.fileFormat(names)
+	if b.Optional && !b.stdin() {
+		b.ignored("files that are optional", "check")
+	} else if len(fixed) == 0 && !b.stdin() && len(names) == len(b.Source.Files) {
+		b.ignored("files whose names are known only in a run", "check")
+	}
 	for _, f := range fixed {
 		b.inputs = append(b.inputs, inputsOf(files.Place{Dir: b.env.Dir}, f, format)...)
 		b.find(f, format)
@@ -67,7 +72,7 @@ func (b *builder) standardInput(f core.Text) {
 	if len(b.Source.Files) > 1 {
 		b.scope.Errorf(core.CodeBadValue, f.Pos, "source", "standard input (-) cannot be combined with files")
 	}
-	b.ignored("standard input", "optional", "check")
+	b.ignored("standard input", "optional", "check", "allow_outside")
 }
 
 // fileFormat returns the format the document gives or the names of the files end

@@ -100,6 +100,13 @@ func (b *builder) build() *handler {
 	b.body(h)
 	h.rows = b.member(b.Rows, "rows")
 	b.pages(h)
+	if h.method == http.MethodHead {
+		keys := []string{"rows", "max_body"}
+		if h.form != formNone {
+			keys = append(keys, "output")
+		}
+		b.texts.Found = append(b.texts.Found, setting.NoEffect(b.node, "a HEAD request, whose answer has no body", keys...)...)
+	}
 	b.result(h)
 	return h
 }
@@ -249,6 +256,8 @@ func (b *builder) pages(h *handler) {
 		b.errorf(p.Pos, "pages", "by: %s needs param, the name of the query parameter", p.By.Value)
 	case !wantParam && p.Param.Value != "":
 		b.errorf(p.Param.Pos, "pages.param", "has no meaning for by: link")
+	case wantNext && !b.without("from", "size"), p.By.Value == byLink && !b.without("from", "size"):
+	case !wantNext && wantParam && !b.without("next"):
 	case wantNext && p.Next.Value == "":
 		b.errorf(p.Pos, "pages", "by: cursor needs next, where the answer holds the next cursor").WithHint("next: meta.next")
 	case p.By.Value == byOffset && p.Size == 0:
@@ -258,6 +267,18 @@ func (b *builder) pages(h *handler) {
 	case h.method == http.MethodHead:
 		b.errorf(p.Pos, "pages", "the answer to HEAD has no rows")
 	}
+}
+
+// without reports whether the document gives none of some keys of pages, which have no
+// meaning for its way to the next page.
+func (b *builder) without(keys ...string) bool {
+	for _, key := range keys {
+		if v := b.node.Config.Get("pages").Get(key); v != nil {
+			b.errorf(v.Pos, "pages."+key, "has no meaning for by: %s", b.Pages.By.Value)
+			return false
+		}
+	}
+	return true
 }
 
 // has reports whether the document gives a key of pages.

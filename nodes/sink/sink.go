@@ -170,6 +170,7 @@ const stdout = "-"
 
 func (b *builder) stdout(h *handler) {
 	h.stdout = b.env.Stdout
+	b.scope.Found = append(b.scope.Found, setting.NoEffect(b.node, "standard output", "allow_outside")...)
 	switch {
 	case h.format == sqliteFormat:
 		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "a database is a file, not standard output")

@@ -55,17 +55,25 @@ const transactionRows = 1000
 // driverOf returns the driver that a connection string speaks of, "" when it does
 // not say.
 func driverOf(dsn string) string {
-	scheme, _, ok := strings.Cut(dsn, ":")
-	switch {
-	case ok && (scheme == "postgres" || scheme == "postgresql"):
-		return postgresDriver
-	case ok && scheme == "sqlite":
-		return sqliteDriver
+	if driver := schemeDriver(dsn); driver != "" {
+		return driver
 	}
 	for _, ext := range []string{".db", ".sqlite", ".sqlite3"} {
 		if strings.HasSuffix(strings.ToLower(dsn), ext) && !strings.Contains(dsn, "://") {
 			return sqliteDriver
 		}
+	}
+	return ""
+}
+
+// schemeDriver returns the driver that a connection string begins with, "" if it begins with
+// none.
+func schemeDriver(dsn string) string {
+	switch scheme, _, ok := strings.Cut(dsn, ":"); {
+	case ok && (scheme == "postgres" || scheme == "postgresql"):
+		return postgresDriver
+	case ok && scheme == "sqlite":
+		return sqliteDriver
 	}
 	return ""
 }

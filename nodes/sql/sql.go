@@ -83,6 +83,9 @@ func (b *builder) connector(c *connector) bool {
 		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "what the database is cannot be seen from it").
 			WithHint("begin it with postgres:// or sqlite:, or add driver: postgres or sqlite")
 		return false
+	case schemeDriver(text.Value) != "" && schemeDriver(text.Value) != c.driver:
+		b.scope.Errorf(core.CodeBadValue, b.Driver.Pos, "driver", "the dsn is of %s", schemeDriver(text.Value)).WithHint("leave driver out")
+		return false
 	case c.driver == postgresDriver:
 		c.dialect = postgresDialect
 		if b.Outside {
@@ -225,6 +228,9 @@ func (b *builder) load(c connector) core.Compiled {
 	}
 	b.name(rules)
 	database.CheckKeys(b.scope, &l.table, b.Mode.Pos, b.Key, b.Table.Pos, rules)
+	if l.table.Mode != database.Upsert && !b.Create && !b.scope.Found.Failed(false) {
+		b.scope.Found = append(b.scope.Found, setting.NoEffect(b.node, "a node that neither upserts rows nor creates the table", "key")...)
+	}
 	if l.table.Mode == database.Replace {
 		if l.table.Commit {
 			b.scope.Errorf(core.CodeBadValue, b.Transaction.Pos, "transaction", "replace is one transaction: after a failure in the middle the old rows would be gone")

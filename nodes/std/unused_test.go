@@ -1,6 +1,7 @@
 package std_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -108,13 +109,84 @@ func TestUnusedArgs(t *testing.T) {
 	}
 }
 
-// unused compiles a node and returns its findings, which must be warnings.
-func unused(t *testing.T, kind, node, about string) string {
+// TestIgnored has pairs of settings of which one takes the effect of the other away, and
+// pairs of the same keys that do not.
+func TestIgnored(t *testing.T) {
+	const check, warn = `"checks": [{"name": "c", "expr": "$item.a > 1"}]`, `"checks": [{"name": "c", "expr": "$item.a > 1", "severity": "warn"}]`
+	const judge = `"eval": [{"name": "e", "kind": "judge", "rubric": "short"}]`
+	for _, c := range []struct{ kind, node, want string }{
+		{"dataset", `"source": "a.csv", "check": false, "writes": ["a"], "infer": false, "infer_rows": 5`, "infer_rows: has no effect on a node with infer: false"},
+		{"dataset", `"source": "a.csv", "check": false, "writes": ["a"], "infer": true, "infer_rows": 5`, ""},
+		{"dataset", `"source": "a.csv", "check": false, "writes": ["a"], "compression": "none", "max_ratio": 5`, "max_ratio: has no effect on a node with compression: none"},
+		{"dataset", `"source": "a.csv", "check": false, "writes": ["a"], "compression": "gzip", "max_ratio": 5`, ""},
+		{"dataset", `"source": "-", "format": "csv", "writes": ["a"], "allow_outside": true`, "allow_outside: has no effect on standard input"},
+		{"dataset", `"source": "{{$.b}}.csv", "writes": ["a"], "check": true`, "check: has no effect on files whose names are known only in a run"},
+		{"dataset", `"source": "{{$.b}}.csv", "writes": ["a"], "allow_outside": true`, ""},
+		{"dataset", `"source": "a.csv", "writes": ["a"], "check": true, "optional": true`, "check: has no effect on files that are optional"},
+		{"dataset", `"source": "a.csv", "check": false, "writes": ["a"], ` + warn + `, "max_failures": 3`, ""},
+		{"transform", `"from": "a", "writes": ["a"], ` + warn + `, "max_failures": 3`, "max_failures: has no effect: no check makes a row bad"},
+		{"transform", `"from": "a", "writes": ["a"], "steps": [{` + warn + `, "on_bad_row": "skip"}]`, "steps[0]: on_bad_row: has no effect: no check makes a row bad"},
+		{"transform", `"from": "a", "writes": ["a"], ` + warn + `, "rejects": "bad.csv"`, "rejects: has no effect: no check makes a row bad"},
+		{"transform", `"from": "a", "writes": ["a"], ` + warn + `, "allow_empty": true`, "allow_empty: has no effect: no check makes a row bad"},
+		{"transform", `"from": "a", "writes": ["a"], ` + warn + `, "report": "q.json"`, ""},
+		{"transform", `"from": "a", "writes": ["a"], ` + check + `, "max_failures": 3, "rejects": "bad.csv", "allow_empty": true`, ""},
+		{"sink", `"from": "a", "to": "-", "format": "csv", "allow_outside": true`, "allow_outside: has no effect on standard output"},
+		{"sql", `"dsn": "x.db", "table": "t", "from": "a", "key": ["id"]`, "key: has no effect on a node that neither upserts rows nor creates the table"},
+		{"sql", `"dsn": "x.db", "table": "t", "from": "a", "key": ["id"], "create": true`, ""},
+		{"sql", `"dsn": "x.db", "table": "t", "from": "a", "key": ["id"], "mode": "upsert"`, ""},
+		{"sql", `"dsn": "postgres://h/x", "driver": "sqlite", "table": "t", "from": "a"`, "driver: the dsn is of postgres"},
+		{"sql", `"dsn": "postgres://h/x", "driver": "postgres", "table": "t", "from": "a"`, ""},
+		{"http", `"url": "http://h", "pages": {"by": "cursor", "param": "p", "next": "n", "from": 3}`, "pages.from: has no meaning for by: cursor"},
+		{"http", `"url": "http://h", "pages": {"by": "cursor", "param": "p", "next": "n", "size": 3}`, "pages.size: has no meaning for by: cursor"},
+		{"http", `"url": "http://h", "pages": {"by": "cursor", "param": "p", "next": "n", "max": 3, "repeat": "end"}`, ""},
+		{"http", `"url": "http://h", "pages": {"by": "link", "from": 3}`, "pages.from: has no meaning for by: link"},
+		{"http", `"url": "http://h", "pages": {"by": "link", "size": 3}`, "pages.size: has no meaning for by: link"},
+		{"http", `"url": "http://h", "pages": {"by": "number", "param": "p", "next": "n"}`, "pages.next: has no meaning for by: number"},
+		{"http", `"url": "http://h", "pages": {"by": "offset", "param": "p", "size": 3, "next": "n"}`, "pages.next: has no meaning for by: offset"},
+		{"http", `"url": "http://h", "pages": {"by": "offset", "param": "p", "size": 3, "from": 6}`, ""},
+		{"http", `"url": "http://h", "method": "HEAD", "output": "text"`, "output: has no effect on a HEAD request"},
+		{"http", `"url": "http://h", "method": "HEAD", "rows": "x"`, "rows: has no effect on a HEAD request"},
+		{"http", `"url": "http://h", "method": "HEAD", "max_body": "1MB"`, "max_body: has no effect on a HEAD request"},
+		{"http", `"url": "http://h", "method": "HEAD", "output": "none"`, ""},
+		{"command", `"run": ["echo", "a"], "allow_options": true`, "allow_options: has no effect on a command without arguments that could be options"},
+		{"command", `"run": ["ls", "{{$.a}}"], "allow_options": true`, ""},
+		{"tool", `"impl": "fn", "max_output": "1MB"`, "max_output: has no effect on a Go function"},
+		{"tool", `"impl": "fn", "pass_env": ["A"]`, "pass_env has no effect: fn is a Go function"},
+		{"prompt", `"prompt": "p", "context_nodes": ["x"]`, "context_nodes has no effect: neither context nor requires uses the results"},
+		{"prompt", `"prompt": "p", "context_nodes": ["x"], "context": true`, ""},
+		{"prompt", `"prompt": "p", "context_nodes": ["x"], "requires": {"output_required": ["x.y"]}`, ""},
+		{"prompt", `"prompt": "p", "judge_model": "m", "eval": [{"name": "e", "kind": "judge", "rubric": "short", "model": "n"}]`, "judge_model has no effect: each judge of the node names a model of its own"},
+		{"prompt", `"prompt": "p", "judge_model": "m", ` + judge, ""},
+		{"prompt", `"prompt": "p", "retry_instruction": "try", ` + judge, "retry_instruction has no effect: the node has one attempt"},
+		{"prompt", `"prompt": "p", "preamble": [{"title": "T"}]`, "preamble: title has no effect: there is nothing below it"},
+		{"prompt", `"prompt": "p", "preamble": [{"title": "T", "input": "i"}]`, ""},
+	} {
+		made, ds := compileOne(t, c.kind, `{`+c.node+`}`)
+		for _, w := range made.Warnings {
+			ds.Warnf(w.Code, w.Pos, "%s", w.Message)
+		}
+		got := nodestest.Findings(ds)
+		if c.want == "" && strings.Contains(got, "has no ") || !strings.Contains(got, c.want) {
+			t.Errorf("%s {%s}:\ngot %swant %s", c.kind, c.node, got, c.want)
+		}
+	}
+}
+
+func compileOne(t *testing.T, kind, node string) (core.Compiled, core.Diagnostics) {
 	t.Helper()
 	k, _ := core.NewRegistry(append(std.Kinds(), agent.Kinds(llmtest.Script(t))...)...).Kind(kind)
-	var found core.Diagnostics
-	_, ds := k.Compile(nodestest.Node(t, node), core.Env{Dir: t.TempDir(), Schema: nodestest.Schema(t, `{"a": {}, "b": {}}`), LookPath: func(name string) (string, error) { return "/bin/" + name, nil },
+	return k.Compile(nodestest.Node(t, node), core.Env{Dir: t.TempDir(), Schema: nodestest.Schema(t, `{"a": {}, "b": {}}`), LookPath: func(name string) (string, error) { return "/bin/" + name, nil },
+		Tool:        func(string) (core.Handler, bool) { return core.HandlerFunc(nothing), kind == "tool" },
 		Conventions: core.Conventions{Branches: true}})
+}
+
+func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
+
+// unused compiles a node and returns its findings about something, which must be warnings.
+func unused(t *testing.T, kind, node, about string) string {
+	t.Helper()
+	_, ds := compileOne(t, kind, node)
+	var found core.Diagnostics
 	for _, d := range ds {
 		if d.Severity == core.Error {
 			t.Fatalf("%s %s: %v", kind, node, d)

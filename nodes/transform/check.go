@@ -3,6 +3,7 @@ package transform
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -21,11 +22,30 @@ func (b *builder) checks(s *stepConfig, prefix string, c core.Columns) step {
 	}
 	b.rejects = append(b.rejects, s.Rejects.Value)
 	p := s.CheckOptions.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
+	b.noBadRows(s, prefix)
 	at := len(b.policies)
 	b.policies = append(b.policies, p)
 	return step{nil, required(c, p.Needs()), func(_ context.Context, w work) (stage, error) {
 		return &checker{work: w, collector: w.collectors[at], view: w.view(), object: w.record.object, mayBeEmpty: s.AllowEmpty || w.partial()}, nil
 	}}
+}
+
+// noBadRows warns of the keys for bad rows if no check makes a row bad.
+func (b *builder) noBadRows(s *stepConfig, prefix string) {
+	if len(s.Checks) == 0 || slices.ContainsFunc(s.Checks, table.Check.Rejects) {
+		return
+	}
+	without := func(key string, given bool, pos core.Position) {
+		if given {
+			b.scope.Warnf(core.CodeIgnored, pos, prefix+key, "has no effect: no check makes a row bad, all have severity: warn")
+		}
+	}
+	without("on_bad_row", s.OnBadRow.Value != "", s.OnBadRow.Pos)
+	without("rejects", s.Rejects.Value != "", s.Rejects.Pos)
+	if s.MaxFailures != nil {
+		without("max_failures", true, s.MaxFailures.Pos)
+	}
+	without("allow_empty", s.AllowEmpty, s.Pos)
 }
 
 // checker hands bad rows to a collector.

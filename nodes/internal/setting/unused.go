@@ -40,3 +40,15 @@ func UnusedArgs(n *core.Node, hint string, read ...string) core.Diagnostics {
 	}
 	return ds
 }
+
+// NoEffect warns of keys in the configuration of a node that have no effect on something,
+// such as "a HEAD request".
+func NoEffect(n *core.Node, on string, keys ...string) core.Diagnostics {
+	var ds core.Diagnostics
+	for _, key := range keys {
+		if v := n.Config.Get(key); v != nil {
+			ds.Warnf(core.CodeIgnored, v.Pos, "%s: %s: has no effect on %s", n.Subject(), key, on)
+		}
+	}
+	return ds
+}

@@ -24,6 +24,9 @@ type Check struct {
 	Pos      core.Position `wavefold:",pos"`
 }
 
+// Rejects reports whether a row that does not hold the condition is bad.
+func (c Check) Rejects() bool { return c.Severity.Value == "" || c.Severity.Value == "error" }
+
 // Policy is what CheckOptions were compiled to. It is immutable.
 type Policy struct {
 	checks []check
@@ -76,7 +79,7 @@ func (o CheckOptions) Compile(s *Scope, n *core.Node, columns core.Columns, at c
 		}
 		seen[c.Name.Value] = true
 		if test := s.Condition(c.Expr, columns, join(key, "check "+c.Name.Value)); test != nil {
-			p.checks = append(p.checks, check{c.Name.Value, c.Severity.Value != "" && c.Severity.Value != "error", test})
+			p.checks = append(p.checks, check{c.Name.Value, !c.Rejects(), test})
 		}
 	}
 	return p
