@@ -69,9 +69,9 @@ type Session struct {
 	file   file
 	list   []any // the partitions of this run
 
-	mu      sync.Mutex
-	outcome map[int]bool // by item: whether it succeeded
-	inner   []string     // the paths of failed nodes of nested workflows
+	mu           sync.Mutex
+	outcome      map[int]bool // by item: whether it succeeded
+	failedNested []string     // the paths of failed nodes of nested workflows
 }
 
 // file is the content of the progress file.
@@ -285,26 +285,26 @@ func (s *Session) Listen(e core.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	nested := strings.Contains(e.Node, "/")
-	cut := e.Error != nil && e.Error.Class == core.ClassCanceled // cancelled by another failure, which has its own event, or by the end of the run
+	cancelled := e.Error != nil && e.Error.Class == core.ClassCanceled // cancelled by another failure, which has its own event, or by the end of the run
 	switch e.Type {
 	case core.NodeRetrying: // the nodes that failed in this attempt run again
-		s.inner = slices.DeleteFunc(s.inner, func(path string) bool { return inside(path, &e) })
+		s.failedNested = slices.DeleteFunc(s.failedNested, func(path string) bool { return inside(path, &e) })
 		return
 	case core.NodeFailed:
-		if nested && !cut {
-			s.inner = append(s.inner, e.Node)
+		if nested && !cancelled {
+			s.failedNested = append(s.failedNested, e.Node)
 		}
 		return
 	}
 	i, ok := e.Item.Get()
 	switch {
-	case nested && e.Type == core.ItemFailed && !cut:
-		s.inner = append(s.inner, e.Node)
+	case nested && e.Type == core.ItemFailed && !cancelled:
+		s.failedNested = append(s.failedNested, e.Node)
 	case !ok || e.Node != s.p.Incremental.Node || nested:
 	case e.Type == core.ItemFinished:
 		s.outcome[i] = (!s.strict || e.Status != core.PartialSuccess.String()) &&
-			!slices.ContainsFunc(s.inner, func(path string) bool { return inside(path, &e) })
-	case !cut:
+			!slices.ContainsFunc(s.failedNested, func(path string) bool { return inside(path, &e) })
+	case !cancelled:
 		s.outcome[i] = false
 	}
 }
@@ -334,8 +334,9 @@ func (s *Session) End(r *core.Report) error {
 	return errors.Join(err, s.write())
 }
 
-// why returns the reason why a run must not advance the cursor, or "" if it may.
-func (s *Session) why(r *core.Report) string {
+// whyNotAdvanced returns the reason why a run must not advance the cursor, or "" if it
+// may.
+func (s *Session) whyNotAdvanced(r *core.Report) string {
 	if node := s.failed(r, ""); node != "" {
 		return "node " + node + " failed"
 	}
@@ -351,14 +352,14 @@ func (s *Session) why(r *core.Report) string {
 // failed returns the first failed node, handled or not, or "" if there is none. The
 // nodes are those of the workflow except for `but`, and those of nested workflows
 // except in the items of `but`.
-func (s *Session) failed(r *core.Report, but string) string {
+func (s *Session) failed(r *core.Report, except string) string {
 	for _, n := range r.Nodes() {
-		if n.Status == core.Fail && n.ID != but && (but == "" || n.Failure == nil || n.Failure.Class != core.ClassCanceled) {
+		if n.Status == core.Fail && n.ID != except && (except == "" || n.Failure == nil || n.Failure.Class != core.ClassCanceled) {
 			return n.ID
 		}
 	}
-	for _, path := range slices.Sorted(slices.Values(s.inner)) {
-		if but == "" || !strings.HasPrefix(path, but+"[") {
+	for _, path := range slices.Sorted(slices.Values(s.failedNested)) {
+		if except == "" || !strings.HasPrefix(path, except+"[") {
 			return path
 		}
 	}
@@ -370,7 +371,7 @@ func (s *Session) learnCursor(r *core.Report) error {
 	if inc.Cursor == "" {
 		return nil
 	}
-	if s.Kept = s.why(r); s.Kept != "" {
+	if s.Kept = s.whyNotAdvanced(r); s.Kept != "" {
 		return nil
 	}
 	names, values := []string{}, []any{}

@@ -11,11 +11,11 @@ import (
 
 // After a failed merge, the value stays failed regardless of later writes, and the
 // prefix before it keeps its value.
-func TestSpoiledStays(t *testing.T) {
+func TestFailedMergeStays(t *testing.T) {
 	col := NewColumn(&schemaOf(t, typed("sum", core.GoTypeFor[int8]())).Fields[0], int8(100), nil)
 	col.Resolve(1, nil, []any{int8(-100), int8(-100)})
 	col.Resolve(0, int8(100), nil)
-	if s, ok := col.At(1).(*Spoiled); !ok || s.Slot != 0 {
+	if s, ok := col.At(1).(*FailedMerge); !ok || s.Slot != 0 {
 		t.Errorf("got %v", col.At(1))
 	}
 	if col.Last() != col.At(1) || col.At(0) != int8(100) {
@@ -99,7 +99,7 @@ func TestSnapshotKeepsNumbers(t *testing.T) {
 		{field("x", "max"), []any{float64(1 << 53), big}, "int64 9007199254740993"},
 		{typed("sum", core.GoTypeFor[int]()), []any{int(big), 2}, "int 9007199254740995"},
 		{typed("max", core.GoTypeFor[float32]()), []any{float32(0.1), float32(0.2)}, "float32 0.2"},
-		{typed("sum", core.GoTypeFor[int8]()), []any{int8(100), int8(100)}, "*state.Spoiled"},
+		{typed("sum", core.GoTypeFor[int8]()), []any{int8(100), int8(100)}, "*state.FailedMerge"},
 	} {
 		f := &schemaOf(t, c.field).Fields[0]
 		for _, forget := range []int{0, 1, 2} {
@@ -110,7 +110,7 @@ func TestSnapshotKeepsNumbers(t *testing.T) {
 			col.Forget(forget, false)
 			v := reload(t, f, col).Last()
 			got := fmt.Sprintf("%T %v", v, v)
-			if s, ok := v.(*Spoiled); ok {
+			if s, ok := v.(*FailedMerge); ok {
 				got = fmt.Sprintf("%T", v)
 				if s.Slot != 1 || s.Err.Error() != "100 + 100 does not fit int8" {
 					t.Errorf("slot %d: %v", s.Slot, s.Err)

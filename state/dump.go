@@ -50,7 +50,7 @@ func (d *dumper) set(key string, v any) {
 
 // value stores the value of a field, which may be missing or a failed merge.
 func (d *dumper) value(key string, v any) {
-	s, ok := v.(*Spoiled)
+	s, ok := v.(*FailedMerge)
 	switch {
 	case ok:
 		d.o.Set("spoiled "+key, core.ObjectOf("slot", int64(s.Slot), "error", s.Err.Error()))
@@ -118,7 +118,7 @@ func (c *Column) loadValue(d *core.Object, key string) (any, error) {
 		text, _ := o.Get("error")
 		k, _ := slot.(int64)
 		why, _ := text.(string)
-		return &Spoiled{Slot: int(k), Err: errors.New(why)}, nil
+		return &FailedMerge{Slot: int(k), Err: errors.New(why)}, nil
 	}
 	v, ok := d.Get(key)
 	if !ok {

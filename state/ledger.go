@@ -28,19 +28,19 @@ type Column struct {
 	slots  []slot // the slots from number base on
 	cursor int
 	folded []any // folded[k] is the value after the first base+k slots
-	// own is set if the last folded value was produced by a merge of this column. Each
+	// owned is set if the last folded value was produced by a merge of this column. Each
 	// value is folded only once, so the column may then append within the spare
 	// capacity of an array. The spare capacity of a starting value may be shared.
-	own bool
+	owned bool
 	// tried is the value that the write passed to Try would produce.
 	tried    any
 	hasTried bool
 	// unread is set if the column has no readers. Its writes are kept but not folded.
 	unread bool
 	// kept holds the writes of the forgotten slots, merged with each other if the
-	// strategy allows it. keptOwn is like own, for the last of them.
-	kept    []any
-	keptOwn bool
+	// strategy allows it. keptOwned is like owned, for the last of them.
+	kept      []any
+	keptOwned bool
 }
 
 // Guard calls user code while the run is halted. It returns an error if the call did
@@ -49,12 +49,12 @@ type Column struct {
 // it must use only its own values. With a nil Guard, user code is called directly.
 type Guard func(what string, call func()) error
 
-// Spoiled is the value of a field after an accepted write could not be merged: for
+// FailedMerge is the value of a field after an accepted write could not be merged: for
 // example, a sum overflowed its type, or the merged JSON could not be decoded into a Go
 // type. Keeping the previous value would lose the write silently, so there is no value
-// to continue with. Handlers never receive a Spoiled value: a node that would read the
+// to continue with. Handlers never receive a FailedMerge: a node that would read the
 // field fails, and the run fails.
-type Spoiled struct {
+type FailedMerge struct {
 	Slot int // the slot of the write
 	Err  error
 }
@@ -173,7 +173,7 @@ func (c *Column) Resolve(k int, one any, many []any) {
 	c.slots[i] = slotOf(one, many)
 	if c.hasTried {
 		if k == c.cursor && (many != nil || !core.IsMissing(one)) {
-			c.own = true
+			c.owned = true
 			c.push(c.tried)
 		}
 		c.tried, c.hasTried = nil, false
@@ -208,8 +208,8 @@ func (c *Column) fold(s slot) any {
 // mergeAll folds the writes of a fan-out at the cursor.
 func (c *Column) mergeAll(v any, writes []any) any {
 	if all := c.field.strategy.mergeAll; all != nil {
-		if merged, ok := all(v, writes, c.own); ok {
-			c.own = true
+		if merged, ok := all(v, writes, c.owned); ok {
+			c.owned = true
 			return merged
 		}
 	}
@@ -221,14 +221,14 @@ func (c *Column) mergeAll(v any, writes []any) any {
 
 // merge folds one write of the slot at the cursor.
 func (c *Column) merge(old, new any) any {
-	if _, ok := old.(*Spoiled); ok {
+	if _, ok := old.(*FailedMerge); ok {
 		return old
 	}
-	merged, err := c.field.merge(old, new, c.own, c.guard)
+	merged, err := c.field.merge(old, new, c.owned, c.guard)
 	if err != nil {
-		return &Spoiled{Slot: c.cursor, Err: err}
+		return &FailedMerge{Slot: c.cursor, Err: err}
 	}
-	c.own = true
+	c.owned = true
 	return merged
 }
 
@@ -266,9 +266,9 @@ func (c *Column) keep(s slot) {
 }
 
 func (c *Column) keepOne(w any) {
-	if last := len(c.kept) - 1; last >= 0 && c.field.strategy.joins {
-		if joined, err := c.field.merge(c.kept[last], w, c.keptOwn, nil); err == nil {
-			c.kept[last], c.keptOwn = joined, true
+	if last := len(c.kept) - 1; last >= 0 && c.field.strategy.associative {
+		if joined, err := c.field.merge(c.kept[last], w, c.keptOwned, nil); err == nil {
+			c.kept[last], c.keptOwned = joined, true
 			return
 		}
 	}

@@ -98,15 +98,15 @@ func (f *Field) add(old, new any) (any, error) {
 			sum = wholeNum(i)
 		}
 	}
-	if v, ok := f.numberLike(sum); ok {
+	if v, ok := f.storedNumber(sum); ok {
 		return v, nil
 	}
 	return nil, fmt.Errorf("%s + %s does not fit %s", a, b, f.numberName())
 }
 
-// numberLike returns a number in the form the field stores. ok is false if it does not
+// storedNumber returns a number in the form the field stores. ok is false if it does not
 // fit.
-func (f *Field) numberLike(n num) (v any, ok bool) {
+func (f *Field) storedNumber(n num) (v any, ok bool) {
 	if f.goType == nil {
 		if n.isFloat {
 			return n.f, !f.integer && !math.IsInf(n.f, 0)
@@ -138,12 +138,12 @@ func (f *Field) numberName() string {
 	return "a 64-bit float"
 }
 
-func mergeMin(f *Field, old, new any, _ bool) (any, error) { return extreme(old, new, -1) }
-func mergeMax(f *Field, old, new any, _ bool) (any, error) { return extreme(old, new, 1) }
+func mergeMin(f *Field, old, new any, _ bool) (any, error) { return smallestOrLargest(old, new, -1) }
+func mergeMax(f *Field, old, new any, _ bool) (any, error) { return smallestOrLargest(old, new, 1) }
 
-// extreme returns the smaller (side -1) or larger (side 1) value. Numbers sort before
-// strings.
-func extreme(old, new any, side int) (any, error) {
+// smallestOrLargest returns the smaller (side -1) or larger (side 1) value. Numbers
+// sort before strings.
+func smallestOrLargest(old, new any, side int) (any, error) {
 	switch {
 	case new == nil:
 		return old, nil
@@ -164,13 +164,13 @@ func order(x, y any) int {
 	case isNum2:
 		return 1
 	}
-	s, _ := textOf(x)
-	t, _ := textOf(y)
+	s, _ := stringOf(x)
+	t, _ := stringOf(y)
 	return cmp.Compare(s, t)
 }
 
-// textOf returns a value as a string. ok is false if it is not one.
-func textOf(v any) (string, bool) {
+// stringOf returns a value as a string. ok is false if it is not one.
+func stringOf(v any) (string, bool) {
 	if s, ok := v.(string); ok {
 		return s, true
 	}

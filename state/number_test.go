@@ -76,16 +76,16 @@ func TestNumbers(t *testing.T) {
 			}
 			col.Resolve(i, v, nil)
 		}
-		got, spoiled := col.Last().(*Spoiled)
+		got, failed := col.Last().(*FailedMerge)
 		text, isText := c.want.(string)
 		switch {
-		case spoiled != (isText && f.strategy.Name == "sum"):
+		case failed != (isText && f.strategy.Name == "sum"):
 			t.Errorf("%s %v: got %v, want %v", f.strategy.Name, c.writes, col.Last(), c.want)
-		case spoiled && !strings.Contains(got.Err.Error(), text):
+		case failed && !strings.Contains(got.Err.Error(), text):
 			t.Errorf("%s %v: got %v, want %s", f.strategy.Name, c.writes, got.Err, text)
-		case spoiled && got.Slot != 1:
+		case failed && got.Slot != 1:
 			t.Errorf("%s %v: slot %d is blamed", f.strategy.Name, c.writes, got.Slot)
-		case !spoiled && col.Last() != c.want:
+		case !failed && col.Last() != c.want:
 			t.Errorf("%s %v: got %T %v, want %T %v", f.strategy.Name, c.writes, col.Last(), col.Last(), c.want, c.want)
 		}
 	}

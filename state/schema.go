@@ -17,9 +17,9 @@ type Field struct {
 	// Refuses reports whether a merge can fail even if the value has the right type.
 	// Writes of such fields are committed in canonical order.
 	Refuses bool
-	// Broken marks a field whose declaration has an error. Only its name is valid: it
+	// Invalid marks a field whose declaration has an error. Only its name is valid: it
 	// has no type, no default and the strategy last_wins.
-	Broken bool
+	Invalid bool
 
 	goType   *core.GoType
 	stream   bool
@@ -39,7 +39,7 @@ type Schema struct {
 
 // NewSchema builds a schema from declared fields. It reports errors in fields as
 // findings. The schema is usable even then, so that later checks can continue: fields
-// with errors, and fields with a property that could not be read, are Broken. guard
+// with errors, and fields with a property that could not be read, are Invalid. guard
 // calls the methods of Go types that encode defaults as JSON.
 func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, core.Diagnostics) {
 	var ds core.Diagnostics
@@ -61,16 +61,16 @@ func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, core.Diagnostics) 
 func newField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 	before := len(*ds)
 	if len(d.Lost) == 0 {
-		if f := soundField(d, guard, ds); len(*ds) == before {
+		if f := checkedField(d, guard, ds); len(*ds) == before {
 			return f
 		}
 	}
-	return Field{Name: d.Name.Value, Default: core.Missing, Broken: true, strategy: strategyNamed("")}
+	return Field{Name: d.Name.Value, Default: core.Missing, Invalid: true, strategy: strategyNamed("")}
 }
 
-// soundField returns the field for a declaration, or a Broken field if the declaration
-// has errors.
-func soundField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
+// checkedField returns the field for a declaration, or an Invalid field if the
+// declaration has errors.
+func checkedField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 	before := len(*ds)
 	f := Field{Name: d.Name.Value, Type: d.Type, Default: core.Missing, goType: d.Go, key: d.Key.Value, reduce: d.Reduce}
 	f.strategy = strategyNamed(d.Merge.Value)
@@ -99,7 +99,7 @@ func soundField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 		ds.Errorf(core.CodeBadValue, d.Key.Pos, "state field %q: key belongs to merge union, not to %s", f.Name, f.strategy.Name)
 	}
 	if !core.IsMissing(d.Default) && len(*ds) == before {
-		v, err := f.start(d.Default, guard)
+		v, err := f.startGuarded(d.Default, guard)
 		if err != nil {
 			ds.Errorf(core.CodeWrongType, d.Name.Pos, "state field %q: default: %v", f.Name, err)
 		} else {
@@ -109,8 +109,8 @@ func soundField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 	return f
 }
 
-// start is Start for a default, which may be a value of any Go type.
-func (f *Field) start(v any, guard Guard) (any, error) {
+// startGuarded is Start for a default, which may be a value of any Go type.
+func (f *Field) startGuarded(v any, guard Guard) (any, error) {
 	switch v.(type) {
 	case nil, bool, int64, float64, string:
 		return f.Start(v)
@@ -122,8 +122,8 @@ func (f *Field) start(v any, guard Guard) (any, error) {
 		v   any
 		err error
 	}
-	r, own := new(result), *f // the call may continue after guard has returned
-	if err := guard(fmt.Sprintf("reading a value of type %T", v), func() { r.v, r.err = own.Start(v) }); err != nil {
+	r, field := new(result), *f // the call may continue after guard has returned
+	if err := guard(fmt.Sprintf("reading a value of type %T", v), func() { r.v, r.err = field.Start(v) }); err != nil {
 		return nil, err
 	}
 	return r.v, r.err
@@ -188,9 +188,9 @@ func (f *Field) declared() *core.Type {
 // Code describes the user code that merges run. It is empty if there is none.
 func (f *Field) Code() string { return f.code }
 
-// Foreign reports whether any field has a Go type with its own code for encoding or
+// HasUserCode reports whether any field has a Go type with its own code for encoding or
 // decoding JSON.
-func (s *Schema) Foreign() bool {
+func (s *Schema) HasUserCode() bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.goType != nil && f.goType.Foreign })
 }
 
@@ -207,7 +207,7 @@ func (f *Field) Strategy() *Strategy { return f.strategy }
 // WriteType returns the type of values written to the field, or nil if they may be of
 // any type.
 func (f *Field) WriteType() *core.Type {
-	if f.strategy.takesAny {
+	if f.strategy.anyType {
 		return nil
 	}
 	return f.declared()
@@ -287,8 +287,8 @@ func (f *Field) merge(old, new any, owned bool, guard Guard) (merged any, err er
 		v   any
 		err error
 	}
-	if lost := guard(f.code, func() { r.v, r.err = f.strategy.merge(f, old, new, owned) }); lost != nil {
-		return nil, lost
+	if guardErr := guard(f.code, func() { r.v, r.err = f.strategy.merge(f, old, new, owned) }); guardErr != nil {
+		return nil, guardErr
 	}
 	return r.v, r.err
 }

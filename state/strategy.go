@@ -17,16 +17,16 @@ type Strategy struct {
 	Wants string
 	// Refuses reports whether a merge can fail even if the value has the right type.
 	Refuses bool
-	// takesAny means that the strategy merges values of any type, regardless of the
+	// anyType means that the strategy merges values of any type, regardless of the
 	// declared type.
-	takesAny bool
-	// joins means that merging is associative: consecutive writes may be merged with
-	// each other before they are merged into the value. asJSON means that values of Go
-	// types are merged in their JSON form.
-	joins, asJSON bool
-	// Unordered means that the result depends on the order of two writes, and one of
-	// them is discarded or rejected.
-	Unordered bool
+	anyType bool
+	// associative means that merging is associative: consecutive writes may be merged
+	// with each other before they are merged into the value. asJSON means that values
+	// of Go types are merged in their JSON form.
+	associative, asJSON bool
+	// OrderSensitive means that the result depends on the order of two writes, and one
+	// of them is discarded or rejected.
+	OrderSensitive bool
 	// collects means that the field may collect the results of a fan-out's items as one
 	// write.
 	collects bool
@@ -43,15 +43,15 @@ type Strategy struct {
 
 // strategies is the table of merge strategies. The first one is the default.
 var strategies = []Strategy{
-	{Name: "last_wins", Wants: "any type: the new value replaces the old one", collects: true, Unordered: true, joins: true, merge: mergeLast},
-	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []core.TypeKind{core.ArrayType}, joins: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
-	{Name: "set_once", Wants: "any type: only the first value is accepted", collects: true, Refuses: true, Unordered: true, merge: mergeOnce},
+	{Name: "last_wins", Wants: "any type: the new value replaces the old one", collects: true, OrderSensitive: true, associative: true, merge: mergeLast},
+	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []core.TypeKind{core.ArrayType}, associative: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
+	{Name: "set_once", Wants: "any type: only the first value is accepted", collects: true, Refuses: true, OrderSensitive: true, merge: mergeOnce},
 	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []core.TypeKind{core.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
 	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []core.TypeKind{core.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
 	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
-	{Name: "min", Wants: "numbers and strings: keeps the least", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMin},
-	{Name: "max", Wants: "numbers and strings: keeps the greatest", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, joins: true, merge: mergeMax},
-	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, takesAny: true, start: acceptNumber, accept: acceptAny, merge: mergeCount},
+	{Name: "min", Wants: "numbers and strings: keeps the least", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, associative: true, merge: mergeMin},
+	{Name: "max", Wants: "numbers and strings: keeps the greatest", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, associative: true, merge: mergeMax},
+	{Name: "count", Wants: "integers: each write adds one, whatever it writes", kinds: numeric, anyType: true, start: acceptNumber, accept: acceptAny, merge: mergeCount},
 }
 
 // custom is the strategy of fields with a user-defined reducer.
@@ -163,7 +163,7 @@ func acceptOrdered(f *Field, v any) (any, error) {
 	if err != nil || c == nil {
 		return c, err
 	}
-	if _, ok := textOf(c); ok {
+	if _, ok := stringOf(c); ok {
 		return c, nil
 	}
 	if _, ok := numberOf(c); !ok {
@@ -344,13 +344,13 @@ func unionKey(f *Field, e any) string {
 			e = k
 		}
 	}
-	return core.JSON(uniform(e))
+	return core.JSON(normalize(e))
 }
 
-// uniform returns a value whose JSON encoding is the same for all values that are equal
-// to it: numbers with an integral value become integers, and keys are sorted, at any
-// depth.
-func uniform(v any) any {
+// normalize returns a value whose JSON encoding is the same for all values that are
+// equal to it: numbers with an integral value become integers, and keys are sorted, at
+// any depth.
+func normalize(v any) any {
 	switch v := v.(type) {
 	case float64:
 		if v >= -(1<<63) && v < 1<<63 && v == math.Trunc(v) {
@@ -359,14 +359,14 @@ func uniform(v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = uniform(e)
+			out[i] = normalize(e)
 		}
 		return out
 	case *core.Object:
 		out := core.NewObject(v.Len())
 		for _, k := range slices.Sorted(slices.Values(v.Keys())) {
 			e, _ := v.Get(k)
-			out.Set(k, uniform(e))
+			out.Set(k, normalize(e))
 		}
 		return out
 	}

@@ -71,7 +71,7 @@ func (c *checker) rowsReplace(u *plan.Unit) {
 // replaced reports whether the next write of a field replaces the one before.
 func (c *checker) replaced(f int32) bool {
 	field := &c.p.Schema.Fields[f]
-	return !field.Broken && !field.IsStream() && field.Strategy().Name == "last_wins"
+	return !field.Invalid && !field.IsStream() && field.Strategy().Name == "last_wins"
 }
 
 // writtenAt returns where a node lists a field among its writes.

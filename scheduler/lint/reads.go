@@ -63,7 +63,7 @@ func (c *checker) checkReads(visits *int) {
 // one writer and one reader, whose order is checked where they are joined.
 func (c *checker) plain(field int32) bool {
 	f := &c.p.Schema.Fields[field]
-	return !f.Broken && !f.IsStream()
+	return !f.Invalid && !f.IsStream()
 }
 
 // seenFrom returns the vertex whose place decides what a read sees: of conditions that

@@ -48,7 +48,7 @@ type pair struct{ first, second int32 }
 func (c *checker) neighbours() []plan.Question {
 	var out []plan.Question
 	for f := range c.p.Schema.Fields {
-		if !c.plain(int32(f)) || !c.p.Schema.Fields[f].Strategy().Unordered {
+		if !c.plain(int32(f)) || !c.p.Schema.Fields[f].Strategy().OrderSensitive {
 			continue
 		}
 		for slot, v := range c.p.WriterVertex[f] {

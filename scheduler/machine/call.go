@@ -54,7 +54,7 @@ func (f *frame) unreadable(n *plan.Node, c *Call, t *unit) *core.Failure {
 		return nil
 	}
 	for i, v := range c.Values {
-		s, ok := v.(*state.Spoiled)
+		s, ok := v.(*state.FailedMerge)
 		if !ok {
 			continue
 		}
@@ -76,7 +76,7 @@ func (f *frame) writer(field int32, slot int) string {
 // readable is a value as conditions see it: of a field that has none any more
 // there is nothing to see.
 func readable(v any) any {
-	if _, ok := v.(*state.Spoiled); ok {
+	if _, ok := v.(*state.FailedMerge); ok {
 		return core.Missing
 	}
 	return v

@@ -65,7 +65,7 @@ func (f *frame) status() (core.RunStatus, error) {
 // value, because their writes could not be merged; nil for none.
 func (f *frame) spoiled() *core.NodeError {
 	for i := range f.p.Schema.Fields {
-		if s, ok := f.mode.final(i).(*state.Spoiled); ok {
+		if s, ok := f.mode.final(i).(*state.FailedMerge); ok {
 			return &core.NodeError{Node: f.name(f.mode.spoiler(int32(i), s.Slot)), Failure: &core.Failure{Class: core.ClassMerge,
 				Permanent: true, Cause: s.Err, Message: fmt.Sprintf("the write of field %q: %v", f.p.Schema.Fields[i].Name, s.Err)}}
 		}

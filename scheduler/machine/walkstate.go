@@ -61,7 +61,7 @@ func (t *walk) refused(writes []plan.Write) *core.Failure {
 func (t *walk) write(v *visit, writes []plan.Write) {
 	for _, w := range writes {
 		t.set(w.Field, w.Value)
-		if _, ok := t.Fields[w.Field].Last().(*state.Spoiled); ok {
+		if _, ok := t.Fields[w.Field].Last().(*state.FailedMerge); ok {
 			t.noteUnmerged(w.Field, v.Node)
 		}
 	}

@@ -27,7 +27,7 @@ func (c *compiler) collect(n *Node, name core.Text, at place) {
 		}
 		return
 	}
-	if err := field.Collectable(); err != nil && !field.Broken {
+	if err := field.Collectable(); err != nil && !field.Invalid {
 		c.ds.Errorf(core.CodeMergeType, name.Pos, "%s: %v", at, err).
 			WithHint("declare the field as {type: array} with the strategy last_wins, array_append, union or set_once")
 		return

@@ -98,7 +98,7 @@ func (c *compiler) inputs() {
 			continue
 		}
 		in, ok := c.p.input(name)
-		if !ok || len(d.Lost) > 0 || in.field.Broken {
+		if !ok || len(d.Lost) > 0 || in.field.Invalid {
 			continue // the name itself was refused, or the field has no type to compare with
 		}
 		if field := kindOf(in.field.Type); disjoint(kindOf(d.Type), field) {
@@ -119,7 +119,7 @@ func (c *compiler) inputs() {
 // breakField takes the type from a field that an input contradicts.
 func (c *compiler) breakField(i int32) {
 	f := &c.p.Schema.Fields[i]
-	f.Broken, f.Type = true, nil
+	f.Invalid, f.Type = true, nil
 }
 
 func typePos(d *core.InputDecl) core.Position {
@@ -135,7 +135,7 @@ func (c *compiler) inputDecls() []core.InputDecl {
 	if declaresInputs(c.w) {
 		decls := slices.Clone(c.w.Inputs)
 		for i := range decls {
-			if f, ok := c.p.Schema.Index(decls[i].Name.Value); ok && c.p.Schema.Fields[f].Broken {
+			if f, ok := c.p.Schema.Index(decls[i].Name.Value); ok && c.p.Schema.Fields[f].Invalid {
 				decls[i].Type = nil
 			}
 		}

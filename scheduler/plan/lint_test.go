@@ -96,7 +96,7 @@ func searchOrder(p *Plan, w *core.Workflow) map[string]bool {
 		writers := p.WriterVertex[f]
 		for i, a := range writers {
 			for _, b := range writers[i+1:] {
-				if p.Schema.Fields[f].Strategy().Unordered && !p.before(b)[a] {
+				if p.Schema.Fields[f].Strategy().OrderSensitive && !p.before(b)[a] {
 					want[finding(core.CodeUnorderedWrites, 0, int32(f))] = true
 				}
 			}

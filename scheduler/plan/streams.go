@@ -86,7 +86,7 @@ func (c *compiler) streams() {
 func (c *compiler) makesStream(n *Node) {
 	at := nodePlace(n.ID)
 	f, ok := c.p.Schema.Index(c.makes[n.Index].Value)
-	if !ok || c.p.Schema.Fields[f].Broken {
+	if !ok || c.p.Schema.Fields[f].Invalid {
 		return // reported with the node's writes, or where it is declared
 	}
 	if first := c.streamUse[int32(f)]; first != nil {
