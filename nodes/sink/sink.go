@@ -194,8 +194,11 @@ func (b *builder) from(h *handler) *core.Type {
 	}
 	if have := h.from.Kind(); have != core.AnyType && have != want {
 		d := b.scope.Errorf(core.CodeWrongType, h.from.Name.Pos, h.from.Key, "%s holds a value of type %s, %s is %s", h.format, want, h.from.Name.Value, have)
-		if have == core.StringType {
+		switch {
+		case have == core.StringType:
 			d.WithHint("a string is written with format: text")
+		case have == core.ObjectType && h.from.IsItem():
+			d.WithHint("%s", table.BatchHint)
 		}
 	}
 	return h.from.Type

@@ -242,7 +242,10 @@ func (b *builder) load(c connector) core.Compiled {
 		return core.Compiled{}
 	}
 	if have := l.from.Kind(); have != core.AnyType && have != core.ArrayType {
-		b.scope.Errorf(core.CodeWrongType, l.from.Name.Pos, l.from.Key, "a table takes a value of type array, %s is %s", l.from.Name.Value, have)
+		d := b.scope.Errorf(core.CodeWrongType, l.from.Name.Pos, l.from.Key, "a table takes a value of type array, %s is %s", l.from.Name.Value, have)
+		if have == core.ObjectType && l.from.IsItem() {
+			d.WithHint("%s", table.BatchHint)
+		}
 	}
 	l.table.Declared = b.scope.Declared(l.from.Type, b.Columns, b.Key, l.from)
 	made := core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}

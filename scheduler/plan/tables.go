@@ -204,7 +204,11 @@ func (c *compiler) itemColumns(d *core.Node) core.Columns {
 	if !ok || d.Lost.Has("for_each") {
 		return core.Columns{}
 	}
-	return c.columns(field)
+	known := c.columns(field)
+	if t, _ := c.env.Schema.FieldType(field); known.Type == nil && t != nil {
+		known.Type = t.Items
+	}
+	return known
 }
 
 // rowsField returns the field of whose rows a source is a list, such as $.rows and

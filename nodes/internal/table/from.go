@@ -58,6 +58,7 @@ func (s *Scope) Source(from core.Text) *From {
 		src.Type, _ = s.FieldType(src.field)
 	case ok && p.Root == expressions.RootItem && len(p.Steps) == 0:
 		src.item = true
+		src.Type = s.item.Type
 	}
 	return src
 }
@@ -83,6 +84,12 @@ func (s *From) Stream(ctx context.Context, in core.Input) (stream core.Stream, o
 // Field returns the state field that the value is, "" when it is only a part of one or
 // none at all.
 func (s *From) Field() string { return s.field }
+
+// BatchHint says how a table gets rows where $item is one row.
+const BatchHint = "write the whole field in one node, or give the pipeline batch: 1000, which makes $item an array of rows"
+
+// IsItem reports whether the value is $item.
+func (s *From) IsItem() bool { return s.item }
 
 // Kind returns the declared type, AnyType when unknown.
 func (s *From) Kind() core.TypeKind {
