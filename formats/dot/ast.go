@@ -36,9 +36,9 @@ type group struct {
 
 // attribute is a key with its value.
 type attribute struct {
-	key       core.Text
-	value     value
-	byDefault bool // set by a defaults statement
+	key          core.Text
+	value        value
+	fromDefaults bool // set by a defaults statement
 }
 
 // valueKind is the syntactic form of a value.
@@ -54,10 +54,10 @@ const (
 
 // value is the value of an attribute. text holds its source form, whatever the kind.
 type value struct {
-	kind   valueKind
-	text   core.Text
-	whole  int64
-	number float64
+	kind    valueKind
+	text    core.Text
+	integer int64
+	float   float64
 }
 
 // plain returns the value in the form that is kept for saving and drawing.
@@ -66,9 +66,9 @@ func (v value) plain() any {
 	case boolValue:
 		return v.text.Value == "true"
 	case intValue:
-		return v.whole
+		return v.integer
 	case floatValue:
-		return v.number
+		return v.float
 	default:
 		return v.text.Value
 	}

@@ -15,12 +15,12 @@ func (p *parser) attributes() []*attribute {
 			}
 			back, prev, tok := p.scanState, p.prev, p.tok
 			a, got := p.attribute()
-			if got == listEnds {
+			if got == attributeAbsent {
 				p.scanState, p.prev, p.tok = back, prev, tok
 				p.unclosed(open)
 				return out
 			}
-			if got == wasRead {
+			if got == attributeRead {
 				out = append(out, a)
 			}
 		}
@@ -38,24 +38,24 @@ func (p *parser) unclosed(open token) {
 		WithHint(`the list that begins on line %d lacks its "]"`, open.pos.Line)
 }
 
-// gotAttribute is the result of parsing one attribute.
-type gotAttribute uint8
+// attributeResult is the result of parsing one attribute.
+type attributeResult uint8
 
 const (
-	wasRead  gotAttribute = iota
-	wasBad                // the attribute was reported and skipped
-	listEnds              // the current token belongs to the next statement
+	attributeRead    attributeResult = iota
+	attributeSkipped                 // the attribute was reported and skipped
+	attributeAbsent                  // the current token belongs to the next statement
 )
 
-func (p *parser) attribute() (*attribute, gotAttribute) {
+func (p *parser) attribute() (*attribute, attributeResult) {
 	if p.is(tokenEnd) || p.is('}') {
-		return nil, listEnds
+		return nil, attributeAbsent
 	}
 	if !p.isName() {
 		p.unexpected(`the key of an attribute or "]"`)
 		p.advance()
 		p.recoverAttribute()
-		return nil, wasBad
+		return nil, attributeSkipped
 	}
 	key := p.tok
 	p.advance()
@@ -64,11 +64,11 @@ func (p *parser) attribute() (*attribute, gotAttribute) {
 		v, ok := p.attributeValue(key)
 		if !ok {
 			p.recoverAttribute()
-			return nil, wasBad
+			return nil, attributeSkipped
 		}
-		return &attribute{key: core.At(key.text, key.pos), value: v}, wasRead
+		return &attribute{key: core.At(key.text, key.pos), value: v}, attributeRead
 	case p.is(tokenArrow) || p.is('[') || p.is('{'):
-		return nil, listEnds
+		return nil, attributeAbsent
 	}
 	f := p.errorf(key.pos, `attribute %q has no value`, key.text)
 	if p.is(',') || p.is(']') || p.is(';') {
@@ -77,7 +77,7 @@ func (p *parser) attribute() (*attribute, gotAttribute) {
 		f.WithHint(`expected "=" after the key, found %s`, p.tok.describe())
 		p.recoverAttribute()
 	}
-	return nil, wasBad
+	return nil, attributeSkipped
 }
 
 // recoverAttribute skips the rest of an attribute.
@@ -108,7 +108,7 @@ func (p *parser) attributeValue(key token) (value, bool) {
 		return value{}, false
 	}
 	rest := p.adjacent()
-	v, ok := bare(t)
+	v, ok := unquotedValue(t)
 	if !ok || rest != "" {
 		p.errorf(t.pos, "attribute %q: the value %s needs quotes", key.text, t.text+rest).
 			WithHint("only names may be without quotes, words such as gpt-5.2, numbers, true, false and durations such as 250ms, 30s, 15m, 2h, 1d")

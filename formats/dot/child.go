@@ -17,22 +17,22 @@ var childKeys = []string{"stack.child_workflow", "stack.child_dotfile"}
 // visited.
 func (l *loader) child(n *core.Node, s *settings) {
 	file := s.text(s.first(childKeys...))
-	inline := s.kept("stack.child_dot_source")
+	inline := s.keptText("stack.child_dot_source")
 	pos, why, hint := n.Pos, "", `write stack.child_workflow="child.dot"`
 	switch {
 	case file.Value == "" && inline.Value != "":
 		l.inlineChild(n, inline)
 		return
 	case file.Value == "" && l.broken:
-		s.refused = true // the attribute may be among those that could not be parsed
+		s.invalid = true // the attribute may be among those that could not be parsed
 		return
 	case file.Value == "":
 		why = "it names no workflow"
 	default:
-		pos, why, hint = file.Pos, l.noChild(file.Value), ""
+		pos, why, hint = file.Pos, l.childProblem(file.Value), ""
 	}
 	if why == "" {
-		n.Config.Set(core.At("file", file.Pos), textTree(file))
+		n.Config.Set(core.At("file", file.Pos), stringTree(file))
 		return
 	}
 	n.Kind.Value, n.Lacks = managerType, "there is no workflow to run: "+why
@@ -56,9 +56,9 @@ func (l *loader) inlineChild(n *core.Node, text core.Text) {
 	n.Child = w
 }
 
-// noChild says why a sub-workflow cannot be run. It returns "" if there is no known
+// childProblem says why a sub-workflow cannot be run. It returns "" if there is no known
 // reason.
-func (l *loader) noChild(name string) string {
+func (l *loader) childProblem(name string) string {
 	clean := path.Clean(name)
 	if l.opts.Files == nil || !fs.ValidPath(clean) {
 		return "" // the caller that loads the file reports the error

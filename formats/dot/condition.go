@@ -36,7 +36,7 @@ func parseCondition(src core.Text) (*expressions.Tree, core.Diagnostics) {
 	}
 	root := p.chain(clauseOr)
 	if p.tok.kind != clauseEnd {
-		p.leftover()
+		p.failLeftover()
 	}
 	if p.failed {
 		return nil, p.ds
@@ -109,7 +109,7 @@ func (p *conditionParser) clause() *expressions.Clause {
 	key := p.tok
 	n := &expressions.Clause{Span: expressions.Span{From: key.at, To: key.end()}, Key: key.text, Bare: true}
 	if key.kind != clauseWord || strings.ContainsAny(key.text, "()") {
-		p.noKey()
+		p.failNoKey()
 		return n
 	}
 	n.Paths = keyPaths(key)
@@ -179,10 +179,10 @@ func (p *conditionParser) value(n *expressions.Clause) {
 		p.advance()
 	case clauseEnd, clauseAnd, clauseOr:
 		if n.Op != expressions.Equal && n.Op != expressions.NotEqual {
-			p.noValue(n)
+			p.failNoValue(n)
 		}
 	default:
-		p.noValue(n)
+		p.failNoValue(n)
 	}
 	if p.failed {
 		return
@@ -249,8 +249,8 @@ func (p *conditionParser) warn(at int, message, hint string) {
 	p.ds.Warnf(core.CodeOrphanOutcome, core.Inside(p.src, at), "condition: %s", message).WithHint("%s", hint)
 }
 
-// noKey reports that the current token is not a key.
-func (p *conditionParser) noKey() {
+// failNoKey reports that the current token is not a key.
+func (p *conditionParser) failNoKey() {
 	t := p.tok
 	switch t.kind {
 	case clauseEnd:
@@ -260,20 +260,20 @@ func (p *conditionParser) noKey() {
 	case clauseWord:
 		p.fail(t.at+strings.IndexAny(t.text, "()"), "conditions have no parentheses", "&& binds tighter than ||; two edges to the same node are an or, too")
 	case clauseBad:
-		p.bad()
+		p.failBadToken()
 	default:
 		p.fail(t.at, `expected a key before "`+t.text+`"`, "write a key such as outcome or context.name")
 	}
 }
 
-// noValue reports that the current token is not a value.
-func (p *conditionParser) noValue(n *expressions.Clause) {
+// failNoValue reports that the current token is not a value.
+func (p *conditionParser) failNoValue(n *expressions.Clause) {
 	t := p.tok
 	op := p.src.Value[n.At:n.To]
 	hint := "put a string with special characters or blanks in quotes"
 	switch {
 	case t.kind == clauseBad:
-		p.bad()
+		p.failBadToken()
 		return
 	case t.kind == clauseSign && t.text == "=" && op == "=":
 		hint = `write one "="`
@@ -283,8 +283,8 @@ func (p *conditionParser) noValue(n *expressions.Clause) {
 	p.fail(t.at, `expected a value after "`+op+`"`, hint)
 }
 
-// bad reports a token that cannot be part of a condition.
-func (p *conditionParser) bad() {
+// failBadToken reports a token that cannot be part of a condition.
+func (p *conditionParser) failBadToken() {
 	t := p.tok
 	if t.text[0] == '"' {
 		p.fail(t.at, "a string in quotes is never closed", "")
@@ -293,12 +293,12 @@ func (p *conditionParser) bad() {
 	p.fail(t.at, `unexpected "`+t.text+`"`, `write "`+t.text+t.text+`" to join conditions, or put the string in quotes`)
 }
 
-// leftover reports tokens after a complete condition.
-func (p *conditionParser) leftover() {
+// failLeftover reports tokens after a complete condition.
+func (p *conditionParser) failLeftover() {
 	t := p.tok
 	switch {
 	case t.kind == clauseBad:
-		p.bad()
+		p.failBadToken()
 	case t.kind == clauseNot:
 		p.fail(t.at, `unexpected "!"`, "write != to compare")
 	case t.text == "and" || t.text == "AND":

@@ -12,17 +12,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spoken is the oracle's form of a condition: a disjunction of conjunctions of clauses,
+// oracleCondition is the oracle's form of a condition: a disjunction of conjunctions of clauses,
 // each with a number of negation signs. The oracle writes and evaluates it by a slow,
 // independent method.
-type spoken [][]spokenClause
+type oracleCondition [][]oracleClause
 
-type spokenClause struct {
+type oracleClause struct {
 	nots           int
 	key, op, value string
 }
 
-func (s spoken) write(t *rapid.T) string {
+func (s oracleCondition) write(t *rapid.T) string {
 	blank := func() string { return rapid.SampledFrom([]string{"", " ", "  "}).Draw(t, "blank") }
 	var ors []string
 	for _, and := range s {
@@ -51,7 +51,7 @@ func written(t *rapid.T, value string) string {
 	return `"` + strings.ReplaceAll(strings.ReplaceAll(value, `\`, `\\`), `"`, `\"`) + `"`
 }
 
-func (s spoken) holds(v visit) bool {
+func (s oracleCondition) holds(v visit) bool {
 	for _, and := range s {
 		all := true
 		for _, c := range and {
@@ -66,9 +66,9 @@ func (s spoken) holds(v visit) bool {
 	return false
 }
 
-func (c spokenClause) holds(v visit) bool {
-	value := spokenValue(v, c.key)
-	text := spokenText(value)
+func (c oracleClause) holds(v visit) bool {
+	value := drawValue(v, c.key)
+	text := drawString(value)
 	switch c.op {
 	case "":
 		return text != "" && text != "false" && text != "0"
@@ -81,7 +81,7 @@ func (c spokenClause) holds(v visit) bool {
 	case "contains":
 		if list, ok := value.([]any); ok {
 			for _, e := range list {
-				if spokenText(e) == c.value {
+				if drawString(e) == c.value {
 					return true
 				}
 			}
@@ -100,7 +100,7 @@ func (c spokenClause) holds(v visit) bool {
 	return map[string]bool{"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[c.op]
 }
 
-func spokenValue(v visit, key string) any {
+func drawValue(v visit, key string) any {
 	switch key {
 	case "outcome":
 		return v.outcome
@@ -117,7 +117,7 @@ func spokenValue(v visit, key string) any {
 	return nil
 }
 
-func spokenText(v any) string {
+func drawString(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -161,12 +161,12 @@ func drawContext(t *rapid.T) *core.Object {
 	return o
 }
 
-func drawSpoken(t *rapid.T) spoken {
-	var s spoken
+func drawOracleCondition(t *rapid.T) oracleCondition {
+	var s oracleCondition
 	for range rapid.IntRange(1, 3).Draw(t, "ors") {
-		var and []spokenClause
+		var and []oracleClause
 		for range rapid.IntRange(1, 3).Draw(t, "ands") {
-			c := spokenClause{nots: rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "nots"), key: rapid.SampledFrom(someKeys).Draw(t, "key")}
+			c := oracleClause{nots: rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "nots"), key: rapid.SampledFrom(someKeys).Draw(t, "key")}
 			c.op = rapid.SampledFrom([]string{"", "=", "!=", "<", "<=", ">", ">=", "contains", "matches"}).Draw(t, "op")
 			if c.value = rapid.SampledFrom(someTexts).Draw(t, "value"); c.op == "matches" {
 				c.value = rapid.SampledFrom(somePatterns).Draw(t, "pattern")
@@ -178,12 +178,12 @@ func drawSpoken(t *rapid.T) spoken {
 	return s
 }
 
-// TestConditionsMeanWhatTheOracleSays compares the parser and the compiled condition
+// TestConditionsMatchOracle compares the parser and the compiled condition
 // with an evaluator that shares no code with them. The explanation of a condition must
 // be enough to evaluate it again.
-func TestConditionsMeanWhatTheOracleSays(t *testing.T) {
+func TestConditionsMatchOracle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := drawSpoken(rt)
+		s := drawOracleCondition(rt)
 		text := s.write(rt)
 		tree, ds := parseCondition(core.Text{Value: text})
 		if tree == nil {
@@ -212,24 +212,24 @@ func TestConditionsMeanWhatTheOracleSays(t *testing.T) {
 	})
 }
 
-// TestOneHoldsAsTheOracleSays generates conditions with few distinct tests, so that
+// TestOneHoldsMatchesOracle generates conditions with few distinct tests, so that
 // some sets of conditions always hold, and searches for values under which none of a
 // set holds.
-func TestOneHoldsAsTheOracleSays(t *testing.T) {
+func TestOneHoldsMatchesOracle(t *testing.T) {
 	sure := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		tests := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) spokenClause { return drawSpoken(t)[0][0] }), 1, 2).Draw(rt, "tests")
+		tests := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) oracleClause { return drawOracleCondition(t)[0][0] }), 1, 2).Draw(rt, "tests")
 		var list []*expressions.Program
-		var all spoken
+		var all oracleCondition
 		for range rapid.IntRange(1, 4).Draw(rt, "conditions") {
-			var s spoken
+			var s oracleCondition
 			for range rapid.IntRange(1, 2).Draw(rt, "ors") {
 				c := rapid.SampledFrom(tests).Draw(rt, "test")
 				c.nots = rapid.IntRange(0, 1).Draw(rt, "nots")
 				if opposite := map[string]string{"=": "!=", "!=": "="}[c.op]; opposite != "" && rapid.Bool().Draw(rt, "turned") {
 					c.op = opposite
 				}
-				s = append(s, []spokenClause{c})
+				s = append(s, []oracleClause{c})
 			}
 			list = append(list, compiled(t, s.write(rt)))
 			all = append(all, s...)

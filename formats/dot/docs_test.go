@@ -28,7 +28,7 @@ func TestDocsTables(t *testing.T) {
 			says("type", typ)
 		}
 	}
-	for _, p := range places {
+	for _, p := range attributeTables {
 		for _, key := range p.names() {
 			says("attribute", key)
 		}
@@ -39,8 +39,8 @@ func TestDocsTables(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|")
 	for i, section := range []struct {
 		heading string
-		of      place
-	}{{"| attribute of a node | default |", nodePlace}, {"| attribute of an edge | default |", edgePlace}, {"| attribute of the graph | default |", graphPlace}} {
+		of      attributeTable
+	}{{"| attribute of a node | default |", nodeTable}, {"| attribute of an edge | default |", edgeTable}, {"| attribute of the graph | default |", graphTable}} {
 		_, table, ok := strings.Cut(string(text), section.heading)
 		table, _, _ = strings.Cut(table, "\n\n")
 		rows := row.FindAllStringSubmatch(table, -1)

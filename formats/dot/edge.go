@@ -7,7 +7,7 @@ import (
 )
 
 // edges adds the edges of a chain. Its attributes apply to each edge.
-func (l *loader) edges(d drawnEdges) {
+func (l *loader) edges(d expandedEdges) {
 	s := l.settings(d.attributes, "edge "+d.ids[0].Value+" -> "+d.ids[1].Value)
 	e := core.Edge{Label: l.labelText(s.subject, s.text("label")), LoopRestart: s.flag("loop_restart"), Freeform: s.flag("freeform")}
 	if w := s.anyNumber("weight"); w != nil {
@@ -15,9 +15,9 @@ func (l *loader) edges(d drawnEdges) {
 	}
 	l.condition(&e, s)
 	e.Fidelity = l.fidelity(s)
-	l.tellsNobody(s, d)
-	l.asksNobody(s, d, e.Freeform)
-	e.Attributes = s.attributes(&edgePlace, "")
+	l.hintUnusedFidelity(s, d)
+	l.hintUnusedFreeform(s, d, e.Freeform)
+	e.Attributes = s.attributes(&edgeTable, "")
 	for i := range len(d.ids) - 1 {
 		one := e
 		one.From, one.To, one.Pos = d.ids[i], d.ids[i+1], d.ids[i].Pos
@@ -25,21 +25,21 @@ func (l *loader) edges(d drawnEdges) {
 	}
 }
 
-// tellsNobody hints at a fidelity on edges that lead to no node that asks a model,
+// hintUnusedFidelity hints at a fidelity on edges that lead to no node that asks a model,
 // unless the attribute is a default of all edges.
-func (l *loader) tellsNobody(s *settings, d drawnEdges) {
+func (l *loader) hintUnusedFidelity(s *settings, d expandedEdges) {
 	i := s.find("fidelity")
-	if i < 0 || s.list[i].byDefault || slices.ContainsFunc(d.ids[1:], func(id core.Text) bool { return l.asks[id.Value] }) {
+	if i < 0 || s.list[i].fromDefaults || slices.ContainsFunc(d.ids[1:], func(id core.Text) bool { return l.modelNodes[id.Value] }) {
 		return
 	}
 	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "fidelity" has no effect on the way to a node that asks no model`, s.subject).Severity = core.Hint
 }
 
-// asksNobody hints at a freeform edge that does not leave a human gate, unless the
+// hintUnusedFreeform hints at a freeform edge that does not leave a human gate, unless the
 // attribute is a default of all edges.
-func (l *loader) asksNobody(s *settings, d drawnEdges, freeform bool) {
+func (l *loader) hintUnusedFreeform(s *settings, d expandedEdges, freeform bool) {
 	i := s.find("freeform")
-	if !freeform || s.list[i].byDefault || !slices.ContainsFunc(d.ids[:len(d.ids)-1], func(id core.Text) bool { return !l.gates[id.Value] }) {
+	if !freeform || s.list[i].fromDefaults || !slices.ContainsFunc(d.ids[:len(d.ids)-1], func(id core.Text) bool { return !l.humanNodes[id.Value] }) {
 		return
 	}
 	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "freeform" has no effect on an edge out of a node that asks no person`, s.subject).Severity = core.Hint
@@ -55,10 +55,10 @@ func (l *loader) condition(e *core.Edge, s *settings) {
 	tree, ds := parseCondition(when)
 	for _, d := range ds {
 		if d.Code == core.CodeOrphanOutcome { // many edges use the same word, so it is reported once
-			if l.said[d.Message] {
+			if l.reported[d.Message] {
 				continue
 			}
-			l.said[d.Message] = true
+			l.reported[d.Message] = true
 		}
 		d.Message = s.subject + ": " + d.Message
 		l.ds = append(l.ds, d)

@@ -8,16 +8,16 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// drawn is a graph with its defaults and groups resolved: it has each node once, with
+// expandedGraph is a graph with its defaults and groups resolved: it has each node once, with
 // all attributes of the node.
-type drawn struct {
-	attributes *attributeSet
-	nodes      []*drawnNode
-	edges      []drawnEdges
-	idle       []*attribute // attributes of groups other than label, which have no effect
+type expandedGraph struct {
+	attributes      *attributeSet
+	nodes           []*expandedNode
+	edges           []expandedEdges
+	groupAttributes []*attribute // attributes of groups other than label, which have no effect
 }
 
-type drawnNode struct {
+type expandedNode struct {
 	id         core.Text // position of the declaration, or of the first mention
 	declared   bool
 	attributes *attributeSet
@@ -25,8 +25,8 @@ type drawnNode struct {
 	inClass    map[string]bool
 }
 
-// drawnEdges are edges from each of the ids to the next, with the same attributes.
-type drawnEdges struct {
+// expandedEdges are edges from each of the ids to the next, with the same attributes.
+type expandedEdges struct {
 	ids        []core.Text
 	attributes *attributeSet
 }
@@ -35,7 +35,7 @@ type drawnEdges struct {
 // their keys first appeared. Of several values for a key, the last one wins.
 type attributeSet struct {
 	list  []attribute
-	taken []bool         // parallel to list: whether the loader uses the attribute
+	used  []bool         // parallel to list: whether the loader uses the attribute
 	index map[string]int // nil if there are fewer than indexFrom attributes
 }
 
@@ -90,30 +90,30 @@ func (s *attributeSet) take(key string) *attribute {
 	if i < 0 {
 		return nil
 	}
-	if s.taken == nil {
-		s.taken = make([]bool, len(s.list))
+	if s.used == nil {
+		s.used = make([]bool, len(s.list))
 	}
-	s.taken[i] = true
+	s.used[i] = true
 	return &s.list[i]
 }
 
-// has reports whether the set has an attribute with a key that has not been taken.
-func (s *attributeSet) has(key string) bool {
+// hasUnused reports whether the set has an attribute with a key that has not been taken.
+func (s *attributeSet) hasUnused(key string) bool {
 	i := s.find(key)
-	return i >= 0 && (s.taken == nil || !s.taken[i])
+	return i >= 0 && (s.used == nil || !s.used[i])
 }
 
 // keep marks an attribute as unused, so that it is kept in its source form.
 func (s *attributeSet) keep(key string) {
-	if i := s.find(key); i >= 0 && s.taken != nil {
-		s.taken[i] = false
+	if i := s.find(key); i >= 0 && s.used != nil {
+		s.used[i] = false
 	}
 }
 
-// rest yields the attributes that have not been taken.
-func (s *attributeSet) rest(yield func(a *attribute) bool) {
+// unused yields the attributes that have not been taken.
+func (s *attributeSet) unused(yield func(a *attribute) bool) {
 	for i := range s.list {
-		if (s.taken == nil || !s.taken[i]) && !yield(&s.list[i]) {
+		if (s.used == nil || !s.used[i]) && !yield(&s.list[i]) {
 			return
 		}
 	}
@@ -121,13 +121,13 @@ func (s *attributeSet) rest(yield func(a *attribute) bool) {
 
 // expander resolves defaults and groups.
 type expander struct {
-	out     drawn
-	byID    map[string]*drawnNode
-	applied int // number of values set by defaults
-	parts   int // number of nodes and edges
-	ds      core.Diagnostics
-	full    bool // maxApplied is exceeded
-	crowded bool // maxParts is exceeded
+	out            expandedGraph
+	byID           map[string]*expandedNode
+	applied        int // number of values set by defaults
+	parts          int // number of nodes and edges
+	ds             core.Diagnostics
+	tooManyApplied bool // maxApplied is exceeded
+	tooManyParts   bool // maxParts is exceeded
 }
 
 // scope holds the settings that apply to the statements of one body.
@@ -137,11 +137,11 @@ type scope struct {
 	root         bool
 }
 
-func expand(g *graph) (drawn, core.Diagnostics) {
-	e := &expander{byID: map[string]*drawnNode{}}
+func expand(g *graph) (expandedGraph, core.Diagnostics) {
+	e := &expander{byID: map[string]*expandedNode{}}
 	e.out.attributes = &attributeSet{}
 	e.body(g.body, scope{nodes: &attributeSet{}, edges: &attributeSet{}, root: true})
-	if e.crowded { // further findings about such a graph would not help
+	if e.tooManyParts { // further findings about such a graph would not help
 		e.out.nodes, e.out.edges = nil, nil
 	}
 	return e.out, e.ds
@@ -152,7 +152,7 @@ func expand(g *graph) (drawn, core.Diagnostics) {
 func (e *expander) body(body []statement, s scope) {
 	if !s.root {
 		for _, st := range body {
-			e.ofGroup(st, &s)
+			e.groupStatement(st, &s)
 		}
 	}
 	for _, st := range body {
@@ -173,9 +173,9 @@ func (e *expander) body(body []statement, s scope) {
 	}
 }
 
-// ofGroup applies a statement of a group if it sets defaults or the label, and records
+// groupStatement applies a statement of a group if it sets defaults or the label, and records
 // the other attributes of the group.
-func (e *expander) ofGroup(st statement, s *scope) {
+func (e *expander) groupStatement(st statement, s *scope) {
 	switch st := st.(type) {
 	case *defaults:
 		if st.of != "graph" {
@@ -183,13 +183,13 @@ func (e *expander) ofGroup(st statement, s *scope) {
 			return
 		}
 		for _, a := range st.attributes {
-			e.ofGroup(a, s)
+			e.groupStatement(a, s)
 		}
 	case *attribute:
 		if st.key.Value == "label" {
 			s.class = core.At(className(st.value.text.Value), st.value.text.Pos)
 		} else if !forDrawing(st.key.Value, st.value.text.Value) {
-			e.out.idle = append(e.out.idle, st)
+			e.out.groupAttributes = append(e.out.groupAttributes, st)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (e *expander) with(s *attributeSet, more []*attribute) *attributeSet {
 	out := e.apply(s)
 	for _, a := range more {
 		given := *a
-		given.byDefault = true
+		given.fromDefaults = true
 		out.set(given)
 	}
 	return out
@@ -227,8 +227,8 @@ func (e *expander) apply(s *attributeSet) *attributeSet {
 	if e.applied += len(s.list); e.applied <= maxApplied {
 		return s.clone()
 	}
-	if !e.full {
-		e.full = true
+	if !e.tooManyApplied {
+		e.tooManyApplied = true
 		e.ds.Errorf(core.CodeLimit, s.list[0].key.Pos, "defaults give more than %d values to nodes and edges", maxApplied)
 	}
 	return &attributeSet{}
@@ -236,11 +236,11 @@ func (e *expander) apply(s *attributeSet) *attributeSet {
 
 // room reports whether the graph may have n more nodes or edges.
 func (e *expander) room(n int, pos core.Position) bool {
-	if e.parts += n; e.parts > maxParts && !e.crowded {
-		e.crowded = true
+	if e.parts += n; e.parts > maxParts && !e.tooManyParts {
+		e.tooManyParts = true
 		e.ds.Errorf(core.CodeLimit, pos, "the graph has more than %d nodes and edges", maxParts)
 	}
-	return !e.crowded
+	return !e.tooManyParts
 }
 
 func (e *expander) chain(c *chain, s scope) {
@@ -267,19 +267,19 @@ func (e *expander) chain(c *chain, s scope) {
 		for _, a := range c.attributes {
 			set.set(*a)
 		}
-		e.out.edges = append(e.out.edges, drawnEdges{ids: c.ids, attributes: set})
+		e.out.edges = append(e.out.edges, expandedEdges{ids: c.ids, attributes: set})
 	}
 }
 
 // node returns the node with an id, creates it if necessary, and adds the class of the
 // group. It returns nil if maxParts is exceeded.
-func (e *expander) node(id core.Text, s scope) *drawnNode {
+func (e *expander) node(id core.Text, s scope) *expandedNode {
 	n := e.byID[id.Value]
 	if n == nil {
 		if !e.room(1, id.Pos) {
 			return nil
 		}
-		n = &drawnNode{id: id, attributes: e.apply(s.nodes)}
+		n = &expandedNode{id: id, attributes: e.apply(s.nodes)}
 		e.byID[id.Value] = n
 		e.out.nodes = append(e.out.nodes, n)
 	}

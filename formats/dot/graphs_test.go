@@ -355,8 +355,8 @@ func TestGraphSettings(t *testing.T) {
 	}
 }
 
-// TestTexts checks how strings are parsed, and that positions in them are correct.
-func TestTexts(t *testing.T) {
+// TestStrings checks how strings are parsed, and that positions in them are correct.
+func TestStrings(t *testing.T) {
 	w, _ := load(t, "texts.dot")
 	prompt := node(t, w, "ask").Config.Get("prompt")
 	const want = "Erste Zeile\nzweite \"Zeile\"\tmit \\ und \\d+ und \\\nfortgesetzt, auf mehreren\nZeilen für {{$input.goal}}"

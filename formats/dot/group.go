@@ -6,26 +6,26 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// groups reports attributes of groups that have no effect. A group can only have a
+// warnGroupAttributes reports attributes of groups that have no effect. A group can only have a
 // label, and defaults for its nodes and edges.
-func (l *loader) groups(idle []*attribute) {
+func (l *loader) warnGroupAttributes(idle []*attribute) {
 	for _, a := range idle[:min(len(idle), maxHints)] {
 		const subject = "subgraph"
 		key := a.key.Value
-		of := slices.IndexFunc(places, func(p place) bool { return p.find(key, "") != nil })
+		of := slices.IndexFunc(attributeTables, func(p attributeTable) bool { return p.find(key, "") != nil })
 		switch {
 		case key == "rankdir": // for drawing
-		case graphPlace.find(key, "") != nil:
+		case graphTable.find(key, "") != nil:
 			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect in a subgraph, it belongs to the graph", subject, key).
 				WithHint("write it outside of the subgraph")
 		case of >= 0:
-			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a subgraph, it belongs to %s", subject, key, places[of].name).
-				WithHint("for all %s of the subgraph: %s [%s=...]", places[of].name, map[string]string{nodePlace.name: "node", edgePlace.name: "edge"}[places[of].name], key).Severity = core.Hint
-		case foreignKeys[key] != "":
-			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q of other engines has no effect", subject, key).WithHint("%s", foreignKeys[key]).Severity = core.Hint
+			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a subgraph, it belongs to %s", subject, key, attributeTables[of].name).
+				WithHint("for all %s of the subgraph: %s [%s=...]", attributeTables[of].name, map[string]string{nodeTable.name: "node", edgeTable.name: "edge"}[attributeTables[of].name], key).Severity = core.Hint
+		case otherEngineKeys[key] != "":
+			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q of other engines has no effect", subject, key).WithHint("%s", otherEngineKeys[key]).Severity = core.Hint
 		default:
 			l.ds.Warnf(core.CodeUnknownKey, a.key.Pos, "%s: attribute %q has no meaning and no effect", subject, key).
-				WithHint("%s", core.DidYouMean(key, slices.Concat(graphPlace.names(), nodePlace.names()))).Severity = core.Hint
+				WithHint("%s", core.DidYouMean(key, slices.Concat(graphTable.names(), nodeTable.names()))).Severity = core.Hint
 		}
 	}
 }

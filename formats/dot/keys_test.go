@@ -43,7 +43,7 @@ var samples = map[string]string{
 // workflow. One that is kept is written back without a finding. One without effect is
 // written back, with a warning at its position.
 func TestAttributes(t *testing.T) {
-	for _, p := range places {
+	for _, p := range attributeTables {
 		for _, row := range p.keys {
 			kinds := row.kinds
 			if kinds == nil {
@@ -70,9 +70,9 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 	news := slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool {
 		return d.Code == core.CodeFidelity || d.Code == core.CodeNoTools || slices.ContainsFunc(bare, func(b core.Diagnostic) bool { return b.Message == d.Message })
 	})
-	keeps := holds(with, where, row.name)
-	switch row.fate {
-	case used:
+	keeps := isKeptAttribute(with, where, row.name)
+	switch row.effect {
+	case hasEffect:
 		if row.name == "import" { // the node fails when it is visited, which is reported
 			return
 		}
@@ -85,18 +85,18 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 		if len(news) > 0 && row.name != "type" {
 			t.Errorf("findings %v", news)
 		}
-	case kept:
+	case keptOnly:
 		if !keeps || len(news) > 0 {
 			t.Errorf("kept %v, findings %v", keeps, news)
 		}
-	case undone:
+	case noEffect:
 		if !keeps || len(news) != 1 || news[0].Severity != core.Warning || news[0].Code != core.CodeIgnored || !strings.Contains(news[0].Message, quote(row.name)) {
 			t.Errorf("kept %v, findings %v", keeps, news)
 		}
 		if row.hint == "" {
 			t.Errorf("the row does not say what to do instead")
 		}
-		for _, same := range row.same {
+		for _, same := range row.harmless {
 			if _, ds := parseRow(t, where, kind, "\n"+row.name+"="+same); len(ds) != len(bare) {
 				t.Errorf("%s asks for what happens anyway: findings %v", same, ds)
 			}
@@ -136,8 +136,8 @@ func parseRow(t *testing.T, where, kind, said string) (*core.Workflow, core.Diag
 	return w, ds
 }
 
-// holds reports whether an attribute is among those that are kept.
-func holds(w *core.Workflow, where, key string) bool {
+// isKeptAttribute reports whether an attribute is among those that are kept.
+func isKeptAttribute(w *core.Workflow, where, key string) bool {
 	kept := w.Walk.Attributes
 	switch where {
 	case "nodes":
@@ -152,7 +152,7 @@ func holds(w *core.Workflow, where, key string) bool {
 // TestOtherKinds checks that an attribute is reported on a node whose kind does not
 // have it, unless it is a default of all nodes.
 func TestOtherKinds(t *testing.T) {
-	for _, row := range nodePlace.keys {
+	for _, row := range nodeTable.keys {
 		if row.kinds == nil || row.of(kindWait) {
 			continue
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// kindOf describes a kind of node and how documents select it.
-type kindOf struct {
+// kindEntry describes a kind of node and how documents select it.
+type kindEntry struct {
 	kind  string
 	shape string
 	types []string
@@ -16,9 +16,9 @@ type kindOf struct {
 	// config lists the attributes that become keys of the kind's configuration.
 	config []configKey
 	// lists are keys whose attribute holds a list separated by commas. flags are keys
-	// with booleans, numbers keys with numbers; both may be quoted. shaped are keys
-	// whose values no attribute can hold.
-	lists, flags, numbers, shaped []string
+	// with booleans, numbers keys with numbers; both may be quoted. structured are
+	// keys whose values no attribute can hold.
+	lists, flags, numbers, structured []string
 	// templates are the keys whose values may contain $name placeholders.
 	templates []string
 }
@@ -32,9 +32,9 @@ func templated(kind, key string) bool {
 // configKey is a configuration key of a kind and the attributes that can set it. The
 // first one that is set wins.
 type configKey struct {
-	key   string
-	from  []string
-	whole bool // the value is an integer rather than a string
+	key     string
+	from    []string
+	integer bool // the value is an integer rather than a string
 }
 
 // scriptKeys are the attributes that hold a script, the deprecated one last.
@@ -44,31 +44,31 @@ var modelKeys = []configKey{
 	{key: "model", from: []string{"model", "llm_model"}},
 	{key: "provider", from: []string{"provider", "llm_provider"}},
 	{key: "reasoning_effort", from: []string{"reasoning_effort"}},
-	{key: "max_tokens", from: []string{"max_tokens"}, whole: true},
+	{key: "max_tokens", from: []string{"max_tokens"}, integer: true},
 }
 
 // Configuration keys of the kinds that ask a model.
 var (
-	modelLists     = []string{toolsKey, "hosted_tools"}
-	modelFlags     = []string{"context", "lenient", "fail_soft"}
-	modelNumbers   = []string{"temperature", "timeout_ms", "max_turns"}
-	modelTemplates = []string{promptKey, "system"}
-	modelShaped    = []string{"instruction", "preamble", "context_nodes", "requires", "eval", "judge_model", "retry_instruction",
+	modelLists      = []string{toolsKey, "hosted_tools"}
+	modelFlags      = []string{"context", "lenient", "fail_soft"}
+	modelNumbers    = []string{"temperature", "timeout_ms", "max_turns"}
+	modelTemplates  = []string{promptKey, "system"}
+	modelStructured = []string{"instruction", "preamble", "context_nodes", "requires", "eval", "judge_model", "retry_instruction",
 		"commands", "skills", "tool_filter"}
 )
 
 // kinds is the table of shapes and types.
-var kinds = []kindOf{
+var kinds = []kindEntry{
 	{kind: "start", shape: "Mdiamond", types: []string{"start"}, ids: []string{"start", "Start"}},
 	{kind: "exit", shape: "Msquare", types: []string{"exit"}, ids: []string{"exit", "Exit", "end", "End"}},
 	{kind: kindAgent, shape: "box", types: []string{"agent", "codergen"}, config: modelKeys,
-		lists: modelLists, flags: modelFlags, numbers: modelNumbers, templates: modelTemplates, shaped: modelShaped},
+		lists: modelLists, flags: modelFlags, numbers: modelNumbers, templates: modelTemplates, structured: modelStructured},
 	{kind: kindPrompt, shape: "tab", types: []string{"prompt"}, config: modelKeys,
-		lists: modelLists, flags: modelFlags, numbers: modelNumbers, templates: modelTemplates, shaped: modelShaped},
+		lists: modelLists, flags: modelFlags, numbers: modelNumbers, templates: modelTemplates, structured: modelStructured},
 	{kind: kindScript, shape: "parallelogram", types: []string{"command", "tool"}, config: []configKey{
 		{key: "script", from: scriptKeys},
 		{key: "language", from: []string{"language"}},
-	}, lists: []string{passEnv}, shaped: []string{scriptFrom}},
+	}, lists: []string{passEnv}, structured: []string{scriptFrom}},
 	{kind: kindParallel, shape: "component", types: []string{"parallel"}},
 	{kind: kindFanIn, shape: "tripleoctagon", types: []string{"parallel.fan_in"}},
 	{kind: kindHuman, shape: "hexagon", types: []string{"human", "wait.human"}, config: []configKey{
@@ -101,19 +101,19 @@ const (
 
 // byShape, byType and byName find a kind in the table. They return nil if there is
 // none.
-func byShape(shape string) *kindOf {
-	return findKind(func(k *kindOf) bool { return k.shape == shape })
+func byShape(shape string) *kindEntry {
+	return findKind(func(k *kindEntry) bool { return k.shape == shape })
 }
 
-func byType(word string) *kindOf {
-	return findKind(func(k *kindOf) bool { return slices.Contains(k.types, word) })
+func byType(word string) *kindEntry {
+	return findKind(func(k *kindEntry) bool { return slices.Contains(k.types, word) })
 }
 
-func byName(kind string) *kindOf {
-	return findKind(func(k *kindOf) bool { return k.kind == kind })
+func byName(kind string) *kindEntry {
+	return findKind(func(k *kindEntry) bool { return k.kind == kind })
 }
 
-func findKind(is func(k *kindOf) bool) *kindOf {
+func findKind(is func(k *kindEntry) bool) *kindEntry {
 	for i := range kinds {
 		if is(&kinds[i]) {
 			return &kinds[i]
@@ -138,7 +138,7 @@ func resolve(typ, shape string) string {
 
 // nodeKinds returns the kind of each node. If no node selects the start or the exit by
 // shape or type, a node's id can select it.
-func (l *loader) nodeKinds(nodes []*drawnNode) []core.Text {
+func (l *loader) nodeKinds(nodes []*expandedNode) []core.Text {
 	out := make([]core.Text, len(nodes))
 	typed := make([]bool, len(nodes))
 	asked := map[string]bool{}
@@ -146,7 +146,7 @@ func (l *loader) nodeKinds(nodes []*drawnNode) []core.Text {
 		s := l.settings(n.attributes, "")
 		typ, shape := s.text("type"), s.text("shape")
 		out[i] = core.At(resolve(typ.Value, shape.Value), n.id.Pos)
-		if typ.Value == "" && shape.Value == "" && s.says(scriptKeys...) && !s.says(promptKeys...) {
+		if typ.Value == "" && shape.Value == "" && s.isSet(scriptKeys...) && !s.isSet(promptKeys...) {
 			out[i].Value = kindScript
 		}
 		if typed[i] = typ.Value != ""; typed[i] {
@@ -168,7 +168,7 @@ func (l *loader) nodeKinds(nodes []*drawnNode) []core.Text {
 }
 
 // shapeHint warns of a shape that looks like a misspelling of one in the table.
-func (l *loader) shapeHint(n *drawnNode, shape core.Text) {
+func (l *loader) shapeHint(n *expandedNode, shape core.Text) {
 	if byShape(shape.Value) != nil || slices.Contains(graphvizShapes, shape.Value) {
 		return
 	}

@@ -57,18 +57,18 @@ func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 	}
 	d, found := expand(g)
 	l := &loader{opts: opts, ds: append(ds, found...), attributes: d.attributes, inputs: map[string]int{}, named: map[string]bool{},
-		hinted: map[spot]bool{}, asks: map[string]bool{}, gates: map[string]bool{}, said: map[string]bool{}, broken: g.broken}
+		hintChecked: map[spot]bool{}, modelNodes: map[string]bool{}, humanNodes: map[string]bool{}, reported: map[string]bool{}, broken: g.broken}
 	w := l.workflow(g, &d)
 	if s.file != "" {
 		w.Dir = filepath.Dir(s.file)
 	}
-	w.Findings = once(l.ds)
+	w.Findings = withoutRepeats(l.ds)
 	return w, w.Findings
 }
 
-// once removes repeated findings at the same position. An error in a default is found
+// withoutRepeats removes repeated findings at the same position. An error in a default is found
 // for every node that gets it.
-func once(ds core.Diagnostics) core.Diagnostics {
+func withoutRepeats(ds core.Diagnostics) core.Diagnostics {
 	type said struct {
 		file string
 		spot
@@ -105,31 +105,31 @@ type loader struct {
 	w    *core.Workflow
 	// attributes are the attributes of the graph.
 	attributes *attributeSet
-	// inputs maps the name of each input that strings refer to to its index in the
-	// workflow's inputs. named holds the names that follow a dollar sign. uses and
-	// labels record where they occur. goal reports whether a string refers to the goal.
-	inputs       map[string]int
-	named        map[string]bool
-	uses, labels []use
-	goal         bool
-	goalText     *core.Text // the goal that the graph sets, nil if there is none
+	// inputs maps the names of inputs that occur in strings to their index in the
+	// workflow's inputs. named holds the names that follow a dollar sign, uses and
+	// labelUses their occurrences. usesGoal reports whether a string refers to the goal.
+	inputs          map[string]int
+	named           map[string]bool
+	uses, labelUses []use
+	usesGoal        bool
+	goalText        *core.Text // the goal that the graph sets, nil if there is none
 	// broken reports whether parts of the document could not be parsed. If so, nothing
 	// is reported as missing.
 	broken bool
-	// hinted holds the positions of the attribute keys that have been checked for a
+	// hintChecked holds the positions of the attribute keys that have been checked for a
 	// hint.
-	hinted map[spot]bool
-	// promptless are the nodes that ask a model and have no prompt.
-	promptless []core.Text
-	// agents are the agents without tools. expecting are the agents among them that
-	// should have tools, at the position of the attribute that shows it.
-	agents, expecting []core.Text
-	// asks holds the nodes that ask a model, gates the nodes that ask a person.
-	asks, gates map[string]bool
-	// said holds the findings that are reported once per document, such as unknown
+	hintChecked map[spot]bool
+	// withoutPrompt are the nodes that ask a model and have no prompt.
+	withoutPrompt []core.Text
+	// withoutTools are the agents without tools. expectingTools are the agents among them
+	// that should have tools, at the position of the attribute that shows it.
+	withoutTools, expectingTools []core.Text
+	// modelNodes holds the nodes that ask a model, humanNodes the nodes that ask a person.
+	modelNodes, humanNodes map[string]bool
+	// reported holds the findings that are reported once per document, such as unknown
 	// outcomes and attributes of other engines.
-	said   map[string]bool
-	styles styles // of the graph, nil if there are none
+	reported map[string]bool
+	styles   styles // of the graph, nil if there are none
 	// fullFidelity reports whether full is the graph's default fidelity.
 	fullFidelity bool
 }
@@ -138,7 +138,7 @@ func (l *loader) settings(set *attributeSet, subject string) *settings {
 	return &settings{attributeSet: set, loader: l, ds: &l.ds, subject: subject}
 }
 
-func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
+func (l *loader) workflow(g *graph, d *expandedGraph) *core.Workflow {
 	l.w = &core.Workflow{Name: g.name, Mode: core.ModeWalk, Document: true, HasInputs: true, Pos: g.pos,
 		Codes: map[core.Code]core.Code{core.CodeModelTools: core.CodeNoTools}}
 	if g.broken || l.ds.Has(core.CodeLimit) {
@@ -149,15 +149,15 @@ func (l *loader) workflow(g *graph, d *drawn) *core.Workflow {
 	for i, n := range d.nodes {
 		l.w.Nodes = append(l.w.Nodes, l.node(n, kinds[i]))
 	}
-	l.noPrompts()
+	l.warnNoPrompts()
 	for _, e := range d.edges {
 		l.edges(e)
 	}
-	l.groups(d.idle)
-	l.noTools(rest)
-	l.unknownNames()
-	l.unknownLabels()
-	l.w.Walk.Attributes = rest.attributes(&graphPlace, "")
+	l.warnGroupAttributes(d.groupAttributes)
+	l.warnNoTools(rest)
+	l.warnUnknownNames()
+	l.warnUnknownLabels()
+	l.w.Walk.Attributes = rest.attributes(&graphTable, "")
 	l.goalInput(goal)
 	return l.w
 }
@@ -183,8 +183,8 @@ func (l *loader) graph(g *graph, set *attributeSet) (goal *core.Text, rest *sett
 	return goal, s
 }
 
-// valuePlace matches the placeholders that other engines replace by values.
-var valuePlace = regexp.MustCompile(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
+// valuePlaceholder matches the placeholders that other engines replace by values.
+var valuePlaceholder = regexp.MustCompile(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
 
 // goalOf returns the goal of the graph, nil if there is none. The goal may be in a
 // file.
@@ -198,7 +198,7 @@ func (l *loader) goalOf(s *settings) *core.Text {
 		goal = l.textFile(s, "goal", goal, name)
 		goal.Value = strings.TrimRight(goal.Value, "\r\n")
 	}
-	if m := valuePlace.FindStringIndex(goal.Value); m != nil {
+	if m := valuePlaceholder.FindStringIndex(goal.Value); m != nil {
 		s.ds.Warnf(core.CodeIgnored, core.Inside(goal, m[0]), "%s: nothing is put into a goal, so %s stays as it is written", s.subject, goal.Value[m[0]:m[1]]).
 			WithHint("a run is given its goal with --goal")
 	}
@@ -212,6 +212,6 @@ func (l *loader) goalInput(goal *core.Text) {
 	if goal != nil {
 		in.Default, in.Name.Pos, in.Pos = goal.Value, goal.Pos, goal.Pos
 	}
-	in.Required = goal == nil && l.goal
+	in.Required = goal == nil && l.usesGoal
 	l.w.Inputs = append([]core.InputDecl{in}, l.w.Inputs...)
 }

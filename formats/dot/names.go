@@ -16,18 +16,18 @@ import (
 const namePattern = `[A-Za-z_][A-Za-z0-9_]*`
 
 var (
-	onlyName    = regexp.MustCompile(`^\s*\$(` + namePattern + `)\s*$`)
-	escapedName = regexp.MustCompile(`^\s*(?:\$\$|\\\$)(` + namePattern + `)\s*$`) // a script that is only a shell variable
-	namePlace   = regexp.MustCompile(`^\{\{coalesce\(\$input\.(` + namePattern + `), \$\.context\.(` + namePattern + `), '\$(` + namePattern + `)'\)\}\}$`)
+	onlyName        = regexp.MustCompile(`^\s*\$(` + namePattern + `)\s*$`)
+	escapedName     = regexp.MustCompile(`^\s*(?:\$\$|\\\$)(` + namePattern + `)\s*$`) // a script that is only a shell variable
+	namePlaceholder = regexp.MustCompile(`^\{\{coalesce\(\$input\.(` + namePattern + `), \$\.context\.(` + namePattern + `), '\$(` + namePattern + `)'\)\}\}$`)
 )
 
-// keptNames are the context keys that any walk may have.
-var keptNames = []string{core.ContextFailureClass, core.ContextPreferredLabel, "last_stage", "last_response"}
+// contextNames are the context keys that any walk may have.
+var contextNames = []string{core.ContextFailureClass, core.ContextPreferredLabel, "last_stage", "last_response"}
 
-// placeOf returns the template placeholder for a name.
-func placeOf(name string) string {
+// placeholderOf returns the template placeholder for a name.
+func placeholderOf(name string) string {
 	if name == core.InputGoal {
-		return goalPlace
+		return goalPlaceholder
 	}
 	return "{{coalesce($input." + name + ", $.context." + name + ", '$" + name + "')}}"
 }
@@ -51,7 +51,7 @@ type use struct {
 func (l *loader) refer(u use) bool {
 	switch u.name {
 	case core.InputGoal:
-		l.goal = true
+		l.usesGoal = true
 		return true
 	case core.ContextField: // the context holds the values and has no value itself
 		l.uses = append(l.uses, u)
@@ -74,7 +74,7 @@ func (l *loader) refer(u use) bool {
 // graphAttribute returns an attribute of the graph that is not a setting, nil if there
 // is none.
 func (l *loader) graphAttribute(name string) *attribute {
-	if !l.attributes.has(name) {
+	if !l.attributes.hasUnused(name) {
 		return nil
 	}
 	return &l.attributes.list[l.attributes.find(name)]
@@ -93,14 +93,14 @@ func (l *loader) declare(name string, pos core.Position) {
 	l.w.Inputs = append(l.w.Inputs, in)
 }
 
-// unknownNames warns of names that have no value in the document, once for each name.
-func (l *loader) unknownNames() {
+// warnUnknownNames warns of names that have no value in the document, once for each name.
+func (l *loader) warnUnknownNames() {
 	for _, u := range l.uses {
 		if i, ok := l.inputs[u.name]; ok && (l.w.Inputs[i].Required || !core.IsMissing(l.w.Inputs[i].Default)) ||
-			slices.Contains(keptNames, u.name) || l.said["$"+u.name] {
+			slices.Contains(contextNames, u.name) || l.reported["$"+u.name] {
 			continue
 		}
-		l.said["$"+u.name] = true
+		l.reported["$"+u.name] = true
 		if u.name == core.ContextField {
 			l.ds.Warnf(core.CodeVariable, u.pos, "%s: %s: $%s is the whole context and has no value of its own, so it stays as it is written", u.subject, u.what, u.name).
 				WithHint("name a key of it")
@@ -144,7 +144,7 @@ func (l *loader) labelText(subject string, t core.Text) core.Text {
 			if value := l.graphText(name); strings.TrimSpace(value) != "" {
 				r.replace(at, end, value)
 			} else if name != core.InputGoal {
-				l.labels = append(l.labels, use{name, subject, "label", core.Inside(t, at)})
+				l.labelUses = append(l.labelUses, use{name, subject, "label", core.Inside(t, at)})
 			}
 		}
 		next := strings.IndexByte(t.Value[end:], '$')
@@ -155,20 +155,20 @@ func (l *loader) labelText(subject string, t core.Text) core.Text {
 	return r.text()
 }
 
-// unknownLabels warns of names in labels for which the graph has no attribute.
-func (l *loader) unknownLabels() {
-	for _, u := range l.labels {
-		if !l.said["$"+u.name] {
-			l.said["$"+u.name] = true
+// warnUnknownLabels warns of names in labels for which the graph has no attribute.
+func (l *loader) warnUnknownLabels() {
+	for _, u := range l.labelUses {
+		if !l.reported["$"+u.name] {
+			l.reported["$"+u.name] = true
 			l.ds.Warnf(core.CodeVariable, u.pos, "%s: label: the graph has no attribute %s, so $%s is shown as it is written", u.subject, u.name, u.name).
 				WithHint(`write %s="..." in the graph; $$%s is the word itself`, u.name, u.name)
 		}
 	}
 }
 
-// dollars escapes the dollar signs of a string that would otherwise begin a
+// escapeDollars escapes the dollar signs of a string that would otherwise begin a
 // placeholder. next is the string that follows in the document.
-func dollars(text, next string) string {
+func escapeDollars(text, next string) string {
 	if !strings.Contains(text, "$") {
 		return text
 	}

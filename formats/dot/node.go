@@ -15,15 +15,15 @@ const scriptTimeout = 10 * time.Minute
 // presets are the names of retry policies.
 var presets = []string{"none", "standard", "aggressive", "linear", "patient"}
 
-func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
+func (l *loader) node(d *expandedNode, kind core.Text) *core.Node {
 	s := l.settings(d.attributes, "node "+d.id.Value)
 	n := &core.Node{ID: d.id, Kind: kind, Pos: d.id.Pos, Asks: kind.Value == kindHuman}
-	l.gates[d.id.Value] = n.Asks
+	l.humanNodes[d.id.Value] = n.Asks
 	l.warnReserved(d.id)
-	labels := len(l.labels)
+	labels := len(l.labelUses)
 	n.Label = l.labelText(s.subject, s.text("label"))
-	if asked(s, kind.Value) { // names in the label have values, or are reported as names in the question
-		l.labels = l.labels[:labels]
+	if asksLabel(s, kind.Value) { // names in the label have values, or are reported as names in the question
+		l.labelUses = l.labelUses[:labels]
 	}
 	n.Classes = classes(s.text("class"), d.classes)
 	n.AllowPartial, n.AutoStatus, n.GoalGate = s.flag("allow_partial"), s.flag("auto_status"), s.flag("goal_gate")
@@ -36,26 +36,26 @@ func (l *loader) node(d *drawnNode, kind core.Text) *core.Node {
 		l.parallel(n, s)
 	}
 	l.work(n, s)
-	l.toolless(n, s)
-	if n.Kind.Value == kindScript && n.Timeout == nil && !s.refused {
+	l.recordToolless(n, s)
+	if n.Kind.Value == kindScript && n.Timeout == nil && !s.invalid {
 		n.Timeout = &core.Located[time.Duration]{Value: scriptTimeout, Pos: n.Pos}
 	}
 	if slices.Contains(models, n.Kind.Value) {
 		n.Fidelity = l.fidelity(s)
-		l.asks[n.ID.Value] = true
+		l.modelNodes[n.ID.Value] = true
 	}
 	if !implied(s, n.Kind.Value) {
 		s.keep("shape")
 		s.keep("type")
 	}
-	n.Attributes = s.attributes(&nodePlace, attributesOf(n))
+	n.Attributes = s.attributes(&nodeTable, attributesOf(n))
 	return n
 }
 
-// asked reports whether the label is the question or prompt of a node of the kind,
+// asksLabel reports whether the label is the question or prompt of a node of the kind,
 // because it has no other.
-func asked(s *settings, kind string) bool {
-	return kind == kindHuman && !s.says(questionKey) || slices.Contains(models, kind) && !s.says(promptKeys...)
+func asksLabel(s *settings, kind string) bool {
+	return kind == kindHuman && !s.isSet(questionKey) || slices.Contains(models, kind) && !s.isSet(promptKeys...)
 }
 
 // implied reports whether the kind of a node determines its shape and type.
@@ -69,7 +69,7 @@ func implied(s *settings, kind string) bool {
 
 // classes returns the classes of a node: those it sets, then those of the groups that
 // contain it.
-func classes(own core.Text, groups []core.Text) []core.Text {
+func classes(ownClasses core.Text, groups []core.Text) []core.Text {
 	var out []core.Text
 	seen := map[string]bool{}
 	add := func(c core.Text) {
@@ -79,9 +79,9 @@ func classes(own core.Text, groups []core.Text) []core.Text {
 		}
 	}
 	at := 0
-	for part := range strings.FieldsFuncSeq(own.Value, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
-		at += strings.Index(own.Value[at:], part)
-		add(core.At(part, core.Inside(own, at)))
+	for part := range strings.FieldsFuncSeq(ownClasses.Value, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
+		at += strings.Index(ownClasses.Value[at:], part)
+		add(core.At(part, core.Inside(ownClasses, at)))
 		at += len(part)
 	}
 	for _, c := range groups {
@@ -95,7 +95,7 @@ func classes(own core.Text, groups []core.Text) []core.Text {
 // of the preset standard. It is nil if the node sets neither, so that the policy of the
 // graph applies.
 func (l *loader) retry(s *settings) *core.OnError {
-	policy, most := s.text("retry_policy"), s.anyNumber("max_retries")
+	policy, maxRetries := s.text("retry_policy"), s.anyNumber("max_retries")
 	if policy.Value != "" {
 		if slices.Contains(presets, policy.Value) {
 			s.keep("max_retries")
@@ -105,11 +105,11 @@ func (l *loader) retry(s *settings) *core.OnError {
 			WithHint("%s", nearest(policy.Value, presets))
 		s.keep("retry_policy")
 	}
-	if most == nil {
+	if maxRetries == nil {
 		return nil
 	}
-	attempts := core.At(max(most.Value, 0)+1, most.Pos)
-	return &core.OnError{Policy: core.At("retry", most.Pos), Preset: core.At("standard", most.Pos), Attempts: &attempts, Pos: most.Pos}
+	attempts := core.At(max(maxRetries.Value, 0)+1, maxRetries.Pos)
+	return &core.OnError{Policy: core.At("retry", maxRetries.Pos), Preset: core.At("standard", maxRetries.Pos), Attempts: &attempts, Pos: maxRetries.Pos}
 }
 
 // nearest suggests the word most similar to the given one, or lists all words.
@@ -160,10 +160,10 @@ func (l *loader) work(n *core.Node, s *settings) {
 		l.style(n, cmp.Or(s.text("shape").Value, k.shape), keys)
 	}
 	for _, key := range keys {
-		if n.Config.Get(key) != nil || ofAllNodes(key) || k != nil && slices.Contains(k.shaped, key) {
+		if n.Config.Get(key) != nil || ofAllNodes(key) || k != nil && slices.Contains(k.structured, key) {
 			continue
 		}
-		if s.has(key) { // otherwise the attribute that sets it has been read
+		if s.hasUnused(key) { // otherwise the attribute that sets it has been read
 			a := s.take(key)
 			if v := l.kindValue(s, k, a); v != nil {
 				n.Config.Set(core.At(key, a.key.Pos), v)
@@ -173,13 +173,13 @@ func (l *loader) work(n *core.Node, s *settings) {
 	if n.Kind.Value == kindScript {
 		l.script(n, s)
 	}
-	n.Config.Lost = s.refused
+	n.Config.Lost = s.invalid
 }
 
 // ofAllNodes reports whether nodes of every kind have an attribute, so that it is not a
 // key of a kind.
 func ofAllNodes(key string) bool {
-	row := nodePlace.find(key, "")
+	row := nodeTable.find(key, "")
 	return row != nil && row.kinds == nil
 }
 
@@ -194,7 +194,7 @@ func attributesOf(n *core.Node) string {
 
 // kindValue returns the value of an attribute that is a key of a kind. k is the kind's
 // entry in the table, nil if it has none.
-func (l *loader) kindValue(s *settings, k *kindOf, a *attribute) *core.Value {
+func (l *loader) kindValue(s *settings, k *kindEntry, a *attribute) *core.Value {
 	v, key := a.value.tree(), a.key.Value
 	switch {
 	case k == nil:
@@ -213,11 +213,11 @@ func (l *loader) kindValue(s *settings, k *kindOf, a *attribute) *core.Value {
 		return core.Tree(s.flag(key), a.value.text.Pos)
 	case slices.Contains(k.numbers, key):
 		if text := strings.TrimSpace(a.value.text.Value); isNumber(text) {
-			n, _ := bare(token{text: text, pos: a.value.text.Pos})
+			n, _ := unquotedValue(token{text: text, pos: a.value.text.Pos})
 			return n.tree()
 		}
 	case slices.Contains(k.templates, key) && v.Kind == core.StringValue && !fileWord.MatchString(strings.TrimSpace(a.value.text.Value)):
-		return textTree(l.template(s.subject, key, a.value.text))
+		return stringTree(l.template(s.subject, key, a.value.text))
 	}
 	return v
 }
@@ -231,7 +231,7 @@ func (l *loader) kindKeys(kind string) (keys []string, ok bool) {
 
 // config reads the configuration keys that the table lists for a kind and that the kind
 // has.
-func (l *loader) config(n *core.Node, s *settings, k *kindOf, owned []string) {
+func (l *loader) config(n *core.Node, s *settings, k *kindEntry, owned []string) {
 	for _, c := range k.config {
 		if owned != nil && !slices.Contains(owned, c.key) {
 			continue
@@ -246,7 +246,7 @@ func (l *loader) config(n *core.Node, s *settings, k *kindOf, owned []string) {
 		case c.key == scriptKeys[0] && escapedName.MatchString(s.text(from).Value):
 			t := s.text(from)
 			t.Value = "$" + escapedName.FindStringSubmatch(t.Value)[1]
-			n.Config.Set(core.At(scriptKeys[0], t.Pos), textTree(t))
+			n.Config.Set(core.At(scriptKeys[0], t.Pos), stringTree(t))
 		default:
 			l.configValue(n, s, c, from)
 		}
@@ -261,7 +261,7 @@ func (l *loader) question(n *core.Node, s *settings, from string) {
 		t = label
 	}
 	if t = l.template(s.subject, cmp.Or(from, "label"), t); t.Value != "" && (from != "" || t.Value != label.Value) {
-		n.Config.Set(core.At(questionKey, t.Pos), textTree(t))
+		n.Config.Set(core.At(questionKey, t.Pos), stringTree(t))
 	}
 }
 
@@ -271,25 +271,25 @@ func (l *loader) scriptName(n *core.Node, s *settings, name, from string) {
 	t := s.text(from)
 	at := core.Inside(t, strings.IndexByte(t.Value, '$'))
 	if l.refer(use{name, s.subject, from, at}) {
-		n.Config.Set(core.At(scriptFrom, at), textTree(core.At(name, at)))
+		n.Config.Set(core.At(scriptFrom, at), stringTree(core.At(name, at)))
 		return
 	}
-	n.Config.Set(core.At(scriptKeys[0], t.Pos), textTree(t))
+	n.Config.Set(core.At(scriptKeys[0], t.Pos), stringTree(t))
 }
 
 func (l *loader) configValue(n *core.Node, s *settings, c configKey, from string) {
-	if c.whole {
+	if c.integer {
 		if v := s.anyNumber(from); v != nil {
 			n.Config.Set(core.At(c.key, v.Pos), &core.Value{Kind: core.IntValue, Pos: v.Pos, Scalar: int64(v.Value)})
 		}
 		return
 	}
 	if t := s.text(from); t.Value != "" {
-		n.Config.Set(core.At(c.key, t.Pos), textTree(t))
+		n.Config.Set(core.At(c.key, t.Pos), stringTree(t))
 	}
 }
 
-func textTree(t core.Text) *core.Value {
+func stringTree(t core.Text) *core.Value {
 	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
 }
 
@@ -302,7 +302,7 @@ func listTree(v *core.Value) *core.Value {
 	out := &core.Value{Kind: core.ArrayValue, Pos: v.Pos}
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {
-			out.Items = append(out.Items, textTree(core.At(part, v.Pos)))
+			out.Items = append(out.Items, stringTree(core.At(part, v.Pos)))
 		}
 	}
 	if out.Items == nil {
@@ -321,7 +321,7 @@ func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
 	for i := range s.list {
 		a := &s.list[i]
 		key := a.key.Value
-		if s.taken != nil && s.taken[i] || slices.Contains(graphvizKeys, key) || slices.Contains(passive, key) {
+		if s.used != nil && s.used[i] || slices.Contains(graphvizKeys, key) || slices.Contains(conversationKeys, key) {
 			continue
 		}
 		s.take(key)
@@ -333,14 +333,14 @@ func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
 	return args
 }
 
-// passive are attributes about conversations, which are not passed to Go functions.
-var passive = []string{"fidelity", "thread_id"}
+// conversationKeys are attributes about conversations, which are not passed to Go functions.
+var conversationKeys = []string{"fidelity", "thread_id"}
 
 func (l *loader) wait(n *core.Node, s *settings) {
 	d := s.duration("duration")
 	if d != nil {
 		n.Config.Set(core.At("duration", d.Pos), &core.Value{Kind: core.StringValue, Pos: d.Pos, Scalar: d.Value.String()})
-	} else if !s.refused && !l.broken {
+	} else if !s.invalid && !l.broken {
 		l.ds.Warnf(core.CodeMissingKey, n.Pos, "%s has no duration and will fail", s.subject).WithHint("write duration=30s")
 	}
 }

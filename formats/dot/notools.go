@@ -15,30 +15,30 @@ var toolKeys = []string{"commands", "skills", "tool_filter", "tool_hooks.pre", "
 // backend=api does not imply them: it asks for the behaviour of this engine.
 func (s *settings) wantsTools() *attribute {
 	for _, key := range toolKeys {
-		if i := s.find(key); i >= 0 && s.says(key) && !(key == "backend" && s.list[i].value.text.Value == "api") {
+		if i := s.find(key); i >= 0 && s.isSet(key) && !(key == "backend" && s.list[i].value.text.Value == "api") {
 			return &s.list[i]
 		}
 	}
 	return nil
 }
 
-// toolless records an agent that has no tools, and the attribute that implies some.
+// recordToolless records an agent that has no tools, and the attribute that implies some.
 // tools="" says that the agent needs none.
-func (l *loader) toolless(n *core.Node, s *settings) {
-	if n.Kind.Value != kindAgent || s.find("tools") >= 0 || s.says("hosted_tools") {
+func (l *loader) recordToolless(n *core.Node, s *settings) {
+	if n.Kind.Value != kindAgent || s.find("tools") >= 0 || s.isSet("hosted_tools") {
 		return
 	}
-	l.agents = append(l.agents, n.ID)
+	l.withoutTools = append(l.withoutTools, n.ID)
 	if a := s.wantsTools(); a != nil {
-		l.expecting = append(l.expecting, core.At(n.ID.Value, a.key.Pos))
+		l.expectingTools = append(l.expectingTools, core.At(n.ID.Value, a.key.Pos))
 	}
 }
 
-// noTools warns of all agents that lack tools which they, or the graph, expect.
-func (l *loader) noTools(graph *settings) {
-	ids := l.expecting
-	if a := graph.wantsTools(); a != nil && len(l.agents) > 0 {
-		ids = slices.Clone(l.agents)
+// warnNoTools warns of all agents that lack tools which they, or the graph, expect.
+func (l *loader) warnNoTools(graph *settings) {
+	ids := l.expectingTools
+	if a := graph.wantsTools(); a != nil && len(l.withoutTools) > 0 {
+		ids = slices.Clone(l.withoutTools)
 		ids[0].Pos = a.key.Pos
 	}
 	for _, n := range l.w.Nodes {

@@ -10,18 +10,18 @@ import (
 
 func (l *loader) parallel(n *core.Node, s *settings) {
 	n.Join = l.join(s)
-	most := s.anyNumber("max_parallel")
-	if most != nil && most.Value < 1 {
-		l.ds.Warnf(core.CodeBadValue, most.Pos, "%s: max_parallel: %d branches at once are taken for 1", s.subject, most.Value)
-		most.Value = 1
+	maxParallel := s.anyNumber("max_parallel")
+	if maxParallel != nil && maxParallel.Value < 1 {
+		l.ds.Warnf(core.CodeBadValue, maxParallel.Pos, "%s: max_parallel: %d branches at once are taken for 1", s.subject, maxParallel.Value)
+		maxParallel.Value = 1
 	}
 	policy := s.word("error_policy", "continue", "fail_fast", "ignore")
-	if most != nil || policy.Value != "" {
-		n.Parallel = &core.Parallel{MaxParallel: most, ErrorPolicy: policy}
+	if maxParallel != nil || policy.Value != "" {
+		n.Parallel = &core.Parallel{MaxParallel: maxParallel, ErrorPolicy: policy}
 	}
 }
 
-var counted = regexp.MustCompile(`^(k_of_n|quorum)\s*\(\s*([^()]*?)\s*\)$`)
+var countedJoin = regexp.MustCompile(`^(k_of_n|quorum)\s*\(\s*([^()]*?)\s*\)$`)
 
 // join parses wait_all, first_success, k_of_n(2) or quorum(0.5).
 func (l *loader) join(s *settings) *core.Join {
@@ -34,7 +34,7 @@ func (l *loader) join(s *settings) *core.Join {
 		return core.JoinOf(core.At(word, t.Pos))
 	}
 	const want = "want wait_all, first_success, k_of_n(K) or quorum(F)"
-	m := counted.FindStringSubmatch(word)
+	m := countedJoin.FindStringSubmatch(word)
 	if m == nil {
 		name, _, _ := strings.Cut(word, "(")
 		l.badJoin(s, t, want).WithHint("%s", core.DidYouMean(strings.TrimSpace(name), []string{core.JoinWaitAll, core.JoinFirstSuccess, "k_of_n", "quorum"}))
@@ -60,6 +60,6 @@ func (l *loader) join(s *settings) *core.Join {
 }
 
 func (l *loader) badJoin(s *settings, t core.Text, want string) *core.Diagnostic {
-	s.refused = true
+	s.invalid = true
 	return l.ds.Errorf(core.CodeJoin, t.Pos, "%s: join_policy: %s, found %s", s.subject, want, quote(t.Value))
 }

@@ -81,7 +81,7 @@ func (p *parser) stop(code core.Code, pos core.Position, format string, args ...
 // unexpected reports that the current token differs from the expected one.
 func (p *parser) unexpected(want string) *core.Diagnostic {
 	switch {
-	case p.is(tokenBad) && p.tok.whole:
+	case p.is(tokenBad) && p.tok.complete:
 		return p.errorf(p.tok.pos, "%s", p.tok.text).WithHint("%s", p.tok.hint)
 	case p.is(tokenBad):
 		return p.errorf(p.tok.pos, "%s, want %s", p.tok.text, want).WithHint("%s", p.tok.hint)
@@ -120,12 +120,12 @@ func (p *parser) document() *graph {
 		return nil
 	}
 	g.body = p.body("digraph")
-	p.tail()
+	p.checkEnd()
 	return g
 }
 
-// tail reports anything after the graph.
-func (p *parser) tail() {
+// checkEnd reports anything after the graph.
+func (p *parser) checkEnd() {
 	for p.accept(';') {
 	}
 	if p.is(tokenEnd) {
@@ -160,7 +160,7 @@ func (p *parser) body(of string) []statement {
 	}
 	p.depth--
 	if p.is(tokenEnd) {
-		if !p.stopped && !p.closed() {
+		if !p.stopped && !p.endReported() {
 			p.errorf(open, `the "{" of the %s is never closed`, of).WithHint(`close it with "}"`)
 		}
 		return out
@@ -169,9 +169,9 @@ func (p *parser) body(of string) []statement {
 	return out
 }
 
-// closed reports whether the document ends early because of a string or comment that is
+// endReported reports whether the document ends early because of a string or comment that is
 // never closed, which has been reported.
-func (p *parser) closed() bool { return p.prev.kind == tokenBad && p.broken }
+func (p *parser) endReported() bool { return p.prev.kind == tokenBad && p.broken }
 
 // recover skips the rest of a statement that cannot be parsed: up to a semicolon, a
 // brace or the next line outside of brackets.

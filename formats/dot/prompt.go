@@ -23,7 +23,7 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 	default:
 		t = n.ID
 		if !l.broken {
-			l.promptless = append(l.promptless, n.ID)
+			l.withoutPrompt = append(l.withoutPrompt, n.ID)
 		}
 	}
 	if name, ok := fileRef(t.Value); ok {
@@ -33,13 +33,13 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 	if word := strings.TrimSpace(t.Value); fileWord.MatchString(word) {
 		t.Value = "{{'" + word + "'}}" // kinds would treat a string such as README.md as the name of a file
 	}
-	n.Config.Set(core.At(promptKey, t.Pos), textTree(t))
+	n.Config.Set(core.At(promptKey, t.Pos), stringTree(t))
 }
 
-// noPrompts warns of nodes that ask a model and have no prompt. A graph that serves as
+// warnNoPrompts warns of nodes that ask a model and have no prompt. A graph that serves as
 // a template has many such nodes, so there is one warning for all of them.
-func (l *loader) noPrompts() {
-	ids := l.promptless
+func (l *loader) warnNoPrompts() {
+	ids := l.withoutPrompt
 	switch len(ids) {
 	case 0:
 	case 1:

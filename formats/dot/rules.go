@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// kept reads a string that is checked and then kept in its source form.
-func (s *settings) kept(key string) core.Text {
+// keptText reads a string that is checked and then kept in its source form.
+func (s *settings) keptText(key string) core.Text {
 	t := s.text(key)
 	s.keep(key)
 	return t
@@ -19,12 +19,12 @@ func (s *settings) kept(key string) core.Text {
 
 // graphRules checks attributes of the graph.
 func (l *loader) graphRules(s *settings) {
-	if dir := s.kept("rankdir"); dir.Value != "" && !slices.Contains(directions, dir.Value) {
+	if dir := s.keptText("rankdir"); dir.Value != "" && !slices.Contains(directions, dir.Value) {
 		l.ds.Warnf(core.CodeDirection, dir.Pos, "%s: there is no rankdir %s", s.subject, quote(dir.Value)).WithHint("%s", nearest(dir.Value, directions))
 	}
 	l.fullFidelity = s.text("default_fidelity").Value == "full"
 	l.w.Walk.Fidelity = l.word(s, "default_fidelity")
-	if sheet := s.kept("model_stylesheet"); sheet.Value != "" {
+	if sheet := s.keptText("model_stylesheet"); sheet.Value != "" {
 		l.stylesheet(sheet)
 	}
 }
@@ -37,9 +37,9 @@ var (
 // fidelity returns how much of the preceding conversation a node, or the target of an
 // edge, is given. It also checks the attributes of conversations.
 func (l *loader) fidelity(s *settings) core.Text {
-	fidelity, thread := s.text("fidelity"), s.kept("thread_id")
+	fidelity, thread := s.text("fidelity"), s.keptText("thread_id")
 	if thread.Value != "" && fidelity.Value != "full" && !(fidelity.Value == "" && l.fullFidelity) {
-		l.said["thread_id"] = true
+		l.reported["thread_id"] = true
 		l.ds.Warnf(core.CodeThreadFidelity, thread.Pos, "%s: attribute \"thread_id\" has no effect here, and elsewhere under fidelity=full only", s.subject).WithHint("%s", noSessions)
 	}
 	return l.word(s, "fidelity")
@@ -55,8 +55,8 @@ func (l *loader) word(s *settings, key string) core.Text {
 		s.keep(key)
 		l.ds.Warnf(core.CodeFidelity, t.Pos, "%s: there is no fidelity %s", s.subject, quote(t.Value)).WithHint("%s", nearest(t.Value, core.Fidelities()))
 		return core.Text{}
-	case means != t.Value && !l.said[key+t.Value]:
-		l.said["fidelity"+t.Value], l.said["default_fidelity"+t.Value] = true, true
+	case means != t.Value && !l.reported[key+t.Value]:
+		l.reported["fidelity"+t.Value], l.reported["default_fidelity"+t.Value] = true, true
 		l.ds.Warnf(core.CodeFidelity, t.Pos, "%s: fidelity %s is taken for %s so far", s.subject, quote(t.Value), means)
 	}
 	return t
@@ -69,8 +69,8 @@ func (l *loader) warnReserved(id core.Text) {
 	}
 }
 
-// scriptPlace matches the placeholders that other engines replace by values.
-var scriptPlace = regexp.MustCompile(`\{\{\s*(?:goal|inputs\.\w+)\s*\}\}`)
+// scriptPlaceholder matches the placeholders that other engines replace by values.
+var scriptPlaceholder = regexp.MustCompile(`\{\{\s*(?:goal|inputs\.\w+)\s*\}\}`)
 
 var absoluteDir = regexp.MustCompile(`(?:^|[\s;&|(])cd\s+(["']?/)`)
 
@@ -85,7 +85,7 @@ func (l *loader) script(n *core.Node, s *settings) {
 		return
 	}
 	if v == nil {
-		if !s.refused && !l.broken {
+		if !s.invalid && !l.broken {
 			l.ds.Warnf(core.CodeScriptMissing, n.Pos, "%s has no script and will fail", s.subject).WithHint(`write script="..."`)
 		}
 		return
@@ -102,7 +102,7 @@ func (l *loader) scriptText(s *settings, text core.Text) {
 		l.ds.Warnf(core.CodeScriptDir, core.Inside(text, m[2]), "%s: the script changes into a folder with an absolute path", s.subject).
 			WithHint("the script runs in the workflow's folder; a path below it works on other machines, too")
 	}
-	m := scriptPlace.FindStringIndex(text.Value)
+	m := scriptPlaceholder.FindStringIndex(text.Value)
 	if m == nil && s.text("language").Value != "python" {
 		m = goalVariable(text.Value)
 	}

@@ -31,10 +31,10 @@ type token struct {
 	// line.
 	end   core.Position
 	fresh bool
-	// hint is the hint for a bad token. whole reports whether its text is a complete
+	// hint is the hint for a bad token. complete reports whether its text is a whole
 	// message.
-	hint  string
-	whole bool
+	hint     string
+	complete bool
 }
 
 // describe formats a token for a message.
@@ -134,7 +134,7 @@ func (s *scanner) comment() (bad token, ok bool) {
 	n := bytes.Index(s.data[s.at+2:], []byte("*/"))
 	if n < 0 {
 		s.at = len(s.data)
-		return token{kind: tokenBad, text: "the comment is never closed", pos: start, hint: "close it with */", whole: true}, false
+		return token{kind: tokenBad, text: "the comment is never closed", pos: start, hint: "close it with */", complete: true}, false
 	}
 	end := s.at + 2 + n + 2
 	for ; s.at < end; s.at++ {
@@ -182,7 +182,7 @@ func (s *scanner) scan(t *token, asValue bool) {
 	case strings.IndexByte("{}[]=,;:<+", c) >= 0:
 		t.kind, s.at = tokenKind(c), s.at+1
 	default:
-		s.stray(t)
+		s.badCharacter(t)
 		return
 	}
 	t.text = string(s.data[from:s.at])
@@ -250,7 +250,7 @@ func (s *scanner) text(t *token) {
 			s.at++
 		}
 	}
-	*t = token{kind: tokenBad, text: "the string is never closed", pos: quoteAt, fresh: t.fresh, whole: true,
+	*t = token{kind: tokenBad, text: "the string is never closed", pos: quoteAt, fresh: t.fresh, complete: true,
 		hint: `close it with ", and write \" for a quote inside`}
 }
 
@@ -267,8 +267,8 @@ func escaped(c byte) byte {
 	return 0
 }
 
-// stray handles a character that begins no token.
-func (s *scanner) stray(t *token) {
+// badCharacter handles a character that begins no token.
+func (s *scanner) badCharacter(t *token) {
 	r, n := utf8.DecodeRune(s.data[s.at:])
 	t.kind, t.text = tokenBad, "unexpected "+quote(string(r))
 	t.hint = "a string with characters other than letters, digits and _ needs double quotes"

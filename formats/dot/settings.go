@@ -17,16 +17,16 @@ type settings struct {
 	loader  *loader
 	ds      *core.Diagnostics
 	subject string // used in messages
-	refused bool   // an attribute was invalid
+	invalid bool   // an attribute was invalid
 }
 
-func (s *settings) wrong(a *attribute, want string) *core.Diagnostic {
-	s.refused = true
+func (s *settings) wrongType(a *attribute, want string) *core.Diagnostic {
+	s.invalid = true
 	return s.ds.Errorf(core.CodeWrongType, a.value.text.Pos, "%s: %s: want %s, found %s", s.subject, a.key.Value, want, a.value.describe())
 }
 
-func (s *settings) bad(a *attribute, want string) *core.Diagnostic {
-	s.refused = true
+func (s *settings) badValue(a *attribute, want string) *core.Diagnostic {
+	s.invalid = true
 	return s.ds.Errorf(core.CodeBadValue, a.value.text.Pos, "%s: %s: want %s, found %s", s.subject, a.key.Value, want, a.value.describe())
 }
 
@@ -50,8 +50,8 @@ func (s *settings) first(keys ...string) string {
 	return ""
 }
 
-// says reports whether one of several keys is set and not blank. It marks none as used.
-func (s *settings) says(keys ...string) bool {
+// isSet reports whether one of several keys is set and not blank. It marks none as used.
+func (s *settings) isSet(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		a := s.find(key)
 		return a >= 0 && strings.TrimSpace(s.list[a].value.text.Value) != ""
@@ -65,7 +65,7 @@ func (s *settings) flag(key string) bool {
 	}
 	b, ok := a.value.asBool()
 	if !ok {
-		s.wrong(a, "true or false")
+		s.wrongType(a, "true or false")
 	}
 	return b
 }
@@ -79,10 +79,10 @@ func (s *settings) number(key string, least int, want string) *core.Int {
 	n, ok := a.value.asInt()
 	switch {
 	case !ok:
-		s.wrong(a, "a whole number")
+		s.wrongType(a, "a whole number")
 		return nil
 	case n < least:
-		s.bad(a, want)
+		s.badValue(a, want)
 		return nil
 	}
 	return &core.Int{Value: n, Pos: a.value.text.Pos}
@@ -100,7 +100,7 @@ func (s *settings) duration(key string) *core.Located[time.Duration] {
 	}
 	d, ok := a.value.asDuration()
 	if !ok {
-		s.wrong(a, "a duration").WithHint("such as 250ms, 30s, 15m, 2h or 1d; a number alone is seconds")
+		s.wrongType(a, "a duration").WithHint("such as 250ms, 30s, 15m, 2h or 1d; a number alone is seconds")
 		return nil
 	}
 	return &core.Located[time.Duration]{Value: d, Pos: a.value.text.Pos}
@@ -112,25 +112,25 @@ func (s *settings) word(key string, words ...string) core.Text {
 	if t.Value == "" || slices.Contains(words, t.Value) {
 		return t
 	}
-	s.bad(s.take(key), "one of "+strings.Join(words, ", ")).WithHint("%s", core.DidYouMean(t.Value, words))
+	s.badValue(s.take(key), "one of "+strings.Join(words, ", ")).WithHint("%s", core.DidYouMean(t.Value, words))
 	return core.Text{}
 }
 
 // attributes returns the unused attributes in their source form, nil if there are none.
 // kind is the kind of the node. Unknown attributes, and those that belong elsewhere,
 // get a hint.
-func (s *settings) attributes(of *place, kind string) *core.Object {
+func (s *settings) attributes(of *attributeTable, kind string) *core.Object {
 	var out *core.Object
-	for a := range s.rest {
+	for a := range s.unused {
 		if out == nil {
 			out = core.NewObject(len(s.list))
 		}
 		v := a.value.plain()
-		if of == &graphPlace && s.loader.named[a.key.Value] {
+		if of == &graphTable && s.loader.named[a.key.Value] {
 			v = a.value.text.Value // a name's value is a string: 1.10 is not 1.1
 		}
 		out.Set(a.key.Value, v)
-		s.hint(a, of, kind)
+		s.reportUnused(a, of, kind)
 	}
 	return out
 }
@@ -142,58 +142,58 @@ const maxHints = 1000
 // spot is a position in the document.
 type spot struct{ line, column int32 }
 
-// hint reports an unused attribute, if there is something to report.
-func (s *settings) hint(a *attribute, of *place, kind string) {
+// reportUnused reports an unused attribute, if there is something to report.
+func (s *settings) reportUnused(a *attribute, of *attributeTable, kind string) {
 	key := a.key.Value
 	if known := of.find(key, kind); known != nil {
-		s.idle(a, known, kind)
+		s.warnNoEffect(a, known, kind)
 		return
 	}
 	at := spot{a.key.Pos.Line, a.key.Pos.Column}
-	if len(s.loader.hinted) == maxHints || s.loader.hinted[at] || forDrawing(key, a.value.text.Value) || s.loader.named[key] && of == &graphPlace {
+	if len(s.loader.hintChecked) == maxHints || s.loader.hintChecked[at] || forDrawing(key, a.value.text.Value) || s.loader.named[key] && of == &graphTable {
 		return
 	}
-	if instead := foreignKeys[key]; instead != "" {
-		s.once(key, core.Hint, a, `%s: attribute %q of other engines has no effect`, instead)
+	if instead := otherEngineKeys[key]; instead != "" {
+		s.warnOnce(key, core.Hint, a, `%s: attribute %q of other engines has no effect`, instead)
 		return
 	}
-	s.loader.hinted[at] = true
-	for _, p := range places {
+	s.loader.hintChecked[at] = true
+	for _, p := range attributeTables {
 		if p.name != of.name && p.find(key, "") != nil {
 			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on %s, it belongs to %s", s.subject, key, of.name, p.name).Severity = core.Hint
 			return
 		}
 	}
-	s.once(of.name+key, core.Hint, a, "%s: attribute %q has no meaning and is kept as it is", core.DidYouMean(key, of.names())).Code = core.CodeUnknownKey
+	s.warnOnce(of.name+key, core.Hint, a, "%s: attribute %q has no meaning and is kept as it is", core.DidYouMean(key, of.names())).Code = core.CodeUnknownKey
 }
 
-// idle reports an attribute of the table that has no effect on this node, edge or
+// warnNoEffect reports an attribute of the table that has no effect on this node, edge or
 // graph.
-func (s *settings) idle(a *attribute, known *attributeKey, kind string) {
+func (s *settings) warnNoEffect(a *attribute, known *attributeKey, kind string) {
 	switch {
 	case kind == importType: // the node fails, which has been reported
 	case !known.of(kind):
-		if !a.byDefault { // defaults apply to nodes of all kinds
+		if !a.fromDefaults { // defaults apply to nodes of all kinds
 			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a node of the kind %s", s.subject, a.key.Value, kind).
 				WithHint("it belongs to %s", owners(a.key.Value)).Severity = core.Hint
 		}
-	case known.fate == undone:
-		if !slices.Contains(known.same, a.value.text.Value) {
-			s.once(a.key.Value, core.Warning, a, "%s: attribute %q has no effect here", known.hint)
+	case known.effect == noEffect:
+		if !slices.Contains(known.harmless, a.value.text.Value) {
+			s.warnOnce(a.key.Value, core.Warning, a, "%s: attribute %q has no effect here", known.hint)
 		}
-	case known.newer != "":
-		if i := s.find(known.newer); i >= 0 && s.list[i].value.text.Value != a.value.text.Value {
-			s.once(a.key.Value, core.Hint, a, "%s: attribute %q has no effect", fmt.Sprintf("%s counts, its name of today", known.newer))
+	case known.replacedBy != "":
+		if i := s.find(known.replacedBy); i >= 0 && s.list[i].value.text.Value != a.value.text.Value {
+			s.warnOnce(a.key.Value, core.Hint, a, "%s: attribute %q has no effect", fmt.Sprintf("%s counts, its name of today", known.replacedBy))
 		}
 	}
 }
 
-// once adds a finding about an attribute unless the document already has it.
-func (s *settings) once(what string, severity core.Severity, a *attribute, format, hint string) *core.Diagnostic {
-	if s.loader.said[what] {
+// warnOnce adds a finding about an attribute unless the document already has it.
+func (s *settings) warnOnce(what string, severity core.Severity, a *attribute, format, hint string) *core.Diagnostic {
+	if s.loader.reported[what] {
 		return &core.Diagnostic{}
 	}
-	s.loader.said[what] = true
+	s.loader.reported[what] = true
 	d := s.ds.Warnf(core.CodeIgnored, a.key.Pos, format, s.subject, a.key.Value).WithHint("%s", hint)
 	d.Severity = severity
 	return d

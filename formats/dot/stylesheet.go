@@ -41,7 +41,7 @@ func (l *loader) stylesheet(t core.Text) {
 		return
 	}
 	t.Pos = t.Pos.Written(core.Segments(t)) // so that core.Inside does not scan the string again
-	s := &sheet{src: t, text: t.Value, rules: styles{}, idle: map[string]bool{}, ds: &l.ds}
+	s := &sheet{src: t, text: t.Value, rules: styles{}, reported: map[string]bool{}, ds: &l.ds}
 	if problem := s.read(); problem != "" {
 		l.ds.Errorf(core.CodeStylesheet, core.Inside(t, s.at), "model_stylesheet: %s", problem).
 			WithHint("a rule is: selector { property: value; } where the selector is *, a shape, .class or #id")
@@ -60,7 +60,7 @@ func (l *loader) style(n *core.Node, shape string, owned []string) {
 			continue
 		}
 		if v, ok := l.styles.of(n, shape, c.key); ok {
-			n.Config.Set(core.At(c.key, v.Pos), textTree(v))
+			n.Config.Set(core.At(c.key, v.Pos), stringTree(v))
 		}
 	}
 	n.Config = ordered(n.Config)
@@ -114,13 +114,13 @@ func (s styles) of(n *core.Node, shape, key string) (core.Text, bool) {
 
 // sheet parses a stylesheet.
 type sheet struct {
-	src   core.Text
-	text  string
-	at    int
-	rules styles
-	count int
-	idle  map[string]bool // properties without effect that have been reported
-	ds    *core.Diagnostics
+	src      core.Text
+	text     string
+	at       int
+	rules    styles
+	count    int
+	reported map[string]bool // properties without effect that have been reported
+	ds       *core.Diagnostics
 }
 
 // read parses the stylesheet. It returns the first error, whose offset is s.at, or ""
@@ -129,11 +129,11 @@ func (s *sheet) read() (problem string) {
 	for s.space(); s.at < len(s.text); s.space() {
 		from := s.at
 		if !s.selector() {
-			return "want a selector, found " + s.found()
+			return "want a selector, found " + s.describeNext()
 		}
 		selector := s.text[from:s.at]
 		if s.space(); !s.sign('{') {
-			return `want "{" after the selector, found ` + s.found()
+			return `want "{" after the selector, found ` + s.describeNext()
 		}
 		for s.space(); !s.sign('}'); s.space() {
 			if problem := s.property(selector); problem != "" {
@@ -150,10 +150,10 @@ func (s *sheet) property(selector string) string {
 	from := s.at
 	name := s.word()
 	if name == "" {
-		return `want a property or "}", found ` + s.found()
+		return `want a property or "}", found ` + s.describeNext()
 	}
 	if s.space(); !s.sign(':') {
-		return `want ":" after the property, found ` + s.found()
+		return `want ":" after the property, found ` + s.describeNext()
 	}
 	s.space()
 	n := strings.IndexAny(s.text[s.at:], ";{}")
@@ -162,14 +162,14 @@ func (s *sheet) property(selector string) string {
 	}
 	value := strings.TrimSpace(s.text[s.at : s.at+n])
 	if value == "" {
-		return "want a value, found " + s.found()
+		return "want a value, found " + s.describeNext()
 	}
 	s.set(selector, name, from, value)
 	s.at += n
 	if s.at < len(s.text) && s.text[s.at] == '}' || s.sign(';') {
 		return ""
 	}
-	return `want ";" after the value, found ` + s.found()
+	return `want ";" after the value, found ` + s.describeNext()
 }
 
 // set stores the value of a property. The value begins at s.at, the property at from.
@@ -180,8 +180,8 @@ func (s *sheet) set(selector, name string, from int, value string) {
 			WithHint("%s", nearest(name, slices.Sorted(maps.Keys(properties))))
 	}
 	if key == "" {
-		if row := nodePlace.find(name, kindAgent); ok && !s.idle[name] && !slices.Contains(row.same, unquoted(value)) {
-			s.idle[name] = true
+		if row := nodeTable.find(name, kindAgent); ok && !s.reported[name] && !slices.Contains(row.harmless, unquoted(value)) {
+			s.reported[name] = true
 			s.ds.Warnf(core.CodeIgnored, core.Inside(s.src, from), "model_stylesheet: property %q has no effect here", name).WithHint("%s", row.hint)
 		}
 		return
@@ -248,7 +248,7 @@ func (s *sheet) word() string {
 	return s.text[from:s.at]
 }
 
-func (s *sheet) found() string {
+func (s *sheet) describeNext() string {
 	if s.at >= len(s.text) {
 		return "the end of the stylesheet"
 	}

@@ -12,16 +12,16 @@ import (
 
 // Placeholders and escapes in the template syntax of this engine.
 const (
-	goalPlace     = "{{$input.goal}}"
-	literalBraces = "{{'{{'}}"
-	literalBrace  = "{{'{'}}"
+	goalPlaceholder = "{{$input.goal}}"
+	literalBraces   = "{{'{{'}}"
+	literalBrace    = "{{'{'}}"
 )
 
 const (
-	// maxBadPlaces limits the number of invalid placeholders in one string that are
-	// examined. After that, only placeholders of at most shortPlace bytes are found.
-	maxBadPlaces = 100
-	shortPlace   = 200
+	// maxBadPlaceholders limits the number of invalid placeholders in one string that are
+	// examined. After that, only placeholders of at most shortPlaceholder bytes are found.
+	maxBadPlaceholders = 100
+	shortPlaceholder   = 200
 )
 
 var (
@@ -43,7 +43,7 @@ func (l *loader) template(subject, what string, t core.Text) core.Text {
 		dollar, open := word.from(at), braces.from(at)
 		switch {
 		case open < dollar:
-			at = l.slot(subject, what, r, open)
+			at = l.doubleBraces(subject, what, r, open)
 		case dollar == len(t.Value):
 			return r.text()
 		default:
@@ -85,19 +85,19 @@ func (l *loader) dollar(subject, what string, r *rewriter, from, at int) int {
 	case name != "":
 		end += len(name)
 		if l.refer(use{name, subject, what, core.Inside(r.src, at)}) {
-			r.replace(at, end, placeOf(name))
+			r.replace(at, end, placeholderOf(name))
 		}
 	}
 	return end
 }
 
-// slot handles double braces and returns the offset at which to continue.
-func (l *loader) slot(subject, what string, r *rewriter, from int) int {
-	written := r.place(from)
+// doubleBraces handles double braces and returns the offset at which to continue.
+func (l *loader) doubleBraces(subject, what string, r *rewriter, from int) int {
+	written := r.placeholder(from)
 	end := from + len(written)
 	if goalRef.MatchString(written) {
-		l.goal = true
-		r.replace(from, end, goalPlace)
+		l.usesGoal = true
+		r.replace(from, end, goalPlaceholder)
 		return end
 	}
 	if m := input.FindStringSubmatch(written); m != nil {
@@ -105,25 +105,25 @@ func (l *loader) slot(subject, what string, r *rewriter, from int) int {
 		r.replace(from, end, "{{$input."+m[1]+m[2]+"}}")
 		return end
 	}
-	if m := namePlace.FindStringSubmatch(written); m != nil && m[1] == m[2] && m[1] == m[3] && m[1] != core.ContextField {
+	if m := namePlaceholder.FindStringSubmatch(written); m != nil && m[1] == m[2] && m[1] == m[3] && m[1] != core.ContextField {
 		l.refer(use{m[1], subject, what, core.Inside(r.src, from)})
 		return end
 	}
-	if r.bad < maxBadPlaces {
-		why, hint := wrongPlace(written)
+	if r.bad < maxBadPlaceholders {
+		why, hint := placeholderProblem(written)
 		if why == "" {
 			return end
 		}
 		l.ds.Warnf(core.CodeExprSyntax, core.Inside(r.src, from), "%s: %s: %s, so it stays as it is written", subject, what, why).WithHint("%s", hint)
 		if r.bad++; written == "" {
-			r.bad = maxBadPlaces
+			r.bad = maxBadPlaceholders
 		}
 	}
 	r.replace(from, from+2, literalBraces)
 	return from + 2
 }
 
-var inputPlace = regexp.MustCompile(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
+var inputPlaceholder = regexp.MustCompile(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
 
 // untemplate is the inverse of template. It writes the placeholder of a name as $name,
 // unless the result would then be read as the name of a file.
@@ -141,24 +141,24 @@ func writtenTemplate(text string, name func(place, before, after string) string)
 		n := strings.Index(text, "{{")
 		written := ""
 		if n >= 0 {
-			written = placeAt(text[n:min(len(text), n+expressions.MaxLength)])
+			written = placeholderAt(text[n:min(len(text), n+expressions.MaxLength)])
 		}
 		if written == "" {
-			out.WriteString(dollars(text, ""))
+			out.WriteString(escapeDollars(text, ""))
 			return out.String()
 		}
 		before := text[:n]
 		text = text[n+len(written):]
 		place := written
-		switch m := inputPlace.FindStringSubmatch(written); {
-		case written == goalPlace:
+		switch m := inputPlaceholder.FindStringSubmatch(written); {
+		case written == goalPlaceholder:
 			place = "{{ goal }}"
 		case m != nil:
 			place = "{{ inputs." + m[1] + " }}"
 		default:
 			place = name(written, before, text)
 		}
-		out.WriteString(dollars(before, place))
+		out.WriteString(escapeDollars(before, place))
 		out.WriteString(place)
 	}
 }
@@ -166,7 +166,7 @@ func writtenTemplate(text string, name func(place, before, after string) string)
 // writtenName returns $name for the placeholder of a name, unless the surrounding
 // string would change the meaning of $name.
 func writtenName(written, before, after string) string {
-	m := namePlace.FindStringSubmatch(written)
+	m := namePlaceholder.FindStringSubmatch(written)
 	if m == nil || m[1] != m[2] || m[1] != m[3] || m[1] == core.InputGoal || strings.HasSuffix(before, `\`) ||
 		after != "" && (isLetter(after[0]) || isDigit(after[0])) {
 		return written
@@ -174,9 +174,9 @@ func writtenName(written, before, after string) string {
 	return "$" + m[1]
 }
 
-// wrongPlace says why double braces are not a valid placeholder. It returns "" if they
+// placeholderProblem says why double braces are not a valid placeholder. It returns "" if they
 // are.
-func wrongPlace(written string) (why, hint string) {
+func placeholderProblem(written string) (why, hint string) {
 	inside := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(written, "{{"), "}}"))
 	if written == "" {
 		return `"{{" is never closed`, ""
@@ -198,19 +198,19 @@ func wrongPlace(written string) (why, hint string) {
 	return "", ""
 }
 
-// place returns the placeholder at an offset, "" if it is never closed or is longer
-// than any expression. After maxBadPlaces invalid ones, only short placeholders are
-// found.
-func (r *rewriter) place(from int) string {
+// placeholder returns the placeholder at an offset, "" if it is never closed or is longer
+// than any expression. After maxBadPlaceholders invalid ones, only short placeholders
+// are found.
+func (r *rewriter) placeholder(from int) string {
 	longest := expressions.MaxLength
-	if r.bad == maxBadPlaces {
-		longest = shortPlace
+	if r.bad == maxBadPlaceholders {
+		longest = shortPlaceholder
 	}
-	return placeAt(r.src.Value[from:min(len(r.src.Value), from+longest)])
+	return placeholderAt(r.src.Value[from:min(len(r.src.Value), from+longest)])
 }
 
-// placeAt returns the placeholder at the start of a string, "" if it is never closed.
-func placeAt(text string) string {
+// placeholderAt returns the placeholder at the start of a string, "" if it is never closed.
+func placeholderAt(text string) string {
 	for i := 2; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\'' || c == '"':

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// bare parses an unquoted value; ok is false if the value needs quotes.
-func bare(t token) (v value, ok bool) {
+// unquotedValue parses an unquoted value; ok is false if the value needs quotes.
+func unquotedValue(t token) (v value, ok bool) {
 	v.text.Value, v.text.Pos = t.text, t.pos
 	_, isDuration := unitDuration(t.text)
 	switch {
@@ -22,11 +22,11 @@ func bare(t token) (v value, ok bool) {
 		return v, false
 	}
 	if n, err := strconv.ParseInt(t.text, 10, 64); err == nil {
-		v.kind, v.whole = intValue, n
+		v.kind, v.integer = intValue, n
 		return v, true
 	}
 	f, err := strconv.ParseFloat(t.text, 64)
-	v.kind, v.number = floatValue, f
+	v.kind, v.float = floatValue, f
 	return v, err == nil
 }
 

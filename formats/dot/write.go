@@ -81,8 +81,8 @@ func (w *writer) fail(format string, args ...any) {
 	}
 }
 
-// unless fails if is is true. what names a feature that DOT cannot express.
-func (w *writer) unless(is bool, subject, what string) {
+// rejectIf fails if is is true. what names a feature that DOT cannot express.
+func (w *writer) rejectIf(is bool, subject, what string) {
 	if is {
 		w.fail("%s: %s cannot be written in DOT", subject, what)
 	}
@@ -93,19 +93,19 @@ func (w *writer) line(format string, args ...any) {
 	w.b.WriteByte('\n')
 }
 
-// list is an attribute list under construction. Unset attributes are left out.
-type list struct {
+// attributeList is an attribute list under construction. Unset attributes are left out.
+type attributeList struct {
 	w       *writer
 	subject string
 	parts   []string
 	keys    map[string]bool
 }
 
-func (w *writer) list(subject string) *list {
-	return &list{w: w, subject: subject, keys: map[string]bool{}}
+func (w *writer) list(subject string) *attributeList {
+	return &attributeList{w: w, subject: subject, keys: map[string]bool{}}
 }
 
-func (l *list) put(key, value string) {
+func (l *attributeList) put(key, value string) {
 	if l.keys[key] {
 		l.w.fail("%s: attribute %q would appear twice", l.subject, key)
 	}
@@ -113,35 +113,37 @@ func (l *list) put(key, value string) {
 	l.parts = append(l.parts, keyText(key)+"="+value)
 }
 
-func (l *list) text(key string, t core.Text) {
+func (l *attributeList) text(key string, t core.Text) {
 	if t.Value != "" {
 		l.put(key, l.w.text(l.subject, t.Value))
 	}
 }
 
 // label adds a label, with dollar signs escaped.
-func (l *list) label(t core.Text) { l.text("label", core.Text{Value: dollars(t.Value, "")}) }
+func (l *attributeList) label(t core.Text) {
+	l.text("label", core.Text{Value: escapeDollars(t.Value, "")})
+}
 
-func (l *list) flag(key string, b bool) {
+func (l *attributeList) flag(key string, b bool) {
 	if b {
 		l.put(key, "true")
 	}
 }
 
-func (l *list) number(key string, n *core.Int) {
+func (l *attributeList) number(key string, n *core.Int) {
 	if n != nil {
 		l.put(key, fmt.Sprint(n.Value))
 	}
 }
 
-func (l *list) duration(key string, d *core.Located[time.Duration]) {
+func (l *attributeList) duration(key string, d *core.Located[time.Duration]) {
 	if d != nil {
 		l.put(key, durationText(d.Value))
 	}
 }
 
 // value adds an attribute, or a key of a kind.
-func (l *list) value(key string, v any) {
+func (l *attributeList) value(key string, v any) {
 	text, ok := l.w.scalar(l.subject, v)
 	if !ok {
 		l.w.fail("%s: %s: a value of type %s cannot be written in DOT", l.subject, key, core.TypeName(v))
@@ -151,7 +153,7 @@ func (l *list) value(key string, v any) {
 }
 
 // object adds attributes that were kept in their source form.
-func (l *list) object(o *core.Object) {
+func (l *attributeList) object(o *core.Object) {
 	for k, v := range o.All() {
 		l.value(k, v)
 	}
@@ -159,7 +161,7 @@ func (l *list) object(o *core.Object) {
 
 // String returns the list in brackets, with a leading space. It returns "" if the list
 // is empty.
-func (l *list) String() string {
+func (l *attributeList) String() string {
 	if len(l.parts) == 0 {
 		return ""
 	}
@@ -171,13 +173,13 @@ func (w *writer) checkWorkflow(d *core.Workflow) {
 	if d.Mode != core.ModeWalk {
 		w.fail("%s: only walks can be written in DOT", subject)
 	}
-	w.unless(d.Name.Value == "", subject, "a graph without a name")
-	w.unless(len(d.Fields) > 0, subject, "fields of the state")
-	w.unless(len(d.Pipelines)+len(d.Loops) > 0, subject, "a pipeline or loop")
-	w.unless(len(d.RetryPolicies) > 0, subject, "retry policies of its own")
-	w.unless(len(d.Phases) > 0 || d.Version.Value != "" || d.Description.Value != "", subject, "a version, a description or phases")
-	w.unless(d.Incremental != nil, subject, "incremental")
-	w.unless(d.Runtime != core.Runtime{}, subject, "runtime")
+	w.rejectIf(d.Name.Value == "", subject, "a graph without a name")
+	w.rejectIf(len(d.Fields) > 0, subject, "fields of the state")
+	w.rejectIf(len(d.Pipelines)+len(d.Loops) > 0, subject, "a pipeline or loop")
+	w.rejectIf(len(d.RetryPolicies) > 0, subject, "retry policies of its own")
+	w.rejectIf(len(d.Phases) > 0 || d.Version.Value != "" || d.Description.Value != "", subject, "a version, a description or phases")
+	w.rejectIf(d.Incremental != nil, subject, "incremental")
+	w.rejectIf(d.Runtime != core.Runtime{}, subject, "runtime")
 }
 
 func (w *writer) graph(d *core.Workflow) {
@@ -192,7 +194,7 @@ func (w *writer) graph(d *core.Workflow) {
 		l.text("retry_target", g.RetryTarget)
 		l.text("fallback_retry_target", g.FallbackRetryTarget)
 		l.number("max_node_visits", g.MaxVisits)
-		w.unless(g.MaxJumps != nil, l.subject, "a limit of jumps")
+		w.rejectIf(g.MaxJumps != nil, l.subject, "a limit of jumps")
 		l.duration("stall_timeout", g.StallTimeout)
 		l.number("loop_restart_signature_limit", g.RepeatLimit)
 		l.text("default_fidelity", g.Fidelity)
@@ -209,7 +211,7 @@ func (w *writer) graph(d *core.Workflow) {
 func (w *writer) node(n *core.Node) {
 	l := w.list(n.Subject())
 	w.checkNode(n, l.subject)
-	w.asksFor(n, l)
+	w.kindAttribute(n, l)
 	l.label(n.Label)
 	l.text("class", core.Text{Value: strings.Join(core.Strings(n.Classes), ",")})
 	w.work(n, l)
@@ -233,17 +235,17 @@ func (w *writer) node(n *core.Node) {
 }
 
 func (w *writer) checkNode(n *core.Node, subject string) {
-	w.unless(n.Handler != nil, subject, "a Go function without a name")
-	w.unless(n.ForEach != nil, subject, "a fan-out")
-	w.unless(len(n.Reads)+len(n.Writes) > 0 || n.HasWrites, subject, "what it reads and writes")
-	w.unless(n.Phase.Value != "" || n.Description.Value != "", subject, "a phase or description")
-	w.unless(n.Priority.Value != 0 || n.Effects != nil, subject, "a priority or effects")
-	w.unless(n.Kind.Value != kindParallel && (n.Join != nil || n.Parallel != nil), subject, "a join of a node that is not parallel")
+	w.rejectIf(n.Handler != nil, subject, "a Go function without a name")
+	w.rejectIf(n.ForEach != nil, subject, "a fan-out")
+	w.rejectIf(len(n.Reads)+len(n.Writes) > 0 || n.HasWrites, subject, "what it reads and writes")
+	w.rejectIf(n.Phase.Value != "" || n.Description.Value != "", subject, "a phase or description")
+	w.rejectIf(n.Priority.Value != 0 || n.Effects != nil, subject, "a priority or effects")
+	w.rejectIf(n.Kind.Value != kindParallel && (n.Join != nil || n.Parallel != nil), subject, "a join of a node that is not parallel")
 }
 
-// asksFor writes the shape or type that selects the node's kind, unless the attributes
+// kindAttribute writes the shape or type that selects the node's kind, unless the attributes
 // that were kept include it.
-func (w *writer) asksFor(n *core.Node, l *list) {
+func (w *writer) kindAttribute(n *core.Node, l *attributeList) {
 	for _, key := range []string{"shape", "type", importType} {
 		if _, ok := n.Attributes.Get(key); ok {
 			return
@@ -260,7 +262,7 @@ func (w *writer) asksFor(n *core.Node, l *list) {
 }
 
 // work writes the configuration and arguments of a node.
-func (w *writer) work(n *core.Node, l *list) {
+func (w *writer) work(n *core.Node, l *attributeList) {
 	for _, tree := range []*core.Value{n.Config, n.Args} {
 		if tree == nil {
 			continue
@@ -325,7 +327,7 @@ func attributeOf(n *core.Node, key string, argument bool) string {
 	return key
 }
 
-func (w *writer) retry(e *core.OnError, l *list) {
+func (w *writer) retry(e *core.OnError, l *attributeList) {
 	if e == nil {
 		return
 	}
@@ -349,9 +351,9 @@ func isZeroRetry(e core.OnError) bool {
 	return e.Backoff.Value == "" && e.Factor == nil && e.Base == nil && e.Max == nil && e.Jitter == nil && e.RetryOn.Value == "" && e.Then.Value == ""
 }
 
-func (w *writer) join(n *core.Node, l *list) {
+func (w *writer) join(n *core.Node, l *attributeList) {
 	if j := n.Join; j != nil {
-		w.unless(j.Race, l.subject, "a race")
+		w.rejectIf(j.Race, l.subject, "a race")
 		switch {
 		case j.Word() == core.JoinKOfN && j.Count != nil:
 			l.put("join_policy", fmt.Sprintf(`"%s(%d)"`, j.Word(), j.Count.Value))
@@ -369,8 +371,8 @@ func (w *writer) join(n *core.Node, l *list) {
 
 func (w *writer) edge(e *core.Edge) {
 	l := w.list("edge " + e.From.Value + " -> " + e.To.Value)
-	w.unless(e.Else || e.On.Value != "" || e.Handles != nil, l.subject, "on or else")
-	w.unless(e.When != nil && e.Parsed == nil, l.subject, "a condition that is an expression")
+	w.rejectIf(e.Else || e.On.Value != "" || e.Handles != nil, l.subject, "on or else")
+	w.rejectIf(e.When != nil && e.Parsed == nil, l.subject, "a condition that is an expression")
 	l.label(e.Label)
 	if e.When != nil {
 		l.text("condition", *e.When)
