@@ -54,9 +54,9 @@ func explain(problem string, data []byte, at int) (message, hint string) {
 	}
 }
 
-// placeHint replaces the hint if the line suggests a better one: the strings that most
+// lineHint replaces the hint if the line suggests a better one: the strings that most
 // often lack quotes are placeholders and conditions.
-func placeHint(line, hint string) string {
+func lineHint(line, hint string) string {
 	key, value, _ := strings.Cut(strings.TrimLeft(line, " -"), ":")
 	value = strings.TrimSpace(value)
 	switch {

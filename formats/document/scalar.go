@@ -40,7 +40,7 @@ func (w *walker) scalar(n *yaml.Node) *core.Value {
 		if n.Style&quoted == 0 && !tagged && overflows(n.Value) {
 			err = errRange
 		}
-		if at, ok := w.src.starts[n]; ok && err == nil {
+		if at, ok := w.src.nonLiteral[n]; ok && err == nil {
 			v.Pos = v.Pos.Written(w.src.written(n, at))
 		}
 	default:

@@ -29,7 +29,7 @@ func (s *source) isWritten(n *yaml.Node, at int) bool {
 // written returns the segments of a string that begins at an offset, including its
 // anchor and tag. It returns nil if they cannot be determined.
 func (s *source) written(n *yaml.Node, at int) []core.Segment {
-	t := &tracer{src: s, at: s.behindProperties(at), want: n.Value}
+	t := &tracer{src: s, at: s.afterProperties(at), want: n.Value}
 	switch c := t.char(); {
 	case n.Value == "":
 		return nil
@@ -51,8 +51,8 @@ func (s *source) writtenJSON(text string, at int) []core.Segment {
 	return t.segments()
 }
 
-// behindProperties returns the offset of a scalar's value, after its anchor and tag.
-func (s *source) behindProperties(at int) int {
+// afterProperties returns the offset of a scalar's value, after its anchor and tag.
+func (s *source) afterProperties(at int) int {
 	for at < len(s.data) && (s.data[at] == '&' || s.data[at] == '!') {
 		at += max(bytes.IndexAny(s.data[at:], " \t\r\n"), 1)
 		for rest := s.data[at:]; len(rest) > 0; rest = s.data[at:] {
@@ -70,12 +70,12 @@ func (s *source) behindProperties(at int) int {
 
 // tracer parses a string and records the origin of its bytes.
 type tracer struct {
-	src  *source
-	at   int    // offset in the document
-	want string // the value of the string
-	n    int    // number of bytes of want that have been found
-	list []core.Segment
-	last int // offset in the document of the beginning of the last segment
+	src          *source
+	at           int    // offset in the document
+	want         string // the value of the string
+	n            int    // number of bytes of want that have been found
+	list         []core.Segment
+	segmentStart int // offset in the document of the beginning of the last segment
 	// fresh is set at the beginning of a line, which starts a segment. failed is set
 	// once the document differs from want.
 	fresh, failed bool
@@ -104,8 +104,8 @@ func (t *tracer) lineBreak() (text string, n int) {
 	return "\n", n
 }
 
-// found records that a part of the string comes from an offset in the document.
-func (t *tracer) found(text string, at int) {
+// record records that a part of the string comes from an offset in the document.
+func (t *tracer) record(text string, at int) {
 	if text == "" {
 		return
 	}
@@ -113,28 +113,28 @@ func (t *tracer) found(text string, at int) {
 		t.failed = true
 		return
 	}
-	t.place(at)
+	t.addSegment(at)
 	t.n += len(text)
 	t.fresh = strings.HasSuffix(text, "\n")
 }
 
-// place begins a segment, unless the last segment includes this offset.
-func (t *tracer) place(at int) {
-	if k := len(t.list); k == 0 || t.fresh || at-t.last != t.n-int(t.list[k-1].Offset) {
+// addSegment begins a segment, unless the last segment includes this offset.
+func (t *tracer) addSegment(at int) {
+	if k := len(t.list); k == 0 || t.fresh || at-t.segmentStart != t.n-int(t.list[k-1].Offset) {
 		p := t.src.position(at)
 		t.list = append(t.list, core.Segment{Offset: int32(t.n), Line: p.Line, Column: p.Column})
-		t.last = at
+		t.segmentStart = at
 	}
 	t.fresh = false
 }
 
-// same records the current byte, which is literal, and advances.
-func (t *tracer) same() {
+// literalByte records the current byte, which is literal, and advances.
+func (t *tracer) literalByte() {
 	if t.n == len(t.want) || t.want[t.n] != t.src.data[t.at] {
 		t.failed = true
 		return
 	}
-	t.place(t.at)
+	t.addSegment(t.at)
 	t.n++
 	t.at++
 }
@@ -157,14 +157,14 @@ func (t *tracer) flow(quote byte) {
 			t.end(t.at)
 			return
 		case quote == '\'' && c == quote:
-			t.found("'", t.at)
+			t.record("'", t.at)
 			t.at += 2
 		case quote == '"' && c == '\\':
 			t.escape()
 		case t.blank() || broken > 0:
 			t.fold(false)
 		default:
-			t.same()
+			t.literalByte()
 		}
 	}
 	t.end(t.at)
@@ -173,7 +173,7 @@ func (t *tracer) flow(quote byte) {
 // end records the offset after the string.
 func (t *tracer) end(at int) {
 	if t.n == len(t.want) {
-		t.place(at)
+		t.addSegment(at)
 	}
 }
 
@@ -183,9 +183,9 @@ type piece struct {
 	at   int
 }
 
-func (t *tracer) foundAll(list []piece) {
+func (t *tracer) recordAll(list []piece) {
 	for _, p := range list {
-		t.found(p.text, p.at)
+		t.record(p.text, p.at)
 	}
 }
 
@@ -215,14 +215,14 @@ func (t *tracer) fold(joined bool) {
 	}
 	switch {
 	case !lines:
-		t.foundAll(blanks)
+		t.recordAll(blanks)
 		return
 	case first.text == "\n" && len(breaks) == 0:
-		t.found(" ", first.at)
+		t.record(" ", first.at)
 	case first.text != "\n":
-		t.found(first.text, first.at)
+		t.record(first.text, first.at)
 	}
-	t.foundAll(breaks)
+	t.recordAll(breaks)
 	t.fresh = true
 }
 
@@ -249,7 +249,7 @@ func (t *tracer) escape() {
 		text = string(t.rune(n))
 	}
 	t.failed = t.failed || text == ""
-	t.found(text, from)
+	t.record(text, from)
 }
 
 // rune parses the hexadecimal digits of an escape. In JSON, it also parses the second
@@ -309,11 +309,11 @@ func (t *tracer) block(literal bool, indent int) {
 	for column == indent && t.at < len(t.src.data) && !t.failed && t.n < len(t.want) {
 		switch {
 		case literal || inner || t.blank() || lead.text != "\n":
-			t.found(lead.text, lead.at)
+			t.record(lead.text, lead.at)
 		case len(breaks) == 0:
-			t.found(" ", lead.at)
+			t.record(" ", lead.at)
 		}
-		t.foundAll(breaks)
+		t.recordAll(breaks)
 		t.fresh, inner = true, t.blank()
 		lead = t.line()
 		end = lead.at
@@ -321,7 +321,7 @@ func (t *tracer) block(literal bool, indent int) {
 	}
 	for _, p := range append([]piece{lead}, breaks...) {
 		if t.n < len(t.want) && p.text != "" {
-			t.found(p.text, p.at)
+			t.record(p.text, p.at)
 			end = p.at
 		}
 	}
@@ -336,7 +336,7 @@ func (t *tracer) line() piece {
 			t.at += n
 			return end
 		}
-		t.same()
+		t.literalByte()
 	}
 	return piece{at: t.at}
 }

@@ -23,9 +23,9 @@ type source struct {
 	// file may be a single line of 10 MB.
 	lastLine, lastColumn, lastOffset int
 
-	// starts are the offsets of the scalars whose values the document does not contain
+	// nonLiteral are the offsets of the scalars whose values the document does not contain
 	// literally.
-	starts map[*yaml.Node]int
+	nonLiteral map[*yaml.Node]int
 
 	// budget is the number of bytes that may still be parsed to locate a syntax error.
 	budget int
@@ -104,11 +104,11 @@ func (s *source) locate(n *yaml.Node) {
 	at := s.offset(n.Line, n.Column)
 	if n.Kind == yaml.ScalarNode {
 		from := at
-		if at = s.textStart(n, from); !s.isWritten(n, at) {
-			if s.starts == nil {
-				s.starts = map[*yaml.Node]int{}
+		if at = s.stringStart(n, from); !s.isWritten(n, at) {
+			if s.nonLiteral == nil {
+				s.nonLiteral = map[*yaml.Node]int{}
 			}
-			s.starts[n] = from
+			s.nonLiteral[n] = from
 		}
 	}
 	p := s.position(at)
@@ -118,9 +118,9 @@ func (s *source) locate(n *yaml.Node) {
 	}
 }
 
-// textStart returns the offset of a string's first character, after the quote or block
+// stringStart returns the offset of a string's first character, after the quote or block
 // indicator. A string with an anchor or a tag keeps the offset of these.
-func (s *source) textStart(n *yaml.Node, at int) int {
+func (s *source) stringStart(n *yaml.Node, at int) int {
 	if at >= len(s.data) {
 		return at
 	}

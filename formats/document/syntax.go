@@ -36,14 +36,14 @@ func (s *source) syntaxError(err error) core.Diagnostic {
 	at := s.find(problem)
 	pos := s.position(at)
 	message, hint := explain(problem, s.data, at)
-	hint = placeHint(s.line(int(pos.Line)), hint)
+	hint = lineHint(s.line(int(pos.Line)), hint)
 	return core.Diagnostic{Code: core.CodeSyntax, Pos: pos, Message: message, Hint: hint}
 }
 
 // find returns the offset of a syntax error.
 func (s *source) find(problem string) int {
 	s.budget = maxProbeBytes + len(s.data)
-	_, consumed := s.drip(s.data)
+	_, consumed := s.probeBytes(s.data)
 	last := s.lineOf(max(0, consumed-1))
 	best := last
 	for line, probes := last, 0; line >= 0 && probes < maxProbes; line-- {
@@ -74,7 +74,7 @@ func (s *source) findInBrackets(problem, bracket string, first, last int) int {
 	// it. Commas on separate lines end the search.
 	fails := func(text []byte) bool {
 		text = append(text[:len(text):len(text)], "\n,\n,\n,\n,\n,\n"...)
-		p, consumed := s.drip(text)
+		p, consumed := s.probeBytes(text)
 		return p == problem && consumed < len(text)
 	}
 	char := "["
@@ -89,7 +89,7 @@ func (s *source) findInBrackets(problem, bracket string, first, last int) int {
 		if s.isEmpty(line) || !fails(s.data[:s.lineEnd(line)]) {
 			continue
 		}
-		closes := strings.IndexByte("]}", s.data[s.textOf(line)]) >= 0
+		closes := strings.IndexByte("]}", s.data[s.firstNonSpace(line)]) >= 0
 		if line > open && s.indent(line) <= s.indent(open) && !closes {
 			break
 		}
@@ -103,7 +103,7 @@ func (s *source) column(line int, fails func(text []byte) bool) int {
 	start, end := s.lines[line], s.lineEnd(line)
 	n := sort.Search(end-start, func(n int) bool { return fails(s.data[:start+n+1]) })
 	if n == end-start || s.budget <= 0 {
-		return s.textOf(line)
+		return s.firstNonSpace(line)
 	}
 	at := start + n
 	for at > start && !utf8.RuneStart(s.data[at]) {
@@ -121,14 +121,14 @@ func (s *source) probe(data []byte) string {
 	return problemOf(parse(bytes.NewReader(data)))
 }
 
-// drip is like probe, and also returns the number of bytes consumed when the problem
+// probeBytes is like probe, and also returns the number of bytes consumed when the problem
 // was found. The library is fed byte by byte and never reads more than a few bytes
 // ahead.
-func (s *source) drip(data []byte) (problem string, consumed int) {
+func (s *source) probeBytes(data []byte) (problem string, consumed int) {
 	if s.budget -= len(data); s.budget < 0 {
 		return "", 0
 	}
-	r := &dripReader{data: data}
+	r := &byteReader{data: data}
 	problem = problemOf(parse(r))
 	return problem, r.at
 }
@@ -140,12 +140,12 @@ func problemOf(_ *yaml.Node, err error) string {
 	return errorLine.ReplaceAllString(err.Error(), "")
 }
 
-type dripReader struct {
+type byteReader struct {
 	data []byte
 	at   int
 }
 
-func (r *dripReader) Read(p []byte) (int, error) {
+func (r *byteReader) Read(p []byte) (int, error) {
 	if r.at == len(r.data) || len(p) == 0 {
 		return 0, io.EOF
 	}
@@ -174,10 +174,10 @@ func (s *source) isEmpty(line int) bool {
 	return len(text) == 0 || text[0] == '#'
 }
 
-func (s *source) indent(line int) int { return s.textOf(line) - s.lines[line] }
+func (s *source) indent(line int) int { return s.firstNonSpace(line) - s.lines[line] }
 
-// textOf returns the offset of the first character of a line that is not a space.
-func (s *source) textOf(line int) int {
+// firstNonSpace returns the offset of the first character of a line that is not a space.
+func (s *source) firstNonSpace(line int) int {
 	text := s.data[s.lines[line]:s.lineEnd(line)]
 	return s.lines[line] + len(text) - len(bytes.TrimLeft(text, " "))
 }

@@ -11,18 +11,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// place is the context of a scalar: on its own line, in brackets, or as a key.
-type place uint8
+// scalarContext is the context of a scalar: on its own line, in brackets, or as a key.
+type scalarContext uint8
 
 const (
-	inBlock place = iota
+	inBlock scalarContext = iota
 	inFlow
 	asKey
 )
 
 // text formats a string as a scalar: plain if every YAML parser reads that as the same
 // string, else in double quotes.
-func (p *printer) text(s string, where place) string {
+func (p *printer) text(s string, where scalarContext) string {
 	if !utf8.ValidString(s) {
 		p.fail("string %q is not valid UTF-8", s)
 	}
@@ -40,14 +40,14 @@ var (
 	version     = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 )
 
-// constants are booleans or null. switches are booleans in YAML 1.1, so they are quoted
-// as values. A key is quoted only if it has to be.
+// constants are booleans or null. yaml11Booleans are booleans only in YAML 1.1, so they
+// are quoted as values. A key is quoted only if it has to be.
 var (
-	constants = []string{"true", "false", "null"}
-	switches  = []string{"yes", "no", "on", "off"}
+	constants      = []string{"true", "false", "null"}
+	yaml11Booleans = []string{"yes", "no", "on", "off"}
 )
 
-func plain(s string, where place) bool {
+func plain(s string, where scalarContext) bool {
 	switch {
 	case plainDigits.MatchString(s):
 		return version.MatchString(s) || isDigitName(s)
@@ -55,7 +55,7 @@ func plain(s string, where place) bool {
 		strings.Contains(s, ": "), strings.Contains(s, " #"),
 		where != inBlock && strings.ContainsAny(s, ",[]{}:?"),
 		where == asKey && strings.Contains(s, " "),
-		isOneOf(s, constants), where != asKey && isOneOf(s, switches):
+		isOneOf(s, constants), where != asKey && isOneOf(s, yaml11Booleans):
 		return false
 	}
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })

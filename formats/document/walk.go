@@ -9,10 +9,10 @@ import (
 type walker struct {
 	src *source
 	ds  core.Diagnostics
-	// open holds the anchored nodes that are being expanded. expanded counts the values
+	// expanding holds the anchored nodes that are being expanded. expanded counts the values
 	// created inside them.
-	open     []*yaml.Node
-	expanded int
+	expanding []*yaml.Node
+	expanded  int
 	// stopped is set once a limit is exceeded; the rest of the tree is invalid.
 	stopped bool
 }
@@ -30,7 +30,7 @@ func (w *walker) limit(n *yaml.Node, format string, args ...any) *core.Value {
 }
 
 func (w *walker) value(n *yaml.Node, depth int) *core.Value {
-	if len(w.open) > 0 {
+	if len(w.expanding) > 0 {
 		w.expanded++
 	}
 	switch {
@@ -61,15 +61,15 @@ func (w *walker) value(n *yaml.Node, depth int) *core.Value {
 // alias expands an alias. The position of the value is the alias. Positions inside the
 // value are those of the anchored original.
 func (w *walker) alias(n *yaml.Node, depth int) *core.Value {
-	for _, o := range w.open {
+	for _, o := range w.expanding {
 		if o == n.Alias {
 			w.errorf(core.CodeSyntax, n, "alias *%s is inside of its own anchor", n.Value)
 			return &core.Value{Pos: w.src.at(n), Lost: true}
 		}
 	}
-	w.open = append(w.open, n.Alias)
+	w.expanding = append(w.expanding, n.Alias)
 	out := w.value(n.Alias, depth)
-	w.open = w.open[:len(w.open)-1]
+	w.expanding = w.expanding[:len(w.expanding)-1]
 	if out.Kind == core.StringValue { // positions inside the string refer to the original
 		out.Pos = w.src.at(n).Written(core.Segments(core.At(out.Scalar.(string), out.Pos)))
 		return out

@@ -52,18 +52,18 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 	if p.opts.Kinds == nil || n.Kind.Value == "" {
 		return
 	}
-	own, ok := p.opts.Kinds(n.Kind.Value)
+	kindKeys, ok := p.opts.Kinds(n.Kind.Value)
 	if !ok {
 		return
 	}
 	known := &core.Value{Kind: core.ObjectValue, Pos: n.Config.Pos}
 	var meant []string
 	for i, k := range n.Config.Keys {
-		if slices.Contains(own, k.Value) {
+		if slices.Contains(kindKeys, k.Value) {
 			known.Set(k, n.Config.Values[i])
 			continue
 		}
-		all := slices.Concat(commonKeys, own)
+		all := slices.Concat(commonKeys, kindKeys)
 		p.ds.Errorf(core.CodeUnknownKey, k.Pos, "node %s: unknown key %q for kind %s", n.ID.Value, k.Value, n.Kind.Value).
 			WithHint("%s", core.KeyHint(k.Value, all))
 		meant = append(meant, core.Nearest(k.Value, all))
@@ -71,7 +71,7 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 	n.Config = known
 	absent := core.Absent(d)
 	for _, k := range meant {
-		if slices.Contains(absent, k) || slices.Contains(own, k) && known.Get(k) == nil {
+		if slices.Contains(absent, k) || slices.Contains(kindKeys, k) && known.Get(k) == nil {
 			n.Lost = append(n.Lost, k)
 		}
 	}

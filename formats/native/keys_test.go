@@ -7,11 +7,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// idle are the keys without effect, by section, and a document that contains all of
+// ineffective are the keys without effect, by section, and a document that contains all of
 // them.
-var idle = map[string][]string{"state": {"store"}, "field": {"$ref"}, "type": {"$ref"}, "loop": {"budget"}}
+var ineffective = map[string][]string{"state": {"store"}, "field": {"$ref"}, "type": {"$ref"}, "loop": {"budget"}}
 
-const idleKeys = `name: a
+const ineffectiveKeys = `name: a
 state:
   store: x
   schema:
@@ -25,7 +25,7 @@ graph:
 // TestKeysWithoutEffect checks that a key without effect is reported at its position,
 // and that no other key is documented as having none.
 func TestKeysWithoutEffect(t *testing.T) {
-	_, ds := Parse("a.yaml", []byte(idleKeys), Options{})
+	_, ds := Parse("a.yaml", []byte(ineffectiveKeys), Options{})
 	got := map[string]bool{}
 	for _, d := range ds {
 		if d.Severity != core.Warning || d.Code != core.CodeIgnored {
@@ -45,7 +45,7 @@ func TestKeysWithoutEffect(t *testing.T) {
 	for _, s := range sections {
 		for _, k := range Keys(s.name) {
 			known := false
-			for _, name := range idle[s.name] {
+			for _, name := range ineffective[s.name] {
 				known = known || name == k.Name
 			}
 			if says.MatchString(k.Doc) != known {

@@ -76,7 +76,7 @@ func TestDocuments(t *testing.T) {
 	for file, data := range documents(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			w, ds := Parse(file, data, options())
-			if ds = besidesReferences(ds); len(ds) > 0 {
+			if ds = withoutReferences(ds); len(ds) > 0 {
 				t.Fatal(ds)
 			}
 			w.Findings = nil
@@ -94,8 +94,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// besidesReferences removes the findings about $ref keys without effect.
-func besidesReferences(ds core.Diagnostics) core.Diagnostics {
+// withoutReferences removes the findings about $ref keys without effect.
+func withoutReferences(ds core.Diagnostics) core.Diagnostics {
 	return slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return strings.Contains(d.Message, "$ref: this key has no effect") })
 }
 
@@ -271,7 +271,7 @@ func TestEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, ds := Parse(file, data, options())
-	if w.Findings = nil; len(ds) != 2 || len(besidesReferences(ds)) > 0 {
+	if w.Findings = nil; len(ds) != 2 || len(withoutReferences(ds)) > 0 {
 		t.Fatal(ds)
 	}
 	golden(t, "testdata/everything.dump", dumpWith(w, true))
@@ -337,9 +337,9 @@ func TestOptionsZero(t *testing.T) {
 	}
 }
 
-// TestWorkflowBesideFindings checks that parsing a document with errors of shape still
+// TestWorkflowDespiteErrors checks that parsing a document with errors of shape still
 // returns a workflow for other checks.
-func TestWorkflowBesideFindings(t *testing.T) {
+func TestWorkflowDespiteErrors(t *testing.T) {
 	w, ds := Parse("x.yaml", []byte("name: x\nbad: 1\nruntime: {concurrency: 0}\ngraph: {nodes: [3, {id: a, kind: tool, impl: f}], edges: [{from: a, to: b}]}"), options())
 	if !ds.Failed(false) || w == nil {
 		t.Fatalf("workflow %v, findings %v", w, ds)

@@ -51,8 +51,8 @@ func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Option
 		return nil, ds.Capped()
 	}
 	p := &parser{opts: opts, ds: ds}
-	p.elseKeys()
-	p.references(tree)
+	p.hintElseKeys()
+	p.warnReferences(tree)
 	w := p.workflow(&doc)
 	if file != "" {
 		w.Dir = filepath.Dir(file)
@@ -68,14 +68,14 @@ type parser struct {
 	ds   core.Diagnostics
 }
 
-var threeNumbers = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
 func (p *parser) workflow(d *documentShape) *core.Workflow {
-	if v := d.Version; v.Pos.IsValid() && !threeNumbers.MatchString(v.Value) {
+	if v := d.Version; v.Pos.IsValid() && !versionPattern.MatchString(v.Value) {
 		p.ds.Errorf(core.CodeBadValue, v.Pos, "version: want three numbers with points, found %q", v.Value).
 			WithHint("write 1.0.0")
 	}
-	p.ignored("state.store", d.State.Store)
+	p.warnIgnored("state.store", d.State.Store)
 	w := &core.Workflow{
 		Name:        d.Name,
 		Version:     d.Version,
@@ -109,7 +109,7 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 	}
 	w.Incremental = incremental(d.Incremental)
 	for _, u := range d.Graph.Loops {
-		p.ignored("loop "+u.ID.Value+": budget", u.Budget)
+		p.warnIgnored("loop "+u.ID.Value+": budget", u.Budget)
 		w.Loops = append(w.Loops, loop(u))
 	}
 	return w
@@ -127,42 +127,42 @@ func (d *documentShape) lost() core.Lost {
 	return lost
 }
 
-// ignored warns about a key without effect.
-func (p *parser) ignored(what string, v *core.Value) {
+// warnIgnored warns about a key without effect.
+func (p *parser) warnIgnored(what string, v *core.Value) {
 	if v != nil {
 		p.ds.Warnf(core.CodeIgnored, v.Pos, "%s: this key has no effect", what)
 	}
 }
 
-// references warns of types with a $ref, which is not resolved.
-func (p *parser) references(tree *core.Value) {
+// warnReferences warns of types with a $ref, which is not resolved.
+func (p *parser) warnReferences(tree *core.Value) {
 	for _, section := range []*core.Value{tree.Get("state").Get("schema"), tree.Get("inputs")} {
 		if section == nil {
 			continue
 		}
 		for i, name := range section.Keys {
-			p.reference(name.Value, section.Values[i])
+			p.warnReference(name.Value, section.Values[i])
 		}
 	}
 }
 
-func (p *parser) reference(name string, t *core.Value) {
+func (p *parser) warnReference(name string, t *core.Value) {
 	if t == nil {
 		return
 	}
 	if ref := t.Get("$ref"); ref != nil {
 		p.ds.Warnf(core.CodeIgnored, ref.Pos, "%s: $ref: this key has no effect: nothing is checked by it", name).WithHint("write type, properties or items")
 	}
-	p.reference(name+".items", t.Get("items"))
+	p.warnReference(name+".items", t.Get("items"))
 	if members := t.Get("properties"); members != nil {
 		for i, m := range members.Keys {
-			p.reference(name+"."+m.Value, members.Values[i])
+			p.warnReference(name+"."+m.Value, members.Values[i])
 		}
 	}
 }
 
-// elseKeys adds a hint to the error about a key else of an edge.
-func (p *parser) elseKeys() {
+// hintElseKeys adds a hint to the error about a key else of an edge.
+func (p *parser) hintElseKeys() {
 	for i := range p.ds {
 		if d := &p.ds[i]; d.Code == core.CodeUnknownKey && strings.HasPrefix(d.Message, "edge ") && strings.HasSuffix(d.Message, `: unknown key "else"`) {
 			d.WithHint("write when: else")

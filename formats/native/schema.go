@@ -115,11 +115,11 @@ func closeNode(node *core.Object, r *core.Registry) {
 	var names, branches []any
 	for _, name := range r.KindNames() {
 		k, _ := r.Kind(name)
-		own := core.NewObject(0)
+		properties := core.NewObject(0)
 		for _, key := range k.Keys() {
-			own.Set(key, true)
+			properties.Set(key, true)
 		}
-		then := core.ObjectOf("properties", own)
+		then := core.ObjectOf("properties", properties)
 		if d, ok := k.(core.DocumentedKind); ok && d.Doc() != "" {
 			then.Set("description", d.Doc())
 		}
@@ -137,8 +137,8 @@ func closeNode(node *core.Object, r *core.Registry) {
 	node.Set("unevaluatedProperties", false)
 }
 
-// schemer is implemented by types that define their own schema.
-type schemer interface{ schema() *core.Object }
+// schemaProvider is implemented by types that define their own schema.
+type schemaProvider interface{ schema() *core.Object }
 
 func (conditionShape) schema() *core.Object {
 	return core.ObjectOf("type", []any{"string", "boolean", "number"})
@@ -163,10 +163,10 @@ func (bodyShape) schema() *core.Object {
 }
 
 var (
-	textType      = reflect.TypeFor[core.Text]()
+	stringType    = reflect.TypeFor[core.Text]()
 	intType       = reflect.TypeFor[core.Int]()
 	numberType    = reflect.TypeFor[core.Located[float64]]()
-	switchType    = reflect.TypeFor[core.Located[bool]]()
+	boolType      = reflect.TypeFor[core.Located[bool]]()
 	durationType  = reflect.TypeFor[core.Located[time.Duration]]()
 	treeType      = reflect.TypeFor[core.Value]()
 	interfaceType = reflect.TypeFor[any]()
@@ -179,7 +179,7 @@ const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s
 // valueSchema returns the schema of a value, given the Go type that it is decoded into
 // and its key. The limits of the key apply to the scalars in the value.
 func valueSchema(t reflect.Type, k *core.Key) *core.Object {
-	if s, ok := reflect.Zero(t).Interface().(schemer); ok {
+	if s, ok := reflect.Zero(t).Interface().(schemaProvider); ok {
 		return s.schema()
 	}
 	inner := *k
@@ -190,15 +190,15 @@ func valueSchema(t reflect.Type, k *core.Key) *core.Object {
 	switch {
 	case t == interfaceType || t == treeType:
 		return &core.Object{}
-	case t == textType:
-		return textSchema(k)
+	case t == stringType:
+		return stringSchema(k)
 	case t == intType:
 		return limited(core.ObjectOf("type", "integer"), k)
 	case t == numberType:
 		return limited(core.ObjectOf("type", "number"), k)
 	case t == durationType:
 		return durationSchema(k)
-	case t == switchType, t.Kind() == reflect.Bool:
+	case t == boolType, t.Kind() == reflect.Bool:
 		return core.ObjectOf("type", "boolean")
 	case t.Kind() == reflect.Pointer:
 		return valueSchema(t.Elem(), k)
@@ -209,14 +209,14 @@ func valueSchema(t reflect.Type, k *core.Key) *core.Object {
 	}
 }
 
-func collection(k *core.Key, kind, content string, of *core.Object, least string) *core.Object {
+func collection(k *core.Key, kind, content string, of *core.Object, minKey string) *core.Object {
 	if k.Required {
-		return core.ObjectOf("type", kind, content, of, least, int64(1))
+		return core.ObjectOf("type", kind, content, of, minKey, int64(1))
 	}
 	return core.ObjectOf("type", []any{kind, "null"}, content, of)
 }
 
-func textSchema(k *core.Key) *core.Object {
+func stringSchema(k *core.Key) *core.Object {
 	out := core.ObjectOf("type", "string")
 	switch {
 	case len(k.OneOf) > 0:
@@ -226,7 +226,7 @@ func textSchema(k *core.Key) *core.Object {
 		}
 		out.Set("enum", words)
 	case k.Name == "version":
-		out.Set("pattern", threeNumbers.String())
+		out.Set("pattern", versionPattern.String())
 	case k.Required:
 		out.Set("pattern", `\S`)
 	}

@@ -143,7 +143,7 @@ type (
 
 // DecodeValue decodes the mapping and warns of keys without effect under its policy.
 func (o *onErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
-	ds := shorthand(v, core.Decode(v, (*onErrorPlain)(o)))
+	ds := hintShorthand(v, core.Decode(v, (*onErrorPlain)(o)))
 	if o.Policy.Value == "skip" || o.Policy.Value == "fail_run" {
 		for _, k := range v.Keys {
 			if k.Value != "policy" && slices.Contains(core.KeyNames(*o), k.Value) {
@@ -156,11 +156,11 @@ func (o *onErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
 
 // DecodeValue decodes the mapping.
 func (o *unitOnErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
-	return shorthand(v, core.Decode(v, (*unitOnErrorPlain)(o)))
+	return hintShorthand(v, core.Decode(v, (*unitOnErrorPlain)(o)))
 }
 
-// shorthand adds a hint to the error about a string in place of the mapping.
-func shorthand(v *core.Value, ds core.Diagnostics) core.Diagnostics {
+// hintShorthand adds a hint to the error about a string in place of the mapping.
+func hintShorthand(v *core.Value, ds core.Diagnostics) core.Diagnostics {
 	switch policy, _ := v.Scalar.(string); policy {
 	case "retry":
 		ds[0].WithHint("write {policy: retry, attempts: 3}")
@@ -181,7 +181,7 @@ func (*loopShape) DecodeSubject(v *core.Value) string { return named("loop", v, 
 
 // DecodeSubject names the edge by its ends.
 func (*edgeShape) DecodeSubject(v *core.Value) string {
-	from, to := word(v, "from"), word(v, "to")
+	from, to := wordMember(v, "from"), wordMember(v, "to")
 	if from == "" || to == "" {
 		return ""
 	}
@@ -189,14 +189,14 @@ func (*edgeShape) DecodeSubject(v *core.Value) string {
 }
 
 func named(what string, v *core.Value, key string) string {
-	if id := word(v, key); id != "" {
+	if id := wordMember(v, key); id != "" {
 		return what + " " + id
 	}
 	return ""
 }
 
-// word returns a member that is a short string on one line, "" otherwise.
-func word(v *core.Value, key string) string {
+// wordMember returns a member that is a short string on one line, "" otherwise.
+func wordMember(v *core.Value, key string) string {
 	s, _ := v.Get(key).Plain().(string)
 	if len(s) > 80 || strings.ContainsAny(s, " \t\r\n") {
 		return ""

@@ -54,7 +54,7 @@ func (o object) put(key string, v *core.Value) { o.Set(core.At(key, core.Positio
 
 func (o object) text(key string, t core.Text) {
 	if t.Value != "" {
-		o.put(key, textValue(t.Value))
+		o.put(key, stringValue(t.Value))
 	}
 }
 
@@ -77,14 +77,14 @@ func (o object) flag(key string, b bool) {
 	}
 }
 
-// texts adds a list of strings. An empty list is left out unless always is true.
-func (o object) texts(key string, list []string, always bool) {
+// stringList adds a list of strings. An empty list is left out unless always is true.
+func (o object) stringList(key string, list []string, always bool) {
 	if len(list) == 0 && !always {
 		return
 	}
 	v := &core.Value{Kind: core.ArrayValue}
 	for _, s := range list {
-		v.Items = append(v.Items, textValue(s))
+		v.Items = append(v.Items, stringValue(s))
 	}
 	o.put(key, v)
 }
@@ -111,11 +111,11 @@ func (o object) millis(key string, d *core.Located[time.Duration], byDefault tim
 	case d.Value%time.Millisecond == 0:
 		o.put(key, intValue(int(d.Value/time.Millisecond)))
 	default:
-		o.put(key, textValue(d.Value.String()))
+		o.put(key, stringValue(d.Value.String()))
 	}
 }
 
-func textValue(s string) *core.Value { return &core.Value{Kind: core.StringValue, Scalar: s} }
+func stringValue(s string) *core.Value { return &core.Value{Kind: core.StringValue, Scalar: s} }
 
 func intValue(n int) *core.Value { return &core.Value{Kind: core.IntValue, Scalar: int64(n)} }
 
@@ -224,8 +224,8 @@ func (w *writer) node(n *core.Node) *core.Value {
 	if n.Args != nil && len(n.Args.Keys) > 0 {
 		o.put("args", n.Args)
 	}
-	o.texts("reads", core.Strings(n.Reads), false)
-	o.texts("writes", core.Strings(n.Writes), n.HasWrites)
+	o.stringList("reads", core.Strings(n.Reads), false)
+	o.stringList("writes", core.Strings(n.Writes), n.HasWrites)
 	if f := n.ForEach; f != nil {
 		fe := newObject()
 		fe.text("source", f.Source)
@@ -238,7 +238,7 @@ func (w *writer) node(n *core.Node) *core.Value {
 	o.flag("allow_partial", n.AllowPartial)
 	o.flag("auto_status", n.AutoStatus)
 	if n.Timeout != nil {
-		o.put("timeout", textValue(n.Timeout.Value.String()))
+		o.put("timeout", stringValue(n.Timeout.Value.String()))
 	}
 	joinTree(o, n.Join)
 	o.number("priority", &n.Priority, 0)
@@ -298,9 +298,9 @@ func edgeTree(e *core.Edge) *core.Value {
 	o.text("to", e.To)
 	switch {
 	case e.Else:
-		o.put("when", textValue("else"))
+		o.put("when", stringValue("else"))
 	case e.When != nil:
-		o.put("when", textValue(e.When.Value))
+		o.put("when", stringValue(e.When.Value))
 	}
 	o.word("on", e.On, "success")
 	if e.Handles != nil {
@@ -313,11 +313,11 @@ func (w *writer) pipeline(p *core.Pipeline) *core.Value {
 	o := w.section()
 	o.text("id", p.ID)
 	o.text("items", p.Items)
-	o.texts("stages", core.Strings(p.Stages), true)
+	o.stringList("stages", core.Strings(p.Stages), true)
 	o.number("concurrency", p.Concurrency, 1)
 	o.number("batch", p.Batch, 0)
 	if p.Flush != nil {
-		o.put("flush", textValue(p.Flush.Value.String()))
+		o.put("flush", stringValue(p.Flush.Value.String()))
 	}
 	o.text("phase", p.Phase)
 	o.object("on_error", onErrorTree(p.OnError))
@@ -330,10 +330,10 @@ func (w *writer) loop(l *core.Loop) *core.Value {
 	if len(l.Body) == 1 && !l.BodyIsList {
 		o.text("body", l.Body[0])
 	} else {
-		o.texts("body", core.Strings(l.Body), true)
+		o.stringList("body", core.Strings(l.Body), true)
 	}
 	if l.Until != nil {
-		o.put("until", textValue(l.Until.Value))
+		o.put("until", stringValue(l.Until.Value))
 	}
 	o.number("max_iters", l.MaxIters, 0)
 	o.word("on_exhausted", l.OnExhausted, "continue")

@@ -236,7 +236,7 @@ func TestWriteIsCanonical(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, ds := Parse("everything.json", json, options())
-	if len(besidesReferences(ds)) > 0 {
+	if len(withoutReferences(ds)) > 0 {
 		t.Fatal(ds)
 	}
 	out, err := Write(w)

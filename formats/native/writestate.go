@@ -9,7 +9,7 @@ func (w *writer) inputs(o object, d *core.Workflow) {
 	inputs := w.section()
 	for _, in := range d.Inputs {
 		v := newObject()
-		t := or(in.Type)
+		t := orEmpty(in.Type)
 		if len(t.Required) > 0 || t.Ref != "" {
 			w.fail("input %s: required members and $ref of a type cannot be written", in.Name.Value)
 		}
@@ -33,7 +33,7 @@ func (w *writer) state(o object, d *core.Workflow) {
 			w.fail("field %s: its merge strategy is a Go function, which a document cannot hold", f.Name.Value)
 		}
 		v := newObject()
-		t := or(f.Type)
+		t := orEmpty(f.Type)
 		kind(v, t)
 		v.word("merge", f.Merge, "last_wins")
 		v.text("key", f.Key)
@@ -47,8 +47,8 @@ func (w *writer) state(o object, d *core.Workflow) {
 	o.put("state", state.Value)
 }
 
-// or returns t, or an empty type if t is nil.
-func or(t *core.Type) *core.Type {
+// orEmpty returns t, or an empty type if t is nil.
+func orEmpty(t *core.Type) *core.Type {
 	if t == nil {
 		return &core.Type{}
 	}
@@ -57,7 +57,7 @@ func or(t *core.Type) *core.Type {
 
 func kind(o object, t *core.Type) {
 	if t.Kind != core.AnyType {
-		o.put("type", textValue(t.Kind.String()))
+		o.put("type", stringValue(t.Kind.String()))
 	}
 }
 
@@ -69,11 +69,11 @@ func (w *writer) typeParts(o object, t *core.Type, subject string) {
 	if len(t.Properties) > 0 {
 		props := newObject()
 		for _, p := range t.Properties {
-			props.put(p.Name, w.typeTree(or(p.Type), subject).Value)
+			props.put(p.Name, w.typeTree(orEmpty(p.Type), subject).Value)
 		}
 		o.put("properties", props.Value)
 	}
-	o.texts("required", t.Required, false)
+	o.stringList("required", t.Required, false)
 	if len(t.Enum) > 0 {
 		enum := &core.Value{Kind: core.ArrayValue}
 		for _, e := range t.Enum {

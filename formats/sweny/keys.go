@@ -7,27 +7,27 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// fate says how a top-level key is treated that the format does not define, or that has
+// effect says how a top-level key is treated that the format does not define, or that has
 // no effect in this engine.
-type fate uint8
+type effect uint8
 
 const (
-	kept   fate = iota // it is meant for other programs: it is kept and written back
-	undone             // it asks for something that this engine does not do, which is a warning
+	keptOnly effect = iota // it is meant for other programs: it is kept and written back
+	noEffect               // it asks for something that this engine does not do, which is a warning
 )
 
 // topKey is a known top-level key that documentShape does not have. All of them are
 // kept and written back.
 type topKey struct {
-	name string
-	fate fate
-	hint string // of an undone key: what to do instead
+	name   string
+	effect effect
+	hint   string // of an undone key: what to do instead
 }
 
 const (
-	noScheduler = "the program that starts the run decides when: cron, or a workflow of the CI"
-	noSecrets   = "a run has the environment that it is started in"
-	later       = "it is a key of later versions of the format"
+	noScheduler   = "the program that starts the run decides when: cron, or a workflow of the CI"
+	noSecrets     = "a run has the environment that it is started in"
+	laterVersions = "it is a key of later versions of the format"
 )
 
 // documentKeys are the top-level keys that have an effect, otherKeys the other known
@@ -37,26 +37,26 @@ var (
 	otherKeys    = []topKey{
 		{name: "author"}, {name: "category"}, {name: "color"}, {name: "icon"}, {name: "sample_output"}, {name: "sweny_version"},
 		{name: "tags"}, {name: "variables"}, {name: "version"}, {name: "$schema"},
-		{name: "budget", fate: undone, hint: "run it with --budget-tokens or --budget-cost"},
-		{name: "permissions", fate: undone, hint: later}, {name: "safe_outputs", fate: undone, hint: later},
-		{name: "context_mode", fate: undone, hint: later}, {name: "on_fail", fate: undone, hint: "run it with --fail-fast"},
-		{name: "outputs", fate: undone, hint: later}, {name: "agent_env", fate: undone, hint: later},
-		{name: "verify", fate: undone, hint: "say at nodes what to check, under eval"},
-		{name: "schedule", fate: undone, hint: noScheduler}, {name: "trigger", fate: undone, hint: noScheduler},
-		{name: "triggers", fate: undone, hint: noScheduler}, {name: "on", fate: undone, hint: noScheduler},
-		{name: "env", fate: undone, hint: noSecrets}, {name: "secrets", fate: undone, hint: noSecrets},
-		{name: "timeout", fate: undone, hint: "end the run from outside, or set WAVEFOLD_MODEL_TIMEOUT for calls of models"},
-		{name: "mcp", fate: undone, hint: "servers of tools are not supported: register Go functions"},
+		{name: "budget", effect: noEffect, hint: "run it with --budget-tokens or --budget-cost"},
+		{name: "permissions", effect: noEffect, hint: laterVersions}, {name: "safe_outputs", effect: noEffect, hint: laterVersions},
+		{name: "context_mode", effect: noEffect, hint: laterVersions}, {name: "on_fail", effect: noEffect, hint: "run it with --fail-fast"},
+		{name: "outputs", effect: noEffect, hint: laterVersions}, {name: "agent_env", effect: noEffect, hint: laterVersions},
+		{name: "verify", effect: noEffect, hint: "say at nodes what to check, under eval"},
+		{name: "schedule", effect: noEffect, hint: noScheduler}, {name: "trigger", effect: noEffect, hint: noScheduler},
+		{name: "triggers", effect: noEffect, hint: noScheduler}, {name: "on", effect: noEffect, hint: noScheduler},
+		{name: "env", effect: noEffect, hint: noSecrets}, {name: "secrets", effect: noEffect, hint: noSecrets},
+		{name: "timeout", effect: noEffect, hint: "end the run from outside, or set WAVEFOLD_MODEL_TIMEOUT for calls of models"},
+		{name: "mcp", effect: noEffect, hint: "servers of tools are not supported: register Go functions"},
 	}
 	// laterNodeKeys are keys of nodes in later versions of the format. Unknown keys of
 	// nodes are errors, so these keys are rejected.
 	laterNodeKeys = []string{"budget", "agent_env", "on_fail", "permissions", "outputs"}
 )
 
-func nodeLater(key string) bool { return slices.Contains(laterNodeKeys, key) }
+func isLaterNodeKey(key string) bool { return slices.Contains(laterNodeKeys, key) }
 
-// others reports the top-level keys that have no effect. They are kept.
-func (l *loader) others(rest *core.Value) {
+// reportOtherKeys reports the top-level keys that have no effect. They are kept.
+func (l *loader) reportOtherKeys(rest *core.Value) {
 	for i, k := range rest.Keys {
 		if k.Value == "spec_version" {
 			if v := core.JSON(rest.Values[i].Plain()); strings.Trim(v, `"`) != "1" {
@@ -66,7 +66,7 @@ func (l *loader) others(rest *core.Value) {
 		}
 		at := slices.IndexFunc(otherKeys, func(o topKey) bool { return o.name == k.Value })
 		switch {
-		case at >= 0 && otherKeys[at].fate == kept:
+		case at >= 0 && otherKeys[at].effect == keptOnly:
 		case at >= 0:
 			l.ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("%s", otherKeys[at].hint)
 		case slices.Contains(nodeKeys, k.Value):
@@ -82,7 +82,7 @@ func (l *loader) others(rest *core.Value) {
 type blankKeys struct {
 	texts    []string // must not be an empty string
 	lists    []string // must be a list
-	full     []string // must be a list with at least one element
+	nonEmpty []string // must be a list with at least one element
 	nonBlank []string // must be a list without empty strings
 	mappings []string
 }
@@ -90,15 +90,15 @@ type blankKeys struct {
 var (
 	documentBlanks = blankKeys{texts: []string{"model", "judge_model"}, lists: []string{"rules", "context"}, mappings: []string{"inputs", "skills"}}
 	nodeBlanks     = blankKeys{texts: []string{"model", "judge_model", "eval_policy"}, lists: []string{"skills", "rules", "context", "eval", "disallowed_tools"},
-		full: []string{"eval"}, nonBlank: []string{"disallowed_tools"}}
-	toolsBlanks = blankKeys{full: []string{"allow", "deny"}, nonBlank: []string{"allow", "deny"}}
+		nonEmpty: []string{"eval"}, nonBlank: []string{"disallowed_tools"}}
+	toolsBlanks = blankKeys{nonEmpty: []string{"allow", "deny"}, nonBlank: []string{"allow", "deny"}}
 	retryBlanks = blankKeys{texts: []string{"instruction"}}
 	checkBlanks = blankKeys{texts: []string{"model"}}
 	ruleBlanks  = blankKeys{nonBlank: []string{"any_tool_called", "all_tools_called", "no_tool_called"}}
 )
 
-// blanks reports keys of a mapping that are set to an empty value.
-func (l *loader) blanks(subject string, v *core.Value, keys blankKeys) {
+// reportBlanks reports keys of a mapping that are set to an empty value.
+func (l *loader) reportBlanks(subject string, v *core.Value, keys blankKeys) {
 	if v == nil {
 		return
 	}
@@ -120,7 +120,7 @@ func (l *loader) blanks(subject string, v *core.Value, keys blankKeys) {
 			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: want a list, found nothing", subject, k.Value).WithHint("leave the key out")
 		case is(keys.mappings) && m.Kind == core.NullValue:
 			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: want a mapping, found nothing", subject, k.Value).WithHint("leave the key out")
-		case is(keys.full) && m.Kind == core.ArrayValue && len(m.Items) == 0:
+		case is(keys.nonEmpty) && m.Kind == core.ArrayValue && len(m.Items) == 0:
 			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: the list is empty", subject, k.Value).WithHint("leave the key out")
 		case is(keys.nonBlank):
 			for _, t := range m.Items {
@@ -132,20 +132,20 @@ func (l *loader) blanks(subject string, v *core.Value, keys blankKeys) {
 	}
 }
 
-// nodeBlanks reports keys of a node that are set to an empty value.
-func (l *loader) nodeBlanks(subject string, v *core.Value) {
-	l.blanks(subject, v, nodeBlanks)
-	if t := v.Get("tools"); t != nil && (list(t.Get("allow")) || list(t.Get("deny"))) {
-		l.blanks(subject+": tools", t, toolsBlanks)
+// reportNodeBlanks reports keys of a node that are set to an empty value.
+func (l *loader) reportNodeBlanks(subject string, v *core.Value) {
+	l.reportBlanks(subject, v, nodeBlanks)
+	if t := v.Get("tools"); t != nil && (hasItems(t.Get("allow")) || hasItems(t.Get("deny"))) {
+		l.reportBlanks(subject+": tools", t, toolsBlanks)
 	}
-	l.blanks(subject+": retry", v.Get("retry"), retryBlanks)
+	l.reportBlanks(subject+": retry", v.Get("retry"), retryBlanks)
 	if eval := v.Get("eval"); eval != nil {
 		for _, check := range eval.Items {
-			l.blanks(subject+": eval", check, checkBlanks)
-			l.blanks(subject+": eval", check.Get("rule"), ruleBlanks)
+			l.reportBlanks(subject+": eval", check, checkBlanks)
+			l.reportBlanks(subject+": eval", check.Get("rule"), ruleBlanks)
 		}
 	}
 }
 
-// list reports whether a value is a list with at least one element.
-func list(v *core.Value) bool { return v != nil && len(v.Items) > 0 }
+// hasItems reports whether a value is a list with at least one element.
+func hasItems(v *core.Value) bool { return v != nil && len(v.Items) > 0 }

@@ -24,7 +24,7 @@ func TestOtherKeys(t *testing.T) {
 			t.Errorf("%s is not kept", k.name)
 		}
 		switch warned := len(ds) == 1 && ds[0].Severity == core.Warning && ds[0].Code == core.CodeIgnored && ds[0].Pos.Line == 6; {
-		case k.fate == kept && len(ds) > 0, k.fate == undone && (!warned || ds[0].Hint == ""):
+		case k.effect == keptOnly && len(ds) > 0, k.effect == noEffect && (!warned || ds[0].Hint == ""):
 			t.Errorf("%s: findings %v", k.name, ds)
 		}
 		if out, err := Write(w); err != nil || !strings.Contains(string(out), k.name+": x\n") && !strings.Contains(string(out), `"`+k.name+`": x`) {

@@ -36,19 +36,19 @@ func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnos
 // findings of that step. A nil tree means that the document could not be parsed.
 func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Options) (*core.Workflow, core.Diagnostics) {
 	if tree == nil {
-		return nil, coded(found).Capped()
+		return nil, recoded(found).Capped()
 	}
 	var doc documentShape
 	ds, ok := document.DecodeTree(tree, found, &doc)
 	if !ok {
-		return nil, coded(ds).Capped()
+		return nil, recoded(ds).Capped()
 	}
 	l := &loader{ds: ds, opts: opts, library: library{files: opts.Files, read: map[string]textOrError{}}}
 	w := l.workflow(tree, &doc)
 	if file != "" {
 		w.Dir = filepath.Dir(file)
 	}
-	w.Findings = coded(l.ds)
+	w.Findings = recoded(l.ds)
 	return w, w.Findings.Capped()
 }
 
@@ -62,13 +62,13 @@ func Is(tree *core.Value) bool {
 	return nodes != nil && nodes.Kind == core.ObjectValue || tree.Get("entry") != nil || nodes == nil && tree.Get("id") != nil
 }
 
-// looks match lines that occur in documents of this format.
-var looks = []*regexp.Regexp{regexp.MustCompile(`(?m)^[ \t{]*"?entry"?[ \t]*:`), regexp.MustCompile(`(?m)^[ \t{]*"?nodes"?[ \t]*:`)}
+// lookPatterns match lines that occur in documents of this format.
+var lookPatterns = []*regexp.Regexp{regexp.MustCompile(`(?m)^[ \t{]*"?entry"?[ \t]*:`), regexp.MustCompile(`(?m)^[ \t{]*"?nodes"?[ \t]*:`)}
 
 // Looks reports whether text that cannot be parsed appears to be a document of this
 // format.
 func Looks(data []byte) bool {
-	return !slices.ContainsFunc(looks, func(line *regexp.Regexp) bool { return !line.Match(data) })
+	return !slices.ContainsFunc(lookPatterns, func(line *regexp.Regexp) bool { return !line.Match(data) })
 }
 
 // codes maps the engine's codes for syntax and shape errors to those of this format.
@@ -78,7 +78,7 @@ var codes = map[core.Code]core.Code{
 	core.CodeSyntax: core.CodeParseDocument,
 }
 
-func coded(ds core.Diagnostics) core.Diagnostics {
+func recoded(ds core.Diagnostics) core.Diagnostics {
 	out := slices.Clone(ds)
 	out.Recode(codes)
 	return out
@@ -93,8 +93,8 @@ type loader struct {
 	doc     *documentShape
 	library library
 	skills  map[string]*skillShape
-	// known are the names that may occur in the context of a node.
-	known []string
+	// contextNames are the names that may occur in the context of a node.
+	contextNames []string
 	// assembled is the number of bytes in assembled strings, limited by maxAssembled.
 	assembled int
 }
@@ -119,15 +119,15 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 			Pos:        d.Pos,
 		},
 	}
-	l.edgesKey(tree)
-	l.others(d.Rest)
-	l.blanks("", tree, documentBlanks)
+	l.requireEdges(tree)
+	l.reportOtherKeys(d.Rest)
+	l.reportBlanks("", tree, documentBlanks)
 	l.inputs()
 	l.inlineSkills()
 	shared := shared{rules: l.assemble("", l.sources(d.Rules, "rules", "rules")), context: l.assemble("", l.sources(d.Context, "context", "context"))}
-	l.known = []string{core.InputsKey}
+	l.contextNames = []string{core.InputsKey}
 	for _, m := range d.Nodes {
-		l.known = append(l.known, m.Key.Value)
+		l.contextNames = append(l.contextNames, m.Key.Value)
 	}
 	for _, m := range d.Nodes {
 		l.w.Nodes = append(l.w.Nodes, l.node(m.Key, m.Value, &shared))
@@ -135,7 +135,7 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 	for i := range d.Edges {
 		l.w.Edges = append(l.w.Edges, l.edge(i, &d.Edges[i]))
 	}
-	l.judges()
+	l.warnJudgeCalls()
 	l.w.Sources = l.library.found
 	if d.Parallel || l.opts.Parallel {
 		l.parallel()
@@ -159,9 +159,9 @@ func attributes(v *core.Value, but ...string) *core.Object {
 	return out
 }
 
-// edgesKey reports a document without the key edges. The list is required even if it is
+// requireEdges reports a document without the key edges. The list is required even if it is
 // empty, so that a truncated document is detected.
-func (l *loader) edgesKey(tree *core.Value) {
+func (l *loader) requireEdges(tree *core.Value) {
 	switch v := tree.Get("edges"); {
 	case v == nil && !tree.Lost:
 		l.ds.Errorf(core.CodeSchema, tree.Pos, `key "edges" is missing`).WithHint("write edges: [] if there are none")
@@ -185,9 +185,9 @@ var otherShapes = map[string]string{
 	"verify": "the key is called eval and takes a list of checks with names, such as {name: called, kind: function, rule: {any_tool_called: [...]}}",
 }
 
-// unknown reports unknown keys of a mapping, and returns the keys that were most likely
+// reportUnknownKeys reports unknown keys of a mapping, and returns the keys that were most likely
 // intended.
-func (l *loader) unknown(subject string, rest *core.Value, known []string) (meant core.Lost) {
+func (l *loader) reportUnknownKeys(subject string, rest *core.Value, known []string) (meant core.Lost) {
 	if rest == nil {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (l *loader) unknown(subject string, rest *core.Value, known []string) (mean
 			f.WithHint("%s", cmp.Or(otherShapes[k.Value], "the key is called "+other))
 		case k.Value == "else":
 			f.WithHint("leave out when: an edge without a condition is followed when none of the others fits")
-		case nodeLater(k.Value):
+		case isLaterNodeKey(k.Value):
 			f.WithHint("this key of later versions of the format is not supported")
 		default:
 			f.WithHint("%s", core.KeyHint(k.Value, known))
@@ -220,7 +220,7 @@ func (l *loader) edge(i int, d *edgeShape) *core.Edge {
 		subject = fmt.Sprintf("edges[%d]", i)
 	}
 	e := &core.Edge{From: d.From, To: d.To, MaxIterations: d.MaxIterations, Pos: d.Pos}
-	e.Lost = slices.Concat(d.Lost, l.unknown(subject, d.Rest, edgeKeys))
+	e.Lost = slices.Concat(d.Lost, l.reportUnknownKeys(subject, d.Rest, edgeKeys))
 	l.when(e, d.When, subject)
 	return e
 }

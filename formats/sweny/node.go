@@ -35,11 +35,11 @@ func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
 	subject := "node " + id.Value
 	n := &core.Node{ID: id, Kind: core.At(kindAgent, id.Pos), Label: d.Name, HasWrites: true, Pos: id.Pos,
 		Attributes: attributes(v, "name"), Config: &core.Value{Kind: core.ObjectValue, Pos: v.Pos}}
-	n.Lost = append(d.Lost, l.unknown(subject, d.Rest, nodeKeys)...)
+	n.Lost = append(d.Lost, l.reportUnknownKeys(subject, d.Rest, nodeKeys)...)
 	if id.Value == core.InputsKey {
 		l.ds.Errorf(core.CodeSchema, id.Pos, "a node cannot be called %q: the inputs of the run go by that name", id.Value).WithHint("choose another name")
 	}
-	l.nodeBlanks(subject, v)
+	l.reportNodeBlanks(subject, v)
 	c := &config{tree: v, out: n.Config}
 	if !l.instruction(n, &d, c) {
 		n.Lost = append(n.Lost, "instruction")
@@ -47,7 +47,7 @@ func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
 	l.preamble(&d, c, common)
 	c.flag("context", true)
 	c.flag("lenient", true)
-	c.text("model", first(d.Model, l.doc.Model))
+	c.text("model", firstNonBlank(d.Model, l.doc.Model))
 	l.output(n, &d, c)
 	if d.MaxTurns != nil {
 		c.set("max_turns", &core.Value{Kind: core.IntValue, Scalar: int64(d.MaxTurns.Value), Pos: d.MaxTurns.Pos})
@@ -81,7 +81,7 @@ func (c *config) setFrom(key, from string, v *core.Value) {
 	c.out.Set(core.At(key, pos), v)
 }
 
-func (c *config) keep(key string, v *core.Value) {
+func (c *config) setIfPresent(key string, v *core.Value) {
 	if v != nil {
 		c.set(key, v)
 	}
@@ -93,16 +93,16 @@ func (c *config) flag(key string, b bool) {
 
 func (c *config) text(key string, t core.Text) {
 	if t.Value != "" {
-		c.set(key, textTree(t))
+		c.set(key, stringTree(t))
 	}
 }
 
-func textTree(t core.Text) *core.Value {
+func stringTree(t core.Text) *core.Value {
 	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
 }
 
-// first returns the first string that is not empty.
-func first(list ...core.Text) core.Text {
+// firstNonBlank returns the first string that is not empty.
+func firstNonBlank(list ...core.Text) core.Text {
 	for _, t := range list {
 		if t.Value != "" {
 			return t
@@ -121,7 +121,7 @@ func (l *loader) instruction(n *core.Node, d *nodeShape, c *config) bool {
 	case ok:
 		c.text("instruction", t)
 	case d.Instruction.kind == urlSource: // a URL is not an error of the document
-		n.Handler = unfetched(strings.TrimSpace(d.Instruction.text.Value))
+		n.Handler = unfetchedHandler(strings.TrimSpace(d.Instruction.text.Value))
 		return true
 	}
 	return ok
@@ -143,15 +143,15 @@ func (l *loader) sources(list []sourceShape, subject, field string) []core.Text 
 // the run, the workflow and the node, in this order, or from the node alone.
 func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
 	list := &core.Value{Kind: core.ArrayValue, Pos: c.tree.Pos}
-	add := func(title, key, text string, own *nodeSourcesShape) {
+	add := func(title, key, text string, nodeSources *nodeSourcesShape) {
 		input := key
-		if own != nil {
-			if own.only {
+		if nodeSources != nil {
+			if nodeSources.only {
 				input, text = "", ""
 			}
-			text = l.assemble(text, l.sources(own.sources, "node "+d.id+": "+key, "nodes."+d.id+"."+key))
+			text = l.assemble(text, l.sources(nodeSources.sources, "node "+d.id+": "+key, "nodes."+d.id+"."+key))
 		}
-		if e := titled(title, input, text, c.tree.Pos); e != nil {
+		if e := preambleSection(title, input, text, c.tree.Pos); e != nil {
 			list.Items = append(list.Items, e)
 		}
 	}
@@ -185,17 +185,17 @@ func (l *loader) assemble(text string, more []core.Text) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// titled returns a section of the preamble: a title, the name of the run's input whose
+// preambleSection returns a section of the preamble: a title, the name of the run's input whose
 // text comes first, and the text of the document. It returns nil if the section would
 // be empty.
-func titled(title, input, text string, pos core.Position) *core.Value {
+func preambleSection(title, input, text string, pos core.Position) *core.Value {
 	if input == "" && text == "" {
 		return nil
 	}
 	s := &core.Value{Kind: core.ObjectValue, Pos: pos}
 	put := func(key, text string) {
 		if text != "" {
-			s.Set(core.At(key, pos), textTree(core.At(text, pos)))
+			s.Set(core.At(key, pos), stringTree(core.At(text, pos)))
 		}
 	}
 	put("title", title)
@@ -237,7 +237,7 @@ func (l *loader) toolFilter(d *nodeShape, c *config) {
 // requires reads the checks before the model is called. It warns of paths that can
 // never match because they begin neither at the inputs nor at a node.
 func (l *loader) requires(d *nodeShape, c *config) {
-	c.keep("requires", d.Requires)
+	c.setIfPresent("requires", d.Requires)
 	for _, path := range requiredPaths(d.Requires) {
 		text := path.Value
 		if _, rest, ok := strings.Cut(text, ":"); ok { // after all: or any:
@@ -245,9 +245,9 @@ func (l *loader) requires(d *nodeShape, c *config) {
 		}
 		first, _, _ := strings.Cut(text, ".")
 		first = strings.TrimSuffix(first, "[*]")
-		if first != "" && !slices.Contains(l.known, first) {
+		if first != "" && !slices.Contains(l.contextNames, first) {
 			l.ds.Warnf(core.CodeUnknownNode, path.Pos, "node %s: requires: %s will never be there: there is no node %q", d.id, path.Value, first).
-				WithHint("%s", cmp.Or(core.DidYouMean(first, l.known), "a path begins with "+core.InputsKey+" or a node"))
+				WithHint("%s", cmp.Or(core.DidYouMean(first, l.contextNames), "a path begins with "+core.InputsKey+" or a node"))
 		}
 	}
 }
@@ -283,8 +283,8 @@ func (l *loader) eval(d *nodeShape, c *config) {
 				WithHint("%s", cmp.Or(core.DidYouMean(p.Value, []string{"all_pass"}), "write all_pass, or leave the key out"))
 		}
 	}
-	c.keep("eval", d.Eval)
-	c.text("judge_model", first(d.JudgeModel, l.doc.JudgeModel))
+	c.setIfPresent("eval", d.Eval)
+	c.text("judge_model", firstNonBlank(d.JudgeModel, l.doc.JudgeModel))
 }
 
 // retry reads the number of retries after a failed check. Failures of the model's
@@ -306,9 +306,9 @@ func (l *loader) retry(d *nodeShape, c *config) *core.OnError {
 // a warning.
 const defaultJudgeBudget = 50
 
-// judges warns if the nodes, each visited once, may call judges more often than the
+// warnJudgeCalls warns if the nodes, each visited once, may call judges more often than the
 // budget of the document allows.
-func (l *loader) judges() {
+func (l *loader) warnJudgeCalls() {
 	budget, pos, calls := defaultJudgeBudget, l.doc.Pos, 0
 	if b := l.doc.JudgeBudget; b != nil {
 		budget, pos = b.Value, b.Pos

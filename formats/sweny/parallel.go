@@ -26,28 +26,28 @@ func (l *loader) parallel() {
 		return
 	}
 	w.Mode = core.ModeDAG
-	most := core.At(max(1, len(w.Nodes)), l.doc.Pos)
-	w.Runtime.Concurrency = &most // so that a plain fan-out does not run sequentially
-	s := &splitter{loader: l, index: map[string]int32{}, taken: map[string]bool{}}
+	concurrency := core.At(max(1, len(w.Nodes)), l.doc.Pos)
+	w.Runtime.Concurrency = &concurrency // so that a plain fan-out does not run sequentially
+	s := &splitter{loader: l, index: map[string]int32{}, usedIDs: map[string]bool{}}
 	for i, n := range w.Nodes {
-		s.index[n.ID.Value], s.taken[n.ID.Value] = int32(i), true
+		s.index[n.ID.Value], s.usedIDs[n.ID.Value] = int32(i), true
 	}
-	s.graph()
+	s.connect()
 	s.split()
 }
 
 // splitter converts the edges of a walk to those of a dag.
 type splitter struct {
 	*loader
-	index map[string]int32
-	taken map[string]bool // ids in use
-	edges []*core.Edge    // edges between existing nodes
-	out   core.Graph      // the edge numbers are indexes of edges
+	index   map[string]int32
+	usedIDs map[string]bool // ids in use
+	edges   []*core.Edge    // edges between existing nodes
+	out     core.Graph      // the edge numbers are indexes of edges
 }
 
-// graph finds the ends of the edges. It reports errors in the terms of the format, as
+// connect finds the ends of the edges. It reports errors in the terms of the format, as
 // for a walk.
-func (s *splitter) graph() {
+func (s *splitter) connect() {
 	s.out = make(core.Graph, len(s.w.Nodes))
 	whole := true
 	for _, e := range s.w.Edges {
@@ -57,7 +57,7 @@ func (s *splitter) graph() {
 		case !ok1 || !ok2:
 			whole = false
 		case from == to:
-			s.ring(e, []string{e.From.Value, e.From.Value})
+			s.reportCycle(e, []string{e.From.Value, e.From.Value})
 		default:
 			s.out[from] = append(s.out[from], core.Arc{To: to, Edge: int32(len(s.edges))})
 			s.edges = append(s.edges, e)
@@ -67,7 +67,7 @@ func (s *splitter) graph() {
 	switch {
 	case !ok && !s.doc.Lost.Has("entry") && !s.doc.Lost.Has("nodes"):
 		s.ds.Errorf(core.CodeMissingEntry, s.doc.Entry.Pos, "entry: there is no node %q", s.doc.Entry.Value).
-			WithHint("%s", s.near(s.doc.Entry.Value))
+			WithHint("%s", s.suggestNode(s.doc.Entry.Value))
 	case ok && whole && !s.w.Lost.Has("edges"):
 		for i, reached := range s.out.Reached(entry) {
 			if !reached {
@@ -77,14 +77,14 @@ func (s *splitter) graph() {
 			}
 		}
 	}
-	s.rings()
+	s.removeCycles()
 }
 
-// near suggests a node with a similar name, if there are few findings. Searching for
+// suggestNode suggests a node with a similar name, if there are few findings. Searching for
 // many names would take too long.
-func (s *splitter) near(id string) string {
-	const most = 100
-	if len(s.ds) > most {
+func (s *splitter) suggestNode(id string) string {
+	const maxFindings = 100
+	if len(s.ds) > maxFindings {
 		return ""
 	}
 	ids := make([]string, len(s.w.Nodes))
@@ -101,30 +101,30 @@ func (s *splitter) end(e *core.Edge, id core.Text, key string, code core.Code) (
 	i, ok := s.index[id.Value]
 	if !ok && !s.doc.Lost.Has("nodes") {
 		s.ds.Errorf(code, id.Pos, "edge %s -> %s: %s: there is no node %q", e.From.Value, e.To.Value, key, id.Value).
-			WithHint("%s", s.near(id.Value))
+			WithHint("%s", s.suggestNode(id.Value))
 	}
 	return i, ok
 }
 
-// rings reports cycles, even if they are bounded, and removes their edges.
-func (s *splitter) rings() {
+// removeCycles reports cycles, even if they are bounded, and removes their edges.
+func (s *splitter) removeCycles() {
 	group := s.out.Groups()
-	for _, ring := range s.out.Rings() {
-		names := []string{s.edges[ring[0]].From.Value}
-		for _, i := range ring {
+	for _, cycle := range s.out.Rings() {
+		names := []string{s.edges[cycle[0]].From.Value}
+		for _, i := range cycle {
 			names = append(names, s.edges[i].To.Value)
 		}
-		s.ring(s.edges[ring[0]], names)
+		s.reportCycle(s.edges[cycle[0]], names)
 	}
 	for from, arcs := range s.out {
 		s.out[from] = slices.DeleteFunc(arcs, func(a core.Arc) bool { return group[a.To] == group[from] })
 	}
 }
 
-func (s *splitter) ring(e *core.Edge, names []string) {
-	const most = 20
-	if len(names) > most {
-		names = append(append(slices.Clone(names[:most-1]), "…"), names[len(names)-1])
+func (s *splitter) reportCycle(e *core.Edge, names []string) {
+	const maxNames = 20
+	if len(names) > maxNames {
+		names = append(append(slices.Clone(names[:maxNames-1]), "…"), names[len(names)-1])
 	}
 	s.ds.Errorf(core.CodeUnboundedCycle, e.Pos, "with parallel each node runs once, so the ring %s cannot be run, whatever its bounds", strings.Join(names, " -> ")).
 		WithHint("run the document without parallel, or remove the edge back")
@@ -135,7 +135,7 @@ func (s *splitter) split() {
 	s.w.Edges = nil
 	before := s.ancestors()
 	for i, n := range slices.Clone(s.w.Nodes) {
-		s.known(n, before[i])
+		s.setContextNodes(n, before[i])
 		plain, chosen := s.choices(int32(i))
 		s.w.Edges = append(s.w.Edges, plain...)
 		if len(chosen) > 0 {
@@ -175,16 +175,16 @@ func (s *splitter) ancestors() [][]int32 {
 	return before
 }
 
-// known sets the nodes whose results a node is given, because a dag has no shared
+// setContextNodes sets the nodes whose results a node is given, because a dag has no shared
 // context.
-func (s *splitter) known(n *core.Node, before []int32) {
+func (s *splitter) setContextNodes(n *core.Node, before []int32) {
 	if len(before) == 0 {
 		return
 	}
 	list := &core.Value{Kind: core.ArrayValue, Pos: n.Pos}
 	for _, i := range before {
 		id := s.w.Nodes[i].ID
-		list.Items = append(list.Items, textTree(core.At(id.Value, n.Pos)))
+		list.Items = append(list.Items, stringTree(core.At(id.Value, n.Pos)))
 	}
 	n.Config.Set(core.At("context_nodes", n.Pos), list)
 }
@@ -194,24 +194,24 @@ func (s *splitter) known(n *core.Node, before []int32) {
 func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
 	pos := n.Pos
 	object := func() *core.Value { return &core.Value{Kind: core.ObjectValue, Pos: pos} }
-	text := func(t string) *core.Value { return textTree(core.At(t, pos)) }
+	text := func(t string) *core.Value { return stringTree(core.At(t, pos)) }
 	config := object()
 	choices := &core.Value{Kind: core.ArrayValue, Pos: pos}
 	for _, e := range chosen {
 		c := object()
 		c.Set(core.At("target", pos), text(e.To.Value))
 		if name := s.w.Nodes[s.index[e.To.Value]].Label; name.Value != "" {
-			c.Set(core.At("name", pos), textTree(name))
+			c.Set(core.At("name", pos), stringTree(name))
 		}
 		if e.When != nil {
-			c.Set(core.At("when", pos), textTree(*e.When))
+			c.Set(core.At("when", pos), stringTree(*e.When))
 		}
 		choices.Items = append(choices.Items, c)
 	}
 	config.Set(core.At("choices", pos), choices)
 	config.Set(core.At("node", pos), text(n.ID.Value))
 	if m := s.doc.Model; m.Value != "" {
-		config.Set(core.At("model", pos), textTree(m))
+		config.Set(core.At("model", pos), stringTree(m))
 	}
 	shows := object()
 	for _, i := range before {
@@ -228,15 +228,15 @@ func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
 	s.w.Edges = append(s.w.Edges, &core.Edge{From: n.ID, To: r.ID, Pos: pos})
 	for i, e := range chosen {
 		pass := &core.Node{ID: s.id(n.ID.Value+"_to_"+e.To.Value, e.Pos), Kind: core.At("pass", e.Pos), Label: core.At("to "+e.To.Value, e.Pos),
-			Handler: core.HandlerFunc(nothing), HasWrites: true, Pos: e.Pos}
+			Handler: core.HandlerFunc(doNothing), HasWrites: true, Pos: e.Pos}
 		when := core.At(fmt.Sprintf("$nodes.%s.output == %d", r.ID.Value, i), e.Pos)
 		s.w.Nodes = append(s.w.Nodes, pass)
-		s.w.Edges = append(s.w.Edges, &core.Edge{From: r.ID, To: pass.ID, When: &when, Label: says(e), Pos: e.Pos}, &core.Edge{From: pass.ID, To: e.To, Pos: e.Pos})
+		s.w.Edges = append(s.w.Edges, &core.Edge{From: r.ID, To: pass.ID, When: &when, Label: edgeLabel(e), Pos: e.Pos}, &core.Edge{From: pass.ID, To: e.To, Pos: e.Pos})
 	}
 }
 
-// says returns the label of a chosen edge: its condition.
-func says(e *core.Edge) core.Text {
+// edgeLabel returns the label of a chosen edge: its condition.
+func edgeLabel(e *core.Edge) core.Text {
 	if e.When == nil {
 		return core.At("none of the others", e.Pos)
 	}
@@ -250,12 +250,12 @@ func (s *splitter) id(like string, pos core.Position) core.Text {
 		name = "_" + name
 	}
 	id := name
-	for i := 2; s.taken[id]; i++ {
+	for i := 2; s.usedIDs[id]; i++ {
 		id = fmt.Sprintf("%s_%d", name, i)
 	}
-	s.taken[id] = true
+	s.usedIDs[id] = true
 	return core.At(id, pos)
 }
 
-// nothing is the handler of the nodes on edges.
-func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
+// doNothing is the handler of the nodes on edges.
+func doNothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }

@@ -42,9 +42,9 @@ func (agents) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics
 
 // chooser answers with the target it has for a node, and records the requests.
 type chooser struct {
-	targets map[string]string
-	mu      sync.Mutex
-	asked   []string
+	targets  map[string]string
+	mu       sync.Mutex
+	requests []string
 }
 
 func (c *chooser) Route(_ context.Context, q core.RouteQuestion) (core.RouteAnswer, error) {
@@ -58,7 +58,7 @@ func (c *chooser) Route(_ context.Context, q core.RouteQuestion) (core.RouteAnsw
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = append(c.asked, fmt.Sprintf("%s[%s] fallback %d, shown %s", q.Node, strings.Join(choices, " "), q.Fallback, core.JSON(q.View)))
+	c.requests = append(c.requests, fmt.Sprintf("%s[%s] fallback %d, shown %s", q.Node, strings.Join(choices, " "), q.Fallback, core.JSON(q.View)))
 	return core.RouteAnswer{Choice: choice}, nil
 }
 
@@ -116,8 +116,8 @@ func TestParallelFanOut(t *testing.T) {
 	c := &chooser{}
 	got := ran(runParallel(t, fanOut, c, nil))
 	want := `check-env["check-migrations"] check-migrations[] check-rollback["check-migrations"] report["check-migrations","check-env","check-rollback"]`
-	if got != want || c.asked != nil {
-		t.Errorf("got  %s\nwant %s\nasked %q", got, want, c.asked)
+	if got != want || c.requests != nil {
+		t.Errorf("got  %s\nwant %s\nasked %q", got, want, c.requests)
 	}
 }
 
@@ -170,19 +170,19 @@ func TestParallelRouted(t *testing.T) {
 			if got := ran(runParallel(t, mixed, c, nil)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
-			if len(c.asked) != tt.asked {
-				t.Errorf("asked %d times, want %d: %q", len(c.asked), tt.asked, c.asked)
+			if len(c.requests) != tt.asked {
+				t.Errorf("asked %d times, want %d: %q", len(c.requests), tt.asked, c.requests)
 			}
 		})
 	}
 	c := &chooser{}
 	runParallel(t, mixed, c, nil)
-	if want := `drift[report:no drift investigate:drift] fallback -1, shown {"health":{"saw":[],"status":null},"drift":{"saw":["health"],"hidden":true}}`; !slices.Contains(c.asked, want) {
-		t.Errorf("asked %q\nwant  %q", c.asked, want)
+	if want := `drift[report:no drift investigate:drift] fallback -1, shown {"health":{"saw":[],"status":null},"drift":{"saw":["health"],"hidden":true}}`; !slices.Contains(c.requests, want) {
+		t.Errorf("asked %q\nwant  %q", c.requests, want)
 	}
 	c = &chooser{}
-	if got := ran(runParallel(t, mixed, c, map[string]any{"dryRun": true})); got != `drift["health"] health[] quality["health"]` || c.asked != nil {
-		t.Errorf("dry run: %s, asked %q", got, c.asked)
+	if got := ran(runParallel(t, mixed, c, map[string]any{"dryRun": true})); got != `drift["health"] health[] quality["health"]` || c.requests != nil {
+		t.Errorf("dry run: %s, asked %q", got, c.requests)
 	}
 }
 
@@ -204,8 +204,8 @@ edges:
 	if got := ran(runParallel(t, doc, c, nil)); got != `a[] b["a"]` {
 		t.Errorf("none fits: %s", got)
 	}
-	if want := []string{`a[c:green c:hopeless b:] fallback 2, shown {"a":{"saw":[],"hidden":true}}`}; !slices.Equal(c.asked, want) {
-		t.Errorf("asked %q, want %q", c.asked, want)
+	if want := []string{`a[c:green c:hopeless b:] fallback 2, shown {"a":{"saw":[],"hidden":true}}`}; !slices.Equal(c.requests, want) {
+		t.Errorf("asked %q, want %q", c.requests, want)
 	}
 	if got := ran(runParallel(t, doc, &chooser{targets: map[string]string{"a": "c"}}, nil)); got != `a[] c["a"]` {
 		t.Errorf("the last twin: %s", got)

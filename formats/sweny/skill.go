@@ -39,21 +39,21 @@ func (l *loader) nodeSkills(d *nodeShape, c *config) {
 		s := &core.Value{Kind: core.ObjectValue, Pos: id.Pos}
 		put := func(key string, t core.Text) {
 			if strings.TrimSpace(t.Value) != "" {
-				s.Set(core.At(key, t.Pos), textTree(t))
+				s.Set(core.At(key, t.Pos), stringTree(t))
 			}
 		}
 		put("name", id)
-		if own := l.skills[id.Value]; own != nil {
-			put("description", own.Description)
-			put("instruction", own.Instruction)
+		if inlineSkill := l.skills[id.Value]; inlineSkill != nil {
+			put("description", inlineSkill.Description)
+			put("instruction", inlineSkill.Instruction)
 		}
 		list.Items = append(list.Items, s)
 	}
 	c.set("skills", list)
 }
 
-// unfetched returns the handler of a node whose instruction is at a URL.
-func unfetched(address string) core.Handler {
+// unfetchedHandler returns the handler of a node whose instruction is at a URL.
+func unfetchedHandler(address string) core.Handler {
 	return core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
 		return core.Result{}, core.Permanent(fmt.Errorf("the instruction is at %s, and addresses are not fetched", address))
 	})

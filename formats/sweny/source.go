@@ -149,7 +149,7 @@ func (l *loader) text(s *sourceShape, subject, field, without string) (t core.Te
 			return t, false
 		}
 	case urlSource:
-		l.ds.Warnf(core.CodeSourceOffline, s.text.Pos, "%s: %s is not fetched: %s", subject, shown(strings.TrimSpace(s.text.Value)), without).
+		l.ds.Warnf(core.CodeSourceOffline, s.text.Pos, "%s: %s is not fetched: %s", subject, quotePath(strings.TrimSpace(s.text.Value)), without).
 			WithHint("save the content next to the document and name the file")
 		l.record(s, field, "")
 		return s.text, false
@@ -178,7 +178,7 @@ func (l *loader) record(s *sourceShape, field, text string) {
 func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
 	name := strings.TrimSpace(s.text.Value)
 	bad := func(code core.Code, why string) *core.Diagnostic {
-		return l.ds.Errorf(code, s.text.Pos, "%s: %s: %s", subject, shown(name), why)
+		return l.ds.Errorf(code, s.text.Pos, "%s: %s: %s", subject, quotePath(name), why)
 	}
 	clean := path.Clean(filepath.ToSlash(name))
 	switch {
@@ -209,6 +209,6 @@ func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
 	return s.text, false
 }
 
-// shown formats a path or URL for a message. It is not shortened, so that the reader
+// quotePath formats a path or URL for a message. It is not shortened, so that the reader
 // can find the file.
-func shown(name string) string { return `"` + strings.ReplaceAll(name, "\n", `\n`) + `"` }
+func quotePath(name string) string { return `"` + strings.ReplaceAll(name, "\n", `\n`) + `"` }

@@ -61,7 +61,7 @@ func (s section) put(key string, v *core.Value) {
 
 func (s section) text(key, text string) {
 	if text != "" {
-		s.put(key, textTree(core.Text{Value: text}))
+		s.put(key, stringTree(core.Text{Value: text}))
 	}
 }
 
@@ -90,15 +90,15 @@ func (w *writer) document() *core.Value {
 	if walk := in.Walk; walk.MaxSteps != nil || walk.MaxVisits != nil || walk.MaxRetries != nil || walk.StallTimeout != nil {
 		w.fail("workflow %s: a limit of the walk", in.Name.Value)
 	}
-	own := in.Walk.Attributes
+	kept := in.Walk.Attributes
 	s := w.section()
 	s.text("id", in.Name.Value)
-	name, ok := own.Get("name")
+	name, ok := kept.Get("name")
 	s.plain("name", name, ok)
 	s.text("name", in.Name.Value) // unless the attributes have one
 	s.text("description", in.Description.Value)
 	s.text("model", in.Walk.Model.Value)
-	for key, v := range own.All() {
+	for key, v := range kept.All() {
 		s.plain(key, v, true)
 	}
 	s.text("entry", in.Walk.Entry.Value)
@@ -227,11 +227,11 @@ func (w *writer) model(s section, n *core.Node, key, common string) {
 // instruction returns the instruction of a node. If the document refers to a file or
 // URL, it returns the reference.
 func (w *writer) instruction(n *core.Node) *core.Value {
-	said, _ := n.Attributes.Get("instruction")
+	original, _ := n.Attributes.Get("instruction")
 	v := n.Config.Get("instruction")
-	switch text, _ := said.(string); {
-	case said != nil && (text == "" || kindOf(strings.TrimSpace(text)) != inlineSource):
-		return core.Tree(said, core.Position{})
+	switch text, _ := original.(string); {
+	case original != nil && (text == "" || kindOf(strings.TrimSpace(text)) != inlineSource):
+		return core.Tree(original, core.Position{})
 	case v == nil:
 		w.fail("node %s: a node without an instruction", n.ID.Value)
 		return nil

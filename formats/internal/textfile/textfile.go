@@ -22,7 +22,7 @@ func Read(files fs.FS, name string) (string, error) {
 	info, err := fs.Stat(files, name)
 	switch {
 	case err != nil:
-		return "", unread(err)
+		return "", readError(err)
 	case !info.Mode().IsRegular():
 		return "", errors.New("this is no file")
 	case info.Size() > MaxBytes:
@@ -30,13 +30,13 @@ func Read(files fs.FS, name string) (string, error) {
 	}
 	f, err := files.Open(name)
 	if err != nil {
-		return "", unread(err)
+		return "", readError(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, MaxBytes))
 	switch {
 	case err != nil:
-		return "", unread(err)
+		return "", readError(err)
 	case !utf8.Valid(data):
 		return "", errors.New("the file is not UTF-8 text")
 	}
@@ -59,8 +59,8 @@ func InvalidUTF8(data []byte) int {
 	}
 }
 
-// unread formats an error without its path.
-func unread(err error) error {
+// readError formats an error without its path.
+func readError(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
