@@ -12,9 +12,9 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// silent returns a model that answers with 40 characters and reports no usage, like
-// many local servers.
-func silent(calls *int) llm.Model {
+// modelWithoutUsage returns a model that answers with 40 characters and reports no
+// usage, like many local servers.
+func modelWithoutUsage(calls *int) llm.Model {
 	return llm.Func(func(_ context.Context, r *llm.Request) (*llm.Response, error) {
 		*calls++
 		text := strings.Repeat("x", 40)
@@ -67,7 +67,7 @@ func TestBudgetOfMoneyNeedsPrices(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			calls := 0
 			e := wavefold.NewEngine()
-			e.UseModel(llm.WithTimeout(llm.WithPrices(silent(&calls), c.prices), 0))
+			e.UseModel(llm.WithTimeout(llm.WithPrices(modelWithoutUsage(&calls), c.prices), 0))
 			g, err := e.Load(filepath.Join(dir, c.file))
 			if err != nil {
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestBudgetOfMoneyNeedsPrices(t *testing.T) {
 // User code may call its own model, which is not part of the plan.
 func TestBudgetOfMoneyWithinCode(t *testing.T) {
 	calls := 0
-	own := silent(&calls)
+	own := modelWithoutUsage(&calls)
 	ctx := core.WithMeter(t.Context(), &core.Meter{Priced: true})
 	if _, err := llm.Complete(ctx, own, &llm.Request{Model: "mine"}); err == nil || !core.FailureOf(err).FailsRun || calls > 0 {
 		t.Errorf("%v, %d calls", err, calls)
@@ -110,7 +110,7 @@ func TestBudgetWithoutUsage(t *testing.T) {
 	}
 	calls := 0
 	e := wavefold.NewEngine()
-	e.UseModel(llm.WithPrices(silent(&calls), llm.Prices{"": {Input: 1e6, Output: 1e6}}))
+	e.UseModel(llm.WithPrices(modelWithoutUsage(&calls), llm.Prices{"": {Input: 1e6, Output: 1e6}}))
 	g, err := e.Load(path)
 	if err != nil {
 		t.Fatal(err)

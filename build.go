@@ -19,7 +19,7 @@ type builder struct {
 
 	nodes    []*node // parallel to w.Nodes
 	settings []*settings
-	at       []int // the vertex of each node: its own, or that of the unit that contains it
+	vertexOf []int // the vertex of each node: its own, or that of the unit that contains it
 	units    map[int]*unit
 	vertices int // number of vertices; they are numbered in the order of the parts
 }
@@ -33,11 +33,11 @@ func (b *builder) vertex() int {
 // node adds a plain node.
 func (b *builder) node(n *node, vertex int) {
 	options := nodeOptions
-	if n.run != nil && n.run.makes != "" {
+	if n.run != nil && n.run.writesTo != "" {
 		options = makerOptions
 	}
-	checkOptions(&b.ds, "node "+n.id.Value, n.what, n.used, options)
-	if !n.fans && (n.limit != nil || n.maxFailures != nil || n.collect != nil) {
+	checkOptions(&b.ds, "node "+n.id.Value, n.constructor, n.applied, options)
+	if !n.isFanOut && (n.limit != nil || n.maxFailures != nil || n.collect != nil) {
 		b.ds.Errorf(core.CodeUnknownKey, n.id.Pos, "node %s: Limit, MaxFailures and Collect are for a fan-out", n.id.Value).
 			WithHint("add Items, or Over for a Sub")
 	}
@@ -46,8 +46,8 @@ func (b *builder) node(n *node, vertex int) {
 
 // member adds a node of a unit. Conditions belong to the unit.
 func (b *builder) member(n *node, vertex int, u *unit) {
-	checkOptions(&b.ds, "node "+n.id.Value, n.what, n.used, memberOptions)
-	first := len(b.nodes) == 0 || b.at[len(b.at)-1] != vertex
+	checkOptions(&b.ds, "node "+n.id.Value, n.constructor, n.applied, memberOptions)
+	first := len(b.nodes) == 0 || b.vertexOf[len(b.vertexOf)-1] != vertex
 	b.add(n, vertex, &n.settings)
 	if !first {
 		return
@@ -72,7 +72,7 @@ func (b *builder) add(n *node, vertex int, s *settings) {
 	b.phase(n.phase)
 	b.nodes = append(b.nodes, n)
 	b.settings = append(b.settings, s)
-	b.at = append(b.at, vertex)
+	b.vertexOf = append(b.vertexOf, vertex)
 	b.w.Nodes = append(b.w.Nodes, b.declare(n))
 	if n.sub != nil {
 		b.include(n)
@@ -84,14 +84,14 @@ func (b *builder) declare(n *node) *core.Node {
 	d := &core.Node{
 		ID: n.id, Kind: core.At(n.kind, n.id.Pos), Phase: n.phase, Description: core.At(n.description, n.id.Pos),
 		Reads: names(n.view, n.id.Pos), Writes: names(n.writes, n.id.Pos), HasWrites: true,
-		Args: n.args, Config: n.config, OnError: n.onError(), Timeout: n.timeout, Join: n.joined(),
+		Args: n.args, Config: n.config, OnError: n.onError(), Timeout: n.timeout, Join: n.effectiveJoin(),
 		AllowPartial: n.allowPartial, AutoStatus: n.autoStatus,
 		Priority: n.priority, Effects: n.effects, Pos: n.id.Pos,
 	}
 	if d.Config == nil {
 		d.Config = &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
 	}
-	if n.fans {
+	if n.isFanOut {
 		d.ForEach = &core.ForEach{Source: n.source, Concurrency: n.limit, MaxFailures: n.maxFailures, Lost: n.lost, Pos: n.id.Pos}
 		if s := specOf(n.collect); s != nil {
 			d.ForEach.Collect = core.At(s.decl.Name.Value, n.id.Pos)
@@ -101,9 +101,9 @@ func (b *builder) declare(n *node) *core.Node {
 		name := b.w.Name.Value + "." + n.id.Value
 		d.Config.Set(core.At("impl", n.id.Pos), core.Tree(name, n.id.Pos))
 		h := *n.run
-		h.reads, h.writes, h.fans = specs(n.view), specs(n.writes), n.fans
+		h.reads, h.writes, h.isFanOut = specs(n.view), specs(n.writes), n.isFanOut
 		d.Handler = &h
-		if h.makes != "" {
+		if h.writesTo != "" {
 			d.OnError, d.Timeout = nil, nil // the builder itself reports that they have no effect here
 		}
 		b.g.tools = append(b.g.tools, namedTool{name, &h})
@@ -111,9 +111,9 @@ func (b *builder) declare(n *node) *core.Node {
 	return d
 }
 
-// joined returns the join of a part, nil for the default, which waits for all
+// effectiveJoin returns the join of a part, nil for the default, which waits for all
 // predecessors.
-func (s *settings) joined() *core.Join {
+func (s *settings) effectiveJoin() *core.Join {
 	if s.race == nil {
 		return s.join
 	}

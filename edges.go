@@ -39,7 +39,7 @@ func (b *builder) edges() {
 		}
 	}
 	for _, l := range b.acyclic(links) {
-		b.w.Edges = append(b.w.Edges, b.finish(l))
+		b.w.Edges = append(b.w.Edges, b.newEdge(l))
 	}
 	b.unusedConditions()
 }
@@ -54,11 +54,11 @@ func (b *builder) ids() map[string]int {
 		}
 	}
 	for i := range b.nodes {
-		u, ok := b.units[b.at[i]]
+		u, ok := b.units[b.vertexOf[i]]
 		if !ok {
 			continue
 		}
-		if at, taken := ids[u.id.Value]; !taken || b.at[at] == b.at[i] && b.nodes[at].id.Value != u.id.Value {
+		if at, taken := ids[u.id.Value]; !taken || b.vertexOf[at] == b.vertexOf[i] && b.nodes[at].id.Value != u.id.Value {
 			ids[u.id.Value] = i
 		}
 	}
@@ -79,16 +79,17 @@ func (b *builder) writers() map[string][]int {
 // connected reports whether an edge between two nodes exists, or is pointless: a node
 // is not its own predecessor, and the nodes of a unit have their order.
 func (b *builder) connected(links []link, from, to int) bool {
-	return b.at[from] == b.at[to] || slices.ContainsFunc(links, func(l link) bool { return l.fromNode == from })
+	return b.vertexOf[from] == b.vertexOf[to] || slices.ContainsFunc(links, func(l link) bool { return l.fromNode == from })
 }
 
-// finish gives an edge the conditions of its target, unless the edge has its own.
-func (b *builder) finish(l link) *core.Edge {
-	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.otherwise, On: l.on, Handles: l.handles, Implied: l.implied, Pos: l.from.Pos}
-	if l.when == nil && !l.otherwise && l.on.Value == "" && l.handles == nil {
+// newEdge converts a link to an edge. The edge gets the conditions of its target,
+// unless the link has its own.
+func (b *builder) newEdge(l link) *core.Edge {
+	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.isElse, On: l.on, Handles: l.handles, Implied: l.implied, Pos: l.from.Pos}
+	if l.when == nil && !l.isElse && l.on.Value == "" && l.handles == nil {
 		c := b.conditions(l.to)
-		if l.fromNode < 0 || b.at[l.fromNode] != b.at[l.to] { // edges inside a unit have no conditions
-			e.When, e.Else, e.On, e.Handles = c.when, c.otherwise, c.on, c.handles
+		if l.fromNode < 0 || b.vertexOf[l.fromNode] != b.vertexOf[l.to] { // edges inside a unit have no conditions
+			e.When, e.Else, e.On, e.Handles = c.when, c.isElse, c.on, c.handles
 		}
 	}
 	return e
@@ -97,7 +98,7 @@ func (b *builder) finish(l link) *core.Edge {
 // conditions returns the settings with the conditions of a node, or of the unit that
 // contains it.
 func (b *builder) conditions(i int) *settings {
-	if u, ok := b.units[b.at[i]]; ok {
+	if u, ok := b.units[b.vertexOf[i]]; ok {
 		return &u.settings
 	}
 	return b.settings[i]
@@ -112,17 +113,17 @@ func (b *builder) unusedConditions() {
 	}
 	for _, e := range b.w.Edges {
 		if to, ok := ids[e.To.Value]; ok {
-			entered[b.at[to]] = true
+			entered[b.vertexOf[to]] = true
 		}
 	}
 	seen := make([]bool, b.vertices)
 	for i := range b.nodes {
-		v := b.at[i]
+		v := b.vertexOf[i]
 		if entered[v] || seen[v] {
 			continue
 		}
 		seen[v] = true
-		for _, u := range b.conditions(i).used {
+		for _, u := range b.conditions(i).applied {
 			if edgeOptions[u.name] {
 				b.ds.Errorf(core.CodeBadValue, u.pos, "node %s: %s has no edge to apply to: no node comes before it", b.nodes[i].id.Value, u.name).
 					WithHint("add wavefold.After(...)")
@@ -139,36 +140,36 @@ func (b *builder) acyclic(links []link) []link {
 	out := make([][]int, b.vertices)
 	for _, l := range links {
 		if l.fromNode >= 0 {
-			out[b.at[l.fromNode]] = append(out[b.at[l.fromNode]], b.at[l.to])
+			out[b.vertexOf[l.fromNode]] = append(out[b.vertexOf[l.fromNode]], b.vertexOf[l.to])
 		}
 	}
-	circle := circles(out)
+	component := components(out)
 	return slices.DeleteFunc(links, func(l link) bool {
 		if !l.implied {
 			return false
 		}
-		from, to := b.at[l.fromNode], b.at[l.to]
-		return from > to && circle[from] == circle[to]
+		from, to := b.vertexOf[l.fromNode], b.vertexOf[l.to]
+		return from > to && component[from] == component[to]
 	})
 }
 
-// circles numbers the strongly connected components of a graph: two vertices have the
+// components numbers the strongly connected components of a graph: two vertices have the
 // same number if and only if each can be reached from the other (Tarjan's algorithm).
-func circles(out [][]int) []int {
-	t := &tarjan{out: out, index: make([]int, len(out)), low: make([]int, len(out)), circle: make([]int, len(out))}
+func components(out [][]int) []int {
+	t := &tarjan{out: out, index: make([]int, len(out)), low: make([]int, len(out)), component: make([]int, len(out))}
 	for v := range out {
 		if t.index[v] == 0 {
 			t.visit(v)
 		}
 	}
-	return t.circle
+	return t.component
 }
 
 type tarjan struct {
-	out                [][]int
-	index, low, circle []int // index and circle are numbered from 1; 0 means not visited, or not assigned
-	stack              []int
-	next, found        int
+	out                   [][]int
+	index, low, component []int // index and component are numbered from 1; 0 means not visited, or not assigned
+	stack                 []int
+	next, found           int
 }
 
 func (t *tarjan) visit(v int) {
@@ -180,7 +181,7 @@ func (t *tarjan) visit(v int) {
 		case t.index[w] == 0:
 			t.visit(w)
 			t.low[v] = min(t.low[v], t.low[w])
-		case t.circle[w] == 0:
+		case t.component[w] == 0:
 			t.low[v] = min(t.low[v], t.index[w])
 		}
 	}
@@ -191,7 +192,7 @@ func (t *tarjan) visit(v int) {
 	for {
 		w := t.stack[len(t.stack)-1]
 		t.stack = t.stack[:len(t.stack)-1]
-		t.circle[w] = t.found
+		t.component[w] = t.found
 		if w == v {
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCircles(t *testing.T) {
+func TestComponents(t *testing.T) {
 	// The definition: two vertices are in the same component if each reaches the other.
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -20,7 +20,7 @@ func TestCircles(t *testing.T) {
 			reach[v] = make([]bool, n)
 			mark(out, v, reach[v])
 		}
-		got := circles(out)
+		got := components(out)
 		for a := range n {
 			for b := range n {
 				if same := got[a] == got[b]; same != (reach[a][b] && reach[b][a]) {

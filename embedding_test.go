@@ -450,7 +450,8 @@ func Example_gate() {
 	if err := findings.Err(false); err != nil {
 		panic(err)
 	}
-	// In a service this would send the question to a chat, and wait for the answer or ctx.
+	// In a service this would send the question to a chat, and wait for the answer or
+	// ctx.
 	ask := human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
 		for _, c := range q.Choices {
 			fmt.Println(q.Text, c.Key, c.Label, "->", c.Target)
@@ -661,7 +662,7 @@ func TestEmbeddingPage(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if !stands(string(text), b.Text) {
+			if !containsIndented(string(text), b.Text) {
 				t.Errorf("%s:%d: this piece does not stand in %s", b.File, b.Line, file)
 			}
 		case "text":
@@ -680,8 +681,9 @@ func TestEmbeddingPage(t *testing.T) {
 	}
 }
 
-// stands reports whether a source contains a piece of code, indented by up to two tabs.
-func stands(source, text string) bool {
+// containsIndented reports whether a source contains a piece of code, indented by up to
+// two tabs.
+func containsIndented(source, text string) bool {
 	for range 3 {
 		if strings.Contains(source, text) {
 			return true

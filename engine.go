@@ -61,7 +61,7 @@ func (e *Engine) Read(path string) (*core.Workflow, core.Diagnostics) {
 	data, err := readFile(path)
 	if err != nil {
 		var ds core.Diagnostics
-		ds.Errorf(core.CodeMissingFile, core.Position{File: path}, "%s", fileError(err)).WithHint("%s", nearFile(path, err))
+		ds.Errorf(core.CodeMissingFile, core.Position{File: path}, "%s", fileError(err)).WithHint("%s", similarFile(path, err))
 		return nil, ds
 	}
 	return e.Parse(path, data)
@@ -124,8 +124,8 @@ func fileError(err error) string {
 	return "the file cannot be read: " + err.Error()
 }
 
-// nearFile suggests a file with a similar name in the same folder.
-func nearFile(path string, err error) string {
+// similarFile suggests a file with a similar name in the same folder.
+func similarFile(path string, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}

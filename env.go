@@ -15,9 +15,9 @@ import (
 // often it is included.
 type library struct {
 	engine *Engine
-	// named holds workflows built in Go, by the file name under which they are
+	// built holds workflows built in Go, by the file name under which they are
 	// included.
-	named  map[*core.Workflow]map[string]*core.Workflow
+	built  map[*core.Workflow]map[string]*core.Workflow
 	loaded map[string]loaded
 }
 
@@ -38,7 +38,7 @@ func (l *library) env(w *core.Workflow) core.Env {
 	if w.Dir != "" {
 		env.Files = folder(w.Dir)
 	}
-	own := l.named[w]
+	own := l.built[w]
 	if w.Dir == "" && own == nil {
 		return env
 	}

@@ -41,7 +41,7 @@ func (f Field[T]) field() *spec { return f.s }
 // to copy. A slice of such elements is copied as a block. Only values with deeper
 // references are traversed. The option Shared avoids the copy.
 func NewField[T any](name string, options ...FieldOption) Field[T] {
-	s := typeSpec[T](name)
+	s := newSpec[T](name)
 	s.decl.Pos = here()
 	s.decl.Name.Pos = s.decl.Pos
 	if s.codec.Err != nil {
@@ -58,8 +58,8 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 	return Field[T]{s}
 }
 
-// typeSpec returns the part of a spec that depends only on the type.
-func typeSpec[T any](name string) *spec {
+// newSpec returns the part of a spec that depends only on the type.
+func newSpec[T any](name string) *spec {
 	t := reflect.TypeFor[T]()
 	s := &spec{typ: t, codec: gotype.New(t), decl: core.FieldDecl{Default: core.Missing, Type: gotype.Of(t)}}
 	s.decl.Name.Value = name
@@ -122,11 +122,11 @@ func (f Field[T]) read(view core.View) (T, error) {
 	v, ok := view.Get(f.s.decl.Name.Value)
 	if !ok {
 		var zero T
-		return zero, badInput("field %q has no value: no node wrote it, and no input or default gave it one", f.Name())
+		return zero, inputError("field %q has no value: no node wrote it, and no input or default gave it one", f.Name())
 	}
 	x, err := f.from(v)
 	if err != nil {
-		return x, badInput("%w", err)
+		return x, inputError("%w", err)
 	}
 	return x, nil
 }

@@ -64,11 +64,11 @@ func Reduce[T any](reduce func(old, written T) (T, error)) FieldOption {
 			var before T
 			if !core.IsMissing(old) {
 				var err error
-				if before, err = asType[T](s, old); err != nil {
+				if before, err = convert[T](s, old); err != nil {
 					return nil, err
 				}
 			}
-			now, err := asType[T](s, written)
+			now, err := convert[T](s, written)
 			if err != nil {
 				return nil, err
 			}
@@ -77,8 +77,8 @@ func Reduce[T any](reduce func(old, written T) (T, error)) FieldOption {
 	})
 }
 
-// asType converts a stored value to a T, without a copy if it already is one.
-func asType[T any](s *spec, v any) (T, error) {
+// convert converts a stored value to a T, without a copy if it already is one.
+func convert[T any](s *spec, v any) (T, error) {
 	if x, ok := v.(T); ok && !s.plain {
 		return x, nil
 	}

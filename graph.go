@@ -22,10 +22,10 @@ type Graph struct {
 	tools  []namedTool
 	subs   map[string]*Graph // sub-workflows by file name
 
-	once   sync.Once
-	plan   *plan.Plan
-	router core.Router // of the engine that compiled the graph
-	all    core.Diagnostics
+	once     sync.Once
+	plan     *plan.Plan
+	router   core.Router // of the engine that compiled the graph
+	findings core.Diagnostics
 }
 
 // namedTool is a function of the graph with its name in documents.
@@ -77,8 +77,9 @@ func (e *Engine) Load(path string) (*Graph, error) {
 	return g, nil
 }
 
-// missing returns a finding if the graph is nil or has no workflow, nil otherwise.
-func (g *Graph) missing() core.Diagnostics {
+// missingWorkflow returns a finding if the graph is nil or has no workflow, nil
+// otherwise.
+func (g *Graph) missingWorkflow() core.Diagnostics {
 	if g != nil && g.w != nil {
 		return nil
 	}
@@ -93,7 +94,7 @@ func (g *Graph) missing() core.Diagnostics {
 
 // Name returns the graph's name.
 func (g *Graph) Name() string {
-	if g.missing() != nil {
+	if g.missingWorkflow() != nil {
 		return ""
 	}
 	return g.w.Name.Value
@@ -111,21 +112,21 @@ func (g *Graph) Workflow() *core.Workflow {
 // error. The error is nil, or core.Diagnostics with everything that prevents the graph
 // from running.
 func (g *Graph) Compile() error {
-	if ds := g.missing(); ds != nil {
+	if ds := g.missingWorkflow(); ds != nil {
 		return ds.Err(false)
 	}
 	g.compile()
-	return g.all.Err(g.strict)
+	return g.findings.Err(g.strict)
 }
 
 // Findings returns all findings about the graph, including warnings, in the order of
 // the files.
 func (g *Graph) Findings() core.Diagnostics {
-	if ds := g.missing(); ds != nil {
+	if ds := g.missingWorkflow(); ds != nil {
 		return ds
 	}
 	g.compile()
-	return slices.Clone(g.all)
+	return slices.Clone(g.findings)
 }
 
 // Plan returns the compiled graph, for inspection or to run it by other means. The
@@ -139,19 +140,19 @@ func (g *Graph) Plan() (*plan.Plan, error) {
 
 func (g *Graph) compile() {
 	g.once.Do(func() {
-		ds, engine := g.gather()
-		l := &library{engine: engine, named: map[*core.Workflow]map[string]*core.Workflow{}}
-		p, found := engine.compile(g.enlist(l, map[*Graph]*core.Workflow{}), l, g.strict)
-		g.all = append(ds, found...).Capped()
-		if !g.all.Failed(g.strict) {
+		ds, engine := g.collectFindings()
+		l := &library{engine: engine, built: map[*core.Workflow]map[string]*core.Workflow{}}
+		p, found := engine.compile(g.addSubs(l, map[*Graph]*core.Workflow{}), l, g.strict)
+		g.findings = append(ds, found...).Capped()
+		if !g.findings.Failed(g.strict) {
 			g.plan, g.router = p, engine.router
 		}
 	})
 }
 
-// gather returns the findings of the builders of the graph and its sub-workflows, and
-// the engine that all of them use.
-func (g *Graph) gather() (core.Diagnostics, *Engine) {
+// collectFindings returns the findings of the builders of the graph and its
+// sub-workflows, and the engine that all of them use.
+func (g *Graph) collectFindings() (core.Diagnostics, *Engine) {
 	var ds core.Diagnostics
 	var engine *Engine
 	files := map[string]*Graph{}
@@ -198,10 +199,10 @@ func sortedFiles(subs map[string]*Graph) []string {
 	return files
 }
 
-// enlist adds the sub-workflows to the library and returns the graph's workflow. A
+// addSubs adds the sub-workflows to the library and returns the graph's workflow. A
 // nested run takes its concurrency from its plan, so enlist sets the concurrency of
 // graphs built in Go.
-func (g *Graph) enlist(l *library, known map[*Graph]*core.Workflow) *core.Workflow {
+func (g *Graph) addSubs(l *library, known map[*Graph]*core.Workflow) *core.Workflow {
 	if w, ok := known[g]; ok {
 		return w
 	}
@@ -214,9 +215,9 @@ func (g *Graph) enlist(l *library, known map[*Graph]*core.Workflow) *core.Workfl
 	if len(g.subs) > 0 {
 		inner := make(map[string]*core.Workflow, len(g.subs))
 		for file, sub := range g.subs { // the order of the map does not matter
-			inner[file] = sub.enlist(l, known)
+			inner[file] = sub.addSubs(l, known)
 		}
-		l.named[&w] = inner
+		l.built[&w] = inner
 	}
 	return &w
 }
@@ -231,7 +232,7 @@ func (g *Graph) enlist(l *library, known map[*Graph]*core.Workflow) *core.Workfl
 // core.Diagnostics.
 func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
 	if err := g.Compile(); err != nil {
-		return g.notBegun(err)
+		return g.notStarted(err)
 	}
 	s := runSettings{}
 	s.Router = g.router
@@ -242,13 +243,13 @@ func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
 	}
 	r, err := scheduler.Run(ctx, g.plan, s.values, s.Options)
 	if r == nil {
-		return g.notBegun(err)
+		return g.notStarted(err)
 	}
 	return &Result{r}, err
 }
 
-// notBegun returns the result of a run that did not begin.
-func (g *Graph) notBegun(err error) (*Result, error) {
+// notStarted returns the result of a run that did not begin.
+func (g *Graph) notStarted(err error) (*Result, error) {
 	return &Result{&core.Report{Workflow: g.Name(), Status: core.RunFailed, State: &core.Object{}, Err: err,
 		Nodes: func() []core.NodeReport { return nil }, Units: func() []core.UnitReport { return nil }}}, err
 }
@@ -260,7 +261,7 @@ func (g *Graph) notBegun(err error) (*Result, error) {
 // whose document would exceed the limit of 10 MB. Loading the document and saving it
 // again gives the same bytes.
 func (g *Graph) Save() ([]byte, error) {
-	if ds := g.missing(); ds != nil {
+	if ds := g.missingWorkflow(); ds != nil {
 		return nil, ds.Err(false)
 	}
 	if err := g.w.Findings.Err(false); err != nil {
@@ -275,7 +276,7 @@ func (g *Graph) Save() ([]byte, error) {
 // SaveAll returns the documents of the graph and of its sub-workflows, by the file
 // names that the documents use to refer to each other.
 func (g *Graph) SaveAll() (map[string][]byte, error) {
-	if ds := g.missing(); ds != nil {
+	if ds := g.missingWorkflow(); ds != nil {
 		return nil, ds.Err(false)
 	}
 	out := map[string][]byte{}
@@ -292,7 +293,7 @@ func (g *Graph) SaveAll() (map[string][]byte, error) {
 // Bind registers the functions of a graph built in Go, and those of its sub-workflows,
 // so that their documents can be loaded.
 func (e *Engine) Bind(g *Graph) error {
-	if ds := g.missing(); ds != nil {
+	if ds := g.missingWorkflow(); ds != nil {
 		return ds.Err(false)
 	}
 	for _, sub := range g.reachable() {

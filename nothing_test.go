@@ -12,7 +12,7 @@ import (
 
 // A nil graph, a zero graph and a nil context are errors. They used to cause panics in
 // the caller.
-func TestGraphsThatAreNone(t *testing.T) {
+func TestNilAndZeroGraphs(t *testing.T) {
 	var none *wavefold.Graph
 	for name, g := range map[string]*wavefold.Graph{"the graph is nil": none, "the graph has no workflow": {}, "the graph has no workflow (Engine.Graph)": wavefold.NewEngine().Graph(nil)} {
 		want, _, _ := strings.Cut(name, " (")

@@ -25,11 +25,11 @@ func option(name string, set func(*settings)) Option {
 
 // settings holds the values of a part's options.
 type settings struct {
-	used []setting
+	applied []setting
 
 	edges       []edge
 	when        *core.Text
-	otherwise   bool
+	isElse      bool
 	on          core.Text
 	handles     *core.Located[bool]
 	join        *core.Join
@@ -54,7 +54,7 @@ type settings struct {
 	reads, writes []AnyField
 	args          map[string]any
 	items         core.Text
-	passed        []passage
+	passages      []passage
 	until         *core.Text
 	maxIters      *core.Int
 	failExhausted bool
@@ -62,11 +62,11 @@ type settings struct {
 
 // edge is an edge into a part, as set by its options.
 type edge struct {
-	from      core.Text
-	when      *core.Text
-	otherwise bool
-	on        core.Text
-	handles   *core.Located[bool]
+	from    core.Text
+	when    *core.Text
+	isElse  bool
+	on      core.Text
+	handles *core.Located[bool]
 }
 
 func (s *settings) apply(options []Option) {
@@ -75,7 +75,7 @@ func (s *settings) apply(options []Option) {
 			continue
 		}
 		x := o.option()
-		s.used = append(s.used, x)
+		s.applied = append(s.applied, x)
 		x.set(s)
 	}
 }
@@ -97,12 +97,12 @@ func From(id string, conditions ...Option) Option {
 	pos := here()
 	var inner settings
 	inner.apply(conditions)
-	e := edge{from: core.At(id, pos), when: inner.when, otherwise: inner.otherwise, on: inner.on, handles: inner.handles}
+	e := edge{from: core.At(id, pos), when: inner.when, isElse: inner.isElse, on: inner.on, handles: inner.handles}
 	return setting{name: "From", pos: pos, set: func(s *settings) {
 		s.edges = append(s.edges, e)
-		for _, u := range inner.used {
+		for _, u := range inner.applied {
 			if !edgeOptions[u.name] {
-				s.used = append(s.used, u) // From does not take it, so it is reported
+				s.applied = append(s.applied, u) // From does not take it, so it is reported
 			}
 		}
 	}}
@@ -117,7 +117,7 @@ func When(expression string) Option {
 }
 
 // Else runs the part if no When on the other edges out of the same part is true.
-func Else() Option { return option("Else", func(s *settings) { s.otherwise = true }) }
+func Else() Option { return option("Else", func(s *settings) { s.isElse = true }) }
 
 // Ending is a way in which a part may end. On selects the edges to follow by it.
 type Ending string
@@ -257,7 +257,7 @@ func RetryPolicy(name string, options ...Option) Part {
 	return graphOption(func(b *builder) {
 		var s settings
 		s.apply(options)
-		checkOptions(&b.ds, "retry policy "+name, "RetryPolicy", s.used, retryOptions)
+		checkOptions(&b.ds, "retry policy "+name, "RetryPolicy", s.applied, retryOptions)
 		r := &core.RetryPolicy{Pos: pos}
 		if e := s.onError(); e != nil {
 			r = e.Retry()
@@ -289,10 +289,10 @@ func AllowPartial() Option {
 	return option("AllowPartial", func(s *settings) { s.allowPartial = true })
 }
 
-// AutoStatus makes a part a success regardless of the results of its attempts: an error, a
-// panic, a timeout or a partial success. Only a write that the state rejects, a value that
-// cannot be read, and the end of the run remain failures. In a fan-out it applies to each
-// item.
+// AutoStatus makes a part a success regardless of the results of its attempts: an
+// error, a panic, a timeout or a partial success. Only a write that the state rejects,
+// a value that cannot be read, and the end of the run remain failures. In a fan-out it
+// applies to each item.
 func AutoStatus() Option { return option("AutoStatus", func(s *settings) { s.autoStatus = true }) }
 
 // Timeout limits one attempt: its context ends after d, and the attempt has failed.

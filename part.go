@@ -19,8 +19,8 @@ type Part interface{ addTo(b *builder) }
 // node is a part that becomes one node.
 type node struct {
 	settings
-	id   core.Text
-	what string // its constructor, for messages
+	id          core.Text
+	constructor string // for messages
 
 	kind   string
 	config *core.Value // in addition to the function's name
@@ -29,7 +29,7 @@ type node struct {
 	// node reads.
 	view, needs, writes []AnyField
 	source              core.Text // array of a fan-out
-	fans                bool      // the node is a fan-out
+	isFanOut            bool      // the node is a fan-out
 	lost                core.Lost // keys of the fan-out with findings
 	args                *core.Value
 	sub                 *Graph
@@ -42,28 +42,28 @@ func (n *node) addTo(b *builder) { b.node(n, b.vertex()) }
 
 // newNode returns a node with its options applied.
 func newNode(what, id string, options []Option) *node {
-	n := &node{what: what, id: core.At(id, here()), kind: "tool"}
+	n := &node{constructor: what, id: core.At(id, here()), kind: "tool"}
 	n.settings.apply(options)
 	return n
 }
 
-// does sets the function of the node. isNil reports whether the user passed nil.
-func (n *node) does(isNil bool, f core.HandlerFunc) *node {
+// setFunc sets the function of the node. isNil reports whether the user passed nil.
+func (n *node) setFunc(isNil bool, f core.HandlerFunc) *node {
 	if isNil {
-		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: %s has no function", n.id.Value, n.what)
+		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: %s has no function", n.id.Value, n.constructor)
 	}
 	n.run = &adapter{HandlerFunc: f}
 	return n
 }
 
-// gives sets a function whose result is written to a field.
-func (n *node) gives(isNil bool, out AnyField, f valueFunc) *node {
+// setValueFunc sets a function whose result is written to a field.
+func (n *node) setValueFunc(isNil bool, out AnyField, f valueFunc) *node {
 	s := specOf(out)
 	if s == nil {
-		return n.does(isNil, nil) // a finding reports that the field is missing
+		return n.setFunc(isNil, nil) // a finding reports that the field is missing
 	}
 	field := s.decl.Name.Value
-	n.does(isNil, func(ctx context.Context, in core.Input) (core.Result, error) {
+	n.setFunc(isNil, func(ctx context.Context, in core.Input) (core.Result, error) {
 		v, ok, err := f(ctx, in)
 		if err != nil || !ok {
 			return core.Result{}, err
@@ -78,15 +78,15 @@ func (n *node) gives(isNil bool, out AnyField, f valueFunc) *node {
 type valueFunc func(ctx context.Context, in core.Input) (v any, ok bool, err error)
 
 func (n *node) fanOut(items AnyField) *node {
-	n.fans, n.needs = true, append(n.needs, items)
+	n.isFanOut, n.needs = true, append(n.needs, items)
 	if s := specOf(items); s != nil {
 		n.source = core.At("$."+s.decl.Name.Value, n.id.Pos)
 	}
 	return n
 }
 
-// collects checks that a field can merge the results of the items one by one.
-func (n *node) collects(out AnyField) *node {
+// setOutput checks that a field can merge the results of the items one by one.
+func (n *node) setOutput(out AnyField) *node {
 	n.writes = append(n.writes, out)
 	s := specOf(out)
 	if s == nil || s.decl.Reduce != nil {
@@ -108,14 +108,14 @@ func (n *node) collects(out AnyField) *node {
 type adapter struct {
 	core.HandlerFunc
 	reads, writes []*spec
-	fans          bool
+	isFanOut      bool
 
 	value valueFunc // the function that HandlerFunc wraps, nil if there is none
 	field string    // the field that value is written to
 
-	takes string // the field it reads as a stream, "" if there is none
-	makes string // the field it makes as a stream, "" if there is none
-	open  func(ctx context.Context, in core.Input) (core.Stream, error)
+	readsFrom string // the field it reads as a stream, "" if there is none
+	writesTo  string // the field it makes as a stream, "" if there is none
+	open      func(ctx context.Context, in core.Input) (core.Stream, error)
 }
 
 var (
@@ -135,10 +135,10 @@ func (a *adapter) HandleValue(ctx context.Context, in core.Input) (any, bool, er
 
 // StreamFields returns the streams of the part.
 func (a *adapter) StreamFields() (made string, taken []string) {
-	if a.takes != "" {
-		taken = []string{a.takes}
+	if a.readsFrom != "" {
+		taken = []string{a.readsFrom}
 	}
-	return a.makes, taken
+	return a.writesTo, taken
 }
 
 // Open opens the stream that the part makes.
@@ -153,7 +153,7 @@ func (a *adapter) Bind(n *core.Node, env core.Env) (core.Handler, core.Diagnosti
 	subject := n.Subject()
 	a.check(&ds, n, env, subject, "reads", n.Reads, a.reads)
 	a.check(&ds, n, env, subject, "writes", n.Writes, a.writes)
-	if a.fans && n.ForEach == nil {
+	if a.isFanOut && n.ForEach == nil {
 		ds.Errorf(core.CodeMissingKey, n.Pos, "%s: the function takes one item at a time, and for_each is missing", subject)
 	}
 	return a, ds
@@ -177,7 +177,7 @@ func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subjec
 		if key == "writes" && env.WriteType != nil {
 			t = env.WriteType(name)
 		}
-		switch at, declared, goes := clash("", t, s.decl.Type); {
+		switch at, declared, goes := typeMismatch("", t, s.decl.Type); {
 		case declared == goes:
 		case at == "":
 			ds.Errorf(core.CodeWrongType, have[i].Pos, "%s: %s: field %q is of type %s, but the function's type is %s", subject, key, name, declared, s.typ)
@@ -187,10 +187,10 @@ func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subjec
 	}
 }
 
-// clash finds the first member in which no value of one declared type can also be of
-// the other. It returns the member with its two types, which are equal if there is no
-// such member.
-func clash(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
+// typeMismatch finds the first member in which no value of one declared type can also
+// be of the other. It returns the member with its two types, which are equal if there
+// is no such member.
+func typeMismatch(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
 	number := func(t *core.Type) bool { return t.Kind == core.NumberType || t.Kind == core.IntegerType }
 	switch {
 	case a == nil || b == nil || a.Kind == core.AnyType || b.Kind == core.AnyType || number(a) && number(b):
@@ -198,11 +198,11 @@ func clash(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
 	case a.Kind != b.Kind:
 		return at, a.Kind, b.Kind
 	case a.Kind == core.ArrayType:
-		return clash(at+"[]", a.Items, b.Items)
+		return typeMismatch(at+"[]", a.Items, b.Items)
 	}
 	for _, p := range a.Properties {
 		if t, ok := b.Property(p.Name); ok {
-			if place, inA, inB := clash(strings.TrimPrefix(at+"."+p.Name, "."), p.Type, t); inA != inB {
+			if place, inA, inB := typeMismatch(strings.TrimPrefix(at+"."+p.Name, "."), p.Type, t); inA != inB {
 				return place, inA, inB
 			}
 		}
@@ -217,8 +217,8 @@ func clash(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
 func Func(id string, reads, writes []AnyField, fn func(context.Context, core.Input) (core.Result, error), options ...Option) Part {
 	n := newNode("Func", id, options)
 	n.view, n.writes = reads, writes
-	n.untyped()
-	return n.does(fn == nil, fn)
+	n.applyUntyped()
+	return n.setFunc(fn == nil, fn)
 }
 
 // Node is a node of a kind, such as "command", with the same configuration as in a
@@ -228,15 +228,15 @@ func Node(id, kind string, config map[string]any, options ...Option) Part {
 	n := newNode("Node", id, options)
 	n.kind, n.view, n.writes = kind, n.settings.reads, n.settings.writes
 	n.config = n.tree(config, "config")
-	n.untyped()
+	n.applyUntyped()
 	return n
 }
 
-// untyped applies the options for untyped items and arguments.
-func (n *node) untyped() {
+// applyUntyped applies the options for untyped items and arguments.
+func (n *node) applyUntyped() {
 	n.args = n.tree(n.settings.args, "args")
 	if n.source = n.items; n.source.Value != "" {
-		n.fans = true
+		n.isFanOut = true
 	}
 }
 
@@ -257,8 +257,8 @@ func (n *node) tree(m map[string]any, what string) *core.Value {
 	return core.Tree(o, n.id.Pos)
 }
 
-// allowed lists the options of each constructor in addition to those of all nodes.
-var allowed = map[string][]string{
+// extraOptions lists the options of each constructor in addition to those of all nodes.
+var extraOptions = map[string][]string{
 	"Each": {"Limit", "MaxFailures"}, "Expand": {"Limit", "MaxFailures"}, "ForEach": {"Limit", "MaxFailures"},
 	"Func":     {"Limit", "MaxFailures", "Collect", "Args", "Items"},
 	"Node":     {"Limit", "MaxFailures", "Collect", "Args", "Items", "Reads", "Writes"},
@@ -282,22 +282,22 @@ var (
 // checkOptions reports options that the part does not take.
 func checkOptions(ds *core.Diagnostics, subject, what string, used []setting, general []string) {
 	for _, u := range used {
-		if !slices.Contains(general, u.name) && !slices.Contains(allowed[what], u.name) {
+		if !slices.Contains(general, u.name) && !slices.Contains(extraOptions[what], u.name) {
 			ds.Errorf(core.CodeUnknownKey, u.pos, "%s: option %s means nothing to %s here", subject, u.name, what).
-				WithHint("%s", takers(u.name, general))
+				WithHint("%s", optionHint(u.name, general))
 		}
 	}
 }
 
-// takers says which parts take an option that a part with the general options does not
-// take.
-func takers(name string, general []string) string {
+// optionHint says which parts take an option that a part with the general options does
+// not take.
+func optionHint(name string, general []string) string {
 	if slices.Equal(general, makerOptions) && slices.Contains(nodeOptions, name) {
 		return "the rows are made while the part at the end of the streams runs: give it to that one"
 	}
 	var out []string
 	for _, what := range []string{"Each", "Expand", "ForEach", "Func", "Node", "Sub", "Pipeline", "StreamPipeline", "Loop"} {
-		if slices.Contains(allowed[what], name) {
+		if slices.Contains(extraOptions[what], name) {
 			out = append(out, what)
 		}
 	}
@@ -307,9 +307,9 @@ func takers(name string, general []string) string {
 	return fmt.Sprintf("it is for %v", out)
 }
 
-// badInput returns a permanent error about the input of a function: another attempt
+// inputError returns a permanent error about the input of a function: another attempt
 // would get the same input.
-func badInput(format string, args ...any) error {
+func inputError(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	return &core.Failure{Class: core.ClassInput, Permanent: true, Message: err.Error(), Cause: err}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// inside is the prefix of the names of this package's functions.
-const inside = "github.com/wavefold/wavefold."
+// packagePrefix is the prefix of the names of this package's functions.
+const packagePrefix = "github.com/wavefold/wavefold."
 
 // here returns the line of the program that called into this package. Findings about a
 // graph built in Go refer to such lines. There is no column, because the runtime does
@@ -18,7 +18,7 @@ func here() core.Position {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, inside) {
+		if !strings.HasPrefix(f.Function, packagePrefix) {
 			return core.Position{File: f.File, Line: int32(f.Line)}
 		}
 		if !more {

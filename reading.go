@@ -20,10 +20,10 @@ type reading[T any] struct {
 	codec *gotype.Codec
 	// stream is the source of the rows. It is nil if the field holds an ordinary array,
 	// which is then in list.
-	stream core.Stream
-	list   []any
-	begun  bool
-	err    error // the error after the last row
+	stream  core.Stream
+	list    []any
+	started bool
+	err     error // the error after the last row
 }
 
 // progress counts rows and reports progress.
@@ -54,17 +54,17 @@ func (s Stream[T]) open(ctx context.Context, in core.Input) (*reading[T], error)
 	}
 	v, ok := in.Shared().View.Get(r.name)
 	if !ok {
-		return nil, badInput("stream %q has no rows: no part makes it, and no input gave it any", r.name)
+		return nil, inputError("stream %q has no rows: no part makes it, and no input gave it any", r.name)
 	}
 	if r.list, ok = v.([]any); !ok {
-		return nil, badInput("stream %q: want an array, got %s", r.name, core.TypeName(v))
+		return nil, inputError("stream %q: want an array, got %s", r.name, core.TypeName(v))
 	}
 	return r, nil
 }
 
 // close ends the reading. An iteration that is still in progress gets no more rows.
 func (r *reading[T]) close() error {
-	r.begun = true
+	r.started = true
 	if r.stream == nil {
 		return nil
 	}
@@ -75,10 +75,10 @@ func (r *reading[T]) close() error {
 func (r *reading[T]) batches(ctx context.Context) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		more := true
-		if r.begun {
+		if r.started {
 			r.err = errReadOnce
 		} else {
-			r.begun = true
+			r.started = true
 			r.err = r.each(ctx, func(batch []T, _ bool) bool {
 				more = yield(batch, nil)
 				return more
@@ -90,23 +90,23 @@ func (r *reading[T]) batches(ctx context.Context) iter.Seq2[[]T, error] {
 	}
 }
 
-// verdict returns the result of a function that read the rows and returned err. If the
+// result returns the result of a function that read the rows and returned err. If the
 // function ignored an error of the rows, the read error is returned, because the
 // function has not seen all rows.
-func (r *reading[T]) verdict(err error) error {
+func (r *reading[T]) result(err error) error {
 	if err == nil {
 		return r.err
 	}
 	return err
 }
 
-// wholeBatch, in place of a row, means that the row with the error is not known.
-const wholeBatch = -1
+// unknownRow, in place of a row, means that the row with the error is not known.
+const unknownRow = -1
 
-// failed adds the row of the current batch to an error.
-func (r *reading[T]) failed(batch []T, row int, err error) error {
+// rowError adds the row of the current batch to an error.
+func (r *reading[T]) rowError(batch []T, row int, err error) error {
 	first := r.rows - int64(len(batch)) + 1
-	if row == wholeBatch {
+	if row == unknownRow {
 		return fmt.Errorf("rows %d to %d: %w", first, r.rows, err)
 	}
 	return fmt.Errorf("row %d: %w", first+int64(row), err)
@@ -165,7 +165,7 @@ func (r *reading[T]) decode(batch []T, rows []any) error {
 	to := reflect.ValueOf(batch)
 	for i, row := range rows {
 		if err := r.codec.Decode(to.Index(i), row); err != nil {
-			return badInput("stream %q: row %d: %w", r.name, r.rows+int64(i)+1, err)
+			return inputError("stream %q: row %d: %w", r.name, r.rows+int64(i)+1, err)
 		}
 	}
 	return nil

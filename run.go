@@ -46,7 +46,7 @@ func (i Input) applyRun(s *runSettings) {
 }
 
 func (i Input) option() setting {
-	return setting{name: "Is", set: func(s *settings) { s.passed = append(s.passed, passage{inner: i.name, value: i.value}) }}
+	return setting{name: "Is", set: func(s *settings) { s.passages = append(s.passages, passage{inner: i.name, value: i.value}) }}
 }
 
 // WithListener calls a function with the events of the run, in order, one at a time, on
@@ -80,9 +80,9 @@ func WithRouter(r core.Router) RunOption {
 	return runOption(func(s *runSettings) { s.Router = r })
 }
 
-// WithBudget limits the number, the tokens and the cost of the run's model calls. A call that
-// begins within the budget is completed. The next one fails the run, and the results so
-// far are kept.
+// WithBudget limits the number, the tokens and the cost of the run's model calls. A
+// call that begins within the budget is completed. The next one fails the run, and the
+// results so far are kept.
 func WithBudget(b core.Budget) RunOption {
 	return runOption(func(s *runSettings) { s.Budget = b })
 }

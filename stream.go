@@ -82,8 +82,8 @@ func (s Stream[T]) Rows(r *Result) (n int64, ok bool) {
 // Else, On, AllDone, AnyOf, KOfN, Quorum, Race, Phase and Describe.
 func StreamSource[T any](id string, out Stream[T], fn func(ctx context.Context, emit func([]T) error) error, options ...Option) Part {
 	n := newNode("StreamSource", id, options)
-	return makesStream(n, fn == nil, out, id, func(ctx context.Context, _ core.Input) (*work[T], error) {
-		return &work[T]{run: func(emit func([]T, bool) error) error { return fn(ctx, lend(emit)) }}, nil
+	return makeStream(n, fn == nil, out, id, func(ctx context.Context, _ core.Input) (*streamAttempt[T], error) {
+		return &streamAttempt[T]{run: func(emit func([]T, bool) error) error { return fn(ctx, lendBatches(emit)) }}, nil
 	}, "")
 }
 
@@ -92,12 +92,12 @@ func StreamSource[T any](id string, out Stream[T], fn func(ctx context.Context, 
 func StreamFrom[A, T any](id string, in Field[A], out Stream[T], fn func(ctx context.Context, a A, emit func([]T) error) error, options ...Option) Part {
 	n := newNode("StreamFrom", id, options)
 	n.view = Fields(in)
-	return makesStream(n, fn == nil, out, in.Name(), func(ctx context.Context, i core.Input) (*work[T], error) {
+	return makeStream(n, fn == nil, out, in.Name(), func(ctx context.Context, i core.Input) (*streamAttempt[T], error) {
 		a, err := in.read(i.Shared().View)
 		if err != nil {
 			return nil, err
 		}
-		return &work[T]{run: func(emit func([]T, bool) error) error { return fn(ctx, a, lend(emit)) }}, nil
+		return &streamAttempt[T]{run: func(emit func([]T, bool) error) error { return fn(ctx, a, lendBatches(emit)) }}, nil
 	}, "")
 }
 
@@ -141,7 +141,7 @@ func StreamFilter[T any](id string, in, out Stream[T], fn func(context.Context, 
 func StreamBatch[A, B any](id string, in Stream[A], out Stream[B], fn func(ctx context.Context, rows []A, made []B) ([]B, error), options ...Option) Part {
 	return batchStage("StreamBatch", id, in, out, fn == nil, false, func(ctx context.Context, rows []A, made []B) ([]B, int, error) {
 		made, err := fn(ctx, rows, made)
-		return made, wholeBatch, err
+		return made, unknownRow, err
 	}, options)
 }
 
@@ -152,29 +152,29 @@ func batchStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil, i
 	inPlace = inPlace && reflect.TypeFor[A]() == reflect.TypeFor[B]()
 	return streamStage(what, id, in, out, isNil, func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error {
 		var (
-			room   []B
+			buffer []B
 			failed error
 		)
 		err := r.each(ctx, func(batch []A, free bool) bool {
-			made := room
+			made := buffer
 			if free && inPlace {
 				made = any(batch).([]B)
-			} else if cap(room) < len(batch) {
-				room = make([]B, 0, len(batch))
-				made = room
+			} else if cap(buffer) < len(batch) {
+				buffer = make([]B, 0, len(batch))
+				made = buffer
 			}
 			out, row, err := fn(ctx, batch, made[:0])
 			if err != nil {
-				failed = r.failed(batch, row, err)
+				failed = r.rowError(batch, row, err)
 				return false
 			}
-			ours := cap(out) == cap(made) && sameRoom(out, made)
+			reusesBuffer := cap(out) == cap(made) && sameArray(out, made)
 			// A slice with a larger capacity than both was allocated by fn, so it can
 			// be reused.
-			if cap(out) > max(cap(room), cap(batch)) {
-				room = out
+			if cap(out) > max(cap(buffer), cap(batch)) {
+				buffer = out
 			}
-			failed = emit(out, ours)
+			failed = emit(out, reusesBuffer)
 			return failed == nil
 		})
 		if failed != nil {
@@ -184,8 +184,8 @@ func batchStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil, i
 	}, options)
 }
 
-// sameRoom reports whether two slices begin at the same address.
-func sameRoom[T any](a, b []T) bool {
+// sameArray reports whether two slices begin at the same address.
+func sameArray[T any](a, b []T) bool {
 	return cap(a) > 0 && cap(b) > 0 && &a[:1][0] == &b[:1][0]
 }
 
@@ -197,12 +197,12 @@ func sameRoom[T any](a, b []T) bool {
 // end. It takes the options of a StreamSource.
 func StreamStage[A, B any](id string, in Stream[A], out Stream[B], fn func(ctx context.Context, rows iter.Seq2[[]A, error], emit func([]B) error) error, options ...Option) Part {
 	return streamStage("StreamStage", id, in, out, fn == nil, func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error {
-		return fn(ctx, r.batches(ctx), lend(emit))
+		return fn(ctx, r.batches(ctx), lendBatches(emit))
 	}, options)
 }
 
-// lend returns an emit for batches that do not belong to the engine.
-func lend[T any](emit func(batch []T, free bool) error) func([]T) error {
+// lendBatches returns an emit for batches that do not belong to the engine.
+func lendBatches[T any](emit func(batch []T, free bool) error) func([]T) error {
 	return func(batch []T) error { return emit(batch, false) }
 }
 
@@ -210,13 +210,13 @@ func lend[T any](emit func(batch []T, free bool) error) func([]T) error {
 func streamStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil bool, fn func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error, options []Option) Part {
 	n := newNode(what, id, options)
 	n.view = Fields(in)
-	return makesStream(n, isNil, out, in.Name(), func(ctx context.Context, i core.Input) (*work[B], error) {
+	return makeStream(n, isNil, out, in.Name(), func(ctx context.Context, i core.Input) (*streamAttempt[B], error) {
 		r, err := in.open(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		return &work[B]{from: &r.progress, close: r.close, run: func(emit func([]B, bool) error) error {
-			return r.verdict(fn(ctx, r, emit))
+		return &streamAttempt[B]{upstream: &r.progress, close: r.close, run: func(emit func([]B, bool) error) error {
+			return r.result(fn(ctx, r, emit))
 		}}, nil
 	}, in.Name())
 }
@@ -227,21 +227,21 @@ func streamStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil b
 func StreamFold[T, R any](id string, in Stream[T], out Field[R], fn func(ctx context.Context, value R, rows []T) (R, error), options ...Option) Part {
 	n := newNode("StreamFold", id, options)
 	n.writes = Fields(out)
-	return readsStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
+	return readStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
 		var (
 			value  R
 			failed error
 		)
 		err := r.each(ctx, func(batch []T, _ bool) bool {
 			if value, failed = fn(ctx, value, batch); failed != nil {
-				failed = r.failed(batch, wholeBatch, failed)
+				failed = r.rowError(batch, unknownRow, failed)
 			}
 			return failed == nil
 		})
 		if failed != nil {
 			err = failed
 		}
-		return written(out, value, err)
+		return writeResult(out, value, err)
 	})
 }
 
@@ -251,9 +251,9 @@ func StreamFold[T, R any](id string, in Stream[T], out Field[R], fn func(ctx con
 func StreamRead[T, R any](id string, in Stream[T], out Field[R], fn func(ctx context.Context, rows iter.Seq2[[]T, error]) (R, error), options ...Option) Part {
 	n := newNode("StreamRead", id, options)
 	n.writes = Fields(out)
-	return readsStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
+	return readStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
 		v, err := fn(ctx, r.batches(ctx))
-		return written(out, v, r.verdict(err))
+		return writeResult(out, v, r.result(err))
 	})
 }
 
@@ -263,15 +263,15 @@ func StreamRead[T, R any](id string, in Stream[T], out Field[R], fn func(ctx con
 func StreamSink[T any](id string, in Stream[T], fn func(ctx context.Context, rows iter.Seq2[[]T, error]) error, options ...Option) Part {
 	n := newNode("StreamSink", id, options)
 	n.effects = new(true)
-	return readsStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
-		return core.Result{}, r.verdict(fn(ctx, r.batches(ctx)))
+	return readStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
+		return core.Result{}, r.result(fn(ctx, r.batches(ctx)))
 	})
 }
 
-// readsStream makes the node read a stream to its end.
-func readsStream[T any](n *node, isNil bool, in Stream[T], fn func(ctx context.Context, r *reading[T]) (core.Result, error)) Part {
+// readStream makes the node read a stream to its end.
+func readStream[T any](n *node, isNil bool, in Stream[T], fn func(ctx context.Context, r *reading[T]) (core.Result, error)) Part {
 	n.view = Fields(in)
-	n.does(isNil, func(ctx context.Context, i core.Input) (core.Result, error) {
+	n.setFunc(isNil, func(ctx context.Context, i core.Input) (core.Result, error) {
 		r, err := in.open(ctx, i)
 		if err != nil {
 			return core.Result{}, err
@@ -283,6 +283,6 @@ func readsStream[T any](n *node, isNil bool, in Stream[T], fn func(ctx context.C
 		res.Note = fmt.Sprintf("%d rows of %s", r.rows, in.Name())
 		return res, nil
 	})
-	n.run.takes = in.Name()
+	n.run.readsFrom = in.Name()
 	return n
 }

@@ -104,8 +104,8 @@ func drain[T any](ctx context.Context, rows iter.Seq2[[]T, error]) error {
 	return err
 }
 
-// plainly computes the result of the tests' pipeline in a loop.
-func plainly(n int) []string {
+// expectedRows computes the result of the tests' pipeline in a loop.
+func expectedRows(n int) []string {
 	var out []string
 	for i := range n {
 		r, _ := double(context.Background(), readingOf(i))
@@ -143,12 +143,12 @@ func TestStreamIsALoop(t *testing.T) {
 			t.Logf("%d rows, want %d", got, n)
 			return false
 		}
-		return slices.Equal(all.Get(r), plainly(int(n)))
+		return slices.Equal(all.Get(r), expectedRows(int(n)))
 	}
 	if err := quick.Check(run, &quick.Config{MaxCount: 60, Rand: nil}); err != nil {
 		t.Error(err)
 	}
-	if !run(70_000, 4096, 2, false) || run(0, 1, 1, true) == false || len(plainly(5000)) == 0 {
+	if !run(70_000, 4096, 2, false) || run(0, 1, 1, true) == false || len(expectedRows(5000)) == 0 {
 		t.Error("the fixed cases differ")
 	}
 }
@@ -273,9 +273,9 @@ func failing(hit func() error) map[string]struct {
 	}
 }
 
-// wanted returns the expected error of a run. For a panic it names the part whose
+// wantError returns the expected error of a run. For a panic it names the part whose
 // function panicked.
-func wanted(where string, panics bool) string {
+func wantError(where string, panics bool) string {
 	if !panics {
 		return "node end: " + where + "broken"
 	}
@@ -294,7 +294,7 @@ func TestStreamFailures(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/panics=%t", name, panics), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
 					r, err := wavefold.New("g", c.part()...).Run(t.Context())
-					want := wanted(c.want, panics)
+					want := wantError(c.want, panics)
 					if err == nil || err.Error() != want || !errors.Is(err, errBroken) {
 						t.Errorf("got  %v\nwant %s", err, want)
 					}
@@ -328,7 +328,7 @@ func TestStreamFailuresWhenPulled(t *testing.T) {
 					wavefold.Reads(wavefold.NewStream[reading]("kept")), wavefold.Writes(wavefold.NewField[[]any]("out"))))
 				synctest.Test(t, func(t *testing.T) {
 					_, err := wavefold.New("g", parts...).Run(t.Context())
-					want := wanted(c.want, panics)
+					want := wantError(c.want, panics)
 					if err == nil || err.Error() != want || !errors.Is(err, errBroken) {
 						t.Errorf("got  %v\nwant %s", err, want)
 					}

@@ -23,14 +23,14 @@ type passage struct {
 func Sub(id string, g *Graph, options ...Option) Part {
 	n := newNode("Sub", id, options)
 	n.kind = "workflow"
-	if g.missing() != nil {
+	if g.missingWorkflow() != nil {
 		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: Sub has no graph", id)
 		return n
 	}
 	n.sub = g
 	args := &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
 	outputs := &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
-	for _, p := range n.passed {
+	for _, p := range n.passages {
 		name := core.At(p.inner, n.id.Pos)
 		switch {
 		case p.leaving:
@@ -87,30 +87,30 @@ func escape(v *core.Value) *core.Value {
 
 // In starts a field of the sub-workflow with the value of a field of the outer graph.
 func In[T any](inner, outer Field[T]) Option {
-	return crossing("In", passage{inner: inner.Name(), outer: outer})
+	return passOption("In", passage{inner: inner.Name(), outer: outer})
 }
 
 // Out writes a field of the outer graph with the final value of a field of the
 // sub-workflow. If that field has no value, nothing is written.
 func Out[T any](inner, outer Field[T]) Option {
-	return crossing("Out", passage{inner: inner.Name(), outer: outer, leaving: true})
+	return passOption("Out", passage{inner: inner.Name(), outer: outer, leaving: true})
 }
 
 // OutEach collects the final values of a field of a Sub with Over. Each run that
 // succeeds adds one value to the list, in the order of the elements. A Sub has at most
 // one OutEach. See Collect.
 func OutEach[T any](inner Field[T], outer Field[[]T]) Option {
-	return crossing("OutEach", passage{inner: inner.Name(), outer: outer, leaving: true, item: true})
+	return passOption("OutEach", passage{inner: inner.Name(), outer: outer, leaving: true, item: true})
 }
 
 // Over makes a Sub a fan-out: it runs once for each element of items, which is the
 // starting value of inner. The writes of Out are merged in the order of the elements.
 func Over[T any](items Field[[]T], inner Field[T]) Option {
-	return crossing("Over", passage{inner: inner.Name(), outer: items, item: true})
+	return passOption("Over", passage{inner: inner.Name(), outer: items, item: true})
 }
 
-func crossing(name string, p passage) Option {
-	return option(name, func(s *settings) { s.passed = append(s.passed, p) })
+func passOption(name string, p passage) Option {
+	return option(name, func(s *settings) { s.passages = append(s.passages, p) })
 }
 
 // fileName returns the file name of a graph's document.

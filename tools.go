@@ -57,16 +57,16 @@ func handlerOf(fn any) (core.Handler, error) {
 
 // function is a tool made of a typed Go function.
 type function struct {
-	call   reflect.Value
-	ctx    bool
-	input  bool          // In is core.Input
-	in     reflect.Type  // any other In, nil if there is none
-	codec  *gotype.Codec // of in
-	ends   bool          // Out is core.Result
-	out    *gotype.Codec // of any other Out, nil if there is none
-	err    bool
-	writes []string // of the node it is bound to
-	bound  bool
+	call          reflect.Value
+	ctx           bool
+	input         bool          // In is core.Input
+	in            reflect.Type  // any other In, nil if there is none
+	codec         *gotype.Codec // of in
+	returnsResult bool          // Out is core.Result
+	out           *gotype.Codec // of any other Out, nil if there is none
+	err           bool
+	writes        []string // of the node it is bound to
+	isBound       bool
 }
 
 var (
@@ -123,7 +123,7 @@ func typedTool(fn any) (core.Handler, error) {
 	switch {
 	case len(results) == 0:
 	case results[0] == resultType:
-		f.ends, results = true, results[1:]
+		f.returnsResult, results = true, results[1:]
 	default:
 		if f.out = gotype.New(results[0]); f.out.Err != nil {
 			return nil, f.out.Err
@@ -139,10 +139,10 @@ func typedTool(fn any) (core.Handler, error) {
 // Bind checks the node's args against In and stores what the node writes.
 func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
 	bound := *f
-	bound.bound, bound.writes = true, core.Strings(n.Writes)
+	bound.isBound, bound.writes = true, core.Strings(n.Writes)
 	subject := n.Subject()
 	ds := f.checkArgs(n, subject)
-	if len(bound.writes) > 0 && f.out == nil && !f.ends {
+	if len(bound.writes) > 0 && f.out == nil && !f.returnsResult {
 		ds.Warnf(core.CodeUnused, n.Writes[0].Pos, "%s: writes: the function returns nothing that could be written", subject)
 	}
 	return &bound, ds
@@ -209,7 +209,7 @@ func (f *function) Handle(ctx context.Context, in core.Input) (core.Result, erro
 			return core.Result{}, err
 		}
 	}
-	if f.ends {
+	if f.returnsResult {
 		return results[0].Interface().(core.Result), nil
 	}
 	if f.out == nil {
@@ -235,7 +235,7 @@ func (f *function) fill(in reflect.Value, s core.Shared) error {
 		what, v = args.At(0)
 	}
 	if err := f.codec.Decode(in, v); err != nil {
-		return badInput("%s: %w", what, err)
+		return inputError("%s: %w", what, err)
 	}
 	return nil
 }

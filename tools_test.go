@@ -151,7 +151,7 @@ func TestArgumentsOfTools(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTool(t *testing.T) {
+func TestInvalidTools(t *testing.T) {
 	e := wavefold.NewEngine()
 	var none func() error
 	for _, tt := range []struct {

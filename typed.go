@@ -11,7 +11,7 @@ import (
 func Source[T any](id string, out Field[T], fn func(context.Context) (T, error), options ...Option) Part {
 	n := newNode("Source", id, options)
 	n.writes = Fields(out)
-	return n.gives(fn == nil, out, func(ctx context.Context, _ core.Input) (any, bool, error) {
+	return n.setValueFunc(fn == nil, out, func(ctx context.Context, _ core.Input) (any, bool, error) {
 		v, err := fn(ctx)
 		return v, true, err
 	})
@@ -22,7 +22,7 @@ func Source[T any](id string, out Field[T], fn func(context.Context) (T, error),
 func Map[A, B any](id string, in Field[A], out Field[B], fn func(context.Context, A) (B, error), options ...Option) Part {
 	n := newNode("Map", id, options)
 	n.view, n.writes = Fields(in), Fields(out)
-	return n.gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
+	return n.setValueFunc(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := in.read(i.Shared().View)
 		if err != nil {
 			return nil, false, err
@@ -36,7 +36,7 @@ func Map[A, B any](id string, in Field[A], out Field[B], fn func(context.Context
 func Map2[A, B, C any](id string, in1 Field[A], in2 Field[B], out Field[C], fn func(context.Context, A, B) (C, error), options ...Option) Part {
 	n := newNode("Map2", id, options)
 	n.view, n.writes = Fields(in1, in2), Fields(out)
-	return n.gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
+	return n.setValueFunc(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := in1.read(i.Shared().View)
 		if err != nil {
 			return nil, false, err
@@ -54,7 +54,7 @@ func Map2[A, B, C any](id string, in1 Field[A], in2 Field[B], out Field[C], fn f
 func Map3[A, B, C, D any](id string, in1 Field[A], in2 Field[B], in3 Field[C], out Field[D], fn func(context.Context, A, B, C) (D, error), options ...Option) Part {
 	n := newNode("Map3", id, options)
 	n.view, n.writes = Fields(in1, in2, in3), Fields(out)
-	return n.gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
+	return n.setValueFunc(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := in1.read(i.Shared().View)
 		if err != nil {
 			return nil, false, err
@@ -77,7 +77,7 @@ func Map3[A, B, C, D any](id string, in1 Field[A], in2 Field[B], in3 Field[C], o
 func Sink[T any](id string, in Field[T], fn func(context.Context, T) error, options ...Option) Part {
 	n := newNode("Sink", id, options)
 	n.view, n.effects = Fields(in), new(true)
-	return n.does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+	return n.setFunc(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
 		v, err := in.read(i.Shared().View)
 		if err != nil {
 			return core.Result{}, err
@@ -91,7 +91,7 @@ func Sink[T any](id string, in Field[T], fn func(context.Context, T) error, opti
 func Do(id string, fn func(context.Context) error, options ...Option) Part {
 	n := newNode("Do", id, options)
 	n.effects = new(true)
-	return n.does(fn == nil, func(ctx context.Context, _ core.Input) (core.Result, error) {
+	return n.setFunc(fn == nil, func(ctx context.Context, _ core.Input) (core.Result, error) {
 		return core.Result{}, fn(ctx)
 	})
 }
@@ -104,7 +104,7 @@ func Do(id string, fn func(context.Context) error, options ...Option) Part {
 func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) (B, error), options ...Option) Part {
 	n := newNode("Each", id, options)
 	one := itemOf[A](in)
-	return n.fanOut(in).collects(out).gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
+	return n.fanOut(in).setOutput(out).setValueFunc(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := one.item(i)
 		if err != nil {
 			return nil, false, err
@@ -119,7 +119,7 @@ func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Co
 func Expand[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) ([]B, error), options ...Option) Part {
 	n := newNode("Expand", id, options)
 	one := itemOf[A](in)
-	return n.fanOut(in).collects(out).gives(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
+	return n.fanOut(in).setOutput(out).setValueFunc(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
 		a, err := one.item(i)
 		if err != nil {
 			return nil, false, err
@@ -135,7 +135,7 @@ func ForEach[A any](id string, in Field[[]A], fn func(context.Context, A) error,
 	n := newNode("ForEach", id, options)
 	n.effects = new(true)
 	one := itemOf[A](in)
-	return n.fanOut(in).does(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
+	return n.fanOut(in).setFunc(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
 		a, err := one.item(i)
 		if err != nil {
 			return core.Result{}, err
@@ -144,8 +144,8 @@ func ForEach[A any](id string, in Field[[]A], fn func(context.Context, A) error,
 	})
 }
 
-// written returns the result of a node that writes one field.
-func written[T any](out Field[T], v T, err error) (core.Result, error) {
+// writeResult returns the result of a node that writes one field.
+func writeResult[T any](out Field[T], v T, err error) (core.Result, error) {
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -157,7 +157,7 @@ func written[T any](out Field[T], v T, err error) (core.Result, error) {
 type element[A any] struct{ Field[A] }
 
 func itemOf[A any](list Field[[]A]) element[A] {
-	of := typeSpec[A]("$item")
+	of := newSpec[A]("$item")
 	if list.s != nil {
 		of.shared = list.s.shared
 	}
@@ -168,11 +168,11 @@ func (e element[A]) item(in core.Input) (A, error) {
 	item, place := in.Element()
 	if place == 0 {
 		var zero A
-		return zero, badInput("the function takes one item at a time, and there is none")
+		return zero, inputError("the function takes one item at a time, and there is none")
 	}
 	x, err := e.from(item)
 	if err != nil {
-		return x, badInput("%w", err)
+		return x, inputError("%w", err)
 	}
 	return x, nil
 }

@@ -175,8 +175,8 @@ func fresh() []entry {
 	return []entry{{"a", []string{"x"}, map[string]int{"k": 1}, &entry{Text: "n"}, []any{int64(1)}}, {Text: "b"}}
 }
 
-// spoil changes everything that it can reach.
-func spoil(l []entry) {
+// mutateAll changes everything that it can reach.
+func mutateAll(l []entry) {
 	for i := range l {
 		l[i].Text = "spoilt"
 		for j := range l[i].Tags {
@@ -203,17 +203,17 @@ func TestHandlersCannotChangeTheState(t *testing.T) {
 	ok := wavefold.NewField[bool]("ok")
 	attempts := 0
 	g := wavefold.New("spoilers",
-		wavefold.Sink("sink", in, func(_ context.Context, l []entry) error { spoil(l); return nil }),
-		wavefold.ForEach("each", in, func(_ context.Context, l entry) error { spoil([]entry{l}); return nil }, wavefold.After("sink")),
+		wavefold.Sink("sink", in, func(_ context.Context, l []entry) error { mutateAll(l); return nil }),
+		wavefold.ForEach("each", in, func(_ context.Context, l entry) error { mutateAll([]entry{l}); return nil }, wavefold.After("sink")),
 		wavefold.Func("func", wavefold.Fields(in), nil, func(_ context.Context, i core.Input) (core.Result, error) {
 			v, _ := i.Get("in")
-			spoil(v.([]entry))
+			mutateAll(v.([]entry))
 			return core.Result{}, nil
 		}, wavefold.After("each")),
 		wavefold.Map("again", in, ok, func(_ context.Context, l []entry) (bool, error) {
 			attempts++
 			same := core.JSON(l) == want
-			spoil(l)
+			mutateAll(l)
 			if attempts == 1 {
 				return false, errors.New("once more")
 			}
@@ -233,7 +233,7 @@ func TestHandlersCannotChangeTheState(t *testing.T) {
 		if core.JSON(got) != want {
 			t.Errorf("the state is %s, want %s", core.JSON(got), want)
 		}
-		spoil(got)
+		mutateAll(got)
 	}
 }
 

@@ -13,18 +13,18 @@ import (
 // unit is a part that becomes a pipeline or a loop.
 type unit struct {
 	settings
-	id       core.Text
-	what     string
-	members  []Part
-	items    AnyField // rows of a pipeline
-	batch    *core.Int
-	findings core.Diagnostics
+	id          core.Text
+	constructor string
+	members     []Part
+	items       AnyField // rows of a pipeline
+	batch       *core.Int
+	findings    core.Diagnostics
 }
 
 var _ Part = (*unit)(nil)
 
 func newUnit(what, id string, options []Option) *unit {
-	u := &unit{what: what, id: core.At(id, here())}
+	u := &unit{constructor: what, id: core.At(id, here())}
 	u.settings.apply(options)
 	return u
 }
@@ -50,12 +50,12 @@ type stage struct {
 	*node
 	into string // the field that gets the results, "" if there is none
 	// make returns the handler for a position in a pipeline.
-	make func(at place) core.HandlerFunc
+	make func(at stagePosition) core.HandlerFunc
 }
 
-// place is the position of a stage: the stage before it ("" if there is none), the
-// field that it writes ("" if there is none), and whether it is the last stage.
-type place struct {
+// stagePosition is the position of a stage: the stage before it ("" if there is none),
+// the field that it writes ("" if there is none), and whether it is the last stage.
+type stagePosition struct {
 	before, into string
 	last         bool
 }
@@ -65,11 +65,11 @@ type place struct {
 // stages as JSON. It takes Retry, Timeout, OnError, Priority, Phase, Describe, Effects
 // and After.
 func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options ...Option) Stages[A, B] {
-	n := newNode("Stage", id, options).does(fn == nil, nil)
-	in, out := Field[A]{typeSpec[A]("$item")}, gotype.New(reflect.TypeFor[B]())
-	return Stages[A, B]{[]*stage{{node: n, make: func(at place) core.HandlerFunc {
+	n := newNode("Stage", id, options).setFunc(fn == nil, nil)
+	in, out := Field[A]{newSpec[A]("$item")}, gotype.New(reflect.TypeFor[B]())
+	return Stages[A, B]{[]*stage{{node: n, make: func(at stagePosition) core.HandlerFunc {
 		return func(ctx context.Context, i core.Input) (core.Result, error) {
-			a, err := received(in, i, at.before)
+			a, err := stageInput(in, i, at.before)
 			if err != nil {
 				return core.Result{}, err
 			}
@@ -93,20 +93,20 @@ func Stage[A, B any](id string, fn func(context.Context, A) (B, error), options 
 	}}}}
 }
 
-// received returns the input of a stage: the item in the first stage, otherwise the
+// stageInput returns the input of a stage: the item in the first stage, otherwise the
 // output of the previous stage.
-func received[A any](in Field[A], i core.Input, before string) (A, error) {
+func stageInput[A any](in Field[A], i core.Input, before string) (A, error) {
 	if before == "" {
 		return element[A]{in}.item(i)
 	}
 	v, ok := i.Shared().Edges.Get(before)
 	if !ok {
 		var zero A
-		return zero, badInput("stage %s sent nothing", before)
+		return zero, inputError("stage %s sent nothing", before)
 	}
 	a, err := in.from(v)
 	if err != nil {
-		return a, badInput("from stage %s: %w", before, err)
+		return a, inputError("from stage %s: %w", before, err)
 	}
 	return a, nil
 }
@@ -120,7 +120,7 @@ func (s Stages[A, B]) Into(out Field[[]B]) Stages[A, B] {
 	}
 	st, n := *s.nodes[last], *s.nodes[last].node
 	n.findings, n.writes = slices.Clone(n.findings), nil
-	st.node, st.into = n.collects(out), out.Name()
+	st.node, st.into = n.setOutput(out), out.Name()
 	nodes := slices.Clone(s.nodes)
 	nodes[last] = &st
 	return Stages[A, B]{nodes}
@@ -138,16 +138,16 @@ func Pipe[A, B, C any](first Stages[A, B], then Stages[B, C]) Stages[A, C] {
 func Pipeline[A, B any](id string, items Field[[]A], stages Stages[A, B], options ...Option) Part {
 	u := newUnit("Pipeline", id, options)
 	u.items = items
-	u.pass(stages.nodes)
+	u.addStages(stages.nodes)
 	return u
 }
 
-// pass makes stages the members of a pipeline.
-func (u *unit) pass(stages []*stage) {
+// addStages makes stages the members of a pipeline.
+func (u *unit) addStages(stages []*stage) {
 	before := ""
 	for i, st := range stages {
 		n := *st.node
-		n.run = &adapter{HandlerFunc: st.make(place{before: before, into: st.into, last: i == len(stages)-1})}
+		n.run = &adapter{HandlerFunc: st.make(stagePosition{before: before, into: st.into, last: i == len(stages)-1})}
 		before = n.id.Value
 		u.members = append(u.members, &n)
 	}
@@ -161,7 +161,7 @@ func (u *unit) pass(stages []*stage) {
 func StreamPipeline[A, B any](id string, in Stream[A], size int, stages Stages[[]A, B], options ...Option) Part {
 	u := newUnit("StreamPipeline", id, options)
 	u.items, u.batch = in, new(core.At(size, u.id.Pos))
-	u.pass(stages.nodes)
+	u.addStages(stages.nodes)
 	return u
 }
 
@@ -172,7 +172,7 @@ func (u *unit) addTo(b *builder) {
 	for _, p := range u.members {
 		n, ok := p.(*node)
 		if !ok {
-			b.ds.Errorf(core.CodeUnitOverlap, u.id.Pos, "%s %s: its parts must be nodes, not %T", u.what, u.id.Value, p)
+			b.ds.Errorf(core.CodeUnitOverlap, u.id.Pos, "%s %s: its parts must be nodes, not %T", u.constructor, u.id.Value, p)
 			continue
 		}
 		ids = append(ids, n.id)
@@ -180,7 +180,7 @@ func (u *unit) addTo(b *builder) {
 	}
 	b.ds = append(b.ds, u.findings...)
 	subject := "pipeline " + u.id.Value
-	if u.what == "Loop" {
+	if u.constructor == "Loop" {
 		subject = "loop " + u.id.Value
 		b.w.Loops = append(b.w.Loops, &core.Loop{ID: u.id, Body: ids, BodyIsList: len(ids) != 1, Until: u.until, MaxIters: u.maxIters,
 			OnExhausted: u.exhausted(), Phase: u.phase, OnError: u.onError(), Pos: u.id.Pos})
@@ -193,7 +193,7 @@ func (u *unit) addTo(b *builder) {
 		b.w.Pipelines = append(b.w.Pipelines, p)
 	}
 	b.phase(u.phase)
-	checkOptions(&b.ds, subject, u.what, u.used, unitOptions)
+	checkOptions(&b.ds, subject, u.constructor, u.applied, unitOptions)
 }
 
 func (u *unit) exhausted() core.Text {

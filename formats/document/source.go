@@ -23,8 +23,8 @@ type source struct {
 	// file may be a single line of 10 MB.
 	lastLine, lastColumn, lastOffset int
 
-	// nonLiteral are the offsets of the scalars whose values the document does not contain
-	// literally.
+	// nonLiteral are the offsets of the scalars whose values the document does not
+	// contain literally.
 	nonLiteral map[*yaml.Node]int
 
 	// budget is the number of bytes that may still be parsed to locate a syntax error.

@@ -121,9 +121,9 @@ func (s *source) probe(data []byte) string {
 	return problemOf(parse(bytes.NewReader(data)))
 }
 
-// probeBytes is like probe, and also returns the number of bytes consumed when the problem
-// was found. The library is fed byte by byte and never reads more than a few bytes
-// ahead.
+// probeBytes is like probe, and also returns the number of bytes consumed when the
+// problem was found. The library is fed byte by byte and never reads more than a few
+// bytes ahead.
 func (s *source) probeBytes(data []byte) (problem string, consumed int) {
 	if s.budget -= len(data); s.budget < 0 {
 		return "", 0

@@ -9,8 +9,8 @@ import (
 type walker struct {
 	src *source
 	ds  core.Diagnostics
-	// expanding holds the anchored nodes that are being expanded. expanded counts the values
-	// created inside them.
+	// expanding holds the anchored nodes that are being expanded. expanded counts the
+	// values created inside them.
 	expanding []*yaml.Node
 	expanded  int
 	// stopped is set once a limit is exceeded; the rest of the tree is invalid.

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// oracleCondition is the oracle's form of a condition: a disjunction of conjunctions of clauses,
-// each with a number of negation signs. The oracle writes and evaluates it by a slow,
-// independent method.
+// oracleCondition is the oracle's form of a condition: a disjunction of conjunctions of
+// clauses, each with a number of negation signs. The oracle writes and evaluates it by
+// a slow, independent method.
 type oracleCondition [][]oracleClause
 
 type oracleClause struct {

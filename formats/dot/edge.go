@@ -35,8 +35,8 @@ func (l *loader) hintUnusedFidelity(s *settings, d expandedEdges) {
 	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "fidelity" has no effect on the way to a node that asks no model`, s.subject).Severity = core.Hint
 }
 
-// hintUnusedFreeform hints at a freeform edge that does not leave a human gate, unless the
-// attribute is a default of all edges.
+// hintUnusedFreeform hints at a freeform edge that does not leave a human gate, unless
+// the attribute is a default of all edges.
 func (l *loader) hintUnusedFreeform(s *settings, d expandedEdges, freeform bool) {
 	i := s.find("freeform")
 	if !freeform || s.list[i].fromDefaults || !slices.ContainsFunc(d.ids[:len(d.ids)-1], func(id core.Text) bool { return !l.humanNodes[id.Value] }) {

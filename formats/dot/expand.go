@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// expandedGraph is a graph with its defaults and groups resolved: it has each node once, with
-// all attributes of the node.
+// expandedGraph is a graph with its defaults and groups resolved: it has each node
+// once, with all attributes of the node.
 type expandedGraph struct {
 	attributes      *attributeSet
 	nodes           []*expandedNode
@@ -173,8 +173,8 @@ func (e *expander) body(body []statement, s scope) {
 	}
 }
 
-// groupStatement applies a statement of a group if it sets defaults or the label, and records
-// the other attributes of the group.
+// groupStatement applies a statement of a group if it sets defaults or the label, and
+// records the other attributes of the group.
 func (e *expander) groupStatement(st statement, s *scope) {
 	switch st := st.(type) {
 	case *defaults:

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// warnGroupAttributes reports attributes of groups that have no effect. A group can only have a
-// label, and defaults for its nodes and edges.
+// warnGroupAttributes reports attributes of groups that have no effect. A group can
+// only have a label, and defaults for its nodes and edges.
 func (l *loader) warnGroupAttributes(idle []*attribute) {
 	for _, a := range idle[:min(len(idle), maxHints)] {
 		const subject = "subgraph"

@@ -22,8 +22,8 @@ type attributeKey struct {
 	kinds []string
 	// replacedBy is the current name of a deprecated attribute. It wins if both are set.
 	replacedBy string
-	// harmless are values of an attribute without effect that ask for the behaviour of this
-	// engine.
+	// harmless are values of an attribute without effect that ask for the behaviour of
+	// this engine.
 	harmless []string
 	hint     string // what to write instead of an attribute without effect
 }

@@ -66,8 +66,8 @@ func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 	return w, w.Findings
 }
 
-// withoutRepeats removes repeated findings at the same position. An error in a default is found
-// for every node that gets it.
+// withoutRepeats removes repeated findings at the same position. An error in a default
+// is found for every node that gets it.
 func withoutRepeats(ds core.Diagnostics) core.Diagnostics {
 	type said struct {
 		file string
@@ -124,7 +124,8 @@ type loader struct {
 	// withoutTools are the agents without tools. expectingTools are the agents among them
 	// that should have tools, at the position of the attribute that shows it.
 	withoutTools, expectingTools []core.Text
-	// modelNodes holds the nodes that ask a model, humanNodes the nodes that ask a person.
+	// modelNodes holds the nodes that ask a model, humanNodes the nodes that ask a
+	// person.
 	modelNodes, humanNodes map[string]bool
 	// reported holds the findings that are reported once per document, such as unknown
 	// outcomes and attributes of other engines.

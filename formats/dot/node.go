@@ -333,7 +333,8 @@ func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
 	return args
 }
 
-// conversationKeys are attributes about conversations, which are not passed to Go functions.
+// conversationKeys are attributes about conversations, which are not passed to Go
+// functions.
 var conversationKeys = []string{"fidelity", "thread_id"}
 
 func (l *loader) wait(n *core.Node, s *settings) {

@@ -169,8 +169,8 @@ func (p *parser) body(of string) []statement {
 	return out
 }
 
-// endReported reports whether the document ends early because of a string or comment that is
-// never closed, which has been reported.
+// endReported reports whether the document ends early because of a string or comment
+// that is never closed, which has been reported.
 func (p *parser) endReported() bool { return p.prev.kind == tokenBad && p.broken }
 
 // recover skips the rest of a statement that cannot be parsed: up to a semicolon, a

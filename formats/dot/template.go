@@ -18,8 +18,9 @@ const (
 )
 
 const (
-	// maxBadPlaceholders limits the number of invalid placeholders in one string that are
-	// examined. After that, only placeholders of at most shortPlaceholder bytes are found.
+	// maxBadPlaceholders limits the number of invalid placeholders in one string that
+	// are examined. After that, only placeholders of at most shortPlaceholder bytes are
+	// found.
 	maxBadPlaceholders = 100
 	shortPlaceholder   = 200
 )
@@ -174,8 +175,8 @@ func writtenName(written, before, after string) string {
 	return "$" + m[1]
 }
 
-// placeholderProblem says why double braces are not a valid placeholder. It returns "" if they
-// are.
+// placeholderProblem says why double braces are not a valid placeholder. It returns ""
+// if they are.
 func placeholderProblem(written string) (why, hint string) {
 	inside := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(written, "{{"), "}}"))
 	if written == "" {
@@ -209,7 +210,8 @@ func (r *rewriter) placeholder(from int) string {
 	return placeholderAt(r.src.Value[from:min(len(r.src.Value), from+longest)])
 }
 
-// placeholderAt returns the placeholder at the start of a string, "" if it is never closed.
+// placeholderAt returns the placeholder at the start of a string, "" if it is never
+// closed.
 func placeholderAt(text string) string {
 	for i := 2; i < len(text); i++ {
 		switch c := text[i]; {

@@ -243,8 +243,8 @@ func (w *writer) checkNode(n *core.Node, subject string) {
 	w.rejectIf(n.Kind.Value != kindParallel && (n.Join != nil || n.Parallel != nil), subject, "a join of a node that is not parallel")
 }
 
-// kindAttribute writes the shape or type that selects the node's kind, unless the attributes
-// that were kept include it.
+// kindAttribute writes the shape or type that selects the node's kind, unless the
+// attributes that were kept include it.
 func (w *writer) kindAttribute(n *core.Node, l *attributeList) {
 	for _, key := range []string{"shape", "type", importType} {
 		if _, ok := n.Attributes.Get(key); ok {

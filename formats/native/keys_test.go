@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ineffective are the keys without effect, by section, and a document that contains all of
-// them.
+// ineffective are the keys without effect, by section, and a document that contains all
+// of them.
 var ineffective = map[string][]string{"state": {"store"}, "field": {"$ref"}, "type": {"$ref"}, "loop": {"budget"}}
 
 const ineffectiveKeys = `name: a

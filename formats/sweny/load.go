@@ -159,8 +159,8 @@ func attributes(v *core.Value, but ...string) *core.Object {
 	return out
 }
 
-// requireEdges reports a document without the key edges. The list is required even if it is
-// empty, so that a truncated document is detected.
+// requireEdges reports a document without the key edges. The list is required even if
+// it is empty, so that a truncated document is detected.
 func (l *loader) requireEdges(tree *core.Value) {
 	switch v := tree.Get("edges"); {
 	case v == nil && !tree.Lost:
@@ -185,8 +185,8 @@ var otherShapes = map[string]string{
 	"verify": "the key is called eval and takes a list of checks with names, such as {name: called, kind: function, rule: {any_tool_called: [...]}}",
 }
 
-// reportUnknownKeys reports unknown keys of a mapping, and returns the keys that were most likely
-// intended.
+// reportUnknownKeys reports unknown keys of a mapping, and returns the keys that were
+// most likely intended.
 func (l *loader) reportUnknownKeys(subject string, rest *core.Value, known []string) (meant core.Lost) {
 	if rest == nil {
 		return nil

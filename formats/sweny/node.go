@@ -185,9 +185,9 @@ func (l *loader) assemble(text string, more []core.Text) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// preambleSection returns a section of the preamble: a title, the name of the run's input whose
-// text comes first, and the text of the document. It returns nil if the section would
-// be empty.
+// preambleSection returns a section of the preamble: a title, the name of the run's
+// input whose text comes first, and the text of the document. It returns nil if the
+// section would be empty.
 func preambleSection(title, input, text string, pos core.Position) *core.Value {
 	if input == "" && text == "" {
 		return nil
@@ -306,8 +306,8 @@ func (l *loader) retry(d *nodeShape, c *config) *core.OnError {
 // a warning.
 const defaultJudgeBudget = 50
 
-// warnJudgeCalls warns if the nodes, each visited once, may call judges more often than the
-// budget of the document allows.
+// warnJudgeCalls warns if the nodes, each visited once, may call judges more often than
+// the budget of the document allows.
 func (l *loader) warnJudgeCalls() {
 	budget, pos, calls := defaultJudgeBudget, l.doc.Pos, 0
 	if b := l.doc.JudgeBudget; b != nil {

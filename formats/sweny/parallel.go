@@ -80,8 +80,8 @@ func (s *splitter) connect() {
 	s.removeCycles()
 }
 
-// suggestNode suggests a node with a similar name, if there are few findings. Searching for
-// many names would take too long.
+// suggestNode suggests a node with a similar name, if there are few findings. Searching
+// for many names would take too long.
 func (s *splitter) suggestNode(id string) string {
 	const maxFindings = 100
 	if len(s.ds) > maxFindings {
@@ -175,8 +175,8 @@ func (s *splitter) ancestors() [][]int32 {
 	return before
 }
 
-// setContextNodes sets the nodes whose results a node is given, because a dag has no shared
-// context.
+// setContextNodes sets the nodes whose results a node is given, because a dag has no
+// shared context.
 func (s *splitter) setContextNodes(n *core.Node, before []int32) {
 	if len(before) == 0 {
 		return
