@@ -34,7 +34,7 @@ const (
 	startable  // waits for a slot
 	committing // waits for its turn at a refusing field
 	resolved
-	losing // given up; what runs of it is awaited
+	beingCancelled // given up; what runs of it is awaited
 
 	undecided = waiting // of a vertex: it waits for predecessors
 )
@@ -43,14 +43,14 @@ const (
 type attempt struct {
 	Phase  phase `json:"phase,omitempty"`
 	Number int32 `json:"attempt,omitempty"` // of the latest attempt, 0 before the first
-	trail
+	attemptDetail
 }
 
 // trail is the part of an attempt that most executions have no need of.
-type trail struct {
-	Due   int64  `json:"due,omitempty"`  // time at which the timer that is set ends, 0 if there is none
-	Last  string `json:"last,omitempty"` // why the attempt before did not end well
-	child *frame // the nested run
+type attemptDetail struct {
+	Due       int64  `json:"due,omitempty"`        // time at which the timer that is set ends, 0 if there is none
+	LastError string `json:"last_error,omitempty"` // why the attempt before did not end well
+	child     *frame // the nested run
 }
 
 // inFlight reports whether an answer to the attempt is awaited even after a stop.
@@ -76,32 +76,32 @@ type work interface {
 	capture() (*Call, *core.Failure)
 	// run issues the command for its handler, and landed counts the answer.
 	run(*Call)
-	landed(*Event)
+	handlerEnded(*Event)
 	// adopt connects it with its nested run; nil when that has ended.
 	adopt(child *frame)
 	// again lets the next attempt begin after a backoff.
-	again()
+	retryDue()
 	// givenUp reports whether its outcome does not count any more.
 	givenUp() bool
 	// ended handles the outcome of the last attempt.
 	ended(o *Outcome, at int64)
 	// withdrawn ends it before its first attempt.
-	withdrawn()
+	withdraw()
 	// moved looks for work after an answer.
-	moved()
+	afterAnswer()
 	// turn reports whether its result may be put in place as far as the executions of the
 	// same vertex are concerned.
-	turn() bool
+	mayPlace() bool
 }
 
 // begin begins an attempt and reports whether user code runs.
 func begin[W work](w W) bool {
-	count(w)
+	countAttempt(w)
 	return launch(w)
 }
 
 // count counts an attempt that begins.
-func count[W work](w W) {
+func countAttempt[W work](w W) {
 	a := w.load()
 	a.Phase, a.Due = running, 0
 	a.Number++
@@ -114,7 +114,7 @@ func launch[W work](w W) bool {
 	f, n := w.frame(), w.def()
 	switch {
 	case n.Wait != nil:
-		wait(w)
+		startWait(w)
 		return false
 	case n.Frame == nil && n.Handler == nil:
 		w.ended(&Outcome{Failure: lacking(n)}, f.m.now)
@@ -122,7 +122,7 @@ func launch[W work](w W) bool {
 	}
 	call, failure := w.capture()
 	if failure == nil && n.Frame != nil {
-		failure = nest(w, call)
+		failure = startNested(w, call)
 	}
 	switch {
 	case failure != nil:
@@ -138,40 +138,40 @@ func launch[W work](w W) bool {
 // run issues the command for a handler and counts it.
 func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
 	g.acquire()
-	f.flying++
+	f.inFlight++
 	f.m.inFlight++
 	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})
 }
 
 // landed counts a handler that ended.
-func (f *frame) landed(g *group) {
+func (f *frame) handlerEnded(g *group) {
 	g.release()
-	f.flying--
+	f.inFlight--
 	f.m.inFlight--
 }
 
 // after returns the call of an attempt together with what the attempt before said. Calls
 // are shared.
-func (c *Call) after(said string) *Call {
-	if said == "" {
+func (c *Call) after(lastError string) *Call {
+	if lastError == "" {
 		return c
 	}
 	var told Call
 	if c != nil {
 		told = *c
 	}
-	told.Previous = said
+	told.Previous = lastError
 	return &told
 }
 
 // wait begins the attempt of a wait.
-func wait[W work](w W) {
+func startWait[W work](w W) {
 	n, a := w.def(), w.load()
 	d := n.Wait.Duration
 	if expires(n) {
 		d = n.Timeout
 	}
-	a.Due = w.frame().m.in(d)
+	a.Due = w.frame().m.timeAfter(d)
 	w.store(a)
 	setTimer(w)
 }
@@ -190,7 +190,7 @@ func setTimer[W work](w W) {
 }
 
 // in returns the time at which a delay that begins now ends.
-func (m *Machine) in(d time.Duration) int64 {
+func (m *Machine) timeAfter(d time.Duration) int64 {
 	if int64(d) > math.MaxInt64-m.now {
 		return math.MaxInt64
 	}
@@ -201,7 +201,7 @@ func (m *Machine) in(d time.Duration) int64 {
 func (m *Machine) until(due int64) time.Duration { return time.Duration(max(0, due-m.now)) }
 
 // waited turns the end of a wait into the outcome of an attempt.
-func waited(n *plan.Node, e *Event) *Outcome {
+func waitOutcome(n *plan.Node, e *Event) *Outcome {
 	if e.Kind == Expired {
 		return &Outcome{Failure: timedOut(n)}
 	}
@@ -215,21 +215,21 @@ func answer[W work](w W, e *Event) bool {
 	case e.Kind == TimerFired && a.Phase == backingOff:
 		a.Phase, a.Due = waiting, 0
 		w.store(a)
-		w.again()
+		w.retryDue()
 	case e.Kind.isTimer() && a.Phase == running && n.Wait != nil:
-		tried(w, waited(n, e), e.Ended)
+		attemptEnded(w, waitOutcome(n, e), e.Ended)
 	case e.Kind == Finished && a.Phase == running && n.Wait == nil && n.Frame == nil:
-		w.landed(e)
-		tried(w, &e.Outcome, e.Ended)
+		w.handlerEnded(e)
+		attemptEnded(w, &e.Outcome, e.Ended)
 	default:
 		return false
 	}
-	w.moved()
+	w.afterAnswer()
 	return true
 }
 
 // tried decides what follows an attempt that has ended.
-func tried[W work](w W, o *Outcome, at int64) {
+func attemptEnded[W work](w W, o *Outcome, at int64) {
 	f, n, a := w.frame(), w.def(), w.load()
 	switch {
 	case w.givenUp():
@@ -243,7 +243,7 @@ func tried[W work](w W, o *Outcome, at int64) {
 			f.discard(w.id())
 			w.ended(&Outcome{Failure: cancelled()}, at)
 		}
-	case f.again(n, a.Number, o):
+	case f.shouldRetry(n, a.Number, o):
 		retry(w, o)
 	default:
 		w.ended(o, at)
@@ -253,20 +253,20 @@ func tried[W work](w W, o *Outcome, at int64) {
 // retry sets the timer for the attempt after the one that ended with o.
 func retry[W work](w W, o *Outcome) {
 	f, n, a, id := w.frame(), w.def(), w.load(), w.id()
-	var asked time.Duration // by the failure
-	a.Phase, a.Last = backingOff, o.Note
+	var retryAfter time.Duration // by the failure
+	a.Phase, a.LastError = backingOff, o.Note
 	if fail := o.Failure; fail != nil {
-		asked, a.Last = fail.RetryAfter, fail.Message
+		retryAfter, a.LastError = fail.RetryAfter, fail.Message
 	}
-	d := f.delay(n, id, asked)
-	a.Due = f.m.in(d)
+	d := f.delay(n, id, retryAfter)
+	a.Due = f.m.timeAfter(d)
 	w.store(a)
 	f.emitRetrying(n, id, o, d)
 	setTimer(w)
 }
 
 // nest begins the nested run of an attempt. The failure is about its inputs.
-func nest[W work](w W, call *Call) *core.Failure {
+func startNested[W work](w W, call *Call) *core.Failure {
 	f, n := w.frame(), w.def()
 	start, given, err := f.start(n, call)
 	if err != nil {
@@ -278,15 +278,15 @@ func nest[W work](w W, call *Call) *core.Failure {
 	f.children++
 	w.adopt(child)
 	if n.Timeout > 0 {
-		child.Deadline = f.m.in(n.Timeout)
-		child.watch()
+		child.Deadline = f.m.timeAfter(n.Timeout)
+		child.setDeadlineTimer()
 	}
 	child.mode.open()
-	child.settle()
+	child.propagate()
 	if child.ended() {
 		child.handOver()
 	} else {
-		w.moved()
+		w.afterAnswer()
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func halt[W work](w W) {
 	case a.Number > 0:
 		w.ended(&Outcome{Failure: cancelled()}, f.m.now)
 	default:
-		w.withdrawn()
+		w.withdraw()
 	}
 }
 
@@ -330,7 +330,7 @@ func reissue[W work](w W) {
 }
 
 // numbered is the path of the nested run of one execution of several.
-func (f *frame) numbered(id string, number int) string {
+func (f *frame) elementPath(id string, number int) string {
 	var room [64]byte
 	path := append(append(room[:0], f.name(id)...), '[')
 	return string(append(strconv.AppendInt(path, int64(number), 10), ']'))
@@ -346,15 +346,15 @@ func (f *frame) find(id ID) work {
 }
 
 // keep sets the entry of an execution, and deletes the entry if it is empty.
-func keep[K int | int32](m map[K]trail, key K, x trail) map[K]trail {
-	if x == (trail{}) {
+func setDetail[K int | int32](m map[K]attemptDetail, key K, x attemptDetail) map[K]attemptDetail {
+	if x == (attemptDetail{}) {
 		if len(m) > 0 {
 			delete(m, key)
 		}
 		return m
 	}
 	if m == nil {
-		m = map[K]trail{}
+		m = map[K]attemptDetail{}
 	}
 	m[key] = x
 	return m

@@ -63,11 +63,11 @@ func (f *frame) prepare(v int32, id ID, c *Claim) {
 		f.pending = map[ID]*pendingPlace{}
 	}
 	f.pending[id] = &pendingPlace{ID: id, Claim: *c}
-	if at, ok := slices.BinarySearch(f.placers, v); !ok {
-		f.placers = slices.Insert(f.placers, at, v)
+	if at, ok := slices.BinarySearch(f.pendingVertices, v); !ok {
+		f.pendingVertices = slices.Insert(f.pendingVertices, at, v)
 	}
-	if !slices.Contains(f.m.placers, f) {
-		f.m.placers = append(f.m.placers, f)
+	if !slices.Contains(f.m.pendingFrames, f) {
+		f.m.pendingFrames = append(f.m.pendingFrames, f)
 	}
 }
 
@@ -82,7 +82,7 @@ func (f *frame) discard(id ID) bool {
 	keep := false
 	if p.Claim.Always && f.Stopped {
 		who := f.claimant(id)
-		if _, _, taken := f.m.taken(&p.Claim, who); !taken {
+		if _, _, taken := f.m.conflictingClaim(&p.Claim, who); !taken {
 			keep = true
 			f.m.claim(&p.Claim, who)
 		}
@@ -94,7 +94,7 @@ func (f *frame) discard(id ID) bool {
 
 // taken returns the first target of a claim that another execution has replaced, with which
 // the claimant shares no path, and that execution.
-func (m *Machine) taken(c *Claim, who claimant) (name string, by claimant, taken bool) {
+func (m *Machine) conflictingClaim(c *Claim, who claimant) (name string, by claimant, taken bool) {
 	for _, t := range c.all() {
 		if other, ok := m.claims[t.Target]; ok && m.conflict(other, who) {
 			return t.Name, other, true
@@ -123,8 +123,8 @@ func (m *Machine) claim(c *Claim, who claimant) (before map[string]claimant) {
 func (f *frame) forgetPending(id ID) {
 	delete(f.pending, id)
 	if len(f.pending) == 0 {
-		f.placers = f.placers[:0]
-		f.m.placers = slices.DeleteFunc(f.m.placers, func(g *frame) bool { return g == f })
+		f.pendingVertices = f.pendingVertices[:0]
+		f.m.pendingFrames = slices.DeleteFunc(f.m.pendingFrames, func(g *frame) bool { return g == f })
 	}
 }
 
@@ -136,10 +136,10 @@ func (f *frame) placing(id ID) bool {
 
 // place decides about all results whose turn has come.
 func (m *Machine) place() {
-	for again := len(m.placers) > 0; again; {
+	for again := len(m.pendingFrames) > 0; again; {
 		again = false
-		for _, f := range slices.Clone(m.placers) {
-			for _, v := range slices.Clone(f.placers) {
+		for _, f := range slices.Clone(m.pendingFrames) {
+			for _, v := range slices.Clone(f.pendingVertices) {
 				for !f.Stopped {
 					id, ok := f.dueToPlace(v)
 					if !ok {
@@ -162,7 +162,7 @@ func (f *frame) dueToPlace(v int32) (id ID, ok bool) {
 		id, ok = t.dueToPlace()
 	}
 	p := f.pending[id]
-	return id, ok && p != nil && !p.Issued && f.claimTurn(v)
+	return id, ok && p != nil && !p.Issued && f.mayPlaceVertex(v)
 }
 
 // placer is a task with several executions that replace something.
@@ -173,42 +173,42 @@ type placer interface {
 
 // claimTurn reports whether all claimers are resolved that a vertex waits for, here and in
 // the frames around.
-func (f *frame) claimTurn(v int32) bool {
+func (f *frame) mayPlaceVertex(v int32) bool {
 	all := f.p.Claimers
-	for f.claimAt < len(all) && f.v[all[f.claimAt].Vertex].Phase == resolved {
-		f.claimAt++
+	for f.claimCursor < len(all) && f.v[all[f.claimCursor].Vertex].Phase == resolved {
+		f.claimCursor++
 	}
 	own, found := slices.BinarySearchFunc(all, v, func(c plan.Claimer, v int32) int { return cmp.Compare(c.Vertex, v) })
-	if found && f.claimAt < int(all[own].After) {
+	if found && f.claimCursor < int(all[own].After) {
 		return false
 	}
-	return f.parent == nil || f.parent.executionTurn(f.Owner)
+	return f.parent == nil || f.parent.executionMayPlace(f.Owner)
 }
 
 // executionTurn is claimTurn for what is nested in an execution.
-func (f *frame) executionTurn(id ID) bool {
-	return f.find(id).turn() && f.claimTurn(f.p.Nodes[id.Node].Vertex)
+func (f *frame) executionMayPlace(id ID) bool {
+	return f.find(id).mayPlace() && f.mayPlaceVertex(f.p.Nodes[id.Node].Vertex)
 }
 
 // firstOpen returns the first item that has not ended.
 func (t *fanOut) firstOpen() int {
-	t.front = max(t.front, t.Base)
-	for t.front < t.known() && (t.Phases[t.front-t.Base] == succeeded || t.Phases[t.front-t.Base] == failed) {
-		t.front++
+	t.endedPrefix = max(t.endedPrefix, t.Base)
+	for t.endedPrefix < t.knownItems() && (t.Phases[t.endedPrefix-t.Base] == succeeded || t.Phases[t.endedPrefix-t.Base] == failed) {
+		t.endedPrefix++
 	}
-	return t.front
+	return t.endedPrefix
 }
 
 func (t *fanOut) dueToPlace() (ID, bool) {
 	i := t.firstOpen()
-	if i >= t.known() || t.Phases[i-t.Base] != placing {
+	if i >= t.knownItems() || t.Phases[i-t.Base] != placing {
 		return ID{}, false
 	}
 	return t.id(i), true
 }
 
 func (t *unit) dueToPlace() (ID, bool) {
-	at := slices.IndexFunc(t.Live, func(p *pass) bool { return p.Phase == placing && t.passTurn(p.N) && !t.f.placing(p.id()) })
+	at := slices.IndexFunc(t.Live, func(p *pass) bool { return p.Phase == placing && t.passMayPlace(p.N) && !t.f.placing(p.id()) })
 	if at < 0 {
 		return ID{}, false
 	}
@@ -217,7 +217,7 @@ func (t *unit) dueToPlace() (ID, bool) {
 
 // passTurn reports whether all earlier passes are past the last member that replaces
 // something.
-func (t *unit) passTurn(n int) bool {
+func (t *unit) passMayPlace(n int) bool {
 	return !slices.ContainsFunc(t.Live, func(p *pass) bool { return p.N < n && p.Place <= int(t.u.LastClaim) })
 }
 
@@ -226,13 +226,13 @@ func (t *unit) passTurn(n int) bool {
 func (f *frame) decideClaim(id ID) (issued bool) {
 	p := f.pending[id]
 	who := f.claimant(id)
-	if name, other, taken := f.m.taken(&p.Claim, who); taken {
+	if name, other, taken := f.m.conflictingClaim(&p.Claim, who); taken {
 		f.discard(id)
 		fail := &core.Failure{Class: core.ClassWrite, Permanent: true,
 			Message: fmt.Sprintf("%s: %s has written it in this run already", name, f.m.claimantName(other))}
 		f.placed(&Event{ID: id, Ended: f.m.now, Outcome: Outcome{Failure: fail}})
-		f.settle()
-		f.m.ripple(f)
+		f.propagate()
+		f.m.notifyParents(f)
 		return false
 	}
 	p.Before = f.m.claim(&p.Claim, who)
@@ -242,7 +242,7 @@ func (f *frame) decideClaim(id ID) (issued bool) {
 }
 
 func (f *frame) issuePlace(id ID) {
-	f.flying++
+	f.inFlight++
 	f.find(id).group().acquire()
 	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: &Call{Path: f.Path}})
 }
@@ -275,7 +275,7 @@ func (f *frame) answerPlaced(e *Event) bool {
 		return false
 	}
 	f.forgetPending(e.ID)
-	f.flying--
+	f.inFlight--
 	f.find(e.ID).group().release()
 	if e.Outcome.Failure != nil || e.Kind == Gone {
 		for _, c := range p.Claim.all() {
@@ -286,7 +286,7 @@ func (f *frame) answerPlaced(e *Event) bool {
 	switch {
 	case e.Kind == Placed:
 		f.placed(e)
-	case f.Stopped || f.v[f.p.Nodes[e.ID.Node].Vertex].Phase == losing:
+	case f.Stopped || f.v[f.p.Nodes[e.ID.Node].Vertex].Phase == beingCancelled:
 		f.placed(&Event{ID: e.ID, Ended: e.Ended, Outcome: Outcome{Failure: cancelled()}})
 	default:
 		f.prepareAgain(e.ID)
@@ -311,8 +311,8 @@ func (f *frame) placed(e *Event) {
 	a := w.load()
 	a.Phase = running
 	w.store(a)
-	tried(w, &e.Outcome, e.Ended)
-	w.moved()
+	attemptEnded(w, &e.Outcome, e.Ended)
+	w.afterAnswer()
 }
 
 // claimant names an execution.
@@ -390,7 +390,7 @@ func (f *frame) hasPending() bool {
 	if len(f.pending) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(f.m.placers, func(g *frame) bool {
+	return slices.ContainsFunc(f.m.pendingFrames, func(g *frame) bool {
 		for ; g != nil; g = g.parent {
 			if g == f {
 				return true
@@ -418,7 +418,7 @@ func (t *fanOut) discardFrom(from int) (awaited bool) {
 	if len(t.f.pending) == 0 {
 		return false
 	}
-	for i := max(from, t.Base); i < t.known(); i++ {
+	for i := max(from, t.Base); i < t.knownItems(); i++ {
 		if p := &t.Phases[i-t.Base]; *p == placing {
 			if t.f.discard(t.id(i)) {
 				*p = waiting

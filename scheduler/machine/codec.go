@@ -65,7 +65,7 @@ func (a *anyJSON) UnmarshalJSON(data []byte) error {
 
 // sentJSON is what was sent, as a list of one: a null that was sent differs from
 // nothing.
-type sentJSON []anyJSON
+type outputJSON []anyJSON
 
 func wrap(list []any) []anyJSON {
 	out := make([]anyJSON, len(list))
@@ -296,14 +296,14 @@ type eventJSON struct {
 type outcomeJSON struct {
 	plainOutcome
 	Writes *core.Object `json:"writes,omitempty"`
-	Output sentJSON     `json:"output,omitempty"`
+	Output outputJSON   `json:"output,omitempty"`
 }
 
 // plainOutcome is an Outcome without its methods.
 type plainOutcome Outcome
 
 func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
-	j := outcomeJSON{plainOutcome: plainOutcome(*o), Output: o.sentJSON()}
+	j := outcomeJSON{plainOutcome: plainOutcome(*o), Output: o.outputJSON()}
 	for _, w := range o.Writes {
 		v, err := core.Canonical(w.Value)
 		if err != nil {
@@ -317,11 +317,11 @@ func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 	return j, nil
 }
 
-func (o *Outcome) sentJSON() sentJSON {
+func (o *Outcome) outputJSON() outputJSON {
 	if !o.HasOutput {
 		return nil
 	}
-	return sentJSON{{o.Output}}
+	return outputJSON{{o.Output}}
 }
 
 func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {

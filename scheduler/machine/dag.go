@@ -15,16 +15,16 @@ const (
 	skipFalse              // an incoming condition is false
 	skipAll                // every predecessor was skipped
 	skipJoin               // too few of its predecessors succeeded
-	skipLost               // given up: it lost a race
+	skipRace               // given up: it lost a race
 )
 
 // verdict is what became of an edge's condition.
-type verdict uint8
+type conditionResult uint8
 
 const (
-	unjudged verdict = iota
-	judgedFalse
-	judgedTrue
+	notEvaluated conditionResult = iota
+	conditionFalse
+	conditionTrue
 )
 
 // open sets the gates and decides what waits for nothing.
@@ -44,12 +44,12 @@ func (d dag) open() {
 		f.JoinGates[a] = f.p.Arms[a].Pending
 	}
 	for j := range f.Joins { // one that takes nothing is decided at once
-		f.due = append(f.due, gate{joinGate, int32(j)})
+		f.queue = append(f.queue, gate{joinGate, int32(j)})
 	}
 	f.LevelLeft = f.p.Levels[1]
 	for i := range f.v {
 		if f.v[i].Pending == 0 {
-			f.due = append(f.due, gate{decideGate, int32(i)})
+			f.queue = append(f.queue, gate{decideGate, int32(i)})
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (f *frame) decide(v int32) {
 	}
 	in := f.p.InEdges(v)
 	if len(in) == 0 || pv.AllDone {
-		f.judgeForRecord(v, in)
+		f.evaluateForEvents(v, in)
 		f.choose(v)
 		return
 	}
@@ -112,7 +112,7 @@ func (f *frame) decide(v int32) {
 
 // judgeForRecord evaluates the conditions of a vertex that runs in any case, so
 // that handled failures are known.
-func (f *frame) judgeForRecord(v int32, in []int32) {
+func (f *frame) evaluateForEvents(v int32, in []int32) {
 	if f.p.Vertices[v].Conditional {
 		f.markHandled(in)
 	}
@@ -164,21 +164,21 @@ func (f *frame) edgeState(e int32) edgeState {
 func (f *frame) holds(e int32) bool {
 	edge := &f.p.Edges[e]
 	if edge.Judged {
-		return f.Conditions[e] == judgedTrue
+		return f.Conditions[e] == conditionTrue
 	}
 	env := levelEnv{f, f.p.Vertices[edge.To].Level}
 	ok := f.test(edge.When, env)
-	f.emitJudged(e, ok, env)
+	f.emitEvaluated(e, ok, env)
 	return ok
 }
 
 // judge decides all conditions behind a source with an else edge at once.
-func (f *frame) judge(j int32) {
+func (f *frame) evaluateElse(j int32) {
 	if f.Stopped {
 		return
 	}
 	judge := &f.p.Judges[j]
-	if f.v[judge.Source].Skip == skipLost {
+	if f.v[judge.Source].Skip == skipRace {
 		return // and so is whatever it leads to
 	}
 	env := levelEnv{f, judge.Level}
@@ -189,20 +189,20 @@ func (f *frame) judge(j int32) {
 			continue
 		}
 		ok := f.test(edge.When, env)
-		f.Conditions[e] = judgedFalse
+		f.Conditions[e] = conditionFalse
 		if ok {
-			f.Conditions[e] = judgedTrue
+			f.Conditions[e] = conditionTrue
 		}
-		f.emitJudged(e, ok, env)
+		f.emitEvaluated(e, ok, env)
 		any = any || f.edgeState(e) == edgeLive
 	}
 	for _, e := range judge.Edges {
 		if f.p.Edges[e].Else {
-			f.Conditions[e] = judgedTrue
+			f.Conditions[e] = conditionTrue
 			if any {
-				f.Conditions[e] = judgedFalse
+				f.Conditions[e] = conditionFalse
 			}
-			f.emitJudged(e, !any, env)
+			f.emitEvaluated(e, !any, env)
 		}
 	}
 	for _, e := range judge.Edges {
@@ -275,7 +275,7 @@ func (f *frame) resolve(v int32, s core.Status) {
 	}
 	if f.barrier && f.p.Vertices[v].Level == f.Level { // who loses a race may end before its level
 		if f.LevelLeft--; f.LevelLeft == 0 {
-			f.due = append(f.due, gate{levelGate, 0})
+			f.queue = append(f.queue, gate{levelGate, 0})
 		}
 	}
 }
@@ -284,9 +284,9 @@ func (f *frame) resolve(v int32, s core.Status) {
 func (f *frame) openGate(g int32) {
 	if n := int32(len(f.v)); g >= n {
 		if g -= n; int(g) >= len(f.ElseGates) {
-			f.openArm(g - int32(len(f.ElseGates)))
+			f.openJoinGate(g - int32(len(f.ElseGates)))
 		} else if f.ElseGates[g]--; f.ElseGates[g] == 0 {
-			f.due = append(f.due, gate{judgeGate, g})
+			f.queue = append(f.queue, gate{elseGate, g})
 		}
 		return
 	}
@@ -298,7 +298,7 @@ func (f *frame) openGate(g int32) {
 		f.makeStartable(g) // what decide would find, without the detour
 		return
 	}
-	f.due = append(f.due, gate{decideGate, g})
+	f.queue = append(f.queue, gate{decideGate, g})
 }
 
 // openLevel lets the next level be decided (barrier only).
@@ -316,7 +316,7 @@ func (f *frame) openLevel() {
 		}
 	}
 	if f.LevelLeft == 0 {
-		f.due = append(f.due, gate{levelGate, 0})
+		f.queue = append(f.queue, gate{levelGate, 0})
 	}
 }
 
@@ -338,7 +338,7 @@ func (f *frame) contribute(v int32, value func(field int32) (one any, many []any
 // when there is a new one, so each reader is passed once.
 func (f *frame) forget(field int32, col *state.Column) {
 	readers, at := f.p.Readers[field], f.doneAt[field]
-	for int(at) < len(readers) && f.looked(readers[at]) {
+	for int(at) < len(readers) && f.readerDone(readers[at]) {
 		at++
 	}
 	f.doneAt[field] = at
@@ -351,14 +351,14 @@ func (f *frame) forget(field int32, col *state.Column) {
 
 // looked reports whether a reader has seen all it will ever see. An attempt that is
 // retried, or issued again by a restored machine, looks again.
-func (f *frame) looked(r plan.Reader) bool {
+func (f *frame) readerDone(r plan.Reader) bool {
 	switch r.Gate {
 	case plan.GateDecide:
 		return f.v[r.Vertex].Phase != undecided
 	case plan.GateArm:
 		return f.v[f.p.Joins[f.p.Arms[r.Vertex].Join].Vertex].Phase != undecided
 	case plan.GateJudge:
-		return f.Conditions[f.p.Judges[r.Vertex].Edges[0]] != unjudged
+		return f.Conditions[f.p.Judges[r.Vertex].Edges[0]] != notEvaluated
 	}
 	return f.v[r.Vertex].Phase == resolved
 }
@@ -377,10 +377,10 @@ func (f *frame) advance(field, cursor int32) {
 		case plan.GateJudge:
 			f.openGate(int32(len(f.v)) + r.Vertex)
 		case plan.GateArm:
-			f.openArm(r.Vertex)
+			f.openJoinGate(r.Vertex)
 		case plan.GateStart:
 			x := &f.v[r.Vertex]
-			if x.Waits--; x.Waits == 0 && x.Phase == chosen && !f.Stopped && !f.doomed {
+			if x.Waits--; x.Waits == 0 && x.Phase == chosen && !f.Stopped && !f.stopping {
 				f.makeStartable(r.Vertex)
 			}
 		}
@@ -391,7 +391,7 @@ func (f *frame) advance(field, cursor int32) {
 	}
 	if writers := f.p.WriterVertex[field]; int(cursor) < len(writers) {
 		if w := writers[cursor]; f.v[w].Phase == committing {
-			f.due = append(f.due, gate{commitGate, w})
+			f.queue = append(f.queue, gate{commitGate, w})
 		}
 	}
 }

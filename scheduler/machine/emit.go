@@ -89,12 +89,12 @@ func (f *frame) emitItemEnded(n *plan.Node, i int, attempt int32, o *Outcome) {
 	if f.m.opts.Events {
 		e := f.nodeEvent(core.ItemFinished, n)
 		e.Item, e.Attempt = core.Nth(i), int(attempt)
-		f.m.emit(ended(e, o))
+		f.m.emit(itemEndEvent(e, o))
 	}
 }
 
 // ended completes the event of an item that ended.
-func ended(e core.Event, o *Outcome) core.Event {
+func itemEndEvent(e core.Event, o *Outcome) core.Event {
 	e.Status = core.Success.String()
 	switch {
 	case o.Failure != nil:
@@ -127,7 +127,7 @@ func (f *frame) emitMemberEnded(u *plan.Unit, n *plan.Node, id ID, o *Outcome) {
 	if f.m.opts.Events {
 		e := f.memberEvent(u, n, id)
 		e.Type = core.ItemFinished
-		f.m.emit(ended(e, o))
+		f.m.emit(itemEndEvent(e, o))
 	}
 }
 
@@ -160,7 +160,7 @@ func (f *frame) emitFinished(v int32, s core.Status) {
 // pulled is how many items a fan-out over a stream had, which nobody knew before.
 func (f *frame) pulled(v int32) core.Ordinal {
 	if t, ok := f.task(v).(*fanOut); ok && t.n.Puller != nil {
-		return core.Nth(t.counted())
+		return core.Nth(t.countedItems())
 	}
 	return 0
 }
@@ -232,8 +232,8 @@ func (f *frame) skipText(v int32) (reason, cause string) {
 	switch f.v[v].Skip {
 	case skipJoin:
 		return f.joinText(v), ""
-	case skipLost:
-		return f.lostText(root), f.name(f.p.Vertices[root].ID)
+	case skipRace:
+		return f.raceText(root), f.name(f.p.Vertices[root].ID)
 	}
 	if e, ok := why.Edge.Get(); ok {
 		edge := &f.p.Edges[e]
@@ -275,7 +275,7 @@ func whenText(e *plan.Edge) string {
 	return ""
 }
 
-func (f *frame) emitJudged(e int32, ok bool, env expressions.Env) {
+func (f *frame) emitEvaluated(e int32, ok bool, env expressions.Env) {
 	if !f.m.opts.Events {
 		return
 	}

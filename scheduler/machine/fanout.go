@@ -22,26 +22,26 @@ type fanOut struct {
 	items Items
 	group group
 
-	Pull    puller  `json:"pull,omitzero"`  // of a stream
-	Base    int     `json:"base,omitempty"` // first item that is not settled; 0 for an array
-	Settled settled `json:"settled,omitzero"`
+	Pull   streamReader `json:"pull,omitzero"`  // of a stream
+	Base   int          `json:"base,omitempty"` // first item that is not settled; 0 for an array
+	Folded foldedItems  `json:"folded,omitzero"`
 
-	Next     int           `json:"next"`          // first item never started
-	Due      []int         `json:"due,omitempty"` // items to be started (again), ascending
-	Ranges   chunk.Ranges  `json:"ranges"`
-	Phases   []phase       `json:"phases"`
-	Attempts []uint8       `json:"attempts"`
-	Outcomes outcomes      `json:"outcomes,omitempty"` // nil until an item has something to keep
-	Trails   map[int]trail `json:"trails,omitempty"`   // of items that are waited for
+	Next     int                   `json:"next"`          // first item never started
+	Due      []int                 `json:"due,omitempty"` // items to be started (again), ascending
+	Ranges   chunk.Ranges          `json:"ranges"`
+	Phases   []phase               `json:"phases"`
+	Attempts []uint8               `json:"attempts"`
+	Outcomes outcomes              `json:"outcomes,omitempty"` // nil until an item has something to keep
+	Details  map[int]attemptDetail `json:"details,omitempty"`  // of items that are waited for
 	// Early are the refusing fields whose turn had not come when the run was
 	// stopped.
 	Early []int32 `json:"early,omitempty"`
 
-	done    int
-	front   int   // items that have ended without a gap, if they have been counted
-	failed  []int // items that failed, ascending
-	givenUp int   // items from here on do not count, and were cancelled
-	inner   []int // items with a nested run, ascending
+	done        int
+	endedPrefix int   // items that have ended without a gap, if they have been counted
+	failed      []int // items that failed, ascending
+	givenUp     int   // items from here on do not count, and were cancelled
+	nestedItems []int // items with a nested run, ascending
 	// fault is why the node fails although its items may have ended well: the list of
 	// their results cannot be written, or the run was stopped before all of them began,
 	// which unbegun counts.
@@ -95,29 +95,29 @@ func (t *fanOut) slotChanged() { t.f.refresh(t.v) }
 func (t *fanOut) holds() bool  { return t.group.active > 0 }
 
 // known is how many items there are, of a stream so far.
-func (t *fanOut) known() int { return t.Base + len(t.Phases) }
+func (t *fanOut) knownItems() int { return t.Base + len(t.Phases) }
 
 // cut is the first item that cannot count any more, or one behind the last.
-func (t *fanOut) cut() int { return min(t.end(), t.known()) }
+func (t *fanOut) firstVoid() int { return min(t.cutoff(), t.knownItems()) }
 
 // end is the item behind the failure that was one too many, math.MaxInt for none.
-func (t *fanOut) end() int {
+func (t *fanOut) cutoff() int {
 	if t.n.MaxFailures < 0 {
 		return math.MaxInt
 	}
-	return cutAt(t.failed, t.n.MaxFailures-t.Settled.Failed)
+	return cutoffAfter(t.failed, t.n.MaxFailures-t.Folded.Failed)
 }
 
-func cutAt(failed []int, most int) int {
-	if most >= 0 && len(failed) > most {
-		return failed[most] + 1
+func cutoffAfter(failed []int, maxFailures int) int {
+	if maxFailures >= 0 && len(failed) > maxFailures {
+		return failed[maxFailures] + 1
 	}
 	return math.MaxInt
 }
 
 // waiting reports whether an item could begin, limits aside.
-func (t *fanOut) waiting() bool {
-	cut := t.cut()
+func (t *fanOut) hasUnstarted() bool {
+	cut := t.firstVoid()
 	return len(t.Due) > 0 && t.Due[0] < cut || t.Next < cut
 }
 
@@ -129,12 +129,12 @@ func (t *fanOut) canStart() bool {
 		return true
 	}
 	if t.n.Wait != nil || t.n.Frame == nil && t.n.Handler == nil {
-		return t.waiting()
+		return t.hasUnstarted()
 	}
 	if t.n.Frame != nil {
-		return t.waiting() && !t.full()
+		return t.hasUnstarted() && !t.nestedLimitReached()
 	}
-	return t.group.active < t.group.limit && (t.waiting() || t.Ranges.Withheld() >= 0)
+	return t.group.active < t.group.limit && (t.hasUnstarted() || t.Ranges.Withheld() >= 0)
 }
 
 func (t *fanOut) startOne() bool {
@@ -158,13 +158,13 @@ func (t *fanOut) startItems() bool {
 	}
 	for t.f.v[t.v].Phase == running {
 		switch {
-		case !t.waiting():
+		case !t.hasUnstarted():
 			if i := t.Ranges.Withheld(); i >= 0 && t.group.free() {
 				t.askToYield(t.Ranges.Ask(i))
 			}
 			return false
 		case t.n.Wait != nil, t.n.Handler == nil:
-			w := item{t, int(t.pick(1).From)}
+			w := item{t, int(t.takeDue(1).From)}
 			begin(w)
 			if w.load().Phase != running {
 				t.check()
@@ -185,27 +185,27 @@ type item struct {
 	i int
 }
 
-func (w item) frame() *frame   { return w.t.f }
-func (w item) def() *plan.Node { return w.t.n }
-func (w item) id() ID          { return w.t.id(w.i) }
-func (w item) group() *group   { return &w.t.group }
-func (w item) path() string    { return w.t.f.numbered(w.t.n.ID, w.i) }
-func (w item) landed(*Event)   {} // a range is counted as one
-func (w item) again()          { w.t.requeue(w.i) }
-func (w item) givenUp() bool   { return w.t.f.v[w.t.v].Phase == losing }
-func (w item) withdrawn()      {}
-func (w item) moved()          { w.t.check() }
-func (w item) turn() bool      { return w.t.firstOpen() == w.i }
+func (w item) frame() *frame       { return w.t.f }
+func (w item) def() *plan.Node     { return w.t.n }
+func (w item) id() ID              { return w.t.id(w.i) }
+func (w item) group() *group       { return &w.t.group }
+func (w item) path() string        { return w.t.f.elementPath(w.t.n.ID, w.i) }
+func (w item) handlerEnded(*Event) {} // a range is counted as one
+func (w item) retryDue()           { w.t.requeue(w.i) }
+func (w item) givenUp() bool       { return w.t.f.v[w.t.v].Phase == beingCancelled }
+func (w item) withdraw()           {}
+func (w item) afterAnswer()        { w.t.check() }
+func (w item) mayPlace() bool      { return w.t.firstOpen() == w.i }
 
 func (w item) load() attempt {
 	at := w.i - w.t.Base
-	return attempt{Phase: w.t.Phases[at], Number: int32(w.t.Attempts[at]), trail: w.t.Trails[w.i]}
+	return attempt{Phase: w.t.Phases[at], Number: int32(w.t.Attempts[at]), attemptDetail: w.t.Details[w.i]}
 }
 
 func (w item) store(a attempt) {
 	at := w.i - w.t.Base
 	w.t.Phases[at], w.t.Attempts[at] = a.Phase, uint8(a.Number)
-	w.t.Trails = keep(w.t.Trails, w.i, a.trail)
+	w.t.Details = setDetail(w.t.Details, w.i, a.attemptDetail)
 }
 
 func (w item) begun(bool) {
@@ -233,24 +233,24 @@ func (w item) run(*Call) {
 }
 
 func (w item) adopt(child *frame) {
-	t, x := w.t, w.t.Trails[w.i]
+	t, x := w.t, w.t.Details[w.i]
 	x.child = child
-	t.Trails = keep(t.Trails, w.i, x)
-	at, ok := slices.BinarySearch(t.inner, w.i)
+	t.Details = setDetail(t.Details, w.i, x)
+	at, ok := slices.BinarySearch(t.nestedItems, w.i)
 	switch {
 	case child != nil:
 		child.group.parent, child.group.holder = &t.group, t
-		t.inner = slices.Insert(t.inner, at, w.i)
+		t.nestedItems = slices.Insert(t.nestedItems, at, w.i)
 	case ok:
-		t.inner = slices.Delete(t.inner, at, at+1)
+		t.nestedItems = slices.Delete(t.nestedItems, at, at+1)
 	}
 }
 
 func (w item) ended(o *Outcome, _ int64) {
 	if w.givenUp() {
-		w.t.Trails = keep(w.t.Trails, w.i, trail{})
-		w.t.endLost(w.i)
-		w.t.checkLost()
+		w.t.Details = setDetail(w.t.Details, w.i, attemptDetail{})
+		w.t.endCancelled(w.i)
+		w.t.checkCancelled()
 		return
 	}
 	w.t.itemEnded(w.i, o)
@@ -258,7 +258,7 @@ func (w item) ended(o *Outcome, _ int64) {
 
 // count counts an attempt of an item of a range that begins. It needs no id of its own,
 // which costs as much as all the rest.
-func (t *fanOut) count(i int) {
+func (t *fanOut) countAttempt(i int) {
 	at := i - t.Base
 	t.Phases[at] = running
 	t.Attempts[at]++
@@ -280,7 +280,7 @@ func (t *fanOut) answer(e *Event) bool {
 		return t.pulledItems(e)
 	}
 	from, to := int(e.ID.From), int(e.ID.To)
-	if from < t.Base || to <= from || to > t.known() || t.attempt(from) != e.ID.Attempt {
+	if from < t.Base || to <= from || to > t.knownItems() || t.attempt(from) != e.ID.Attempt {
 		return false
 	}
 	if e.Kind.isTimer() {
@@ -296,7 +296,7 @@ func (t *fanOut) answer(e *Event) bool {
 	}
 	end := int(t.Ranges.Open()[at].To)
 	to = min(to, end) // what it yielded is another's
-	t.f.landed(&t.group)
+	t.f.handlerEnded(&t.group)
 	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
 	t.handBack(to, end)
 	ask, lost := t.askToYield, item{t, from}.givenUp()
@@ -313,8 +313,8 @@ func (t *fanOut) answer(e *Event) bool {
 			t.itemEnded(i, o) // at once: most items take this path
 			continue
 		}
-		tried(item{t, i}, o, e.Ended)
-		if t.Phases[i-t.Base] == placing && i >= t.end() {
+		attemptEnded(item{t, i}, o, e.Ended)
+		if t.Phases[i-t.Base] == placing && i >= t.cutoff() {
 			t.discardFrom(i)
 		}
 	}
@@ -326,7 +326,7 @@ func (t *fanOut) answer(e *Event) bool {
 }
 
 func (t *fanOut) find(id ID) work {
-	if i := int(id.From); id.To == id.From+1 && i >= t.Base && i < t.known() && t.attempt(i) == id.Attempt {
+	if i := int(id.From); id.To == id.From+1 && i >= t.Base && i < t.knownItems() && t.attempt(i) == id.Attempt {
 		return item{t, i}
 	}
 	return nil
@@ -340,8 +340,8 @@ func (t *fanOut) requeue(i int) {
 // itemEnded takes the outcome of an item's last attempt and keeps what its visit comes
 // to.
 func (t *fanOut) itemEnded(i int, o *Outcome) {
-	t.Trails = keep(t.Trails, i, trail{})
-	o = t.f.verdict(t.n, t.attempt(i), o)
+	t.Details = setDetail(t.Details, i, attemptDetail{})
+	o = t.f.visitOutcome(t.n, t.attempt(i), o)
 	t.Phases[i-t.Base] = succeeded
 	t.done++
 	if o.Failure != nil {
@@ -356,8 +356,8 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 		}
 		t.Outcomes[i-t.Base] = *o
 	}
-	if !t.open(o) {
-		t.tell(i, o)
+	if !t.endOpen(o) {
+		t.emitItemEnd(i, o)
 	}
 	if o.Failure != nil && (t.n.Policy == plan.PolicyFailRun || o.Failure.FailsRun) && !t.f.Stopped {
 		t.f.FailedRun = true
@@ -367,13 +367,13 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 
 // open reports whether an item that ended well may yet be refused by the merge: how
 // it ended is told when that is decided.
-func (t *fanOut) open(o *Outcome) bool {
+func (t *fanOut) endOpen(o *Outcome) bool {
 	return o.Failure == nil && t.f.p.Vertices[t.v].Refuses &&
 		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && t.f.p.Schema.Fields[w.Field].Refuses })
 }
 
 // tell issues the event of an item's end.
-func (t *fanOut) tell(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, t.attempt(i), o) }
+func (t *fanOut) emitItemEnd(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, t.attempt(i), o) }
 
 // check finishes the fan-out when its last item has ended, and gives up those that
 // cannot count any more.
@@ -383,13 +383,13 @@ func (t *fanOut) check() {
 	}
 	switch t.f.v[t.v].Phase {
 	case running:
-	case losing:
-		t.checkLost()
+	case beingCancelled:
+		t.checkCancelled()
 		return
 	default:
 		return
 	}
-	t.settle()
+	t.foldEnded()
 	switch {
 	case t.f.Stopped:
 		t.endStopped()
@@ -403,14 +403,14 @@ func (t *fanOut) check() {
 // giveUp cancels what runs behind the cut. Failures found later can only move the cut
 // forward.
 func (t *fanOut) giveUp() {
-	cut := t.end()
+	cut := t.cutoff()
 	if cut >= t.givenUp {
 		return
 	}
 	t.givenUp = cut
 	t.discardFrom(cut)
 	if t.Pull.Open || slices.ContainsFunc(t.Ranges.Open(), func(s chunk.Span) bool { return int(s.To) > cut }) {
-		id := ID{Frame: t.f.ID, Node: t.n.Index, From: int32(cut), To: int32(t.known())}
+		id := ID{Frame: t.f.ID, Node: t.n.Index, From: int32(cut), To: int32(t.knownItems())}
 		t.f.m.command(Command{Op: OpGiveUp, ID: id, Node: t.n})
 	}
 	t.haltNested(cut)
@@ -418,8 +418,8 @@ func (t *fanOut) giveUp() {
 
 // haltNested stops the nested runs of the items from one on.
 func (t *fanOut) haltNested(from int) {
-	for _, i := range slices.Clone(t.inner) { // one that ends at once leaves the list
-		if child := t.Trails[i].child; i >= from && child != nil {
+	for _, i := range slices.Clone(t.nestedItems) { // one that ends at once leaves the list
+		if child := t.Details[i].child; i >= from && child != nil {
 			child.halt()
 		}
 	}
@@ -427,14 +427,14 @@ func (t *fanOut) haltNested(from int) {
 
 // complete reports whether every item that can count has ended.
 func (t *fanOut) complete() bool {
-	if t.n.Puller != nil && (t.Pull.Open || !t.Pull.Ended && t.end() == math.MaxInt) {
+	if t.n.Puller != nil && (t.Pull.Open || !t.Pull.Ended && t.cutoff() == math.MaxInt) {
 		return false
 	}
-	cut := t.cut()
-	if cut == t.known() {
+	cut := t.firstVoid()
+	if cut == t.knownItems() {
 		return t.done == cut
 	}
-	if t.Ranges.InFlight() || len(t.inner) > 0 || slices.Contains(t.Phases, placing) {
+	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || slices.Contains(t.Phases, placing) {
 		return false // what runs is awaited, even if it cannot count any more
 	}
 	for _, p := range t.Phases[:cut-t.Base] {
@@ -451,7 +451,7 @@ func (t *fanOut) stop() {
 }
 
 // noteTurn is called when the run is stopped, before any vertex ends by that.
-func (t *fanOut) noteTurn() {
+func (t *fanOut) noteEarly() {
 	for _, s := range t.f.p.Vertices[t.v].Writes {
 		if t.f.p.Schema.Fields[s.Field].Refuses && t.f.ledger.Column(int(s.Field)).Cursor() < int(s.Slot) {
 			t.Early = append(t.Early, s.Field)
@@ -464,11 +464,11 @@ func (t *fanOut) noteTurn() {
 // come: an earlier writer that is cancelled must not make room for them.
 func (t *fanOut) endStopped() {
 	f := t.f
-	if t.Ranges.InFlight() || len(t.inner) > 0 || t.Pull.Open || f.v[t.v].Phase == resolved || t.discardFrom(t.Base) {
+	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.Pull.Open || f.v[t.v].Phase == resolved || t.discardFrom(t.Base) {
 		return
 	}
 	f.v[t.v].Ended = f.m.now
-	t.dropAhead()
+	t.dropUnstarted()
 	if t.Outcomes == nil {
 		t.Outcomes = make([]Outcome, len(t.Phases))
 	}
@@ -479,7 +479,7 @@ func (t *fanOut) endStopped() {
 		}
 		early := slices.ContainsFunc(t.Outcomes[at].Writes, func(w plan.Write) bool { return slices.Contains(t.Early, w.Field) })
 		if p != failed && (p != succeeded || early) {
-			t.endVoid(t.Base+at, cancelled())
+			t.emitVoidEnd(t.Base+at, cancelled())
 			t.Phases[at], t.Outcomes[at] = failed, Outcome{Failure: cancelled()}
 			t.failed = append(t.failed, t.Base+at)
 		}

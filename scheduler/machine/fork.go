@@ -15,18 +15,18 @@ import (
 
 // fork is a parallel node under way.
 type fork struct {
-	Branches []branch    `json:"branches"`       // by place
-	Next     int         `json:"next"`           // first branch not begun
-	Live     int         `json:"live,omitempty"` // branches begun and not over
-	most     int         // how many may be
-	OK       int         `json:"ok,omitempty"`  // branches that counted and ended success
-	Bad      int         `json:"bad,omitempty"` // branches that counted and ended fail
-	Counted  int         `json:"counted,omitempty"`
-	Decided  bool        `json:"decided,omitempty"`
-	closing  bool        // its branches are being given up
-	Expired  bool        `json:"expired,omitempty"` // by its timeout
-	Status   core.Status `json:"status,omitempty"`
-	Reason   string      `json:"reason,omitempty"`
+	Branches    []branch    `json:"branches"`       // by place
+	Next        int         `json:"next"`           // first branch not begun
+	Live        int         `json:"live,omitempty"` // branches begun and not over
+	maxParallel int         // how many may be
+	Succeeded   int         `json:"succeeded,omitempty"` // branches that counted and ended success
+	Failed      int         `json:"failed,omitempty"`    // branches that counted and ended fail
+	Counted     int         `json:"counted,omitempty"`
+	Decided     bool        `json:"decided,omitempty"`
+	givingUp    bool        // its branches are being given up
+	Expired     bool        `json:"expired,omitempty"` // by its timeout
+	Status      core.Status `json:"status,omitempty"`
+	Reason      string      `json:"reason,omitempty"`
 }
 
 // branch is what became of one branch.
@@ -39,7 +39,7 @@ type branch struct {
 }
 
 // end is how a branch ended that will not be waited for any more.
-func (b *branch) end() core.Status {
+func (b *branch) finalStatus() core.Status {
 	if b.Status == core.StatusNone {
 		return core.Skipped
 	}
@@ -51,15 +51,15 @@ func (t *walk) parallel(v *visit) *plan.Parallel { return t.w.Nodes[v.Node].Para
 // startFork begins a parallel node.
 func (t *walk) startFork(v *visit) {
 	p := t.parallel(v)
-	v.Fork = &fork{Branches: make([]branch, len(p.Branches)), most: p.MaxParallel}
+	v.Fork = &fork{Branches: make([]branch, len(p.Branches)), maxParallel: p.MaxParallel}
 	for i := range v.Fork.Branches {
 		v.Fork.Branches[i] = branch{Score: anyJSON{core.Missing}, Output: anyJSON{core.Missing}}
 	}
 	if n := &t.f.p.Nodes[v.Node]; n.Timeout > 0 {
-		v.Due = t.f.m.in(n.Timeout)
+		v.Due = t.f.m.timeAfter(n.Timeout)
 		t.watchFork(v)
 	}
-	t.settleFork(v)
+	t.checkFork(v)
 }
 
 // watchFork sets the timer for the timeout of a parallel node.
@@ -68,7 +68,9 @@ func (t *walk) watchFork(v *visit) {
 }
 
 // mayBegin reports whether another branch may begin.
-func (k *fork) mayBegin() bool { return !k.Decided && k.Next < len(k.Branches) && k.Live < k.most }
+func (k *fork) mayBegin() bool {
+	return !k.Decided && k.Next < len(k.Branches) && k.Live < k.maxParallel
+}
 
 // beginBranch begins the next branch.
 func (t *walk) beginBranch(v *visit) {
@@ -81,19 +83,19 @@ func (t *walk) beginBranch(v *visit) {
 }
 
 // branchOver takes in the outcome of a branch.
-func (t *walk) branchOver(b *visit, o *Outcome) {
+func (t *walk) branchEnded(b *visit, o *Outcome) {
 	k := b.parent.Fork
 	k.Live--
 	r := &k.Branches[b.Place]
 	r.Status = statusOf(o)
-	if !b.Lost && !k.Decided {
+	if !b.GivenUp && !k.Decided {
 		k.Counted++
-		r.Output.v, r.Note = o.output(), noteOf(o)
+		r.Output.v, r.Note = o.outputOrText(), noteOrError(o)
 		switch r.Status {
 		case core.Success:
-			k.OK++
+			k.Succeeded++
 		case core.Fail:
-			k.Bad++
+			k.Failed++
 		}
 		for _, w := range o.Writes {
 			if w.Field != t.w.Context {
@@ -105,54 +107,54 @@ func (t *walk) branchOver(b *visit, o *Outcome) {
 			}
 		}
 	}
-	t.settleFork(b.parent)
+	t.checkFork(b.parent)
 }
 
 // neverBegun takes back a branch of which no attempt has begun.
-func (t *walk) neverBegun(b *visit) {
+func (t *walk) branchWithdrawn(b *visit) {
 	b.parent.Fork.Live--
-	t.settleFork(b.parent)
+	t.checkFork(b.parent)
 }
 
 // settleFork decides a parallel node if its result is certain, and ends it when its last
 // branch is over.
-func (t *walk) settleFork(v *visit) {
+func (t *walk) checkFork(v *visit) {
 	k := v.Fork
-	if !k.Decided && !t.f.Stopped && !v.Lost {
-		if status, reason, ok := t.verdictOfFork(v); ok {
+	if !k.Decided && !t.f.Stopped && !v.GivenUp {
+		if status, reason, ok := t.forkResult(v); ok {
 			t.decideFork(v, status, reason)
 		}
 	}
-	if (k.Decided || t.f.Stopped) && k.Live == 0 && !k.closing {
-		t.forkOver(v)
+	if (k.Decided || t.f.Stopped) && k.Live == 0 && !k.givingUp {
+		t.endFork(v)
 	}
 }
 
 // verdictOfFork returns what a parallel node comes to, if that is certain.
-func (t *walk) verdictOfFork(v *visit) (status core.Status, reason string, certain bool) {
+func (t *walk) forkResult(v *visit) (status core.Status, reason string, certain bool) {
 	p, k := t.parallel(v), v.Fork
 	n := len(k.Branches)
-	tally := quorum.Tally{Branches: n, Need: p.Need, Ended: k.Counted, Succeeded: k.OK}
+	tally := quorum.Tally{Branches: n, Need: p.Need, Ended: k.Counted, Succeeded: k.Succeeded}
 	if n == 0 {
 		return core.Fail, p.Join + ": there are no branches", true
 	}
-	early := p.FailFast && k.Bad > 0
-	bad := k.Bad
+	early := p.FailFast && k.Failed > 0
+	bad := k.Failed
 	if p.Ignore {
 		bad = 0
 	}
-	succeeded := fmt.Sprintf("%s: %d of %d branches succeeded", p.Join, k.OK, n)
+	succeeded := fmt.Sprintf("%s: %d of %d branches succeeded", p.Join, k.Succeeded, n)
 	switch {
 	case p.WaitAll && !tally.Complete() && !early:
 		return 0, "", false
 	case p.WaitAll && bad > 0:
-		return core.PartialSuccess, fmt.Sprintf("%s: %d of %d branches failed", p.Join, k.Bad, n), true
+		return core.PartialSuccess, fmt.Sprintf("%s: %d of %d branches failed", p.Join, k.Failed, n), true
 	case p.WaitAll:
 		return core.Success, succeeded, true
 	case tally.Early() == quorum.Won:
 		return core.Success, succeeded, true
 	case early || tally.Early() == quorum.Lost:
-		return core.Fail, fmt.Sprintf("%s, %d failed", succeeded, k.Bad), true
+		return core.Fail, fmt.Sprintf("%s, %d failed", succeeded, k.Failed), true
 	}
 	return 0, "", false
 }
@@ -168,23 +170,23 @@ func (t *walk) decideFork(v *visit, status core.Status, reason string) {
 
 func (t *walk) giveUpBranches(v *visit) {
 	k := v.Fork
-	k.closing = true
+	k.givingUp = true
 	for _, b := range slices.Clone(t.Live) {
-		if b.parent == v && !b.Lost {
+		if b.parent == v && !b.GivenUp {
 			t.giveUp(b)
 		}
 	}
-	k.closing = false
+	k.givingUp = false
 }
 
 // giveUp ends a branch that is not needed any more: what runs is cancelled and awaited.
 func (t *walk) giveUp(b *visit) {
-	b.Lost = true
+	b.GivenUp = true
 	switch n := &t.f.p.Nodes[b.Node]; {
 	case b.Fork != nil:
 		b.Fork.Decided, b.Fork.Reason = true, b.parent.Fork.Reason
 		t.giveUpBranches(b)
-		t.settleFork(b)
+		t.checkFork(b)
 	case b.inFlight(n):
 		t.f.m.command(Command{Op: OpGiveUp, ID: b.id(), Plan: t.f.p, Node: n})
 	default:
@@ -199,11 +201,11 @@ func (t *walk) expireFork(v *visit) {
 	}
 	v.Fork.Expired = true
 	t.decideFork(v, core.Fail, timedOut(&t.f.p.Nodes[v.Node]).Message)
-	t.settleFork(v)
+	t.checkFork(v)
 }
 
 // forkOver ends a parallel node: its branches are over.
-func (t *walk) forkOver(v *visit) {
+func (t *walk) endFork(v *visit) {
 	k, n := v.Fork, &t.f.p.Nodes[v.Node]
 	if n.Timeout > 0 && !k.Expired {
 		t.f.m.command(Command{Op: OpMet, ID: v.id()})
@@ -215,7 +217,7 @@ func (t *walk) forkOver(v *visit) {
 	case k.Status == core.Fail:
 		o.Failure = &core.Failure{Class: core.ClassError, Message: k.Reason, Permanent: true}
 	}
-	tried(v, &o, t.f.m.now)
+	attemptEnded(v, &o, t.f.m.now)
 }
 
 // forkWrites is what a parallel node writes: what its branches wrote to declared fields,
@@ -227,7 +229,7 @@ func (t *walk) forkWrites(v *visit) []plan.Write {
 	for i := range k.Branches {
 		b := &k.Branches[i]
 		writes = append(writes, b.Writes...)
-		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", b.end().String())
+		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", b.finalStatus().String())
 		if !core.IsMissing(b.Score.v) {
 			r.Set("score", b.Score.v)
 		}
@@ -280,7 +282,7 @@ func (t *walk) winners(v *visit) []string {
 }
 
 // others words which branches a decision gave up, "" for none.
-func (t *walk) others(v *visit) string {
+func (t *walk) givenUpText(v *visit) string {
 	var ids []string
 	for _, b := range t.Live {
 		if b.parent == v {

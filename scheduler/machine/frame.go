@@ -35,18 +35,18 @@ type frame struct {
 	Owner  ID           `json:"owner"` // the work in the parent that this frame does
 	Inputs *core.Object `json:"inputs,omitempty"`
 
-	EndReasons []endReason `json:"end_reasons,omitempty"` // by vertex; nil until a vertex fails or is skipped
-	ElseGates  []int32     `json:"else_gates,omitempty"`  // open gates of each plan.Judge
-	Conditions []verdict   `json:"conditions,omitempty"`  // by edge
-	Joins      []join      `json:"joins,omitempty"`
-	JoinGates  []int32     `json:"join_gates,omitempty"` // open gates of each branch of a join
+	EndReasons []endReason       `json:"end_reasons,omitempty"` // by vertex; nil until a vertex fails or is skipped
+	ElseGates  []int32           `json:"else_gates,omitempty"`  // open gates of each plan.Judge
+	Conditions []conditionResult `json:"conditions,omitempty"`  // by edge
+	Joins      []join            `json:"joins,omitempty"`
+	JoinGates  []int32           `json:"join_gates,omitempty"` // open gates of each branch of a join
 
-	Outputs values               `json:"outputs,omitempty"` // by node; nil until a node sends something
-	Held    map[int32]*Outcome   `json:"held,omitempty"`    // results that wait for their commit, by vertex
-	Trails  map[int32]trail      `json:"trails,omitempty"`  // of the attempts of plain nodes, by vertex
-	Notes   map[int32]string     `json:"notes,omitempty"`   // by node
-	Changes map[int32]string     `json:"changes,omitempty"` // by node: the setting that changed its status
-	Usage   map[int32]core.Usage `json:"usage,omitempty"`   // of the models that a node called
+	Outputs     values                  `json:"outputs,omitempty"`     // by node; nil until a node sends something
+	Uncommitted map[int32]*Outcome      `json:"uncommitted,omitempty"` // results that wait for their commit, by vertex
+	Details     map[int32]attemptDetail `json:"details,omitempty"`     // of the attempts of plain nodes, by vertex
+	Notes       map[int32]string        `json:"notes,omitempty"`       // by node
+	Changes     map[int32]string        `json:"changes,omitempty"`     // by node: the setting that changed its status
+	Usage       map[int32]core.Usage    `json:"usage,omitempty"`       // of the models that a node called
 
 	Level     int32 `json:"level,omitempty"` // the level that runs, with barrier
 	LevelLeft int32 `json:"level_left,omitempty"`
@@ -67,21 +67,21 @@ type frame struct {
 	doneAt    []int32 // first reader of each field that may yet look
 	tasks     []task  // by vertex; nil until one is needed
 
-	group      group
-	ready      bitset // startable vertices that need a slot, by rank
-	riding     bitset // vertices that hold their slot and can start more
-	due        []gate // work list of settle
-	unresolved int
-	flying     int  // handlers of this frame in flight
-	children   int  // nested frames alive
-	quiet      bool // nobody listens, and there are no inputs: a bare node is given nothing
-	foreign    bool // code of the user's may run in it, see guard.go
-	barrier    bool
-	doomed     bool // a failure is being resolved that stops it
+	group          group
+	ready          bitset // startable vertices that need a slot, by rank
+	hasSlot        bitset // vertices that hold their slot and can start more
+	queue          []gate // work list of settle
+	unresolved     int
+	inFlight       int  // handlers of this frame in flight
+	children       int  // nested frames alive
+	fastPath       bool // nobody listens, and there are no inputs: a bare node is given nothing
+	mayRunUserCode bool // code of the user's may run in it, see guard.go
+	barrier        bool
+	stopping       bool // a failure is being resolved that stops it
 
-	pending map[ID]*pendingPlace // results that wait to be put in place
-	placers []int32              // the vertices they are of, ascending
-	claimAt int                  // claimers that are resolved without a gap
+	pending         map[ID]*pendingPlace // results that wait to be put in place
+	pendingVertices []int32              // the vertices they are of, ascending
+	claimCursor     int                  // claimers that are resolved without a gap
 }
 
 // gate is an entry of the work list.
@@ -94,7 +94,7 @@ type gateKind uint8
 
 const (
 	decideGate gateKind = iota
-	judgeGate
+	elseGate
 	commitGate
 	levelGate
 	joinGate
@@ -126,7 +126,7 @@ func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, s
 	f := &frame{ID: id, Path: path, Inputs: inputs, Clean: true, v: make([]vertex, len(p.Vertices)), unresolved: len(p.Vertices)}
 	if len(p.Judges) > 0 {
 		f.ElseGates = make([]int32, len(p.Judges))
-		f.Conditions = make([]verdict, len(p.Edges))
+		f.Conditions = make([]conditionResult, len(p.Edges))
 	}
 	if len(p.Joins) > 0 {
 		f.Joins, f.JoinGates = make([]join, len(p.Joins)), make([]int32, len(p.Arms))
@@ -139,9 +139,9 @@ func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, s
 func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	f.m, f.p, f.parent = m, p, parent
 	f.ledger = state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard)
-	f.ready, f.riding = newBitset(len(p.Vertices)), newBitset(len(p.Vertices))
-	f.foreign = m.opts.Guard != nil && p.Foreign
-	f.quiet = !m.opts.Events && f.Path == "" && f.Inputs.Len() == 0
+	f.ready, f.hasSlot = newBitset(len(p.Vertices)), newBitset(len(p.Vertices))
+	f.mayRunUserCode = m.opts.Guard != nil && p.Foreign
+	f.fastPath = !m.opts.Events && f.Path == "" && f.Inputs.Len() == 0
 	if len(p.Readers) > 0 {
 		at := make([]int32, 2*len(p.Readers))
 		f.readersAt, f.doneAt = at[:len(p.Readers)], at[len(p.Readers):]
@@ -162,25 +162,25 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 
 // ended reports whether nothing is left to do or to wait for.
 func (f *frame) ended() bool {
-	return f.unresolved == 0 || f.Stopped && f.flying == 0 && f.children == 0
+	return f.unresolved == 0 || f.Stopped && f.inFlight == 0 && f.children == 0
 }
 
 // settle works off the consequences of what was resolved.
-func (f *frame) settle() {
-	for len(f.due) > 0 {
-		g := f.due[len(f.due)-1]
-		f.due = f.due[:len(f.due)-1]
+func (f *frame) propagate() {
+	for len(f.queue) > 0 {
+		g := f.queue[len(f.queue)-1]
+		f.queue = f.queue[:len(f.queue)-1]
 		switch g.kind {
 		case decideGate:
 			f.decide(g.at)
-		case judgeGate:
-			f.judge(g.at)
+		case elseGate:
+			f.evaluateElse(g.at)
 		case commitGate:
-			f.commitTurn(g.at)
+			f.tryCommit(g.at)
 		case levelGate:
 			f.openLevel()
 		case joinGate:
-			f.lookAtJoin(g.at)
+			f.evaluateJoin(g.at)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (f *frame) byRank(r int32) int32 {
 // order, and reports whether there was one.
 func (f *frame) startOne() bool {
 	for !f.Stopped {
-		r := f.riding.first()
+		r := f.hasSlot.first()
 		if f.group.active < f.group.limit {
 			if q := f.ready.first(); q >= 0 && (r < 0 || q < r) {
 				r = q
@@ -215,7 +215,7 @@ func (f *frame) startOne() bool {
 		v := f.byRank(r)
 		if t := f.task(v); t != nil {
 			started := t.startOne()
-			f.settle()
+			f.propagate()
 			f.refresh(v)
 			if started {
 				return true
@@ -229,7 +229,7 @@ func (f *frame) startOne() bool {
 		if f.startPlain(v) {
 			return true
 		}
-		f.settle()
+		f.propagate()
 	}
 	return false
 }
@@ -239,7 +239,7 @@ func (f *frame) canStart() bool {
 	if f.Stopped {
 		return false
 	}
-	return !f.riding.empty() || f.group.active < f.group.limit && !f.ready.empty()
+	return !f.hasSlot.empty() || f.group.active < f.group.limit && !f.ready.empty()
 }
 
 // answer takes in an answer to work of this frame; false drops it.
@@ -250,13 +250,13 @@ func (f *frame) answer(e *Event) bool {
 	if e.Kind == Placed || e.Kind == Gone {
 		return f.answerPlaced(e)
 	}
-	if f.quiet && e.Kind == Finished && f.answerBare(e) {
+	if f.fastPath && e.Kind == Finished && f.answerWithoutCall(e) {
 		return true
 	}
 	v := f.p.Nodes[e.ID.Node].Vertex
 	switch t, p := f.task(v), f.v[v].Phase; {
 	case t != nil:
-		return (p == running || p == losing) && t.answer(e)
+		return (p == running || p == beingCancelled) && t.answer(e)
 	case e.ID != f.plainID(v) || f.p.Vertices[v].Shape != plan.Plain:
 		return false
 	}
@@ -285,9 +285,9 @@ func (f *frame) refresh(v int32) {
 	}
 	can := !f.Stopped && f.v[v].Phase == running && t.canStart()
 	if can && t.holds() {
-		f.riding.add(r)
+		f.hasSlot.add(r)
 	} else {
-		f.riding.remove(r)
+		f.hasSlot.remove(r)
 	}
 	if can && !t.holds() {
 		f.ready.add(r)

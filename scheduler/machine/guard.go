@@ -17,7 +17,7 @@ import (
 // guarded makes a call that may run code of the user's. What it sets may be looked at
 // only if there is no error.
 func (f *frame) guarded(what string, call func()) error {
-	if !f.foreign {
+	if !f.mayRunUserCode {
 		call()
 		return nil
 	}
@@ -27,10 +27,10 @@ func (f *frame) guarded(what string, call func()) error {
 // test evaluates a condition. One that does not come to its end is false, like one on
 // a value that has no JSON form.
 func (f *frame) test(p *expressions.Program, env expressions.Env) bool {
-	if !f.foreign {
+	if !f.mayRunUserCode {
 		return p.Test(env)
 	}
-	held, ok := hold(p.FieldSlots(), p.Nodes(), env), new(bool)
+	held, ok := freeze(p.FieldSlots(), p.Nodes(), env), new(bool)
 	if err := f.guarded("the condition "+p.Source(), func() { *ok = p.Test(held) }); err != nil {
 		return false
 	}
@@ -39,10 +39,10 @@ func (f *frame) test(p *expressions.Program, env expressions.Env) bool {
 
 // explain returns what a condition read.
 func (f *frame) explain(p *expressions.Program, env expressions.Env) *core.Object {
-	if !f.foreign {
+	if !f.mayRunUserCode {
 		return p.Explain(env)
 	}
-	held, o := hold(p.FieldSlots(), p.Nodes(), env), new(*core.Object)
+	held, o := freeze(p.FieldSlots(), p.Nodes(), env), new(*core.Object)
 	if err := f.guarded("the condition "+p.Source(), func() { *o = p.Explain(held) }); err != nil {
 		return nil
 	}
@@ -51,11 +51,11 @@ func (f *frame) explain(p *expressions.Program, env expressions.Env) *core.Objec
 
 // itemsAt looks up the array that a source names; what says whose it is.
 func (f *frame) itemsAt(what string, source *plan.Source, env expressions.Env) (Items, *core.Failure) {
-	if !f.foreign {
+	if !f.mayRunUserCode {
 		return itemsAt(what, source, env)
 	}
 	fields, nodes := source.Reads()
-	held := hold(fields, nodes, env)
+	held := freeze(fields, nodes, env)
 	var r struct {
 		items   Items
 		failure *core.Failure
@@ -132,7 +132,7 @@ func (f *frame) accept(n *plan.Node, out *plan.Output, v any) (any, error) {
 
 // shown returns the value of a field as events show it; what has no JSON form is the
 // reason why.
-func (f *frame) shown(field string, v any) any {
+func (f *frame) eventValue(field string, v any) any {
 	var r struct {
 		v   any
 		err error
@@ -149,14 +149,14 @@ func (f *frame) shown(field string, v any) any {
 
 // held is an environment whose fields and nodes were looked up before. What else there
 // is in one does not change.
-type held struct {
+type frozenEnv struct {
 	expressions.Env
 	fields map[int]any
 	nodes  map[int]NodeValue
 }
 
-func hold(fields, nodes []int, env expressions.Env) *held {
-	h := &held{Env: env, fields: make(map[int]any, len(fields)), nodes: make(map[int]NodeValue, len(nodes))}
+func freeze(fields, nodes []int, env expressions.Env) *frozenEnv {
+	h := &frozenEnv{Env: env, fields: make(map[int]any, len(fields)), nodes: make(map[int]NodeValue, len(nodes))}
 	for _, slot := range fields {
 		h.fields[slot] = env.Field(slot)
 	}
@@ -167,5 +167,5 @@ func hold(fields, nodes []int, env expressions.Env) *held {
 	return h
 }
 
-func (h *held) Field(slot int) any             { return h.fields[slot] }
-func (h *held) Node(id int) (core.Status, any) { return h.nodes[id].Status, h.nodes[id].Output }
+func (h *frozenEnv) Field(slot int) any             { return h.fields[slot] }
+func (h *frozenEnv) Node(id int) (core.Status, any) { return h.nodes[id].Status, h.nodes[id].Output }

@@ -16,33 +16,33 @@ import (
 
 // join is the run-time side of a plan.Join.
 type join struct {
-	Looked  int32   `json:"looked,omitempty"` // arms that have been looked at
-	Live    int32   `json:"live,omitempty"`   // arms looked at that are worth something
-	Next    int32   `json:"next,omitempty"`   // the first arm that has not, without a race
-	Decided bool    `json:"decided,omitempty"`
-	Some    bool    `json:"some,omitempty"`    // an edge says more than that its source was skipped
-	Blocked int32   `json:"blocked,omitempty"` // 1 + the first edge in declared order whose source failed, 0 if there is none
-	Took    []int32 `json:"took,omitempty"`    // live edges of the arms that count, in declared order
+	Evaluated     int32   `json:"evaluated,omitempty"` // arms that have been looked at
+	Live          int32   `json:"live,omitempty"`      // arms looked at that are worth something
+	Next          int32   `json:"next,omitempty"`      // the first arm that has not, without a race
+	Decided       bool    `json:"decided,omitempty"`
+	NotAllSkipped bool    `json:"not_all_skipped,omitempty"` // an edge says more than that its source was skipped
+	Blocked       int32   `json:"blocked,omitempty"`         // 1 + the first edge in declared order whose source failed, 0 if there is none
+	Taken         []int32 `json:"taken,omitempty"`           // live edges of the arms that count, in declared order
 }
 
 // lookedAt marks an arm.
-const lookedAt = -1
+const evaluated = -1
 
 // openArm counts down what an arm waits for.
-func (f *frame) openArm(a int32) {
+func (f *frame) openJoinGate(a int32) {
 	if f.JoinGates[a]--; f.JoinGates[a] == 0 {
-		f.due = append(f.due, gate{joinGate, f.p.Arms[a].Join})
+		f.queue = append(f.queue, gate{joinGate, f.p.Arms[a].Join})
 	}
 }
 
 // tally counts the arms of a join.
 func (x *join) tally(pj *plan.Join) quorum.Tally {
-	return quorum.Tally{Branches: pj.Count(), Need: pj.Need, Ended: int(x.Looked), Succeeded: int(x.Live)}
+	return quorum.Tally{Branches: pj.Count(), Need: pj.Need, Ended: int(x.Evaluated), Succeeded: int(x.Live)}
 }
 
 // lookAtJoin looks at the arms that can be looked at, and decides the join when enough
 // of them are live or none is left.
-func (f *frame) lookAtJoin(j int32) {
+func (f *frame) evaluateJoin(j int32) {
 	pj, x := &f.p.Joins[j], &f.Joins[j]
 	if f.Stopped || x.Decided || f.v[pj.Vertex].Phase != undecided {
 		return
@@ -50,7 +50,7 @@ func (f *frame) lookAtJoin(j int32) {
 	for a := pj.From + x.Next; a < pj.To && x.tally(pj).AtEnd() == quorum.Pending; a++ {
 		switch {
 		case f.JoinGates[a] == 0:
-			f.lookAtArm(x, a)
+			f.evaluateBranch(x, a)
 		case !pj.Race:
 			return
 		}
@@ -65,20 +65,20 @@ func (f *frame) lookAtJoin(j int32) {
 	x.Decided = true
 	if result == quorum.Won {
 		f.emitJoined(j)
-		f.loseAll(pj.Losers, pj.Vertex)
+		f.cancelLosers(pj.Losers, pj.Vertex)
 	}
 	f.openGate(pj.Vertex)
 }
 
 // lookAtArm judges the edges of an arm.
-func (f *frame) lookAtArm(x *join, a int32) {
-	f.JoinGates[a] = lookedAt
-	x.Looked++
-	took := len(x.Took)
+func (f *frame) evaluateBranch(x *join, a int32) {
+	f.JoinGates[a] = evaluated
+	x.Evaluated++
+	took := len(x.Taken)
 	for _, e := range f.p.Arms[a].Edges {
 		switch f.edgeState(e) {
 		case edgeLive:
-			x.Took = append(x.Took, e)
+			x.Taken = append(x.Taken, e)
 		case edgeBlocked:
 			if x.Blocked == 0 || e < x.Blocked-1 {
 				x.Blocked = e + 1
@@ -86,11 +86,11 @@ func (f *frame) lookAtArm(x *join, a int32) {
 		case edgeNeutral:
 			continue
 		}
-		x.Some = true
+		x.NotAllSkipped = true
 	}
-	if len(x.Took) > took {
+	if len(x.Taken) > took {
 		x.Live++
-		slices.Sort(x.Took)
+		slices.Sort(x.Taken)
 	}
 }
 
@@ -100,7 +100,7 @@ func (f *frame) decideJoin(v int32) {
 	x := &f.Joins[j]
 	switch {
 	case x.tally(&f.p.Joins[j]).AtEnd() == quorum.Won:
-		for _, e := range x.Took {
+		for _, e := range x.Taken {
 			if f.p.Edges[e].Handles {
 				f.handle(e)
 			}
@@ -108,7 +108,7 @@ func (f *frame) decideJoin(v int32) {
 		f.choose(v)
 	case x.Blocked > 0:
 		f.skip(v, skipFailure, x.Blocked-1)
-	case !x.Some && x.Looked > 0:
+	case !x.NotAllSkipped && x.Evaluated > 0:
 		f.skip(v, skipAll, -1)
 	default:
 		f.skip(v, skipJoin, -1)
@@ -118,7 +118,7 @@ func (f *frame) decideJoin(v int32) {
 // takes reports whether what an edge brings reaches its target.
 func (f *frame) takes(e int32) bool {
 	a := f.p.Edges[e].Arm
-	return a == 0 || slices.Contains(f.Joins[f.p.Arms[a-1].Join].Took, e)
+	return a == 0 || slices.Contains(f.Joins[f.p.Arms[a-1].Join].Taken, e)
 }
 
 // joinText tells how many predecessors a join would have taken; "" for a vertex that
@@ -138,7 +138,7 @@ func (f *frame) taken(j int32) []string {
 	pj := &f.p.Joins[j]
 	for a := pj.From; a < pj.To; a++ {
 		for _, e := range f.p.Arms[a].Edges {
-			if name := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(f.Joins[j].Took, e) && !slices.Contains(names, name) {
+			if name := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(f.Joins[j].Taken, e) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -166,7 +166,7 @@ func (f *frame) emitJoined(j int32) {
 }
 
 // lostText explains why a vertex was given up.
-func (f *frame) lostText(to int32) string {
+func (f *frame) raceText(to int32) string {
 	j := f.p.Vertices[to].Join
 	won := f.taken(j)
 	if len(won) == 0 {

@@ -40,27 +40,27 @@ type Options struct {
 
 // Machine is one run. See the package comment.
 type Machine struct {
-	plan        *plan.Plan
-	fingerprint string // of the plan, and its order, once they are needed
-	order       string
-	opts        Options
-	maxInFlight int
-	inFlight    int
-	root        *frame
-	upserts     upserts
-	frames      []*frame         // that have not ended, in the order of their begin
-	nested      map[int64]*frame // the nested ones of them, by id
-	out         []Command
-	spare       []Command
-	now         int64 // the latest time any event carried
-	seq         int64
-	cancelled   bool
-	finished    bool
-	announced   bool // the end was published before the snapshot this came from
-	dropped     int
+	plan         *plan.Plan
+	fingerprint  string // of the plan, and its order, once they are needed
+	order        string
+	opts         Options
+	maxInFlight  int
+	inFlight     int
+	root         *frame
+	upserts      upserts
+	frames       []*frame         // that have not ended, in the order of their begin
+	nested       map[int64]*frame // the nested ones of them, by id
+	out          []Command
+	spare        []Command
+	now          int64 // the latest time any event carried
+	seq          int64
+	cancelled    bool
+	finished     bool
+	endPublished bool // the end was published before the snapshot this came from
+	dropped      int
 
-	claims  map[string]claimant // what was replaced, and by whom last
-	placers []*frame            // that have results which wait for their turn
+	claims        map[string]claimant // what was replaced, and by whom last
+	pendingFrames []*frame            // that have results which wait for their turn
 }
 
 // New returns a machine at the start of a run. Inputs are checked against the
@@ -82,7 +82,7 @@ func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 	}
 	m.emitSources(p)
 	m.root.mode.open()
-	m.root.settle()
+	m.root.propagate()
 	return m, nil
 }
 
@@ -140,9 +140,9 @@ func (m *Machine) Apply(e *Event) {
 		m.dropped++
 		return
 	}
-	f.account(e)
-	f.settle()
-	m.ripple(f)
+	f.addUsageOf(e)
+	f.propagate()
+	m.notifyParents(f)
 }
 
 // frame returns the frame of an id, nil when it has ended. Ids are not used again: a
@@ -173,16 +173,16 @@ func (m *Machine) end(f *frame) {
 }
 
 // ripple lets the frames around f notice that it ended or has work again.
-func (m *Machine) ripple(f *frame) {
+func (m *Machine) notifyParents(f *frame) {
 	for f.parent != nil {
-		f.parent.mode.alive()
+		f.parent.mode.noteActivity()
 		if f.ended() {
 			f.handOver()
 		} else {
 			f.parent.refresh(f.vertexInParent())
 		}
 		f = f.parent
-		f.settle()
+		f.propagate()
 	}
 }
 
@@ -198,7 +198,7 @@ func (m *Machine) emit(e core.Event) {
 func (m *Machine) finish() {
 	m.finished = true
 	r := m.root.report()
-	if m.opts.Events && !m.announced {
+	if m.opts.Events && !m.endPublished {
 		e := core.Event{Type: core.RunFinished, Status: string(r.Status), State: m.root.finalState(true), Reason: m.root.p.Name}
 		if r.Err != nil {
 			e.Reason = r.Err.Error()

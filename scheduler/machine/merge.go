@@ -16,7 +16,7 @@ import (
 func (t *fanOut) finish() {
 	f := t.f
 	f.v[t.v].Ended = f.m.now
-	if f.p.Vertices[t.v].Refuses && !t.turn() {
+	if f.p.Vertices[t.v].Refuses && !t.mayCommit() {
 		f.v[t.v].Phase = committing
 		return
 	}
@@ -24,12 +24,12 @@ func (t *fanOut) finish() {
 }
 
 // turn reports whether it is the turn of the node at all refusing fields it writes.
-func (t *fanOut) turn() bool {
-	if t.n.Collect >= 0 && !t.f.turn(t.v, []plan.Write{{Field: t.n.Collect}}) {
+func (t *fanOut) mayCommit() bool {
+	if t.n.Collect >= 0 && !t.f.mayCommit(t.v, []plan.Write{{Field: t.n.Collect}}) {
 		return false
 	}
 	for i := range t.Outcomes {
-		if !t.f.turn(t.v, t.Outcomes[i].Writes) {
+		if !t.f.mayCommit(t.v, t.Outcomes[i].Writes) {
 			return false
 		}
 	}
@@ -37,7 +37,7 @@ func (t *fanOut) turn() bool {
 }
 
 func (t *fanOut) commit() {
-	if t.turn() {
+	if t.mayCommit() {
 		t.merge()
 	}
 }
@@ -47,46 +47,46 @@ func (t *fanOut) merge() {
 	f := t.f
 	x := &f.v[t.v]
 	x.Phase = running
-	sum := &t.Settled // of all before, and none of an array
-	tried := t.refusals()
+	sum := &t.Folded // of all before, and none of an array
+	tried := t.rejections()
 	for at := range t.Outcomes {
 		i := t.Base + at
-		if i >= t.cut() { // a refused item is a failed one: it may move the cut
+		if i >= t.firstVoid() { // a refused item is a failed one: it may move the cut
 			break
 		}
 		o := &t.Outcomes[at]
 		if o.Failure != nil {
 			continue
 		}
-		open := t.open(o)
-		if err := tried.refused[i]; err != nil {
+		open := t.endOpen(o)
+		if err := tried.rejected[i]; err != nil {
 			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
 			t.Phases[at] = failed
 			at, _ := slices.BinarySearch(t.failed, i)
 			t.failed = slices.Insert(t.failed, at, i)
 		}
 		if open {
-			t.tell(i, o)
+			t.emitItemEnd(i, o)
 		}
 		if o.Failure != nil {
 			continue
 		}
-		sum.keep(i, o)
-		t.tellWrites(i, o)
+		sum.add(i, o)
+		t.emitItemWrites(i, o)
 		o.Writes = nil // the ledger has them
 	}
-	cut := t.cut()
-	for i := cut; i < t.known(); i++ {
-		t.endVoid(i, void())
+	cut := t.firstVoid()
+	for i := cut; i < t.knownItems(); i++ {
+		t.emitVoidEnd(i, voidFailure())
 	}
-	t.dropVoid()
-	t.Trails = nil
+	t.dropVoidFailures()
+	t.Details = nil
 	tried.expect(f, t.v)
-	if t.end() < math.MaxInt { // how far it was read is chance
+	if t.cutoff() < math.MaxInt { // how far it was read is chance
 		t.Pull.Read, t.Pull.Partial, t.Pull.Failure = nil, false, nil
 	}
 	list := t.collected(sum.Deltas[t.n.Collect])
-	f.doom(t.v, t.firstFailure())
+	f.setStopping(t.v, t.firstFailure())
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if field == t.n.Collect {
 			return list, nil
@@ -101,7 +101,7 @@ func (t *fanOut) merge() {
 	sum.Deltas, sum.Sent = nil, nil // the frame has them, and what was read
 	if t.n.Puller != nil {
 		t.Pull.Read = nil
-		t.hold(nil)
+		t.setItems(nil)
 	}
 }
 
@@ -113,7 +113,7 @@ func (t *fanOut) collected(results []any) any {
 		return core.Missing
 	}
 	write := plan.Write{Field: at, Value: f.p.Schema.Fields[at].Collect(results)}
-	if err := f.refused(write); err != nil {
+	if err := f.rejection(write); err != nil {
 		t.fault = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
 		return core.Missing
 	}
@@ -123,7 +123,7 @@ func (t *fanOut) collected(results []any) any {
 
 // tellWrites issues the events of what an item wrote. What is collected is one write of
 // the node.
-func (t *fanOut) tellWrites(i int, o *Outcome) {
+func (t *fanOut) emitItemWrites(i int, o *Outcome) {
 	for at := range o.Writes {
 		if o.Writes[at].Field != t.n.Collect {
 			t.f.emitWrites(t.n, o.Writes[at:at+1], core.Nth(i), 0)
@@ -133,26 +133,26 @@ func (t *fanOut) tellWrites(i int, o *Outcome) {
 
 // endVoid tells the end of an item that began and does not count: whoever listens
 // waits for it. The item is at a wait or between two attempts, or it waits for the merge.
-func (t *fanOut) endVoid(i int, why *core.Failure) {
+func (t *fanOut) emitVoidEnd(i int, why *core.Failure) {
 	p := t.Phases[i-t.Base]
-	if p == running || p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.Outcomes != nil && t.open(&t.Outcomes[i-t.Base]) {
-		t.tell(i, &Outcome{Failure: why})
+	if p == running || p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.Outcomes != nil && t.endOpen(&t.Outcomes[i-t.Base]) {
+		t.emitItemEnd(i, &Outcome{Failure: why})
 	}
 }
 
-func void() *core.Failure {
+func voidFailure() *core.Failure {
 	return &core.Failure{Class: core.ClassCanceled, Message: "given up, because too many items before it failed", Permanent: true}
 }
 
 // dropVoid forgets failures of items that do not count.
-func (t *fanOut) dropVoid() {
-	cut := t.cut()
+func (t *fanOut) dropVoidFailures() {
+	cut := t.firstVoid()
 	t.failed = slices.DeleteFunc(t.failed, func(i int) bool { return i >= cut })
 }
 
 // sendOutputs makes the list of the items' outputs the output of the node.
 func (t *fanOut) sendOutputs(cut int) {
-	if sent := t.Settled.Sent; len(sent) > 0 {
+	if sent := t.Folded.Sent; len(sent) > 0 {
 		list := make([]any, cut)
 		copy(list, sent)
 		t.f.setOutput(t.n.Index, list)
@@ -168,7 +168,7 @@ func (t *fanOut) conclude(partial bool) {
 		if partial {
 			status = core.PartialSuccess
 		}
-		f.changed(t.n.Index, t.Settled.Changes.text("item"))
+		f.changed(t.n.Index, t.Folded.Changes.text("item"))
 		f.emitFinished(t.v, status)
 		f.resolve(t.v, status)
 		return
@@ -184,8 +184,8 @@ func (t *fanOut) conclude(partial bool) {
 // already, in the path of the node where it began.
 func (t *fanOut) failureText(first *core.Failure) string {
 	n := t.failures()
-	some := fmt.Sprintf("%d of %d items failed", n, t.known())
-	if t.n.Puller != nil && t.end() < math.MaxInt { // nobody knows how many there are
+	some := fmt.Sprintf("%d of %d items failed", n, t.knownItems())
+	if t.n.Puller != nil && t.cutoff() < math.MaxInt { // nobody knows how many there are
 		some = fmt.Sprintf("%d items failed", n)
 	}
 	if t.fault != nil && t.fault.Class == core.ClassMerge {
@@ -196,7 +196,7 @@ func (t *fanOut) failureText(first *core.Failure) string {
 	}
 	switch {
 	case first == t.fault && t.unbegun > 0:
-		return fmt.Sprintf("%s (%d of %d items did not begin)", first.Message, t.unbegun, t.known())
+		return fmt.Sprintf("%s (%d of %d items did not begin)", first.Message, t.unbegun, t.knownItems())
 	case first == t.fault:
 		return first.Message
 	case first == t.Pull.Failure && n > 0 && !t.f.Stopped: // or most were cancelled

@@ -80,15 +80,15 @@ func (t *flow) emit(what core.EventType, v token, status string) {
 	t.f.m.emit(core.Event{Type: what, Node: t.f.name(n.ID), Kind: n.Kind, Visit: v.visit, Attempt: 1, Status: status})
 }
 
-func (t *flow) final(field int) any       { return t.fields[field].Last() }
-func (t *flow) nodes() []core.NodeReport  { return t.visited }
-func (t *flow) units() []core.UnitReport  { return nil }
-func (t *flow) path() []string            { return t.order }
-func (t *flow) locate(*core.Event, ID)    {}
-func (t *flow) spoiler(int32, int) string { return "" }
-func (t *flow) failedNode(int32) string   { return "" }
-func (t *flow) restore(*frameJSON) error  { return fmt.Errorf("a flow has no snapshots") }
-func (t *flow) save(*frameJSON)           {}
+func (t *flow) final(field int) any              { return t.fields[field].Last() }
+func (t *flow) nodes() []core.NodeReport         { return t.visited }
+func (t *flow) units() []core.UnitReport         { return nil }
+func (t *flow) path() []string                   { return t.order }
+func (t *flow) locate(*core.Event, ID)           {}
+func (t *flow) unmergedWriter(int32, int) string { return "" }
+func (t *flow) failedNode(int32) string          { return "" }
+func (t *flow) restore(*frameJSON) error         { return fmt.Errorf("a flow has no snapshots") }
+func (t *flow) save(*frameJSON)                  {}
 
 // flowTask is a flow as the task of its vertex.
 type flowTask struct{ *flow }
@@ -124,7 +124,7 @@ func (t flowTask) answer(e *Event) bool {
 	}
 	v := t.flying[at]
 	t.flying = slices.Delete(t.flying, at, at+1)
-	t.f.landed(&t.group)
+	t.f.handlerEnded(&t.group)
 	t.visited[v.node].Status = core.Success
 	for _, w := range e.Outcome.Writes {
 		t.fields[w.Field].Resolve(int(v.n), w.Value, nil)

@@ -34,9 +34,9 @@ func (t *byModel) begin() {
 	t.set(t.w.Context, core.ObjectOf(core.InputsKey, given))
 }
 
-func (t *byModel) admits(int32) bool      { return true }
-func (t *byModel) ended(*visit)           {}
-func (t *byModel) stuck(*visit, *Outcome) { t.end() }
+func (t *byModel) admits(int32) bool        { return true }
+func (t *byModel) noteEnd(*visit)           {}
+func (t *byModel) noRoute(*visit, *Outcome) { t.end() }
 
 // maxVisits is the limit of the plan. An option of the run overrides it for the root graph.
 func (t *byModel) maxVisits() int {
@@ -75,7 +75,7 @@ func (t *byModel) byDryRun(v *visit, _ *Outcome) (route, finding) {
 
 // byOnlyPath follows the one edge that is left, if it has no condition.
 func (t *byModel) byOnlyPath(v *visit, _ *Outcome) (route, finding) {
-	open := t.unspent(&t.w.Nodes[v.Node])
+	open := t.openEdges(&t.w.Nodes[v.Node])
 	if len(open) != 1 || t.asks(open[0]) {
 		return route{}, notFound
 	}
@@ -84,7 +84,7 @@ func (t *byModel) byOnlyPath(v *visit, _ *Outcome) (route, finding) {
 
 // byQuestion asks the model.
 func (t *byModel) byQuestion(v *visit, _ *Outcome) (route, finding) {
-	if len(t.unspent(&t.w.Nodes[v.Node])) == 0 {
+	if len(t.openEdges(&t.w.Nodes[v.Node])) == 0 {
 		return route{}, notFound
 	}
 	return route{}, mustAsk
@@ -93,7 +93,7 @@ func (t *byModel) byQuestion(v *visit, _ *Outcome) (route, finding) {
 // remember puts what a visit sent into the context, for the nodes behind it and for
 // the router.
 func (t *byModel) remember(v *visit, o *Outcome) {
-	sent := o.sent()
+	sent := o.edgeOutput()
 	if core.IsMissing(sent) {
 		sent = core.NewObject(0)
 	}
@@ -127,11 +127,11 @@ func (t *byModel) dryRun() bool {
 }
 
 // unspent returns the edges out of a node that are not spent.
-func (t *byModel) unspent(n *plan.WalkNode) []int32 {
-	if !slices.ContainsFunc(n.Out, t.spent) {
+func (t *byModel) openEdges(n *plan.WalkNode) []int32 {
+	if !slices.ContainsFunc(n.Out, t.exhausted) {
 		return n.Out
 	}
-	return slices.DeleteFunc(slices.Clone(n.Out), t.spent)
+	return slices.DeleteFunc(slices.Clone(n.Out), t.exhausted)
 }
 
 // asks reports whether an edge has a condition, which a model judges.
@@ -139,7 +139,7 @@ func (t *byModel) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
 
 // spent reports whether an edge has been followed as often as it may; edges between the
 // same two nodes count together.
-func (t *byModel) spent(e int32) bool {
+func (t *byModel) exhausted(e int32) bool {
 	edge := &t.w.Edges[e]
 	return edge.MaxFollows > 0 && t.Followed != nil && int(t.Followed[edge.Pair]) >= edge.MaxFollows
 }
@@ -162,23 +162,23 @@ func (t *byModel) take(v *visit, r route, q *question) {
 // question is a decision that was asked for, and its answer.
 type question struct {
 	edges  []int32
-	asked  *core.RouteQuestion
+	query  *core.RouteQuestion
 	answer *core.RouteAnswer
 }
 
 // ask issues the command to ask the router. It holds no slot.
 func (t *byModel) ask(v *visit) {
 	q := t.question(v)
-	q.asked.View, q.asked.Failed = t.view()
-	v.asked = q
-	t.f.flying++
+	q.query.View, q.query.Failed = t.view()
+	v.question = q
+	t.f.inFlight++
 	t.f.m.command(Command{Op: OpRun, ID: v.id(), Plan: t.f.p, Node: &t.f.p.Nodes[v.Node],
-		Call: &Call{Path: t.f.Path, Visit: v.Count, Route: q.asked}})
+		Call: &Call{Path: t.f.Path, Visit: v.Count, Route: q.query}})
 }
 
 // question words what there is to decide after a visit, but for what the router sees.
 func (t *byModel) question(v *visit) *question {
-	edges := t.unspent(&t.w.Nodes[v.Node])
+	edges := t.openEdges(&t.w.Nodes[v.Node])
 	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.Node)), Visit: v.Count, Model: t.w.Model, Inputs: t.f.Inputs, Fallback: core.NoRoute}
 	asked.Choices = make([]core.RouteChoice, 0, len(edges))
 	for i, e := range edges {
@@ -189,7 +189,7 @@ func (t *byModel) question(v *visit) *question {
 		}
 		asked.Choices = append(asked.Choices, c)
 	}
-	return &question{edges: edges, asked: asked}
+	return &question{edges: edges, query: asked}
 }
 
 // view is what the router sees of the nodes that have ended, and which of them failed.
@@ -201,7 +201,7 @@ func (t *byModel) view() (view *core.Object, failed []string) {
 		if !ok || t.Nodes[n.Index].Visits == 0 {
 			continue
 		}
-		view.Set(key, t.shown(n.Index, sent))
+		view.Set(key, t.routerView(n.Index, sent))
 		if t.Nodes[n.Index].Last == core.Fail {
 			failed = append(failed, key)
 		}
@@ -211,7 +211,7 @@ func (t *byModel) view() (view *core.Object, failed []string) {
 
 // shown is what the router sees of what a node sent: the members that are meant for it, in
 // the order in which they were declared, null for those that are not there.
-func (t *byModel) shown(node int32, sent any) any {
+func (t *byModel) routerView(node int32, sent any) any {
 	evals := t.Evals[node]
 	whole, isObject := sent.(*core.Object)
 	names := t.w.Nodes[node].Shown
@@ -232,7 +232,7 @@ func (t *byModel) shown(node int32, sent any) any {
 
 // answered handles the answer of the router.
 func (t *byModel) answered(v *visit, e *Event) {
-	t.f.flying--
+	t.f.inFlight--
 	t.drop(v)
 	if t.f.Stopped {
 		t.check()
@@ -243,20 +243,20 @@ func (t *byModel) answered(v *visit, e *Event) {
 			Message: "the next node: " + fail.Message, Cause: fail})
 		return
 	}
-	q := v.asked
+	q := v.question
 	if r := e.Outcome.Route; r != nil && r.Answer != nil {
 		q.answer = r.Answer
 	} else {
 		q.answer = &core.RouteAnswer{Choice: core.NoRoute, Unusable: true}
 	}
-	switch choice := q.asked.Chosen(*q.answer); {
+	switch choice := q.query.Chosen(*q.answer); {
 	case choice == core.NoRoute:
 		reason := noneFits
 		if q.unusable() {
 			reason = unusableAnswer
 		}
 		t.take(v, route{-1, nowhere, core.StepNone, reason}, q)
-	case choice == q.asked.Fallback:
+	case choice == q.query.Fallback:
 		t.take(v, t.along(q.edges[choice], core.StepFallback, ""), q)
 	default:
 		t.take(v, t.along(q.edges[choice], core.StepModel, ""), q)

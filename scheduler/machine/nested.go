@@ -22,19 +22,19 @@ func (t *nested) answer(*Event) bool { return false } // answers go to the child
 func (t *nested) find(ID) work       { return t.plainNode }
 func (t *nested) commit()            { invariant(false, "a nested run commits after it is gone") }
 func (t *nested) stop()              { t.child.halt() }
-func (t *nested) lose()              { t.child.halt() }
+func (t *nested) cancelForRace()     { t.child.halt() }
 func (t *nested) reissue()           {} // the child does
 func (t *nested) reissueOpen()       {}
-func (t *nested) giveUpAll()         {} // the child has been stopped
+func (t *nested) cancelInFlight()    {} // the child has been stopped
 
 // watch asks for the news that the frame's deadline has passed.
-func (f *frame) watch() {
-	f.m.command(Command{Op: OpDeadline, ID: f.whole(), Plan: f.parent.p, Node: &f.parent.p.Nodes[f.Owner.Node],
+func (f *frame) setDeadlineTimer() {
+	f.m.command(Command{Op: OpDeadline, ID: f.wholeID(), Plan: f.parent.p, Node: &f.parent.p.Nodes[f.Owner.Node],
 		Delay: f.m.until(f.Deadline)})
 }
 
 // whole names a nested run itself.
-func (f *frame) whole() ID {
+func (f *frame) wholeID() ID {
 	id := f.Owner
 	id.Frame, id.Node = f.ID, -1
 	return id
@@ -60,8 +60,8 @@ func badInputs(err error) *core.Failure {
 func (t *fanOut) startNestedItem() bool {
 	for t.f.v[t.v].Phase == running {
 		again := false
-		for _, i := range t.inner {
-			if c := t.Trails[i].child; c.group.free() {
+		for _, i := range t.nestedItems {
+			if c := t.Details[i].child; c.group.free() {
 				if c.startOrEnd() {
 					return true
 				}
@@ -74,10 +74,10 @@ func (t *fanOut) startNestedItem() bool {
 		if again {
 			continue
 		}
-		if !t.waiting() || t.full() {
+		if !t.hasUnstarted() || t.nestedLimitReached() {
 			return false
 		}
-		w := item{t, int(t.pick(1).From)}
+		w := item{t, int(t.takeDue(1).From)}
 		begin(w)
 		if w.load().Phase != running {
 			t.check()
@@ -88,11 +88,11 @@ func (t *fanOut) startNestedItem() bool {
 
 // full reports whether as many nested runs are under way as may be. Those that wait for
 // an earlier item to put a result in place must not keep it from being tried again.
-func (t *fanOut) full() bool {
-	n := len(t.inner)
-	if len(t.Due) > 0 && len(t.f.m.placers) > 0 {
-		for _, i := range t.inner {
-			if i > t.Due[0] && t.Trails[i].child.hasPending() {
+func (t *fanOut) nestedLimitReached() bool {
+	n := len(t.nestedItems)
+	if len(t.Due) > 0 && len(t.f.m.pendingFrames) > 0 {
+		for _, i := range t.nestedItems {
+			if i > t.Due[0] && t.Details[i].child.hasPending() {
 				n--
 			}
 		}
@@ -101,8 +101,8 @@ func (t *fanOut) full() bool {
 }
 
 func (t *fanOut) canStartNested() bool {
-	return slices.ContainsFunc(t.inner, func(i int) bool {
-		child := t.Trails[i].child
+	return slices.ContainsFunc(t.nestedItems, func(i int) bool {
+		child := t.Details[i].child
 		return child.canStart() && child.group.freeBelow(&t.f.group)
 	})
 }
@@ -127,14 +127,14 @@ func (f *frame) handOver() {
 	}
 	f.m.end(f)
 	if f.Deadline > 0 && !f.Expired {
-		f.m.command(Command{Op: OpMet, ID: f.whole()})
+		f.m.command(Command{Op: OpMet, ID: f.wholeID()})
 	}
 	parent := f.parent
 	parent.children--
-	parent.charge(f.Owner.Node, f.totalUsage())
+	parent.addUsage(f.Owner.Node, f.totalUsage())
 	n := &parent.p.Nodes[f.Owner.Node]
 	var o Outcome
-	if parent.v[n.Vertex].Phase != losing {
+	if parent.v[n.Vertex].Phase != beingCancelled {
 		o = f.outcome(n)
 		if o.Failure != nil {
 			parent.voidClaims(f.Owner)
@@ -145,8 +145,8 @@ func (f *frame) handOver() {
 		panic("machine: a nested run of nothing, " + f.Owner.String())
 	}
 	w.adopt(nil)
-	tried(w, &o, f.m.now)
-	w.moved()
+	attemptEnded(w, &o, f.m.now)
+	w.afterAnswer()
 }
 
 // outcome turns the end of a nested run into the outcome of the node it is.

@@ -19,15 +19,15 @@ func (w plainNode) def() *plan.Node { return &w.f.p.Nodes[w.f.p.Vertices[w.v].No
 func (w plainNode) id() ID          { return w.f.plainID(w.v) }
 func (w plainNode) group() *group   { return &w.f.group }
 func (w plainNode) path() string    { return w.f.name(w.def().ID) }
-func (w plainNode) givenUp() bool   { return w.vertex().Phase == losing }
-func (w plainNode) turn() bool      { return true }
-func (w plainNode) withdrawn()      {} // what was never reached gets no status
-func (w plainNode) moved()          { w.f.refresh(w.v) }
+func (w plainNode) givenUp() bool   { return w.vertex().Phase == beingCancelled }
+func (w plainNode) mayPlace() bool  { return true }
+func (w plainNode) withdraw()       {} // what was never reached gets no status
+func (w plainNode) afterAnswer()    { w.f.refresh(w.v) }
 
 func (w plainNode) load() attempt {
 	x := w.vertex()
-	a := attempt{Phase: x.Phase, Number: x.Attempts, trail: w.f.Trails[w.v]}
-	if x.Phase == losing { // its handler is awaited, or its result
+	a := attempt{Phase: x.Phase, Number: x.Attempts, attemptDetail: w.f.Details[w.v]}
+	if x.Phase == beingCancelled { // its handler is awaited, or its result
 		a.Phase = running
 		if w.f.placing(w.id()) {
 			a.Phase = placing
@@ -38,10 +38,10 @@ func (w plainNode) load() attempt {
 
 func (w plainNode) store(a attempt) {
 	x := w.vertex()
-	if x.Attempts = a.Number; x.Phase != losing {
+	if x.Attempts = a.Number; x.Phase != beingCancelled {
 		x.Phase = a.Phase
 	}
-	w.f.Trails = keep(w.f.Trails, w.v, a.trail)
+	w.f.Details = setDetail(w.f.Details, w.v, a.attemptDetail)
 }
 
 func (w plainNode) begun(first bool) {
@@ -57,12 +57,12 @@ func (w plainNode) capture() (*Call, *core.Failure) {
 }
 
 func (w plainNode) run(call *Call) {
-	w.f.run(w.def(), w.id(), call.after(w.f.Trails[w.v].Last), &w.f.group)
+	w.f.run(w.def(), w.id(), call.after(w.f.Details[w.v].LastError), &w.f.group)
 }
 
-func (w plainNode) landed(e *Event) {
-	w.f.landed(&w.f.group)
-	if x := w.vertex(); x.Attempts == 1 && x.Phase != losing {
+func (w plainNode) handlerEnded(e *Event) {
+	w.f.handlerEnded(&w.f.group)
+	if x := w.vertex(); x.Attempts == 1 && x.Phase != beingCancelled {
 		x.Started = e.Started
 	}
 }
@@ -71,7 +71,7 @@ func (w plainNode) adopt(child *frame) {
 	f := w.f
 	if child == nil {
 		f.ready.remove(f.rank(w.v))
-		f.riding.remove(f.rank(w.v))
+		f.hasSlot.remove(f.rank(w.v))
 		f.tasks[w.v] = nil
 		return
 	}
@@ -80,16 +80,16 @@ func (w plainNode) adopt(child *frame) {
 	f.setTask(w.v, t)
 }
 
-func (w plainNode) again() {
+func (w plainNode) retryDue() {
 	if !w.f.Stopped {
 		w.f.makeStartable(w.v)
 	}
 }
 
 func (w plainNode) ended(o *Outcome, at int64) {
-	w.f.Trails = keep(w.f.Trails, w.v, trail{})
+	w.f.Details = setDetail(w.f.Details, w.v, attemptDetail{})
 	if w.givenUp() {
-		w.f.lost(w.v)
+		w.f.endCancelled(w.v)
 		return
 	}
 	w.f.conclude(w.v, o, at)
@@ -101,8 +101,8 @@ func (w plainNode) ended(o *Outcome, at int64) {
 func (f *frame) startPlain(v int32) bool {
 	pv, x := &f.p.Vertices[v], &f.v[v]
 	x.Phase = running
-	if pv.Bare && f.quiet && f.Outputs == nil && (x.Attempts == 0 || f.Trails[v].Last == "") {
-		f.startBare(pv, x)
+	if pv.Bare && f.fastPath && f.Outputs == nil && (x.Attempts == 0 || f.Details[v].LastError == "") {
+		f.startWithoutCall(pv, x)
 		return true
 	}
 	switch pv.Shape {
@@ -117,7 +117,7 @@ func (f *frame) startPlain(v int32) bool {
 }
 
 // startBare is the rest of startPlain for a vertex whose handler is given nothing.
-func (f *frame) startBare(pv *plan.Vertex, x *vertex) {
+func (f *frame) startWithoutCall(pv *plan.Vertex, x *vertex) {
 	if x.Attempts++; x.Attempts == 1 {
 		x.Started = f.m.now
 	}
@@ -126,13 +126,13 @@ func (f *frame) startBare(pv *plan.Vertex, x *vertex) {
 
 // answerBare takes in that such a handler ended well and had nothing to say. It does
 // what answer does; false leaves the rest to it.
-func (f *frame) answerBare(e *Event) bool {
+func (f *frame) answerWithoutCall(e *Event) bool {
 	v := f.p.Nodes[e.ID.Node].Vertex
 	x := &f.v[v]
 	if !f.p.Vertices[v].Bare || x.Phase != running || x.Attempts != e.ID.Attempt || f.Stopped || !e.Outcome.Empty() {
 		return false
 	}
-	f.landed(&f.group)
+	f.handlerEnded(&f.group)
 	if x.Attempts == 1 {
 		x.Started = e.Started
 	}
@@ -149,19 +149,19 @@ func (f *frame) conclude(v int32, o *Outcome, at int64) {
 	if f.Stopped {
 		o = &Outcome{Failure: cancelled()}
 	}
-	o = f.verdict(&f.p.Nodes[f.p.Vertices[v].Node], x.Attempts, o)
+	o = f.visitOutcome(&f.p.Nodes[f.p.Vertices[v].Node], x.Attempts, o)
 	if o.Failure != nil {
 		f.voidClaims(f.plainID(v))
 		f.fail(v, o.Failure)
 		return
 	}
-	if f.p.Vertices[v].Refuses && !f.turn(v, o.Writes) {
+	if f.p.Vertices[v].Refuses && !f.mayCommit(v, o.Writes) {
 		x.Phase = committing
-		if f.Held == nil {
-			f.Held = map[int32]*Outcome{}
+		if f.Uncommitted == nil {
+			f.Uncommitted = map[int32]*Outcome{}
 		}
 		kept := *o
-		f.Held[v] = &kept
+		f.Uncommitted[v] = &kept
 		return
 	}
 	f.commit(v, o)
@@ -169,7 +169,7 @@ func (f *frame) conclude(v int32, o *Outcome, at int64) {
 
 // turn reports whether all earlier writers of the refusing fields among the
 // writes are resolved.
-func (f *frame) turn(v int32, writes []plan.Write) bool {
+func (f *frame) mayCommit(v int32, writes []plan.Write) bool {
 	for _, w := range writes {
 		if f.p.Schema.Fields[w.Field].Refuses && f.ledger.Column(int(w.Field)).Cursor() < int(f.slot(v, w.Field)) {
 			return false
@@ -189,7 +189,7 @@ func (f *frame) slot(v, field int32) int32 {
 }
 
 // commitTurn is called when the cursor of a refusing field has reached v.
-func (f *frame) commitTurn(v int32) {
+func (f *frame) tryCommit(v int32) {
 	if f.v[v].Phase != committing || f.Stopped {
 		return
 	}
@@ -197,11 +197,11 @@ func (f *frame) commitTurn(v int32) {
 		t.commit()
 		return
 	}
-	o := f.Held[v]
-	if !f.turn(v, o.Writes) {
+	o := f.Uncommitted[v]
+	if !f.mayCommit(v, o.Writes) {
 		return
 	}
-	delete(f.Held, v)
+	delete(f.Uncommitted, v)
 	f.commit(v, o)
 }
 
@@ -210,7 +210,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
 	if f.p.Vertices[v].Refuses {
 		for _, w := range o.Writes {
-			if err := f.refused(w); err != nil {
+			if err := f.rejection(w); err != nil {
 				f.fail(v, &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err})
 				return
 			}
@@ -241,7 +241,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 }
 
 // refused returns the error with which a refusing field would meet a write.
-func (f *frame) refused(w plan.Write) error {
+func (f *frame) rejection(w plan.Write) error {
 	if !f.p.Schema.Fields[w.Field].Refuses {
 		return nil
 	}
@@ -272,7 +272,7 @@ func (f *frame) changed(node int32, why string) {
 // fail ends a vertex with a failure and does what its policy says.
 func (f *frame) fail(v int32, fail *core.Failure) {
 	f.setFailure(v, fail)
-	f.doom(v, fail)
+	f.setStopping(v, fail)
 	f.contribute(v, nothing)
 	f.emitFailed(v, fail)
 	f.endFailed(v)
@@ -284,7 +284,7 @@ func (f *frame) endFailed(v int32) {
 		f.emitHandled(v, -1)
 	}
 	f.resolve(v, core.Fail)
-	if f.doomed = false; f.stops(v, f.endReason(v).Failure) && !f.Stopped {
+	if f.stopping = false; f.stops(v, f.endReason(v).Failure) && !f.Stopped {
 		f.FailedRun = true
 		f.stop()
 	}
@@ -297,8 +297,8 @@ func (f *frame) stops(v int32, fail *core.Failure) bool {
 
 // doom keeps what reads the writes of a vertex from becoming ready, if the failure that
 // it is about to end with stops the run.
-func (f *frame) doom(v int32, fail *core.Failure) {
-	f.doomed = fail != nil && f.stops(v, fail)
+func (f *frame) setStopping(v int32, fail *core.Failure) {
+	f.stopping = fail != nil && f.stops(v, fail)
 }
 
 // policy is what holds for the failure of a vertex. Failures of members follow

@@ -16,9 +16,9 @@ type planner interface {
 	// answer handles an answer about the run as a whole; false drops it.
 	answer(e *Event) bool
 	// alive notes that an execution inside a nested run was answered.
-	alive()
+	noteActivity()
 	// working reports whether user code of the frame itself runs.
-	working() bool
+	userCodeRuns() bool
 	// maxVisits limits the visits of the run, 0 for any number.
 	maxVisits() int
 	// locate adds to the event of an attempt which execution it belongs to.
@@ -27,7 +27,7 @@ type planner interface {
 	final(field int) any
 	// spoiler returns the id of the node whose write left a field without a value; slot is the
 	// place of the write among the writers of the field.
-	spoiler(field int32, slot int) string
+	unmergedWriter(field int32, slot int) string
 	// failedNode returns the id of the node to name when a vertex failed.
 	failedNode(v int32) string
 	// nodes and units list the results of all nodes and units, and path the visits.
@@ -87,8 +87,8 @@ func checkPlanners(p *plan.Plan, seen map[*plan.Plan]bool) error {
 type dag struct{ f *frame }
 
 func (d dag) answer(e *Event) bool      { return e.Kind == Expired && d.f.expire() }
-func (dag) alive()                      {}
-func (d dag) working() bool             { return d.f.flying > 0 }
+func (dag) noteActivity()               {}
+func (d dag) userCodeRuns() bool        { return d.f.inFlight > 0 }
 func (dag) maxVisits() int              { return 0 }
 func (d dag) final(field int) any       { return d.f.ledger.Final(field) }
 func (d dag) failedNode(v int32) string { return d.f.p.Vertices[v].ID }
@@ -96,7 +96,7 @@ func (dag) path() []string              { return nil }
 func (dag) save(*frameJSON)             {}
 func (dag) restore(*frameJSON) error    { return nil }
 
-func (d dag) spoiler(field int32, slot int) string { return d.f.writer(field, slot) }
+func (d dag) unmergedWriter(field int32, slot int) string { return d.f.writer(field, slot) }
 
 func (d dag) locate(e *core.Event, id ID) {
 	f := d.f

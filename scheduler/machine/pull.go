@@ -8,7 +8,7 @@ import (
 // the rows between the driver, which fetches them one after the other, and the pass
 // that takes them. One row more than there are passes under way is fetched ahead, so
 // that reading and working overlap and memory stays flat.
-type puller struct {
+type streamReader struct {
 	Rows  int    `json:"rows,omitempty"`  // fetched so far
 	Taken int    `json:"taken,omitempty"` // elements of the stream in these rows
 	Ahead values `json:"ahead,omitempty"` // rows that no pass has taken; of a fan-out, all items that are here
@@ -23,7 +23,7 @@ type puller struct {
 }
 
 // take returns the next row.
-func (p *puller) take() any {
+func (p *streamReader) take() any {
 	item := p.Ahead[0]
 	p.Ahead[0] = nil
 	p.Ahead = p.Ahead[1:]
@@ -31,7 +31,7 @@ func (p *puller) take() any {
 }
 
 // of returns what is known of a stream that was read to its end.
-func (p *puller) of(field int32) any {
+func (p *streamReader) of(field int32) any {
 	for _, w := range p.Read {
 		if w.Field == field {
 			return w.Value
@@ -83,11 +83,11 @@ func (t *unit) pulledRow(e *Event) bool {
 	if !t.Pull.Open || e.Kind != Finished || e.ID != t.pullID() {
 		return false
 	}
-	t.f.landed(&t.group)
+	t.f.handlerEnded(&t.group)
 	t.Pull.Open = false
 	o := &e.Outcome
 	switch {
-	case t.f.Stopped || t.f.v[t.v].Phase == losing:
+	case t.f.Stopped || t.f.v[t.v].Phase == beingCancelled:
 	case o.Failure != nil:
 		t.pullFailed(o.Failure)
 	case o.HasOutput:
@@ -102,7 +102,7 @@ func (t *unit) pulledRow(e *Event) bool {
 		t.Partial = t.Partial || o.Status == core.PartialSuccess
 	}
 	t.check()
-	t.checkLost()
+	t.checkCancelled()
 	t.f.refresh(t.v)
 	return true
 }

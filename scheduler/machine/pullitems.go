@@ -15,10 +15,10 @@ import (
 
 // mostOpen is how many items a fan-out over a stream holds: those behind the first
 // that has not ended, for however long that one takes.
-const mostOpen = 16_384
+const maxOpenItems = 16_384
 
 // settled is the sum of items that ended and will not be looked at again.
-type settled struct {
+type foldedItems struct {
 	Attempts int              `json:"attempts,omitempty"`
 	Failed   int              `json:"failed,omitempty"`
 	First    int              `json:"first,omitempty"`   // the first that failed, if there is one
@@ -30,7 +30,7 @@ type settled struct {
 }
 
 // keep adds what an item that ended well wrote and sent.
-func (s *settled) keep(i int, o *Outcome) {
+func (s *foldedItems) add(i int, o *Outcome) {
 	s.Partial = s.Partial || o.Status == core.PartialSuccess
 	s.Changes.add(i, o.Why)
 	for _, w := range o.Writes {
@@ -49,20 +49,20 @@ func (s *settled) keep(i int, o *Outcome) {
 
 // settle sums up the items in front that have ended. A merge that can refuse an
 // item needs to see all of them, and those of an array are there anyway.
-func (t *fanOut) settle() {
+func (t *fanOut) foldEnded() {
 	if t.n.Puller == nil || t.f.Stopped || t.f.p.Vertices[t.v].Refuses {
 		return
 	}
 	// The failure that was one too many stays: it marks the end.
-	for n := t.end(); len(t.Phases) > 0 && t.Base < n-1; t.shift() {
+	for n := t.cutoff(); len(t.Phases) > 0 && t.Base < n-1; t.shift() {
 		switch t.Phases[0] {
 		case succeeded:
 			if o := t.outcome(t.Base); o != nil {
-				t.Settled.keep(t.Base, o)
-				t.tellWrites(t.Base, o)
+				t.Folded.add(t.Base, o)
+				t.emitItemWrites(t.Base, o)
 			}
 		case failed:
-			s := &t.Settled
+			s := &t.Folded
 			if s.Failed++; s.Failed == 1 {
 				s.First, s.Failure = t.Base, t.outcome(t.Base).Failure
 			}
@@ -83,25 +83,25 @@ func (t *fanOut) outcome(i int) *Outcome {
 
 // shift forgets the item in front.
 func (t *fanOut) shift() {
-	t.Settled.Attempts += int(t.Attempts[0])
+	t.Folded.Attempts += int(t.Attempts[0])
 	t.Base++
 	t.Phases, t.Attempts = t.Phases[1:], t.Attempts[1:]
 	if t.Outcomes != nil {
 		t.Outcomes = t.Outcomes[1:]
 	}
-	t.hold(t.Pull.Ahead[1:])
+	t.setItems(t.Pull.Ahead[1:])
 }
 
 // failures is how many items failed.
-func (t *fanOut) failures() int { return t.Settled.Failed + len(t.failed) }
+func (t *fanOut) failures() int { return t.Folded.Failed + len(t.failed) }
 
 // firstFailed is the first item that failed.
 func (t *fanOut) firstFailed() int {
-	if i := t.fatal(); i >= 0 {
+	if i := t.fatalItem(); i >= 0 {
 		return i
 	}
-	if t.Settled.Failed > 0 {
-		return t.Settled.First
+	if t.Folded.Failed > 0 {
+		return t.Folded.First
 	}
 	return t.failed[0]
 }
@@ -112,10 +112,10 @@ func (t *fanOut) firstFailure() *core.Failure {
 	switch {
 	case t.Pull.Failure != nil:
 		return t.Pull.Failure
-	case t.fatal() >= 0:
-		return t.outcome(t.fatal()).Failure
-	case t.Settled.Failed > 0:
-		return t.Settled.Failure
+	case t.fatalItem() >= 0:
+		return t.outcome(t.fatalItem()).Failure
+	case t.Folded.Failed > 0:
+		return t.Folded.Failure
 	case len(t.failed) == 0:
 		return t.fault
 	}
@@ -124,7 +124,7 @@ func (t *fanOut) firstFailure() *core.Failure {
 
 // fatal is the first item that ended the run, -1 for none: the others may have been
 // cancelled by that.
-func (t *fanOut) fatal() int {
+func (t *fanOut) fatalItem() int {
 	if !t.f.FailedRun {
 		return -1
 	}
@@ -137,27 +137,27 @@ func (t *fanOut) fatal() int {
 
 // counted is how many items there are. Of a stream that was given up only those that
 // count are known.
-func (t *fanOut) counted() int {
+func (t *fanOut) countedItems() int {
 	if t.n.Puller != nil {
-		return t.cut()
+		return t.firstVoid()
 	}
-	return t.known()
+	return t.knownItems()
 }
 
 // mayPull reports whether more items are wanted: about as many as one pull brings
 // wait while others run.
 func (t *fanOut) mayPull() bool {
 	p := &t.Pull
-	if t.n.Puller == nil || p.Open || p.Ended || t.f.Stopped || t.f.v[t.v].Phase != running || t.end() < math.MaxInt {
+	if t.n.Puller == nil || p.Open || p.Ended || t.f.Stopped || t.f.v[t.v].Phase != running || t.cutoff() < math.MaxInt {
 		return false
 	}
-	waiting := t.known() - t.Next + len(t.Due)
-	full := len(t.Phases) >= mostOpen && !t.f.p.Vertices[t.v].Refuses
+	waiting := t.knownItems() - t.Next + len(t.Due)
+	full := len(t.Phases) >= maxOpenItems && !t.f.p.Vertices[t.v].Refuses
 	return !full && waiting < max(p.Batch, t.n.Concurrency)
 }
 
 func (t *fanOut) pullID() ID {
-	return ID{Frame: t.f.ID, Node: t.n.Index, From: int32(t.known()), To: int32(t.known() + 1)}
+	return ID{Frame: t.f.ID, Node: t.n.Index, From: int32(t.knownItems()), To: int32(t.knownItems() + 1)}
 }
 
 // pullItems asks for items and reports whether it could. Reading has a slot of its
@@ -194,13 +194,13 @@ func (t *fanOut) pulledItems(e *Event) bool {
 	if !t.Pull.Open || e.Kind != Finished || e.ID != t.pullID() {
 		return false
 	}
-	t.f.landed(&t.group)
+	t.f.handlerEnded(&t.group)
 	t.Pull.Open = false
 	t.group.limit--
 	o := &e.Outcome
 	list, _ := o.Output.([]any)
 	switch {
-	case t.f.Stopped || t.f.v[t.v].Phase == losing || t.end() < math.MaxInt: // nobody wants them any more
+	case t.f.Stopped || t.f.v[t.v].Phase == beingCancelled || t.cutoff() < math.MaxInt: // nobody wants them any more
 	case o.Failure != nil:
 		t.pullFailed(o.Failure)
 	case len(list) > 0:
@@ -216,7 +216,7 @@ func (t *fanOut) pulledItems(e *Event) bool {
 // grow adds items.
 func (t *fanOut) grow(list []any) {
 	n := len(list)
-	t.hold(append(t.Pull.Ahead, list...))
+	t.setItems(append(t.Pull.Ahead, list...))
 	t.Phases = append(t.Phases, make([]phase, n)...)
 	t.Attempts = append(t.Attempts, make([]uint8, n)...)
 	if t.Outcomes != nil {
@@ -226,7 +226,7 @@ func (t *fanOut) grow(list []any) {
 
 // dropAhead forgets items of a stream that were read ahead and never began: they are no
 // items of a run that was stopped.
-func (t *fanOut) dropAhead() {
+func (t *fanOut) dropUnstarted() {
 	n := t.Next - t.Base
 	if t.n.Puller == nil || n >= len(t.Phases) {
 		return
@@ -235,11 +235,11 @@ func (t *fanOut) dropAhead() {
 	if t.Outcomes != nil {
 		t.Outcomes = t.Outcomes[:n]
 	}
-	t.hold(t.Pull.Ahead[:n])
+	t.setItems(t.Pull.Ahead[:n])
 }
 
 // hold sets the items that are here.
-func (t *fanOut) hold(list []any) {
+func (t *fanOut) setItems(list []any) {
 	t.Pull.Ahead, t.items = list, Items{list: list, n: len(list), base: t.Base}
 }
 

@@ -20,9 +20,9 @@ func (t *fanOut) rangeID(s chunk.Span) ID {
 
 // startRange hands out the next items, several while they proved quick.
 func (t *fanOut) startRange() {
-	s := t.pick(t.Ranges.Next(t.unstarted(), t.group.limit))
+	s := t.takeDue(t.Ranges.Next(t.unstarted(), t.group.limit))
 	for i := s.From; i < s.To; i++ {
-		t.count(int(i))
+		t.countAttempt(int(i))
 	}
 	t.Ranges.Add(s)
 	t.issue(s)
@@ -32,27 +32,27 @@ func (t *fanOut) startRange() {
 func (t *fanOut) issue(s chunk.Span) {
 	call := t.callFor(s)
 	if s.To == s.From+1 {
-		call = call.after(t.Trails[int(s.From)].Last)
+		call = call.after(t.Details[int(s.From)].LastError)
 	}
 	t.f.run(t.n, t.rangeID(s), call, &t.group)
 }
 
 // unstarted counts the items that wait to be started.
-func (t *fanOut) unstarted() int { return len(t.Due) + t.cut() - t.Next }
+func (t *fanOut) unstarted() int { return len(t.Due) + t.firstVoid() - t.Next }
 
 // pick removes the next items to start from what waits: items to be tried again
 // or handed back first, then new ones. Items of one range are at the same attempt. An item
 // whose last attempt said something runs alone, because a call has one Previous.
-func (t *fanOut) pick(most int) chunk.Span {
-	cut := t.cut()
+func (t *fanOut) takeDue(limit int) chunk.Span {
+	cut := t.firstVoid()
 	if len(t.Due) == 0 || t.Due[0] >= cut {
 		from := t.Next
-		t.Next += most
+		t.Next += limit
 		return chunk.Span{From: int32(from), To: int32(t.Next)}
 	}
 	from, n := t.Due[0], 1
-	for t.Trails[from].Last == "" && n < min(most, len(t.Due), cut-from) && t.Due[n] == from+n &&
-		t.attempt(from+n) == t.attempt(from) && t.Trails[from+n].Last == "" {
+	for t.Details[from].LastError == "" && n < min(limit, len(t.Due), cut-from) && t.Due[n] == from+n &&
+		t.attempt(from+n) == t.attempt(from) && t.Details[from+n].LastError == "" {
 		n++
 	}
 	t.Due = t.Due[n:]

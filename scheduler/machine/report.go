@@ -44,7 +44,7 @@ func (f *frame) status() (core.RunStatus, error) {
 		}
 	}
 	if first == nil {
-		first = f.spoiled()
+		first = f.mergeError()
 	}
 	switch {
 	case f.m.cancelled:
@@ -63,10 +63,10 @@ func (f *frame) status() (core.RunStatus, error) {
 
 // spoiled returns the error of a run in which every node did well and a field has no
 // value, because their writes could not be merged; nil for none.
-func (f *frame) spoiled() *core.NodeError {
+func (f *frame) mergeError() *core.NodeError {
 	for i := range f.p.Schema.Fields {
 		if s, ok := f.mode.final(i).(*state.FailedMerge); ok {
-			return &core.NodeError{Node: f.name(f.mode.spoiler(int32(i), s.Slot)), Failure: &core.Failure{Class: core.ClassMerge,
+			return &core.NodeError{Node: f.name(f.mode.unmergedWriter(int32(i), s.Slot)), Failure: &core.Failure{Class: core.ClassMerge,
 				Permanent: true, Cause: s.Err, Message: fmt.Sprintf("the write of field %q: %v", f.p.Schema.Fields[i].Name, s.Err)}}
 		}
 	}
@@ -88,7 +88,7 @@ func (f *frame) finalState(canonical bool) *core.Object {
 			continue
 		}
 		if canonical {
-			v = f.shown(f.p.Schema.Fields[i].Name, v)
+			v = f.eventValue(f.p.Schema.Fields[i].Name, v)
 		}
 		o.Set(f.p.Schema.Fields[i].Name, v)
 	}
@@ -126,8 +126,8 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	}
 	switch t, ok := f.task(v).(*fanOut); {
 	case ok:
-		r.Items, r.Failed, r.Attempts = t.counted(), t.failures(), t.Settled.Attempts
-		for _, a := range t.Attempts[:t.cut()-t.Base] { // whether items behind it ran is chance
+		r.Items, r.Failed, r.Attempts = t.countedItems(), t.failures(), t.Folded.Attempts
+		for _, a := range t.Attempts[:t.firstVoid()-t.Base] { // whether items behind it ran is chance
 			r.Attempts += int(a)
 		}
 	case n.Source != nil:
@@ -152,7 +152,7 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 		r.Items, r.Failed, r.Attempts, r.Failure = res.Runs, res.Failed, res.Attempts, res.Failure
 		if r.Status == core.Skipped {
 			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.origin(v))
-			if t.Over == 0 {
+			if t.Done == 0 {
 				r.Reason = t.u.ID + " failed before its first " + t.pass()
 			}
 		}
@@ -180,7 +180,7 @@ func (f *frame) memberStatus(n *plan.Node) core.Status {
 		return core.Fail
 	case res.Partial:
 		return core.PartialSuccess
-	case res.Runs > 0 || t.Over == 0 && t.Failure == nil:
+	case res.Runs > 0 || t.Done == 0 && t.Failure == nil:
 		return core.Success
 	case t.Interrupted:
 		return core.StatusNone
@@ -198,7 +198,7 @@ func (d dag) units() []core.UnitReport {
 		}
 		r := core.UnitReport{ID: u.ID, Status: f.v[v].Status}
 		if t, ok := f.task(int32(v)).(*unit); ok {
-			r.Rows, r.Reason = t.Over, t.Reason
+			r.Rows, r.Reason = t.Done, t.Reason
 		} else if r.Status == core.Skipped { // and not merely never reached
 			r.Reason, _ = f.skipText(int32(v))
 		}

@@ -75,7 +75,7 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 	if fingerprint, order := m.identity(); j.Plan != fingerprint || j.Order != order {
 		return nil, fmt.Errorf("snapshot: %w", ErrOtherWorkflow)
 	}
-	m.now, m.seq, m.dropped, m.cancelled, m.announced = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
+	m.now, m.seq, m.dropped, m.cancelled, m.endPublished = j.Now, j.Seq, j.Dropped, j.Cancelled, j.Finished
 	m.claims = j.Claims
 	for i, fj := range j.Frames {
 		if fj == nil || (i == 0) != (fj.ID == 0) {
@@ -152,7 +152,7 @@ func (f *frame) restoreParts(j *frameJSON) error {
 	f.restorePending(j.Pending)
 	for i := range f.v {
 		v := int32(i)
-		if o := f.Held[v]; o != nil {
+		if o := f.Uncommitted[v]; o != nil {
 			if err := f.restoreWrites(o.Writes); err != nil {
 				return err
 			}
@@ -216,13 +216,13 @@ func (t *fanOut) restore(f *frame, v int32) error {
 	}
 	t.attach(f, v, call, items)
 	if n.Puller != nil {
-		t.hold(t.Pull.Ahead)
+		t.setItems(t.Pull.Ahead)
 	}
 	if err := t.restoreItems(); err != nil {
 		return err
 	}
 	if !open {
-		t.dropVoid()
+		t.dropVoidFailures()
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (t *fanOut) restoreItems() error {
 			return err
 		}
 	}
-	for field, list := range t.Settled.Deltas {
+	for field, list := range t.Folded.Deltas {
 		for i := range list {
 			w := []plan.Write{{Field: field, Value: list[i]}}
 			if err := t.f.restoreWrites(w); err != nil {
@@ -297,7 +297,7 @@ func (f *frame) extend(down int64) {
 		return
 	}
 	t.Due += down
-	t.Active += down
+	t.LastActivity += down
 	for _, v := range t.Live {
 		if v.Fork != nil {
 			v.Due += down
@@ -310,13 +310,13 @@ func (f *frame) reissue() {
 	if f.Stopped { // after what it cancels
 		defer f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.ID}})
 	} else if f.Deadline > 0 {
-		f.watch()
+		f.setDeadlineTimer()
 	}
 	f.reissuePlaces()
 	for i := range f.v {
 		v := int32(i)
-		if f.v[i].Phase == losing {
-			f.reissueLost(v)
+		if f.v[i].Phase == beingCancelled {
+			f.reissueCancelled(v)
 			continue
 		}
 		if t := f.task(v); t != nil {

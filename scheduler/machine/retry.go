@@ -10,9 +10,9 @@ import (
 
 // delay is the wait after an attempt by the retry policy of its node, and at
 // least what the failure asked for.
-func (f *frame) delay(n *plan.Node, id ID, asked time.Duration) time.Duration {
+func (f *frame) delay(n *plan.Node, id ID, retryAfter time.Duration) time.Duration {
 	spread := n.Retry.Jitter && f.m.opts.Seed != 0
-	return backoff.Wait(n.Retry.Delay(int(id.Attempt)), n.Retry.Max, asked, spread, f.m.draw(id))
+	return backoff.Wait(n.Retry.Delay(int(id.Attempt)), n.Retry.Max, retryAfter, spread, f.m.draw(id))
 }
 
 // draw makes a number in [0,1) of the run's seed and what it is for.

@@ -31,7 +31,7 @@ type goal struct {
 
 func (t *byOutcomes) begin()                      {}
 func (t *byOutcomes) maxVisits() int              { return t.w.MaxSteps }
-func (t *byOutcomes) admits(node int32) bool      { return node != t.w.Exit || t.satisfied() }
+func (t *byOutcomes) admits(node int32) bool      { return node != t.w.Exit || t.mayEnd() }
 func (t *byOutcomes) ask(*visit)                  { invariant(false, "a walk by outcomes asks for an edge") }
 func (t *byOutcomes) answered(v *visit, _ *Event) { t.ask(v) }
 
@@ -40,7 +40,7 @@ func (t *byOutcomes) chain() []routeStep {
 }
 
 // ended notes how a goal gate ended.
-func (t *byOutcomes) ended(v *visit) {
+func (t *byOutcomes) noteEnd(v *visit) {
 	if !t.w.Nodes[v.Node].GoalGate || v.parent != nil {
 		return
 	}
@@ -55,7 +55,7 @@ func (t *byOutcomes) ended(v *visit) {
 // left puts what is known of a visit into the context. A walk ends at its exit, and when the
 // same failure has come too often.
 func (t *byOutcomes) left(v *visit, o *Outcome) bool {
-	t.tell(v, o)
+	t.recordStage(v, o)
 	n := &t.w.Nodes[v.Node]
 	if n.Role == core.RoleExit {
 		t.finish()
@@ -63,8 +63,8 @@ func (t *byOutcomes) left(v *visit, o *Outcome) bool {
 	}
 	known := core.ObjectOf(core.ContextVisitCount, int64(v.Count))
 	// A conditional lets its edges see the stage before it; after a restart there is none.
-	stands := n.Role != core.RoleConditional || t.Last.Node < 0
-	if stands {
+	isStage := n.Role != core.RoleConditional || t.Last.Node < 0
+	if isStage {
 		t.Last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
 		known.Set(core.ContextFailureClass, categoryOf(o))
 		if o.Route != nil && o.Route.Label != "" {
@@ -73,7 +73,7 @@ func (t *byOutcomes) left(v *visit, o *Outcome) bool {
 		}
 	}
 	t.set(t.w.Context, known)
-	return !stands || !t.circles(v, o)
+	return !isStage || !t.endIfRepeating(v, o)
 }
 
 // take follows a route. An edge may restart the walk.
@@ -155,7 +155,7 @@ func (t *byOutcomes) byWeight(v *visit, o *Outcome) (route, finding) {
 	}
 	free := func(e int32) bool { return t.f.p.Edges[e].When == nil }
 	if n.Random {
-		if e := t.drawn(v, n); e >= 0 {
+		if e := t.drawEdge(v, n); e >= 0 {
 			return t.along(e, core.StepRandom, "drawn by weight"), found
 		}
 	}
@@ -199,7 +199,7 @@ func (t *byOutcomes) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
 }
 
 // drawn picks one of the edges by weight; the run's seed and the visit decide.
-func (t *byOutcomes) drawn(v *visit, n *plan.WalkNode) int32 {
+func (t *byOutcomes) drawEdge(v *visit, n *plan.WalkNode) int32 {
 	total := 0
 	for _, e := range n.Out {
 		total += max(1, t.w.Edges[e].Weight)
@@ -214,7 +214,7 @@ func (t *byOutcomes) drawn(v *visit, n *plan.WalkNode) int32 {
 }
 
 // stuck ends a walk that has nowhere to go.
-func (t *byOutcomes) stuck(v *visit, o *Outcome) {
+func (t *byOutcomes) noRoute(v *visit, o *Outcome) {
 	id := t.id(v.Node)
 	if o.Failure != nil {
 		t.fail(v.Node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
@@ -234,7 +234,7 @@ func (t *byOutcomes) stuck(v *visit, o *Outcome) {
 
 // satisfied reports whether the walk may end; if not it has been sent back, or has
 // failed.
-func (t *byOutcomes) satisfied() bool {
+func (t *byOutcomes) mayEnd() bool {
 	i := slices.IndexFunc(t.Gates, func(g goal) bool { return !g.Status.Succeeded() })
 	if i < 0 {
 		return true
@@ -268,13 +268,13 @@ func (t *byOutcomes) restart(v *visit) bool {
 	for i := range t.Nodes {
 		t.Nodes[i].Status = core.StatusNone
 	}
-	t.f.Outputs, t.Gates, t.Last, t.Told = nil, nil, stage{Node: -1}, toldStages{}
+	t.f.Outputs, t.Gates, t.Last, t.History = nil, nil, stage{Node: -1}, stageHistory{}
 	return true
 }
 
 // circles ends a walk in which the same failure has come too often, and reports whether
 // it did. Failures that may pass do not count.
-func (t *byOutcomes) circles(v *visit, o *Outcome) bool {
+func (t *byOutcomes) endIfRepeating(v *visit, o *Outcome) bool {
 	if o.Failure == nil || t.w.RepeatLimit == 0 {
 		return false
 	}

@@ -14,13 +14,13 @@ type router interface {
 	// node, or the walk has ended.
 	admits(node int32) bool
 	// ended notes how a visit ended, of the token or of a branch.
-	ended(v *visit)
+	noteEnd(v *visit)
 	// left notes that the token leaves a node, and reports whether the walk continues.
 	left(v *visit, o *Outcome) bool
 	// take continues the walk; q is the question that was asked, nil if there was none.
 	take(v *visit, r route, q *question)
 	// stuck ends a walk for which no step has found anything.
-	stuck(v *visit, o *Outcome)
+	noRoute(v *visit, o *Outcome)
 	// ask asks for a decision after a visit, and answered handles the answer.
 	ask(v *visit)
 	answered(v *visit, e *Event)
@@ -58,22 +58,22 @@ func newRouter(t *walk) router {
 
 // leave continues the walk after a visit of the token, or ends it.
 func (t *walk) leave(v *visit, o *Outcome) {
-	if !t.way.left(v, o) {
+	if !t.router.left(v, o) {
 		return
 	}
 	for _, look := range t.steps {
 		switch r, f := look(v, o); f {
 		case found:
-			t.way.take(v, r, nil)
+			t.router.take(v, r, nil)
 			return
 		case mustAsk:
 			v.attempt = attempt{Phase: routing}
 			t.Live = append(t.Live, v)
-			t.way.ask(v)
+			t.router.ask(v)
 			return
 		}
 	}
-	t.way.stuck(v, o)
+	t.router.noRoute(v, o)
 }
 
 // along returns the route along an edge.

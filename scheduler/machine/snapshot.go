@@ -180,14 +180,14 @@ func (ws *writes) UnmarshalJSON(data []byte) error {
 // plan: its writes contain indexes of fields, and restoreWrites gives their values Go types.
 type savedOutcome struct {
 	plainOutcome
-	Writes writes   `json:"writes,omitempty"`
-	Output sentJSON `json:"output,omitempty"`
+	Writes writes     `json:"writes,omitempty"`
+	Output outputJSON `json:"output,omitempty"`
 }
 
 // MarshalJSON returns the form of an outcome in snapshots. EncodeEvent has another form, which
 // names fields.
 func (o Outcome) MarshalJSON() ([]byte, error) {
-	return json.Marshal(savedOutcome{plainOutcome(o), o.Writes, o.sentJSON()})
+	return json.Marshal(savedOutcome{plainOutcome(o), o.Writes, o.outputJSON()})
 }
 
 // UnmarshalJSON reads what MarshalJSON has written. The values of writes do not have Go types

@@ -13,11 +13,11 @@ func (f *frame) stop() {
 	}
 	f.Stopped = true
 	f.ready.clear()
-	f.riding.clear()
+	f.hasSlot.clear()
 	f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.ID}})
 	for _, t := range f.tasks {
 		if t, ok := t.(*fanOut); ok {
-			t.noteTurn()
+			t.noteEarly()
 		}
 	}
 	for v := range f.v {
@@ -26,7 +26,7 @@ func (f *frame) stop() {
 		case t != nil && (x.Phase == running || x.Phase == committing):
 			t.stop()
 		case x.Phase == committing:
-			delete(f.Held, int32(v))
+			delete(f.Uncommitted, int32(v))
 			x.Ended = f.m.now
 			f.fail(int32(v), cancelled())
 		case x.Phase == running, x.Phase == backingOff, x.Phase == placing, x.Phase == startable && x.Attempts > 0:

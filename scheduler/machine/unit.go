@@ -20,11 +20,11 @@ type unit struct {
 	items Items
 	group group
 
-	Pull puller `json:"pull,omitzero"` // of a pipeline over a stream
+	Pull streamReader `json:"pull,omitzero"` // of a pipeline over a stream
 
 	Next int      `json:"next"`           // first pass not begun
 	Live []*pass  `json:"live,omitempty"` // begun and not over, ascending
-	Over int      `json:"over,omitempty"` // passes that are over
+	Done int      `json:"done,omitempty"` // passes that are over
 	View []column `json:"view,omitempty"` // by own field
 	// Canon folds the writes of refusing fields onto the canonical prefix;
 	// there a refusal is decided. It has no column for other fields.
@@ -54,17 +54,17 @@ type pass struct {
 	Item anyJSON `json:"item,omitzero"` // of a pipeline over a stream
 }
 
-func (p *pass) frame() *frame   { return p.t.f }
-func (p *pass) def() *plan.Node { return p.t.node(p) }
-func (p *pass) load() attempt   { return p.attempt }
-func (p *pass) store(a attempt) { p.attempt = a }
-func (p *pass) group() *group   { return &p.t.group }
-func (p *pass) path() string    { return p.t.f.numbered(p.def().ID, p.N) }
-func (p *pass) landed(*Event)   { p.t.f.landed(&p.t.group) }
-func (p *pass) again()          {}
-func (p *pass) givenUp() bool   { return p.t.f.v[p.t.v].Phase == losing }
-func (p *pass) turn() bool      { return p.t.passTurn(p.N) }
-func (p *pass) run(call *Call)  { p.t.f.run(p.def(), p.id(), call.after(p.Last), &p.t.group) }
+func (p *pass) frame() *frame       { return p.t.f }
+func (p *pass) def() *plan.Node     { return p.t.node(p) }
+func (p *pass) load() attempt       { return p.attempt }
+func (p *pass) store(a attempt)     { p.attempt = a }
+func (p *pass) group() *group       { return &p.t.group }
+func (p *pass) path() string        { return p.t.f.elementPath(p.def().ID, p.N) }
+func (p *pass) handlerEnded(*Event) { p.t.f.handlerEnded(&p.t.group) }
+func (p *pass) retryDue()           {}
+func (p *pass) givenUp() bool       { return p.t.f.v[p.t.v].Phase == beingCancelled }
+func (p *pass) mayPlace() bool      { return p.t.passMayPlace(p.N) }
+func (p *pass) run(call *Call)      { p.t.f.run(p.def(), p.id(), call.after(p.LastError), &p.t.group) }
 
 func (p *pass) id() ID {
 	return ID{Frame: p.t.f.ID, Node: p.def().Index, From: int32(p.N), To: int32(p.N + 1), Attempt: p.Number}
@@ -100,28 +100,28 @@ func (p *pass) adopt(child *frame) {
 
 func (p *pass) ended(o *Outcome, _ int64) {
 	if p.givenUp() {
-		p.t.dropLost(p)
+		p.t.dropCancelled(p)
 		return
 	}
 	p.t.memberEnded(p, o)
 }
 
 // withdrawn takes back a pass that waits for its next member.
-func (p *pass) withdrawn() {
+func (p *pass) withdraw() {
 	t := p.t
 	if p.givenUp() {
-		t.dropLost(p)
+		t.dropCancelled(p)
 		return
 	}
 	if t.u.IsLoop {
 		t.Dropped = p.N // half a round counts for nothing
 	}
 	t.removePass(p)
-	t.Over--
+	t.Done--
 }
 
-func (p *pass) moved() {
-	p.t.checkLost()
+func (p *pass) afterAnswer() {
+	p.t.checkCancelled()
 	p.t.f.refresh(p.t.v)
 }
 
@@ -204,13 +204,13 @@ func (t *unit) ready(p *pass) bool {
 	if p.child != nil {
 		return p.child.canStart() && p.child.group.freeBelow(&t.f.group)
 	}
-	return p.Phase == waiting && t.clear(p)
+	return p.Phase == waiting && t.mayRead(p)
 }
 
 // clear reports whether the pass sees what it would see if all earlier passes
 // were over: it waits for earlier writes of fields that its member reads, and
 // of refusing fields that its member writes.
-func (t *unit) clear(p *pass) bool {
+func (t *unit) mayRead(p *pass) bool {
 	n := t.node(p)
 	for i := range t.u.Own {
 		own := &t.u.Own[i]
@@ -292,7 +292,7 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	if t.f.Stopped {
 		o, t.Interrupted = &Outcome{Failure: cancelled()}, true
 	}
-	o = t.f.verdict(t.node(p), p.Number, o)
+	o = t.f.visitOutcome(t.node(p), p.Number, o)
 	if o.Failure == nil {
 		if err := t.tryWrites(p, o.Writes); err != nil {
 			o = &Outcome{Failure: &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}}
@@ -312,17 +312,17 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	t.f.note(t.node(p).Index, o.Note)
 	t.write(p, o.Writes)
 	t.keepOutput(p, o)
-	p.Prev.v = o.sent()
+	p.Prev.v = o.edgeOutput()
 	p.Place++
 	p.attempt = attempt{}
 	if p.Place == len(t.u.Members) {
-		t.passOver(p)
+		t.passEnded(p)
 	}
 }
 
 // tellRound issues the events of what a round has written, once it counts: a round
 // in which a member fails writes nothing.
-func (t *unit) tellRound(p *pass) {
+func (t *unit) emitRoundWrites(p *pass) {
 	if !t.f.m.opts.Events {
 		return
 	}
@@ -385,10 +385,10 @@ func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 }
 
 // passOver ends a pass that went through all members.
-func (t *unit) passOver(p *pass) {
+func (t *unit) passEnded(p *pass) {
 	if t.u.IsLoop && !t.f.Stopped {
-		t.tellRound(p)
-		t.roundOver(p)
+		t.emitRoundWrites(p)
+		t.roundEnded(p)
 	}
 	t.removePass(p)
 	t.check()
@@ -396,12 +396,12 @@ func (t *unit) passOver(p *pass) {
 
 func (t *unit) removePass(p *pass) {
 	t.Live = slices.DeleteFunc(t.Live, func(q *pass) bool { return q == p })
-	t.Over++
+	t.Done++
 	t.forget()
 }
 
 // roundOver looks at the condition of a loop after its body.
-func (t *unit) roundOver(p *pass) {
+func (t *unit) roundEnded(p *pass) {
 	switch {
 	case t.u.Until != nil && t.f.test(t.u.Until, unitEnv{t, levelEnv{t.f, t.f.p.Vertices[t.v].Level}}):
 		t.Ended, t.Reason = true, "until"
@@ -432,7 +432,7 @@ func (t *unit) check() {
 func (t *unit) finish() {
 	f := t.f
 	f.v[t.v].Ended = f.m.now
-	if f.Stopped && (t.u.IsLoop && !t.Ended || t.Over < t.passes() || !t.allKnown()) {
+	if f.Stopped && (t.u.IsLoop && !t.Ended || t.Done < t.passes() || !t.allKnown()) {
 		t.Interrupted = true
 		if t.Failure == nil {
 			t.Failure, t.Tolerated = cancelled(), false
@@ -445,7 +445,7 @@ func (t *unit) finish() {
 	default:
 		t.Reason = "failed" // its own failure has stopped the run
 	}
-	f.doom(t.v, t.Failure)
+	f.setStopping(t.v, t.Failure)
 	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
 		f.changed(m, t.Results[place].Changes.text(t.pass()))
@@ -465,7 +465,7 @@ func (t *unit) finish() {
 			fail.Message = t.failureText()
 		}
 		f.setFailure(t.v, &fail)
-		f.emitUnitFinished(t.v, core.Fail, t.Reason, t.Over, &fail)
+		f.emitUnitFinished(t.v, core.Fail, t.Reason, t.Done, &fail)
 		f.endFailed(t.v)
 		return
 	}
@@ -473,7 +473,7 @@ func (t *unit) finish() {
 	if t.Partial {
 		status = core.PartialSuccess
 	}
-	f.emitUnitFinished(t.v, status, t.Reason, t.Over, nil)
+	f.emitUnitFinished(t.v, status, t.Reason, t.Done, nil)
 	f.resolve(t.v, status)
 }
 

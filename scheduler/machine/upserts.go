@@ -25,7 +25,7 @@ type upserts struct {
 // or came before it.
 type upsert struct {
 	who, table int32
-	twice      bool
+	conflict   bool
 }
 
 // upserted is a table, with the nodes that store rows in it.
@@ -47,7 +47,7 @@ func (m *Machine) Upserted(id ID, u *core.Upserted) {
 	s.who = append(s.who, who)
 	for h := range u.Keys.All() {
 		k, known := s.keys.Get(h)
-		k.twice = k.twice || known && m.conflict(s.who[k.who], who)
+		k.conflict = k.conflict || known && m.conflict(s.who[k.who], who)
 		k.who, k.table = at, table
 		s.keys.Set(h, k)
 	}
@@ -115,7 +115,7 @@ func (m *Machine) UpsertedTwice() []core.NodeWarning {
 	s := &m.upserts
 	counts := make([]int, len(s.tables))
 	for _, k := range s.keys.All() {
-		if k.twice {
+		if k.conflict {
 			counts[k.table]++
 		}
 	}

@@ -6,25 +6,25 @@ import "github.com/wavefold/wavefold/core"
 // becomes of it.
 
 // account takes in that an answer was accepted.
-func (f *frame) account(e *Event) {
+func (f *frame) addUsageOf(e *Event) {
 	if e.Kind != Finished || e.ID.Node < 0 {
 		return
 	}
 	if e.Outcome.Usage != nil {
-		f.charge(e.ID.Node, *e.Outcome.Usage)
+		f.addUsage(e.ID.Node, *e.Outcome.Usage)
 	}
 	if !f.p.Nodes[e.ID.Node].Models {
 		return
 	}
 	for i := range e.Items {
 		if u := e.Items[i].Usage; u != nil {
-			f.charge(e.ID.Node, *u)
+			f.addUsage(e.ID.Node, *u)
 		}
 	}
 }
 
 // charge adds to what the calls of a node took.
-func (f *frame) charge(node int32, u core.Usage) {
+func (f *frame) addUsage(node int32, u core.Usage) {
 	if u == (core.Usage{}) {
 		return
 	}

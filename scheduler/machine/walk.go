@@ -19,22 +19,22 @@ type walk struct {
 	w     *plan.Walk
 	group group
 
-	Live     []*visit        `json:"live,omitempty"` // under way, the token's first, then those of branches in order of their begin
-	Next     int32           `json:"next"`           // number of the next visit
-	Nodes    []visited       `json:"nodes"`
-	Fields   []column        `json:"fields"`             // the live state
-	Start    values          `json:"start"`              // starting values
-	Unmerged map[int32]int32 `json:"unmerged,omitempty"` // by field that could not be merged: the node whose write spoilt it
-	Path     []int32         `json:"path"`               // nodes in the order of the token's visits
-	Last     stage           `json:"last"`               // the last stage that was no conditional
-	Told     toldStages      `json:"told,omitzero"`      // stages that have finished, for nodes that are told of them
-	Idle     int             `json:"idle,omitempty"`     // nodes in a row that did nothing
-	Active   int64           `json:"active,omitempty"`   // time of the last sign of life
-	Watched  int32           `json:"watched,omitempty"`  // watches set for a sign of life
-	Due      int64           `json:"due,omitempty"`      // time at which the last of them ends
+	Live         []*visit        `json:"live,omitempty"` // under way, the token's first, then those of branches in order of their begin
+	Next         int32           `json:"next"`           // number of the next visit
+	Nodes        []visited       `json:"nodes"`
+	Fields       []column        `json:"fields"`                  // the live state
+	Start        values          `json:"start"`                   // starting values
+	Unmerged     map[int32]int32 `json:"unmerged,omitempty"`      // by field that could not be merged: the node whose write spoilt it
+	Path         []int32         `json:"path"`                    // nodes in the order of the token's visits
+	Last         stage           `json:"last"`                    // the last stage that was no conditional
+	History      stageHistory    `json:"history,omitzero"`        // stages that have finished, for nodes that are told of them
+	Idle         int             `json:"idle,omitempty"`          // nodes in a row that did nothing
+	LastActivity int64           `json:"last_activity,omitempty"` // time of the last sign of life
+	Watches      int32           `json:"watches,omitempty"`       // watches set for a sign of life
+	Due          int64           `json:"due,omitempty"`           // time at which the last of them ends
 
-	way   router
-	steps []routeStep // of the way
+	router router
+	steps  []routeStep // of the way
 	outcomeMemory
 	modelMemory
 
@@ -65,7 +65,7 @@ type stage struct {
 
 // mostIdle is how many nodes in a row may do nothing: more than that, and nothing that
 // could stop the walk is going to change.
-const mostIdle = 10_000
+const maxIdle = 10_000
 
 // walkPlanner is a walk as the planner of its frame.
 type walkPlanner struct{ *walk }
@@ -80,8 +80,8 @@ func newWalk(f *frame) *walk {
 func (t *walk) attach(f *frame) {
 	t.f, t.w = f, f.p.Walk
 	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
-	t.way = newRouter(t)
-	t.steps = t.way.chain()
+	t.router = newRouter(t)
+	t.steps = t.router.chain()
 }
 
 // open begins the walk.
@@ -93,7 +93,7 @@ func (t walkPlanner) open() {
 	}
 	f.v[0].Phase, f.v[0].Started, f.v[0].Attempts = running, f.m.now, 1
 	f.setTask(0, t.walk)
-	t.way.begin()
+	t.router.begin()
 	t.watch()
 	t.arrive(t.w.Start, -1)
 	f.refresh(0)
@@ -102,14 +102,14 @@ func (t walkPlanner) open() {
 // answer handles an answer about the walk as a whole.
 func (t walkPlanner) answer(e *Event) bool {
 	if e.ID.IsWatch() {
-		return t.quietFor(e)
+		return t.watchExpired(e)
 	}
 	return e.Kind == Expired && t.f.expire()
 }
 
-func (t walkPlanner) final(field int) any               { return t.Fields[field].Last() }
-func (t walkPlanner) spoiler(field int32, _ int) string { return t.id(t.Unmerged[field]) }
-func (t walkPlanner) units() []core.UnitReport          { return nil }
+func (t walkPlanner) final(field int) any                      { return t.Fields[field].Last() }
+func (t walkPlanner) unmergedWriter(field int32, _ int) string { return t.id(t.Unmerged[field]) }
+func (t walkPlanner) units() []core.UnitReport                 { return nil }
 
 // failedNode returns the node where the walk could not continue.
 func (t walkPlanner) failedNode(v int32) string {
@@ -180,19 +180,19 @@ func (t *walk) startOne() bool {
 }
 
 // maxVisits limits the visits of the walk, 0 for any number.
-func (t *walk) maxVisits() int { return t.way.maxVisits() }
+func (t *walk) maxVisits() int { return t.router.maxVisits() }
 
 // arrive brings the token to a node, by an edge or with -1 by a jump.
 func (t *walk) arrive(node, via int32) {
-	if t.Idle++; t.Idle > mostIdle {
-		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row that do nothing", mostIdle)
+	if t.Idle++; t.Idle > maxIdle {
+		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row that do nothing", maxIdle)
 		return
 	}
-	if !t.way.admits(node) {
+	if !t.router.admits(node) {
 		return
 	}
-	if most := t.maxVisits(); most > 0 && len(t.Path) >= most {
-		t.fail(node, core.ClassVisitLimit, "the walk has made %d visits, as many as it may", most)
+	if limit := t.maxVisits(); limit > 0 && len(t.Path) >= limit {
+		t.fail(node, core.ClassVisitLimit, "the walk has made %d visits, as many as it may", limit)
 		return
 	}
 	if limit := t.w.Nodes[node].MaxVisits; limit > 0 && t.Nodes[node].Visits >= limit {
@@ -250,7 +250,7 @@ func (t *walk) stop() {
 	}
 	for _, v := range slices.Clone(t.Live) { // parallel nodes whose branches have all ended
 		if v.Fork != nil && v.Fork.Live == 0 {
-			t.over(v, &Outcome{Failure: cancelled()})
+			t.visitEnded(v, &Outcome{Failure: cancelled()})
 		}
 	}
 	t.check()

@@ -76,7 +76,7 @@ func (f *frame) emitRouted(t *walk, v *visit, edge int32, step string, q *questi
 		return
 	}
 	e := f.wayEvent(t, v, step)
-	q.tell(&e)
+	q.addTo(&e)
 	e.To, e.Label, e.When, e.Reason = t.id(f.p.Edges[edge].ToNode), t.w.Edges[edge].Label, t.w.Edges[edge].Condition, onlyPath
 	if e.When != "" {
 		e.Reason = e.When
@@ -90,7 +90,7 @@ func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
 		return
 	}
 	e := f.wayEvent(t, v, step)
-	q.tell(&e)
+	q.addTo(&e)
 	e.To, e.Reason = core.End, reason
 	f.m.emit(e)
 }
@@ -104,12 +104,12 @@ func (f *frame) wayEvent(t *walk, v *visit, step string) core.Event {
 }
 
 // tell adds to an event what was asked and answered; nothing for the nil *question.
-func (q *question) tell(e *core.Event) {
+func (q *question) addTo(e *core.Event) {
 	if q == nil {
 		return
 	}
-	choices := make([]any, len(q.asked.Choices))
-	for i, c := range q.asked.Choices {
+	choices := make([]any, len(q.query.Choices))
+	for i, c := range q.query.Choices {
 		choices[i] = core.ObjectOf("to", c.Target, "when", c.When)
 	}
 	e.Values = core.ObjectOf("choices", choices, "view", q.answer.ViewHash, "answer", q.answer.Raw)
@@ -128,7 +128,7 @@ func (f *frame) emitJump(t *walk, from, to int32, reason string) {
 func (f *frame) emitJoinDecided(t *walk, v *visit) {
 	if f.m.opts.Events {
 		e := f.visitEvent(core.JoinDecided, t, v)
-		e.Status, e.Reason, e.Nodes = v.Fork.Status.String(), v.Fork.Reason+t.others(v), t.winners(v)
+		e.Status, e.Reason, e.Nodes = v.Fork.Status.String(), v.Fork.Reason+t.givenUpText(v), t.winners(v)
 		f.m.emit(e)
 	}
 }

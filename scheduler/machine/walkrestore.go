@@ -56,7 +56,7 @@ func (t *walk) restoreVisit(v *visit, before []*visit) error {
 	if p == nil || len(v.Fork.Branches) != len(p.Branches) {
 		return fmt.Errorf("node %s has other branches", t.id(v.Node))
 	}
-	v.Fork.most = p.MaxParallel
+	v.Fork.maxParallel = p.MaxParallel
 	for i := range v.Fork.Branches {
 		if err := t.f.restoreWrites(v.Fork.Branches[i].Writes); err != nil {
 			return err
@@ -81,10 +81,10 @@ func (t *walk) reissue() {
 				t.watchFork(v)
 			}
 		case v.Phase == routing:
-			t.way.ask(v)
+			t.router.ask(v)
 		default:
 			reissue(v)
-			if v.Lost && v.inFlight(n) {
+			if v.GivenUp && v.inFlight(n) {
 				t.f.m.command(Command{Op: OpGiveUp, ID: v.id(), Plan: t.f.p, Node: n})
 			}
 		}

@@ -18,7 +18,7 @@ func (t *walk) column(field int) *state.Column {
 // store makes the writes of a visit part of the state, all or none. A field that refuses
 // one turns the visit into a failure.
 func (t *walk) store(v *visit, o *Outcome) *Outcome {
-	if fail := t.refused(o.Writes); fail != nil {
+	if fail := t.rejection(o.Writes); fail != nil {
 		o = &Outcome{Failure: fail}
 	}
 	t.write(v, o.Writes)
@@ -28,7 +28,7 @@ func (t *walk) store(v *visit, o *Outcome) *Outcome {
 // refused returns the failure of writes of which the state would refuse one. The
 // branches of a parallel node may write the same field: each of them meets what those
 // before it have left.
-func (t *walk) refused(writes []plan.Write) *core.Failure {
+func (t *walk) rejection(writes []plan.Write) *core.Failure {
 	var before map[int32]*state.Column
 	for i, w := range writes {
 		field := &t.f.p.Schema.Fields[w.Field]

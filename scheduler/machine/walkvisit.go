@@ -17,14 +17,14 @@ type visit struct {
 	Node  int32 `json:"node"`
 	Count int   `json:"count"` // which visit of that node it is, from 1
 	attempt
-	Started int64 `json:"started,omitempty"`
-	Parent  int32 `json:"parent"` // number of the visit of the parallel node whose branch it is, -1 for the token
-	parent  *visit
-	Place   int       `json:"place,omitempty"` // its place among the branches
-	Via     int32     `json:"via"`             // the edge by which the walk came, -1 if there is none
-	Fork    *fork     `json:"fork,omitempty"`  // of a parallel node that has begun
-	Lost    bool      `json:"lost,omitempty"`  // given up: its outcome does not count
-	asked   *question // where to go on after it, if its phase is routing
+	Started  int64 `json:"started,omitempty"`
+	Parent   int32 `json:"parent"` // number of the visit of the parallel node whose branch it is, -1 for the token
+	parent   *visit
+	Place    int       `json:"place,omitempty"`    // its place among the branches
+	Via      int32     `json:"via"`                // the edge by which the walk came, -1 if there is none
+	Fork     *fork     `json:"fork,omitempty"`     // of a parallel node that has begun
+	GivenUp  bool      `json:"given_up,omitempty"` // given up: its outcome does not count
+	question *question // where to go on after it, if its phase is routing
 }
 
 // enter begins a visit.
@@ -46,12 +46,12 @@ func (v *visit) frame() *frame                   { return v.t.f }
 func (v *visit) def() *plan.Node                 { return &v.t.f.p.Nodes[v.Node] }
 func (v *visit) load() attempt                   { return v.attempt }
 func (v *visit) group() *group                   { return &v.t.group }
-func (v *visit) path() string                    { return v.t.f.numbered(v.t.id(v.Node), v.Count) }
-func (v *visit) again()                          {}
-func (v *visit) givenUp() bool                   { return v.Lost }
-func (v *visit) moved()                          { v.t.f.refresh(v.t.v) }
-func (v *visit) turn() bool                      { return true }
-func (v *visit) ended(o *Outcome, _ int64)       { v.t.over(v, o) }
+func (v *visit) path() string                    { return v.t.f.elementPath(v.t.id(v.Node), v.Count) }
+func (v *visit) retryDue()                       {}
+func (v *visit) givenUp() bool                   { return v.GivenUp }
+func (v *visit) afterAnswer()                    { v.t.f.refresh(v.t.v) }
+func (v *visit) mayPlace() bool                  { return true }
+func (v *visit) ended(o *Outcome, _ int64)       { v.t.visitEnded(v, o) }
 func (v *visit) capture() (*Call, *core.Failure) { return v.t.call(v), nil }
 
 // id names the latest attempt of a visit.
@@ -77,21 +77,21 @@ func (v *visit) begun(first bool) {
 // run issues the command for a handler. One that waits for a person holds no slot.
 func (v *visit) run(call *Call) {
 	f, n := v.t.f, v.def()
-	call = call.after(v.Last)
+	call = call.after(v.LastError)
 	if !n.Asks {
 		f.run(n, v.id(), call, &v.t.group)
 		return
 	}
-	f.flying++
+	f.inFlight++
 	f.m.command(Command{Op: OpRun, ID: v.id(), Plan: f.p, Node: n, Call: call})
 }
 
-func (v *visit) landed(*Event) {
+func (v *visit) handlerEnded(*Event) {
 	if v.def().Asks {
-		v.t.f.flying--
+		v.t.f.inFlight--
 		return
 	}
-	v.t.f.landed(&v.t.group)
+	v.t.f.handlerEnded(&v.t.group)
 }
 
 func (v *visit) adopt(child *frame) {
@@ -102,21 +102,21 @@ func (v *visit) adopt(child *frame) {
 }
 
 // withdrawn takes back a visit that has not begun.
-func (v *visit) withdrawn() {
+func (v *visit) withdraw() {
 	t := v.t
 	t.drop(v)
 	t.Nodes[v.Node].Visits--
 	if v.parent != nil {
-		t.neverBegun(v)
+		t.branchWithdrawn(v)
 	}
 }
 
 // startVisit starts an attempt and reports whether user code runs.
 func (t *walk) startVisit(v *visit) bool {
-	count(v)
+	countAttempt(v)
 	switch t.w.Nodes[v.Node].Role {
 	case core.RoleStart, core.RoleExit, core.RoleConditional:
-		t.over(v, &Outcome{})
+		t.visitEnded(v, &Outcome{})
 		return false
 	case core.RoleParallel:
 		t.startFork(v)
@@ -177,7 +177,7 @@ func (t *walk) answer(e *Event) bool {
 		if e.Kind != Finished {
 			return false
 		}
-		t.way.answered(v, e)
+		t.router.answered(v, e)
 		t.f.refresh(t.v)
 	case v.Fork != nil:
 		if e.Kind != Expired {
@@ -190,20 +190,20 @@ func (t *walk) answer(e *Event) bool {
 			return false
 		}
 	}
-	t.Active = t.f.m.now
+	t.LastActivity = t.f.m.now
 	return true
 }
 
 // over ends a visit with the outcome of its last attempt.
-func (t *walk) over(v *visit, o *Outcome) {
+func (t *walk) visitEnded(v *visit, o *Outcome) {
 	n := &t.f.p.Nodes[v.Node]
 	switch {
 	case t.f.Stopped:
 		o = &Outcome{Failure: cancelled()}
-	case v.Lost:
-		o = &Outcome{Failure: givenUp(v)}
+	case v.GivenUp:
+		o = &Outcome{Failure: givenUpFailure(v)}
 	default:
-		o = t.f.verdict(n, v.Number, o)
+		o = t.f.visitOutcome(n, v.Number, o)
 	}
 	if v.Fork != nil && !t.f.Stopped {
 		t.skipBranches(v)
@@ -214,7 +214,7 @@ func (t *walk) over(v *visit, o *Outcome) {
 		if failsRun(o) && !t.f.Stopped {
 			t.abort(v.Node, o.Failure)
 		}
-		t.branchOver(v, o)
+		t.branchEnded(v, o)
 		return
 	}
 	o = t.store(v, o)
@@ -240,9 +240,9 @@ func (t *walk) record(v *visit, o *Outcome) {
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
 	r.Last = r.Status
 	r.Started, r.Ended = v.Started, t.f.m.now
-	t.way.ended(v)
+	t.router.noteEnd(v)
 	if o.HasOutput || t.f.Outputs != nil {
-		t.f.setOutput(v.Node, o.sent())
+		t.f.setOutput(v.Node, o.edgeOutput())
 	}
 	delete(t.f.Notes, v.Node) // of an earlier visit
 	t.f.note(v.Node, o.Note)
@@ -250,7 +250,7 @@ func (t *walk) record(v *visit, o *Outcome) {
 }
 
 // sent is what an outcome sends along its edges, Missing for nothing.
-func (o *Outcome) sent() any {
+func (o *Outcome) edgeOutput() any {
 	if !o.HasOutput {
 		return core.Missing
 	}
@@ -269,6 +269,6 @@ func statusOf(o *Outcome) core.Status {
 }
 
 // givenUp is the failure of a branch that was not needed any more.
-func givenUp(v *visit) *core.Failure {
+func givenUpFailure(v *visit) *core.Failure {
 	return &core.Failure{Class: core.ClassCanceled, Message: "given up: " + v.parent.Fork.Reason, Permanent: true}
 }

@@ -14,7 +14,7 @@ import (
 // lack of life.
 
 // watchID names the watch that is set.
-func (t *walk) watchID() ID { return ID{Frame: t.f.ID, Node: -1, To: -1, Attempt: t.Watched} }
+func (t *walk) watchID() ID { return ID{Frame: t.f.ID, Node: -1, To: -1, Attempt: t.Watches} }
 
 // watch sets the watch, if the walk has one.
 func (t *walk) watch() { t.watchFor(t.w.StallTimeout) }
@@ -23,8 +23,8 @@ func (t *walk) watchFor(d time.Duration) {
 	if t.w.StallTimeout <= 0 {
 		return
 	}
-	t.Watched++
-	t.Due = t.f.m.in(d)
+	t.Watches++
+	t.Due = t.f.m.timeAfter(d)
 	t.askWatch()
 }
 
@@ -41,39 +41,39 @@ func (t *walk) unwatch() {
 
 // quietFor handles that the watch has run out: Started is the last sign of life that the
 // driver knows of.
-func (t *walk) quietFor(e *Event) bool {
+func (t *walk) watchExpired(e *Event) bool {
 	if e.Kind != Expired || e.ID != t.watchID() || t.Ended || t.f.Stopped {
 		return false
 	}
-	quiet := time.Duration(e.Ended - max(t.Active, e.Started))
+	quiet := time.Duration(e.Ended - max(t.LastActivity, e.Started))
 	switch {
-	case !slices.ContainsFunc(t.Live, t.works):
+	case !slices.ContainsFunc(t.Live, t.runsUserCode):
 		t.watch()
 	case quiet < t.w.StallTimeout:
 		t.watchFor(t.w.StallTimeout - quiet)
 	default:
-		t.abort(t.Live[slices.IndexFunc(t.Live, t.works)].Node,
+		t.abort(t.Live[slices.IndexFunc(t.Live, t.runsUserCode)].Node,
 			&core.Failure{Class: core.ClassStalled, Permanent: true, Message: fmt.Sprintf("no sign of life for %s", t.w.StallTimeout)})
 	}
 	return true
 }
 
 // works reports whether user code of a visit runs.
-func (t *walk) works(v *visit) bool {
+func (t *walk) runsUserCode(v *visit) bool {
 	if v.child != nil {
-		return slices.ContainsFunc(t.f.m.frames, func(f *frame) bool { return f.inside(v.child) && f.mode.working() })
+		return slices.ContainsFunc(t.f.m.frames, func(f *frame) bool { return f.inside(v.child) && f.mode.userCodeRuns() })
 	}
 	n := &t.f.p.Nodes[v.Node]
 	return v.Phase == routing || v.Phase == running && v.Fork == nil && n.Wait == nil && !n.Asks
 }
 
 // working reports whether user code of the walk itself runs.
-func (t *walk) working() bool {
-	return slices.ContainsFunc(t.Live, func(v *visit) bool { return v.child == nil && t.works(v) })
+func (t *walk) userCodeRuns() bool {
+	return slices.ContainsFunc(t.Live, func(v *visit) bool { return v.child == nil && t.runsUserCode(v) })
 }
 
 // alive notes a sign of life inside a nested run.
-func (t *walk) alive() { t.Active = t.f.m.now }
+func (t *walk) noteActivity() { t.LastActivity = t.f.m.now }
 
 // inside reports whether the frame is the other one or nested in it.
 func (f *frame) inside(other *frame) bool {

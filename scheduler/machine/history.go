@@ -11,13 +11,13 @@ import (
 // snapshot have it.
 
 // toldStages is the record of finished stages.
-type toldStages struct {
+type stageHistory struct {
 	Stages  []core.FinishedStage `json:"stages,omitempty"`
 	Earlier int                  `json:"earlier,omitempty"` // stages before them
 }
 
 // tell adds a visit of the token that has ended.
-func (t *walk) tell(v *visit, o *Outcome) {
+func (t *walk) recordStage(v *visit, o *Outcome) {
 	if !t.w.Briefs {
 		return
 	}
@@ -25,31 +25,31 @@ func (t *walk) tell(v *visit, o *Outcome) {
 	case core.RoleStart, core.RoleExit, core.RoleConditional:
 		return
 	}
-	s := core.FinishedStageOf(t.id(v.Node), v.Count, statusOf(o), noteOf(o), o.output())
+	s := core.FinishedStageOf(t.id(v.Node), v.Count, statusOf(o), noteOrError(o), o.outputOrText())
 	if v.Fork != nil {
-		s.Note, s.Branches = "", t.tellBranches(v)
+		s.Note, s.Branches = "", t.branchStages(v)
 	}
 	// A call may hold the list: what it sees does not change.
-	list := append(slices.Clip(t.Told.Stages), s)
+	list := append(slices.Clip(t.History.Stages), s)
 	if more := len(list) - core.MaxToldStages; more > 0 {
 		list = slices.Clone(list[more:])
-		t.Told.Earlier += more
+		t.History.Earlier += more
 	}
-	t.Told.Stages = list
+	t.History.Stages = list
 }
 
 // tellBranches describes the branches of a parallel node.
-func (t *walk) tellBranches(v *visit) []core.FinishedStage {
+func (t *walk) branchStages(v *visit) []core.FinishedStage {
 	var out []core.FinishedStage
 	for i := range v.Fork.Branches[:min(len(v.Fork.Branches), core.MaxToldStages)] {
 		b := &v.Fork.Branches[i]
-		out = append(out, core.FinishedStageOf(t.id(t.parallel(v).Branches[i]), 0, b.end(), b.Note, b.Output.v))
+		out = append(out, core.FinishedStageOf(t.id(t.parallel(v).Branches[i]), 0, b.finalStatus(), b.Note, b.Output.v))
 	}
 	return out
 }
 
 // noteOf is why a visit failed, else what it said beside its status.
-func noteOf(o *Outcome) string {
+func noteOrError(o *Outcome) string {
 	if o.Failure != nil {
 		return o.Failure.Message
 	}
@@ -57,7 +57,7 @@ func noteOf(o *Outcome) string {
 }
 
 // output is what a visit put out: what it sent, else its text; Missing for nothing.
-func (o *Outcome) output() any {
+func (o *Outcome) outputOrText() any {
 	switch {
 	case o.HasOutput:
 		return o.Output
@@ -71,7 +71,7 @@ func (o *Outcome) output() any {
 func (t *walk) briefing(v *visit) *core.Briefing {
 	switch fidelity := t.f.p.Told(v.Node, v.Via); fidelity {
 	case core.FidelityCompact:
-		return &core.Briefing{Fidelity: fidelity, Stages: t.Told.Stages, Earlier: t.Told.Earlier}
+		return &core.Briefing{Fidelity: fidelity, Stages: t.History.Stages, Earlier: t.History.Earlier}
 	case core.FidelityTruncate:
 		return &core.Briefing{Fidelity: fidelity}
 	}

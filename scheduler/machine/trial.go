@@ -11,21 +11,21 @@ import (
 // scratch folds the writes of a fan-out's items onto the refusing fields before
 // anything is committed, to see which items are refused. It sees nothing of the
 // machine but what was taken before.
-type scratch struct {
-	columns map[int32]*state.Column
-	writes  [][]plan.Write // by item, nil for those that failed
-	failed  []int          // items, ascending
-	most    int            // failures that are allowed, -1 for any number
-	refused map[int]error
+type trial struct {
+	columns     map[int32]*state.Column
+	writes      [][]plan.Write // by item, nil for those that failed
+	failed      []int          // items, ascending
+	maxFailures int            // failures that are allowed, -1 for any number
+	rejected    map[int]error
 }
 
 // refusals returns which items are refused, and the columns they were tried on.
 // Reducers are called for all items together, at the price of one guarded call. If that
 // does not come to its end they are called one by one, so that only the one is refused
 // that is to blame.
-func (t *fanOut) refusals() *scratch {
+func (t *fanOut) rejections() *trial {
 	f := t.f
-	s := t.newScratch(nil)
+	s := t.newTrial(nil)
 	if len(s.columns) == 0 {
 		return s
 	}
@@ -41,22 +41,22 @@ func (t *fanOut) refusals() *scratch {
 	}
 	all := s
 	if err := f.m.opts.Guard(strings.Join(foreign, " or "), func() { all.run() }); err != nil {
-		s = t.newScratch(f.m.opts.Guard)
+		s = t.newTrial(f.m.opts.Guard)
 		s.run()
 	}
 	return s
 }
 
-func (t *fanOut) newScratch(guard state.Guard) *scratch {
+func (t *fanOut) newTrial(guard state.Guard) *trial {
 	f := t.f
-	s := &scratch{columns: map[int32]*state.Column{}}
+	s := &trial{columns: map[int32]*state.Column{}}
 	for _, w := range f.p.Vertices[t.v].Writes {
 		if field := &f.p.Schema.Fields[w.Field]; field.Refuses && w.Field != t.n.Collect && f.ledger.Column(int(w.Field)).Cursor() >= int(w.Slot) {
 			s.columns[w.Field] = state.NewColumn(field, f.ledger.At(int(w.Field), int(w.Slot)), guard)
 		}
 	}
 	if len(s.columns) > 0 {
-		s.failed, s.most, s.refused = slices.Clone(t.failed), t.n.MaxFailures, map[int]error{}
+		s.failed, s.maxFailures, s.rejected = slices.Clone(t.failed), t.n.MaxFailures, map[int]error{}
 		s.writes = make([][]plan.Write, len(t.Outcomes))
 		for i := range t.Outcomes {
 			if t.Outcomes[i].Failure == nil {
@@ -68,10 +68,10 @@ func (t *fanOut) newScratch(guard state.Guard) *scratch {
 }
 
 // run tries the items in order, as far as they count: a refused item is a failed one.
-func (s *scratch) run() {
-	for i := 0; i < min(len(s.writes), s.cut()); i++ {
+func (s *trial) run() {
+	for i := 0; i < min(len(s.writes), s.cutoff()); i++ {
 		if err := s.try(s.writes[i]); err != nil {
-			s.refused[i] = err
+			s.rejected[i] = err
 			at, _ := slices.BinarySearch(s.failed, i)
 			s.failed = slices.Insert(s.failed, at, i)
 		}
@@ -79,10 +79,10 @@ func (s *scratch) run() {
 }
 
 // cut is the first item that cannot count any more.
-func (s *scratch) cut() int { return cutAt(s.failed, s.most) }
+func (s *trial) cutoff() int { return cutoffAfter(s.failed, s.maxFailures) }
 
 // try folds the writes of one item, all or none.
-func (s *scratch) try(writes []plan.Write) error {
+func (s *trial) try(writes []plan.Write) error {
 	for _, w := range writes {
 		if c := s.columns[w.Field]; c != nil {
 			if err := c.Try(w.Value); err != nil {
@@ -100,7 +100,7 @@ func (s *scratch) try(writes []plan.Write) error {
 }
 
 // expect tells the ledger what the writes that were tried make of the fields.
-func (s *scratch) expect(f *frame, v int32) {
+func (s *trial) expect(f *frame, v int32) {
 	for _, w := range f.p.Vertices[v].Writes {
 		if c := s.columns[w.Field]; c != nil {
 			f.ledger.Column(int(w.Field)).Expect(c.Last())

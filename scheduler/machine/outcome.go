@@ -20,7 +20,7 @@ func lacking(n *plan.Node) *core.Failure {
 }
 
 // again reports whether an attempt that ended like that is followed by another.
-func (f *frame) again(n *plan.Node, attempt int32, o *Outcome) bool {
+func (f *frame) shouldRetry(n *plan.Node, attempt int32, o *Outcome) bool {
 	return (o.Failure != nil || o.Status == core.Retry) && !f.Stopped && mayRetry(n, attempt, o)
 }
 
@@ -34,7 +34,7 @@ func mayRetry(n *plan.Node, attempt int32, o *Outcome) bool {
 // nothing else of the attempt, except in a walk, where what the node said beside it
 // counts. A visit that the end of the run cut short came to nothing that a setting could
 // change. o stays as it is.
-func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
+func (f *frame) visitOutcome(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	switch {
 	case o.Failure != nil || o.Status == core.Retry:
 	case n.AutoStatus && o.Status == core.PartialSuccess:
@@ -49,10 +49,10 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	}
 	end := *o
 	if end.Failure == nil && end.Status == core.Retry {
-		refuse(n, attempt, &end)
+		denyRetry(n, attempt, &end)
 	}
 	if n.AutoStatus {
-		lift(&end)
+		applyAutoStatus(&end)
 	}
 	if end.Failure != nil && !f.p.Mode.Visits {
 		return &Outcome{Failure: end.Failure}
@@ -64,7 +64,7 @@ func (f *frame) verdict(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 func failsRun(o *Outcome) bool { return o.Failure != nil && o.Failure.FailsRun }
 
 // refuse ends a visit that asked for an attempt it does not get.
-func refuse(n *plan.Node, attempt int32, o *Outcome) {
+func denyRetry(n *plan.Node, attempt int32, o *Outcome) {
 	why := fmt.Sprintf("still asked to be run again after attempt %d of %d", attempt, n.Retry.Attempts)
 	switch {
 	case o.Note != "" && n.Retry.Attempts <= 1: // nobody spoke of attempts
@@ -85,7 +85,7 @@ func refuse(n *plan.Node, attempt int32, o *Outcome) {
 // lift is auto_status: what is no success becomes one, with all that the last attempt
 // wrote and sent. It does not stand above the state, which refuses what it refuses, nor
 // above the end of the run.
-func lift(o *Outcome) {
+func applyAutoStatus(o *Outcome) {
 	switch fail := o.Failure; {
 	case fail == nil && o.Why != "":
 		o.Why = "auto_status: " + o.Why

@@ -12,16 +12,16 @@ import (
 // it ends as skipped whatever it comes to.
 
 // runner is a task that may lose a race: all tasks of a dag.
-type runner interface {
-	lose()
+type raceLoser interface {
+	cancelForRace()
 	// reissueOpen issues again what is in flight, and giveUpAll cancels it.
 	reissueOpen()
-	giveUpAll()
+	cancelInFlight()
 }
 
 // loseAll gives vertices up for the sake of a decided join. All are marked before one of
 // them ends: its end must set no other off.
-func (f *frame) loseAll(vertices []int32, to int32) {
+func (f *frame) cancelLosers(vertices []int32, to int32) {
 	type mark struct {
 		v   int32
 		was phase
@@ -29,95 +29,95 @@ func (f *frame) loseAll(vertices []int32, to int32) {
 	var marks []mark
 	for _, v := range vertices {
 		x := &f.v[v]
-		if x.Phase == resolved || x.Phase == losing {
+		if x.Phase == resolved || x.Phase == beingCancelled {
 			continue
 		}
 		marks = append(marks, mark{v, x.Phase})
-		x.Phase = losing
+		x.Phase = beingCancelled
 		f.ready.remove(f.rank(v))
-		f.riding.remove(f.rank(v))
+		f.hasSlot.remove(f.rank(v))
 		f.setEndReason(v, endReason{Cause: core.Nth(int(to))})
 	}
 	for _, m := range marks {
-		f.lose(m.v, m.was)
+		f.cancelVertex(m.v, m.was)
 	}
 }
 
 // lose ends a vertex that lost, or what runs of it. was is how far it had come.
-func (f *frame) lose(v int32, was phase) {
+func (f *frame) cancelVertex(v int32, was phase) {
 	n := f.p.Vertices[v].Node
 	switch t := f.task(v); {
 	case t != nil && (was == running || was == committing):
-		t.(runner).lose()
+		t.(raceLoser).cancelForRace()
 	case was == placing && !f.discard(f.plainID(v)): // it is awaited
 	case was == running && f.p.Nodes[n].Wait == nil:
-		f.giveUpPlain(v)
+		f.cancelPlain(v)
 	default:
-		f.lost(v)
+		f.endCancelled(v)
 	}
 }
 
 // giveUpPlain cancels the attempt of a plain node.
-func (f *frame) giveUpPlain(v int32) {
+func (f *frame) cancelPlain(v int32) {
 	w := plainNode{f, v}
 	f.m.command(Command{Op: OpGiveUp, ID: w.id(), Node: w.def()})
 }
 
 // lost ends a vertex that lost and of which nothing runs any more.
-func (f *frame) lost(v int32) {
-	delete(f.Held, v)
-	delete(f.Trails, v)
+func (f *frame) endCancelled(v int32) {
+	delete(f.Uncommitted, v)
+	delete(f.Details, v)
 	if f.tasks != nil {
 		f.tasks[v] = nil
 	}
 	x := &f.v[v]
-	x.Skip, x.Ended = skipLost, f.m.now
+	x.Skip, x.Ended = skipRace, f.m.now
 	f.contribute(v, nothing)
 	f.emitSkipped(v)
 	f.resolve(v, core.Skipped)
 }
 
 // raced is the end of an item, row or round that began before its node lost.
-func raced() *core.Failure {
+func raceFailure() *core.Failure {
 	return &core.Failure{Class: core.ClassCanceled, Message: "given up, because its node lost a race", Permanent: true}
 }
 
 // giveUpAll cancels all items of a fan-out that are in flight.
-func (t *fanOut) giveUpAll() {
+func (t *fanOut) cancelInFlight() {
 	if t.Pull.Open || t.Ranges.InFlight() {
-		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.ID, Node: t.n.Index, To: int32(t.known())}, Node: t.n})
+		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.ID, Node: t.n.Index, To: int32(t.knownItems())}, Node: t.n})
 	}
 }
 
-func (t *fanOut) lose() {
-	t.giveUpAll()
+func (t *fanOut) cancelForRace() {
+	t.cancelInFlight()
 	t.haltNested(t.Base)
-	t.checkLost()
+	t.checkCancelled()
 }
 
 // checkLost ends the fan-out once nothing of it runs.
-func (t *fanOut) checkLost() {
-	if t.Ranges.InFlight() || len(t.inner) > 0 || t.Pull.Open || t.f.v[t.v].Phase != losing {
+func (t *fanOut) checkCancelled() {
+	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.Pull.Open || t.f.v[t.v].Phase != beingCancelled {
 		return
 	}
 	if t.discardFrom(t.Base) {
 		return
 	}
 	for at := range t.Phases {
-		t.endVoid(t.Base+at, raced())
+		t.emitVoidEnd(t.Base+at, raceFailure())
 	}
-	t.Trails = nil
-	t.f.lost(t.v)
+	t.Details = nil
+	t.f.endCancelled(t.v)
 }
 
 // endLost ends an item that was under way.
-func (t *fanOut) endLost(i int) {
+func (t *fanOut) endCancelled(i int) {
 	t.Phases[i-t.Base] = failed
-	t.tell(i, &Outcome{Failure: raced()})
+	t.emitItemEnd(i, &Outcome{Failure: raceFailure()})
 }
 
 // giveUpAll cancels what runs of a unit.
-func (t *unit) giveUpAll() {
+func (t *unit) cancelInFlight() {
 	var nodes []*plan.Node
 	add := func(n *plan.Node) {
 		if !slices.ContainsFunc(nodes, func(m *plan.Node) bool { return m.Index == n.Index }) {
@@ -137,38 +137,38 @@ func (t *unit) giveUpAll() {
 	}
 }
 
-func (t *unit) lose() {
-	t.giveUpAll()
+func (t *unit) cancelForRace() {
+	t.cancelInFlight()
 	for _, p := range slices.Clone(t.Live) {
 		halt(p)
 	}
-	t.checkLost()
+	t.checkCancelled()
 }
 
 // dropLost ends a pass of a unit that lost.
-func (t *unit) dropLost(p *pass) {
+func (t *unit) dropCancelled(p *pass) {
 	if p.Number > 0 { // whoever listens waits for the end of what began
-		t.f.emitMemberEnded(t.u, t.node(p), p.id(), &Outcome{Failure: raced()})
+		t.f.emitMemberEnded(t.u, t.node(p), p.id(), &Outcome{Failure: raceFailure()})
 	}
 	t.Live = slices.DeleteFunc(t.Live, func(q *pass) bool { return q == p })
 }
 
-func (t *unit) checkLost() {
-	if len(t.Live) == 0 && !t.Pull.Open && t.f.v[t.v].Phase == losing {
-		t.f.lost(t.v)
+func (t *unit) checkCancelled() {
+	if len(t.Live) == 0 && !t.Pull.Open && t.f.v[t.v].Phase == beingCancelled {
+		t.f.endCancelled(t.v)
 	}
 }
 
 // reissueLost issues again what is in flight of a vertex that lost, and gives it up
 // again.
-func (f *frame) reissueLost(v int32) {
+func (f *frame) reissueCancelled(v int32) {
 	if t := f.task(v); t != nil {
-		t.(runner).reissueOpen()
-		t.(runner).giveUpAll()
+		t.(raceLoser).reissueOpen()
+		t.(raceLoser).cancelInFlight()
 		return
 	}
 	reissue(plainNode{f, v})
 	if !f.placing(f.plainID(v)) {
-		f.giveUpPlain(v)
+		f.cancelPlain(v)
 	}
 }
