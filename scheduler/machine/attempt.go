@@ -9,51 +9,50 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is the life of an attempt, which is the same for a plain node, an item of a
-// fan-out, a stage of a pipeline, a member of a loop and a visit of a walk: how an attempt
-// begins, what answers it, when another one follows, and how it is issued again or ended
-// early. What differs between them is in the implementations of work.
+// This file implements the life of an attempt: how an attempt begins, which answers it accepts,
+// when another attempt follows, and how it is reissued or cancelled. A plain node, an item of a
+// fan-out, a stage of a pipeline, a member of a loop and a visit of a walk share it; they differ
+// in their implementations of work.
 //
-// The functions are generic, because a plain node and an item have no object of their own:
-// their work is a pair of a pointer and a number, which would be allocated each time if it
-// were passed as an interface.
+// The functions are generic because plain nodes and items have no object of their own. Their work
+// is a pair of a pointer and a number, and converting such a pair to an interface would allocate.
 
 // phase is the progress of an execution or of a vertex.
 type phase uint8
 
 const (
-	waiting    phase = iota // an attempt of it may begin
-	running                 // a handler, a timer, a nested run, or a task with parts of its own
-	backingOff              // waits for another attempt
-	placing                 // its result waits to be put in place, or is being put there
-	routing                 // of a visit: it has ended, and the router was asked for the next edge
-	succeeded               // of an item
-	failed                  // of an item
+	waiting    phase = iota // an attempt may begin
+	running                 // a handler, a timer, a nested run or a task is running
+	backingOff              // waits for the delay before the next attempt
+	placing                 // its result waits to be placed, or is being placed
+	routing                 // visits only: the visit has ended and waits for the router's answer
+	succeeded               // items only
+	failed                  // items only
 
-	chosen     // of a vertex, as are the following: it runs, and waits for the fields it reads
+	chosen     // vertices only, as are the following phases: it will run, and waits for the fields that it reads
 	startable  // waits for a slot
-	committing // waits for its turn at a refusing field
+	committing // has ended, and waits for its turn at a field that can reject writes
 	resolved
-	beingCancelled // given up; what runs of it is awaited
+	beingCancelled // lost a race; its handlers are awaited
 
-	undecided = waiting // of a vertex: it waits for predecessors
+	undecided = waiting // vertices only: waits for its predecessors
 )
 
-// attempt is the progress of an execution through its attempts.
+// attempt is the progress of an execution: its phase and its latest attempt.
 type attempt struct {
 	Phase  phase `json:"phase,omitempty"`
-	Number int32 `json:"attempt,omitempty"` // of the latest attempt, 0 before the first
+	Number int32 `json:"attempt,omitempty"` // of the latest attempt, from 1; 0 before the first
 	attemptDetail
 }
 
-// trail is the part of an attempt that most executions have no need of.
+// attemptDetail is the part of an attempt that most executions do not need.
 type attemptDetail struct {
-	Due       int64  `json:"due,omitempty"`        // time at which the timer that is set ends, 0 if there is none
-	LastError string `json:"last_error,omitempty"` // why the attempt before did not end well
+	Due       int64  `json:"due,omitempty"`        // the time at which the current timer ends, 0 if there is no timer
+	LastError string `json:"last_error,omitempty"` // the error of the previous attempt
 	child     *frame // the nested run
 }
 
-// inFlight reports whether an answer to the attempt is awaited even after a stop.
+// inFlight reports whether an answer to the attempt is still awaited after the run was stopped.
 func (a *attempt) inFlight(n *plan.Node) bool {
 	return a.Phase == routing || a.Phase == running && n.Wait == nil && n.Frame == nil
 }
@@ -62,45 +61,45 @@ func (a *attempt) inFlight(n *plan.Node) bool {
 type work interface {
 	frame() *frame
 	def() *plan.Node
-	// id names the latest attempt.
+	// id returns the ID of the latest attempt.
 	id() ID
 	load() attempt
 	store(attempt)
-	// group is the group in which its handlers hold slots.
+	// group returns the group in which its handlers hold slots.
 	group() *group
-	// path is the path of its nested run.
+	// path returns the path of its nested run.
 	path() string
 	// begun counts an attempt that begins and emits its event.
 	begun(first bool)
-	// capture returns what an attempt gets; a failure if it cannot begin.
+	// capture returns the input of an attempt, or a failure if the attempt cannot begin.
 	capture() (*Call, *core.Failure)
-	// run issues the command for its handler, and landed counts the answer.
+	// run issues the command for its handler. handlerEnded releases the slot of the handler.
 	run(*Call)
 	handlerEnded(*Event)
-	// adopt connects it with its nested run; nil when that has ended.
+	// adopt sets its nested run, nil when the nested run has ended.
 	adopt(child *frame)
-	// again lets the next attempt begin after a backoff.
+	// retryDue makes the next attempt startable when the delay is over.
 	retryDue()
-	// givenUp reports whether its outcome does not count any more.
+	// givenUp reports whether its outcome no longer counts.
 	givenUp() bool
 	// ended handles the outcome of the last attempt.
 	ended(o *Outcome, at int64)
-	// withdrawn ends it before its first attempt.
+	// withdraw removes it before its first attempt.
 	withdraw()
-	// moved looks for work after an answer.
+	// afterAnswer looks for work that an answer has made possible.
 	afterAnswer()
-	// turn reports whether its result may be put in place as far as the executions of the
-	// same vertex are concerned.
+	// mayPlace reports whether the other executions of the same vertex allow its result to be
+	// placed.
 	mayPlace() bool
 }
 
-// begin begins an attempt and reports whether user code runs.
+// begin begins an attempt and reports whether user code was started.
 func begin[W work](w W) bool {
 	countAttempt(w)
 	return launch(w)
 }
 
-// count counts an attempt that begins.
+// countAttempt counts an attempt that begins.
 func countAttempt[W work](w W) {
 	a := w.load()
 	a.Phase, a.Due = running, 0
@@ -109,7 +108,7 @@ func countAttempt[W work](w W) {
 	w.begun(a.Number == 1)
 }
 
-// launch issues the command for an attempt that was counted.
+// launch issues the command for an attempt that countAttempt has counted.
 func launch[W work](w W) bool {
 	f, n := w.frame(), w.def()
 	switch {
@@ -135,7 +134,7 @@ func launch[W work](w W) bool {
 	return true
 }
 
-// run issues the command for a handler and counts it.
+// run issues the command for a handler, which takes a slot of the group.
 func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
 	g.acquire()
 	f.inFlight++
@@ -143,15 +142,15 @@ func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
 	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})
 }
 
-// landed counts a handler that ended.
+// handlerEnded releases the slot of a handler.
 func (f *frame) handlerEnded(g *group) {
 	g.release()
 	f.inFlight--
 	f.m.inFlight--
 }
 
-// after returns the call of an attempt together with what the attempt before said. Calls
-// are shared.
+// after returns the call of an attempt that follows a failed one. It copies the call, because
+// attempts share calls.
 func (c *Call) after(lastError string) *Call {
 	if lastError == "" {
 		return c
@@ -164,7 +163,7 @@ func (c *Call) after(lastError string) *Call {
 	return &told
 }
 
-// wait begins the attempt of a wait.
+// startWait begins an attempt of a wait node.
 func startWait[W work](w W) {
 	n, a := w.def(), w.load()
 	d := n.Wait.Duration
@@ -176,7 +175,7 @@ func startWait[W work](w W) {
 	setTimer(w)
 }
 
-// expires reports whether the timeout of a wait comes before its end.
+// expires reports whether a wait node times out before its wait ends.
 func expires(n *plan.Node) bool { return n.Timeout > 0 && n.Timeout < n.Wait.Duration }
 
 // setTimer issues the command for the timer of an attempt.
@@ -189,7 +188,7 @@ func setTimer[W work](w W) {
 	f.m.command(c)
 }
 
-// in returns the time at which a delay that begins now ends.
+// timeAfter returns the time at which a delay that begins now ends.
 func (m *Machine) timeAfter(d time.Duration) int64 {
 	if int64(d) > math.MaxInt64-m.now {
 		return math.MaxInt64
@@ -197,10 +196,10 @@ func (m *Machine) timeAfter(d time.Duration) int64 {
 	return m.now + int64(d)
 }
 
-// until returns how long it is until a time, 0 if it has passed.
+// until returns the time left until due, 0 if due has passed.
 func (m *Machine) until(due int64) time.Duration { return time.Duration(max(0, due-m.now)) }
 
-// waited turns the end of a wait into the outcome of an attempt.
+// waitOutcome returns the outcome of an attempt whose timer has ended.
 func waitOutcome(n *plan.Node, e *Event) *Outcome {
 	if e.Kind == Expired {
 		return &Outcome{Failure: timedOut(n)}
@@ -208,7 +207,8 @@ func waitOutcome(n *plan.Node, e *Event) *Outcome {
 	return &Outcome{}
 }
 
-// answer handles an answer to the latest attempt; false drops it.
+// answer handles an answer to the latest attempt. It returns false if the answer does not fit and
+// is to be dropped.
 func answer[W work](w W, e *Event) bool {
 	n, a := w.def(), w.load()
 	switch {
@@ -228,7 +228,8 @@ func answer[W work](w W, e *Event) bool {
 	return true
 }
 
-// tried decides what follows an attempt that has ended.
+// attemptEnded decides what follows an attempt: the placement of its result, another attempt, or
+// the end of the execution.
 func attemptEnded[W work](w W, o *Outcome, at int64) {
 	f, n, a := w.frame(), w.def(), w.load()
 	switch {
@@ -250,10 +251,10 @@ func attemptEnded[W work](w W, o *Outcome, at int64) {
 	}
 }
 
-// retry sets the timer for the attempt after the one that ended with o.
+// retry sets the timer for the attempt that follows o.
 func retry[W work](w W, o *Outcome) {
 	f, n, a, id := w.frame(), w.def(), w.load(), w.id()
-	var retryAfter time.Duration // by the failure
+	var retryAfter time.Duration // requested by the failure
 	a.Phase, a.LastError = backingOff, o.Note
 	if fail := o.Failure; fail != nil {
 		retryAfter, a.LastError = fail.RetryAfter, fail.Message
@@ -265,7 +266,8 @@ func retry[W work](w W, o *Outcome) {
 	setTimer(w)
 }
 
-// nest begins the nested run of an attempt. The failure is about its inputs.
+// startNested begins the nested run of an attempt. It returns a failure if the inputs of the run
+// are not valid.
 func startNested[W work](w W, call *Call) *core.Failure {
 	f, n := w.frame(), w.def()
 	start, given, err := f.start(n, call)
@@ -291,14 +293,14 @@ func startNested[W work](w W, call *Call) *core.Failure {
 	return nil
 }
 
-// halt ends an execution that is stopped or given up, unless something of it runs: that is
-// awaited.
+// halt cancels an execution because the run was stopped or the execution was given up. Handlers
+// in flight are awaited.
 func halt[W work](w W) {
 	f, a := w.frame(), w.load()
 	switch {
 	case a.child != nil:
 		a.child.halt()
-	case a.Phase == placing && !f.discard(w.id()): // it is being put in place
+	case a.Phase == placing && !f.discard(w.id()): // the result is being placed, which is awaited
 	case a.inFlight(w.def()):
 	case a.Number > 0:
 		w.ended(&Outcome{Failure: cancelled()}, f.m.now)
@@ -307,7 +309,7 @@ func halt[W work](w W) {
 	}
 }
 
-// halt stops a nested run and hands it over if nothing of it is in flight.
+// halt stops a nested run, and hands it over if none of its handlers is in flight.
 func (f *frame) halt() {
 	f.stop()
 	if f.ended() {
@@ -315,12 +317,11 @@ func (f *frame) halt() {
 	}
 }
 
-// reissue issues the command again to which an answer is awaited, with what is left of the
-// delay of a timer.
+// reissue issues the command again whose answer is awaited. A timer gets the rest of its delay.
 func reissue[W work](w W) {
 	n, a := w.def(), w.load()
 	switch {
-	case a.child != nil: // reissues its own
+	case a.child != nil: // the nested run reissues its own commands
 	case a.Phase == backingOff, a.Phase == running && n.Wait != nil:
 		setTimer(w)
 	case a.inFlight(n):
@@ -329,14 +330,14 @@ func reissue[W work](w W) {
 	}
 }
 
-// numbered is the path of the nested run of one execution of several.
+// elementPath returns the path of the nested run of an item, row, round or visit.
 func (f *frame) elementPath(id string, number int) string {
 	var room [64]byte
 	path := append(append(room[:0], f.name(id)...), '[')
 	return string(append(strconv.AppendInt(path, int64(number), 10), ']'))
 }
 
-// find returns the execution that an id of this frame names, nil if it has ended.
+// find returns the execution with an ID of this frame, nil if it has ended.
 func (f *frame) find(id ID) work {
 	v := f.p.Nodes[id.Node].Vertex
 	if t := f.task(v); t != nil {
@@ -345,7 +346,7 @@ func (f *frame) find(id ID) work {
 	return plainNode{f, v}
 }
 
-// keep sets the entry of an execution, and deletes the entry if it is empty.
+// setDetail sets the entry of an execution in m, or deletes it if x is empty.
 func setDetail[K int | int32](m map[K]attemptDetail, key K, x attemptDetail) map[K]attemptDetail {
 	if x == (attemptDetail{}) {
 		if len(m) > 0 {

@@ -2,9 +2,8 @@ package machine
 
 import "math/bits"
 
-// bitset is a set of small integers that finds its least member in a few steps
-// however large it is: each word of a level tells which words of the level
-// below are not empty.
+// bitset is a set of small integers. It finds its least member in a few steps whatever its size:
+// each bit of a level says whether a word of the level below is non-zero.
 type bitset struct {
 	levels [][]uint64
 }
@@ -44,7 +43,7 @@ func (b *bitset) remove(i int32) {
 	}
 }
 
-// first returns the least member, -1 for the empty set.
+// first returns the least member, -1 if the set is empty.
 func (b *bitset) first() int32 {
 	top := len(b.levels) - 1
 	if b.levels[top][0] == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Op is what a command asks for.
+// Op is the operation that a command asks the driver for.
 type Op uint8
 
 // Operations.
@@ -16,14 +16,14 @@ const (
 	OpRun      Op = iota // call the node's handler, for each item of the range
 	OpTimer              // answer with TimerFired after Delay
 	OpDeadline           // answer with Expired after Delay, unless OpMet comes before
-	OpMet                // forget the deadline of that ID: what it is for has ended in time
+	OpMet                // forget the deadline with that ID: the work ended in time
 	OpEmit               // publish Event
-	OpCancel             // cancel what runs in the frame and in frames inside it
-	OpYield              // answer with Yielded: others could begin items that the range still holds
-	OpGiveUp             // cancel the node's items of the range, or the whole node, which cannot count any more
-	OpPlace              // put what the OpRun of that ID has prepared in place; answer with Placed
-	OpDiscard            // drop what the OpRun of that ID has prepared, or put it in place if Keep is set
-	OpFinish             // the run is over; Report tells how
+	OpCancel             // cancel the handlers of the frame and of the frames inside it
+	OpYield              // answer with Yielded: free slots could run items that the range has not started
+	OpGiveUp             // cancel the node's items of the range, or the whole node; their results no longer count
+	OpPlace              // place what the OpRun with that ID has prepared; answer with Placed
+	OpDiscard            // drop what the OpRun with that ID has prepared, or place it if Keep is set
+	OpFinish             // the run is over; Report is its result
 )
 
 // String names the operation.
@@ -31,28 +31,27 @@ func (o Op) String() string {
 	return [...]string{"run", "timer", "deadline", "met", "emit", "cancel", "yield", "give up", "place", "discard", "finish"}[o]
 }
 
-// ID names one piece of work. It is derived from the plan and the progress of
-// the run alone, so a replay gives the same ids; together with the run's id it
-// is the idempotency key handed to handlers.
+// ID identifies one piece of work. It is derived only from the plan and the progress of the run,
+// so a replay produces the same IDs. Together with the ID of the run it is the idempotency key
+// that handlers receive.
 type ID struct {
-	// Frame is the nested run, 0 for the run itself. It is a number of 52 bits that follows
-	// from the path of the nested run, the round, row, item or visit it is for and the attempt:
-	// it does not depend on what began before it, or on when Next was called.
+	// Frame is the nested run, 0 for the run itself. It is a number of 52 bits that is derived
+	// from the path of the nested run, its round, row, item or visit, and its attempt. It does
+	// not depend on what began earlier or on when Next was called.
 	Frame int64 `json:"frame"`
-	// Node is -1 for a nested run as a whole; From, To and Attempt are then those of
-	// the node it is.
+	// Node is -1 for a nested run as a whole. From, To and Attempt are then copied from the ID of
+	// the node that runs it.
 	Node int32 `json:"node"`
-	// From and To are the range of items of a fan-out. For a stage of a
-	// pipeline From is the row, for a loop body the round, and To is From+1.
-	// Both are 0 for a plain node.
+	// From and To are the range of items of a fan-out. For a stage of a pipeline From is the row,
+	// for a member of a loop the round, and To is From+1. Both are 0 for a plain node.
 	From int32 `json:"from,omitempty"`
 	To   int32 `json:"to,omitempty"`
-	// Attempt counts from 1; 0 is what belongs to no attempt: fetching the rows of a
-	// stream, or the question where a walk goes on after the visit.
+	// Attempt counts from 1. It is 0 for work outside attempts: reading rows of a stream, and
+	// asking the router where a walk continues after a visit.
 	Attempt int32 `json:"attempt"`
 }
 
-// IsWatch reports whether it is that of the watch for signs of life in a walk.
+// IsWatch reports whether the ID belongs to the stall timer of a walk.
 func (id ID) IsWatch() bool { return id.Node < 0 && id.To < 0 }
 
 // String formats the id for people.
@@ -64,51 +63,50 @@ func (id ID) String() string {
 	return s
 }
 
-// Command is one thing to do.
+// Command is one operation for the driver.
 type Command struct {
 	Op   Op
 	ID   ID
-	Plan *plan.Plan // the node's plan
+	Plan *plan.Plan // the plan that contains Node
 	Node *plan.Node
-	// Call is what the handler gets; nil when it gets nothing but its name.
+	// Call is the input of the handler, nil if the handler gets nothing but its name.
 	Call  *Call
 	Delay time.Duration
-	// Keep belongs to OpDiscard: the attempt is over, but its targets are replaced.
+	// Keep belongs to OpDiscard: the attempt is over, but its result is placed.
 	Keep   bool
 	Event  *core.Event
 	Report *core.Report
 }
 
-// Call is the captured input of an execution. Its values are shared with the
-// state and never change.
+// Call is the captured input of an execution. Its values are shared with the state and never
+// change.
 type Call struct {
-	// Path is where the frame is: "" for the run itself, "outer[3]" inside the
-	// fourth item of the fan-out outer.
+	// Path is the path of the frame: "" for the run itself, "outer[3]" for the fourth item of the
+	// fan-out outer.
 	Path   string
 	Values []any // parallel to Node.Reads
-	// Items are all elements of a fan-out, []any or a Go slice; Item is the one
-	// of a pipeline row.
+	// Items are all elements of a fan-out. Item is the element of a row of a pipeline.
 	Items  Items
-	Row    core.Ordinal // row of a pipeline
+	Row    core.Ordinal // of a pipeline
 	Item   any
-	Taken  int          // elements that a pipeline has pulled of its stream before
-	Round  core.Ordinal // round of a loop
+	Taken  int          // number of elements that the pipeline has read from its stream so far
+	Round  core.Ordinal // of a loop
 	Loop   string
-	Visit  int // of a walk, from 1
+	Visit  int // of a node of a walk, from 1
 	Edges  *core.Object
 	Inputs *core.Object
 	Nodes  []NodeValue // parallel to Node.NodeRefs
-	// Previous is what the attempt before said, "" for the first.
+	// Previous is the error of the previous attempt, "" for the first attempt.
 	Previous string
-	// Briefing is what a node of a walk is told of what came before it, nil for nothing.
+	// Briefing describes the earlier stages of a walk to a node that asks for it; nil for other
+	// nodes.
 	Briefing *core.Briefing
-	// Route makes it a question to the router, which way to go on after a visit of the
-	// node: its handler is not called.
+	// Route, if set, makes the call a question to the router: where the walk continues after a
+	// visit of the node. The handler is not called.
 	Route *core.RouteQuestion
 }
 
-// Name returns the path of a node whose call it is; a nil Call is that of a node
-// of the run itself.
+// Name returns the path of node n. A nil Call belongs to a node of the run itself.
 func (c *Call) Name(n *plan.Node) string {
 	if c == nil || c.Path == "" {
 		return n.ID
@@ -116,74 +114,72 @@ func (c *Call) Name(n *plan.Node) string {
 	return c.Path + "/" + n.ID
 }
 
-// NodeValue is what $nodes.ID gives.
+// NodeValue is the value of $nodes.ID.
 type NodeValue struct {
 	Status core.Status
 	Output any
 }
 
-// EventKind tells what happened.
+// EventKind is the kind of an event.
 type EventKind uint8
 
 // Kinds of events.
 const (
-	Finished   EventKind = iota // an OpRun is answered
-	TimerFired                  // an OpTimer is answered
-	Expired                     // an OpDeadline has passed
-	Cancel                      // the caller wants the run to end
-	Yielded                     // the OpRun goes on up to ID.To; the items behind have not begun and will not
-	Placed                      // an OpPlace is answered
-	Gone                        // nobody has what the OpPlace is about: it is to be prepared again
+	Finished   EventKind = iota // an OpRun has ended
+	TimerFired                  // the timer of an OpTimer has ended
+	Expired                     // the deadline of an OpDeadline has passed
+	Cancel                      // the caller wants to end the run
+	Yielded                     // the OpRun continues up to ID.To; the items after it were not started and will not be
+	Placed                      // an OpPlace has ended
+	Gone                        // the result of an OpPlace no longer exists and has to be prepared again
 )
 
 func (k EventKind) isTimer() bool { return k == TimerFired || k == Expired }
 
-// Event tells the machine what happened. Times are nanoseconds since the start
-// of the run. A range may yield at any time, asked for it or not, but never its
-// first item.
+// Event is something that happened in the driver. Times are nanoseconds since the start of the
+// run. A range may yield at any time, whether or not it was asked to, but never its first item.
 type Event struct {
 	Kind    EventKind
 	ID      ID
 	Started int64
 	Ended   int64
-	// Outcome is the result of a single execution. For a range, Items holds one
-	// outcome for each item from ID.From on; nil means that all of them ended
-	// with the zero Outcome. A driver may answer a part of a range by lowering
-	// ID.To: the rest counts as not started.
+	// Outcome is the result of a single execution. For a range, Items holds one outcome for each
+	// item from ID.From on, or is nil if every item ended with the zero Outcome. A driver may
+	// answer a part of a range by lowering ID.To; the other items count as not started.
 	Outcome Outcome
 	Items   []Outcome
 }
 
-// Outcome is the result of one attempt, already checked against the node's
-// write set and types. The zero Outcome is a success that wrote nothing.
+// Outcome is the result of one attempt, already checked against the writes and types that the
+// node declares. The zero Outcome is a success without writes.
 type Outcome struct {
-	// Status is Success (or zero), PartialSuccess, Retry or, beside a Failure, Fail: what
-	// such an attempt wrote is kept because auto_status may make it count.
+	// Status is Success (or zero), PartialSuccess, Retry or, together with a Failure, Fail. The
+	// writes of a failed attempt are kept, because auto_status may turn it into a success.
 	Status    core.Status   `json:"status,omitempty"`
 	Writes    []plan.Write  `json:"-"`
 	Output    any           `json:"-"`
 	HasOutput bool          `json:"-"`
 	Failure   *core.Failure `json:"failure,omitempty"`
 	Note      string        `json:"note,omitempty"`
-	Text      string        `json:"text,omitempty"` // what the node put out where it sends nothing
-	// Route is where a walk is to go on, nil when the result does not say.
+	Text      string        `json:"text,omitempty"` // the text that the node produced, if it sends no output
+	// Route says where the walk continues, nil if the result does not say.
 	Route *Route `json:"route,omitempty"`
-	// Usage is what calls to models took, nil for nothing.
+	// Usage is the usage of models, nil if none was called.
 	Usage *core.Usage `json:"usage,omitempty"`
-	// Claim is what is to be replaced before the attempt is over; nil for nothing. There is
-	// no result before that.
+	// Claim lists the targets to replace before the attempt is over, nil if there are none. The
+	// result follows when they are replaced.
 	Claim *Claim `json:"claim,omitempty"`
-	// Why tells which setting of the node made this the outcome of its visit, "" when
-	// it is that of the last attempt. The Status is never zero then.
+	// Why names the setting of the node that changed the outcome of the visit, "" if the outcome
+	// is that of the last attempt. If Why is set, Status is not zero.
 	Why string `json:"why,omitempty"`
 }
 
-// Route is what a result says about the way on in a walk.
+// Route is the part of a result that says where a walk continues.
 type Route struct {
 	Label string       `json:"label,omitempty"`
 	Next  []string     `json:"next,omitempty"`
 	Evals *core.Object `json:"evals,omitempty"`
-	// Answer is that of the router, when it was asked.
+	// Answer is the answer of the router, if it was asked.
 	Answer *core.RouteAnswer `json:"answer,omitempty"`
 }
 
@@ -192,9 +188,9 @@ func (o *Outcome) Empty() bool {
 	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Text == "" && o.Route == nil && o.Usage == nil && o.Claim == nil
 }
 
-// Accept makes the zero Outcome that of an attempt whose handler returned a result and no
-// error: it is checked against the node's write set and types, and what it sends along the
-// edges gets its canonical form.
+// Accept sets the zero Outcome o to the outcome of an attempt whose handler returned res and no
+// error. It checks the result against the writes and types that the node declares, and converts
+// what the node sends along its edges to its canonical form.
 func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
 	o.Writes, o.Failure = p.Accept(n, res)
 	if o.Failure != nil && res.Status != core.Fail {

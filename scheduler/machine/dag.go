@@ -6,19 +6,19 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// skipReason says why a vertex did not run.
+// skipReason is the reason why a vertex did not run.
 type skipReason uint8
 
 const (
 	notSkipped  skipReason = iota
-	skipFailure            // something upstream failed
-	skipFalse              // an incoming condition is false
+	skipFailure            // a predecessor failed, or was skipped because of a failure
+	skipFalse              // the condition of an incoming edge is false
 	skipAll                // every predecessor was skipped
 	skipJoin               // too few of its predecessors succeeded
-	skipRace               // given up: it lost a race
+	skipRace               // cancelled because it lost a race
 )
 
-// verdict is what became of an edge's condition.
+// conditionResult is the result of the condition of an edge.
 type conditionResult uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	conditionTrue
 )
 
-// open sets the gates and decides what waits for nothing.
+// open sets the gates and queues the vertices that have none.
 func (d dag) open() {
 	f := d.f
 	for i := range f.v {
@@ -43,7 +43,7 @@ func (d dag) open() {
 	for a := range f.JoinGates {
 		f.JoinGates[a] = f.p.Arms[a].Pending
 	}
-	for j := range f.Joins { // one that takes nothing is decided at once
+	for j := range f.Joins { // a join that needs no predecessor is decided at once
 		f.queue = append(f.queue, gate{joinGate, int32(j)})
 	}
 	f.LevelLeft = f.p.Levels[1]
@@ -54,9 +54,8 @@ func (d dag) open() {
 	}
 }
 
-// decide applies the rule of readiness to a vertex whose predecessors are all
-// resolved: a failure that blocks comes first, then a false edge, then at least
-// one live edge lets it run.
+// decide decides whether a vertex runs, once its predecessors are resolved. A blocking failure
+// comes first, then a false edge. Otherwise the vertex runs if at least one edge is live.
 func (f *frame) decide(v int32) {
 	if f.Stopped || f.v[v].Phase != undecided {
 		return
@@ -77,7 +76,7 @@ func (f *frame) decide(v int32) {
 		return
 	}
 	blocked, falseEdge, live := int32(-1), int32(-1), false
-	var handled []int32 // live edges that handle a failure; few vertices have any
+	var handled []int32 // live edges that handle a failure
 	for _, e := range in {
 		switch f.edgeState(e) {
 		case edgeBlocked:
@@ -110,8 +109,8 @@ func (f *frame) decide(v int32) {
 	}
 }
 
-// judgeForRecord evaluates the conditions of a vertex that runs in any case, so
-// that handled failures are known.
+// evaluateForEvents evaluates the conditions of a vertex that runs in any case, to emit their
+// events and to find the failures that its edges handle.
 func (f *frame) evaluateForEvents(v int32, in []int32) {
 	if f.p.Vertices[v].Conditional {
 		f.markHandled(in)
@@ -121,13 +120,13 @@ func (f *frame) evaluateForEvents(v int32, in []int32) {
 type edgeState uint8
 
 const (
-	edgeNeutral edgeState = iota // says nothing: its source was skipped
+	edgeNeutral edgeState = iota // has no effect: its source was skipped
 	edgeLive
 	edgeFalse
 	edgeBlocked // its source failed, or was skipped because of a failure
 )
 
-// edgeState judges one edge whose source is resolved.
+// edgeState returns the state of an edge whose source is resolved.
 func (f *frame) edgeState(e int32) edgeState {
 	edge := &f.p.Edges[e]
 	src := &f.v[edge.From]
@@ -153,14 +152,14 @@ func (f *frame) edgeState(e int32) edgeState {
 	case edge.When != nil:
 		return edgeLive
 	case edge.Else && src.Status == core.Skipped:
-		return edgeNeutral // true, but there was nothing to choose
+		return edgeNeutral // true, but its source had no choice to make
 	case skipped:
 		return edgeNeutral
 	}
 	return edgeLive
 }
 
-// holds evaluates the condition of an edge, or recalls what its judge said.
+// holds evaluates the condition of an edge, or returns the result that evaluateElse has stored.
 func (f *frame) holds(e int32) bool {
 	edge := &f.p.Edges[e]
 	if edge.Judged {
@@ -172,14 +171,14 @@ func (f *frame) holds(e int32) bool {
 	return ok
 }
 
-// judge decides all conditions behind a source with an else edge at once.
+// evaluateElse evaluates the conditions of all edges out of a source with an else edge.
 func (f *frame) evaluateElse(j int32) {
 	if f.Stopped {
 		return
 	}
 	judge := &f.p.Judges[j]
 	if f.v[judge.Source].Skip == skipRace {
-		return // and so is whatever it leads to
+		return // its successors are cancelled as well
 	}
 	env := levelEnv{f, judge.Level}
 	any := false
@@ -210,7 +209,7 @@ func (f *frame) evaluateElse(j int32) {
 	}
 }
 
-// markHandled notes the failures that a live edge handles.
+// markHandled marks the failures that live edges handle.
 func (f *frame) markHandled(in []int32) {
 	for _, e := range in {
 		edge := &f.p.Edges[e]
@@ -220,14 +219,15 @@ func (f *frame) markHandled(in []int32) {
 	}
 }
 
-// handle records that a live on: fail edge with handles: true handles a failure.
+// handle marks the failure of the source of an edge as handled. The edge is live and has on: fail
+// and handles: true.
 func (f *frame) handle(e int32) {
 	from := f.p.Edges[e].From
 	f.v[from].Handled = true
 	f.emitHandled(from, e)
 }
 
-// choose lets a vertex run as soon as the fields it reads are there.
+// choose lets a vertex run as soon as the fields that it reads are complete.
 func (f *frame) choose(v int32) {
 	f.v[v].Phase = chosen
 	if f.v[v].Waits == 0 {
@@ -259,7 +259,7 @@ func (f *frame) skip(v int32, why skipReason, edge int32) {
 	f.resolve(v, core.Skipped)
 }
 
-// resolve ends a vertex: its writes are in the ledger by now, or it has none.
+// resolve ends a vertex whose writes, if any, are in the ledger.
 func (f *frame) resolve(v int32, s core.Status) {
 	x := &f.v[v]
 	if x.Phase == resolved {
@@ -273,14 +273,14 @@ func (f *frame) resolve(v int32, s core.Status) {
 	for _, g := range f.p.OutGates(v) {
 		f.openGate(g)
 	}
-	if f.barrier && f.p.Vertices[v].Level == f.Level { // who loses a race may end before its level
+	if f.barrier && f.p.Vertices[v].Level == f.Level { // a vertex that lost a race may end before its level
 		if f.LevelLeft--; f.LevelLeft == 0 {
 			f.queue = append(f.queue, gate{levelGate, 0})
 		}
 	}
 }
 
-// openGate counts down what a vertex or judge waits for.
+// openGate opens one gate of a vertex, of an else edge's source or of a branch of a join.
 func (f *frame) openGate(g int32) {
 	if n := int32(len(f.v)); g >= n {
 		if g -= n; int(g) >= len(f.ElseGates) {
@@ -295,13 +295,13 @@ func (f *frame) openGate(g int32) {
 		return
 	}
 	if f.Clean && x.Waits == 0 && !f.p.Vertices[g].Conditional && !f.Stopped {
-		f.makeStartable(g) // what decide would find, without the detour
+		f.makeStartable(g) // decide would come to the same result
 		return
 	}
 	f.queue = append(f.queue, gate{decideGate, g})
 }
 
-// openLevel lets the next level be decided (barrier only).
+// openLevel starts the next level of a run with barrier.
 func (f *frame) openLevel() {
 	f.Level++
 	if int(f.Level) >= len(f.p.Levels)-1 {
@@ -320,7 +320,7 @@ func (f *frame) openLevel() {
 	}
 }
 
-// contribute resolves a vertex's slot in each field it may write.
+// contribute resolves the slot of a vertex in each field that it may write.
 func (f *frame) contribute(v int32, value func(field int32) (one any, many []any)) {
 	for _, s := range f.p.Vertices[v].Writes {
 		col := f.ledger.Column(int(s.Field))
@@ -334,8 +334,8 @@ func (f *frame) contribute(v int32, value func(field int32) (one any, many []any
 	}
 }
 
-// forget drops the prefixes of a field that nobody can look at any more. It is asked
-// when there is a new one, so each reader is passed once.
+// forget drops the prefixes of a field that no reader can look at any more. It is called for each
+// new prefix, so it passes each reader once.
 func (f *frame) forget(field int32, col *state.Column) {
 	readers, at := f.p.Readers[field], f.doneAt[field]
 	for int(at) < len(readers) && f.readerDone(readers[at]) {
@@ -349,8 +349,8 @@ func (f *frame) forget(field int32, col *state.Column) {
 	col.Forget(k, false)
 }
 
-// looked reports whether a reader has seen all it will ever see. An attempt that is
-// retried, or issued again by a restored machine, looks again.
+// readerDone reports whether a reader has seen all that it will ever see. An attempt that is
+// retried, or reissued by a restored machine, reads again.
 func (f *frame) readerDone(r plan.Reader) bool {
 	switch r.Gate {
 	case plan.GateDecide:
@@ -365,8 +365,8 @@ func (f *frame) readerDone(r plan.Reader) bool {
 
 func nothing(int32) (any, []any) { return core.Missing, nil }
 
-// advance releases the readers that waited for a prefix of a field, and the
-// writer whose turn it is at a refusing field.
+// advance releases the readers that waited for a prefix of a field, and the writer whose turn it
+// is if the field can reject writes.
 func (f *frame) advance(field, cursor int32) {
 	readers := f.p.Readers[field]
 	at := f.readersAt[field]

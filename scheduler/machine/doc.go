@@ -1,7 +1,7 @@
-// Package machine decides what a run does next. It is a deterministic state
-// machine: it is told what happened (Apply), it answers what to do (Next), and
-// it does nothing itself. There is no goroutine, clock, randomness or I/O in
-// it, and no result depends on map order; time and jitter arrive inside events.
+// Package machine decides what a run does next. It is a deterministic state machine: Apply tells
+// it what happened, Next returns what to do, and it does nothing itself. It has no goroutine,
+// clock, randomness or I/O, and no result depends on the order of a map. Time and jitter arrive
+// in events.
 //
 //	m, err := machine.New(plan, inputs, machine.Options{})
 //	for !m.Done() {
@@ -11,12 +11,12 @@
 //		m.Apply(<-answers) // a *machine.Event
 //	}
 //
-// One machine holds a whole run: nested workflows, pipelines and loops are
-// frames inside it, a fan-out is a command over a range of items. The local
-// driver, a test that shuffles answers, and a distributed engine drive the same
-// machine. A Machine belongs to one goroutine at a time.
+// One machine holds a whole run: nested workflows, pipelines and loops are frames inside it, and
+// a fan-out is a command over a range of items. The local driver, a test that shuffles answers
+// and a distributed engine drive the same machine. A Machine must be used by one goroutine at a
+// time.
 //
-// The scripts in testdata show the rules by example: what happens to a machine, and the
-// commands that it issues. testdata/README.md describes how to read and write them;
-// go test -update rewrites their transcripts.
+// The scripts in testdata show the rules by example: the events that a machine receives and the
+// commands that it issues. testdata/README.md describes how to read and write them; go test
+// -update rewrites their transcripts.
 package machine

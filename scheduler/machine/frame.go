@@ -6,33 +6,33 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// vertex is the run-time side of a plan.Vertex. It holds no pointers, so that the
-// garbage collector passes over those of a large graph.
+// vertex is the run-time state of a plan.Vertex. It holds no pointers, so that the garbage
+// collector need not scan the vertices of a large graph.
 type vertex struct {
-	Pending  int32       `json:"pending,omitempty"` // gates before the decision
-	Waits    int32       `json:"waits,omitempty"`   // fields before the start
+	Pending  int32       `json:"pending,omitempty"` // open gates before the decision
+	Waits    int32       `json:"waits,omitempty"`   // incomplete fields that it reads
 	Attempts int32       `json:"attempts,omitempty"`
 	Phase    phase       `json:"phase,omitempty"`
 	Status   core.Status `json:"status,omitempty"`
 	Skip     skipReason  `json:"skip,omitempty"`
-	Handled  bool        `json:"handled,omitempty"` // an on: fail edge with handles: true led from it to a target that ran
+	Handled  bool        `json:"handled,omitempty"` // an edge with on: fail and handles: true led from it to a target that ran
 	Started  int64       `json:"started,omitempty"`
 	Ended    int64       `json:"ended,omitempty"`
 }
 
 // endReason explains why a vertex failed or was skipped.
 type endReason struct {
-	Failure *core.Failure `json:"failure,omitempty"` // nil unless the vertex failed
-	Cause   core.Ordinal  `json:"cause,omitzero"`    // the vertex at which the failure that led to a skip began
+	Failure *core.Failure `json:"failure,omitempty"` // nil if the vertex was skipped
+	Cause   core.Ordinal  `json:"cause,omitzero"`    // the vertex where the failure behind a skip began
 	Edge    core.Ordinal  `json:"edge,omitzero"`     // the edge that decided a skip
 }
 
-// frame is one run of one graph: the run itself or a nested run. Its exported fields are in
-// snapshots as they are; frameJSON adds the rest.
+// frame is one run of one graph: the run itself or a nested run. Snapshots contain its exported
+// fields; frameJSON adds the rest.
 type frame struct {
 	ID     int64        `json:"id"`
 	Path   string       `json:"path,omitempty"`
-	Owner  ID           `json:"owner"` // the work in the parent that this frame does
+	Owner  ID           `json:"owner"` // the work in the parent that the frame executes
 	Inputs *core.Object `json:"inputs,omitempty"`
 
 	EndReasons []endReason       `json:"end_reasons,omitempty"` // by vertex; nil until a vertex fails or is skipped
@@ -42,19 +42,19 @@ type frame struct {
 	JoinGates  []int32           `json:"join_gates,omitempty"` // open gates of each branch of a join
 
 	Outputs     values                  `json:"outputs,omitempty"`     // by node; nil until a node sends something
-	Uncommitted map[int32]*Outcome      `json:"uncommitted,omitempty"` // results that wait for their commit, by vertex
-	Details     map[int32]attemptDetail `json:"details,omitempty"`     // of the attempts of plain nodes, by vertex
+	Uncommitted map[int32]*Outcome      `json:"uncommitted,omitempty"` // by vertex; results that wait for their turn to be committed
+	Details     map[int32]attemptDetail `json:"details,omitempty"`     // by vertex; attempts of plain nodes
 	Notes       map[int32]string        `json:"notes,omitempty"`       // by node
 	Changes     map[int32]string        `json:"changes,omitempty"`     // by node: the setting that changed its status
-	Usage       map[int32]core.Usage    `json:"usage,omitempty"`       // of the models that a node called
+	Usage       map[int32]core.Usage    `json:"usage,omitempty"`       // by node: usage of models
 
-	Level     int32 `json:"level,omitempty"` // the level that runs, with barrier
+	Level     int32 `json:"level,omitempty"` // the current level of a run with barrier
 	LevelLeft int32 `json:"level_left,omitempty"`
 	Clean     bool  `json:"clean,omitempty"` // every vertex resolved so far succeeded
 	Stopped   bool  `json:"stopped,omitempty"`
-	FailedRun bool  `json:"failed_run,omitempty"` // stopped by fail_run
-	Expired   bool  `json:"expired,omitempty"`    // stopped by its deadline
-	Deadline  int64 `json:"deadline,omitempty"`   // end of the timeout of its node, 0 if it has none
+	FailedRun bool  `json:"failed_run,omitempty"` // by a failure whose policy is fail_run
+	Expired   bool  `json:"expired,omitempty"`    // by its deadline
+	Deadline  int64 `json:"deadline,omitempty"`   // when the timeout of its node ends, 0 if there is none
 
 	m      *Machine
 	p      *plan.Plan
@@ -64,27 +64,27 @@ type frame struct {
 	v         []vertex
 	ledger    *state.Ledger
 	readersAt []int32 // next reader of each field
-	doneAt    []int32 // first reader of each field that may yet look
+	doneAt    []int32 // first reader of each field that has not read everything yet
 	tasks     []task  // by vertex; nil until one is needed
 
 	group          group
 	ready          bitset // startable vertices that need a slot, by rank
-	hasSlot        bitset // vertices that hold their slot and can start more
-	queue          []gate // work list of settle
+	hasSlot        bitset // vertices that hold a slot and can start more
+	queue          []gate // gates that propagate has to handle
 	unresolved     int
 	inFlight       int  // handlers of this frame in flight
-	children       int  // nested frames alive
-	fastPath       bool // nobody listens, and there are no inputs: a bare node is given nothing
-	mayRunUserCode bool // code of the user's may run in it, see guard.go
+	children       int  // nested frames that have not ended
+	fastPath       bool // bare nodes get no call: there are no inputs, and no events are emitted
+	mayRunUserCode bool // see guard.go
 	barrier        bool
-	stopping       bool // a failure is being resolved that stops it
+	stopping       bool // a failure that stops the frame is being committed
 
-	pending         map[ID]*pendingPlace // results that wait to be put in place
-	pendingVertices []int32              // the vertices they are of, ascending
-	claimCursor     int                  // claimers that are resolved without a gap
+	pending         map[ID]*pendingPlace // results that wait to be placed, or are being placed
+	pendingVertices []int32              // the vertices of pending, ascending
+	claimCursor     int                  // number of leading claimers that are resolved
 }
 
-// gate is an entry of the work list.
+// gate is an entry of the queue of a frame.
 type gate struct {
 	kind gateKind
 	at   int32
@@ -103,22 +103,22 @@ const (
 // task is a vertex that consists of many executions.
 type task interface {
 	slotHolder
-	// canStart reports whether startOne would find something, limits included,
-	// except for the slot of the task itself.
+	// canStart reports whether startOne would start something. It considers all limits except the
+	// slot of the task itself.
 	canStart() bool
-	// startOne starts one piece of user code and reports whether it did.
+	// startOne starts one handler and reports whether it did.
 	startOne() bool
-	// answer takes in an answer; false drops it.
+	// answer handles an answer. It returns false if the answer does not fit and is to be dropped.
 	answer(e *Event) bool
 	// holds reports whether the task holds a slot.
 	holds() bool
-	// find returns the execution that an id names, nil if it has ended.
+	// find returns the execution with an ID, nil if it has ended.
 	find(id ID) work
-	// commit is called when it is the task's turn at refusing fields.
+	// commit is called when it is the turn of the task at fields that can reject writes.
 	commit()
-	// stop ends what is neither started nor in flight.
+	// stop ends the executions that have no handler in flight.
 	stop()
-	// reissue issues again what is in flight, and sets the timers again.
+	// reissue issues the commands in flight again and sets the timers again.
 	reissue()
 }
 
@@ -135,7 +135,7 @@ func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, s
 	return f
 }
 
-// attach makes a frame, which is new or was read from a snapshot, part of the machine.
+// attach makes a frame, new or read from a snapshot, part of the machine.
 func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	f.m, f.p, f.parent = m, p, parent
 	f.ledger = state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard)
@@ -160,12 +160,12 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	f.mode = newPlanner(f)
 }
 
-// ended reports whether nothing is left to do or to wait for.
+// ended reports whether the frame has nothing left to do or to wait for.
 func (f *frame) ended() bool {
 	return f.unresolved == 0 || f.Stopped && f.inFlight == 0 && f.children == 0
 }
 
-// settle works off the consequences of what was resolved.
+// propagate handles the consequences of resolved vertices until the queue is empty.
 func (f *frame) propagate() {
 	for len(f.queue) > 0 {
 		g := f.queue[len(f.queue)-1]
@@ -199,8 +199,8 @@ func (f *frame) byRank(r int32) int32 {
 	return f.p.ByRank[r]
 }
 
-// startOne starts the first piece of user code that may start, in canonical
-// order, and reports whether there was one.
+// startOne starts the first handler that may start, in canonical order, and reports whether there
+// was one.
 func (f *frame) startOne() bool {
 	for !f.Stopped {
 		r := f.hasSlot.first()
@@ -234,7 +234,7 @@ func (f *frame) startOne() bool {
 	return false
 }
 
-// canStart reports whether startOne would find something to look at.
+// canStart reports whether startOne would find a vertex to start.
 func (f *frame) canStart() bool {
 	if f.Stopped {
 		return false
@@ -242,9 +242,10 @@ func (f *frame) canStart() bool {
 	return !f.hasSlot.empty() || f.group.active < f.group.limit && !f.ready.empty()
 }
 
-// answer takes in an answer to work of this frame; false drops it.
+// answer handles an answer to work of this frame. It returns false if the answer does not fit and
+// is to be dropped.
 func (f *frame) answer(e *Event) bool {
-	if e.ID.Node < 0 { // about the frame as a whole
+	if e.ID.Node < 0 { // the frame as a whole
 		return f.mode.answer(e)
 	}
 	if e.Kind == Placed || e.Kind == Gone {
@@ -277,7 +278,7 @@ func (f *frame) setTask(v int32, t task) {
 	f.tasks[v] = t
 }
 
-// refresh puts a vertex with a task where startOne looks for it, or removes it.
+// refresh adds a vertex with a task to the sets that startOne searches, or removes it.
 func (f *frame) refresh(v int32) {
 	t, r := f.task(v), f.rank(v)
 	if t == nil {
@@ -296,10 +297,10 @@ func (f *frame) refresh(v int32) {
 	}
 }
 
-// at returns a field after its first k writers, which are resolved.
+// at returns the value of a field after its first k writers, which must be resolved.
 func (f *frame) at(field, k int) any { return f.ledger.At(field, k) }
 
-// name returns the path of a node for events and errors.
+// name returns the path of a node in events and errors.
 func (f *frame) name(id string) string {
 	if f.Path == "" {
 		return id
@@ -307,7 +308,7 @@ func (f *frame) name(id string) string {
 	return f.Path + "/" + id
 }
 
-// fate returns why a vertex failed or was skipped.
+// endReason returns why a vertex failed or was skipped.
 func (f *frame) endReason(v int32) endReason {
 	if f.EndReasons == nil {
 		return endReason{}
@@ -322,12 +323,12 @@ func (f *frame) setEndReason(v int32, why endReason) {
 	f.EndReasons[v] = why
 }
 
-// setFailure notes the failure with which a vertex ends.
+// setFailure sets the failure of a vertex.
 func (f *frame) setFailure(v int32, fail *core.Failure) {
 	f.setEndReason(v, endReason{Failure: fail})
 }
 
-// output returns what a node sent, Missing for nothing.
+// output returns what a node sent, Missing if it sent nothing.
 func (f *frame) output(node int32) any {
 	if f.Outputs == nil {
 		return core.Missing

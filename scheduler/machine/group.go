@@ -1,21 +1,20 @@
 package machine
 
-// group is a limit on user code in flight. Groups nest: a fan-out, a unit or a
-// nested run counts as one slot of the group around it while user code of at
-// least one of its parts runs, and as none while all of them wait. A slot is
-// therefore never held by something that only waits for something inside it.
+// group limits the handlers in flight. Groups nest: a fan-out, a unit or a nested run takes one
+// slot of the group around it while at least one of its handlers runs, and none while all of them
+// wait. So a slot is never held by something that only waits for its own parts.
 type group struct {
 	parent *group
 	limit  int
 	active int
-	// holder is told when the group begins or ends to hold a slot of its
-	// parent; nil for the frame of the whole run.
+	// holder is notified when the group takes or releases a slot of its parent; nil for the frame
+	// of the whole run.
 	holder slotHolder
 }
 
 type slotHolder interface{ slotChanged() }
 
-// free reports whether one more piece of user code may start in the group.
+// free reports whether another handler may start in the group.
 func (g *group) free() bool {
 	for ; g != nil; g = g.parent {
 		if g.active >= g.limit {
@@ -52,7 +51,7 @@ func (g *group) release() {
 	}
 }
 
-// freeBelow is free without asking the group top and what is around it.
+// freeBelow is like free, but ignores the group top and the groups around it.
 func (g *group) freeBelow(top *group) bool {
 	for ; g != nil && g != top; g = g.parent {
 		if g.active >= g.limit {

@@ -11,60 +11,61 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// Options are the settings of one run. The zero value takes what the plan says.
+// Options are the settings of one run. The zero value uses the settings of the plan.
 type Options struct {
-	// Run is the id of the run.
+	// Run is the ID of the run.
 	Run string
-	// Concurrency overrides the plan's; 0 keeps it, or 1 if the plan leaves it
-	// open. It holds for the run's own graph, not for nested ones.
+	// Concurrency overrides the concurrency of the plan. 0 keeps it, or means 1 if the plan sets
+	// none. It applies to the graph of the run, not to nested runs.
 	Concurrency int
-	// MaxInFlight caps user code in flight over everything; 0 keeps the plan's.
+	// MaxInFlight limits the handlers in flight of the run and its nested runs together; 0 keeps
+	// the limit of the plan.
 	MaxInFlight int
 	// Barrier finishes each level before the next one starts.
 	Barrier bool
-	// FailFast ends a walk that a model routes, nested ones too, at the first visit that
-	// fails.
+	// FailFast ends a walk that a model routes at the first visit that fails. It applies to
+	// nested walks too.
 	FailFast bool `json:",omitempty"`
-	// MaxVisits overrides how many visits the run may make if it is a walk that a model
-	// routes; 0 keeps the plan's.
+	// MaxVisits overrides the maximum number of visits of a walk that a model routes; 0 keeps the
+	// limit of the plan.
 	MaxVisits int `json:",omitempty"`
 	// Events makes the machine issue OpEmit commands.
 	Events bool
-	// Seed spreads the waits of retry policies that ask for jitter; drivers draw
-	// one at random for each run. 0 spreads nothing.
+	// Seed is the source of the jitter of retry policies. Drivers draw a random seed for each
+	// run; 0 disables jitter.
 	Seed uint64 `json:",omitempty"`
-	// Guard calls code of the user's that the machine needs the result of at once:
-	// reducers, and what merges values of Go types. nil calls it in place.
+	// Guard calls user code whose result the machine needs at once: reducers, and methods of Go
+	// types that are called to merge their values. If Guard is nil, the code is called directly.
 	Guard state.Guard `json:"-"`
 }
 
 // Machine is one run. See the package comment.
 type Machine struct {
 	plan         *plan.Plan
-	fingerprint  string // of the plan, and its order, once they are needed
+	fingerprint  string // of the plan; fingerprint and order are computed on demand
 	order        string
 	opts         Options
 	maxInFlight  int
 	inFlight     int
 	root         *frame
 	upserts      upserts
-	frames       []*frame         // that have not ended, in the order of their begin
-	nested       map[int64]*frame // the nested ones of them, by id
+	frames       []*frame         // frames that have not ended, in order of their start
+	nested       map[int64]*frame // the frames of nested runs, by ID
 	out          []Command
 	spare        []Command
-	now          int64 // the latest time any event carried
+	now          int64 // the latest time of any event
 	seq          int64
 	cancelled    bool
 	finished     bool
-	endPublished bool // the end was published before the snapshot this came from
+	endPublished bool // the RunFinished event was emitted before the snapshot was taken
 	dropped      int
 
-	claims        map[string]claimant // what was replaced, and by whom last
-	pendingFrames []*frame            // that have results which wait for their turn
+	claims        map[string]claimant // by target: the execution that replaced it last
+	pendingFrames []*frame            // frames with results that wait to be placed
 }
 
-// New returns a machine at the start of a run. Inputs are checked against the
-// plan; what is wrong with them is the error.
+// New returns a machine at the start of a run. It returns an error if the inputs do not fit the
+// plan.
 func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
 	if err := checkPlanners(p, nil); err != nil {
 		return nil, err
@@ -99,8 +100,8 @@ func firstPositive(values ...int) int {
 	return 0
 }
 
-// Next returns what is to be done now, in order; none when the machine waits
-// for answers. The slice is valid until the call after the next one.
+// Next returns the commands to execute now, in order. It returns none if the machine waits for
+// answers. The slice is valid until the next call of Next returns.
 func (m *Machine) Next() []Command {
 	m.place()
 	for m.inFlight < m.maxInFlight && m.root.startOne() {
@@ -117,11 +118,12 @@ func (m *Machine) Next() []Command {
 // Done reports whether the run is over and OpFinish has been issued.
 func (m *Machine) Done() bool { return m.finished }
 
-// Dropped returns how many answers came twice or too late and were dropped.
+// Dropped returns the number of answers that were dropped because they were duplicates or too
+// late.
 func (m *Machine) Dropped() int { return m.dropped }
 
-// Apply takes in what happened. An answer to a command that is not (or no
-// longer) open is counted and dropped. The event is read only during the call.
+// Apply handles an event. An answer to a command that is not open, or no longer open, is counted
+// and dropped. Apply does not keep the event.
 func (m *Machine) Apply(e *Event) {
 	m.now = max(m.now, e.Ended)
 	if e.Kind == Cancel {
@@ -145,8 +147,8 @@ func (m *Machine) Apply(e *Event) {
 	m.notifyParents(f)
 }
 
-// frame returns the frame of an id, nil when it has ended. Ids are not used again: a
-// late answer must not meet another frame.
+// frame returns the frame with an ID, nil if it has ended. IDs are not reused, so a late answer
+// cannot reach another frame.
 func (m *Machine) frame(id int64) *frame {
 	if id == 0 {
 		return m.root
@@ -154,9 +156,8 @@ func (m *Machine) frame(id int64) *frame {
 	return m.nested[id]
 }
 
-// frameID is the id of the nested run that does a piece of work. It follows from the id of
-// that work alone. Should a run that has not ended have it by chance, the next free number is
-// taken.
+// frameID returns the ID of the nested run that executes owner. It is derived from that ID alone.
+// On the unlikely collision with a run that has not ended, the next free number is used.
 func (m *Machine) frameID(owner ID) int64 {
 	id := int64(backoff.Mix(uint64(owner.Frame), uint32(owner.Node), uint32(owner.From), uint32(owner.Attempt)) >> 12)
 	for id == 0 || m.nested[id] != nil {
@@ -165,14 +166,14 @@ func (m *Machine) frameID(owner ID) int64 {
 	return id
 }
 
-// end forgets a nested run.
+// end removes a nested run.
 func (m *Machine) end(f *frame) {
 	delete(m.nested, f.ID)
 	at := slices.Index(m.frames, f)
 	m.frames = slices.Delete(m.frames, at, at+1)
 }
 
-// ripple lets the frames around f notice that it ended or has work again.
+// notifyParents tells the frames around f that f has ended or may have work again.
 func (m *Machine) notifyParents(f *frame) {
 	for f.parent != nil {
 		f.parent.mode.noteActivity()
@@ -188,7 +189,7 @@ func (m *Machine) notifyParents(f *frame) {
 
 func (m *Machine) command(c Command) { m.out = append(m.out, c) }
 
-// emit issues an event. The driver stamps its time.
+// emit issues an event. The driver sets its time.
 func (m *Machine) emit(e core.Event) {
 	m.seq++
 	e.V, e.Seq, e.Run = core.EventVersion, m.seq, m.opts.Run
@@ -211,7 +212,7 @@ func (m *Machine) finish() {
 	m.command(Command{Op: OpFinish, Report: r})
 }
 
-// invariant stops the program when the machine contradicts itself.
+// invariant panics if the machine contradicts itself.
 func invariant(ok bool, format string, args ...any) {
 	if !ok {
 		panic("machine: " + fmt.Sprintf(format, args...))

@@ -5,7 +5,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is the visit of a plain node: attempts, commit, end.
+// This file implements plain nodes: their attempts, their commit and their end.
 
 // plainNode is the execution of a plain node.
 type plainNode struct {
@@ -21,13 +21,13 @@ func (w plainNode) group() *group   { return &w.f.group }
 func (w plainNode) path() string    { return w.f.name(w.def().ID) }
 func (w plainNode) givenUp() bool   { return w.vertex().Phase == beingCancelled }
 func (w plainNode) mayPlace() bool  { return true }
-func (w plainNode) withdraw()       {} // what was never reached gets no status
+func (w plainNode) withdraw()       {} // a node that was never reached gets no status
 func (w plainNode) afterAnswer()    { w.f.refresh(w.v) }
 
 func (w plainNode) load() attempt {
 	x := w.vertex()
 	a := attempt{Phase: x.Phase, Number: x.Attempts, attemptDetail: w.f.Details[w.v]}
-	if x.Phase == beingCancelled { // its handler is awaited, or its result
+	if x.Phase == beingCancelled { // its handler is awaited, or the placement of its result
 		a.Phase = running
 		if w.f.placing(w.id()) {
 			a.Phase = placing
@@ -95,9 +95,8 @@ func (w plainNode) ended(o *Outcome, at int64) {
 	w.f.conclude(w.v, o, at)
 }
 
-// startPlain starts a vertex that just got its slot. It reports whether user
-// code started; fan-outs, units and nested runs become tasks, whose parts are
-// started one by one.
+// startPlain starts a vertex that just got its slot, and reports whether a handler was started. A
+// fan-out, unit or nested run becomes a task, whose parts are started one by one.
 func (f *frame) startPlain(v int32) bool {
 	pv, x := &f.p.Vertices[v], &f.v[v]
 	x.Phase = running
@@ -116,7 +115,7 @@ func (f *frame) startPlain(v int32) bool {
 	return begin(plainNode{f, v})
 }
 
-// startBare is the rest of startPlain for a vertex whose handler is given nothing.
+// startWithoutCall continues startPlain for a node whose handler gets no call.
 func (f *frame) startWithoutCall(pv *plan.Vertex, x *vertex) {
 	if x.Attempts++; x.Attempts == 1 {
 		x.Started = f.m.now
@@ -124,8 +123,8 @@ func (f *frame) startWithoutCall(pv *plan.Vertex, x *vertex) {
 	f.run(&f.p.Nodes[pv.Node], ID{Frame: f.ID, Node: pv.Node, Attempt: x.Attempts}, nil, &f.group)
 }
 
-// answerBare takes in that such a handler ended well and had nothing to say. It does
-// what answer does; false leaves the rest to it.
+// answerWithoutCall handles the success of a node without a call and without results. It has the
+// effect of answer, and returns false for all other answers.
 func (f *frame) answerWithoutCall(e *Event) bool {
 	v := f.p.Nodes[e.ID.Node].Vertex
 	x := &f.v[v]
@@ -141,8 +140,8 @@ func (f *frame) answerWithoutCall(e *Event) bool {
 	return true
 }
 
-// conclude takes the outcome of a plain node's last attempt and commits what the visit
-// comes to, now or when its turn at a refusing field comes.
+// conclude handles the outcome of the last attempt of a plain node. It commits the outcome of the
+// visit, now or when its turn at a field that can reject writes comes.
 func (f *frame) conclude(v int32, o *Outcome, at int64) {
 	x := &f.v[v]
 	x.Ended = at
@@ -167,8 +166,8 @@ func (f *frame) conclude(v int32, o *Outcome, at int64) {
 	f.commit(v, o)
 }
 
-// turn reports whether all earlier writers of the refusing fields among the
-// writes are resolved.
+// mayCommit reports whether all earlier writers are resolved of those fields among writes that
+// can reject writes.
 func (f *frame) mayCommit(v int32, writes []plan.Write) bool {
 	for _, w := range writes {
 		if f.p.Schema.Fields[w.Field].Refuses && f.ledger.Column(int(w.Field)).Cursor() < int(f.slot(v, w.Field)) {
@@ -178,7 +177,7 @@ func (f *frame) mayCommit(v int32, writes []plan.Write) bool {
 	return true
 }
 
-// slot returns the place of a vertex among the writers of a field.
+// slot returns the position of a vertex among the writers of a field.
 func (f *frame) slot(v, field int32) int32 {
 	for _, s := range f.p.Vertices[v].Writes {
 		if s.Field == field {
@@ -188,7 +187,7 @@ func (f *frame) slot(v, field int32) int32 {
 	return -1
 }
 
-// commitTurn is called when the cursor of a refusing field has reached v.
+// tryCommit is called when the cursor of a field that can reject writes has reached v.
 func (f *frame) tryCommit(v int32) {
 	if f.v[v].Phase != committing || f.Stopped {
 		return
@@ -205,7 +204,7 @@ func (f *frame) tryCommit(v int32) {
 	f.commit(v, o)
 }
 
-// commit stores the writes of a plain node, all or none.
+// commit stores all writes of a plain node, or none if a field rejects one.
 func (f *frame) commit(v int32, o *Outcome) {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
 	if f.p.Vertices[v].Refuses {
@@ -240,7 +239,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 	f.resolve(v, status)
 }
 
-// refused returns the error with which a refusing field would meet a write.
+// rejection returns the error of a write that its field rejects, nil if the field accepts it.
 func (f *frame) rejection(w plan.Write) error {
 	if !f.p.Schema.Fields[w.Field].Refuses {
 		return nil
@@ -258,7 +257,7 @@ func (f *frame) note(node int32, text string) {
 	f.Notes[node] = text
 }
 
-// changed notes why a node's status is not what its last attempt came to.
+// changed stores which setting changed the status of a node after its last attempt.
 func (f *frame) changed(node int32, why string) {
 	if why == "" {
 		return
@@ -269,7 +268,7 @@ func (f *frame) changed(node int32, why string) {
 	f.Changes[node] = why
 }
 
-// fail ends a vertex with a failure and does what its policy says.
+// fail ends a vertex with a failure and applies its policy.
 func (f *frame) fail(v int32, fail *core.Failure) {
 	f.setFailure(v, fail)
 	f.setStopping(v, fail)
@@ -278,7 +277,7 @@ func (f *frame) fail(v int32, fail *core.Failure) {
 	f.endFailed(v)
 }
 
-// endFailed resolves a failed vertex whose contribution is in the ledger.
+// endFailed resolves a failed vertex whose writes are in the ledger.
 func (f *frame) endFailed(v int32) {
 	if f.policy(v) == plan.PolicySkip && !f.endReason(v).Failure.FailsRun {
 		f.emitHandled(v, -1)
@@ -290,19 +289,19 @@ func (f *frame) endFailed(v int32) {
 	}
 }
 
-// stops reports whether a failure of a vertex stops the run.
+// stops reports whether a failure of a vertex stops the frame.
 func (f *frame) stops(v int32, fail *core.Failure) bool {
 	return f.policy(v) == plan.PolicyFailRun || fail.FailsRun
 }
 
-// doom keeps what reads the writes of a vertex from becoming ready, if the failure that
-// it is about to end with stops the run.
+// setStopping is called before a vertex ends. If its failure stops the frame, readers of its
+// writes do not become startable.
 func (f *frame) setStopping(v int32, fail *core.Failure) {
 	f.stopping = fail != nil && f.stops(v, fail)
 }
 
-// policy is what holds for the failure of a vertex. Failures of members follow
-// the members' policies: a failing member that stops the run has done so itself.
+// policy returns the policy for the failure of a vertex. Failures of members follow the policies
+// of the members: a member with fail_run has stopped the frame itself.
 func (f *frame) policy(v int32) plan.Policy {
 	if u := f.p.Vertices[v].Unit; u != nil {
 		if t, ok := f.task(v).(*unit); ok && t.Failed > 0 {
@@ -311,7 +310,7 @@ func (f *frame) policy(v int32) plan.Policy {
 			}
 			return plan.PolicyDefault
 		}
-		return u.Policy // for the unit's own faults
+		return u.Policy // for failures of the unit itself
 	}
 	return f.p.Nodes[f.p.Vertices[v].Node].Policy
 }
