@@ -145,7 +145,7 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *core.Objec
 		return nil, c.mask.Error(err)
 	}
 	if h.pages != nil {
-		return &pageStream{pager: h.pager(c)}, nil
+		return &pageStream{pager: h.pager(c, in.Logger())}, nil
 	}
 	a, err := c.send(ctx, c.url)
 	if err != nil {
@@ -180,7 +180,7 @@ func (h *handler) one(ctx context.Context, c *call) (core.Result, error) {
 
 // all fetches all pages and stores their rows.
 func (h *handler) all(ctx context.Context, in core.Input, c *call) (core.Result, error) {
-	p := h.pager(c)
+	p := h.pager(c, in.Logger())
 	rows := []any{}
 	for {
 		page, err := p.next(ctx)

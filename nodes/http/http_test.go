@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -337,6 +338,33 @@ func TestPages(t *testing.T) {
 		}
 		if got := pull(t, node+`, "stream": true}`, -1); got != fmt.Sprintf(`[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4}] {"rows":5,"pages":%d}`, count) {
 			t.Errorf("%s as a stream: %s", p, got)
+		}
+	}
+}
+
+// A first page without the member that leads to the next page is a warning.
+func TestFirstPageWithoutNext(t *testing.T) {
+	var answer string
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, answer) })
+	for _, c := range []struct{ answer, next, want string }{
+		{`{"rows": [{"n": 1}], "meta": {"next": "b"}}`, "meta.nxt", `pages.next: page 1 has no meta.nxt (did you mean "next"?), so it was taken for the last page`},
+		{`{"rows": [{"n": 1}], "meta": {"next": "b"}}`, "$.mta.next", `pages.next: page 1 has no mta (did you mean "meta"?), so`},
+		{`{"rows": [{"n": 1}], "meta": "b"}`, "meta.next", `pages.next: page 1 has no meta.next, so`},
+		{`{"rows": [{"n": 1}], "meta": {"next": null}}`, "meta.next", ""},
+		{`{"rows": [{"n": 1}], "meta": {"next": ""}}`, "meta.next", ""},
+		{`{"rows": [{"n": 1}], "meta": null}`, "meta.next", ""},
+		{`{"rows": []}`, "meta.next", ""}, // nothing is lost
+	} {
+		for _, by := range []string{`"by": "cursor", "param": "after"`, `"by": "link"`} {
+			answer = c.answer
+			made := compile(t, fmt.Sprintf(`{"url": "%s", "rows": "rows", "pages": {%s, "next": "%s"}, "writes": ["all"]}`, s.URL, by, c.next), core.Env{})
+			log := &nodestest.Log{}
+			in := shared()
+			in.Log = slog.New(log)
+			_, err := made.Handler.Handle(t.Context(), core.NewInput("run1", "n", 1, in))
+			if got := log.Text(); err != nil || !strings.Contains(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("%s of %s: %q, %v, want %q", c.next, c.answer, got, err, c.want)
+			}
 		}
 	}
 }

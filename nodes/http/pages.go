@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strconv"
@@ -47,10 +48,11 @@ type pager struct {
 	fetched int
 	status  int
 	last    []any // the rows of the page before
+	log     *slog.Logger
 }
 
-func (h *handler) pager(c *call) *pager {
-	p := &pager{h: h, c: c, url: c.url, at: h.pages.from}
+func (h *handler) pager(c *call, log *slog.Logger) *pager {
+	p := &pager{h: h, c: c, url: c.url, at: h.pages.from, log: log}
 	if h.pages.by == byNumber || h.pages.by == byOffset {
 		p.ask(strconv.Itoa(p.at))
 	}
@@ -117,6 +119,9 @@ func (p *pager) fetch(ctx context.Context) ([]any, error) {
 		return nil, a.permanent(fmt.Errorf("%s of the answer is %s, want the array of rows", describe(p.h.rows), core.TypeName(v)))
 	}
 	p.status = a.status
+	if p.fetched == 0 && len(rows) > 0 {
+		p.warnOfNext(doc)
+	}
 	return rows, a.permanent(p.forward(a, doc, rows))
 }
 
@@ -155,6 +160,29 @@ func (p *pager) forward(a *answer, doc any, rows []any) error {
 		}
 	}
 	return p.follow(a, link)
+}
+
+// warnOfNext warns if the first page, of which doc is the answer, does not have the member that
+// leads to the next page: its name may be misspelt. What follows null is not looked for.
+func (p *pager) warnOfNext(doc any) {
+	next := p.h.pages.next
+	for i, name := range next {
+		o, ok := doc.(*core.Object)
+		if doc == nil {
+			return
+		}
+		hint := ""
+		if ok {
+			if doc, ok = o.Get(name); ok {
+				continue
+			}
+			if hint = core.DidYouMean(name, o.Keys()); hint != "" {
+				hint = " (" + hint + ")"
+			}
+		}
+		p.log.Warn(fmt.Sprintf("pages.next: page 1 has no %s%s, so it was taken for the last page", strings.Join(next[:i+1], "."), hint))
+		return
+	}
 }
 
 // word returns the text at the place of next; what is null or not there is "".
