@@ -450,8 +450,7 @@ func Example_gate() {
 	if err := findings.Err(false); err != nil {
 		panic(err)
 	}
-	// In a service this would send the question to a chat, and wait for the answer or
-	// ctx.
+	// In a service this would send the question to a chat, and wait for the answer or ctx.
 	ask := human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
 		for _, c := range q.Choices {
 			fmt.Println(q.Text, c.Key, c.Label, "->", c.Target)
