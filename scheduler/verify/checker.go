@@ -16,18 +16,18 @@ type Checker struct {
 	p      *plan.Plan
 	report Report
 
-	line     int
-	e        *core.Event // the current event
-	next     int64       // the expected number of the next event
-	limits   *core.Limits
-	inputs   *core.Object // the inputs of the run
-	started  bool
-	ended    bool
-	inFlight int
-	start    []any           // the starting values of the run's fields
-	timeless bool            // a wait could not be checked because an event has no time
-	hidden   map[string]bool // nodes whose slots are not visible in the log
-	unfolded []string        // fields whose final value could not be checked completely
+	line            int
+	e               *core.Event // the current event
+	next            int64       // the expected number of the next event
+	limits          *core.Limits
+	inputs          *core.Object // the inputs of the run
+	started         bool
+	ended           bool
+	inFlight        int
+	start           []any           // the starting values of the run's fields
+	lacksTimes      bool            // a wait could not be checked because an event has no time
+	hiddenSlots     map[string]bool // nodes whose slots are not visible in the log
+	uncheckedFields []string        // fields whose final value could not be checked completely
 
 	root   *frame
 	frames map[string]*frame // the frames in progress, by path
@@ -41,7 +41,7 @@ type Checker struct {
 
 // New returns a checker for the log of a run of p.
 func New(p *plan.Plan) *Checker {
-	c := &Checker{p: p, next: 1, frames: map[string]*frame{}, hidden: map[string]bool{}, units: map[*plan.Plan]map[string]int32{},
+	c := &Checker{p: p, next: 1, frames: map[string]*frame{}, hiddenSlots: map[string]bool{}, units: map[*plan.Plan]map[string]int32{},
 		replays: map[*expressions.Program]*expressions.Replay{}, length: expressions.MustCompile("length($.v)", expressions.Scope{})}
 	c.report = Report{Workflow: p.Name, Rules: Rules(), Unchecked: []Unchecked{}, Violations: []Violation{}}
 	c.root = c.open(p, "", nil)
@@ -85,7 +85,7 @@ func (c *Checker) Add(line int, e *core.Event) error {
 		c.breaks(Sequence, "the event belongs to run %q, but the log to run %q", e.Run, c.report.Run)
 		return nil
 	}
-	if slices.Contains(asides, e.Type) {
+	if slices.Contains(ignored, e.Type) {
 		return nil
 	}
 	if c.ended {
@@ -99,9 +99,9 @@ var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, 
 	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.NodeAsked, core.NodeAnswered,
 	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.SourcesResolved, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
 
-// asides are the event types that handlers and routers may emit at any time and that a
+// ignored are the event types that handlers and routers may emit at any time and that a
 // log may omit.
-var asides = []core.EventType{core.SourcesResolved, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
+var ignored = []core.EventType{core.SourcesResolved, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
 
 func typeNames() []string {
 	var names []string
@@ -150,7 +150,7 @@ func (c *Checker) dispatch() error {
 	if !ok {
 		return c.unknown("node", id, f.p)
 	}
-	if err := c.same(f, n); err != nil {
+	if err := c.sameNode(f, n); err != nil {
 		return err
 	}
 	if f.walk != nil {
@@ -238,8 +238,9 @@ func near(name string, names []string) string {
 	return ""
 }
 
-// same returns an error if the event describes the node differently from the workflow.
-func (c *Checker) same(f *frame, n *plan.Node) error {
+// sameNode returns an error if the event describes the node differently from the
+// workflow.
+func (c *Checker) sameNode(f *frame, n *plan.Node) error {
 	switch level, ok := c.e.Level.Get(); {
 	case ok && int32(level) != f.p.Vertices[n.Vertex].Level:
 		return c.mismatch("node %s is on level %d in the log and on level %d in the workflow: the log belongs to another version of it",
@@ -294,6 +295,6 @@ func (c *Checker) Finish() *Report {
 		c.unchecked(State, "the log does not say how the run ended")
 	}
 	slices.SortStableFunc(c.report.Violations, func(a, b Violation) int { return cmp.Compare(a.Line, b.Line) })
-	c.notTold()
+	c.reportUnchecked()
 	return &c.report
 }

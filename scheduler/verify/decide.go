@@ -16,7 +16,7 @@ const (
 	byFalse             // an incoming edge is false
 	byAllGone           // every predecessor was skipped
 	byJoin              // too few predecessors succeeded for its join
-	byLost              // it lost a race
+	byRace              // it lost a race
 	notDecided          // the log lacks the result of a condition
 )
 
@@ -42,7 +42,7 @@ func (f *frame) decide(i int32) decision {
 	}
 	if f.p.Vertices[i].AllDone {
 		for _, e := range in {
-			if f.p.Edges[e].Handles && f.v[f.p.Edges[e].From].status == core.Fail && f.says(e) == live {
+			if f.p.Edges[e].Handles && f.v[f.p.Edges[e].From].status == core.Fail && f.effectOf(e) == live {
 				d.handled = append(d.handled, e)
 			}
 		}
@@ -50,12 +50,12 @@ func (f *frame) decide(i int32) decision {
 	}
 	blocked, untrue, anyLive, open := int32(-1), int32(-1), false, false
 	for _, e := range in {
-		switch f.says(e) {
+		switch f.effectOf(e) {
 		case blocks:
 			if blocked < 0 {
 				blocked = e
 			}
-		case against:
+		case falseEdge:
 			if untrue < 0 {
 				untrue = e
 			}
@@ -64,8 +64,8 @@ func (f *frame) decide(i int32) decision {
 			if f.p.Edges[e].Handles {
 				d.handled = append(d.handled, e)
 			}
-		case untold:
-			f.notJudged(i, e)
+		case unevaluated:
+			f.conditionMissing(i, e)
 			open = true
 		}
 	}
@@ -85,7 +85,7 @@ func (f *frame) decide(i int32) decision {
 	return d
 }
 
-func (f *frame) notJudged(i, e int32) {
+func (f *frame) conditionMissing(i, e int32) {
 	edge := &f.p.Edges[e]
 	f.faultOf(f.name(f.subject(i)), Skips, "the condition on %s -> %s was never judged: %s",
 		f.p.Nodes[edge.FromNode].ID, f.p.Nodes[edge.ToNode].ID, whenText(edge))
@@ -103,19 +103,19 @@ func (f *frame) began(e int32) int32 {
 	return from
 }
 
-// saying is the effect of an edge on its target, once the source of the edge is
+// effect is the effect of an edge on its target, once the source of the edge is
 // resolved.
-type saying uint8
+type effect uint8
 
 const (
-	nothing saying = iota // the source was skipped
+	noEffect effect = iota // the source was skipped
 	live
-	against
-	blocks // the source failed, or was skipped because of a failure
-	untold // the log lacks the result of the edge's condition
+	falseEdge
+	blocks      // the source failed, or was skipped because of a failure
+	unevaluated // the log lacks the result of the edge's condition
 )
 
-func (f *frame) says(e int32) saying {
+func (f *frame) effectOf(e int32) effect {
 	edge := &f.p.Edges[e]
 	src := &f.v[edge.From]
 	failed, gone := src.status == core.Fail, src.status == core.Skipped
@@ -123,21 +123,21 @@ func (f *frame) says(e int32) saying {
 	case edge.On == plan.OnSuccess && (failed || src.skip == byFailure):
 		return blocks
 	case edge.On == plan.OnFail && !failed:
-		return against
+		return falseEdge
 	}
 	if edge.When != nil || edge.Else {
 		switch f.verdicts[e] {
-		case unjudged:
-			return untold
+		case notEvaluated:
+			return unevaluated
 		case isFalse:
-			return against
+			return falseEdge
 		}
 	}
 	switch {
 	case edge.When != nil:
 		return live // even if the source was skipped
 	case gone && (edge.Else || edge.On == plan.OnSuccess):
-		return nothing
+		return noEffect
 	}
 	return live
 }

@@ -27,7 +27,7 @@ func (c *Checker) runStarted() error {
 		c.unchecked(Limits, "how many nodes may run at once: the log does not contain the limits of the run")
 	}
 	start, given, err := c.p.Start(c.e.Inputs)
-	if err != nil && !hidden(c.e.Inputs) {
+	if err != nil && !hasSecret(c.e.Inputs) {
 		c.breaks(State, "the inputs do not fit: %v", err)
 	}
 	c.inputs = given
@@ -40,13 +40,13 @@ func (f *frame) start(values []any) {
 	f.c.start = values
 	for i := range values {
 		if s := f.p.Schema.Fields[i].Strategy(); s.Name == "set_once" && values[i] != nil && !core.IsMissing(values[i]) {
-			f.writes[i].set = "the start"
+			f.writes[i].setBy = "the start"
 		}
 	}
 }
 
-// hidden reports whether a value contains a masked secret.
-func hidden(v any) bool { return strings.Contains(core.JSON(v), mask) }
+// hasSecret reports whether a value contains a masked secret.
+func hasSecret(v any) bool { return strings.Contains(core.JSON(v), mask) }
 
 func (c *Checker) runFinished() {
 	c.ended, c.report.Status = true, c.e.Status
@@ -77,7 +77,7 @@ func (c *Checker) openFrames() []*frame {
 // tolerated reports failures that the policy tolerates but for which there is no event.
 func (f *frame) tolerated() {
 	for i := range f.v {
-		if v := &f.v[i]; v.status == core.Fail && !v.told && f.tolerates(int32(i)) && !f.streams(int32(i)) {
+		if v := &f.v[i]; v.status == core.Fail && !v.tolerationReported && f.tolerates(int32(i)) && !f.streams(int32(i)) {
 			f.faultOf(f.name(f.p.Vertices[i].ID), Statuses, "failed under a policy that tolerates it, and no event says so")
 		}
 	}
@@ -90,7 +90,7 @@ func (c *Checker) runStatus(cancelled bool) {
 	want, first := c.root.status()
 	switch {
 	case cancelled:
-	case e.Status == string(core.RunFailed) && want != core.RunFailed && c.lost():
+	case e.Status == string(core.RunFailed) && want != core.RunFailed && c.mergeFailed():
 	case e.Status != string(want):
 		c.breaks(Statuses, "the run ends with the status %s, want %s%s", e.Status, want, because(first))
 	case first != "" && !strings.HasPrefix(e.Reason, "node "+first) && !strings.Contains(e.Reason, mask):
@@ -105,9 +105,9 @@ func because(first string) string {
 	return ": " + first + " failed"
 }
 
-// lost reports whether a field was written but has no value at the end, because a merge
-// failed. A failed merge fails the run even if no node failed.
-func (c *Checker) lost() bool {
+// mergeFailed reports whether a field was written but has no value at the end, because
+// a merge failed. A failed merge fails the run even if no node failed.
+func (c *Checker) mergeFailed() bool {
 	for i := range c.p.Schema.Fields {
 		if _, ok := c.e.State.Get(c.p.Schema.Fields[i].Name); !ok && c.root.writes[i].count > 0 {
 			return true
@@ -142,10 +142,10 @@ func (c *Checker) finalField(i int, cancelled bool) {
 		got = core.Missing
 	}
 	switch {
-	case w.dropped:
+	case w.discarded:
 		c.unchecked(State, "field %s: what was written of it is partly given up", f.Name)
 		return
-	case hidden(got):
+	case hasSecret(got):
 		c.unchecked(State, "field %s: a secret is hidden in it", f.Name)
 		return
 	case w.count == 0:
@@ -159,7 +159,7 @@ func (c *Checker) finalField(i int, cancelled bool) {
 	default:
 		c.folded(i, got, start)
 	}
-	c.root.final(i, got)
+	c.root.compareFinal(i, got)
 }
 
 // folded checks a final value as far as possible without the written values, which are
@@ -178,7 +178,7 @@ func (c *Checker) folded(i int, got, start any) {
 			c.breaks(State, "field %s is %s at the end, want %d: %d at the start and %s", f.Name, brief(got), from+w.count, from, count(int(w.count), "write"))
 		}
 	case "set_once":
-		if whole = w.set == ""; whole && got != nil {
+		if whole = w.setBy == ""; whole && got != nil {
 			c.breaks(State, "field %s is %s at the end, and only null was written", f.Name, brief(got))
 		}
 	case "array_append", "union":
@@ -189,7 +189,7 @@ func (c *Checker) folded(i int, got, start any) {
 		}
 	}
 	if !whole {
-		c.unfolded = append(c.unfolded, f.Name)
+		c.uncheckedFields = append(c.uncheckedFields, f.Name)
 	}
 }
 
@@ -198,31 +198,32 @@ func brief(v any) string {
 	if core.IsMissing(v) {
 		return "without a value"
 	}
-	const most = 60
+	const maxRunes = 60
 	s := []rune(core.JSON(v))
-	if len(s) > most {
-		return string(s[:most]) + "…"
+	if len(s) > maxRunes {
+		return string(s[:maxRunes]) + "…"
 	}
 	return string(s)
 }
 
-// hides records a node if the log does not show when its handlers release their slots.
-func (f *frame) hides(n *plan.Node) {
+// noteHiddenSlots records a node if the log does not show when its handlers release
+// their slots.
+func (f *frame) noteHiddenSlots(n *plan.Node) {
 	if n.Handler != nil && n.Wait == nil && n.Frame == nil && !f.visible(n) {
-		f.c.hidden[f.name(n.ID)] = true
+		f.c.hiddenSlots[f.name(n.ID)] = true
 	}
 }
 
-// notTold reports what could not be checked.
-func (c *Checker) notTold() {
-	if c.timeless {
+// reportUnchecked reports what could not be checked.
+func (c *Checker) reportUnchecked() {
+	if c.lacksTimes {
 		c.unchecked(Retries, "how long waits took: events without a time")
 	}
-	if len(c.hidden) > 0 {
-		c.unchecked(Limits, "the slots of %s: they may wait for their turn to write, and the log does not say when their work is done", listed(c.hidden))
+	if len(c.hiddenSlots) > 0 {
+		c.unchecked(Limits, "the slots of %s: they may wait for their turn to write, and the log does not say when their work is done", listed(c.hiddenSlots))
 	}
-	if len(c.unfolded) > 0 {
-		c.unchecked(State, "the folded values of %s: the log does not hold what was written", strings.Join(c.unfolded, ", "))
+	if len(c.uncheckedFields) > 0 {
+		c.unchecked(State, "the folded values of %s: the log does not hold what was written", strings.Join(c.uncheckedFields, ", "))
 	}
 }
 
@@ -233,9 +234,9 @@ func listed(set map[string]bool) string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	const most = 5
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + " and " + count(len(names)-most, "more node")
+	const maxNames = 5
+	if len(names) > maxNames {
+		return strings.Join(names[:maxNames], ", ") + " and " + count(len(names)-maxNames, "more node")
 	}
 	return strings.Join(names, ", ")
 }

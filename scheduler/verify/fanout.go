@@ -16,20 +16,20 @@ type fanOut struct {
 	total int
 	group group
 
-	pages    map[int]*page
-	begun    int // the number of items whose first attempt began
-	ended    int
-	good     int
-	lastNew  int   // the greatest item that began
-	failed   []int // the lowest failed items, at most max_failures+1
-	failures int
-	partial  bool
-	alive    int // the number of nested runs in progress
-	backoffs map[int]backoff
-	inner    map[int]*frame
-	writer   int // the last item that wrote
-	wrote    []int32
-	list     bool // the collected results were written
+	pages            map[int]*page
+	begun            int // the number of items whose first attempt began
+	ended            int
+	good             int
+	lastBegun        int   // the greatest item that began
+	failed           []int // the lowest failed items, at most max_failures+1
+	failures         int
+	partial          bool
+	nestedRuns       int // the number of nested runs in progress
+	backoffs         map[int]backoff
+	inner            map[int]*frame
+	lastWriter       int // the last item that wrote
+	wrote            []int32
+	collectedWritten bool // the collected results were written
 }
 
 const pageSize = 4096
@@ -50,9 +50,9 @@ const (
 )
 
 func newFanOut(f *frame, n *plan.Node, total int) *fanOut {
-	t := &fanOut{f: f, n: n, total: total, pages: map[int]*page{}, lastNew: -1, writer: -1}
+	t := &fanOut{f: f, n: n, total: total, pages: map[int]*page{}, lastBegun: -1, lastWriter: -1}
 	t.group = group{parent: &f.group, name: f.name(n.ID), limit: n.Concurrency}
-	f.hides(n)
+	f.noteHiddenSlots(n)
 	return t
 }
 
@@ -69,8 +69,8 @@ func (t *fanOut) at(i int) (*itemPhase, *uint8) {
 // cut returns the first item that does not count: the one after the failure that
 // exceeded max_failures.
 func (t *fanOut) cut() int {
-	if most := t.n.MaxFailures; most >= 0 && len(t.failed) > most {
-		return t.failed[most] + 1
+	if limit := t.n.MaxFailures; limit >= 0 && len(t.failed) > limit {
+		return t.failed[limit] + 1
 	}
 	return t.total
 }
@@ -96,13 +96,13 @@ func (t *fanOut) started(i int) {
 	switch *phase {
 	case itemNew:
 		t.begun++
-		if t.n.Concurrency == 1 && i <= t.lastNew {
-			c.breaks(Parts, "begins after item %d, and one item runs after the other", t.lastNew)
+		if t.n.Concurrency == 1 && i <= t.lastBegun {
+			c.breaks(Parts, "begins after item %d, and one item runs after the other", t.lastBegun)
 		}
-		t.lastNew = max(t.lastNew, i)
+		t.lastBegun = max(t.lastBegun, i)
 	case itemWaits:
 		b := t.backoffs[i]
-		f.waited(&b)
+		f.checkWait(&b)
 		delete(t.backoffs, i)
 	case itemRuns:
 		c.breaks(Lifecycle, "begins while it runs")
@@ -130,8 +130,8 @@ func (t *fanOut) nest(i int) {
 	f := t.f
 	// The end of an item whose writes may be rejected is reported only when all items
 	// are merged.
-	if t.alive++; t.alive > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].Refuses && !f.p.Vertices[t.n.Vertex].Claims {
-		f.c.breaks(Limits, "%s are in progress in %s, the limit is %d", count(t.alive, "nested run"), t.group.name, t.n.Concurrency)
+	if t.nestedRuns++; t.nestedRuns > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].Refuses && !f.p.Vertices[t.n.Vertex].Claims {
+		f.c.breaks(Limits, "%s are in progress in %s, the limit is %d", count(t.nestedRuns, "nested run"), t.group.name, t.n.Concurrency)
 	}
 	if t.inner == nil {
 		t.inner = map[int]*frame{}
@@ -142,7 +142,7 @@ func (t *fanOut) nest(i int) {
 // endInner ends the nested run of an item.
 func (t *fanOut) endInner(i int, fail *core.Failure) {
 	if in := t.inner[i]; in != nil {
-		t.alive--
+		t.nestedRuns--
 		delete(t.inner, i)
 		in.close(fail)
 	}
@@ -161,7 +161,7 @@ func (t *fanOut) retrying() {
 		return
 	}
 	f.failedAttempt(t.n, int(*attempt))
-	t.endInner(i, told(e.Error))
+	t.endInner(i, failureOf(e.Error))
 	if f.visible(t.n) {
 		f.free(&t.group)
 	}
@@ -171,9 +171,9 @@ func (t *fanOut) retrying() {
 	*phase, t.backoffs[i] = itemWaits, backoff{e.Time, e.Delay}
 }
 
-// told returns the failure of an event that must have one. If it is missing, told
-// returns an empty failure.
-func told(fail *core.Failure) *core.Failure {
+// failureOf returns the failure of an event that must have one. If it is missing,
+// failureOf returns an empty failure.
+func failureOf(fail *core.Failure) *core.Failure {
 	if fail == nil {
 		return &core.Failure{}
 	}
@@ -215,27 +215,27 @@ func (t *fanOut) itemEnded(i int, good bool) {
 	*phase = itemFailed
 	t.failures++
 	f.lastAttempt(t.n, int(*attempt))
-	t.endInner(i, told(e.Error))
+	t.endInner(i, failureOf(e.Error))
 	t.noteFailure(i)
 	// If the merge rejects an item, its failure is reported when all items are merged,
 	// and the run ends with the node. By then a node that reads the writes of the other
 	// items may be ready.
 	refused := e.Error != nil && e.Error.Class == core.ClassMerge && e.Error.Node == ""
 	// The outcome of an item after the cut does not matter.
-	if (t.n.Policy == plan.PolicyFailRun || told(e.Error).FailsRun) && !refused && i < t.cut() && !f.v[t.n.Vertex].lost {
+	if (t.n.Policy == plan.PolicyFailRun || failureOf(e.Error).FailsRun) && !refused && i < t.cut() && !f.v[t.n.Vertex].lostRace {
 		f.failRun = true
 	}
 }
 
 // noteFailure records the failures that determine the cut.
 func (t *fanOut) noteFailure(i int) {
-	most := t.n.MaxFailures
-	if most < 0 || len(t.failed) > most && i > t.failed[most] {
+	limit := t.n.MaxFailures
+	if limit < 0 || len(t.failed) > limit && i > t.failed[limit] {
 		return
 	}
 	at, _ := slices.BinarySearch(t.failed, i)
 	t.failed = slices.Insert(t.failed, at, i)
-	t.failed = t.failed[:min(len(t.failed), most+1)]
+	t.failed = t.failed[:min(len(t.failed), limit+1)]
 }
 
 // finish checks the end of the fan-out.
@@ -255,14 +255,14 @@ func (t *fanOut) finish(good bool) {
 	switch {
 	case good && failures > 0:
 		f.c.breaks(Statuses, "ends well, and %s failed", count(failures, "item"))
-	case good && t.n.Collect >= 0 && !t.list:
+	case good && t.n.Collect >= 0 && !t.collectedWritten:
 		f.c.breaks(Writes, "ends well, and has not written %s, which collects the results of its items", f.p.Schema.Fields[t.n.Collect].Name)
-	case !good && t.n.Collect >= 0 && !t.list: // the collected results were rejected
+	case !good && t.n.Collect >= 0 && !t.collectedWritten: // the collected results were rejected
 	case !good && failures == 0 && t.total > 0 && t.n.Puller == nil && (e.Error == nil || e.Error.Class != core.ClassCanceled):
 		f.doubt(e.Node, Statuses, "fails, and no item failed")
 	case good && t.n.Puller != nil && !t.partial: // rejected rows also make it a partial success
 	case good && t.partial != (e.Status == core.PartialSuccess.String()):
-		f.c.breaks(Statuses, "ends with the status %s, and of its items %s", e.Status, partWords(t.partial))
+		f.c.breaks(Statuses, "ends with the status %s, and of its items %s", e.Status, partialText(t.partial))
 	}
 }
 
@@ -272,39 +272,39 @@ func (t *fanOut) count(good bool) {
 	total, ok := t.f.c.e.Total.Get()
 	if !ok && (good || t.begun > 0) {
 		t.f.c.breaks(Parts, "ends and does not say how many items it had")
-		total = t.lastNew + 1
+		total = t.lastBegun + 1
 	}
 	givenUp := t.cut() < math.MaxInt // after the cut, items may have begun without being counted
-	if t.total = total; t.lastNew >= total && !givenUp {
-		t.f.c.breaks(Parts, "ends and counts %s, and item %d began", count(total, "item"), t.lastNew)
+	if t.total = total; t.lastBegun >= total && !givenUp {
+		t.f.c.breaks(Parts, "ends and counts %s, and item %d began", count(total, "item"), t.lastBegun)
 	}
 }
 
 // missing reports items before the cut that never began. Only a run that was stopped
 // may omit items.
 func (t *fanOut) missing(cut int) {
-	lost, first := 0, 0
+	missing, first := 0, 0
 	for i := 0; i < cut; {
 		p := t.pages[i/pageSize]
 		if p == nil {
 			n := min(cut-i, pageSize-i%pageSize)
-			if lost == 0 {
+			if missing == 0 {
 				first = i
 			}
-			lost += n
+			missing += n
 			i += n
 			continue
 		}
 		if p.phase[i%pageSize] == itemNew {
-			if lost == 0 {
+			if missing == 0 {
 				first = i
 			}
-			lost++
+			missing++
 		}
 		i++
 	}
-	if lost > 0 {
-		t.f.doubt(t.f.c.e.Node, Parts, "ends, and %s never began, the first is item %d", count(lost, "item"), first)
+	if missing > 0 {
+		t.f.doubt(t.f.c.e.Node, Parts, "ends, and %s never began, the first is item %d", count(missing, "item"), first)
 	}
 }
 

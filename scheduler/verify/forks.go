@@ -11,24 +11,25 @@ import (
 
 // fork is an attempt of a parallel node.
 type fork struct {
-	begun   []int32 // branches, in the order in which they began
-	skipped []int32 // branches with an event that they never began
-	live    int
-	ok, bad int
-	counted int
-	good    []int32 // branches that succeeded
-	decided bool
-	status  core.Status // the reported decision
+	begun             []int32 // branches, in the order in which they began
+	skipped           []int32 // branches with an event that they never began
+	live              int
+	succeeded, failed int
+	ended             int
+	good              []int32 // branches that succeeded
+	decided           bool
+	status            core.Status // the reported decision
 }
 
-// lost reports whether a visit belongs to a branch whose result is no longer needed.
-func lost(v *visit) bool {
-	return v.parent != nil && (v.parent.fork == nil || v.parent.fork.decided || lost(v.parent))
+// abandoned reports whether a visit belongs to a branch whose result is no longer
+// needed.
+func abandoned(v *visit) bool {
+	return v.parent != nil && (v.parent.fork == nil || v.parent.fork.decided || abandoned(v.parent))
 }
 
-// times returns how often a node is in a list. Two edges to the same node are two
+// occurrences returns how often a node is in a list. Two edges to the same node are two
 // branches.
-func times(list []int32, node int32) int {
+func occurrences(list []int32, node int32) int {
 	n := 0
 	for _, x := range list {
 		if x == node {
@@ -51,9 +52,9 @@ func (t *walk) branchBegins(v *visit, n *plan.Node) {
 	switch {
 	case !slices.Contains(p.Branches, n.Index):
 		c.breaks(Routes, "is no branch of %s", c.e.Unit)
-	case times(k.begun, n.Index) == times(p.Branches, n.Index):
+	case occurrences(k.begun, n.Index) == occurrences(p.Branches, n.Index):
 		c.breaks(Parts, "begins again as a branch of %s", c.e.Unit)
-	case k.decided || lost(v.parent):
+	case k.decided || abandoned(v.parent):
 		c.breaks(Routes, "begins after the join of %s was decided", c.e.Unit)
 	}
 	t.overdue(v.parent)
@@ -78,7 +79,7 @@ func (t *walk) branchSkipped(n *plan.Node) {
 		c.breaks(Routes, "is no branch of %s", c.e.Unit)
 	case slices.Contains(k.begun, n.Index), slices.Contains(k.skipped, n.Index):
 		c.breaks(Parts, "is skipped, and it has begun or was skipped before")
-	case !k.decided && !lost(v):
+	case !k.decided && !abandoned(v):
 		c.breaks(Routes, "is skipped before the join of %s is decided", c.e.Unit)
 	}
 	k.skipped = append(k.skipped, n.Index)
@@ -92,26 +93,26 @@ func (t *walk) branchEnds(v *visit) {
 		return
 	}
 	k.live--
-	if lost(v) || t.cancelled {
+	if abandoned(v) || t.cancelled {
 		if v.status != core.Fail || c.e.Error == nil || c.e.Error.Class != core.ClassCanceled {
 			c.breaks(Routes, "ends %s, and was given up when the join of %s was decided", v.status, t.id(v.parent.node))
 		}
 		return
 	}
 	t.overdue(v.parent)
-	k.counted++
+	k.ended++
 	switch v.status {
 	case core.Success:
-		k.ok++
+		k.succeeded++
 		k.good = append(k.good, v.node)
 	case core.Fail:
-		k.bad++
+		k.failed++
 	}
 }
 
 // overdue reports a join that should already have been decided.
 func (t *walk) overdue(v *visit) {
-	if _, certain := t.verdict(v); certain && !v.fork.decided && !t.cancelled && !lost(v) {
+	if _, certain := t.verdict(v); certain && !v.fork.decided && !t.cancelled && !abandoned(v) {
 		t.f.c.breaks(Routes, "the join of %s was certain before that and is not decided", t.id(v.node))
 	}
 }
@@ -120,18 +121,18 @@ func (t *walk) overdue(v *visit) {
 func (t *walk) verdict(v *visit) (s core.Status, certain bool) {
 	p, k := t.w.Nodes[v.node].Parallel, v.fork
 	n := len(p.Branches)
-	early := p.FailFast && k.bad > 0
+	early := p.FailFast && k.failed > 0
 	switch {
 	case n == 0:
 		return core.Fail, true
-	case p.WaitAll && k.counted < n && !early:
+	case p.WaitAll && k.ended < n && !early:
 		return 0, false
-	case p.WaitAll && k.bad > 0 && !p.Ignore:
+	case p.WaitAll && k.failed > 0 && !p.Ignore:
 		return core.PartialSuccess, true
-	case p.WaitAll || k.ok >= p.Need:
+	case p.WaitAll || k.succeeded >= p.Need:
 		return core.Success, true
 	}
-	return core.Fail, early || k.ok+n-k.counted < p.Need
+	return core.Fail, early || k.succeeded+n-k.ended < p.Need
 }
 
 // decided handles the decision of a join.
@@ -151,9 +152,9 @@ func (t *walk) decided(v *visit) {
 	case timed:
 	case !certain:
 		c.breaks(Routes, "the join is decided after %d of %d branches, which do not determine its result",
-			k.counted, len(t.w.Nodes[v.node].Parallel.Branches))
+			k.ended, len(t.w.Nodes[v.node].Parallel.Branches))
 	case k.status != want:
-		c.breaks(Routes, "the join is decided as %s, want %s: %d of its branches succeeded, %d failed", c.e.Status, want, k.ok, k.bad)
+		c.breaks(Routes, "the join is decided as %s, want %s: %d of its branches succeeded, %d failed", c.e.Status, want, k.succeeded, k.failed)
 	}
 	var good []string
 	left := slices.Clone(k.good)
@@ -174,7 +175,7 @@ func (t *walk) forkEnds(v *visit, n *plan.Node) {
 	if k.live > 0 {
 		c.breaks(Lifecycle, "ends before %d of its branches", k.live)
 	}
-	if !lost(v) && !t.cancelled {
+	if !abandoned(v) && !t.cancelled {
 		for _, b := range t.w.Nodes[v.node].Parallel.Branches {
 			if !slices.Contains(k.begun, b) && !slices.Contains(k.skipped, b) {
 				c.breaks(Parts, "ends, and its branch %s has neither begun nor was it skipped", t.id(b))
@@ -186,7 +187,7 @@ func (t *walk) forkEnds(v *visit, n *plan.Node) {
 		want = core.Success
 	}
 	switch {
-	case lost(v), t.cancelled:
+	case abandoned(v), t.cancelled:
 	case !k.decided:
 		c.breaks(Routes, "ends before its join is decided")
 	case c.e.Error != nil && c.e.Error.Class == core.ClassMerge: // the state rejected its writes

@@ -17,46 +17,46 @@ type frame struct {
 	parent *frame
 	walk   *walk // nil in a dag
 
-	v        []vertex
-	verdicts []verdict      // by edge
-	taken    map[int32]bool // the edges reported to handle a failure
-	cursor   []int32        // by field: the length of the prefix of resolved writers
-	left     []int32        // by level: the number of unresolved vertices
-	level    int32          // the lowest level with unresolved vertices
-	writes   []writes       // by field
-	group    group
-	barrier  bool
-	failRun  bool  // a failure has stopped the run
-	lenient  bool  // the outer node succeeds regardless of the outcome (auto_status)
-	ordered  bool  // with a limit of 1, vertices begin in canonical order
-	lastPlan int32 // the last vertex that began
+	v            []vertex
+	verdicts     []verdict      // by edge
+	taken        map[int32]bool // the edges reported to handle a failure
+	cursor       []int32        // by field: the length of the prefix of resolved writers
+	unresolvedAt []int32        // by level: the number of unresolved vertices
+	level        int32          // the lowest level with unresolved vertices
+	writes       []writes       // by field
+	group        group
+	barrier      bool
+	failRun      bool  // a failure has stopped the run
+	lenient      bool  // the outer node succeeds regardless of the outcome (auto_status)
+	ordered      bool  // with a limit of 1, vertices begin in canonical order
+	lastPlan     int32 // the last vertex that began
 	// doubts are violations unless the frame was stopped.
 	doubts []Violation
 }
 
 // vertex is the progress of a vertex of the plan.
 type vertex struct {
-	phase   phase
-	status  core.Status
-	skip    skipKind
-	holds   bool // it holds a slot
-	handled bool
-	settled bool    // its decision has been checked
-	told    bool    // an event says that its policy tolerates its failure
-	joined  bool    // an event says which predecessors its join takes
-	lost    bool    // it has lost a race
-	took    []int32 // the edges from the predecessors that its join took
-	skips   int     // the number of skipped members
-	cause   int32
-	attempt int
-	class   string // the class of its failure
-	fatal   bool   // its failure ends the run regardless of the policy
-	deepest string // the nested node where its failure began, empty if it began here
-	backoff backoff
-	wrote   []int32 // the fields written by the current execution
-	fan     *fanOut
-	unit    *unit
-	inner   *frame
+	phase              phase
+	status             core.Status
+	skip               skipKind
+	hasSlot            bool // it holds a slot
+	handled            bool
+	decided            bool    // its decision has been checked
+	tolerationReported bool    // an event says that its policy tolerates its failure
+	joinDecided        bool    // an event says which predecessors its join takes
+	lostRace           bool    // it has lost a race
+	took               []int32 // the edges from the predecessors that its join took
+	skips              int     // the number of skipped members
+	cause              int32
+	attempt            int
+	class              string // the class of its failure
+	failsRun           bool   // its failure ends the run regardless of the policy
+	failedNode         string // the nested node where its failure began, empty if it began here
+	backoff            backoff
+	wrote              []int32 // the fields written by the current execution
+	fan                *fanOut
+	unit               *unit
+	inner              *frame
 }
 
 type phase uint8
@@ -72,7 +72,7 @@ const (
 type verdict uint8
 
 const (
-	unjudged verdict = iota
+	notEvaluated verdict = iota
 	isFalse
 	isTrue
 )
@@ -86,11 +86,11 @@ type backoff struct {
 // open begins the run of a graph.
 func (c *Checker) open(p *plan.Plan, path string, parent *frame) *frame {
 	f := &frame{c: c, p: p, path: path, parent: parent, v: make([]vertex, len(p.Vertices)), verdicts: make([]verdict, len(p.Edges)),
-		cursor: make([]int32, len(p.Schema.Fields)), left: make([]int32, len(p.Levels)), writes: make([]writes, len(p.Schema.Fields)),
+		cursor: make([]int32, len(p.Schema.Fields)), unresolvedAt: make([]int32, len(p.Levels)), writes: make([]writes, len(p.Schema.Fields)),
 		barrier: p.Barrier, ordered: parent == nil && inOrder(p), lastPlan: -1}
 	for i := range f.v {
 		f.v[i].cause = -1
-		f.left[p.Vertices[i].Level]++
+		f.unresolvedAt[p.Vertices[i].Level]++
 	}
 	f.group.limit = p.Concurrency
 	f.group.name = "the run"
@@ -101,7 +101,7 @@ func (c *Checker) open(p *plan.Plan, path string, parent *frame) *frame {
 		}
 		c.frames[path] = f
 	}
-	f.rise()
+	f.advanceLevel()
 	if p.Walk != nil {
 		f.walk = newWalk(f)
 	}
@@ -206,15 +206,15 @@ func (f *frame) resolve(i int32, s core.Status) {
 	f.release(v)
 	v.phase, v.status, v.wrote, v.fan = resolved, s, nil, nil
 	f.c.report.Nodes += max(1, f.members(i))
-	f.left[f.p.Vertices[i].Level]--
-	f.rise()
+	f.unresolvedAt[f.p.Vertices[i].Level]--
+	f.advanceLevel()
 	for _, s := range f.p.Vertices[i].Writes {
 		writers := f.p.WriterVertex[s.Field]
 		for k := f.cursor[s.Field]; int(k) < len(writers) && f.v[writers[k]].phase == resolved; k++ {
 			f.cursor[s.Field] = k + 1
 		}
 	}
-	if s == core.Fail && (v.fatal || f.policy(i) == plan.PolicyFailRun) {
+	if s == core.Fail && (v.failsRun || f.policy(i) == plan.PolicyFailRun) {
 		f.failRun = true
 	}
 }
@@ -226,9 +226,9 @@ func (f *frame) members(i int32) int {
 	return 0
 }
 
-// rise advances level to the lowest level with unresolved vertices.
-func (f *frame) rise() {
-	for int(f.level) < len(f.left)-1 && f.left[f.level] == 0 {
+// advanceLevel advances level to the lowest level with unresolved vertices.
+func (f *frame) advanceLevel() {
+	for int(f.level) < len(f.unresolvedAt)-1 && f.unresolvedAt[f.level] == 0 {
 		f.level++
 	}
 }
@@ -242,14 +242,14 @@ func (f *frame) policy(i int32) plan.Policy {
 	switch u := f.v[i].unit; {
 	case u == nil || u.failures == 0:
 		return pv.Unit.Policy // for failures of the unit itself
-	case u.ranAll:
+	case u.allTolerated:
 		return plan.PolicySkip
 	}
 	return plan.PolicyDefault
 }
 
 // tolerates reports whether the policy tolerates the failure of a vertex.
-func (f *frame) tolerates(i int32) bool { return f.policy(i) == plan.PolicySkip && !f.v[i].fatal }
+func (f *frame) tolerates(i int32) bool { return f.policy(i) == plan.PolicySkip && !f.v[i].failsRun }
 
 // status returns the status of the frame, assuming it was not stopped from outside, and
 // the node that caused its failure, or "" if there is none.
@@ -271,7 +271,7 @@ func (f *frame) status() (core.RunStatus, string) {
 	}
 	switch {
 	case first >= 0:
-		return core.RunFailed, cmp.Or(f.v[first].deepest, f.name(f.p.Vertices[first].ID))
+		return core.RunFailed, cmp.Or(f.v[first].failedNode, f.name(f.p.Vertices[first].ID))
 	case f.failRun:
 		return core.RunFailed, ""
 	case tolerated:

@@ -18,21 +18,21 @@ func (f *frame) joined(i int32) {
 	case pv.Join < 0:
 		f.c.breaks(Skips, "%s, and it waits for all of its predecessors", e.Type)
 		return
-	case v.joined:
+	case v.joinDecided:
 		f.c.breaks(Skips, "the join is decided twice")
 		return
 	case v.phase != undecided:
 		f.c.breaks(Lifecycle, "the join is decided %s", f.after(v))
 		return
 	}
-	v.joined = true
+	v.joinDecided = true
 	j := &f.p.Joins[pv.Join]
 	live := 0
 	for a := j.From; a < j.To && live < j.Need; a++ {
-		if j.Race && !f.names(a, e.Nodes) {
+		if j.Race && !f.branchContains(a, e.Nodes) {
 			continue
 		}
-		if f.takeArm(v, a) {
+		if f.takeBranch(v, a) {
 			live++
 		} else if j.Race {
 			f.c.breaks(Skips, "the join took %s, which did not succeed", f.p.Vertices[f.p.Arms[a].Source].ID)
@@ -46,7 +46,7 @@ func (f *frame) joined(i int32) {
 	}
 	for _, l := range j.Losers {
 		if f.v[l].phase != resolved {
-			f.v[l].lost = true
+			f.v[l].lostRace = true
 		}
 	}
 }
@@ -58,14 +58,14 @@ func listOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// names reports whether a branch of a join contains one of the nodes.
-func (f *frame) names(a int32, nodes []string) bool {
+// branchContains reports whether a branch of a join contains one of the nodes.
+func (f *frame) branchContains(a int32, nodes []string) bool {
 	return slices.ContainsFunc(f.p.Arms[a].Edges, func(e int32) bool { return slices.Contains(nodes, f.p.Nodes[f.p.Edges[e].FromNode].ID) })
 }
 
-// takeArm records the live edges of a branch of a join and reports whether there are
+// takeBranch records the live edges of a branch of a join and reports whether there are
 // any.
-func (f *frame) takeArm(v *vertex, a int32) bool {
+func (f *frame) takeBranch(v *vertex, a int32) bool {
 	arm := &f.p.Arms[a]
 	if f.v[arm.Source].phase != resolved {
 		f.c.breaks(Order, "the join is decided before its predecessor %s is resolved", f.p.Vertices[arm.Source].ID)
@@ -73,12 +73,12 @@ func (f *frame) takeArm(v *vertex, a int32) bool {
 	}
 	found := false
 	for _, e := range arm.Edges {
-		switch f.says(e) {
+		switch f.effectOf(e) {
 		case live:
 			v.took = append(v.took, e)
 			found = true
-		case untold:
-			f.notJudged(f.p.Edges[e].To, e)
+		case unevaluated:
+			f.conditionMissing(f.p.Edges[e].To, e)
 		}
 	}
 	return found
@@ -102,7 +102,7 @@ func (f *frame) takenNames(j *plan.Join, took []int32) []string {
 func (f *frame) decideJoin(i int32) decision {
 	d := decision{edge: -1, cause: -1}
 	v := &f.v[i]
-	if v.joined {
+	if v.joinDecided {
 		for _, e := range v.took {
 			if f.p.Edges[e].Handles {
 				d.handled = append(d.handled, e)
@@ -111,12 +111,12 @@ func (f *frame) decideJoin(i int32) decision {
 		return d
 	}
 	j := &f.p.Joins[f.p.Vertices[i].Join]
-	worth, some := 0, false
+	succeeded, anyBranch := 0, false
 	for a := j.From; a < j.To; a++ {
 		counts := false
 		for _, e := range f.p.Arms[a].Edges {
-			switch f.says(e) {
-			case nothing:
+			switch f.effectOf(e) {
+			case noEffect:
 				continue
 			case live:
 				counts = true
@@ -124,25 +124,25 @@ func (f *frame) decideJoin(i int32) decision {
 				if d.edge < 0 || e < d.edge {
 					d.edge = e
 				}
-			case untold:
-				f.notJudged(i, e)
+			case unevaluated:
+				f.conditionMissing(i, e)
 				d.kind = notDecided
 			}
-			some = true
+			anyBranch = true
 		}
 		if counts {
-			worth++
+			succeeded++
 		}
 	}
 	switch {
 	case d.kind == notDecided:
 		d.edge = -1
-	case worth >= j.Need:
+	case succeeded >= j.Need:
 		d.edge = -1
-		f.c.breaks(Skips, "no event says which predecessors the join takes, and %d of %d succeeded", worth, j.Count())
+		f.c.breaks(Skips, "no event says which predecessors the join takes, and %d of %d succeeded", succeeded, j.Count())
 	case d.edge >= 0:
 		d.kind, d.cause = byFailure, f.began(d.edge)
-	case !some && j.Count() > 0:
+	case !anyBranch && j.Count() > 0:
 		d.kind, d.cause = byAllGone, f.began(f.p.InEdges(i)[0])
 	default:
 		d.kind = byJoin
@@ -150,8 +150,9 @@ func (f *frame) decideJoin(i int32) decision {
 	return d
 }
 
-// gaveUp handles the end of a vertex that lost a race. The vertex may have begun.
-func (f *frame) gaveUp(i int32) {
+// cancelledByRace handles the end of a vertex that lost a race. The vertex may have
+// begun.
+func (f *frame) cancelledByRace(i int32) {
 	v, e := &f.v[i], f.c.e
 	switch {
 	case v.phase == resolved && (v.status != core.Skipped || v.skips >= f.members(i)):
@@ -171,9 +172,9 @@ func (f *frame) gaveUp(i int32) {
 	}
 	f.endInner(v, &core.Failure{Class: core.ClassCanceled})
 	for _, s := range f.p.Vertices[i].Writes {
-		f.writes[s.Field].drop(v, s)
+		f.writes[s.Field].discard(v, s)
 	}
-	v.settled, v.skip, v.unit = true, byLost, nil
+	v.decided, v.skip, v.unit = true, byRace, nil
 	f.resolve(i, core.Skipped)
 }
 
@@ -182,17 +183,17 @@ func (f *frame) gaveUp(i int32) {
 func (f *frame) winner(i int32, cause string) int32 {
 	for j := range f.p.Joins {
 		join := &f.p.Joins[j]
-		if f.name(f.p.Vertices[join.Vertex].ID) == cause && f.v[join.Vertex].joined && slices.Contains(join.Losers, i) {
+		if f.name(f.p.Vertices[join.Vertex].ID) == cause && f.v[join.Vertex].joinDecided && slices.Contains(join.Losers, i) {
 			return join.Vertex
 		}
 	}
 	return -1
 }
 
-// drop records that the writes of a vertex do not count. Rounds, rows and items of
+// discard records that the writes of a vertex do not count. Rounds, rows and items of
 // streams report their writes before the whole unit ends.
-func (w *writes) drop(v *vertex, s plan.Slot) {
+func (w *writes) discard(v *vertex, s plan.Slot) {
 	if w.count > 0 && w.first <= s.Slot && s.Slot <= w.last && (v.unit != nil || v.fan != nil) {
-		w.dropped, w.set = true, ""
+		w.discarded, w.setBy = true, ""
 	}
 }

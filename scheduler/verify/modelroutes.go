@@ -25,41 +25,41 @@ func newRouted(p *plan.Plan) *routed {
 	return &routed{followed: make([]int, p.Walk.Pairs), status: make([]core.Status, len(p.Nodes)), end: -1}
 }
 
-// mostVisits returns the maximum number of visits of the walk. The limit given by the
+// maxVisits returns the maximum number of visits of the walk. The limit given by the
 // caller applies only to the run itself, not to nested runs.
-func (t *walk) mostVisits() int {
+func (t *walk) maxVisits() int {
 	if l := t.f.c.limits; t.f == t.f.c.root && l != nil && l.MaxVisits > 0 {
 		return l.MaxVisits
 	}
 	return t.w.MaxSteps
 }
 
-// unspent returns the edges out of a node that may still be followed.
-func (t *walk) unspent(node int32) []int32 {
+// followable returns the edges out of a node that may still be followed.
+func (t *walk) followable(node int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(t.w.Nodes[node].Out), func(i int32) bool {
 		e := &t.w.Edges[i]
 		return e.MaxFollows > 0 && t.routed.followed[e.Pair] >= e.MaxFollows
 	})
 }
 
-// asks reports whether an edge has a condition, which a model evaluates.
-func (t *walk) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
+// hasCondition reports whether an edge has a condition, which a model evaluates.
+func (t *walk) hasCondition(e int32) bool { return t.w.Edges[e].Condition != "" }
 
-// goesOn checks the edge chosen after a visit.
-func (t *walk) goesOn(n *plan.Node) {
+// checkRoute checks the edge chosen after a visit.
+func (t *walk) checkRoute(n *plan.Node) {
 	c := t.f.c
 	switch {
 	case c.e.From != n.ID:
 		c.breaks(Routes, "the way on from %s begins at %s", n.ID, c.e.From)
 		return
-	case t.left == nil || t.left.node != n.Index || t.left.n != c.e.Visit:
+	case t.pending == nil || t.pending.node != n.Index || t.pending.n != c.e.Visit:
 		c.breaks(Order, "the way on is told, and visit %d has not just ended", c.e.Visit)
 		return
-	case c.e.Status != t.left.status.String():
-		c.breaks(Statuses, "continues as %s, but visit %d ended %s", c.e.Status, t.left.n, t.left.status)
+	case c.e.Status != t.pending.status.String():
+		c.breaks(Statuses, "continues as %s, but visit %d ended %s", c.e.Status, t.pending.n, t.pending.status)
 	}
-	open := t.unspent(n.Index)
-	asked := len(open) > 1 || len(open) == 1 && t.asks(open[0])
+	open := t.followable(n.Index)
+	asked := len(open) > 1 || len(open) == 1 && t.hasCondition(open[0])
 	switch c.e.Step {
 	case core.StepUnconditional:
 		if len(open) != 1 || asked {
@@ -69,23 +69,23 @@ func (t *walk) goesOn(n *plan.Node) {
 		if !asked {
 			c.breaks(Routes, "a model was asked, and there is nothing to decide")
 		}
-		t.offered(open)
+		t.checkChoices(open)
 	case core.StepFailFast:
-		if t.left.status != core.Fail {
-			c.breaks(Routes, "ends because the node failed, and it ended %s", t.left.status)
+		if t.pending.status != core.Fail {
+			c.breaks(Routes, "ends because the node failed, and it ended %s", t.pending.status)
 		}
 	case core.StepDryRun:
-		if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[n.Index].Out, t.asks) {
+		if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[n.Index].Out, t.hasCondition) {
 			c.breaks(Routes, "ends as a dry run, and it is none or there is nothing to decide")
 		}
 	default:
 		c.breaks(Routes, "continues by an unknown step %q", c.e.Step)
 	}
 	if c.e.To == core.End {
-		t.stops(n, open)
+		t.checkEnd(n, open)
 		return
 	}
-	t.along(open)
+	t.follow(open)
 }
 
 // dryRun reports whether the walk may end before its first decision. For nested runs it
@@ -95,9 +95,9 @@ func (t *walk) dryRun() bool {
 	return on == true || t.f != t.f.c.root
 }
 
-// offered compares the choices in the log with the edges that could be followed.
-func (t *walk) offered(open []int32) {
-	if hidden(t.f.c.e.Values) {
+// checkChoices compares the choices in the log with the edges that could be followed.
+func (t *walk) checkChoices(open []int32) {
+	if hasSecret(t.f.c.e.Values) {
 		return
 	}
 	v, _ := t.f.c.e.Values.Get("choices")
@@ -114,10 +114,10 @@ func (t *walk) offered(open []int32) {
 	}
 }
 
-// stops checks that the walk may end without a decision.
-func (t *walk) stops(n *plan.Node, open []int32) {
+// checkEnd checks that the walk may end without a decision.
+func (t *walk) checkEnd(n *plan.Node, open []int32) {
 	c := t.f.c
-	fallback := slices.ContainsFunc(open, func(e int32) bool { return !t.asks(e) })
+	fallback := slices.ContainsFunc(open, func(e int32) bool { return !t.hasCondition(e) })
 	switch c.e.Step {
 	case core.StepNone:
 		if fallback {
@@ -127,19 +127,19 @@ func (t *walk) stops(n *plan.Node, open []int32) {
 	default:
 		c.breaks(Routes, "the walk ends by the step %s", c.e.Step)
 	}
-	t.left, t.due, t.routed.end = nil, -1, n.Index
+	t.pending, t.next, t.routed.end = nil, -1, n.Index
 }
 
-// along follows one of the given edges.
-func (t *walk) along(open []int32) {
+// follow follows one of the given edges.
+func (t *walk) follow(open []int32) {
 	c := t.f.c
-	t.left, t.due = nil, -1
+	t.pending, t.next = nil, -1
 	to, ok := t.f.p.Node(c.e.To)
 	if !ok {
 		c.breaks(Routes, "the way leads to %q, which is no node%s", c.e.To, near(c.e.To, t.names()))
 		return
 	}
-	t.due = to.Index
+	t.next = to.Index
 	i := slices.IndexFunc(open, func(e int32) bool {
 		return t.f.p.Edges[e].ToNode == to.Index && sameText(c.e.When, t.w.Edges[e].Condition)
 	})
@@ -148,7 +148,7 @@ func (t *walk) along(open []int32) {
 		return
 	}
 	t.routed.followed[t.w.Edges[open[i]].Pair]++
-	if c.e.Step == core.StepModel != t.asks(open[i]) {
+	if c.e.Step == core.StepModel != t.hasCondition(open[i]) {
 		c.breaks(Routes, "goes to %s by the step %s, which does not belong to the edge", c.e.To, c.e.Step)
 	}
 }
@@ -163,14 +163,14 @@ func (t *walk) noteRouted(v *visit) {
 
 // endRouted checks that the walk may end in its current state.
 func (t *walk) endRouted() {
-	most := t.mostVisits()
+	limit := t.maxVisits()
 	switch {
 	case t.routed.aborted:
-	case t.due >= 0 && t.routed.visits < most:
-		t.f.faultOf(t.f.name(t.id(t.due)), Routes, "the walk was on its way there when it ended")
-	case t.left != nil && len(t.unspent(t.left.node)) > 0 && !t.unanswered():
-		t.f.faultOf(t.f.name(t.id(t.left.node)), Routes, "the walk ended there although it has an edge to follow")
-	case t.left == nil && t.due < 0 && t.routed.end < 0:
+	case t.next >= 0 && t.routed.visits < limit:
+		t.f.faultOf(t.f.name(t.id(t.next)), Routes, "the walk was on its way there when it ended")
+	case t.pending != nil && len(t.followable(t.pending.node)) > 0 && !t.unanswered():
+		t.f.faultOf(t.f.name(t.id(t.pending.node)), Routes, "the walk ended there although it has an edge to follow")
+	case t.pending == nil && t.next < 0 && t.routed.end < 0:
 		t.f.faultOf(t.f.name(t.id(t.w.Start)), Routes, "the walk ended before it began")
 	}
 }
@@ -180,7 +180,7 @@ func (t *walk) unanswered() bool { return strings.Contains(t.f.c.e.Reason, ": th
 
 // routedStatus returns the expected status of the walk.
 func (t *walk) routedStatus() core.RunStatus {
-	failed := t.routed.aborted || t.due >= 0 || t.left != nil && t.unanswered() || slices.Contains(t.routed.status, core.Fail)
+	failed := t.routed.aborted || t.next >= 0 || t.pending != nil && t.unanswered() || slices.Contains(t.routed.status, core.Fail)
 	if failed {
 		return core.RunFailed
 	}

@@ -9,14 +9,14 @@ import (
 
 // This file checks that nothing happens before the things it depends on.
 
-// settle checks, once for each vertex, that everything its decision depends on is
+// decideOnce checks, once for each vertex, that everything its decision depends on is
 // resolved, and returns the decision.
-func (f *frame) settle(i int32, what string) (d decision, first bool) {
+func (f *frame) decideOnce(i int32, what string) (d decision, first bool) {
 	v := &f.v[i]
-	if v.settled {
+	if v.decided {
 		return d, false
 	}
-	v.settled = true
+	v.decided = true
 	if f.failRun {
 		f.c.breaks(Statuses, "%s after a failure with the policy fail_run has stopped the run", what)
 	}
@@ -39,7 +39,7 @@ func (f *frame) settle(i int32, what string) (d decision, first bool) {
 func (f *frame) predecessors(i int32, what string) (late bool) {
 	pv := &f.p.Vertices[i]
 	for _, e := range f.p.InEdges(i) {
-		if f.v[i].joined {
+		if f.v[i].joinDecided {
 			break // the join waits only for the predecessors it takes, which were checked before
 		}
 		if from := f.p.Edges[e].From; f.v[from].phase != resolved {

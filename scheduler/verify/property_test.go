@@ -236,7 +236,7 @@ func TestPropertyNonsense(t *testing.T) {
 			case 0:
 				l = l.move(i, min(j, len(l)-1))
 			case 1:
-				l = l.again(i)
+				l = l.duplicate(i)
 			case 2:
 				l = l.drop(i)
 			case 3:

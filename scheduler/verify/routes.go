@@ -13,7 +13,7 @@ import (
 // because of a goal gate.
 func (t *walk) chosen(n *plan.Node) {
 	if t.routed != nil {
-		t.goesOn(n)
+		t.checkRoute(n)
 		return
 	}
 	c := t.f.c
@@ -25,13 +25,13 @@ func (t *walk) chosen(n *plan.Node) {
 	case c.e.From != n.ID:
 		c.breaks(Routes, "the way on from %s begins at %s", n.ID, c.e.From)
 	case c.e.Step == core.StepGoalGate:
-		t.sentBack(n, to.Index)
-	case t.left == nil || t.left.node != n.Index || t.left.n != c.e.Visit:
+		t.goalGateJump(n, to.Index)
+	case t.pending == nil || t.pending.node != n.Index || t.pending.n != c.e.Visit:
 		c.breaks(Order, "the way on is told, and visit %d has not just ended", c.e.Visit)
 	default:
 		t.follows(n, to.Index)
 	}
-	t.left, t.due = nil, to.Index
+	t.pending, t.next = nil, to.Index
 }
 
 func (t *walk) names() []string {
@@ -48,12 +48,12 @@ func (t *walk) unsatisfied() int {
 	return slices.IndexFunc(t.gates, func(g gate) bool { return !g.status.Succeeded() })
 }
 
-// sentBack checks a jump from the exit because of a goal gate.
-func (t *walk) sentBack(n *plan.Node, to int32) {
+// goalGateJump checks a jump from the exit because of a goal gate.
+func (t *walk) goalGateJump(n *plan.Node, to int32) {
 	c := t.f.c
 	i := t.unsatisfied()
 	switch {
-	case n.Index != t.w.Exit || t.due != t.w.Exit:
+	case n.Index != t.w.Exit || t.next != t.w.Exit:
 		c.breaks(Routes, "a goal gate sends the walk back, and it is not at the exit")
 		return
 	case i < 0:
@@ -77,9 +77,9 @@ func (t *walk) sentBack(n *plan.Node, to int32) {
 // follows checks the step from a visit to the next node.
 func (t *walk) follows(n *plan.Node, to int32) {
 	c := t.f.c
-	w, status := &t.w.Nodes[n.Index], t.left.status
+	w, status := &t.w.Nodes[n.Index], t.pending.status
 	if c.e.Status != status.String() {
-		c.breaks(Statuses, "continues as %s, but visit %d ended %s", c.e.Status, t.left.n, status)
+		c.breaks(Statuses, "continues as %s, but visit %d ended %s", c.e.Status, t.pending.n, status)
 	}
 	switch c.e.Step {
 	case core.StepJump:
@@ -115,11 +115,11 @@ func (t *walk) byCondition(n *plan.Node, to int32) {
 			continue
 		}
 		t.restarts(i)
-		if t.f.p.Foreign || hidden(c.e.Values) {
+		if t.f.p.Foreign || hasSecret(c.e.Values) {
 			return
 		}
-		if v, ok := c.e.Values.Get("outcome"); ok && t.seen.status != core.StatusNone && v != t.seen.status.String() {
-			c.breaks(Routes, "the condition %s saw the outcome %v, and the last stage ended %s", c.e.When, v, t.seen.status)
+		if v, ok := c.e.Values.Get("outcome"); ok && t.lastStage.status != core.StatusNone && v != t.lastStage.status.String() {
+			c.breaks(Routes, "the condition %s saw the outcome %v, and the last stage ended %s", c.e.When, v, t.lastStage.status)
 		}
 		switch result, known, can := c.replay(e); {
 		case !can:
@@ -158,7 +158,7 @@ func (t *walk) byChoice(n *plan.Node, to int32) {
 			}
 		}
 	}
-	human := w.Role == core.RoleHuman && t.left.status == core.Fail
+	human := w.Role == core.RoleHuman && t.pending.status == core.Fail
 	switch {
 	case first < 0:
 		c.breaks(Routes, "goes to %s by the step %s, and no edge fits", c.e.To, c.e.Step)
@@ -187,15 +187,15 @@ func (t *walk) restarts(e int32) {
 	if !t.w.Edges[e].LoopRestart {
 		return
 	}
-	if t.blocked = !t.seen.status.Succeeded() && !t.seen.transient; t.blocked {
+	if t.restartRejected = !t.lastStage.status.Succeeded() && !t.lastStage.transient; t.restartRejected {
 		return
 	}
-	t.gates, t.seen = nil, stage{}
+	t.gates, t.lastStage = nil, stage{}
 }
 
-// mustGoOn reports whether an edge must be followed after a visit, regardless of
+// mustContinue reports whether an edge must be followed after a visit, regardless of
 // conditions. It returns false after a failure, which may have occurred too often.
-func (t *walk) mustGoOn(v *visit) bool {
+func (t *walk) mustContinue(v *visit) bool {
 	w := &t.w.Nodes[v.node]
 	switch {
 	case v.status == core.Fail, w.Role == core.RoleHuman: // the person may not have chosen any of the edges

@@ -342,7 +342,7 @@ func (l log) at(t testing.TB, typ core.EventType, who string, nth int) int {
 
 func (l log) drop(i int) log { return slices.Delete(l, i, i+1) }
 
-func (l log) again(i int) log { return slices.Insert(l, i+1, l[i]) }
+func (l log) duplicate(i int) log { return slices.Insert(l, i+1, l[i]) }
 
 func (l log) move(from, to int) log {
 	e := l[from]

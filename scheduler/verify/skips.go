@@ -11,15 +11,15 @@ import (
 func (f *frame) skipped(n *plan.Node) {
 	i := n.Vertex
 	v, e := &f.v[i], f.c.e
-	if v.lost {
-		f.gaveUp(i)
+	if v.lostRace {
+		f.cancelledByRace(i)
 		return
 	}
 	if v.phase != undecided && (v.phase != resolved || v.status != core.Skipped) || v.skips >= max(1, f.members(i)) {
 		f.c.breaks(Lifecycle, "is skipped %s", f.after(v))
 		return
 	}
-	d, first := f.settle(i, "is skipped")
+	d, first := f.decideOnce(i, "is skipped")
 	v.skips++
 	if first {
 		v.skip, v.cause = d.kind, d.cause
@@ -54,21 +54,21 @@ func (f *frame) compareSkip(i int32, d decision) {
 	case d.kind == runs:
 		f.c.breaks(Skips, "is skipped (%s), and should run: %s", e.Reason, f.whyRuns(i))
 	case d.kind != got.kind || e.From != f.from(d) || e.Cause != f.causeOf(d) || !sameText(e.When, f.when(d)):
-		f.c.breaks(Skips, "is skipped because %s, should be because %s", f.words(e.From, e.Cause, e.When), f.words(f.from(d), f.causeOf(d), f.when(d)))
+		f.c.breaks(Skips, "is skipped because %s, should be because %s", f.explain(e.From, e.Cause, e.When), f.explain(f.from(d), f.causeOf(d), f.when(d)))
 	}
 }
 
 func (f *frame) whyRuns(i int32) string {
 	for _, e := range f.p.InEdges(i) {
-		if f.says(e) == live {
+		if f.effectOf(e) == live {
 			return "the edge " + f.p.Nodes[f.p.Edges[e].FromNode].ID + " -> " + f.p.Nodes[f.p.Edges[e].ToNode].ID + " is live"
 		}
 	}
 	return "nothing is against it"
 }
 
-// words describes the reason for a skip.
-func (f *frame) words(from, cause, when string) string {
+// explain describes the reason for a skip.
+func (f *frame) explain(from, cause, when string) string {
 	switch {
 	case from == "" && cause == "":
 		return "too few of its predecessors succeeded"
@@ -111,12 +111,12 @@ func (f *frame) causeOf(d decision) string {
 // chosen checks that a vertex that runs should do so according to the recomputed
 // decision.
 func (f *frame) chosen(i int32) {
-	d, first := f.settle(i, "is ready")
+	d, first := f.decideOnce(i, "is ready")
 	if !first {
 		return
 	}
 	if d.kind != runs && d.kind != notDecided {
-		f.c.breaks(Skips, "runs, and should be skipped because %s", f.words(f.from(d), f.causeOf(d), f.when(d)))
+		f.c.breaks(Skips, "runs, and should be skipped because %s", f.explain(f.from(d), f.causeOf(d), f.when(d)))
 	}
 	for _, e := range d.handled {
 		if !f.taken[e] {
@@ -135,7 +135,7 @@ func (f *frame) handledBy(i int32) {
 		return
 	}
 	if e.From == "" {
-		v.told = true
+		v.tolerationReported = true
 		if !f.tolerates(i) && !f.streams(i) {
 			f.c.breaks(Statuses, "its failure is tolerated, and its policy does not say so")
 		}
@@ -144,7 +144,7 @@ func (f *frame) handledBy(i int32) {
 	v.handled = true
 	for _, k := range f.p.InEdges(f.target(e.To)) {
 		edge := &f.p.Edges[k]
-		if edge.Handles && edge.From == i && f.p.Nodes[edge.ToNode].ID == e.To && f.says(k) == live && !f.taken[k] {
+		if edge.Handles && edge.From == i && f.p.Nodes[edge.ToNode].ID == e.To && f.effectOf(k) == live && !f.taken[k] {
 			if f.taken == nil {
 				f.taken = map[int32]bool{}
 			}

@@ -54,8 +54,8 @@ func (f *frame) free(g *group) {
 
 // release releases the slot of a plain node if it holds one.
 func (f *frame) release(v *vertex) {
-	if v.holds {
-		v.holds = false
+	if v.hasSlot {
+		v.hasSlot = false
 		f.free(&f.group)
 	}
 }

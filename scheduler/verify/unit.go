@@ -17,14 +17,14 @@ type unit struct {
 	total int // the number of rows, -1 if it is not known
 	group group
 
-	next     int     // the first pass that has not begun
-	live     []*pass // the passes in progress, ascending
-	over     int
-	failures int
-	failedAt [2]int // the first pass that failed, and its member
-	ranAll   bool   // all failures so far have the policy skip
-	partial  bool
-	last     struct { // the execution that ended last
+	next         int     // the first pass that has not begun
+	live         []*pass // the passes in progress, ascending
+	over         int
+	failures     int
+	failedAt     [2]int // the first pass that failed, and its member
+	allTolerated bool   // all failures so far have the policy skip
+	partial      bool
+	last         struct { // the execution that ended last
 		pass, place int
 		good        bool
 		wrote       []int32
@@ -42,7 +42,7 @@ type pass struct {
 }
 
 func newUnit(f *frame, i int32) *unit {
-	t := &unit{f: f, i: i, u: f.p.Vertices[i].Unit, total: -1, ranAll: true}
+	t := &unit{f: f, i: i, u: f.p.Vertices[i].Unit, total: -1, allTolerated: true}
 	t.group = group{parent: &f.group, name: f.name(t.u.ID)}
 	t.last.pass = -1
 	switch total, ok := f.c.e.Total.Get(); {
@@ -106,7 +106,7 @@ func (t *unit) started(i int, n *plan.Node) {
 	f, c := t.f, t.f.c
 	p := t.find(i)
 	if p == nil {
-		if p = t.begin(i, n); p == nil {
+		if p = t.beginPass(i, n); p == nil {
 			return
 		}
 	}
@@ -118,12 +118,12 @@ func (t *unit) started(i int, n *plan.Node) {
 		c.breaks(Lifecycle, "begins while it runs")
 		return
 	case p.phase == waiting:
-		f.waited(&p.backoff)
+		f.checkWait(&p.backoff)
 	}
 	if f.failRun {
 		c.breaks(Statuses, "begins after a failure with the policy fail_run has stopped the run")
 	}
-	t.clear(p, n)
+	t.checkEarlierPasses(p, n)
 	p.phase, p.attempt = running, f.attempt(n, p.attempt)
 	if f.visible(n) {
 		f.acquire(&t.group)
@@ -136,18 +136,18 @@ func (t *unit) started(i int, n *plan.Node) {
 // member returns the id of the member with the given index.
 func (t *unit) member(place int) string { return t.f.p.Nodes[t.u.Members[place]].ID }
 
-// begin checks that a pass may begin, and adds it.
-func (t *unit) begin(i int, n *plan.Node) *pass {
-	c, most := t.f.c, t.total
+// beginPass checks that a pass may begin, and adds it.
+func (t *unit) beginPass(i int, n *plan.Node) *pass {
+	c, limit := t.f.c, t.total
 	if t.u.IsLoop {
-		most = t.u.MaxIters
+		limit = t.u.MaxIters
 	}
 	switch {
 	case i < t.next:
 		c.breaks(Parts, "begins, and %s %d is over", t.what(), i)
 		return nil
-	case most >= 0 && i >= most:
-		c.breaks(Parts, "%s %d begins, there are %d", t.what(), i, most)
+	case limit >= 0 && i >= limit:
+		c.breaks(Parts, "%s %d begins, there are %d", t.what(), i, limit)
 	case i > t.next:
 		c.breaks(Parts, "%s %d begins, and %s %d has not begun", t.what(), i, t.what(), t.next)
 	case n.Member != 0:
@@ -169,10 +169,11 @@ func (t *unit) begin(i int, n *plan.Node) *pass {
 	return p
 }
 
-// clear checks that an execution sees the same state as if the passes ran one after the
-// other. Earlier passes must have passed the members that write what it reads and, if
-// it writes a field whose merge can reject values, the members that write this field.
-func (t *unit) clear(p *pass, n *plan.Node) {
+// checkEarlierPasses checks that an execution sees the same state as if the passes ran
+// one after the other. Earlier passes must have passed the members that write what it
+// reads and, if it writes a field whose merge can reject values, the members that write
+// this field.
+func (t *unit) checkEarlierPasses(p *pass, n *plan.Node) {
 	for i := range t.u.Own {
 		own := &t.u.Own[i]
 		reads := slices.ContainsFunc(n.Reads, func(r plan.Read) bool { return r.Field == own.Field })
@@ -197,7 +198,7 @@ func (t *unit) retrying(n *plan.Node) {
 		return
 	}
 	f.failedAttempt(n, p.attempt)
-	t.endInner(p, told(e.Error))
+	t.endInner(p, failureOf(e.Error))
 	if f.visible(n) {
 		f.free(&t.group)
 	}
@@ -236,14 +237,14 @@ func (t *unit) memberEnded(p *pass, n *plan.Node, good bool) {
 		return
 	}
 	f.lastAttempt(n, p.attempt)
-	t.endInner(p, told(e.Error))
+	t.endInner(p, failureOf(e.Error))
 	if at := [2]int{p.n, p.place}; t.failures == 0 || slices.Compare(at[:], t.failedAt[:]) < 0 {
 		t.failedAt = at
 	}
 	t.failures++
-	t.ranAll = t.ranAll && n.Policy == plan.PolicySkip
+	t.allTolerated = t.allTolerated && n.Policy == plan.PolicySkip
 	t.passOver(p)
-	if (n.Policy == plan.PolicyFailRun || told(e.Error).FailsRun) && !f.v[t.i].lost {
+	if (n.Policy == plan.PolicyFailRun || failureOf(e.Error).FailsRun) && !f.v[t.i].lostRace {
 		f.failRun = true
 	}
 }
@@ -273,7 +274,7 @@ func (t *unit) finish() {
 	}
 	t.endStatus()
 	if e.Error != nil {
-		f.v[t.i].class, f.v[t.i].deepest, f.v[t.i].fatal = e.Error.Class, e.Error.Node, e.Error.FailsRun
+		f.v[t.i].class, f.v[t.i].failedNode, f.v[t.i].failsRun = e.Error.Class, e.Error.Node, e.Error.FailsRun
 	}
 	var s core.Status
 	_ = s.UnmarshalText([]byte(e.Status)) // endStatus checks the status
@@ -319,11 +320,11 @@ func (t *unit) endStatus() {
 	case failed && t.failures == 0 && !exhausted && t.u.Puller == nil && !(e.Reason == "failed" && t.next == 0 && !t.u.IsLoop):
 		f.doubt(e.Unit, Statuses, "fails, and no execution failed")
 	case !failed && t.u.Puller == nil && t.partial != (e.Status == core.PartialSuccess.String()):
-		f.c.breaks(Statuses, "ends with the status %s, and of its executions %s", e.Status, partWords(t.partial))
+		f.c.breaks(Statuses, "ends with the status %s, and of its executions %s", e.Status, partialText(t.partial))
 	}
 }
 
-func partWords(partial bool) string {
+func partialText(partial bool) string {
 	if partial {
 		return "one is a partial success"
 	}

@@ -10,8 +10,8 @@ import (
 // no other values of fields. Each is the value of a field after a number of its
 // writers.
 
-// sight is a value that a condition read.
-type sight struct {
+// readValue is a value that a condition read.
+type readValue struct {
 	line      int
 	from, to  string
 	threshold int32 // the number of preceding writers of the field
@@ -20,61 +20,62 @@ type sight struct {
 	ok        bool
 }
 
-// saw checks the fields that a condition read as a whole from the state of a level.
-func (f *frame) saw(edge *plan.Edge, level int32) {
+// checkRead checks the fields that a condition read as a whole from the state of a
+// level.
+func (f *frame) checkRead(edge *plan.Edge, level int32) {
 	if f.parent != nil || f.c.start == nil {
 		return // the log does not contain the initial and final state of nested runs
 	}
 	for _, slot := range edge.When.FieldSlots() {
 		name := f.p.Schema.Fields[slot].Name
-		s := sight{line: f.c.line, from: f.c.e.From, to: f.c.e.To, threshold: f.p.Threshold(int32(slot), level)}
+		s := readValue{line: f.c.line, from: f.c.e.From, to: f.c.e.To, threshold: f.p.Threshold(int32(slot), level)}
 		if s.value, s.ok = f.c.e.Values.Get("$." + name); !s.ok {
 			s.value, s.ok = f.c.e.Values.Get("length($." + name + ")")
 			s.length = true
 		}
 		if s.ok {
-			f.compare(slot, s)
+			f.compareRead(slot, s)
 		}
 	}
 }
 
-func (f *frame) compare(slot int, s sight) {
+func (f *frame) compareRead(slot int, s readValue) {
 	w, name := &f.writes[slot], f.p.Schema.Fields[slot].Name
 	if w.count == 0 || w.first >= s.threshold {
-		if start := canonical(f.c.start[slot]); !hidden(start) && !f.c.read(&s, start) {
+		if start := canonical(f.c.start[slot]); !hasSecret(start) && !f.c.equalsRead(&s, start) {
 			f.c.breaks(State, "the condition on %s -> %s read %s as %s, but no node before it wrote that: it was %s at the start",
-				s.from, s.to, name, s.words(), brief(start))
+				s.from, s.to, name, s.describe(), brief(start))
 		}
 		return
 	}
-	if seen := &w.seen; seen.ok && seen.threshold == s.threshold && seen.length == s.length && !equal(seen.value, s.value) {
+	if seen := &w.lastRead; seen.ok && seen.threshold == s.threshold && seen.length == s.length && !equal(seen.value, s.value) {
 		f.c.breaks(State, "the condition on %s -> %s read %s as %s, and that on %s -> %s, after the same writers, as %s",
-			s.from, s.to, name, s.words(), seen.from, seen.to, seen.words())
+			s.from, s.to, name, s.describe(), seen.from, seen.to, seen.describe())
 	}
-	if !w.seen.ok || s.threshold >= w.seen.threshold {
-		w.seen = s
+	if !w.lastRead.ok || s.threshold >= w.lastRead.threshold {
+		w.lastRead = s
 	}
 }
 
-// final compares the last value read from a field with its final value, if the field
-// was not written in between.
-func (f *frame) final(slot int, got any) {
+// compareFinal compares the last value read from a field with its final value, if the
+// field was not written in between.
+func (f *frame) compareFinal(slot int, got any) {
 	w := &f.writes[slot]
-	if s := &w.seen; s.ok && w.last < s.threshold && !f.c.read(s, got) {
+	if s := &w.lastRead; s.ok && w.last < s.threshold && !f.c.equalsRead(s, got) {
 		f.c.breaks(State, "field %s is %s at the end, and the condition on %s -> %s read it as %s after its last writer (line %d)",
-			f.p.Schema.Fields[slot].Name, brief(got), s.from, s.to, s.words(), s.line)
+			f.p.Schema.Fields[slot].Name, brief(got), s.from, s.to, s.describe(), s.line)
 	}
 }
 
-// read reports whether a value is the one that was read.
-func (c *Checker) read(s *sight, v any) bool {
+// equalsRead reports whether a value is the one that was read.
+func (c *Checker) equalsRead(s *readValue, v any) bool {
 	if s.length {
 		v = c.lengthOf(v)
 	}
 	return equal(s.value, v)
 }
 
-func (s *sight) words() string {
+func (s *readValue) describe() string {
 	if s.length {
 		return "of length " + brief(s.value)
 	}

@@ -26,66 +26,66 @@ func TestRealLogIsClean(t *testing.T) {
 	}
 }
 
-type spoiledLog struct {
-	name  string
-	rule  verify.Rule
-	node  string // empty for any node
-	want  string
-	spoil func(t *testing.T, l log) log
-	keep  bool   // keep the event numbers
-	of    string // the graph; everything if empty
+type falsifiedLog struct {
+	name    string
+	rule    verify.Rule
+	node    string // empty for any node
+	want    string
+	falsify func(t *testing.T, l log) log
+	keep    bool   // keep the event numbers
+	of      string // the graph; everything if empty
 }
 
-// spoiled are ways to falsify the log of a run, each with the violation it must cause.
-var spoiled = []spoiledLog{
+// falsified are ways to falsify the log of a run, each with the violation it must cause.
+var falsified = []falsifiedLog{
 	{name: "an event is gone", rule: verify.Sequence, want: "number 9 comes where 8 is due: an event is missing", keep: true,
-		spoil: func(_ *testing.T, l log) log { return l.drop(7) }},
+		falsify: func(_ *testing.T, l log) log { return l.drop(7) }},
 	{name: "an event comes twice", rule: verify.Sequence, want: "number 3 comes after number 3", keep: true,
-		spoil: func(_ *testing.T, l log) log { return l.again(2) }},
+		falsify: func(_ *testing.T, l log) log { return l.duplicate(2) }},
 	{name: "no begin", rule: verify.Sequence, want: "the log begins with node.ready, want run.started",
-		spoil: func(_ *testing.T, l log) log { return l.drop(0) }},
+		falsify: func(_ *testing.T, l log) log { return l.drop(0) }},
 	{name: "no end", rule: verify.Sequence, want: "want run.finished",
-		spoil: func(_ *testing.T, l log) log { return l.drop(len(l) - 1) }},
+		falsify: func(_ *testing.T, l log) log { return l.drop(len(l) - 1) }},
 	{name: "another run", rule: verify.Sequence, want: `the event belongs to run "r2"`,
-		spoil: func(_ *testing.T, l log) log { l[5].Run = "r2"; return l }},
+		falsify: func(_ *testing.T, l log) log { l[5].Run = "r2"; return l }},
 	{name: "a node after the end", rule: verify.Sequence, node: "look", want: "node.started after the end of the run",
-		spoil: func(t *testing.T, l log) log { return append(l, l[l.at(t, core.NodeStarted, "look", 1)]) }},
+		falsify: func(t *testing.T, l log) log { return append(l, l[l.at(t, core.NodeStarted, "look", 1)]) }},
 	{name: "two begins", rule: verify.Sequence, want: "the run begins again",
-		spoil: func(_ *testing.T, l log) log { return l.again(0) }},
+		falsify: func(_ *testing.T, l log) log { return l.duplicate(0) }},
 	{name: "a node has no end", rule: verify.Lifecycle, node: "look", want: "began and has no end",
-		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeFinished, "look", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeFinished, "look", 1)) }},
 	{name: "a node ends twice", rule: verify.Lifecycle, node: "look", want: "ends after its end",
-		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.NodeFinished, "look", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.duplicate(l.at(t, core.NodeFinished, "look", 1)) }},
 	{name: "a node ends before it begins", rule: verify.Lifecycle, node: "look", want: "ends before it begins",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeFinished, "look", 1), l.at(t, core.NodeStarted, "look", 1))
 		}},
 	{name: "a node is never ready", rule: verify.Lifecycle, node: "look", want: "begins before it is ready",
-		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeReady, "look", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeReady, "look", 1)) }},
 	{name: "a node is gone", rule: verify.Lifecycle, node: "rescue", want: "has no end",
-		spoil: func(_ *testing.T, l log) log {
+		falsify: func(_ *testing.T, l log) log {
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "rescue" })
 		}},
 	{name: "an item ends twice", rule: verify.Lifecycle, node: "score", want: "ends twice",
-		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.ItemFinished, "score[2]", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.duplicate(l.at(t, core.ItemFinished, "score[2]", 1)) }},
 	{name: "a unit ends twice", rule: verify.Lifecycle, node: "ingest", want: "unit.finished of ingest after its end",
-		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.UnitFinished, "ingest", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.duplicate(l.at(t, core.UnitFinished, "ingest", 1)) }},
 	{name: "skipped twice", rule: verify.Lifecycle, node: "other", want: "is skipped after it was skipped",
-		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.NodeSkipped, "other", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.duplicate(l.at(t, core.NodeSkipped, "other", 1)) }},
 	{name: "before its predecessor", rule: verify.Order, node: "look", want: "is ready before its predecessor load is resolved",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeReady, "look", 1), l.at(t, core.NodeFinished, "load", 1))
 		}},
 	{name: "before a writer of what it reads", rule: verify.Order, node: "look", want: "begins before side is resolved, which may write total",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeFinished, "side", 1), l.at(t, core.NodeStarted, "look", 1))
 		}},
 	{name: "a condition before its source", rule: verify.Order, node: "other", want: "its condition is judged before load is resolved",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.EdgeJudged, "load->other", 1), l.at(t, core.NodeFinished, "load", 1))
 		}},
 	{name: "a row before what it reads is written", rule: verify.Order, node: "store", want: "begins in row 1 before row 0 has passed parse",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			// Row 0 waits at its first stage for another attempt while row 1 continues.
 			e := l[l.at(t, core.ItemStarted, "parse[1]", 1)]
 			i := l.at(t, core.ItemFinished, "parse[0]", 1)
@@ -94,309 +94,309 @@ var spoiled = []spoiledLog{
 			return slices.Insert(l, i, e, finished, withNode(e, "store"))
 		}},
 	{name: "over the limit", rule: verify.Limits, want: "3 nodes are in flight in the run, the limit is 2",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeStarted, "extra", 1), l.at(t, core.NodeStarted, "side", 1))
 		}},
 	{name: "another limit", rule: verify.Limits, want: "2 nodes are in flight in the run, the limit is 1",
-		spoil: func(_ *testing.T, l log) log {
+		falsify: func(_ *testing.T, l log) log {
 			l[0].Limits = &core.Limits{Concurrency: 1}
 			return l
 		}},
 	{name: "max_in_flight", rule: verify.Limits, want: "2 executions are in flight, max_in_flight is 1",
-		spoil: func(_ *testing.T, l log) log {
+		falsify: func(_ *testing.T, l log) log {
 			l[0].Limits = &core.Limits{Concurrency: 2, MaxInFlight: 1}
 			return l
 		}},
 	{name: "the limit of a fan-out", rule: verify.Limits, node: "score", want: "3 executions are in flight in score, the limit is 2",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.ItemStarted, "score[2]", 1), l.at(t, core.ItemStarted, "score[1]", 1)+1)
 		}},
 	{name: "the limit of a pipeline", rule: verify.Limits, node: "parse", want: "3 rows are in progress in ingest, the limit is 2",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.ItemStarted, "parse[2]", 1), l.at(t, core.ItemStarted, "parse[1]", 1)+1)
 		}},
 	{name: "an attempt is left out", rule: verify.Retries, node: "bad", want: "begins attempt 3 after attempt 1",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeStarted, "bad", 2)].Attempt = 3; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeStarted, "bad", 2)].Attempt = 3; return l }},
 	{name: "too many attempts", rule: verify.Retries, node: "bad", want: "is to be tried again after attempt 2 of 2",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			again := l[l.at(t, core.NodeRetrying, "bad", 1)]
 			again.Attempt = 2
 			return slices.Insert(l, l.at(t, core.NodeFailed, "bad", 1), again)
 		}},
 	{name: "too few attempts", rule: verify.Retries, node: "score", want: "failed for good after attempt 1 of 3",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeRetrying, "score[1]", 1)
 			l[i].Type, l[i].Status = core.ItemFailed, "fail"
 			return l
 		}},
 	{name: "the delay is too short", rule: verify.Retries, node: "bad", want: "the next attempt is 10ms away, the policy demands 1s",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.NodeRetrying, "bad", 1)].Delay = 10 * time.Millisecond
 			return l
 		}},
 	{name: "the delay is too long", rule: verify.Retries, node: "bad", want: "the next attempt is 1m0s away, the policy says at most 1s",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeRetrying, "bad", 1)].Delay = time.Minute; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeRetrying, "bad", 1)].Delay = time.Minute; return l }},
 	{name: "the delay is not kept", rule: verify.Retries, node: "score", want: "continues 50ms after the attempt that failed, 100ms was required",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeRetrying, "score[1]", 1)
 			l[l.at(t, core.ItemStarted, "score[1]", 2)].Time = l[i].Time.Add(50 * time.Millisecond)
 			return l
 		}},
 	{name: "a permanent failure is tried again", rule: verify.Retries, node: "bad", want: "after a failure that is permanent",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.NodeRetrying, "bad", 1)].Error = &core.Failure{Class: core.ClassError, Permanent: true}
 			return l
 		}},
 	{name: "a failure that auto_status lifts", rule: verify.Statuses, node: "look", want: "failed, and its auto_status makes it a success",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeFinished, "look", 1)
 			l[i].Type, l[i].Status, l[i].Error = core.NodeFailed, "fail", &core.Failure{Class: core.ClassError, Message: "boom"}
 			return l
 		}},
 	{name: "an item is gone", rule: verify.Parts, node: "score", want: "ends, and 1 item never began, the first is item 2",
-		spoil: func(_ *testing.T, l log) log {
+		falsify: func(_ *testing.T, l log) log {
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "score" && e.Item == core.Nth(2) })
 		}},
 	{name: "an item too many", rule: verify.Parts, node: "score", want: "item.started of an item that is none of the 3",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.ItemStarted, "score[2]", 1)].Item = core.Nth(3)
 			return l
 		}},
 	{name: "an item again", rule: verify.Parts, node: "score", want: "begins again after its end",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			e := l[l.at(t, core.ItemStarted, "score[0]", 1)]
 			return slices.Insert(l, l.at(t, core.ItemFinished, "score[0]", 1)+1, e)
 		}},
 	{name: "stages out of order", rule: verify.Parts, node: "store", want: "row 0 begins with store, and not with parse",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.ItemStarted, "parse[0]", 1)].Node = "store"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.ItemStarted, "parse[0]", 1)].Node = "store"; return l }},
 	{name: "a row is gone", rule: verify.Parts, node: "ingest", want: "ends, and of its 3 rows 1 never began",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.UnitFinished, "ingest", 1)].Total = core.Nth(2)
 			return slices.DeleteFunc(l, func(e core.Event) bool { return (e.Node == "parse" || e.Node == "store") && e.Item == core.Nth(2) })
 		}},
 	{name: "a stage is gone", rule: verify.Parts, node: "ingest", want: "ends, and row 1 stops before store",
-		spoil: func(_ *testing.T, l log) log {
+		falsify: func(_ *testing.T, l log) log {
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "store" && e.Item == core.Nth(1) })
 		}},
 	{name: "rows are miscounted", rule: verify.Parts, node: "ingest", want: "ends and counts 4 rows, and 3 are over",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.UnitFinished, "ingest", 1)].Total = core.Nth(4)
 			return l
 		}},
 	{name: "rounds out of order", rule: verify.Parts, node: "draft", want: "round 2 begins, and round 1 has not begun",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.ItemStarted, "draft#1", 1)].Round = core.Nth(2)
 			return l
 		}},
 	{name: "a round too few", rule: verify.Parts, node: "refine", want: "ends after 2 rounds by max_iters, which is 3",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.UnitFinished, "refine", 1)].Total = core.Nth(2)
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Round == core.Nth(2) })
 		}},
 	{name: "a round too many", rule: verify.Parts, node: "draft", want: "round 3 begins, there are 3",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			e := l[l.at(t, core.ItemStarted, "draft#2", 1)]
 			e.Round = core.Nth(3)
 			return slices.Insert(l, l.at(t, core.UnitFinished, "refine", 1), e)
 		}},
 	{name: "skipped against its condition", rule: verify.Skips, node: "other", want: "and should run: the edge load -> other is live",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			yes := true
 			l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes
 			return l
 		}},
 	{name: "runs against its condition", rule: verify.Skips, node: "left", want: "runs, and should be skipped because the edge from load is false: else",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			no := false
 			l[l.at(t, core.EdgeJudged, "load->left", 1)].Result = &no
 			return l
 		}},
 	{name: "else beside a live edge", rule: verify.Skips, node: "left", want: "the else edge load -> left is true",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			yes := true
 			l[l.at(t, core.EdgeJudged, "load->other", 1)].Result = &yes
 			return l
 		}},
 	{name: "judged against what it read", rule: verify.Skips, node: "other", want: `the condition length($.rows) > 5 is false in the log, and true on what it read: {"length($.rows)":6}`,
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.EdgeJudged, "load->other", 1)].Values = core.ObjectOf("length($.rows)", int64(6))
 			return l
 		}},
 	{name: "never judged", rule: verify.Skips, node: "other", want: "the condition on load -> other was never judged: length($.rows) > 5",
-		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeJudged, "load->other", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeJudged, "load->other", 1)) }},
 	{name: "judged too late", rule: verify.Skips, node: "other", want: "is judged after it was decided that other is skipped",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.EdgeJudged, "load->other", 1), l.at(t, core.NodeSkipped, "other", 1))
 		}},
 	{name: "no such edge", rule: verify.Skips, node: "other", want: "the workflow has no edge load -> other with the condition $.rows",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeJudged, "load->other", 1)].When = "$.rows"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeJudged, "load->other", 1)].When = "$.rows"; return l }},
 	{name: "the wrong reason", rule: verify.Skips, node: "never", want: "is skipped because side failed, over other, should be because every predecessor was skipped, from other on",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			e := &l[l.at(t, core.NodeSkipped, "never", 1)]
 			e.From, e.Cause = "other", "side"
 			return l
 		}},
 	{name: "the neighbour instead of the root", rule: verify.Skips, node: "after", want: "is skipped because after failed, over bad, should be because bad failed, over bad",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "after", 1)].Cause = "after"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "after", 1)].Cause = "after"; return l }},
 	{name: "not handled", rule: verify.Skips, node: "rescue", want: "no event says that this handles the failure",
-		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "bad->rescue", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "bad->rescue", 1)) }},
 	{name: "handled by nothing", rule: verify.Skips, node: "bad", want: "is handled by bad -> after, which is no live edge",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeHandled, "bad->rescue", 1)].To = "after"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeHandled, "bad->rescue", 1)].To = "after"; return l }},
 	{name: "not declared", rule: verify.Writes, node: "side", want: `writes once, which it does not declare`,
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "side", 1)].Field = "once"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "side", 1)].Field = "once"; return l }},
 	{name: "no such field", rule: verify.Writes, node: "side", want: `writes totl, which it does not declare (did you mean "total"?)`,
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "side", 1)].Field = "totl"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "side", 1)].Field = "totl"; return l }},
 	{name: "set twice", rule: verify.Writes, node: "right", want: "writes once, which is set once and has its value from left",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "left", 1)].Null = false; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "left", 1)].Null = false; return l }},
 	{name: "a write out of turn", rule: verify.Writes, node: "right", want: "writes once before left is resolved, whose write comes first in canonical order",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.StateWritten, "right", 1), l.at(t, core.StateWritten, "left", 1)+1)
 		}},
 	{name: "written twice", rule: verify.Writes, node: "side", want: "writes total twice in one execution",
-		spoil: func(t *testing.T, l log) log { return l.again(l.at(t, core.StateWritten, "side", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.duplicate(l.at(t, core.StateWritten, "side", 1)) }},
 	{name: "items merged out of order", rule: verify.Writes, node: "score", want: "writes out in item 0 after item 2",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.StateWritten, "score[0]", 1), l.at(t, core.NodeFinished, "score", 1)-1)
 		}},
 	{name: "a write by what failed", rule: verify.Writes, node: "right", want: "wrote once and did not end well",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeFinished, "right", 1)
 			l[i].Type, l[i].Status = core.NodeFailed, "fail"
 			return l
 		}},
 	{name: "a write after the end", rule: verify.Writes, node: "side", want: "writes total after its end",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.StateWritten, "side", 1), l.at(t, core.NodeFinished, "side", 1))
 		}},
 	{name: "a write of an earlier row", rule: verify.Writes, node: "parse", want: "writes total in row 0, which has not just ended well",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.StateWritten, "parse[0]", 1), l.at(t, core.ItemFinished, "parse[2]", 1))
 		}},
 	{name: "a write in the middle of a round", rule: verify.Writes, node: "draft", want: "writes hits before its round is over",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.StateWritten, "draft#1", 1), l.at(t, core.ItemStarted, "check#1", 1))
 		}},
 	{name: "the state has another field", rule: verify.State, want: `the state has a field rwos, which is not declared (did you mean "rows"?)`,
-		spoil: func(_ *testing.T, l log) log { return l.state("rwos", int64(1)) }},
+		falsify: func(_ *testing.T, l log) log { return l.state("rwos", int64(1)) }},
 	{name: "nobody wrote it", rule: verify.State, want: `field mode is "slow" at the end, but no node wrote it and it was "fast" at the start`,
-		spoil: func(_ *testing.T, l log) log { return l.state("mode", "slow") }},
+		falsify: func(_ *testing.T, l log) log { return l.state("mode", "slow") }},
 	{name: "miscounted", rule: verify.State, want: "field hits is 15 at the end, want 16: 10 at the start and 6 writes",
-		spoil: func(_ *testing.T, l log) log { return l.state("hits", int64(15)) }},
+		falsify: func(_ *testing.T, l log) log { return l.state("hits", int64(15)) }},
 	{name: "a condition read something else", of: seen, rule: verify.State, node: "b", want: "the condition on a -> b read x as 7, but no node before it wrote that: it was 1 at the start",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.EdgeJudged, "a->b", 1)].Values = core.ObjectOf("$.x", int64(7), "length($.list)", int64(2))
 			return l
 		}},
 	{name: "two conditions read different things", of: seen, rule: verify.State, node: "b", want: "the condition on a -> b read list as of length 2, and that on a -> c, after the same writers, as of length 3",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.EdgeJudged, "a->c", 1)].Values = core.ObjectOf("length($.list)", int64(3))
 			return l
 		}},
 	{name: "the state changed by itself", of: seen, rule: verify.State, want: "field list is [1] at the end, and the condition on a -> b read it as of length 2 after its last writer (line ",
-		spoil: func(_ *testing.T, l log) log { return l.state("list", []any{int64(1)}) }},
+		falsify: func(_ *testing.T, l log) log { return l.state("list", []any{int64(1)}) }},
 	{name: "the start is lost", rule: verify.State, want: `field out does not begin with what it was at the start: ["first"]`,
-		spoil: func(_ *testing.T, l log) log { return l.state("out", []any{"x", "x", "x"}) }},
+		falsify: func(_ *testing.T, l log) log { return l.state("out", []any{"x", "x", "x"}) }},
 	{name: "of another type", rule: verify.State, want: "field total: want integer, got string",
-		spoil: func(_ *testing.T, l log) log { return l.state("total", "8") }},
+		falsify: func(_ *testing.T, l log) log { return l.state("total", "8") }},
 	{name: "a value is lost", rule: verify.State, want: "field total was written and has no value at the end",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l = succeeded(t, l)
 			l.state("total", nil)[len(l)-1].State.Delete("total")
 			return l
 		}},
 	{name: "not all was well", rule: verify.Statuses, want: "the run ends with the status success, want partial_success",
-		spoil: func(_ *testing.T, l log) log { l[len(l)-1].Status = "success"; return l }},
+		falsify: func(_ *testing.T, l log) log { l[len(l)-1].Status = "success"; return l }},
 	{name: "the run failed", rule: verify.Statuses, want: "the run ends with the status partial_success, want failed: look failed",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeFinished, "look", 1)
 			l[i].Type, l[i].Status = core.NodeFailed, "fail"
 			return l
 		}},
 	{name: "another node failed", rule: verify.Statuses, want: "the reason of the run's end does not begin with node look, which failed first in canonical order: node side: boom",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeFinished, "look", 1)
 			l[i].Type, l[i].Status = core.NodeFailed, "fail"
 			l[len(l)-1].Status, l[len(l)-1].Reason = "failed", "node side: boom"
 			return l
 		}},
 	{name: "a status that does not fit", rule: verify.Statuses, node: "side", want: `node.finished with the status "fail"`,
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeFinished, "side", 1)].Status = "fail"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeFinished, "side", 1)].Status = "fail"; return l }},
 	{name: "a fan-out that fails for nothing", rule: verify.Statuses, node: "score", want: "fails, and no item failed",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeFinished, "score", 1)
 			l[i].Type, l[i].Status = core.NodeFailed, "fail"
 			return l
 		}},
 	{name: "a partial success of nothing", rule: verify.Statuses, node: "score", want: "ends with the status partial_success, and of its items none is a partial success",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.NodeFinished, "score", 1)].Status = "partial_success"
 			return l
 		}},
 	{name: "a unit that fails for nothing", rule: verify.Statuses, node: "ingest", want: "fails, and no execution failed",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "ingest", 1)].Status = "fail"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "ingest", 1)].Status = "fail"; return l }},
 	{name: "a unit that does not fail", rule: verify.Statuses, node: "ingest", want: "ends with the status success, and 1 execution failed",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.ItemFinished, "store[2]", 1)
 			l[i].Type, l[i].Status = core.ItemFailed, "fail"
 			return l
 		}},
 	{name: "tolerated without a word", rule: verify.Statuses, node: "extra", want: "no event says so",
-		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "extra", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "extra", 1)) }},
 	{name: "tolerated without a policy", rule: verify.Statuses, node: "bad", want: "its policy does not say so",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			e := &l[l.at(t, core.NodeHandled, "bad->rescue", 1)]
 			e.From, e.To = "", ""
 			return l
 		}},
 	{name: "out of canonical order", of: plain, rule: verify.Order, node: "p", want: "begins after q, and comes before it in canonical order; the limit is 1",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return append(append(l[:1:1], l[l.at(t, core.NodeReady, "p", 1)], l[l.at(t, core.NodeReady, "q", 1)], l[l.at(t, core.NodeStarted, "q", 1)],
 				l[l.at(t, core.NodeFinished, "q", 1)], l[l.at(t, core.NodeStarted, "p", 1)], l[l.at(t, core.NodeFinished, "p", 1)]), l[len(l)-1])
 		}},
 	{name: "a barrier", of: rest, rule: verify.Order, node: "refers", want: "before cut of a lower level is resolved, and the schedule is barrier",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[0].Limits = &core.Limits{Concurrency: 4, Barrier: true}
 			return l.move(l.at(t, core.NodeFailed, "cut", 1), len(l)-2)
 		}},
 	{name: "a unit without edges", of: rest, rule: verify.Order, node: "rounds", want: "before cut of a lower level is resolved, and a unit without edges comes after everything else",
-		spoil: func(t *testing.T, l log) log { return l.move(l.at(t, core.NodeFailed, "cut", 1), len(l)-2) }},
+		falsify: func(t *testing.T, l log) log { return l.move(l.at(t, core.NodeFailed, "cut", 1), len(l)-2) }},
 	{name: "inputs that do not fit", of: rest, rule: verify.State, want: "the inputs do not fit",
-		spoil: func(_ *testing.T, l log) log { l[0].Inputs = core.ObjectOf("day", int64(1)); return l }},
+		falsify: func(_ *testing.T, l log) log { l[0].Inputs = core.ObjectOf("day", int64(1)); return l }},
 	{name: "an item behind the cut", of: rest, rule: verify.Parts, node: "cut", want: "begins after too many items before it have failed (max_failures: 0)",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.ItemFailed, "cut[1]", 1)
 			e := l[l.at(t, core.ItemStarted, "cut[1]", 1)]
 			e.Item = core.Nth(2)
 			return slices.Insert(l, i+1, e)
 		}},
 	{name: "a write behind the cut", of: rest, rule: verify.Writes, node: "cut", want: "writes out in item 2, which does not count: too many before it failed",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "cut[0]", 1)].Item = core.Nth(2); return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "cut[0]", 1)].Item = core.Nth(2); return l }},
 	{name: "items side by side", of: rest, rule: verify.Parts, node: "cut", want: "begins after item 1, and one item runs after the other",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i, j := l.at(t, core.ItemStarted, "cut[0]", 1), l.at(t, core.ItemStarted, "cut[1]", 1)
 			l[i].Item, l[j].Item = l[j].Item, l[i].Item
 			return l
 		}},
 	{name: "jitter has bounds", of: rest, rule: verify.Retries, node: "shaky", want: "the next attempt is 499ms away, the policy demands 500ms",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.NodeRetrying, "shaky", 1)].Delay = 499 * time.Millisecond
 			return l
 		}},
 	{name: "a wait that was asked for", of: rest, rule: verify.Retries, node: "shaky", want: "away, the policy demands 10s",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.NodeRetrying, "shaky", 1)].Error = &core.Failure{Class: core.ClassError, RetryAfter: 10 * time.Second}
 			return l
 		}},
 	{name: "inside of nothing", of: rest, rule: verify.Lifecycle, node: "sub[0]/a", want: "node.finished inside of sub[0], which is not in progress",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeFinished, "sub[0]/a", 1), len(l)-2)
 		}},
 	{name: "a nested node is gone", of: rest, rule: verify.Lifecycle, node: "sub[1]/b", want: "has no end",
-		spoil: func(_ *testing.T, l log) log {
+		falsify: func(_ *testing.T, l log) log {
 			return slices.DeleteFunc(l, func(e core.Event) bool { return e.Node == "sub[1]/b" && e.Type != core.EdgeJudged })
 		}},
 	{name: "a nested condition", of: rest, rule: verify.Skips, node: "sub[1]/b", want: "runs, and should be skipped because the edge from a is false: $.x == 1",
-		spoil: func(_ *testing.T, l log) log {
+		falsify: func(_ *testing.T, l log) log {
 			no := false
 			for i := range l {
 				if l[i].Type == core.EdgeJudged && l[i].Node == "sub[1]/b" {
@@ -406,121 +406,121 @@ var spoiled = []spoiledLog{
 			return l
 		}},
 	{name: "a nested failure is hidden", of: rest, rule: verify.Statuses, node: "sub[0]", want: "ended well, and its nested run failed",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeFinished, "sub[0]/b", 1)
 			l[i].Type, l[i].Status = core.NodeFailed, "fail"
 			return l
 		}},
 	{name: "too many nested runs", of: rest, rule: verify.Limits, node: "sub", want: "3 nested runs are in progress in sub, the limit is 2",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.ItemStarted, "sub[2]", 1), l.at(t, core.ItemStarted, "sub[1]", 1)+1)
 		}},
 	{name: "a referred node", of: rest, rule: verify.Order, node: "refers", want: "its condition is judged before its predecessor shaky is resolved",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.EdgeJudged, "shaky->refers", 1), l.at(t, core.NodeFinished, "shaky", 1))
 		}},
 	{name: "exhausted", of: rest, rule: verify.Statuses, node: "rounds", want: "ends with the status success after its last round, and on_exhausted is fail",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "rounds", 1)].Status = "success"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "rounds", 1)].Status = "success"; return l }},
 	{name: "an end without a reason", of: rest, rule: verify.Parts, node: "rounds", want: `ends for a reason that ends no loop: "rows"`,
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "rounds", 1)].Reason = "rows"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "rounds", 1)].Reason = "rows"; return l }},
 	{name: "members write in their order", of: rest, rule: verify.Writes, node: "one", want: "writes n after a later member of the round",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i, j := l.at(t, core.StateWritten, "one#0", 1), l.at(t, core.StateWritten, "two#0", 1)
 			l[i], l[j] = l[j], l[i]
 			return l
 		}},
 	{name: "a way is not told", of: walked, rule: verify.Order, node: "look", want: "begins, but no event shows the path from a",
-		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeChosen, "a->look", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeChosen, "a->look", 1)) }},
 	{name: "a node out of turn", of: walked, rule: verify.Order, node: "a", want: "begins, and the walk is on its way to vote",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			e := l[l.at(t, core.NodeStarted, "a", 2)]
 			e.Visit = 3
 			return slices.Insert(l, l.at(t, core.NodeStarted, "vote", 1), e)
 		}},
 	{name: "a way that there is not", of: walked, rule: verify.Routes, node: "look", want: "the workflow has no edge look -> m with the condition outcome=success",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "m"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "m"; return l }},
 	{name: "a way to nowhere", of: walked, rule: verify.Routes, node: "look", want: `the way leads to "vot", which is no node (did you mean "vote"?)`,
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "vot"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "vot"; return l }},
 	{name: "a condition of a way is false", of: walked, rule: verify.Routes, node: "look", want: "the condition outcome=success is false on what it read",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.EdgeChosen, "look->vote", 1)].Values = core.ObjectOf("outcome", "fail")
 			return l
 		}},
 	{name: "a condition saw another outcome", of: walked, rule: verify.Routes, node: "look", want: "saw the outcome success, and the last stage ended partial_success",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.NodeFinished, "a", 1)].Status = "partial_success"
 			return l
 		}},
 	{name: "not the best edge", of: walked, rule: verify.Routes, node: "m", want: "goes to a by the step unconditional, want exit",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "m->exit", 1)].To = "a"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "m->exit", 1)].To = "a"; return l }},
 	{name: "a step that there is not", of: walked, rule: verify.Routes, node: "m", want: `continues by an unknown step "hop"`,
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "m->exit", 1)].Step = "hop"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "m->exit", 1)].Step = "hop"; return l }},
 	{name: "a jump elsewhere", of: walked, rule: verify.Routes, node: "vote", want: "jumps to a after it ended success: its branches do not meet there",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "vote->m", 1)].To = "a"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "vote->m", 1)].To = "a"; return l }},
 	{name: "a goal gate is forgotten", of: walked, rule: verify.Routes, node: "exit", want: "the walk ends although the goal gate m ended fail",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i, j := l.at(t, core.EdgeChosen, "exit->m", 1), l.at(t, core.NodeStarted, "exit", 1)
 			return slices.Delete(l, i, j)
 		}},
 	{name: "a goal gate sends elsewhere", of: walked, rule: verify.Routes, node: "exit", want: "sends the walk back to a, its target is m",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "exit->m", 1)].To = "a"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "exit->m", 1)].To = "a"; return l }},
 	{name: "a join too early", of: walked, rule: verify.Routes, node: "vote", want: "decided after 0 of 2 branches, which do not determine",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.JoinDecided, "vote", 1), l.at(t, core.NodeFinished, "x", 1))
 		}},
 	{name: "a join too late", of: walked, rule: verify.Routes, node: "y", want: "the join of vote was certain before that and is not decided",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeStarted, "y", 1), l.at(t, core.NodeFinished, "x", 1))
 		}},
 	{name: "a join takes a loser", of: walked, rule: verify.Routes, node: "vote", want: "the join took [x y], and [x] succeeded",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.JoinDecided, "vote", 1)].Nodes = []string{"x", "y"}
 			return l
 		}},
 	{name: "a branch begins too often", of: twice, rule: verify.Parts, node: "x", want: "begins again as a branch of vote",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeStarted, "x", 2)
 			l = slices.Insert(l, i+1, l[i])
 			l[i+1].Visit = 3
 			return l
 		}},
 	{name: "nothing is told of a branch that never began", of: narrow, rule: verify.Parts, node: "vote", want: "ends, and its branch c has neither begun nor was it skipped",
-		spoil: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeSkipped, "c", 1)) }},
+		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeSkipped, "c", 1)) }},
 	{name: "a branch that began is skipped", of: narrow, rule: verify.Parts, node: "b", want: "is skipped, and it has begun or was skipped before",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeSkipped, "c", 1)
-			l = l.again(i)
+			l = l.duplicate(i)
 			l[i].Node = "b"
 			return l
 		}},
 	{name: "a branch is skipped too early", of: narrow, rule: verify.Routes, node: "c", want: "is skipped before the join of vote is decided",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeSkipped, "c", 1), l.at(t, core.NodeStarted, "b", 1))
 		}},
 	{name: "a node that is no branch is skipped", of: narrow, rule: verify.Routes, node: "m", want: "is no branch of vote",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeSkipped, "c", 1)
-			l = l.again(i)
+			l = l.duplicate(i)
 			l[i].Node = "m"
 			return l
 		}},
 	{name: "a stage is skipped", of: narrow, rule: verify.Lifecycle, node: "c", want: `is skipped as a branch of "", which is not in progress`,
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "c", 1)].Unit = ""; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "c", 1)].Unit = ""; return l }},
 	{name: "a join takes one of two", of: twice, rule: verify.Routes, node: "vote", want: "the join took [x], and [x x] succeeded",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			l[l.at(t, core.JoinDecided, "vote", 1)].Nodes = []string{"x"}
 			return l
 		}},
 	{name: "a loser does well", of: walked, rule: verify.Routes, node: "y", want: "ends success, and was given up when the join of vote was decided",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			e := &l[l.at(t, core.NodeFailed, "y", 1)]
 			e.Type, e.Status, e.Error = core.NodeFinished, "success", nil
 			return l
 		}},
 	{name: "a visit is miscounted", of: walked, rule: verify.Lifecycle, node: "a", want: "begins visit 3, want visit 1",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.NodeStarted, "a", 1)].Visit = 3; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeStarted, "a", 1)].Visit = 3; return l }},
 	{name: "a visit too many", of: walked, rule: verify.Limits, node: "a", want: "is visited 3 times, max_visits is 2",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i, j := l.at(t, core.NodeStarted, "a", 2), l.at(t, core.EdgeChosen, "look->vote", 1)
 			again := slices.Clone(l[i:j])
 			for k := range again {
@@ -530,19 +530,19 @@ var spoiled = []spoiledLog{
 			return slices.Insert(l, j, append([]core.Event{back}, again...)...)
 		}},
 	{name: "a branch writes by itself", of: walked, rule: verify.Writes, node: "x", want: "writes context, and it is a branch",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			e := l[l.at(t, core.NodeStarted, "x", 1)]
 			e.Type, e.Field = core.StateWritten, "context"
 			return slices.Insert(l, l.at(t, core.NodeFinished, "x", 1), e)
 		}},
 	{name: "a walk ends on its way", of: walked, rule: verify.Routes, node: "exit", want: "the walk was on its way there when it ended",
-		spoil: func(t *testing.T, l log) log {
+		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeStarted, "exit", 1)
 			l[len(l)-1].Status = "failed"
 			return slices.Delete(l, i, len(l)-1)
 		}},
 	{name: "a condition that there is not", rule: verify.Parts, node: "refine", want: "ends by its condition, and has none",
-		spoil: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "refine", 1)].Reason = "until"; return l }},
+		falsify: func(t *testing.T, l log) log { l[l.at(t, core.UnitFinished, "refine", 1)].Reason = "until"; return l }},
 }
 
 func (l log) state(field string, v any) log {
@@ -573,15 +573,15 @@ func TestSpoiledLogs(t *testing.T) {
 			t.Fatal(words(r))
 		}
 	}
-	for i := range spoiledJoins {
-		spoiledJoins[i].of = joined
+	for i := range falsifiedJoins {
+		falsifiedJoins[i].of = joined
 	}
-	for _, tt := range slices.Concat(spoiled, spoiledJoins) {
+	for _, tt := range slices.Concat(falsified, falsifiedJoins) {
 		covered[tt.rule] = true
 		text := cmp.Or(tt.of, everything)
 		p, whole := plans[text], logs[text]
 		t.Run(string(tt.rule)+"/"+tt.name, func(t *testing.T) {
-			l := tt.spoil(t, slices.Clone(whole))
+			l := tt.falsify(t, slices.Clone(whole))
 			if !tt.keep {
 				l = l.numbered()
 			}
@@ -616,9 +616,9 @@ func TestOneBreachIsOneViolation(t *testing.T) {
 	whole := logged(t, p, scheduler.Options{})
 	for _, name := range []string{"the delay is too short", "an attempt is left out", "set twice", "miscounted", "the wrong reason",
 		"rows are miscounted", "not all was well", "a row is gone", "a node has no end"} {
-		i := slices.IndexFunc(spoiled, func(s spoiledLog) bool { return s.name == name })
-		l := spoiled[i].spoil(t, slices.Clone(whole))
-		if !spoiled[i].keep {
+		i := slices.IndexFunc(falsified, func(s falsifiedLog) bool { return s.name == name })
+		l := falsified[i].falsify(t, slices.Clone(whole))
+		if !falsified[i].keep {
 			l = l.numbered()
 		}
 		if r := checked(t, p, l); len(r.Violations) != 1 {

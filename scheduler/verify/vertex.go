@@ -25,7 +25,7 @@ func (f *frame) nodeEvent(n *plan.Node) error {
 	case core.NodeHandled:
 		f.handledBy(i)
 	case core.EdgeJudged:
-		f.judged(n)
+		f.conditionEvaluated(n)
 	case core.JoinDecided:
 		f.joined(i)
 	case core.StateWritten:
@@ -45,7 +45,7 @@ func (f *frame) partEvent(i int32, n *plan.Node) {
 	v := &f.v[i]
 	switch {
 	case n.Member >= 0:
-		if u := f.underWay(i); u != nil {
+		if u := f.runningUnit(i); u != nil {
 			u.event(n)
 		}
 	case n.Source == nil:
@@ -78,7 +78,7 @@ func (f *frame) after(v *vertex) string {
 func (f *frame) ready(i int32) {
 	v := &f.v[i]
 	again := v.phase == waiting && f.p.Vertices[i].Shape == plan.Plain
-	if v.lost {
+	if v.lostRace {
 		f.c.breaks(Skips, "continues after it lost a race")
 	}
 	if v.phase != undecided && !again {
@@ -86,7 +86,7 @@ func (f *frame) ready(i int32) {
 		return
 	}
 	if again {
-		f.waited(&v.backoff)
+		f.checkWait(&v.backoff)
 		v.backoff = backoff{}
 	} else {
 		f.chosen(i)
@@ -104,7 +104,7 @@ func (f *frame) begins(i int32) bool {
 		f.chosen(i)
 	case waiting: // there was no event that it is ready again
 		f.c.breaks(Lifecycle, "begins another attempt before it is ready")
-		f.waited(&v.backoff)
+		f.checkWait(&v.backoff)
 	default:
 		f.c.breaks(Lifecycle, "begins %s", f.after(v))
 		return false
@@ -138,9 +138,9 @@ func (f *frame) started(i int32, n *plan.Node) {
 	}
 	v.attempt = f.attempt(n, v.attempt)
 	v.wrote = v.wrote[:0]
-	f.hides(n)
+	f.noteHiddenSlots(n)
 	if f.visible(n) {
-		v.holds = true
+		v.hasSlot = true
 		f.acquire(&f.group)
 	}
 	if n.Frame != nil {
@@ -164,7 +164,7 @@ func (f *frame) retrying(i int32, n *plan.Node) {
 	v, e := &f.v[i], f.c.e
 	switch {
 	case n.Member >= 0:
-		if u := f.underWay(i); u != nil {
+		if u := f.runningUnit(i); u != nil {
 			u.retrying(n)
 		}
 		return
@@ -178,12 +178,12 @@ func (f *frame) retrying(i int32, n *plan.Node) {
 	f.failedAttempt(n, v.attempt)
 	f.endInner(v, e.Error)
 	f.release(v)
-	f.keepsNothing(v)
+	f.rejectWrites(v)
 	v.phase, v.backoff = waiting, backoff{e.Time, e.Delay}
 }
 
-// keepsNothing reports the writes of an execution that failed.
-func (f *frame) keepsNothing(v *vertex) {
+// rejectWrites reports the writes of an execution that failed.
+func (f *frame) rejectWrites(v *vertex) {
 	for _, field := range v.wrote {
 		f.c.breaks(Writes, "wrote %s and did not end well", f.p.Schema.Fields[field].Name)
 	}
@@ -205,43 +205,43 @@ func (f *frame) failedAttempt(n *plan.Node, begun int) {
 	if f.failRun {
 		f.c.breaks(Retries, "is to be tried again after a failure with the policy fail_run has stopped the run")
 	}
-	least, most := delays(n, e)
+	shortest, longest := delays(n, e)
 	switch {
-	case e.Delay < least:
-		f.c.breaks(Retries, "the next attempt is %s away, the policy demands %s", e.Delay, least)
-	case e.Delay > most:
-		f.c.breaks(Retries, "the next attempt is %s away, the policy says at most %s", e.Delay, most)
+	case e.Delay < shortest:
+		f.c.breaks(Retries, "the next attempt is %s away, the policy demands %s", e.Delay, shortest)
+	case e.Delay > longest:
+		f.c.breaks(Retries, "the next attempt is %s away, the policy says at most %s", e.Delay, longest)
 	}
 }
 
 // delays returns the bounds of the wait that the policy and the failure require. Jitter
 // multiplies the wait by a factor between 0.5 and 1.5.
-func delays(n *plan.Node, e *core.Event) (least, most time.Duration) {
+func delays(n *plan.Node, e *core.Event) (shortest, longest time.Duration) {
 	d := n.Retry.Delay(e.Attempt)
-	least, most = d, d
+	shortest, longest = d, d
 	if n.Retry.Jitter {
-		least, most = d/2, d+d/2
-		if most < d { // overflow
-			most = 1<<63 - 1
+		shortest, longest = d/2, d+d/2
+		if longest < d { // overflow
+			longest = 1<<63 - 1
 		}
 		if n.Retry.Max > 0 {
-			most = min(most, n.Retry.Max)
-			least = min(least, n.Retry.Max)
+			longest = min(longest, n.Retry.Max)
+			shortest = min(shortest, n.Retry.Max)
 		}
 	}
 	if e.Error != nil {
-		least, most = max(least, e.Error.RetryAfter), max(most, e.Error.RetryAfter)
+		shortest, longest = max(shortest, e.Error.RetryAfter), max(longest, e.Error.RetryAfter)
 	}
-	return least, most
+	return shortest, longest
 }
 
-// waited checks with the times of the events that a wait was not too short. These are
+// checkWait checks with the times of the events that a wait was not too short. These are
 // wall-clock times. The system may slow down or speed up the wall clock by at most a
 // thousandth while it corrects it.
-func (f *frame) waited(b *backoff) {
+func (f *frame) checkWait(b *backoff) {
 	now := f.c.e.Time
 	if b.since.IsZero() || now.IsZero() {
-		f.c.timeless = f.c.timeless || b.delay > 0
+		f.c.lacksTimes = f.c.lacksTimes || b.delay > 0
 		return
 	}
 	const grain = time.Millisecond
@@ -273,11 +273,11 @@ func (f *frame) nodeEnded(i int32, n *plan.Node) {
 	} else {
 		f.endPlain(v, n, good)
 	}
-	if v.lost {
+	if v.lostRace {
 		f.c.breaks(Skips, "ends with the status %s after it lost a race", e.Status)
 	}
 	if e.Error != nil {
-		v.class, v.deepest, v.fatal = e.Error.Class, e.Error.Node, e.Error.FailsRun
+		v.class, v.failedNode, v.failsRun = e.Error.Class, e.Error.Node, e.Error.FailsRun
 	}
 	f.resolve(i, status)
 }
@@ -302,7 +302,7 @@ func (f *frame) endPlain(v *vertex, n *plan.Node, good bool) {
 		if v.phase != running && !stopped {
 			f.c.breaks(Lifecycle, "fails %s", f.after(v))
 		}
-		f.keepsNothing(v)
+		f.rejectWrites(v)
 		f.lastAttempt(n, v.attempt)
 	}
 	f.endInner(v, e.Error)
@@ -353,7 +353,7 @@ func (f *frame) unitEvent(i int32) error {
 			f.v[i].unit = newUnit(f, i)
 		}
 	case core.UnitFinished:
-		if u := f.underWay(i); u != nil {
+		if u := f.runningUnit(i); u != nil {
 			u.finish()
 		}
 	case core.NodeHandled:
@@ -366,9 +366,9 @@ func (f *frame) unitEvent(i int32) error {
 	return nil
 }
 
-// underWay returns the unit of a vertex if it is in progress. Otherwise it reports a
+// runningUnit returns the unit of a vertex if it is in progress. Otherwise it reports a
 // violation and returns nil.
-func (f *frame) underWay(i int32) *unit {
+func (f *frame) runningUnit(i int32) *unit {
 	v := &f.v[i]
 	if v.phase != running || v.unit == nil {
 		f.c.breaks(Lifecycle, "%s of %s %s", f.c.e.Type, f.subject(i), f.after(v))

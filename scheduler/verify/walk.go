@@ -17,18 +17,18 @@ type walk struct {
 	w     *plan.Walk
 	group group
 
-	visits []int    // by node: the number of visits that began
-	live   []*visit // the visits in progress: of the token and of branches
-	due    int32    // the next node of the token, -1 while it is at a node
-	left   *visit   // the token's last visit, if it has ended and no edge has been chosen yet
-	seen   stage    // the last stage; a conditional node counts only if it is the first since the walk began or restarted
-	gates  []gate   // goal gates in the order in which they first ended
-	jumps  []int    // by node: how often a goal gate has sent the walk back
-	// blocked means that a chosen loop restart is not allowed. cancelled means that a
-	// visit was cancelled together with the run.
-	blocked, cancelled bool
-	reached            bool    // the exit was visited
-	routed             *routed // nil unless a model routes the walk
+	visits    []int    // by node: the number of visits that began
+	live      []*visit // the visits in progress: of the token and of branches
+	next      int32    // the next node of the token, -1 while it is at a node
+	pending   *visit   // the token's last visit, if it has ended and no edge has been chosen yet
+	lastStage stage    // the last stage; a conditional node counts only if it is the first since the walk began or restarted
+	gates     []gate   // goal gates in the order in which they first ended
+	jumps     []int    // by node: how often a goal gate has sent the walk back
+	// restartRejected means that a chosen loop restart is not allowed. cancelled means
+	// that a visit was cancelled together with the run.
+	restartRejected, cancelled bool
+	reachedExit                bool    // the exit was visited
+	routed                     *routed // nil unless a model routes the walk
 }
 
 // visit is a visit in progress.
@@ -38,7 +38,7 @@ type visit struct {
 	parent  *visit
 	phase   phase
 	attempt int
-	holds   bool
+	hasSlot bool
 	backoff backoff
 	inner   *frame
 	fork    *fork // of a parallel node
@@ -60,7 +60,7 @@ type gate struct {
 
 func newWalk(f *frame) *walk {
 	w := f.p.Walk
-	t := &walk{f: f, w: w, visits: make([]int, len(f.p.Nodes)), jumps: make([]int, len(f.p.Nodes)), due: w.Start}
+	t := &walk{f: f, w: w, visits: make([]int, len(f.p.Nodes)), jumps: make([]int, len(f.p.Nodes)), next: w.Start}
 	t.group = group{parent: &f.group, name: "the walk"}
 	f.writes[w.Context].count++ // the engine writes the context too
 	f.v[0].phase = running
@@ -127,7 +127,7 @@ func (t *walk) started(n *plan.Node) {
 	case v == nil:
 		v = t.begins(n)
 	case v.phase == waiting:
-		t.f.waited(&v.backoff)
+		t.f.checkWait(&v.backoff)
 	default:
 		c.breaks(Lifecycle, "begins visit %d again", v.n)
 		return
@@ -138,7 +138,7 @@ func (t *walk) started(n *plan.Node) {
 		v.fork = &fork{}
 	}
 	if n.Handler != nil && n.Frame == nil && n.Wait == nil && !n.Asks {
-		v.holds = true
+		v.hasSlot = true
 		t.f.acquire(&t.group)
 	}
 }
@@ -159,26 +159,26 @@ func (t *walk) begins(n *plan.Node) *visit {
 		return v
 	}
 	switch {
-	case t.due == i:
-	case t.due >= 0:
-		c.breaks(Order, "begins, and the walk is on its way to %s", t.id(t.due))
-	case t.left != nil:
-		c.breaks(Order, "begins, but no event shows the path from %s", t.id(t.left.node))
+	case t.next == i:
+	case t.next >= 0:
+		c.breaks(Order, "begins, and the walk is on its way to %s", t.id(t.next))
+	case t.pending != nil:
+		c.breaks(Order, "begins, but no event shows the path from %s", t.id(t.pending.node))
 	default:
 		c.breaks(Order, "begins while the walk is elsewhere")
 	}
 	if t.routed != nil {
-		if t.routed.visits++; t.routed.visits > t.mostVisits() {
-			c.breaks(Limits, "is visit %d of the walk, which may make %d", t.routed.visits, t.mostVisits())
+		if t.routed.visits++; t.routed.visits > t.maxVisits() {
+			c.breaks(Limits, "is visit %d of the walk, which may make %d", t.routed.visits, t.maxVisits())
 		}
 	}
-	if most := t.w.Nodes[i].MaxVisits; most > 0 && v.n > most {
-		c.breaks(Limits, "is visited %s, max_visits is %d", count(v.n, "time"), most)
+	if limit := t.w.Nodes[i].MaxVisits; limit > 0 && v.n > limit {
+		c.breaks(Limits, "is visited %s, max_visits is %d", count(v.n, "time"), limit)
 	}
 	if g := t.unsatisfied(); i == t.w.Exit && g >= 0 {
 		c.breaks(Routes, "the walk ends although the goal gate %s ended %s", t.id(t.gates[g].node), t.gates[g].status)
 	}
-	t.due, t.left = -1, nil
+	t.next, t.pending = -1, nil
 	return v
 }
 
@@ -194,8 +194,8 @@ func (t *walk) retrying(v *visit, n *plan.Node) {
 
 // closes releases the slot of an attempt and ends its nested run.
 func (t *walk) closes(v *visit) {
-	if v.holds {
-		v.holds = false
+	if v.hasSlot {
+		v.hasSlot = false
 		t.f.free(&t.group)
 	}
 	if v.inner != nil {
@@ -223,7 +223,7 @@ func (t *walk) ended(v *visit, n *plan.Node) {
 	if v.phase != running && !stopped {
 		t.f.c.breaks(Lifecycle, "ends while it waits for another attempt")
 	}
-	if stopped && !lost(v) {
+	if stopped && !abandoned(v) {
 		t.cancelled = true
 		t.f.doubt(e.Node, Lifecycle, "is cancelled, but nothing has stopped the run")
 	}
@@ -240,7 +240,7 @@ func (t *walk) ended(v *visit, n *plan.Node) {
 		t.branchEnds(v)
 		return
 	}
-	t.left = v
+	t.pending = v
 	t.note(v)
 }
 
@@ -258,11 +258,11 @@ func (t *walk) note(v *visit) {
 			t.gates = append(t.gates, gate{v.node, v.status})
 		}
 	}
-	if fail := t.f.c.e.Error; n.Role != core.RoleConditional || t.seen.status == core.StatusNone {
-		t.seen = stage{v.status, fail != nil && fail.InCategory() == core.TransientInfra}
+	if fail := t.f.c.e.Error; n.Role != core.RoleConditional || t.lastStage.status == core.StatusNone {
+		t.lastStage = stage{v.status, fail != nil && fail.InCategory() == core.TransientInfra}
 	}
 	if v.node == t.w.Exit {
-		t.reached = true
+		t.reachedExit = true
 	}
 }
 
@@ -287,11 +287,11 @@ func (t *walk) written(v *visit, n *plan.Node) {
 	if t.f.p.Schema.Fields[field].Strategy().Name != "set_once" {
 		return
 	}
-	if w.set != "" {
-		c.breaks(Writes, "writes %s, which is set once and has its value from %s", c.e.Field, w.set)
+	if w.setBy != "" {
+		c.breaks(Writes, "writes %s, which is set once and has its value from %s", c.e.Field, w.setBy)
 	}
 	if !c.e.Null {
-		w.set = c.e.Node
+		w.setBy = c.e.Node
 	}
 }
 
@@ -326,7 +326,7 @@ func (t *walk) end(stopped bool) {
 	if t.stalled() {
 		t.f.doubts = nil
 	}
-	if stopped || t.cancelled || t.reached {
+	if stopped || t.cancelled || t.reachedExit {
 		return
 	}
 	if t.routed != nil {
@@ -334,12 +334,12 @@ func (t *walk) end(stopped bool) {
 		return
 	}
 	switch {
-	case t.due == t.w.Exit && t.unsatisfied() < 0 && !t.blocked:
-		t.f.faultOf(t.f.name(t.id(t.due)), Routes, "the walk was on its way there when it ended")
-	case t.due >= 0 && t.due != t.w.Exit && !t.blocked && !t.limited(t.due):
-		t.f.faultOf(t.f.name(t.id(t.due)), Routes, "the walk was on its way there when it ended")
-	case t.left != nil && t.mustGoOn(t.left):
-		t.f.faultOf(t.f.name(t.id(t.left.node)), Routes, "the walk ended there although it ended %s and has an edge to follow", t.left.status)
+	case t.next == t.w.Exit && t.unsatisfied() < 0 && !t.restartRejected:
+		t.f.faultOf(t.f.name(t.id(t.next)), Routes, "the walk was on its way there when it ended")
+	case t.next >= 0 && t.next != t.w.Exit && !t.restartRejected && !t.limited(t.next):
+		t.f.faultOf(t.f.name(t.id(t.next)), Routes, "the walk was on its way there when it ended")
+	case t.pending != nil && t.mustContinue(t.pending):
+		t.f.faultOf(t.f.name(t.id(t.pending.node)), Routes, "the walk ended there although it ended %s and has an edge to follow", t.pending.status)
 	}
 }
 
@@ -350,8 +350,8 @@ func (t *walk) stalled() bool {
 
 // limited reports whether a node has reached its max_visits.
 func (t *walk) limited(node int32) bool {
-	most := t.w.Nodes[node].MaxVisits
-	return most > 0 && t.visits[node] >= most
+	limit := t.w.Nodes[node].MaxVisits
+	return limit > 0 && t.visits[node] >= limit
 }
 
 // status returns the expected status of the walk, as far as the log shows it.
@@ -359,7 +359,7 @@ func (t *walk) status() core.RunStatus {
 	if t.routed != nil {
 		return t.routedStatus()
 	}
-	if t.reached {
+	if t.reachedExit {
 		return core.RunSuccess
 	}
 	return core.RunFailed

@@ -9,12 +9,12 @@ import (
 
 // writes summarizes the writes of a field in the log.
 type writes struct {
-	count   int64
-	first   int32  // the lowest slot that wrote
-	last    int32  // the highest slot that wrote
-	dropped bool   // some writes were discarded
-	set     string // the source of a set_once field's value, empty if it has none
-	seen    sight  // by the condition that read it after the most writers
+	count     int64
+	first     int32     // the lowest slot that wrote
+	last      int32     // the highest slot that wrote
+	discarded bool      // some writes were discarded
+	setBy     string    // the source of a set_once field's value, empty if it has none
+	lastRead  readValue // by the condition that read it after the most writers
 }
 
 // written handles a write.
@@ -34,7 +34,7 @@ func (f *frame) written(n *plan.Node) {
 	v := &f.v[i]
 	switch {
 	case n.Member >= 0:
-		if u := f.underWay(i); u != nil {
+		if u := f.runningUnit(i); u != nil {
 			u.written(n, field)
 		}
 	case n.Source != nil && v.fan != nil:
@@ -76,11 +76,11 @@ func (f *frame) merged(i, field int32) {
 	if decl.Strategy().Name != "set_once" {
 		return
 	}
-	if w.set != "" {
-		f.c.breaks(Writes, "writes %s, which is set once and has its value from %s", e.Field, w.set)
+	if w.setBy != "" {
+		f.c.breaks(Writes, "writes %s, which is set once and has its value from %s", e.Field, w.setBy)
 	}
 	if !e.Null {
-		w.set = e.Node
+		w.setBy = e.Node
 	}
 }
 
@@ -115,10 +115,10 @@ func (t *fanOut) written(field int32) {
 		c.breaks(Writes, "writes %s in item %d, which does not count: too many before it failed", c.e.Field, i)
 	}
 	switch {
-	case i < t.writer:
-		c.breaks(Writes, "writes %s in item %d after item %d, items are merged in their order", c.e.Field, i, t.writer)
-	case i > t.writer:
-		t.writer, t.wrote = i, t.wrote[:0]
+	case i < t.lastWriter:
+		c.breaks(Writes, "writes %s in item %d after item %d, items are merged in their order", c.e.Field, i, t.lastWriter)
+	case i > t.lastWriter:
+		t.lastWriter, t.wrote = i, t.wrote[:0]
 	}
 	t.wrote = t.f.once(t.wrote, field)
 }
@@ -129,12 +129,12 @@ func (t *fanOut) collected() {
 	switch {
 	case c.e.Item > 0:
 		c.breaks(Writes, "writes %s in an item, and collects the results of all", c.e.Field)
-	case t.list:
+	case t.collectedWritten:
 		c.breaks(Writes, "writes %s twice", c.e.Field)
 	case t.begun > t.ended:
 		c.breaks(Writes, "writes %s before all of its items have ended", c.e.Field)
 	}
-	t.list = true
+	t.collectedWritten = true
 }
 
 // written checks a write of a member. A stage writes when it ends, and the body of a

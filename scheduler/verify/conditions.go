@@ -9,8 +9,8 @@ import (
 
 // This file checks the evaluated conditions.
 
-// judged handles the event that a condition was evaluated.
-func (f *frame) judged(n *plan.Node) {
+// conditionEvaluated handles the event that a condition was evaluated.
+func (f *frame) conditionEvaluated(n *plan.Node) {
 	e := f.c.e
 	if e.Result == nil {
 		f.c.breaks(Skips, "a judged condition without a result")
@@ -23,8 +23,8 @@ func (f *frame) judged(n *plan.Node) {
 			continue
 		}
 		if !found {
-			f.mayJudge(i)
-			f.look(edge)
+			f.checkEvaluation(i)
+			f.checkValues(edge)
 		}
 		found = true
 		f.verdicts[i] = isFalse
@@ -32,7 +32,7 @@ func (f *frame) judged(n *plan.Node) {
 			f.verdicts[i] = isTrue
 		}
 		if edge.Else {
-			f.otherwise(i)
+			f.checkElse(i)
 		}
 	}
 	if !found {
@@ -40,22 +40,22 @@ func (f *frame) judged(n *plan.Node) {
 	}
 }
 
-// look checks the values that the condition of an edge read. It does nothing if Go
-// types with user code are involved, because their code may have failed.
-func (f *frame) look(edge *plan.Edge) {
-	if edge.When == nil || f.p.Foreign || hidden(f.c.e.Values) {
+// checkValues checks the values that the condition of an edge read. It does nothing if
+// Go types with user code are involved, because their code may have failed.
+func (f *frame) checkValues(edge *plan.Edge) {
+	if edge.When == nil || f.p.Foreign || hasSecret(f.c.e.Values) {
 		return
 	}
 	level := f.p.Vertices[edge.To].Level
 	if edge.Judged {
 		level = f.p.Judges[f.p.Vertices[edge.From].Judge].Level
 	}
-	f.saw(edge, level)
-	f.reconsider(edge)
+	f.checkRead(edge, level)
+	f.reevaluate(edge)
 }
 
-// reconsider evaluates a condition again on the values it read.
-func (f *frame) reconsider(edge *plan.Edge) {
+// reevaluate evaluates a condition again on the values it read.
+func (f *frame) reevaluate(edge *plan.Edge) {
 	e := f.c.e
 	switch result, known, can := f.c.replay(edge); {
 	case !can:
@@ -81,15 +81,15 @@ func (c *Checker) replay(edge *plan.Edge) (result, known, can bool) {
 	return result, known, true
 }
 
-// mayJudge checks that a condition is evaluated only when everything it depends on is
-// available.
-func (f *frame) mayJudge(i int32) {
+// checkEvaluation checks that a condition is evaluated only when everything it depends
+// on is available.
+func (f *frame) checkEvaluation(i int32) {
 	edge := &f.p.Edges[i]
 	const what = "its condition is judged"
-	others := edge.Judged && (edge.Arm > 0 || f.v[edge.To].skip == byLost) // evaluated for other edges that depend on it
-	if f.v[edge.To].settled && !others {
+	forOthers := edge.Judged && (edge.Arm > 0 || f.v[edge.To].skip == byRace) // evaluated for other edges that depend on it
+	if f.v[edge.To].decided && !forOthers {
 		f.c.breaks(Skips, "the condition on %s -> %s is judged after it was decided that %s %s",
-			f.c.e.From, f.c.e.To, f.c.e.To, f.fate(edge.To))
+			f.c.e.From, f.c.e.To, f.c.e.To, f.outcome(edge.To))
 		return
 	}
 	if edge.Judged {
@@ -103,7 +103,7 @@ func (f *frame) mayJudge(i int32) {
 		return
 	}
 	if edge.Arm > 0 {
-		f.mayJudgeArm(edge, what)
+		f.checkBranchEvaluation(edge, what)
 		return
 	}
 	if !f.predecessors(edge.To, what) && edge.When != nil {
@@ -111,11 +111,11 @@ func (f *frame) mayJudge(i int32) {
 	}
 }
 
-// mayJudgeArm does the checks of mayJudge for an edge into a join, which does not wait
-// for the other edges.
-func (f *frame) mayJudgeArm(edge *plan.Edge, what string) {
+// checkBranchEvaluation does the checks of checkEvaluation for an edge into a join,
+// which does not wait for the other edges.
+func (f *frame) checkBranchEvaluation(edge *plan.Edge, what string) {
 	switch {
-	case f.v[edge.To].joined:
+	case f.v[edge.To].joinDecided:
 		f.c.breaks(Skips, "%s after the join is decided", what)
 	case f.v[edge.From].phase != resolved:
 		f.c.breaks(Order, "%s before its predecessor %s is resolved", what, f.c.e.From)
@@ -124,23 +124,23 @@ func (f *frame) mayJudgeArm(edge *plan.Edge, what string) {
 	}
 }
 
-func (f *frame) fate(i int32) string {
+func (f *frame) outcome(i int32) string {
 	if f.v[i].status == core.Skipped {
 		return "is skipped"
 	}
 	return "runs"
 }
 
-// otherwise compares the result of an else edge with the other edges out of its source.
-func (f *frame) otherwise(e int32) {
+// checkElse compares the result of an else edge with the other edges out of its source.
+func (f *frame) checkElse(e int32) {
 	anyLive := false
 	for _, other := range f.p.Judges[f.p.Vertices[f.p.Edges[e].From].Judge].Edges {
 		if f.p.Edges[other].Else {
 			continue
 		}
-		switch f.says(other) {
-		case untold:
-			f.notJudged(f.p.Edges[e].To, other)
+		switch f.effectOf(other) {
+		case unevaluated:
+			f.conditionMissing(f.p.Edges[e].To, other)
 			return
 		case live:
 			anyLive = true
