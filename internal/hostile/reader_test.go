@@ -23,8 +23,8 @@ graph:
     - {id: a, kind: command, run: [sh, -c, "i=0; while [ $i -lt N ]; do i=$((i+1)); echo line $i >&2; done; echo $$ > a.pid; THEN"], output: none}
 `
 
-// sluggish starts the command with a standard output that is not read, and interrupts it
-// once the file a.pid exists.
+// sluggish starts the command with a pipe as its standard output, which read reads, and
+// interrupts the command once the file a.pid exists.
 func sluggish(t *testing.T, s syscall.Signal, lines, then string, read func(io.Reader), args ...string) (cmd *exec.Cmd, stderr string, took time.Duration) {
 	t.Helper()
 	dir := t.TempDir()

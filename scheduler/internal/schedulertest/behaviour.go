@@ -12,16 +12,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// behaviour is the handler of a generated node. What an execution does is drawn
-// from a digest of everything it was given, so an execution that sees something
-// else writes something else.
+// behaviour is the handler of a generated node. The result of an execution is derived from
+// a digest of its whole input, so a different input leads to different writes.
 type behaviour struct {
 	g   *Graph
 	n   *Node
 	rec *Recorder
 }
 
-// Handle records what it was given, takes its time and answers.
+// Handle records its input, takes some time and answers.
 func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	seen := digestText(in)
 	if b.g.Walk != nil {
@@ -38,13 +37,13 @@ func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, err
 	h := digest(b.g.Seed, in.Node(), seen)
 	res := b.result(draw(h, "result"))
 	if err := b.failure(draw(h, "failure"), in.Attempt(), &res); err != nil {
-		return res, err // a failed attempt hands back its writes: they must be dropped
+		return res, err // a failed attempt returns its writes too, which must be dropped
 	}
 	return res, nil
 }
 
-// digestText is all that an execution may depend on, in one line. The attempt
-// is not in it: attempts of one execution see the same.
+// digestText returns everything that the result of an execution may depend on, in one line.
+// The attempt is not included: all attempts of an execution have the same input.
 func digestText(in core.Input) string {
 	s := in.Shared()
 	var b strings.Builder
@@ -61,8 +60,8 @@ func digestText(in core.Input) string {
 	return b.String()
 }
 
-// sortedJSON prints an object by sorted keys: the order of edge inputs means
-// nothing, nor does that of arguments.
+// sortedJSON formats an object with sorted keys: the order of edge inputs and of arguments
+// has no meaning.
 func sortedJSON(o *core.Object) string {
 	out := core.NewObject(o.Len())
 	for _, k := range slices.Sorted(slices.Values(o.Keys())) {
@@ -82,19 +81,19 @@ func digest(seed uint64, parts ...string) uint64 {
 	return mix(h.Sum64())
 }
 
-// mix spreads a hash over all bits (the finalizer of splitmix64).
+// mix is the finalizer of splitmix64: every bit of x affects every bit of the result.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// draw gives an independent number for one purpose.
+// draw returns an independent number for each purpose.
 func draw(h uint64, purpose string) uint64 { return digest(h, purpose) }
 
 func chance(h uint64, percent int) bool { return int(h%100) < percent }
 
-// delta is what an attempt writes.
+// delta returns the writes of an attempt.
 func (b *behaviour) delta(h uint64) (delta map[string]any) {
 	for _, name := range b.n.Writes {
 		if chance(draw(h, "silent "+name), b.n.Silent) {
@@ -123,7 +122,7 @@ func (b *behaviour) result(h uint64) core.Result {
 	return r
 }
 
-// sent is an edge output; the false values among them must be delivered too.
+// sent returns an edge output; falsy values must be delivered, too.
 func sent(h uint64) any {
 	switch h % 8 {
 	case 0:
@@ -139,7 +138,7 @@ func sent(h uint64) any {
 	}
 }
 
-// value makes a write for the field.
+// value returns a write to the field.
 func (f Field) value(h uint64) any {
 	n := int64(h >> 8 % 1000)
 	switch f.Merge {
@@ -160,7 +159,7 @@ func (f Field) value(h uint64) any {
 		}
 		return n
 	}
-	if f.Type == core.AnyType { // a list to walk over, now and then something else
+	if f.Type == core.AnyType { // usually an array to iterate over, occasionally another value
 		switch h % 20 {
 		case 0:
 			return "not a list"
@@ -172,7 +171,7 @@ func (f Field) value(h uint64) any {
 	return n
 }
 
-// elementOf is the result of an item that is collected: any value is one.
+// elementOf returns a result of an item that is collected; it may be any value.
 func elementOf(h uint64) any {
 	switch h % 6 {
 	case 0:
@@ -193,7 +192,7 @@ func numbers(h uint64, count int) []any {
 
 var errWanted = errors.New("wanted failure")
 
-// failure decides whether this attempt fails and how. It may spoil the result
+// failure decides whether and how this attempt fails. It may make the result invalid
 // instead of returning an error.
 func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 	roll := int(h % 100)
@@ -220,7 +219,7 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 	case 3:
 		return b.spoil(r)
 	case 4, 5, 6:
-		r.Status = core.Retry // what it wrote counts only if this was the last attempt
+		r.Status = core.Retry // its writes count only if this was the last attempt
 		return nil
 	case 7:
 		r.Status = core.Fail
@@ -246,8 +245,8 @@ func (b *behaviour) spoil(r *core.Result) error {
 	return errWanted
 }
 
-// wait is how long an execution takes: often no time, else up to 200 µs. In a walk time
-// decides joins, so there every execution takes some.
+// wait returns the duration of an execution: often 0, else up to 200 µs. In a walk every
+// execution takes some time, because time decides joins.
 func wait(timing uint64, in core.Input) time.Duration {
 	h := digest(timing, in.Node(), fmt.Sprint(in.Index(), in.Round()+in.Visit(), in.Attempt()))
 	switch {

@@ -19,8 +19,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// A claimGraph is a graph of nodes that replace files of few names: plain nodes, fan-outs,
-// stages of pipelines, and runs of another such graph.
+// claimGraph is a graph of nodes that replace files with few names: plain nodes, fan-outs,
+// stages of pipelines, and nested runs of such graphs.
 type claimGraph struct {
 	seed  uint64
 	nodes []*claimNode
@@ -33,7 +33,7 @@ type claimNode struct {
 	row         bool
 	concurrency int
 	names       int
-	fail        int   // chance of an execution in percent
+	fail        int   // percentage of executions that fail
 	retry       bool  // the first attempt of some executions fails
 	after       []int // nodes before it
 	sub         *claimGraph
@@ -65,7 +65,7 @@ func generateClaims(seed uint64, depth int) *claimGraph {
 type shelf struct {
 	mu    sync.Mutex
 	files map[string]string
-	open  int // prepared, and neither in place nor discarded
+	open  int // number of files prepared, and neither in place nor discarded
 }
 
 // replacer is the handler of a node.
@@ -82,7 +82,8 @@ func (g *claimGraph) digest(path string, index int) uint64 {
 	return digest(g.seed, path, fmt.Sprint(index))
 }
 
-// target is what an execution replaces; ok is false if it fails.
+// target returns the name of the file that an execution replaces; ok is false if the
+// execution fails.
 func (n *claimNode) target(h uint64) (name string, ok bool) {
 	return fmt.Sprint("t", draw(h, "name")%uint64(n.names)), !chance(draw(h, "fail"), n.fail)
 }
@@ -102,7 +103,7 @@ func (r *replacer) Handle(ctx context.Context, in core.Input) (core.Result, erro
 	}
 	r.shelf.mu.Lock()
 	defer r.shelf.mu.Unlock()
-	if !in.Shared().Defer { // nothing else could have that name
+	if !in.Shared().Defer { // no other execution could have that name
 		if len(r.g.nodes) > 1 || r.g.depth > 0 || r.n.items > 0 {
 			return core.Result{}, core.Permanent(errors.New("the handler was not asked to defer"))
 		}
@@ -202,7 +203,8 @@ func (g *claimGraph) alone(i int) bool {
 	return g.nodes[i].row && len(g.nodes[i].after) == 0 && !slices.ContainsFunc(g.nodes, func(n *claimNode) bool { return slices.Contains(n.after, i) })
 }
 
-// order is the canonical order: by level, plain nodes first, and what stands alone last.
+// order returns the canonical order: by level, plain nodes first, and units without edges
+// last.
 func (g *claimGraph) order() []int {
 	level := make([]int, len(g.nodes))
 	var all []int
@@ -224,7 +226,7 @@ func (g *claimGraph) order() []int {
 	return all
 }
 
-// run returns how many executions of each node failed, -1 for a node that was skipped.
+// run returns the number of failed executions of each node, -1 for a node that was skipped.
 func (o *claimOracle) run(g *claimGraph, path string, chain []claimStep) map[string]int {
 	failed := map[string]int{}
 	for _, i := range g.order() {
@@ -276,7 +278,7 @@ func (o *claimOracle) execute(g *claimGraph, i int, path string, index int, chai
 	return true
 }
 
-// summary is what must be equal at every limit.
+// summary formats the results that must be equal at every limit.
 func summary(r *core.Report, files map[string]string) string {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(files)) {
@@ -291,8 +293,8 @@ func summary(r *core.Report, files map[string]string) string {
 	return fmt.Sprintf("%s\n%s %s", b.String(), r.Status, core.JSON(r.State))
 }
 
-// Items, rows and nodes without a path between them never replace one another's files, and
-// what is left does not depend on the limit or on who is quick.
+// Items, rows and nodes without a path between them never replace each other's files, and
+// the remaining files do not depend on the limit or on timing.
 func TestPropertyClaims(t *testing.T) {
 	conflicts := 0
 	for seed := range graphs() / 5 {
@@ -347,7 +349,7 @@ func TestPropertyClaims(t *testing.T) {
 				continue
 			}
 			if h.Reload {
-				s.open = 0 // what is asked for again is prepared again
+				s.open = 0 // commands that are issued again prepare their files again
 			}
 			check(fmt.Sprintf("%+v", h), r, s)
 		}

@@ -21,8 +21,8 @@ type Run struct {
 	Report   *core.Report // of the engine
 }
 
-// ended notes how a run ended. Executions that fell behind a cut of max_failures are known to
-// the oracle only, whose run want is; walks need none.
+// ended stores the outcome of a run. Only the oracle, whose run want is, knows the
+// executions after a cut by max_failures; walks need no want.
 func (r *Run) ended(report *core.Report, want *Run) {
 	r.Report = report
 	if want == nil {
@@ -32,7 +32,7 @@ func (r *Run) ended(report *core.Report, want *Run) {
 	}
 }
 
-// neverEnded notes why a run could not end.
+// neverEnded stores the reason why a run could not end.
 func (r *Run) neverEnded(fault any, want *Run) {
 	status := core.RunStatus(fmt.Sprint(fault))
 	if want == nil {
@@ -42,15 +42,15 @@ func (r *Run) neverEnded(fault any, want *Run) {
 	}
 }
 
-// OracleRun runs a dag through the oracle.
+// OracleRun runs a dag with the oracle.
 func OracleRun(g *Graph) *Run {
 	rec := &Recorder{}
 	w, reg := g.Workflow(rec)
 	return &Run{Outcome: Oracle(w, reg, g.Values()), Recorder: rec}
 }
 
-// OutcomeOf reads a report. Executions that fell behind a cut of max_failures
-// are known to the oracle only, so void comes from there.
+// OutcomeOf converts a report. Only the oracle knows the executions after a cut by
+// max_failures, so the caller passes its void.
 func OutcomeOf(r *core.Report, void func(Execution) bool) *Outcome {
 	out := &Outcome{Status: r.Status, State: r.State, Nodes: map[string]NodeOutcome{}, Units: map[string]UnitOutcome{}, Void: void}
 	for _, n := range r.Nodes() {
@@ -74,15 +74,15 @@ func OutcomeOf(r *core.Report, void func(Execution) bool) *Outcome {
 	return out
 }
 
-// joinReason is why a join that is short of predecessors is skipped, and no failure is
-// among the causes.
+// joinReason matches the reason for skipping a join with too few predecessors if no failure
+// is among the causes.
 var joinReason = regexp.MustCompile(`^\d+ of \d+ predecessors succeeded, it takes \d+$`)
 
-// skipOf sorts the texts that explain a skip.
+// skipOf classifies the reason of a skip.
 func skipOf(reason string) Skip {
 	switch {
 	case strings.HasPrefix(reason, "the condition"):
-		return SkipCondition // its text may hold any word
+		return SkipCondition // the condition may contain any word
 	case strings.HasPrefix(reason, "lost the race"):
 		return SkipLost
 	case joinReason.MatchString(reason):
@@ -95,7 +95,7 @@ func skipOf(reason string) Skip {
 	return SkipCondition
 }
 
-// ReportText prints all of a report that timing must not change.
+// ReportText formats everything in a report that must not depend on timing.
 func ReportText(r *core.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %v\n%s\n", r.Status, r.Err, core.JSON(r.State))
@@ -109,7 +109,7 @@ func ReportText(r *core.Report) string {
 	return b.String()
 }
 
-// Differences lists where a run differs from what the oracle came to.
+// Differences lists the differences between a run and the oracle's run.
 func Differences(want, got *Run) []string {
 	if want.Walk != nil {
 		return walkDifferences(want, got)
@@ -117,7 +117,7 @@ func Differences(want, got *Run) []string {
 	var d differences
 	d.compare("run status", want.Outcome.Status, got.Outcome.Status)
 	if got.Outcome.State == nil {
-		return d // it never ended
+		return d // the run never ended
 	}
 	d.compare("state", core.JSON(want.Outcome.State), core.JSON(got.Outcome.State))
 	for _, id := range slices.Sorted(maps.Keys(want.Outcome.Nodes)) {
@@ -145,14 +145,14 @@ func (d *differences) compare(what string, want, got any) {
 func (d *differences) node(id string, want, got NodeOutcome) {
 	for _, n := range []*NodeOutcome{&want, &got} {
 		if n.Output = core.JSON(n.Output); !n.Status.Succeeded() {
-			n.Output, n.Changed = nil, false // what a failed node sent reaches nobody
+			n.Output, n.Changed = nil, false // the output of a failed node is not delivered
 		}
 	}
 	d.compare("node "+id, want, got)
 }
 
-// executions compares what each execution was given. Void ones may or may not
-// have run.
+// executions compares the inputs of each execution. Void executions may or may not have
+// run.
 func (d *differences) executions(want, got *Run, void func(Execution) bool) {
 	for _, e := range got.Recorder.twice {
 		d.compare("executed twice: "+e.String(), nil, true)
@@ -178,8 +178,8 @@ func (r *Recorder) saw(e Execution) string {
 	return "did not run"
 }
 
-// EventKeys counts the events of a run by what names them, leaving out times,
-// progress, log lines and void executions.
+// EventKeys counts the events of a run by key, excluding times, progress, log lines and
+// void executions.
 func EventKeys(r *Run) map[string]int {
 	keys := map[string]int{}
 	for _, e := range r.Events {
@@ -194,8 +194,8 @@ func EventKeys(r *Run) map[string]int {
 	return keys
 }
 
-// failureCounts compares how many executions of each node failed by its events
-// and by its report.
+// failureCounts compares the number of failed executions of each node in its events with
+// the number in its report.
 func failureCounts(r *Run) []string {
 	var d differences
 	told := endsOf(r, core.ItemFailed)
@@ -205,7 +205,8 @@ func failureCounts(r *Run) []string {
 	return d
 }
 
-// endsOf counts by node the executions that ended like that, without void ones.
+// endsOf counts, by node, the executions that ended with an event of type how, excluding
+// void ones.
 func endsOf(r *Run, how core.EventType) map[string]int {
 	told := map[string]int{}
 	for _, e := range r.Events {
@@ -216,14 +217,14 @@ func endsOf(r *Run, how core.EventType) map[string]int {
 	return told
 }
 
-// executionOf names the execution that an event is about.
+// executionOf returns the execution that an event is about.
 func executionOf(e *core.Event) Execution {
 	item, _ := e.Item.Get()
 	round, _ := e.Round.Get()
 	return Execution{Node: e.Node, Item: item, Round: round}
 }
 
-// EventDifferences lists the events that one run has and the other lacks.
+// EventDifferences lists the events that only one of two runs has.
 func EventDifferences(want, got *Run) []string {
 	var d differences
 	w, g := EventKeys(want), EventKeys(got)

@@ -9,14 +9,14 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// evaluate is a naive evaluator of the part of the condition language that
-// generated graphs use: paths of one name or two, $nodes.ID.status, outcome and
-// preferred_label, integers, words in single quotes, true and false, length(),
-// ! % == != < > <= >= && || and parentheses. It reads the text each time and
-// has no errors to report: a text it cannot read is a fault of the test.
+// evaluate is a naive evaluator of the part of the condition language that generated graphs
+// use: paths of one name or two, $nodes.ID.status, outcome and preferred_label, integers,
+// words in single quotes, true and false, length(), ! % == != < > <= >= && || and
+// parentheses. It parses the condition on every call and reports no errors: a condition
+// that it cannot parse is a bug in the test.
 //
-// get returns the value of a field, of its member "field.name", of "$nodes.ID",
-// "outcome" or "preferred_label".
+// get returns the value of a field, of its member "field.name", of "$nodes.ID", "outcome"
+// or "preferred_label".
 func evaluate(text string, get func(name string) any) bool {
 	p := &reader{rest: text, get: get}
 	v := p.or()
@@ -35,8 +35,8 @@ type reader struct {
 
 func (p *reader) space() { p.rest = strings.TrimLeft(p.rest, " ") }
 
-// accept takes the first of the symbols that stands next. Longer symbols must
-// come first.
+// accept consumes the first of the symbols that the input continues with. Longer symbols
+// must come first.
 func (p *reader) accept(symbols ...string) string {
 	p.space()
 	for _, s := range symbols {
@@ -48,7 +48,7 @@ func (p *reader) accept(symbols ...string) string {
 	return ""
 }
 
-// Both sides are always read, so no branch may be cut short here.
+// Both sides are always parsed, so the evaluation must not short-circuit.
 func (p *reader) or() any {
 	v := p.and()
 	for p.accept("||") != "" {
@@ -152,8 +152,8 @@ func (p *reader) take(set string) string {
 	return word
 }
 
-// compare knows that a missing value differs from a present one and compares
-// as false in every other way.
+// compare compares two values. A missing value differs from a present one, and all other
+// comparisons with it are false.
 func compare(op string, a, b any) bool {
 	if core.IsMissing(a) || core.IsMissing(b) {
 		return op == "!=" && core.IsMissing(a) != core.IsMissing(b)

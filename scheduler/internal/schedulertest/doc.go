@@ -1,21 +1,23 @@
-// Package schedulertest proves the scheduler. It holds what its tests need and
-// no production package imports:
+// Package schedulertest tests the scheduler by properties. No production package imports
+// it. It contains:
 //
-//   - [Oracle], a naive interpreter that runs a graph wave by wave and node by
-//     node. It is the meaning of a dag workflow, written from the rules and
-//     sharing no code with the machine;
-//   - [WalkOracle], the same for walks: one visit after the other, with the
-//     branches of parallel nodes in the order in which they ended;
-//   - [Generate] and [GenerateWalk], random graphs whose nodes compute their writes from all they
-//     saw, so that a wrong view anywhere changes the final state;
-//   - [Reduce], which makes a failing graph small, and the String methods,
-//     which print it;
-//   - [Hostile], a driver that loses, doubles, reorders and reloads everything
-//     a machine may be expected to survive;
-//   - [Check], which proves order, limits and skip rules from an event log.
+//  - [Oracle], a naive interpreter that runs a graph level by level and node by
+//    node. It defines the meaning of a dag workflow; it was written from the rules
+//    and shares no code with the machine;
+//  - [WalkOracle], the same for walks: one visit after the other, with the
+//    branches of parallel nodes in the order in which they ended;
+//  - [Generate] and [GenerateWalk], which generate random graphs whose nodes derive
+//    their writes from their whole input, so that a wrong input anywhere changes
+//    the final state;
+//  - [Reduce], which makes a failing graph small, and the String methods, which
+//    print it;
+//  - [Hostile], a driver that drops, repeats and reorders answers and reloads the
+//    machine, all of which a machine must tolerate;
+//  - [Verify], which checks order, limits and skip rules in an event log.
 //
-// The mistakes of testdata/mutants.txtar measure the properties; `make mutants` builds the
-// machine with one mistake at a time and requires that the properties fail.
+// The mutants of testdata/mutants.txtar measure the quality of the properties; `make
+// mutants` builds the machine with one mutant at a time and requires that the properties
+// fail.
 //
 // A failing property prints its seed; run it again with
 //

@@ -16,33 +16,33 @@ import (
 type Setting struct {
 	Concurrency, InFlight int
 	Barrier               bool
-	// Timing seeds how long executions take.
+	// Timing is the seed for the durations of executions.
 	Timing uint64
-	// Silent runs without a listener; the engine may then take shorter ways.
+	// Silent runs without a listener, for which the engine has faster paths.
 	Silent bool
 }
 
-// String names the setting for messages.
+// String formats the setting for messages.
 func (s Setting) String() string {
 	return fmt.Sprintf("limit %d, in flight %d, barrier %t, silent %t, timing %d", s.Concurrency, s.InFlight, s.Barrier, s.Silent, s.Timing)
 }
 
-// EngineRun runs a graph through the real engine in virtual time. want is the oracle's run
-// of a dag, which says which executions are void, and nil for a walk. A graph that does not compile and a run
-// that leaves goroutines behind end the test.
+// EngineRun runs a graph with the real engine in virtual time. want is the oracle's run of
+// a dag, which determines the void executions; it is nil for a walk. A graph that does not
+// compile, or a run that leaves goroutines behind, ends the test.
 func EngineRun(t *testing.T, g *Graph, want *Run, s Setting) *Run {
 	t.Helper()
 	return engineRun(t, g, want, s, func() (context.Context, context.CancelFunc) { return context.Background(), func() {} })
 }
 
-// engineRun makes the run's context inside the bubble of virtual time.
+// engineRun calls begin to create the run's context inside the synctest bubble.
 func engineRun(t *testing.T, g *Graph, want *Run, s Setting, begin func() (context.Context, context.CancelFunc)) (run *Run) {
 	t.Helper()
 	run = &Run{Recorder: &Recorder{Timing: s.Timing}}
 	p := MustCompile(t, g, run.Recorder)
 	run.Plan = p
 	defer func() {
-		if fault := recover(); fault != nil { // synctest found that nothing can go on
+		if fault := recover(); fault != nil { // synctest has found a deadlock
 			run.neverEnded(fault, want)
 		}
 	}()
@@ -73,7 +73,7 @@ func MustCompile(t *testing.T, g *Graph, rec *Recorder) *plan.Plan {
 	return p
 }
 
-// HostileRun runs a graph through a hostile driver of the bare machine. want is as for
+// HostileRun runs a graph with a hostile driver of the bare machine. want is as for
 // EngineRun.
 func HostileRun(t *testing.T, g *Graph, want *Run, h Hostile, o machine.Options) (*Run, error) {
 	t.Helper()

@@ -8,19 +8,19 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Feature is something a graph may exercise.
+// Feature is a situation that a graph may exercise.
 type Feature string
 
-// Features that the property tests promise to cover. Those about what happens
-// are counted when it happened in the oracle's run, not when it could have.
+// Features that the property tests promise to cover. Features that describe events count
+// only if they occurred in the oracle's run, not if they were merely possible.
 const (
-	CrossBranchReads Feature = "cross-branch reads" // a node sees a write of a lower level that is no ancestor's
-	SetOnce          Feature = "set_once"           // a field that refuses is written
-	Refusals         Feature = "refusals"           // and a write was refused
+	CrossBranchReads Feature = "cross-branch reads" // a node sees a write from a lower level of a node that is not its ancestor
+	SetOnce          Feature = "set_once"           // a field that can reject writes is written
+	Refusals         Feature = "refusals"           // a write was rejected
 	Failures         Feature = "failures"
 	Retries          Feature = "retries"
 	Units            Feature = "units"
-	WhenChains       Feature = "chains of when" // a conditional edge into the source of a conditional edge
+	WhenChains       Feature = "chains of when" // the target of a conditional edge has a conditional edge
 	FanOuts          Feature = "fan-outs"
 	Collected        Feature = "collected results"
 	RefusedLists     Feature = "refused lists of results"
@@ -32,7 +32,7 @@ const (
 	Alerts           Feature = "failures that an edge routes and does not handle"
 	ElseEdges        Feature = "else edges"
 	AllDone          Feature = "all_done joins"
-	Joins            Feature = "joins that take some predecessors" // fewer than there are, and it has run
+	Joins            Feature = "joins that take some predecessors" // a join needs fewer predecessors than it has, and it has run
 	EdgeOutputs      Feature = "edge outputs"
 	Inner            Feature = "repeated stages or rounds"
 	UnitFailures     Feature = "failing units"
@@ -41,12 +41,12 @@ const (
 	Partial          Feature = "partial success"
 	Nested           Feature = "nested runs"
 	Statuses         Feature = "conditions on $nodes"
-	Overflows        Feature = "overflows"  // a sum left its range
-	LostReads        Feature = "lost reads" // and a node failed because it reads it
+	Overflows        Feature = "overflows"  // a sum exceeded its range
+	LostReads        Feature = "lost reads" // a node failed because it reads such a sum
 	Changed          Feature = "statuses changed by settings"
 )
 
-// FeaturesOf returns what a graph exercises, given how the oracle ran it.
+// FeaturesOf returns the features that a graph exercises in the oracle's run.
 func FeaturesOf(g *Graph, run *Run) []Feature {
 	if g.Walk != nil {
 		return g.walkFeatures(run.Walk)
@@ -57,7 +57,7 @@ func FeaturesOf(g *Graph, run *Run) []Feature {
 	return slices.Concat(o.staticFeatures(), g.edgeFeatures(o, out), g.runFeatures(out))
 }
 
-// features are what was found in a graph, each once.
+// features is the set of features found in a graph.
 type features []Feature
 
 func (fs *features) mark(yes bool, f Feature) {
@@ -109,7 +109,7 @@ func reads(n *core.Node) []core.Text { return n.Reads }
 
 func writes(n *core.Node) []core.Text { return n.Writes }
 
-// meet reports whether a field that w writes is among what of names for r.
+// meet reports whether w writes a field that the function of names for r.
 func meet(w, r *unit, of func(*core.Node) []core.Text) bool {
 	for _, n := range w.members {
 		for _, m := range r.members {
@@ -163,7 +163,7 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 		mark(n.Collect != "" && r.Items > 0 && r.Failed == 0 && r.Class == core.ClassMerge, RefusedLists)
 		mark(n.Source != "" && r.Items == 0 && r.Status == core.Success, EmptyFanOuts)
 		mark(n.Source == "" && r.Items > 1, Inner)
-		mark(n.MaxFailures >= 0 && r.Failed > n.MaxFailures, Cuts) // the cut may fall behind the last item
+		mark(n.MaxFailures >= 0 && r.Failed > n.MaxFailures, Cuts) // the cut may come after the last item
 		mark(r.Items > 0 && g.writesRefusing(n), SetOnce)
 	}
 	mark(out.Lost, Overflows)
@@ -183,7 +183,7 @@ type Tally struct {
 	Counts map[Feature]int
 }
 
-// Add counts one graph.
+// Add counts the features of one graph.
 func (t *Tally) Add(features []Feature) {
 	if t.Counts == nil {
 		t.Counts = map[Feature]int{}
@@ -194,7 +194,7 @@ func (t *Tally) Add(features []Feature) {
 	}
 }
 
-// Share returns in how many percent of the graphs a feature occurred.
+// Share returns the percentage of graphs with a feature.
 func (t *Tally) Share(f Feature) float64 { return 100 * float64(t.Counts[f]) / float64(t.Graphs) }
 
 // String lists the shares, the rarest first.

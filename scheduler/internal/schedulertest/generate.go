@@ -9,27 +9,26 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Shape bounds what Generate makes. The zero Shape is the usual mix.
+// Shape configures Generate. The zero Shape generates the usual mix.
 type Shape struct {
-	// Elements is the greatest number of nodes and units together; 0 means 10.
+	// Elements is the maximum number of nodes and units together; 0 means 10.
 	Elements int
-	// NoUnits leaves pipelines and loops out, NoNested nested runs.
+	// NoUnits excludes pipelines and loops, NoNested nested runs.
 	NoUnits, NoNested bool
-	// Expire lets nested runs time out. Only a hostile driver can do that.
+	// Expire generates nested runs that time out. Only a hostile driver can simulate that.
 	Expire bool
-	// FailRun lets nodes stop the run. What such a run reaches depends on
-	// timing, so Oracle and engine then differ in what is comparable.
+	// FailRun generates nodes that stop the run. How far such a run gets depends on timing,
+	// so its result need not equal the oracle's.
 	FailRun bool
-	// Long lets lists to walk over start with 30 to 89 elements.
+	// Long lets arrays to iterate over start with 30 to 89 elements.
 	Long bool
-	// Race lets joins be races. What these come to depends on timing, too.
+	// Race generates joins that are races. Their results depend on timing, too.
 	Race bool
 
-	depth int // of nesting
+	depth int // depth of nesting
 }
 
-// Generate returns a random valid graph; the same seed and shape give the same
-// graph.
+// Generate returns a random valid graph; the same seed and shape give the same graph.
 func Generate(seed uint64, shape Shape) *Graph {
 	if shape.Elements == 0 {
 		shape.Elements = 10
@@ -47,8 +46,8 @@ func Generate(seed uint64, shape Shape) *Graph {
 	return m.g
 }
 
-// element is a node or unit at its place in a hidden order along which all
-// edges point, so that no cycle arises. Declared order is another one.
+// element is a node or unit with a position in a hidden order. All edges follow that order,
+// so there is no cycle. The order of declaration is another one.
 type element struct {
 	nodes []*Node
 	unit  *Unit
@@ -61,15 +60,15 @@ type maker struct {
 	shape Shape
 	g     *Graph
 	all   []*element
-	made  int // nodes so far; it names them until they are declared
+	made  int // number of nodes so far, which provides their names until they are declared
 }
 
 func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
-// one picks an element of a list.
+// one returns a random element of a list.
 func one[T any](m *maker, list ...T) T { return list[m.rng.IntN(len(list))] }
 
-// fields declares few fields, so that writers and readers meet.
+// fields declares few fields, so that nodes often share fields.
 func (m *maker) fields() {
 	kinds := []Field{
 		{Merge: "last_wins", Type: core.IntegerType},
@@ -87,7 +86,7 @@ func (m *maker) fields() {
 		picked = append(picked, one(m, kinds...))
 	}
 	if m.chance(40) {
-		picked = append(picked, one(m, kinds[3], kinds[6])) // those that refuse keep commits in order
+		picked = append(picked, one(m, kinds[3], kinds[6])) // fields that can reject writes require commits in order
 	}
 	if m.chance(30) {
 		picked = append(picked, Field{Merge: "sum", Type: core.IntegerType, Large: true})
@@ -98,7 +97,7 @@ func (m *maker) fields() {
 		switch {
 		case isList(f) && m.shape.Long:
 			f.Default = numbers(m.rng.Uint64(), 30+m.rng.IntN(60))
-		case f.Merge == "set_once" && m.chance(80): // a start would refuse every write
+		case f.Merge == "set_once" && m.chance(80): // an initial value would reject every write
 		case m.chance(f.startChance()):
 			f.Default = start
 		case m.chance(f.startChance()):
@@ -108,8 +107,9 @@ func (m *maker) fields() {
 	}
 }
 
-// startChance is high for lists to walk over, or too many fan-outs would end
-// before they begin, and for sums that are to overflow.
+// startChance returns the chance of an initial value in percent. It is high for arrays to
+// iterate over, because otherwise too many fan-outs would have no items, and for sums that
+// should overflow.
 func (f Field) startChance() int {
 	if isList(f) || f.Large {
 		return 50
@@ -117,7 +117,7 @@ func (f Field) startChance() int {
 	return 15
 }
 
-// start is a starting value: a list that can be walked rather than anything.
+// start returns an initial value, preferably an array to iterate over.
 func (f Field) start(h uint64) any {
 	switch {
 	case f.Type == core.AnyType:
@@ -128,7 +128,7 @@ func (f Field) start(h uint64) any {
 	return f.value(h)
 }
 
-// names returns up to n field names that fit.
+// names returns up to n names of fields that fit.
 func (m *maker) names(n int, fit func(Field) bool) []string {
 	var list []string
 	for _, i := range m.rng.Perm(len(m.g.Fields)) {
@@ -145,8 +145,8 @@ func isList(f Field) bool { return f.Merge == "last_wins" && f.Type == core.AnyT
 
 func isNumber(f Field) bool { return f.Type == core.IntegerType }
 
-// source picks the array of a fan-out or pipeline. A list that grows is rare:
-// walking and growing it again and again would explode.
+// source picks the array of a fan-out or pipeline. It rarely picks an array that grows:
+// iterating over it and extending it repeatedly would grow exponentially.
 func (m *maker) source() string {
 	if m.chance(10) {
 		if grown := m.names(1, func(f Field) bool { return f.Merge == "union" }); len(grown) > 0 {
@@ -176,7 +176,7 @@ func (m *maker) elements() {
 	}
 }
 
-// node makes a node; writers of lists are wanted, since fan-outs live on them.
+// node generates a node. It prefers writers of arrays, which fan-outs need.
 func (m *maker) node(failing int) *Node {
 	m.made++
 	n := &Node{ID: fmt.Sprint("made", m.made), MaxFailures: -1, Reads: m.names(m.rng.IntN(4), anyField), Writes: m.names(m.rng.IntN(3), anyField), Send: 50, Silent: 15}
@@ -204,16 +204,16 @@ func (m *maker) node(failing int) *Node {
 	return n
 }
 
-// leniency lets the settings of a node change what its attempts come to.
+// leniency sets the options of a node that can change the status of its attempts.
 func (m *maker) leniency(n *Node) {
 	n.AllowPartial = m.chance(25)
 	n.AutoStatus = m.chance(8)
 	n.OnlyTransient = n.Policy == "retry" && m.chance(25)
 }
 
-// nested makes the node a run of a smaller graph. Only a run that is over before it
-// has begun is tried again: the executions of a second one could not be told from
-// those of the first.
+// nested makes the node a nested run of a smaller graph. It is retried only if it expires
+// before anything inside it begins: otherwise the executions of two attempts could not be
+// distinguished.
 func (m *maker) nested(n *Node) {
 	shape := m.shape
 	shape.Elements, shape.depth = 5, shape.depth+1
@@ -228,7 +228,7 @@ func (m *maker) nested(n *Node) {
 	if m.shape.Expire && m.chance(60) {
 		m.expires(n)
 	}
-	if m.chance(8) { // a list is no number: the run inside is refused
+	if m.chance(8) { // an array is not a number: the nested run rejects its input
 		n.Args = append(n.Args, Arg{n.Sub.Fields[0].Name, "$." + m.names(1, isList)[0]})
 	}
 	for _, inner := range n.Sub.Fields {
@@ -238,7 +238,7 @@ func (m *maker) nested(n *Node) {
 		if len(same) > 0 && m.chance(40) && !n.gives(inner.Name) {
 			n.Args = append(n.Args, Arg{inner.Name, "$." + same[0]})
 		}
-		// A number may be null, which not every strategy takes.
+		// A number may be null, which not every strategy accepts.
 		if len(same) > 0 && m.g.field(same[0]).takesNull() && !slices.Contains(n.Writes, same[0]) && m.chance(50) {
 			n.Writes = append(n.Writes, same[0])
 			n.Outputs = append(n.Outputs, Output{same[0], inner.Name})
@@ -246,8 +246,8 @@ func (m *maker) nested(n *Node) {
 	}
 }
 
-// expires lets the first attempts of a nested run time out, all of them or all but
-// the last. A node that waits for nothing keeps the run from ending at once.
+// expires makes the first attempts of a nested run time out, all of them or all but the
+// last. An additional node without predecessors keeps the nested run from ending at once.
 func (m *maker) expires(n *Node) {
 	n.Expires = 1 + m.rng.IntN(3)
 	n.Policy, n.Attempts, n.Then = "retry", n.Expires+m.rng.IntN(2), one(m, "", "", "skip")
@@ -258,7 +258,7 @@ func (f Field) takesNull() bool {
 	return f.Type != core.IntegerType || f.Merge == "last_wins" || f.Merge == "set_once"
 }
 
-// gives reports whether a nested run gets a value for a field.
+// gives reports whether a nested run gets an input for a field.
 func (n *Node) gives(field string) bool {
 	return slices.ContainsFunc(n.Args, func(a Arg) bool { return a.Name == field })
 }
@@ -286,12 +286,12 @@ func (m *maker) fanOut(n *Node) {
 	}
 	name := "a0"
 	if n.Sub != nil {
-		name = n.Sub.Fields[0].Name // a number, as most items are
+		name = n.Sub.Fields[0].Name // a number, like most items
 	}
 	if m.chance(30) {
 		n.Args = append(slices.DeleteFunc(n.Args, func(a Arg) bool { return a.Name == name }), Arg{name, "$item"})
 	}
-	// A fan-out that extends the list it may walk must not feed itself.
+	// Usually, a fan-out does not write the array that it iterates over.
 	if own := strings.TrimPrefix(n.Source, "$."); m.chance(70) {
 		n.Writes = slices.DeleteFunc(n.Writes, func(w string) bool { return w == own })
 		n.Outputs = slices.DeleteFunc(n.Outputs, func(o Output) bool { return o.Outer == own })
@@ -316,8 +316,8 @@ func (m *maker) loop(e *element) {
 	}
 }
 
-// member makes a stage or body node. Units make many executions of a node, so
-// each fails less often.
+// member generates a stage or body node. Nodes in units have many executions, so each of
+// these fails less often.
 func (m *maker) member() *Node {
 	n := m.node(12)
 	if n.Fail == 100 {
@@ -326,10 +326,10 @@ func (m *maker) member() *Node {
 	return n
 }
 
-// condition makes a condition that is now true, now false.
+// condition generates a condition whose value varies.
 func (m *maker) condition() string { return m.combined(m.term) }
 
-// combined makes a condition of one or two terms.
+// combined generates a condition of one or two terms.
 func (m *maker) combined(next func() string) string {
 	term := next()
 	switch m.rng.IntN(6) {
@@ -362,7 +362,7 @@ func (m *maker) term() string {
 	}
 }
 
-// edges draws edges from earlier elements to later ones.
+// edges generates edges from earlier elements to later ones.
 func (m *maker) edges() {
 	for i, to := range m.all {
 		if to.alone = to.unit != nil && m.chance(20); to.alone || i == 0 {
@@ -397,8 +397,8 @@ func (m *maker) edge(from, to *Node) {
 	m.g.Edges = append(m.g.Edges, e)
 }
 
-// joins lets elements take some of their predecessors. It draws from a source of its
-// own, so that the rest of a graph does not depend on it.
+// joins gives elements joins that need only some of their predecessors. It uses a random
+// source of its own, so that the rest of a graph does not depend on it.
 func (m *maker) joins() {
 	rng := m.rng
 	defer func() { m.rng = rng }()
@@ -416,14 +416,14 @@ func (m *maker) joins() {
 		n := one(m, e.nodes...)
 		n.AllDone, n.Join = false, one(m, core.JoinAny, core.JoinAny, core.JoinKOfN, core.JoinQuorum)
 		n.Take, n.Share = m.rng.IntN(4), float64(m.rng.IntN(6))/5
-		if n.Race = m.shape.Race && m.chance(70); n.Race && m.chance(80) { // one that takes nobody is over at once
+		if n.Race = m.shape.Race && m.chance(70); n.Race && m.chance(80) { // a race that needs no predecessor is decided at once
 			n.Take, n.Share = max(1, n.Take), max(0.2, n.Share)
 		}
 	}
 }
 
-// handles lets most edges that ask for a failure handle it. It draws from a source of its
-// own, so that the rest of a graph does not depend on it.
+// handles makes most edges with `on: fail` handle the failure. It uses a random source of
+// its own, so that the rest of a graph does not depend on it.
 func (m *maker) handles() {
 	rng := m.rng
 	defer func() { m.rng = rng }()
@@ -433,8 +433,8 @@ func (m *maker) handles() {
 	}
 }
 
-// collects lets fan-outs write the results of their items as one list. It draws from a
-// source of its own, as joins does.
+// collects makes fan-outs write the results of their items as one array. It uses a random
+// source of its own, like joins.
 func (m *maker) collects() {
 	rng := m.rng
 	defer func() { m.rng = rng }()
@@ -459,8 +459,8 @@ func (m *maker) collects() {
 	}
 }
 
-// collected returns a field that fan-outs write lists of results into, which all of them
-// share.
+// collected returns the field, shared by all fan-outs, that they write arrays of results
+// to.
 func (m *maker) collected() string {
 	const name = "collected"
 	if !slices.ContainsFunc(m.g.Fields, func(f Field) bool { return f.Name == name }) {
@@ -473,19 +473,19 @@ func (m *maker) collected() string {
 	return name
 }
 
-// inner makes an edge between two stages in stage order; it adds nothing.
+// inner generates an edge between two stages in stage order, which has no effect.
 func (m *maker) inner(nodes []*Node) *Edge {
 	i := m.rng.IntN(len(nodes) - 1)
 	j := i + 1 + m.rng.IntN(len(nodes)-i-1)
 	return &Edge{From: nodes[i].ID, To: nodes[j].ID}
 }
 
-// otherwise turns an unconditional edge into an else edge where the source has
-// a condition for it to stand against.
+// otherwise turns an unconditional edge into an else edge if its source also has a
+// conditional edge.
 func (m *maker) otherwise() {
 	for _, el := range m.all {
 		if el.unit != nil {
-			continue // which of a unit's edges belong together is told by its members
+			continue // the source of a unit's edges is one of its members
 		}
 		var plain, conditional []*Edge
 		for _, e := range m.g.Edges {
@@ -503,7 +503,7 @@ func (m *maker) otherwise() {
 	}
 }
 
-// declare puts everything in a random declared order and names it by it.
+// declare declares all elements in a random order and names them accordingly.
 func (m *maker) declare() {
 	var nodes []*Node
 	for _, i := range m.rng.Perm(len(m.all)) {
@@ -529,8 +529,8 @@ func (m *maker) declare() {
 	}
 }
 
-// shuffle declares nodes and the edges in a random order, names the nodes by it, and returns
-// the new names by the old ones.
+// shuffle declares the nodes and edges in a random order, names the nodes accordingly, and
+// returns the new names by the old ones.
 func (m *maker) shuffle(nodes []*Node) map[string]string {
 	m.rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 	ids := map[string]string{}
@@ -546,7 +546,7 @@ func (m *maker) shuffle(nodes []*Node) map[string]string {
 	return ids
 }
 
-// statuses adds conditions on how a node of a lower level ended.
+// statuses adds conditions on the status of a node at a lower level.
 func (m *maker) statuses() {
 	w, _ := m.g.Workflow(&Recorder{})
 	o := newOracle(w, nil)

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestGeneratedShares holds what the property tests are worth: each thing that
-// can go wrong occurs in enough of the graphs.
+// TestGeneratedShares checks that the property tests are meaningful: each feature occurs in
+// enough of the generated graphs.
 func TestGeneratedShares(t *testing.T) {
 	var tally Tally
 	for seed := range uint64(2000) {

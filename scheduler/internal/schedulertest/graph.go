@@ -8,49 +8,48 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Graph is a workflow together with the behaviour of its nodes, as plain data:
-// it can be printed, cut down and turned into a core.Workflow any number of
-// times. Everything a node does follows from Seed and from what it is given.
+// Graph is a workflow together with the behaviour of its nodes, as plain data: it can be
+// printed, reduced and converted to a core.Workflow any number of times. The behaviour of a
+// node depends only on Seed and its input.
 type Graph struct {
 	Seed      uint64
 	Fields    []Field
 	Inputs    []Input
-	Nodes     []*Node // in declared order, members of units among them
+	Nodes     []*Node // in declared order, including the members of units
 	Edges     []*Edge
 	Pipelines []*Unit
 	Loops     []*Unit
-	// Concurrency is runtime.concurrency, 0 for the default. The property tests
-	// override it for the outermost graph.
+	// Concurrency is runtime.concurrency, 0 for the default. The property tests override it
+	// for the outermost graph.
 	Concurrency int
 	// Walk makes the graph one of mode walk; nil for a dag.
 	Walk *WalkSettings
 }
 
-// WalkSettings are the settings of a walk. A number that is 0 and a string that is "" is
-// not set.
+// WalkSettings are the settings of a walk. A setting that is 0 or "" is not set.
 type WalkSettings struct {
 	MaxRetries, MaxVisits, MaxJumps, RepeatLimit int
 	RetryTarget, Fallback                        string
 }
 
-// Field is a state field. Merge is a merge strategy or "cap", a custom reducer
-// that adds and refuses sums above [capLimit].
+// Field is a state field. Merge is a merge strategy or "cap", a custom reducer that adds
+// and rejects sums above [capLimit].
 type Field struct {
 	Name    string
 	Merge   string
 	Type    core.TypeKind
-	Default any // core.Missing for none
-	// Large makes the written numbers so large that few of them overflow.
+	Default any // core.Missing if there is none
+	// Large makes the written numbers so large that the sum of a few overflows.
 	Large bool
 }
 
-// Input is a starting value that the caller gives.
+// Input is an initial value that the caller passes.
 type Input struct {
 	Field string
 	Value any
 }
 
-// Node is a node and what it does.
+// Node is a node and its behaviour.
 type Node struct {
 	ID     string
 	Reads  []string
@@ -58,15 +57,16 @@ type Node struct {
 
 	Source      string // of for_each; "" for a plain node
 	Concurrency int    // of for_each, 0 for the default
-	MaxFailures int    // -1 for none
-	Collect     string // of for_each, "" for none
+	MaxFailures int    // -1 if not set
+	Collect     string // of for_each, "" if not set
 
 	Args []Arg
-	// Sub makes the node a nested run, whose fields are written as Outputs say.
+	// Sub makes the node a nested run; Outputs maps its fields to the fields that the node
+	// writes.
 	Sub     *Graph
 	Outputs []Output
-	// Timeout limits a nested run to an hour, which none takes. Expires is how many
-	// of its first attempts are over before anything inside of them begins.
+	// Timeout limits a nested run to an hour, which none exceeds. Expires is the number of
+	// its first attempts that time out before anything inside them begins.
 	Timeout bool
 	Expires int
 
@@ -74,8 +74,8 @@ type Node struct {
 	Attempts int
 	Then     string
 	AllDone  bool
-	// Join is any, k_of_n or quorum, and of a parallel node also wait_all or
-	// first_success, with Take and Share as its numbers; "" for none.
+	// Join is any, k_of_n or quorum, and for a parallel node also wait_all or
+	// first_success, with Take and Share as its numbers; "" if not set.
 	Join     string
 	Take     int
 	Share    float64
@@ -83,40 +83,39 @@ type Node struct {
 	Priority int
 
 	AllowPartial, AutoStatus bool
-	OnlyTransient            bool // of what fails, only transient failures are tried again
+	OnlyTransient            bool // only transient failures are retried
 
-	// Chances in percent, drawn from a digest of what an execution is given:
-	// to fail in every attempt, to fail in the first attempts only, to be a
-	// partial success, to send something along the edges, to leave a declared
-	// write out.
+	// Chances in percent, drawn from a digest of an execution's input: to fail in every
+	// attempt, to fail in the first attempts only, to be a partial success, to send an edge
+	// output, to omit a declared write.
 	Fail, Flaky, Partial, Send, Silent int
 
-	// Settings of walks. The waits of Preset are not spread; Waits sets short ones.
+	// Settings of walks. The waits of Preset have no jitter; Waits sets short ones.
 	Role                  core.Role
 	Preset                string
 	Waits, Gate           bool
 	RetryTarget, Fallback string
 	MaxVisits             int
-	MaxParallel           int // of parallel nodes, as ErrorPolicy
+	MaxParallel           int // of parallel nodes, like ErrorPolicy
 	ErrorPolicy           string
 
-	// More chances in walks: to end with an error, with the wish to be run again for ever,
-	// to be skipped, to prefer a label, to suggest nodes; and how many percent of the
-	// failures are transient.
+	// More chances in walks: to end with an error, to ask for a retry in every attempt, to
+	// be skipped, to prefer a label, to suggest nodes. Transient is the percentage of
+	// failures that are transient.
 	Error, Again, Skip, Label, Suggest, Transient int
 }
 
 // Arg is an argument that is a path.
 type Arg struct{ Name, Path string }
 
-// Output says which field of the outer graph a nested run fills from which of
-// its own.
+// Output maps a field of a nested run to the field of the outer graph that it is written
+// to.
 type Output struct{ Outer, Inner string }
 
 // Edge is an edge between two nodes.
 type Edge struct {
 	From, To string
-	When     string // "" for none
+	When     string // "" if there is none
 	Else     bool
 	On       string
 	Handles  bool // with On fail
@@ -133,10 +132,10 @@ type Unit struct {
 	Members     []string
 	Items       string // of a pipeline
 	Concurrency int    // of a pipeline, 0 for the default
-	Until       string // of a loop, "" for none
+	Until       string // of a loop, "" if there is none
 	MaxIters    int    // of a loop
 	OnExhausted string
-	Policy      string // on_error for the unit's own faults
+	Policy      string // on_error for faults of the unit itself
 }
 
 // Clone returns a deep copy.
@@ -173,7 +172,7 @@ func cloneAll[T any](list []*T) []*T {
 	return out
 }
 
-// Values returns the starting values as a caller hands them over.
+// Values returns the initial values as a caller passes them.
 func (g *Graph) Values() map[string]any {
 	m := make(map[string]any, len(g.Inputs))
 	for _, in := range g.Inputs {
@@ -202,7 +201,7 @@ func (g *Graph) out(id string) []*Edge {
 	return list
 }
 
-// String prints the graph in the manner of a workflow document.
+// String formats the graph like a workflow document.
 func (g *Graph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# seed %d\nstate:\n", g.Seed)
@@ -248,7 +247,7 @@ func (g *Graph) String() string {
 	return b.String()
 }
 
-// String prints the node as a flow mapping without its braces.
+// String formats the node as a flow mapping without its braces.
 func (n *Node) String() string {
 	s := "id: " + n.ID
 	if n.Role != core.RoleStage {
@@ -301,13 +300,13 @@ func (n *Node) joinText() (s string) {
 	return s + flags("race", n.Race)
 }
 
-// String prints the edge as a flow mapping without its braces.
+// String formats the edge as a flow mapping without its braces.
 func (e *Edge) String() string {
 	return "from: " + e.From + ", to: " + e.To + named("when", e.When) + flags("else", e.Else) + named("on", e.On) + flags("handles", e.Handles) +
 		named("label", e.Label) + optional("weight", e.Weight) + flags("loop_restart", e.Restart)
 }
 
-// flags prints the names of those of pairs of a name and a bool that are set.
+// flags takes pairs of a name and a bool, and formats the names whose bool is set.
 func flags(pairs ...any) (s string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1].(bool) {
@@ -317,7 +316,7 @@ func flags(pairs ...any) (s string) {
 	return s
 }
 
-// numbered prints pairs of a name and a number, without those that are 0.
+// numbered takes pairs of a name and a number, and formats those whose number is not 0.
 func numbered(pairs ...any) (s string) {
 	for i := 0; i < len(pairs); i += 2 {
 		s += optional(pairs[i].(string), pairs[i+1].(int))

@@ -15,31 +15,31 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Hostile drives a bare machine in one goroutine, without a clock. With a seed
-// alone it answers commands in random order. Its other fields do to the machine
-// what a bad network and a killed process would; none of them may change the
-// outcome.
+// Hostile drives a bare machine in one goroutine, without a clock. It always answers
+// commands in random order, depending on Seed. Its other fields inject the faults of an
+// unreliable network and of a killed process; none of them may change the outcome.
 type Hostile struct {
 	Seed uint64
 	// JSON passes every command and every answer through its JSON form.
 	JSON bool
-	// Reload replaces the machine by the restored snapshot of itself after
-	// every answer. The handlers in flight are lost and must be asked for
-	// again; some of them answer all the same.
+	// Reload replaces the machine by the restored snapshot of itself after every answer.
+	// The handlers in flight are lost, and the machine must issue their commands again;
+	// some of the lost handlers answer nevertheless.
 	Reload bool
-	// Double repeats answers at once or much later.
+	// Double repeats answers, immediately or much later.
 	Double bool
 	// Split answers only the first items of a range.
 	Split bool
-	// Yield hands items of ranges in flight back, asked for them or not.
+	// Yield returns items of ranges in flight, whether or not the machine has asked for
+	// them.
 	Yield bool
-	// Cancel ends the run after so many answers; 0 never does.
+	// Cancel cancels the run after that many answers; 0 means never.
 	Cancel int
-	// Router answers the questions of walks that a model routes.
+	// Router makes the decisions of walks that a model routes.
 	Router core.Router
 }
 
-// hostileRun is one run under way.
+// hostileRun is one run in progress.
 type hostileRun struct {
 	h      Hostile
 	rng    *rand.Rand
@@ -51,32 +51,32 @@ type hostileRun struct {
 	report *core.Report
 	events []core.Event
 	now    int64
-	// answered are the commands that got an answer.
+	// answered is the set of commands that have been answered.
 	answered map[string]bool
 	steps    int
-	// ended are the frames whose handlers were told to end.
+	// ended holds the frames whose handlers were told to end.
 	ended map[int64]ending
-	// deadlines are those of nested runs that were asked for, due those that have
-	// passed and must be told. While they are told, expiring is set.
+	// deadlines lists the requested deadlines of nested runs, due those that have passed
+	// and must be reported. expiring is set while they are being reported.
 	deadlines []machine.ID
 	due       []machine.ID
 	expiring  bool
-	// givenUp are the items that cannot count any more.
+	// givenUp lists the items that cannot count any more.
 	givenUp []machine.ID
-	// prepared are results that wait to be put in place.
+	// prepared holds the results that wait to be put in place.
 	prepared map[machine.ID]*core.Placement
 }
 
-// ending says why the handlers of a frame have to end.
+// ending is the reason why the handlers of a frame have to end.
 type ending uint8
 
 const (
 	notEnding ending = iota
-	cancelled        // the run was stopped: some handlers are done all the same
+	cancelled        // the run was stopped; some handlers finish nevertheless
 	expired          // a deadline has passed before any of them began
 )
 
-// key names a command. Where a range ends may change while it is in flight.
+// key identifies a command. The end of a range may change while it is in flight.
 func key(c machine.Command) string {
 	c.ID.To = min(c.ID.To, c.ID.From+1)
 	return c.Op.String() + " " + c.ID.String()
@@ -88,11 +88,11 @@ type answer struct {
 	event machine.Event
 }
 
-// maxSteps ends a run that goes round in circles.
+// maxSteps ends a run that makes no progress.
 const maxSteps = 1_000_000
 
-// Run runs a plan to its end and returns its report and events. An error says
-// that the machine stalled, lost work or broke its own rules.
+// Run runs a plan to its end and returns its report and events. An error reports that the
+// machine stalled, lost work or violated an invariant.
 func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (report *core.Report, events []core.Event, err error) {
 	r := &hostileRun{h: h, p: p, run: o.Run, answered: map[string]bool{}, ended: map[int64]ending{}, prepared: map[machine.ID]*core.Placement{}, rng: rand.New(rand.NewPCG(h.Seed, 0x686f7374))}
 	defer func() {
@@ -121,7 +121,7 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 	return nil, nil, fmt.Errorf("no end after %d steps", maxSteps)
 }
 
-// take sorts new commands: work is kept until step picks it.
+// take processes new commands: it stores work until step picks it.
 func (r *hostileRun) take(commands []machine.Command) error {
 	for _, c := range commands {
 		switch c.Op {
@@ -134,12 +134,12 @@ func (r *hostileRun) take(commands []machine.Command) error {
 			if r.expiring {
 				why = expired
 			}
-			r.ended[c.ID.Frame] = max(why, r.ended[c.ID.Frame]) // a restored machine says it again
-		case machine.OpYield: // nobody has to
+			r.ended[c.ID.Frame] = max(why, r.ended[c.ID.Frame]) // a restored machine issues the command again
+		case machine.OpYield: // yielding is optional
 		case machine.OpMet:
 			r.due = slices.DeleteFunc(r.due, func(id machine.ID) bool { return id == c.ID })
 		case machine.OpDeadline:
-			if c.ID.Node >= 0 { // of a wait, which ends with nothing else
+			if c.ID.Node >= 0 { // the deadline of a wait: nothing else ends it
 				r.open = append(r.open, c)
 				continue
 			}
@@ -156,7 +156,7 @@ func (r *hostileRun) take(commands []machine.Command) error {
 		case machine.OpGiveUp:
 			r.givenUp = append(r.givenUp, c.ID)
 		default:
-			if r.h.JSON && c.Op != machine.OpPlace { // which is for the driver that has prepared it
+			if r.h.JSON && c.Op != machine.OpPlace { // only the driver that has prepared the result receives OpPlace
 				data, err := machine.EncodeCommand(&c)
 				if err != nil {
 					return fmt.Errorf("encode %s: %w", c.ID, err)
@@ -175,7 +175,7 @@ func (r *hostileRun) take(commands []machine.Command) error {
 	return nil
 }
 
-// throughJSON is what the inputs of a call come back as.
+// throughJSON returns the inputs of a call after a round trip through JSON.
 func throughJSON(c *machine.Call) (*core.Object, error) {
 	if c == nil || c.Inputs == nil {
 		return nil, nil
@@ -189,8 +189,7 @@ func throughJSON(c *machine.Call) (*core.Object, error) {
 	return o, err
 }
 
-// expire tells the machine of the deadlines that pass at once, before anything else
-// happens.
+// expire reports the deadlines that pass at once, before anything else happens.
 func (r *hostileRun) expire() error {
 	for len(r.due) > 0 && r.report == nil {
 		id := r.due[0]
@@ -205,7 +204,7 @@ func (r *hostileRun) expire() error {
 	return nil
 }
 
-// step answers one command and does its worst around that.
+// step answers one command and injects faults around it.
 func (r *hostileRun) step() error {
 	if r.steps++; r.steps == r.h.Cancel {
 		r.m.Apply(&machine.Event{Kind: machine.Cancel, Ended: r.now})
@@ -239,8 +238,8 @@ func (r *hostileRun) step() error {
 	return nil
 }
 
-// repeat gives an old answer once more, rather a recent one: its command may
-// have been followed by another attempt meanwhile.
+// repeat repeats an old answer, preferably a recent one: its command may have been followed
+// by another attempt since.
 func (r *hostileRun) repeat() error {
 	if !r.h.Double || len(r.late) == 0 || r.chance(50) {
 		return nil
@@ -252,7 +251,7 @@ func (r *hostileRun) repeat() error {
 	return r.apply(r.late[len(r.late)-1-r.rng.IntN(min(back, len(r.late)))])
 }
 
-// yield keeps a part of a range in flight only.
+// yield returns all but a part of a range in flight.
 func (r *hostileRun) yield() error {
 	c := &r.open[r.rng.IntN(len(r.open))]
 	held := c.ID.To - c.ID.From
@@ -274,7 +273,7 @@ func pathOf(c *machine.Command) string {
 
 func (r *hostileRun) chance(percent int) bool { return r.rng.IntN(100) < percent }
 
-// work does what a command asks for.
+// work executes a command.
 func (r *hostileRun) work(c machine.Command) answer {
 	r.answered[key(c)] = true
 	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: r.now}
@@ -300,9 +299,9 @@ func (r *hostileRun) work(c machine.Command) answer {
 	return answer{pathOf(&c), e}
 }
 
-// attempt calls the handler as a driver must, for an item or, with -1, alone.
+// attempt calls the handler as a driver must, for an item or, with -1, for a plain node.
 func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
-	if e := r.endingOf(c.ID, place); e == expired || e == cancelled && r.chance(50) { // a handler whose context ended
+	if e := r.endingOf(c.ID, place); e == expired || e == cancelled && r.chance(50) { // a handler whose context has ended
 		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
 	}
 	if c.Call != nil && c.Call.Route != nil {
@@ -312,7 +311,7 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 		}
 		return machine.Outcome{Route: &machine.Route{Answer: &a}}
 	}
-	if len(c.Node.Streams) > 0 || c.Node.Pull { // what opens streams is a part of the driver
+	if len(c.Node.Streams) > 0 || c.Node.Pull { // the driver opens streams itself
 		e, err := scheduler.Execute(context.Background(), &c, scheduler.Options{Run: cmp.Or(r.run, "r")})
 		if err != nil {
 			return machine.Outcome{Failure: core.FailureOf(err)}
@@ -355,7 +354,7 @@ func (r *hostileRun) place(c machine.Command) (machine.EventKind, machine.Outcom
 	return machine.Placed, o
 }
 
-// discard drops what was prepared.
+// discard drops a prepared result.
 func (r *hostileRun) discard(id machine.ID) {
 	if p := r.prepared[id]; p != nil {
 		delete(r.prepared, id)
@@ -363,7 +362,7 @@ func (r *hostileRun) discard(id machine.ID) {
 	}
 }
 
-// endingOf tells whether the context of a handler has ended, and why.
+// endingOf returns whether and why the context of a handler has ended.
 func (r *hostileRun) endingOf(id machine.ID, place int) ending {
 	void := func(g machine.ID) bool {
 		return g.Frame == id.Frame && g.Node == id.Node && (int(g.From) <= place || place < 0 && g.From == id.From)
@@ -398,7 +397,7 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 	return core.NewInput(run, name, int(c.ID.Attempt), s)
 }
 
-// apply hands an answer to the machine.
+// apply passes an answer to the machine.
 func (r *hostileRun) apply(a answer) error {
 	if !r.h.JSON {
 		e := a.event
@@ -418,8 +417,8 @@ func (r *hostileRun) apply(a answer) error {
 	return nil
 }
 
-// reload replaces the machine by its snapshot and checks that all open work is
-// asked for again. Now and then a lost handler answers after all, at once or later.
+// reload replaces the machine by its snapshot and checks that it issues all open work
+// again. Occasionally a lost handler answers nevertheless, at once or later.
 func (r *hostileRun) reload() error {
 	data, err := r.m.Snapshot()
 	if err != nil {
@@ -429,8 +428,8 @@ func (r *hostileRun) reload() error {
 	if err != nil {
 		return fmt.Errorf("restore: %w\n%s", err, data)
 	}
-	// A handler that answered although its command was lost may have been asked
-	// again; that second answer is open and yet owed to nobody.
+	// If a handler answered although its command was lost, the machine may have issued the
+	// command again. The command is then open, but it has been answered already.
 	lost := slices.DeleteFunc(r.open, func(c machine.Command) bool { return r.answered[key(c)] })
 	deadlines := r.deadlines
 	r.open, r.m, r.deadlines = nil, m, nil
@@ -444,7 +443,8 @@ func (r *hostileRun) reload() error {
 		return err
 	}
 	for _, c := range lost {
-		// The retry of an item behind the cut, or of who lost a race, is owed nothing any more.
+		// The retry of an item after the cut, or of a node that lost a race, need not be
+		// issued again.
 		void := c.Op == machine.OpTimer && (c.Node == nil || c.Node.MaxFailures >= 0 || c.Node.Gives)
 		at := slices.IndexFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) })
 		if r.report == nil && !void && at < 0 {
@@ -459,14 +459,14 @@ func (r *hostileRun) reload() error {
 				return err
 			}
 		case 1:
-			r.late = append(r.late, r.work(c)) // repeat may give it
+			r.late = append(r.late, r.work(c)) // repeat may deliver it
 		}
 	}
 	return nil
 }
 
-// watched checks that the deadlines of nested runs that are still under way were
-// asked for again.
+// watched checks that the deadlines of nested runs that are still in progress were
+// requested again.
 func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
 	var s struct {
 		Frames []struct {
@@ -488,7 +488,7 @@ func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
 	return nil
 }
 
-// unchanged checks that a snapshot of the restored machine is the same again.
+// unchanged checks that another snapshot of the restored machine is the same.
 func (r *hostileRun) unchanged(data []byte) error {
 	again, err := r.m.Snapshot()
 	if err != nil {

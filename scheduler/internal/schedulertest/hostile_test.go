@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// cruelties are the ways a machine is mistreated.
+// cruelties lists the faults that are injected.
 func cruelties(seed uint64) []struct {
 	Hostile
 	machine.Options
@@ -28,14 +28,14 @@ func cruelties(seed uint64) []struct {
 	}
 }
 
-// TestPropertyHostile holds the machine's door: whatever happens between
-// commands and answers, the run ends as the local driver's does.
+// TestPropertyHostile tests the interface of the machine: whatever faults occur between
+// commands and answers, the run ends like that of the local driver.
 func TestPropertyHostile(t *testing.T) {
 	property(t, graphs()/3, dags(Shape{}), hostileFaults)
 }
 
-// TestPropertyRanges is the same for fan-outs over lists that are long enough to be
-// handed out in ranges, and for the engine.
+// TestPropertyRanges is the same for fan-outs over lists that are long enough to be issued
+// in ranges, and for the engine.
 func TestPropertyRanges(t *testing.T) {
 	property(t, graphs()/30, dags(Shape{Elements: 2, Long: true, NoUnits: true, NoNested: true}), rangeFaults)
 }
@@ -56,7 +56,7 @@ func rangeFaults(t *testing.T, g *Graph) []string {
 }
 
 // TestPropertyExpired lets nested runs time out: their attempts fail as a whole, are
-// tried again, and nothing inside of them counts.
+// retried, and nothing inside of them counts.
 func TestPropertyExpired(t *testing.T) {
 	expired := 0
 	property(t, graphs()/8, dags(Shape{Expire: true}), func(t *testing.T, g *Graph) []string {

@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// TestPropertyLogs: the log of a run of a random graph violates no rule. Runs that do not
-// end are the concern of other properties and are left out, so that a failure of this test
-// means that the events alone show a mistake.
+// TestPropertyLogs checks that the event log of a run of a random graph violates no rule.
+// Other properties cover runs that do not end, and this one ignores them, so that a failure
+// of this test means that the events alone show a bug.
 func TestPropertyLogs(t *testing.T) {
 	clean(t, func(seed uint64, o machine.Options) (*plan.Plan, []core.Event) {
 		g := Generate(seed, Shape{})

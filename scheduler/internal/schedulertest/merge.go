@@ -10,8 +10,8 @@ import (
 // values is a state: the fields that have a value.
 type values map[string]any
 
-// lost stands for the value that a failed merge left: there is none, and
-// whoever needs it fails.
+// lost replaces the value of a field whose merge failed: the field has no value, and every
+// node that reads it fails.
 type lost struct{}
 
 func isLost(v any) bool { return v == lost{} }
@@ -24,7 +24,7 @@ func (s values) clone() values {
 	return c
 }
 
-// loses reports whether some field lost its value.
+// loses reports whether some field has lost its value.
 func (s values) loses() bool {
 	for _, v := range s {
 		if isLost(v) {
@@ -41,8 +41,7 @@ func (s values) get(field string) any {
 	return core.Missing
 }
 
-// refuses reports why the state would not take the whole delta, nil when it
-// takes it.
+// refuses returns the reason why the state rejects the delta, nil if it accepts all of it.
 func refuses(fields map[string]core.FieldDecl, s values, delta map[string]any) error {
 	for name, v := range delta {
 		f := fields[name]
@@ -56,8 +55,7 @@ func refuses(fields map[string]core.FieldDecl, s values, delta map[string]any) e
 	return nil
 }
 
-// fold stores a delta that is known not to be refused. A merge that fails all the
-// same leaves no value.
+// fold stores a delta that refuses has accepted. A merge that still fails leaves no value.
 func fold(fields map[string]core.FieldDecl, s values, delta map[string]any) {
 	for name, v := range delta {
 		merged, err := merge(fields[name], s.get(name), v)
@@ -68,7 +66,7 @@ func fold(fields map[string]core.FieldDecl, s values, delta map[string]any) {
 	}
 }
 
-// merge is one merge strategy applied once.
+// merge applies a merge strategy once.
 func merge(f core.FieldDecl, old, v any) (any, error) {
 	if f.Reduce != nil {
 		return f.Reduce(old, v)
@@ -120,8 +118,7 @@ next:
 	return out
 }
 
-// deepMerge lays an object over another, member by member where both have
-// objects.
+// deepMerge merges v into old, recursively for members that are objects in both.
 func deepMerge(old, v any) any {
 	over, ok := v.(*core.Object)
 	base, ok2 := old.(*core.Object)

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/internal/mutanttest"
 )
 
-// TestMutants requires that each mistake of the machine is found by the properties that exist
-// for it, and by the checker of logs if events show it.
+// TestMutants requires that each mutant of the machine fails the properties that it names,
+// and the checker of logs if events show the bug.
 func TestMutants(t *testing.T) {
 	mutanttest.Run(t, mutanttest.Suite{Archive: "testdata/mutants.txtar"})
 }

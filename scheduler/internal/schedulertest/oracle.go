@@ -9,14 +9,14 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Oracle runs a dag workflow the obvious way: level by level, within a level
-// one node after the other in canonical order, every node of a level on the
-// state that all lower levels left. It runs handlers in the calling goroutine
-// and takes no limits. Policy fail_run is treated as a plain failure: what a run
-// reaches before it stops depends on timing.
+// Oracle runs a dag workflow in the obvious way: level by level, and within a level one
+// node after the other in canonical order, where every node of a level sees the state after
+// all lower levels. It runs handlers in the calling goroutine and ignores limits. It treats
+// the policy fail_run as a plain failure: how far a run gets before it stops depends on
+// timing.
 //
-// It understands the conditions that evaluate reads, and sources and arguments
-// of the form $.field and $item, which is all that generated graphs use.
+// It supports the conditions that evaluate supports, and sources and arguments of the form
+// $.field and $item, which is all that generated graphs use.
 func Oracle(w *core.Workflow, reg *core.Registry, inputs map[string]any) *Outcome {
 	o := newOracle(w, inputs)
 	o.reg = reg
@@ -33,7 +33,7 @@ func (o *oracle) runAll() {
 	}
 }
 
-// unit is what an edge sees at its ends: a node, a pipeline or a loop.
+// unit is an end of an edge: a node, a pipeline or a loop.
 type unit struct {
 	id       string
 	rank     int // 0 node, 1 pipeline, 2 loop
@@ -46,14 +46,14 @@ type unit struct {
 
 	status      core.Status
 	skip        Skip
-	cause       string // where its skip began, "" for here
+	cause       string // where its skip began, "" if here
 	failedFirst string // where its own failure began
 	class       string // of that failure
 	reason      string
 	rows        int
-	tolerated   bool // its own faults are
+	tolerated   bool // its own faults are tolerated
 	handled     bool
-	took        []*core.Edge // what a join took
+	took        []*core.Edge // the edges that its join took
 }
 
 // member is the record of one node.
@@ -66,16 +66,16 @@ type member struct {
 type oracle struct {
 	w       *core.Workflow
 	reg     *core.Registry
-	path    string // "" or that of the nested run, ending in a slash
+	path    string // "" or the path of the nested run, ending in a slash
 	fields  map[string]core.FieldDecl
 	nodes   map[string]*core.Node
 	units   []*unit // in declared order: nodes, pipelines, loops
 	of      map[string]*unit
 	records map[string]*member
 	pending []*unit
-	state   values          // all that was accepted so far
+	state   values          // all writes accepted so far
 	below   []values        // below[L] is the state that level L sees
-	void    map[string]bool // paths of items behind a cut, as outer[3]
+	void    map[string]bool // paths of items after a cut, such as outer[3]
 	choices Choices         // of a run with races
 	// truth evaluates the condition of an edge on the state of a level.
 	truth func(e *core.Edge, level int) bool
@@ -141,14 +141,14 @@ func (o *oracle) build() {
 	}
 }
 
-// tolerates reports whether failures under the policy leave a run partially
-// successful: only an explicit skip does.
+// tolerates reports whether a run can still be partially successful after failures under
+// the policy: only an explicit skip allows that.
 func tolerates(p *core.OnError) bool {
 	return p != nil && (p.Policy.Value == "skip" || p.Policy.Value == "retry" && p.Then.Value == "skip")
 }
 
-// assignLevels sets each level to the longest path that leads there. Units
-// without any edge come after everything else, each on a level of its own.
+// assignLevels sets each level to the length of the longest path that leads there. Units
+// without any edge come last, each on a level of its own.
 func (o *oracle) assignLevels() {
 	last := 0
 	for changed := true; changed; {
@@ -178,13 +178,13 @@ func (o *oracle) assignLevels() {
 	}
 }
 
-// alone reports whether only units without edges exist, so that no main graph
-// takes up level 0.
+// alone reports whether there are only units without edges, so that no main graph occupies
+// level 0.
 func (o *oracle) alone() bool {
 	return !slices.ContainsFunc(o.units, func(u *unit) bool { return u.level == 0 })
 }
 
-// due takes the units of a level out of pending, in canonical order.
+// due removes the units of a level from pending and returns them in canonical order.
 func (o *oracle) due(level int) []*unit {
 	var list []*unit
 	o.pending = slices.DeleteFunc(o.pending, func(u *unit) bool {
@@ -193,7 +193,7 @@ func (o *oracle) due(level int) []*unit {
 		}
 		return u.level == level
 	})
-	return list // o.units is in declared order with nodes first, and so is this
+	return list // list is in declared order with nodes first, like o.units
 }
 
 func (o *oracle) visit(u *unit) {
@@ -237,10 +237,10 @@ type attempt struct {
 	result   core.Result
 	failure  *core.Failure
 	attempts int
-	changed  bool // its outcome is not that of its last attempt
+	changed  bool // its status is not that of its last attempt
 }
 
-// run executes the handler until it succeeds, fails for good or has used up its
+// run executes the handler until it succeeds, fails permanently or has used up its
 // attempts.
 func (o *oracle) run(a *attempt) {
 	limit := 1
@@ -275,7 +275,7 @@ func (o *oracle) run(a *attempt) {
 	}
 }
 
-// again reports whether the attempt wants another one.
+// again reports whether the attempt is to be retried.
 func (a *attempt) again() bool {
 	if a.failure != nil {
 		any := a.node.OnError == nil || a.node.OnError.RetryOn.Value != "transient"
@@ -284,8 +284,8 @@ func (a *attempt) again() bool {
 	return a.result.Status == core.Retry
 }
 
-// end is what the settings of the node make of its last attempt: allow_partial, then
-// auto_status, which stops short of what the state refuses.
+// end applies the settings of the node to its last attempt: allow_partial, then
+// auto_status, which does not apply if the state rejects the writes.
 func (a *attempt) end() {
 	if a.failure == nil && a.result.Status == core.Retry {
 		if a.changed = a.node.AllowPartial; a.changed {
@@ -300,7 +300,7 @@ func (a *attempt) end() {
 	}
 }
 
-// unreadable is the failure of a node that would be given a value that was lost.
+// unreadable returns the failure of a node that reads a lost value, nil if there is none.
 func unreadable(n *core.Node, s values) *core.Failure {
 	paths := core.Strings(n.Reads)
 	if n.ForEach != nil {
@@ -335,7 +335,7 @@ func call(h core.Handler, in core.Input) (res core.Result, failure *core.Failure
 	return res, nil
 }
 
-// checkWrites is the last part of an attempt: the write set and the types.
+// checkWrites is the last step of an attempt: it checks the write set and the types.
 func (o *oracle) checkWrites(n *core.Node, delta map[string]any) *core.Failure {
 	for name, v := range delta {
 		declared := slices.ContainsFunc(n.Writes, func(t core.Text) bool { return t.Value == name })
@@ -346,8 +346,8 @@ func (o *oracle) checkWrites(n *core.Node, delta map[string]any) *core.Failure {
 	return nil
 }
 
-// commit stores the writes of an execution in every state, or, when the first
-// of them refuses one, none of them and turns the execution into a failure.
+// commit stores the writes of an execution in every state. If the first state rejects a
+// write, it stores none of them and turns the execution into a failure.
 func (o *oracle) commit(a *attempt, states ...values) {
 	if a.failure != nil {
 		return

@@ -2,17 +2,18 @@ package schedulertest
 
 import "github.com/wavefold/wavefold/core"
 
-// verdict is what an edge says about its target.
+// verdict is the effect of an edge on its target.
 type verdict int
 
 const (
-	neutral  verdict = iota // neither for nor against: its source was skipped
+	neutral  verdict = iota // no effect: its source was skipped
 	live                    // the target may run
-	untrue                  // the target is skipped, whatever other edges say
+	untrue                  // the target is skipped, whatever the other edges
 	poisoned                // the source failed, or was skipped because of a failure
 )
 
-// decide says whether a unit is skipped, why, and where that began.
+// decide returns the reason why a unit is skipped, "" if it runs, and the node where the
+// skip began.
 func (o *oracle) decide(u *unit) (Skip, string) {
 	if to := o.choices.Lost[o.path+u.members[0].ID.Value]; to != "" {
 		return SkipLost, to
@@ -33,7 +34,7 @@ func (o *oracle) decide(u *unit) (Skip, string) {
 	for _, e := range u.in {
 		switch o.judge(e, u) {
 		case untrue:
-			return SkipCondition, "" // it begins right here
+			return SkipCondition, "" // the skip begins here
 		case live:
 			runs = true
 		}
@@ -44,13 +45,13 @@ func (o *oracle) decide(u *unit) (Skip, string) {
 	return SkipAll, o.origin(u.in[0])
 }
 
-// poisons reports an edge that hands a failure on.
+// poisons reports whether an edge propagates a failure.
 func (o *oracle) poisons(e *core.Edge) bool {
 	source := o.of[e.From.Value]
 	return (e.On.Value == "" || e.On.Value == "success") && (source.status == core.Fail || source.skip == SkipFailure)
 }
 
-// origin is where the failure or skip of the edge's source began.
+// origin returns the node where the failure or skip of the edge's source began.
 func (o *oracle) origin(e *core.Edge) string {
 	source := o.of[e.From.Value]
 	switch {
@@ -62,7 +63,7 @@ func (o *oracle) origin(e *core.Edge) string {
 	return source.cause
 }
 
-// judge says what an edge means for its target.
+// judge returns the effect of an edge on its target.
 func (o *oracle) judge(e *core.Edge, target *unit) verdict {
 	source := o.of[e.From.Value]
 	on := e.On.Value
@@ -82,9 +83,9 @@ func (o *oracle) judge(e *core.Edge, target *unit) verdict {
 	return live
 }
 
-// holds evaluates the condition of an edge. Conditions are judged on the state
-// that the target sees; if the source has an else edge, all its conditions are
-// judged together, on the state right above it.
+// holds evaluates the condition of an edge. A condition is evaluated on the state that the
+// target sees. If the source has an else edge, all conditions of the source are evaluated
+// together, on the state one level above the source.
 func (o *oracle) holds(e *core.Edge, target *unit) bool {
 	at := o.judgedAt(e, target)
 	if !e.Else {
@@ -99,7 +100,7 @@ func (o *oracle) holds(e *core.Edge, target *unit) bool {
 	return true
 }
 
-// judgedAt is the level on whose state a condition is judged.
+// judgedAt returns the level on whose state a condition is evaluated.
 func (o *oracle) judgedAt(e *core.Edge, target *unit) int {
 	source := o.of[e.From.Value]
 	for _, other := range source.out {
@@ -110,8 +111,8 @@ func (o *oracle) judgedAt(e *core.Edge, target *unit) int {
 	return target.level
 }
 
-// matches reports whether the source ended as the edge asks; a skipped source
-// does not stand against a condition that revives.
+// matches reports whether the source has the status that the edge asks for. A skipped
+// source matches as well, because a condition can revive its target.
 func (o *oracle) matches(e *core.Edge, source *unit) bool {
 	switch e.On.Value {
 	case "fail":
@@ -122,8 +123,8 @@ func (o *oracle) matches(e *core.Edge, source *unit) bool {
 	return source.status != core.Fail && source.skip != SkipFailure
 }
 
-// handle marks the failures that a live `on: fail` edge with `handles: true` into a
-// running target handles.
+// handle marks the failures that a live `on: fail` edge with `handles: true` into a running
+// target handles.
 func (o *oracle) handle(u *unit) {
 	for _, e := range u.in {
 		if source := o.of[e.From.Value]; e.Handles != nil && e.Handles.Value && source.status == core.Fail && o.takes(e) && o.judge(e, u) == live {
@@ -132,7 +133,7 @@ func (o *oracle) handle(u *unit) {
 	}
 }
 
-// inputs collects what the nodes outside of its unit sent to a node.
+// inputs collects the edge outputs that a node receives from nodes outside its unit.
 func (o *oracle) inputs(n *core.Node) *core.Object {
 	in := core.NewObject(0)
 	for _, e := range o.of[n.ID.Value].in {

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// join is how a unit takes some of its predecessors: a member of it says so. It is nil
-// for one that takes all of them.
+// join returns the join of a unit, which one of its members declares. It is nil if the unit
+// needs all of its predecessors.
 func (u *unit) join() *core.Join {
 	for _, n := range u.members {
 		switch n.Join.Word() {
@@ -21,7 +21,7 @@ func (u *unit) join() *core.Join {
 	return nil
 }
 
-// need is how many of n predecessors a join takes.
+// need returns how many of n predecessors a join needs.
 func need(j *core.Join, n int) int {
 	switch j.Word() {
 	case core.JoinAny, core.JoinFirstSuccess:
@@ -29,7 +29,7 @@ func need(j *core.Join, n int) int {
 	case core.JoinKOfN:
 		return j.Count.Value
 	case core.JoinQuorum:
-		// In decimal, as it is written: 0.28 of 25 are 7.
+		// In decimal, as it is written: 0.28 of 25 is 7.
 		f, _ := new(big.Rat).SetString(fmt.Sprint(j.Fraction.Value))
 		f.Mul(f, big.NewRat(int64(n), 1))
 		up := new(big.Int).Add(f.Num(), new(big.Int).Sub(f.Denom(), big.NewInt(1)))
@@ -38,8 +38,8 @@ func need(j *core.Join, n int) int {
 	return 0 // wait_all
 }
 
-// predecessors are those of a unit, each once, in canonical order: by level, and as
-// they are declared.
+// predecessors returns the predecessors of a unit, each once, in canonical order: by level,
+// then by declaration.
 func (o *oracle) predecessors(u *unit) []*unit {
 	var list []*unit
 	for _, e := range u.in {
@@ -53,8 +53,9 @@ func (o *oracle) predecessors(u *unit) []*unit {
 	return list
 }
 
-// decideJoin is decide for a unit that takes some of its predecessors: the first ones
-// of which an edge is live. All of them are resolved here; those behind do not matter.
+// decideJoin is decide for a unit that needs only some of its predecessors: the join takes
+// the first predecessors with a live edge. All predecessors are resolved at this point; the
+// remaining ones do not matter.
 func (o *oracle) decideJoin(u *unit, j *core.Join) (Skip, string) {
 	u.took = []*core.Edge{}
 	list := o.predecessors(u)
@@ -96,13 +97,13 @@ func (o *oracle) decideJoin(u *unit, j *core.Join) (Skip, string) {
 	return SkipJoin, ""
 }
 
-// takes reports whether what an edge brings reaches its target.
+// takes reports whether the output of an edge reaches its target.
 func (o *oracle) takes(e *core.Edge) bool {
 	u := o.of[e.To.Value]
 	return u.join() == nil || slices.Contains(u.took, e)
 }
 
-// handledBefore marks the failures that a unit took up before it lost a race.
+// handledBefore marks the failures that a unit handled before it lost a race.
 func (o *oracle) handledBefore(u *unit) {
 	for _, e := range u.in {
 		if source := o.of[e.From.Value]; o.choices.Handled[[2]string{o.path + source.id, e.To.Value}] {

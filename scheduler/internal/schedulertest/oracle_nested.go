@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// arguments resolves the arguments of an execution: texts of the form $.field
-// and $item. A path that leads nowhere leaves its argument out.
+// arguments resolves the arguments of an execution: strings of the form $.field and $item.
+// An argument whose path has no value is omitted.
 func arguments(a *attempt) *core.Object {
 	if a.node.Args == nil {
 		return nil
@@ -29,8 +29,8 @@ func arguments(a *attempt) *core.Object {
 	return out
 }
 
-// nested runs another workflow in the place of a handler: it starts afresh from
-// the arguments, and its fields become the writes.
+// nested runs another workflow instead of a handler: the arguments are its inputs, and its
+// fields become the writes.
 func (o *oracle) nested(a *attempt) (core.Result, *core.Failure) {
 	kind, _ := o.reg.Kind(a.node.Kind.Value)
 	compiled, _ := kind.Compile(a.node, core.Env{})
@@ -59,7 +59,7 @@ func (o *oracle) nested(a *attempt) (core.Result, *core.Failure) {
 	return inner.result(compiled.Frame)
 }
 
-// result is what a nested run is to the node around it.
+// result returns the result of a nested run for the node that contains it.
 func (o *oracle) result(f *core.Frame) (core.Result, *core.Failure) {
 	res := core.Result{Delta: map[string]any{}}
 	switch o.runStatus() {
@@ -76,8 +76,8 @@ func (o *oracle) result(f *core.Frame) (core.Result, *core.Failure) {
 	return res, nil
 }
 
-// firstClass is the class of the first failure in canonical order that failed
-// the run.
+// firstClass returns the class of the first failure, in canonical order, that failed the
+// run.
 func (o *oracle) firstClass() string {
 	var first *unit
 	for _, u := range o.units {
@@ -86,13 +86,13 @@ func (o *oracle) firstClass() string {
 		}
 	}
 	if first == nil {
-		return core.ClassMerge // all did well, and a value is lost
+		return core.ClassMerge // no node failed, but a value is lost
 	}
 	return first.class
 }
 
-// evaluate reads a condition on a state; $nodes.ID.status is the status of a
-// node that is resolved.
+// evaluate evaluates a condition on a state; $nodes.ID.status is the status of a node that
+// is resolved.
 func (o *oracle) evaluate(condition string, s values) bool {
 	return evaluate(condition, func(path string) any {
 		if id, ok := strings.CutPrefix(path, "$nodes."); ok {

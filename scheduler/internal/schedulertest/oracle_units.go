@@ -22,7 +22,7 @@ func (o *oracle) runPlain(u *unit) {
 	o.close(u)
 }
 
-// status is how a single execution ended.
+// status returns the status of a single execution.
 func (a *attempt) status() core.Status {
 	switch {
 	case a.failure != nil:
@@ -33,8 +33,8 @@ func (a *attempt) status() core.Status {
 	return core.Success
 }
 
-// worse is the status of a node over several executions: any failure fails it,
-// any partial success makes it one.
+// worse combines the statuses of executions into the status of their node: any failure
+// fails it, otherwise any partial success makes it one.
 func worse(a, b core.Status) core.Status {
 	switch {
 	case a == core.Fail || b == core.Fail:
@@ -60,7 +60,7 @@ func (o *oracle) record(a *attempt) *member {
 	return r
 }
 
-// close gives a unit the status its members make: any failed one fails it.
+// close sets the status of a unit from its members: any failed member fails it.
 func (o *oracle) close(u *unit) {
 	if u.status != core.Fail {
 		u.status = core.Success
@@ -76,8 +76,8 @@ func (o *oracle) close(u *unit) {
 	}
 }
 
-// fails marks a unit as failed; id is where that began, unless it has begun
-// elsewhere before.
+// fails marks a unit as failed; id is the node where that began, unless the unit failed
+// earlier.
 func (u *unit) fails(id, class string) {
 	u.status = core.Fail
 	if u.failedFirst == "" {
@@ -85,14 +85,14 @@ func (u *unit) fails(id, class string) {
 	}
 }
 
-// items is the array that a source names on the state of the unit's level.
+// items returns the array that a source names in the state of the unit's level.
 func (o *oracle) items(u *unit, source string) ([]any, bool) {
 	list, ok := o.below[u.level].get(strings.TrimPrefix(source, "$.")).([]any)
 	return list, ok
 }
 
-// runFanOut visits a node once for each item. All items see the same state;
-// each is a transaction of its own, committed in item order.
+// runFanOut visits a node once for each item. All items see the same state; each is a
+// transaction of its own, committed in item order.
 func (o *oracle) runFanOut(u *unit) {
 	n := u.members[0]
 	r := o.records[n.ID.Value]
@@ -141,12 +141,12 @@ func (o *oracle) runFanOut(u *unit) {
 	o.close(u)
 }
 
-// collects reports whether a field gets the results of a fan-out's items as one list.
+// collects reports whether a field gets the results of a fan-out's items as one array.
 func collects(n *core.Node, field string) bool {
 	return n.ForEach != nil && field != "" && n.ForEach.Collect.Value == field
 }
 
-// takeOut takes what is collected out of the result of an item.
+// takeOut removes the collected value from the result of an item and returns it.
 func takeOut(a *attempt) (v any, wrote bool) {
 	delta := map[string]any{}
 	for name, written := range a.result.Delta {
@@ -162,7 +162,7 @@ func takeOut(a *attempt) (v any, wrote bool) {
 	return v, wrote
 }
 
-// collect writes the results of all items as one list, which is a write of the node.
+// collect writes the results of all items as one array, which is a write of the node.
 func (o *oracle) collect(n *core.Node, list []any) {
 	field := n.ForEach.Collect.Value
 	if field == "" {
@@ -189,8 +189,8 @@ func (o *oracle) fault(u *unit) {
 	}
 }
 
-// runPipeline runs row after row through all stages. Every stage execution sees
-// the state of the unit's level with all that the pipeline wrote so far.
+// runPipeline runs one row after the other through all stages. Every stage execution sees
+// the state of the unit's level with all writes of the pipeline so far.
 func (o *oracle) runPipeline(u *unit) {
 	rows, ok := o.items(u, u.pipeline.Items.Value)
 	if !ok {
@@ -243,11 +243,11 @@ func both(a, b *core.Object) *core.Object {
 	return out
 }
 
-// settle gives a member of a unit that ran its status.
+// settle sets the status of a member of a unit that has run.
 func (o *oracle) settle(u *unit, n *core.Node, empty bool) {
 	r := o.records[n.ID.Value]
 	switch {
-	case r.Items > 0: // its executions made it
+	case r.Items > 0: // its executions have set it
 	case empty:
 		r.Status = core.Success
 	default:
@@ -255,11 +255,11 @@ func (o *oracle) settle(u *unit, n *core.Node, empty bool) {
 	}
 }
 
-// defaultRounds caps a loop that says when to stop but not how often to try.
+// defaultRounds limits a loop with until and without max_iters.
 const defaultRounds = 100
 
-// runLoop repeats the body. A round is one transaction: a failing member drops
-// the writes of its round and ends the loop.
+// runLoop repeats the body. A round is one transaction: a failing member drops the writes
+// of its round and ends the loop.
 func (o *oracle) runLoop(u *unit) {
 	own := o.below[u.level].clone()
 	rounds := defaultRounds
@@ -304,13 +304,13 @@ func (o *oracle) runRound(u *unit, round int, state, own values) bool {
 		previous = core.NewObject(1)
 		if a.result.HasEdgeOutput {
 			previous.Set(n.ID.Value, a.result.EdgeOutput)
-			r.Output = a.result.EdgeOutput // the last one sent is what leaves the loop
+			r.Output = a.result.EdgeOutput // the last output is the output of the loop
 		}
 	}
 	return true
 }
 
-// outcome gathers what the run came to.
+// outcome collects the outcome of the run.
 func (o *oracle) outcome() *Outcome {
 	out := &Outcome{Status: core.RunSuccess, State: core.NewObject(len(o.state)), Nodes: map[string]NodeOutcome{},
 		Units: map[string]UnitOutcome{}, Void: o.isVoid}
@@ -332,7 +332,7 @@ func (o *oracle) outcome() *Outcome {
 	return out
 }
 
-// isVoid reports whether an execution is, or lies inside, an item behind a cut.
+// isVoid reports whether an execution is, or lies inside, an item after a cut.
 func (o *oracle) isVoid(e Execution) bool {
 	for i, c := range e.Node {
 		if c == '/' && o.void[e.Node[:i]] {
@@ -342,8 +342,8 @@ func (o *oracle) isVoid(e Execution) bool {
 	return e.Item >= 0 && o.void[fmt.Sprintf("%s[%d]", e.Node, e.Item)]
 }
 
-// runStatus is failed as soon as one failure was neither tolerated nor handled, or
-// the value of a field is lost.
+// runStatus is failed if a failure was neither tolerated nor handled, or if the value of a
+// field is lost.
 func (o *oracle) runStatus() core.RunStatus {
 	status := core.RunSuccess
 	if o.state.loses() {
@@ -360,9 +360,9 @@ func (o *oracle) runStatus() core.RunStatus {
 	return status
 }
 
-// excused reports whether the failure of a unit leaves the run a success of
-// sorts: an edge handled it, or the policy of whatever failed tolerates it. The
-// policy of a pipeline or loop is about its own faults only.
+// excused reports whether the run can succeed, at least partially, despite the failure of a
+// unit: an edge handled the failure, or the policy of the failed node tolerates it. The
+// policy of a pipeline or loop applies only to faults of the unit itself.
 func (o *oracle) excused(u *unit) bool {
 	if u.handled {
 		return true

@@ -2,38 +2,37 @@ package schedulertest
 
 import "github.com/wavefold/wavefold/core"
 
-// Outcome is all of a run that must not depend on timing.
+// Outcome holds the results of a run that must not depend on timing.
 type Outcome struct {
 	Status core.RunStatus
 	State  *core.Object // in declared order
-	// Lost tells that a field has no value because a merge failed. Only the
-	// oracle says so.
+	// Lost reports that a field has no value because a merge failed. Only the oracle sets
+	// it.
 	Lost  bool
 	Nodes map[string]NodeOutcome
 	Units map[string]UnitOutcome
-	// Void tells the executions after the cut of max_failures: whether they ran
-	// depends on timing, what they wrote is dropped.
+	// Void reports whether an execution comes after the cut by max_failures: whether it
+	// runs depends on timing, and its writes are dropped.
 	Void func(Execution) bool
 }
 
-// NodeOutcome is how a node ended.
+// NodeOutcome is the outcome of a node.
 type NodeOutcome struct {
 	Status core.Status
 	Skip   Skip   // why it was skipped
 	Cause  string // where the skip began
 	Class  string // of the failure, see core.ClassError
-	// Handled tells a failure that a policy or an edge took care of.
+	// Handled reports that a policy or an edge handled the failure.
 	Handled bool
-	// Changed tells that it did well only because allow_partial or auto_status says so,
-	// for one of its executions at least.
+	// Changed reports that the node succeeded only because of allow_partial or auto_status,
+	// for at least one of its executions.
 	Changed bool
-	// Attempts counts all executions and their retries, Items the executions,
-	// Failed those of them that failed.
+	// Attempts counts all attempts, Items the executions, Failed the failed executions.
 	Attempts, Items, Failed int
-	Output                  any // core.Missing for none
+	Output                  any // core.Missing if there is none
 }
 
-// UnitOutcome is how a pipeline or loop ended.
+// UnitOutcome is the outcome of a pipeline or loop.
 type UnitOutcome struct {
 	Status core.Status
 	Rows   int // rows or rounds
@@ -41,14 +40,14 @@ type UnitOutcome struct {
 	Skip   Skip
 }
 
-// Skip is why a node was skipped.
+// Skip is the reason why a node was skipped.
 type Skip string
 
-// Reasons of skips, the first that applies.
+// Reasons of skips, in order of precedence.
 const (
-	SkipFailure   Skip = "failure"   // something upstream failed
+	SkipFailure   Skip = "failure"   // an upstream node failed
 	SkipCondition Skip = "condition" // an incoming edge is false
-	SkipAll       Skip = "skipped"   // nothing that was not skipped leads here
+	SkipAll       Skip = "skipped"   // all predecessors were skipped
 	SkipJoin      Skip = "join"      // too few of its predecessors are live
 	SkipLost      Skip = "lost"      // it lost a race
 )

@@ -19,8 +19,8 @@ import (
 
 var seedFlag = flag.Uint64("seed", 0, "run the properties on the graph of this seed only")
 
-// graphs is how many graphs the properties try, fewer under the race detector;
-// WAVEFOLD_GRAPHS raises it for a long run.
+// graphs is the number of graphs that a property tries; it is smaller under the race
+// detector, and WAVEFOLD_GRAPHS raises it for a long run.
 func graphs() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("WAVEFOLD_GRAPHS"), 10, 64); err == nil {
 		return n
@@ -28,7 +28,7 @@ func graphs() uint64 {
 	return some(1000)
 }
 
-// seeds yields the seeds a property runs on.
+// seeds returns the seeds that a property runs with.
 func seeds(most uint64) []uint64 {
 	if *seedFlag > 0 {
 		return []uint64{*seedFlag}
@@ -43,7 +43,7 @@ func seeds(most uint64) []uint64 {
 	return list
 }
 
-// settings are the ways each graph is run: everything that must not matter.
+// settings returns the ways in which each graph is run. None of them may affect the result.
 func settings(seed uint64) []Setting {
 	return []Setting{
 		{Concurrency: 1, Timing: 1 + seed},
@@ -58,25 +58,25 @@ func settings(seed uint64) []Setting {
 	}
 }
 
-// TestPropertyEqualsOracle is promise number one: whatever the limit, the
-// timing and the schedule, a run equals the naive interpreter's, down to what
-// every single execution saw.
+// TestPropertyEqualsOracle tests the first promise of the engine: at every limit, timing
+// and schedule, a run equals the run of the naive interpreter, including the input of every
+// execution.
 func TestPropertyEqualsOracle(t *testing.T) {
 	property(t, graphs(), dags(Shape{}), faultsOf)
 }
 
-// faultsOf runs a graph in all settings and lists what is wrong, of the first
-// setting with faults.
+// faultsOf runs a graph in all settings and returns the faults of the first setting that
+// has any.
 func faultsOf(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
-	// The bare machine first: there a broken invariant is a fault with a seed,
-	// in the engine it is the end of the process.
+	// The bare machine comes first: there, a violated invariant is a fault with a seed; in
+	// the engine it would end the process.
 	if _, err := HostileRun(t, g, want, Hostile{Seed: g.Seed}, machine.Options{Concurrency: 8, Events: true}); err != nil {
 		return []string{"bare machine", err.Error()}
 	}
 	var first *Run
 	for i, s := range settings(g.Seed) {
-		if (uint64(i)+g.Seed)%2 > 0 && *seedFlag == 0 { // every one gets its share of graphs
+		if (uint64(i)+g.Seed)%2 > 0 && *seedFlag == 0 { // each setting is used for a part of the graphs
 			continue
 		}
 		got := EngineRun(t, g, want, s)
@@ -92,7 +92,7 @@ func faultsOf(t *testing.T, g *Graph) []string {
 	return nil
 }
 
-// logFaults checks the events of a run, and against those of an earlier one.
+// logFaults checks the events of a run, and compares them with those of an earlier run.
 func logFaults(g *Graph, before, got *Run, limits core.Limits) []string {
 	var d differences
 	d.compare("limits", limits, *got.Events[0].Limits)
@@ -103,7 +103,7 @@ func logFaults(g *Graph, before, got *Run, limits core.Limits) []string {
 	return append(d, Verify(got)...)
 }
 
-// property requires that graphs of that many seeds have no faults.
+// property requires that the graphs of count seeds have no faults.
 func property(t *testing.T, count uint64, generate func(seed uint64) *Graph, faults func(*testing.T, *Graph) []string) {
 	t.Helper()
 	for _, seed := range seeds(count) {
@@ -114,15 +114,16 @@ func property(t *testing.T, count uint64, generate func(seed uint64) *Graph, fau
 	}
 }
 
-// dags returns the generator of dags of a shape.
+// dags returns a generator of dags with the given shape.
 func dags(s Shape) func(seed uint64) *Graph {
 	return func(seed uint64) *Graph { return Generate(seed, s) }
 }
 
-// report prints a failing graph, made as small as it goes.
+// report prints a failing graph, reduced as far as possible.
 func report(t *testing.T, g *Graph, faults func(*Graph) []string) {
 	t.Helper()
-	// A smaller graph must fail in the same way, or one fault leads to another.
+	// A smaller graph must fail in the same way; otherwise the reduction could end at
+	// another fault.
 	found := faults(g)
 	if len(found) == 0 {
 		t.Errorf("seed %d: faults that were found are not found again\n%s", g.Seed, g)
@@ -136,7 +137,7 @@ func report(t *testing.T, g *Graph, faults func(*Graph) []string) {
 	t.Errorf("seed %d (go test ./scheduler/internal/schedulertest -run Property -seed=%d)\n%s\n%s", g.Seed, g.Seed, small, strings.Join(faults(small), "\n"))
 }
 
-// kindOf tells what the first fault is about.
+// kindOf returns the subject of the first fault.
 func kindOf(faults []string) string {
 	if len(faults) < 2 {
 		return ""
@@ -150,7 +151,7 @@ func kindOf(faults []string) string {
 	return kind
 }
 
-// TestRulesOnEngine runs the hand-worked graphs through the engine.
+// TestRulesOnEngine runs the handwritten graphs with the engine.
 func TestRulesOnEngine(t *testing.T) {
 	for _, r := range slices.Concat(rules, visits) {
 		t.Run(r.name, func(t *testing.T) {

@@ -6,15 +6,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Choices are what time has decided in a run: who won the races, and who lost. With
-// them the oracle comes to the same result.
+// Choices are the results of a run that depend on timing: who won and who lost each race.
+// With them the oracle computes the same result.
 type Choices struct {
-	// Won are the nodes that joins took, by the path of the join.
+	// Won lists the nodes that joins took, by the path of the join.
 	Won map[string][]string
-	// Lost tells which join gave a node up, both by their paths.
+	// Lost names the join that gave a node up, by the path of the node; both are paths.
 	Lost map[string]string
-	// Handled tells of failures that an edge to a node took up, by the path of the node
-	// that failed and the id of the other one. It may have lost a race after that.
+	// Handled is a set of handled failures: the path of the node that failed, and the id of
+	// the node whose edge handled the failure. The latter may have lost a race after that.
 	Handled map[[2]string]bool
 }
 
@@ -34,7 +34,8 @@ func ChoicesOf(events []core.Event) Choices {
 	return c
 }
 
-// void reports whether an execution is one of a node that lost, or inside of one.
+// void reports whether an execution belongs to a node that lost a race, or is inside such a
+// node.
 func (c Choices) void(e Execution) bool {
 	for path := e.Node; path != ""; {
 		if _, ok := c.Lost[path]; ok {
@@ -49,7 +50,7 @@ func (c Choices) void(e Execution) bool {
 	return false
 }
 
-// RaceRun is OracleRun for a graph with races of which the outcome is known.
+// RaceRun is OracleRun for a graph whose races have known results.
 func RaceRun(g *Graph, c Choices) *Run {
 	rec := &Recorder{}
 	w, reg := g.Workflow(rec)

@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// TestPropertyRaces: time decides who wins a race, and nothing else. With the recorded
-// choices the oracle comes to the same end, down to what every execution saw.
+// TestPropertyRaces checks that time decides only who wins a race. With the recorded
+// choices the oracle has the same result, including the input of every execution.
 func TestPropertyRaces(t *testing.T) {
 	lost, begun := 0, 0
 	property(t, graphs()/5, dags(Shape{Race: true}), func(t *testing.T, g *Graph) []string {
@@ -53,7 +53,7 @@ func racedFaults(g *Graph, got *Run, limits core.Limits) []string {
 	want := RaceRun(g, ChoicesOf(got.Events))
 	got.Outcome.Void = want.Outcome.Void
 	for id, n := range got.Outcome.Nodes {
-		if n.Skip == SkipLost { // how far it came is chance
+		if n.Skip == SkipLost { // its progress depends on timing
 			n.Attempts, n.Items, n.Failed = 0, 0, 0
 			got.Outcome.Nodes[id] = n
 		}
@@ -61,8 +61,8 @@ func racedFaults(g *Graph, got *Run, limits core.Limits) []string {
 	return append(Differences(want, got), logFaults(g, nil, got, limits)...)
 }
 
-// TestPropertyStoppedRaces: a race in a run that is cancelled, or that a failure stops,
-// ends all the same, and its log is one that can be true.
+// TestPropertyStoppedRaces checks that a race ends in a run that is cancelled or stopped by
+// a failure, and that the log is consistent.
 func TestPropertyStoppedRaces(t *testing.T) {
 	property(t, graphs()/5, dags(Shape{Race: true, FailRun: true}), stoppedRaceFaults)
 }

@@ -2,7 +2,7 @@
 
 package schedulertest
 
-// some is how many are tried where so many are there to be tried. Under the race detector
-// everything takes six times as long, and more graphs have no other races: most of these
-// runs are those of the bare machine, which one goroutine drives.
+// some reduces a number of test cases. Under the race detector everything takes six times
+// as long, and more graphs do not have other races: in most of these runs, one goroutine
+// drives the bare machine.
 func some(n uint64) uint64 { return max(1, n/8) }

@@ -10,13 +10,13 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Recorder keeps what each execution of a run was given and how many of them
+// Recorder records the input of each execution of a run, and how many executions
 // overlapped. It is safe for concurrent use; one Recorder belongs to one run.
 type Recorder struct {
-	// Timing seeds how long executions take; 0 lets them take no time.
+	// Timing is the seed for the durations of executions; with 0 they take no time.
 	Timing uint64
-	// Repeats allows an execution to be asked for again, as after a crash; it
-	// must then see the same.
+	// Repeats allows executions to be repeated, as after a crash; a repetition must have
+	// the same input.
 	Repeats bool
 
 	mu     sync.Mutex
@@ -25,20 +25,21 @@ type Recorder struct {
 	unitOf map[string]string // pipeline or loop of a node
 	active map[string]int    // executions in flight by node or unit
 	total  int
-	peaks  map[string]int // greatest value of active
-	// peakUnits is the greatest number of nodes and units in flight, peakTotal
-	// that of executions.
+	peaks  map[string]int // maximum of active
+	// peakUnits is the maximum number of nodes and units in flight, peakTotal the maximum
+	// number of executions.
 	peakUnits, peakTotal int
 }
 
-// Execution names one call of a handler. Node is its path, through the nested
-// runs it is in; Item is -1 outside of fan-outs and pipelines, Visit 0 outside of walks.
+// Execution identifies one call of a handler. Node is its path, through the nested runs
+// that contain it; Item is -1 outside of fan-outs and pipelines, Visit is 0 outside of
+// walks.
 type Execution struct {
 	Node                        string
 	Item, Round, Visit, Attempt int
 }
 
-// String prints the execution as node[item]#round/attempt; in a walk the visit stands for
+// String formats the execution as node[item]#round/attempt; in a walk the visit replaces
 // the round.
 func (e Execution) String() string {
 	return fmt.Sprintf("%s[%d]#%d/%d", e.Node, e.Item, e.Round+e.Visit, e.Attempt)
@@ -57,8 +58,8 @@ func (r *Recorder) begin(g *Graph) {
 	}
 }
 
-// owner is what holds a slot for the node: its unit or itself, in the outermost
-// graph.
+// owner returns the holder of the node's slot: its unit or the node itself, in the
+// outermost graph.
 func (r *Recorder) owner(path string) string {
 	node, _, _ := strings.Cut(path, "/")
 	node, _, _ = strings.Cut(node, "[")
@@ -93,7 +94,7 @@ func (r *Recorder) leave(in core.Input) {
 	r.total--
 }
 
-// sleep takes the time that the execution takes.
+// sleep sleeps for the duration of the execution.
 func (r *Recorder) sleep(ctx context.Context, in core.Input) error {
 	if r.Timing == 0 {
 		return nil
@@ -112,9 +113,9 @@ func (r *Recorder) sleep(ctx context.Context, in core.Input) error {
 	}
 }
 
-// overlaps reports what ran together and must not have: more nodes and units
-// than concurrency, more executions than inFlight (0: no limit), more parts of
-// a fan-out or unit than it allows.
+// overlaps reports excessive concurrency: more nodes and units than concurrency, more
+// executions than inFlight (0: no limit), or more parts of a fan-out or unit than it
+// allows.
 func (r *Recorder) overlaps(g *Graph, concurrency, inFlight int) []string {
 	var faults []string
 	over := func(what string, peak, limit int) {

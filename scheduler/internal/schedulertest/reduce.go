@@ -7,10 +7,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Reduce makes a graph smaller as long as fails still holds for it and returns
-// the smallest one found. fails must be true for g and is called often; a graph
-// it is given is valid. The cost is one call for each part of the graph and
-// each time a part could be dropped.
+// Reduce makes a graph smaller as long as fails returns true for it, and returns the
+// smallest graph found. fails must return true for g and is called often; its argument is
+// always a valid graph. The number of calls is one for each part of the graph, each time a
+// part could be removed.
 func Reduce(g *Graph, fails func(*Graph) bool) *Graph {
 	for {
 		smaller := step(g, fails)
@@ -32,8 +32,8 @@ func step(g *Graph, fails func(*Graph) bool) *Graph {
 	return nil
 }
 
-// compiles reports whether a reduced graph is still one as they are generated: a node that a
-// condition mentions may be gone, and a branch has one way to it.
+// compiles reports whether a reduced graph is still one that could be generated: conditions
+// may mention a removed node, and a branch must have exactly one edge that leads to it.
 func (g *Graph) compiles() bool {
 	ways := map[string]int{}
 	for _, e := range g.Edges {
@@ -49,8 +49,8 @@ func (g *Graph) compiles() bool {
 	return p != nil
 }
 
-// changes yields ways to make the graph smaller, those that drop most first. A
-// change reports false when it would change nothing.
+// changes yields changes that make the graph smaller, starting with those that remove most.
+// A change returns false if it has no effect.
 func (g *Graph) changes() func(yield func(func(*Graph) bool) bool) {
 	var list []func(*Graph) bool
 	add := func(f func(*Graph) bool) { list = append(list, f) }
@@ -119,7 +119,7 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Expires, 0) && g.Nodes[i].Policy == "" },
 		func(g *Graph) bool { return g.Nodes[i].Policy == "" && clearTo(&g.Nodes[i].Attempts, 0) },
 		func(g *Graph) bool {
-			if g.Walk != nil { // nothing is written then
+			if g.Walk != nil { // at 100 nothing is written
 				return clearTo(&g.Nodes[i].Silent, 100)
 			}
 			return clearTo(&g.Nodes[i].Silent, 0)
@@ -176,7 +176,8 @@ func (g *Graph) dropUnit(list *[]*Unit, i int) bool {
 	return true
 }
 
-// dropNode removes a node with its edges; the last member takes its unit along.
+// dropNode removes a node with its edges. If the node is the last member of its unit, it
+// also removes the unit.
 func (g *Graph) dropNode(i int) bool {
 	id := g.Nodes[i].ID
 	if r := g.Nodes[i].Role; r == core.RoleStart || r == core.RoleExit {
@@ -193,7 +194,7 @@ func (g *Graph) dropNode(i int) bool {
 	return len(g.Nodes) > 0
 }
 
-// bypass removes a node of a walk and leads its edges to where it would have gone on.
+// bypass removes a node of a walk and redirects its incoming edges to its successor.
 func (g *Graph) bypass(i int) bool {
 	id := g.Nodes[i].ID
 	out := g.out(id)
@@ -208,7 +209,7 @@ func (g *Graph) bypass(i int) bool {
 	return g.dropNode(i)
 }
 
-// dropField removes a field that only reads and writes mention.
+// dropField removes a field that occurs only in reads and writes.
 func (g *Graph) dropField(i int) bool {
 	name := g.Fields[i].Name
 	if g.mentions(name) || g.Walk == nil && len(g.Fields) == 1 {
@@ -240,7 +241,8 @@ func pathNames(text string) []string {
 	return names
 }
 
-// strayElse reports an else edge whose source has no condition any more.
+// strayElse reports whether there is an else edge whose source no longer has a conditional
+// edge.
 func (g *Graph) strayElse() bool {
 	return slices.ContainsFunc(g.Edges, func(e *Edge) bool {
 		return e.Else && !slices.ContainsFunc(g.Edges, func(o *Edge) bool { return o.From == e.From && o.When != "" })

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// TestReduce cuts a graph down to what a made-up fault needs: a failure and a
+// TestReduce reduces a graph to the parts that an artificial fault needs: a failure and a
 // node skipped because of it.
 func TestReduce(t *testing.T) {
 	fails := func(g *Graph) bool {
@@ -26,7 +26,7 @@ func TestReduce(t *testing.T) {
 		if g.String() != before {
 			t.Fatalf("seed %d: Reduce changed the graph it was given", seed)
 		}
-		// A node that fails by chance may need another one to feed it.
+		// A node that fails by chance may need another one that provides its input.
 		if len(small.Nodes) > 4 || len(small.Edges) > 3 || !fails(small) {
 			t.Errorf("seed %d: not reduced:\n%s", seed, small)
 		}

@@ -11,33 +11,33 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// RoutedGraph is a walk whose edges a model picks, together with what its nodes and the
-// model do, as plain data like [Graph].
+// RoutedGraph is a walk whose edges a model picks, together with the behaviour of its nodes
+// and of the model, as plain data like [Graph].
 type RoutedGraph struct {
 	Seed   uint64
 	Nodes  []*RoutedNode // the first one is the entry
 	Edges  []*RoutedEdge
 	DryRun bool
-	Steps  int // the cap on visits, 0 for the default
+	Steps  int // the limit of visits, 0 for the default
 }
 
-// RoutedNode is a node and what it does: chances in percent, drawn from a digest of what a
+// RoutedNode is a node and its behaviour: chances in percent, drawn from a digest of what a
 // visit sees.
 type RoutedNode struct {
 	ID                      string
-	Shown                   []string // nil: everything
+	Shown                   []string // nil for everything
 	Attempts                int
-	Fail, Again, Skip, Evil int // Evil sends no object
+	Fail, Again, Skip, Evil int // Evil sends a value that is not an object
 	Evals, Silent, Fatal    int
 }
 
-// RoutedEdge is an edge between two nodes; Max 0 is no bound.
+// RoutedEdge is an edge between two nodes; Max 0 means no limit.
 type RoutedEdge struct {
 	From, To, When string
 	Max            int
 }
 
-// String prints the graph.
+// String formats the graph.
 func (g *RoutedGraph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d dry run %t steps %d\n", g.Seed, g.DryRun, g.Steps)
@@ -128,7 +128,7 @@ func (g *RoutedGraph) Workflow() *core.Workflow {
 	return w
 }
 
-// Inputs are those of its runs.
+// Inputs returns the inputs of its runs.
 func (g *RoutedGraph) Inputs() map[string]any {
 	if g.DryRun {
 		return map[string]any{core.InputDryRun: true}
@@ -138,7 +138,7 @@ func (g *RoutedGraph) Inputs() map[string]any {
 
 var errFatal = errors.New("nothing works any more")
 
-// act is what an attempt comes to.
+// act returns the result of an attempt.
 func (g *RoutedGraph) act(n *RoutedNode, visit, attempt int, saw, previous string) (core.Result, error) {
 	h := digest(g.Seed, n.ID, fmt.Sprint(visit, attempt), saw, previous)
 	var r core.Result
@@ -172,7 +172,7 @@ func (g *RoutedGraph) act(n *RoutedNode, visit, attempt int, saw, previous strin
 	return r, nil
 }
 
-// answer is what the model says.
+// answer returns the answer of the model.
 func (g *RoutedGraph) answer(node string, visit int, view string, choices []core.RouteChoice) (core.RouteAnswer, error) {
 	h := digest(g.Seed, node, fmt.Sprint(visit), view, fmt.Sprint(choices))
 	a := core.RouteAnswer{Choice: int(draw(h, "choice")%uint64(len(choices)+2)) - 1, Raw: "so be it"}
@@ -185,7 +185,7 @@ func (g *RoutedGraph) answer(node string, visit int, view string, choices []core
 	return a, nil
 }
 
-// Route answers as the graph says.
+// Route answers as the graph specifies.
 func (g *RoutedGraph) Route(_ context.Context, q core.RouteQuestion) (core.RouteAnswer, error) {
 	failed := slices.Clone(q.Failed)
 	slices.Sort(failed)

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// OracleRouted walks a graph as the rules read, in the plainest way, and returns what a
-// run must show: a line for each visit, each way, and the end.
+// OracleRouted runs a walk according to the rules, in the simplest way, and returns the
+// expected log: a line for each visit, each step and the end.
 func OracleRouted(g *RoutedGraph) []string {
 	o := &routedOracle{g: g, data: map[string]any{}, evals: map[string]*core.Object{}, visits: map[string]int{}, failed: map[string]bool{}, followed: map[[2]string]int{}}
 	o.walk(g.Nodes[0].ID)
@@ -40,7 +40,7 @@ func (o *routedOracle) context() string {
 	for _, k := range sortedKeys(given) {
 		inputs.(*core.Object).Set(k, given[k])
 	}
-	for id, v := range o.data { // sortedJSON sorts
+	for id, v := range o.data { // sortedJSON sorts the keys
 		all.Set(id, v)
 	}
 	return sortedJSON(all)
@@ -69,7 +69,7 @@ func (o *routedOracle) walk(id string) {
 	}
 }
 
-// visit runs a node; false ends the run.
+// visit runs a node; it returns false if the run ends.
 func (o *routedOracle) visit(id string) bool {
 	n := o.g.Nodes[slices.IndexFunc(o.g.Nodes, func(n *RoutedNode) bool { return n.ID == id })]
 	o.visits[id]++
@@ -103,8 +103,8 @@ func (o *routedOracle) visit(id string) bool {
 	}
 }
 
-// addEvals shows the checks of a result to the nodes behind it, unless the result is no
-// object or has such a member of its own.
+// addEvals adds the checks of a result to it for later nodes, unless the result is not an
+// object or has such a member already.
 func (o *routedOracle) addEvals(id string) {
 	sent, isObject := o.data[id].(*core.Object)
 	if !isObject || o.evals[id] == nil {
@@ -120,7 +120,7 @@ func (o *routedOracle) addEvals(id string) {
 	o.data[id] = seen
 }
 
-// next decides where the walk goes on.
+// next decides which node the walk visits next.
 func (o *routedOracle) next(id string) (next string, ended bool) {
 	var open []*RoutedEdge
 	conditional := false
@@ -199,7 +199,7 @@ func (o *routedOracle) end() bool {
 	return true
 }
 
-// view is what the model sees.
+// view returns the view of the model.
 func (o *routedOracle) view() string {
 	view := core.NewObject(len(o.data))
 	for _, n := range o.g.Nodes {
@@ -237,7 +237,7 @@ func (o *routedOracle) view() string {
 	return sortedJSON(view)
 }
 
-// RoutedLog words a run as the oracle does.
+// RoutedLog formats a run in the format of the oracle.
 func RoutedLog(r *core.Report, events []core.Event) []string {
 	var log []string
 	for _, e := range events {
@@ -257,7 +257,7 @@ func RoutedLog(r *core.Report, events []core.Event) []string {
 	return append(log, "context "+sortedJSON(c.(*core.Object)))
 }
 
-// attempts counts those of the visit that ended with the event.
+// attempts counts the attempts of the visit that ended with the event.
 func attempts(events []core.Event, end core.Event) int {
 	n := 0
 	for _, e := range events {

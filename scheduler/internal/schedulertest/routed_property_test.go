@@ -21,9 +21,9 @@ func compileRouted(t *testing.T, g *RoutedGraph) *plan.Plan {
 	return p
 }
 
-// TestPropertyRoutedEqualsOracle: a walk that a model routes goes as the rules say, through
-// the engine and through a hostile driver, which repeats answers, restores snapshots and
-// sends everything through JSON.
+// TestPropertyRoutedEqualsOracle checks that a walk that a model routes follows the rules,
+// with the engine and with a hostile driver, which repeats answers, restores snapshots and
+// passes everything through JSON.
 func TestPropertyRoutedEqualsOracle(t *testing.T) {
 	seen := map[string]int{}
 	count := graphs() / 4
@@ -54,7 +54,7 @@ func TestPropertyRoutedEqualsOracle(t *testing.T) {
 			return
 		}
 	}
-	if *seedFlag != 0 || count < 100 { // so few show nothing of shares
+	if *seedFlag != 0 || count < 100 { // too few for meaningful shares
 		return
 	}
 	for _, what := range []string{core.StepModel, core.StepFallback, core.StepUnconditional, core.StepNone, core.StepDryRun, "failed", "visited again", "retried", "spent", "visit_limit"} {
@@ -64,7 +64,7 @@ func TestPropertyRoutedEqualsOracle(t *testing.T) {
 	}
 }
 
-// tallyRouted notes what a graph shows.
+// tallyRouted counts the features of a graph.
 func tallyRouted(seen map[string]int, g *RoutedGraph, log []string) {
 	text := strings.Join(log, "\n")
 	has := func(what string, yes bool) {
@@ -92,7 +92,8 @@ func compareRouted(t *testing.T, g *RoutedGraph, how string, want, got []string)
 	t.Errorf("seed %d, %s\n%s\nthe rules:\n%s\nthe run:\n%s", g.Seed, how, g, strings.Join(want, "\n"), strings.Join(got, "\n"))
 }
 
-// TestPropertyRoutedCancelled: a walk that is cancelled is the beginning of the whole walk.
+// TestPropertyRoutedCancelled checks that a cancelled walk is a prefix of the complete
+// walk.
 func TestPropertyRoutedCancelled(t *testing.T) {
 	for _, seed := range seeds(graphs() / 8) {
 		g := GenerateRouted(seed)
@@ -124,8 +125,8 @@ func TestPropertyRoutedCancelled(t *testing.T) {
 	}
 }
 
-// TestPropertyRoutedFailFast: with FailFast a walk is the beginning of the whole walk, up to
-// the first visit that fails, and with MaxVisits it makes no more visits than that.
+// TestPropertyRoutedFailFast checks that with FailFast a walk is a prefix of the complete
+// walk, up to the first visit that fails, and that MaxVisits limits its visits.
 func TestPropertyRoutedFailFast(t *testing.T) {
 	stopped, capped := 0, 0
 	for _, seed := range seeds(graphs() / 16) {

@@ -11,21 +11,20 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// A rule is a small graph with the outcome that the rules demand, worked out by
-// hand. Both the oracle and the engine must agree with it.
+// rule is a small graph with the outcome that the rules require, derived by hand. Both the
+// oracle and the engine must agree with it.
 type rule struct {
 	name string
 	// fields are "name", "name merge" or "name merge = default".
 	fields []string
-	// nodes are "id" or "id action; action": write F V, add F V (an array of
-	// one), see F (writes what it sees of F, as text, to seen), send V, fail,
-	// flaky (the first attempt fails), retry N, skip (policy), each F, max N
-	// (max_failures), all_done, stop N (nothing more for item N), failon N (fail
-	// for item N), fail_run (policy), again N (the first N attempts ask to be run
-	// again), failed (returns the status fail), partial, panic, permanent, spill (writes
-	// what is undeclared),
-	// allow_partial, auto_status. V is $item, $round, in:ID (an edge input) or a whole
-	// number. What stands before fail, again and so on is in the result all the same.
+	// nodes are "id" or "id action; action": write F V, add F V (an array of one), see F
+	// (writes what it sees of F, as a string, to seen), send V, fail, flaky (the first
+	// attempt fails), retry N, skip (policy), each F, max N (max_failures), all_done, stop
+	// N (returns early for item N), failon N (fails for item N), fail_run (policy), again N
+	// (the first N attempts ask for a retry), failed (returns the status fail), partial,
+	// panic, permanent, spill (an undeclared write), allow_partial, auto_status. V is
+	// $item, $round, in:ID (an edge input) or an integer. Actions before fail, again and so
+	// on take effect on the result as well.
 	nodes []string
 	// edges are "a->b", then "on S", then "when C" or "else".
 	edges     []string
@@ -153,8 +152,8 @@ var rules = []rule{
 		loops: []string{"l 2: b c"}, want: "l=success", state: `{"x":[0,0,1,1],"seen":["[0]","[0,0,1]"]}`},
 }
 
-// visits are the rules of what follows an attempt, by the number they have in the
-// documentation of outcomes.
+// visits contains the rules about what follows an attempt, with the numbers that they have
+// in the documentation of outcomes.
 var visits = []rule{
 	{name: "1: two requests, then success: three calls and one outcome", fields: []string{"x array_append"}, nodes: []string{"w retry 3; add x 1; again 2", "t"},
 		edges: []string{"w->t"}, want: "w=success@3 t=success run=success", state: `{"x":[1]}`},
@@ -288,7 +287,7 @@ func ruleEdge(s string) *core.Edge {
 	return e
 }
 
-// ruleNode reads a node; its handler carries the actions out in order.
+// ruleNode parses a node; its handler executes the actions in order.
 func ruleNode(s string) *core.Node {
 	id, rest, _ := strings.Cut(s, " ")
 	n := &core.Node{ID: text(id), Kind: text("fn"), HasWrites: true}
@@ -405,7 +404,7 @@ func TestOracleFollowsRules(t *testing.T) {
 	}
 }
 
-// check compares what the rule demands with an outcome.
+// check compares an outcome with the rule.
 func (r rule) check(t *testing.T, out *Outcome) {
 	t.Helper()
 	for _, w := range strings.Fields(r.want) {
@@ -423,7 +422,7 @@ func (r rule) check(t *testing.T, out *Outcome) {
 	}
 }
 
-// describe says as much about id as want does.
+// describe formats the outcome of id with as much detail as want has.
 func (r rule) describe(id string, out *Outcome, want string) string {
 	if id == "run" {
 		return "run=" + string(out.Status)

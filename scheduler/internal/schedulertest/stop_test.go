@@ -11,11 +11,11 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// A quarter of the graphs is enough for these: they are about the few rules of
-// stopping.
+// A quarter of the graphs is enough for these properties: they concern only the few rules
+// about stopping.
 
-// TestPropertyFailRun stops runs by policy. What such a run reaches depends on
-// timing; what it did reach must be what a whole run would have come to.
+// TestPropertyFailRun stops runs by policy. How far such a run gets depends on timing;
+// everything that it does must be part of the complete run.
 func TestPropertyFailRun(t *testing.T) {
 	stopped := 0
 	property(t, graphs()/4, dags(Shape{FailRun: true, NoNested: true}), func(t *testing.T, g *Graph) []string {
@@ -41,7 +41,7 @@ func stops(g *Graph, want *Run) bool {
 
 func failRunFaults(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
-	// The bare machine first, see faultsOf.
+	// The bare machine comes first, see faultsOf.
 	for _, c := range cruelties(g.Seed)[:5:5] {
 		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
 		if err != nil {
@@ -67,9 +67,9 @@ func failedFaults(g *Graph, want, got *Run) []string {
 	return Differences(want, got)
 }
 
-// TestStopWhileWaiting: the run was stopped by an item of a fan-out whose other
-// item waited for its turn to commit. Its outcome had been thrown away together
-// with the failure that the fan-out then wanted to report.
+// TestStopWhileWaiting: an item of a fan-out stopped the run while another item waited for
+// its turn to commit. The outcome of the latter used to be lost, together with the failure
+// that the fan-out then had to report.
 func TestStopWhileWaiting(t *testing.T) {
 	r := rule{fields: []string{"x set_once", "y = [1,2]"}, nodes: []string{"a write x 7", "f each y; fail_run; failon 2; write x $item"}}
 	for seed := range uint64(20) {
@@ -87,9 +87,9 @@ func TestStopWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestCancelledWriterMakesNoRoom: when a run is cancelled, an earlier writer of a
-// field that is set once ends without writing it. A fan-out that waited for its
-// turn behind it took that for its turn.
+// TestCancelledWriterMakesNoRoom: if a run is cancelled, an earlier writer of a set_once
+// field ends without writing it. A fan-out that waited for its turn after that writer used
+// to take this for its turn.
 func TestCancelledWriterMakesNoRoom(t *testing.T) {
 	r := rule{fields: []string{"x set_once", "y = [1,2]"}, nodes: []string{"a flaky; write x 7; retry 2", "f each y; write x $item"}}
 	waited := false
@@ -114,7 +114,7 @@ func TestCancelledWriterMakesNoRoom(t *testing.T) {
 	}
 }
 
-// TestPropertyCancelled cancels runs at any moment.
+// TestPropertyCancelled cancels runs at random times.
 func TestPropertyCancelled(t *testing.T) {
 	property(t, graphs()/4, dags(Shape{}), cancelFaults)
 }
@@ -122,7 +122,7 @@ func TestPropertyCancelled(t *testing.T) {
 func cancelFaults(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
 	for i, c := range cruelties(g.Seed) {
-		if (uint64(i)+g.Seed)%3 != 0 { // every one gets its share of graphs
+		if (uint64(i)+g.Seed)%3 != 0 { // each case is used for a part of the graphs
 			continue
 		}
 		c.Cancel = 1 + int(draw(g.Seed, fmt.Sprint(c))%20)
@@ -145,7 +145,8 @@ func cancelFaults(t *testing.T, g *Graph) []string {
 	return nil
 }
 
-// cancelledFaults allows that a run was over before it was cancelled.
+// cancelledFaults lists the faults of a cancelled run. The run may have ended before it was
+// cancelled.
 func cancelledFaults(g *Graph, want, got *Run) []string {
 	if got.Outcome.Status == core.RunCancelled {
 		return stoppedFaults(g, want, got, core.RunCancelled)
@@ -153,8 +154,7 @@ func cancelledFaults(g *Graph, want, got *Run) []string {
 	return Differences(want, got)
 }
 
-// stoppedFaults lists where the part of a run that happened is no part of the
-// whole.
+// stoppedFaults lists the results of a stopped run that are not part of the complete run.
 func stoppedFaults(g *Graph, want, got *Run, status core.RunStatus) []string {
 	var d differences
 	d.compare("run status", status, got.Outcome.Status)
@@ -164,12 +164,12 @@ func stoppedFaults(g *Graph, want, got *Run, status core.RunStatus) []string {
 	for _, n := range g.Nodes {
 		w, o := want.Outcome.Nodes[n.ID], got.Outcome.Nodes[n.ID]
 		cancelled := o.Status == core.Fail && o.Class == core.ClassCanceled
-		// A unit or fan-out that was stopped did a part of its work, or the last
-		// of it was cancelled.
+		// A unit or fan-out that was stopped did a part of its work, or its last execution
+		// was cancelled.
 		unit := got.Recorder.unitOf[n.ID] != "" && (o.Status == core.Fail || o.Status.Succeeded() && o.Items < w.Items)
 		part := unit || n.Source != "" && o.Status == core.Fail
 		if o.Status != core.StatusNone && !cancelled && !part {
-			w.Handled, o.Handled = false, false // whoever would have handled it may never have run
+			w.Handled, o.Handled = false, false // the node that would have handled it may not have run
 			d.node(n.ID, w, o)
 		}
 	}
@@ -182,7 +182,7 @@ func stoppedFaults(g *Graph, want, got *Run, status core.RunStatus) []string {
 	return append(d, toldFaults(g, got)...)
 }
 
-// toldFaults lists events of a stopped run that are not true in the end.
+// toldFaults lists events of a stopped run that contradict its report.
 func toldFaults(g *Graph, got *Run) []string {
 	var faults []string
 	well := endsOf(got, core.ItemFinished)
@@ -197,8 +197,8 @@ func toldFaults(g *Graph, got *Run) []string {
 	return faults
 }
 
-// TestStopWhileStarting: a stage that cannot be given what it reads fails as it starts.
-// When that ended the run, the machine took the rest of the pipeline for work that does
+// TestStopWhileStarting: a stage that cannot be given what it reads fails as it starts. If
+// that ended the run, the machine used to treat the rest of the pipeline as work that does
 // not start, and panicked.
 func TestStopWhileStarting(t *testing.T) {
 	g := &Graph{Seed: 872,

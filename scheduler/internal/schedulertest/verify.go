@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
-// Verify checks the events of a run of the engine against its graph, as
-// `wavefold verify` does, and lists the violations.
+// Verify checks the events of a run of the engine against its graph, as `wavefold verify`
+// does, and lists the violations.
 func Verify(r *Run) []string { return violations(r.Plan, r.Events) }
 
 func violations(p *plan.Plan, events []core.Event) []string {

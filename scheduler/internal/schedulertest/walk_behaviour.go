@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// walkSeen is all that a visit may depend on, in one line.
+// walkSeen returns everything that a visit may depend on, in one line.
 func walkSeen(in core.Input) string {
 	fields := core.NewObject(1)
 	view := in.Shared().View
@@ -22,8 +22,8 @@ func walkSeen(in core.Input) string {
 	return fmt.Sprintf("view=%s context=%s told=%s", core.JSON(fields), contextText(c), toldText(in.Shared().Briefing))
 }
 
-// toldText prints what a node is told of what came before it, without notes: how a failure
-// is worded is the engine's.
+// toldText formats the briefing of a node, without notes: the messages of failures are up
+// to the engine.
 func toldText(b *core.Briefing) string {
 	if b == nil {
 		return "nothing"
@@ -38,7 +38,7 @@ func toldText(b *core.Briefing) string {
 	return text
 }
 
-// brief is an output of which the middle is left out.
+// brief returns an output with its middle left out.
 func brief(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return fmt.Sprintf("%s (%d more) %s", string(r[:20]), len(r)-40, string(r[len(r)-20:]))
@@ -46,8 +46,8 @@ func brief(s string) string {
 	return s
 }
 
-// longOutput is an output of which only the end is told. It is short of the limit by ten
-// characters, not by ten bytes.
+// longOutput is an output of which only the end fits into a briefing. It is ten characters
+// below the limit, not ten bytes.
 var longOutput = func() string {
 	var b strings.Builder
 	for i := 0; utf8.RuneCountInString(b.String()) < 1990; i++ {
@@ -56,8 +56,8 @@ var longOutput = func() string {
 	return string([]rune(b.String())[:1990])
 }()
 
-// contextText prints a context by sorted keys. The count of visits is left out, and what
-// the engine keeps when it is empty: when these appear nobody has said.
+// contextText formats a context with sorted keys. It omits the count of visits, and empty
+// values that the engine maintains, because the rules do not specify when these appear.
 func contextText(v any) string {
 	o, ok := v.(*core.Object)
 	if !ok {
@@ -73,8 +73,8 @@ func contextText(v any) string {
 	return sortedJSON(out)
 }
 
-// visit answers an attempt of a visit. Like an execution in a dag it does what a digest of
-// all that it was given says.
+// visit answers an attempt of a visit. As in a dag, the answer is derived from a digest of
+// the whole input.
 func (b *behaviour) visit(h uint64, attempt int) (core.Result, error) {
 	r := b.answer(draw(h, "result"), attempt)
 	roll := int(draw(h, "end") % 100)
@@ -83,7 +83,7 @@ func (b *behaviour) visit(h uint64, attempt int) (core.Result, error) {
 	case up(b.n.Fail):
 		b.fail(draw(h, "fail"), &r)
 	case up(b.n.Error):
-		return r, b.err(draw(h, "error"), attempt) // what it says beside an error must be dropped
+		return r, b.err(draw(h, "error"), attempt) // a result in addition to an error must be dropped
 	case up(b.n.Again):
 		r.Status, r.Note = core.Retry, b.message(draw(h, "message"), attempt)
 	case up(b.n.Flaky):
@@ -102,7 +102,7 @@ func (b *behaviour) visit(h uint64, attempt int) (core.Result, error) {
 	return r, nil
 }
 
-// answer is what an attempt writes and says of the way on.
+// answer returns the writes and the routing of an attempt.
 func (b *behaviour) answer(h uint64, attempt int) core.Result {
 	r := core.Result{Delta: b.delta(h), Routing: &core.Routing{}}
 	if !chance(draw(h, "silent"), b.n.Silent) {
@@ -138,10 +138,10 @@ func (b *behaviour) answer(h uint64, attempt int) core.Result {
 
 func one3(h uint64, a, b, c string) string { return [...]string{a, b, c}[h%3] }
 
-// words are what labels are made of.
+// words lists the words of labels.
 var words = []string{"approve", "reject", "later", "10"}
 
-// labelOf picks the label of an edge, or one that none may have.
+// labelOf picks the label of an edge, or one that may not exist.
 func labelOf(out []*Edge, h uint64) string {
 	var labels []string
 	for _, e := range out {
@@ -155,7 +155,7 @@ func labelOf(out []*Edge, h uint64) string {
 	return labels[h>>8%uint64(len(labels))]
 }
 
-// restyle writes a label in another manner, most of which mean the same edge.
+// restyle writes a label in another style; most styles denote the same edge.
 func restyle(h uint64, label string) string {
 	switch h % 8 {
 	case 0:
@@ -167,17 +167,17 @@ func restyle(h uint64, label string) string {
 	case 3:
 		return "Q - " + label
 	case 4:
-		return "qq) " + label // a prefix of two signs stays
+		return "qq) " + label // a prefix of two characters is not an accelerator
 	}
 	return label
 }
 
-// fail makes the result one of status fail.
+// fail gives the result the status fail.
 func (b *behaviour) fail(h uint64, r *core.Result) {
 	r.Status, r.Note = core.Fail, b.message(draw(h, "message"), int(h>>8%100))
 	r.Routing.Signature = signature(h)
 	if b.n.Role == core.RoleHuman {
-		r.Routing.PreferredLabel = "" // nobody answered
+		r.Routing.PreferredLabel = "" // no person answered
 	}
 	switch {
 	case chance(draw(h, "transient"), b.n.Transient):
@@ -187,7 +187,7 @@ func (b *behaviour) fail(h uint64, r *core.Result) {
 	}
 }
 
-// err is an error. Its text decides its category, or it says so itself.
+// err returns an error. Its category follows from its message, or is explicit.
 func (b *behaviour) err(h uint64, attempt int) error {
 	text := b.message(draw(h, "message"), attempt)
 	if chance(draw(h, "transient"), b.n.Transient) {
@@ -207,7 +207,7 @@ func (b *behaviour) err(h uint64, attempt int) error {
 	return signedError{errors.New(text), signature(h)}
 }
 
-// signature is what a failure reports apart from its message, most often nothing.
+// signature returns the signature of a failure apart from its message, usually "".
 func signature(h uint64) string {
 	return [...]string{"", "", "", "a", "b"}[draw(h, "signature")%5]
 }
@@ -220,8 +220,8 @@ type signedError struct {
 
 func (e signedError) FailureSignature() string { return e.signature }
 
-// message words a failure. A node says much the same each time, with other numbers, and
-// sometimes a word that gives it a category.
+// message formats a failure. A node fails with similar messages each time, with other
+// numbers, and sometimes with a word that determines the category.
 func (b *behaviour) message(h uint64, n int) string {
 	about := draw(digest(b.g.Seed, b.n.ID), "message")
 	if chance(h, 20) {
@@ -236,7 +236,7 @@ func (b *behaviour) message(h uint64, n int) string {
 		return fmt.Sprintf("%sRow %d broke: a%07x", word, n, h%(1<<28))
 	case 1:
 		return fmt.Sprintf("%sbad value in column %d", word, n)
-	case 2: // too long for a signature, and different at its end at times
+	case 2: // too long for a signature, and with an end that may differ
 		return fmt.Sprintf("%sexit code 1\n%s\nFAIL case %s", word, strings.Repeat("ok case\n", 40), one3(h>>12, "x", "x", "y"))
 	case 3:
 		return fmt.Sprintf("%scannot open /tmp/tmp.%06x%s", word, h%(1<<24), one3(h>>24, "qx", "zw", "uv"))

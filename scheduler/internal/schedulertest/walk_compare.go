@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// OracleWalk runs a graph through the oracle. Branches take the time that timing says,
-// or, if told is not nil, end in the order that the events of another run tell.
+// OracleWalk runs a graph with the oracle. The durations of branches follow from timing or,
+// if told is not nil, their order follows from these events of another run.
 func OracleWalk(g *Graph, timing uint64, told []core.Event) *Run {
 	run := &Run{Recorder: &Recorder{}}
 	w, reg := g.Workflow(run.Recorder)
@@ -23,7 +23,7 @@ func OracleWalk(g *Graph, timing uint64, told []core.Event) *Run {
 	return run
 }
 
-// branchesOf tells from events which branches of a visit of a parallel node began and in
+// branchesOf reads from events which branches of a visit of a parallel node began, and in
 // which order they ended.
 func branchesOf(events []core.Event) func(fork string, visit int) (begun, ended []string) {
 	type visit struct {
@@ -47,7 +47,7 @@ func branchesOf(events []core.Event) func(fork string, visit int) (begun, ended 
 	return func(fork string, n int) ([]string, []string) { return begun[visit{fork, n}], ended[visit{fork, n}] }
 }
 
-// WalkOutcomeOf reads the report and the events of a run.
+// WalkOutcomeOf converts the report and the events of a run.
 func WalkOutcomeOf(p *plan.Plan, r *core.Report, events []core.Event) *WalkOutcome {
 	out := &WalkOutcome{Status: r.Status, Path: r.Path, Nodes: map[string]WalkNodeOutcome{}, State: core.NewObject(r.State.Len()), Context: &core.Object{}}
 	for k, v := range r.State.All() {
@@ -68,7 +68,7 @@ func WalkOutcomeOf(p *plan.Plan, r *core.Report, events []core.Event) *WalkOutco
 			o.Class = n.Failure.Class
 		}
 		if made, _ := p.Node(n.ID); made.Handler == nil {
-			o.Attempts = 0 // there is nothing to try
+			o.Attempts = 0 // there is nothing to attempt
 		}
 		out.Nodes[n.ID] = o
 	}
@@ -84,8 +84,8 @@ func WalkOutcomeOf(p *plan.Plan, r *core.Report, events []core.Event) *WalkOutco
 	return out
 }
 
-// walkDifferences lists where a walk differs from what the oracle came to. Without events
-// the ways are known from the path only.
+// walkDifferences lists the differences between a walk and the oracle's walk. Without
+// events, the steps are known only from the path.
 func walkDifferences(want, got *Run) []string {
 	var d differences
 	w, o := want.Walk, got.Walk
@@ -110,8 +110,8 @@ func walkDifferences(want, got *Run) []string {
 	return d
 }
 
-// lost reports whether a node was ever given up as a branch: how far it got is a matter
-// of time.
+// lost reports whether a node was ever given up as a branch: how far it got depends on
+// timing.
 func (o *WalkOutcome) lost(id string) bool {
 	for e := range o.Losers {
 		if e.Node == id {
@@ -132,6 +132,6 @@ func joins(forks []ForkOutcome) (list []string) {
 	for _, f := range forks {
 		list = append(list, fmt.Sprintf("%s %s %v", f.Fork, f.Status, f.Succeeded))
 	}
-	slices.Sort(list) // those inside of branches come when time lets them
+	slices.Sort(list) // steps inside branches are in the order of their times
 	return list
 }

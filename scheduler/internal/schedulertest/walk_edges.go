@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// leave chooses the way on after a visit.
+// leave chooses the next node after a visit.
 func (o *walkOracle) leave(at string, e ended) string {
 	edge, why := o.choose(at, e)
 	switch {
@@ -46,7 +46,7 @@ func (o *walkOracle) choose(at string, e ended) (*core.Edge, string) {
 		return heaviest(met), core.StepCondition
 	}
 	if o.role(at) == core.RoleParallel || e.unanswered && o.role(at) == core.RoleHuman {
-		return nil, "" // the branches, or choices that nobody made
+		return nil, "" // branches, or choices without an answer
 	}
 	if e.label != "" {
 		for _, edge := range plain {
@@ -63,7 +63,7 @@ func (o *walkOracle) choose(at string, e ended) (*core.Edge, string) {
 		}
 	}
 	if o.role(at) == core.RoleHuman && (e.label != "" || len(e.next) > 0) {
-		return nil, "" // what was picked is none of them
+		return nil, "" // the answer is none of the choices
 	}
 	if len(plain) > 0 {
 		return heaviest(plain), core.StepUnconditional
@@ -71,7 +71,8 @@ func (o *walkOracle) choose(at string, e ended) (*core.Edge, string) {
 	return nil, ""
 }
 
-// heaviest is the edge of the highest weight; of several, that to the smallest id.
+// heaviest returns the edge with the highest weight; of several, the edge to the smallest
+// id.
 func heaviest(edges []*core.Edge) *core.Edge {
 	return slices.MinFunc(edges, func(a, b *core.Edge) int {
 		if a.Weight.Value != b.Weight.Value {
@@ -100,7 +101,7 @@ func (o *walkOracle) holds(text string, e ended) bool {
 	})
 }
 
-// normalize makes labels comparable that differ in their accelerators only.
+// normalize makes labels that differ only in their accelerators equal.
 func normalize(label string) string {
 	s := strings.ToLower(strings.TrimSpace(label))
 	if strings.HasPrefix(s, "[") {

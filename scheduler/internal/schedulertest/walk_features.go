@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Features of walks, counted when they happened in the oracle's run.
+// Features of walks; they count if they occurred in the oracle's run.
 const (
 	Cycles         Feature = "nodes visited again"
 	Conditionals   Feature = "conditionals passed"

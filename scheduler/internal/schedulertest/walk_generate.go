@@ -19,17 +19,17 @@ func GenerateWalk(seed uint64) *Graph {
 	return m.g
 }
 
-// walkMaker draws the parts of a walk with the dice of maker.
+// walkMaker generates the parts of a walk with the random source of maker.
 type walkMaker struct {
 	maker
-	// start, stops and exit lie on a line along which most edges point; branches are
-	// reached through their parallel node only.
+	// start, stops and exit are in an order that most edges follow; branches are reached
+	// only through their parallel node.
 	start, exit *Node
 	line        []*Node
 	branches    map[*Node][]*Node
 }
 
-// fields declares some.
+// fields declares some fields.
 func (m *walkMaker) fields() {
 	kinds := []Field{{Merge: "last_wins", Type: core.IntegerType}, {Merge: "array_append", Type: core.ArrayType},
 		{Merge: "sum", Type: core.IntegerType}, {Merge: "set_once", Type: core.IntegerType}, {Merge: "object_merge", Type: core.ObjectType}}
@@ -56,7 +56,7 @@ func (m *walkMaker) add(role core.Role) *Node {
 	return n
 }
 
-// stops makes the nodes.
+// stops generates the nodes.
 func (m *walkMaker) stops() {
 	m.branches = map[*Node][]*Node{}
 	m.start, m.exit = m.add(core.RoleStart), m.add(core.RoleExit)
@@ -78,7 +78,7 @@ func (m *walkMaker) stops() {
 	}
 }
 
-// behave lets a stage do something.
+// behave gives a stage a random behaviour.
 func (m *walkMaker) behave(n *Node) {
 	n.Reads, n.Writes = m.some(3, anyField), m.some(2, anyField)
 	n.Silent = 15
@@ -107,7 +107,7 @@ func (m *walkMaker) behave(n *Node) {
 	n.AllowPartial, n.AutoStatus = m.chance(30), m.chance(8)
 }
 
-// parallel makes a parallel node with its branches.
+// parallel generates a parallel node with its branches.
 func (m *walkMaker) parallel() *Node {
 	n := m.add(core.RoleParallel)
 	count := 1 + m.rng.IntN(5)
@@ -124,8 +124,8 @@ func (m *walkMaker) parallel() *Node {
 	return n
 }
 
-// branch is mostly a stage. A parallel node in it is waited for, or what it has come to
-// would be a matter of time.
+// branch generates a branch, usually a stage. It generates a parallel node only if all
+// branches of the outer node are waited for; otherwise the result would depend on timing.
 func (m *walkMaker) branch(of *Node) *Node {
 	switch roll := m.rng.IntN(100); {
 	case roll < 6:
@@ -160,7 +160,7 @@ func (m *walkMaker) edge(from, to *Node) *Edge {
 	return e
 }
 
-// after picks a stop behind the i-th, mostly the next ones, or the exit.
+// after picks a stop after the i-th, usually one of the next, or the exit.
 func (m *walkMaker) after(i int) *Node {
 	if j := i + 1 + m.rng.IntN(2); j < len(m.line) {
 		return m.line[j]
@@ -168,7 +168,7 @@ func (m *walkMaker) after(i int) *Node {
 	return m.exit
 }
 
-// anywhere picks a stop, before or behind.
+// anywhere picks a stop, before or after the i-th.
 func (m *walkMaker) anywhere(i int) *Node {
 	if m.chance(35) {
 		return m.line[m.rng.IntN(len(m.line))]
@@ -176,7 +176,7 @@ func (m *walkMaker) anywhere(i int) *Node {
 	return m.after(i)
 }
 
-// edges connects each stop with some that follow and, less often, with earlier ones.
+// edges connects each stop with some later ones and, less often, with earlier ones.
 func (m *walkMaker) edges() {
 	m.edge(m.start, m.after(-1))
 	for i, n := range m.line {
@@ -206,7 +206,7 @@ func (m *walkMaker) label(percent int) string {
 	return one(&m.maker, word, word, "["+word[:1]+"] "+word, word[:1]+") "+word, word[:1]+" - "+word, "["+word)
 }
 
-// forkEdges leads to the branches, and from each to the same nodes.
+// forkEdges adds edges to the branches, and from every branch to the same nodes.
 func (m *walkMaker) forkEdges(i int, n *Node) {
 	join, other := m.after(i), m.after(i)
 	both := m.chance(30)
@@ -228,15 +228,16 @@ func (m *walkMaker) forkEdges(i int, n *Node) {
 	}
 }
 
-// meet leads from a branch to where it meets the others. Without a condition that would
-// be a branch of a parallel node itself.
+// meet adds an edge from a branch to the node where the branches meet. If the branch is a
+// parallel node, the edge needs a condition; otherwise its target would be one of its
+// branches.
 func (m *walkMaker) meet(b, at *Node) {
 	if e := m.edge(b, at); b.Role == core.RoleParallel {
 		e.When = "outcome == 'fail'"
 	}
 }
 
-// walkCondition makes a condition on the stage that ran, on the context and the fields.
+// walkCondition generates a condition on the stage that ran, on the context and the fields.
 func (m *walkMaker) walkCondition() string { return m.combined(m.walkTerm) }
 
 func (m *walkMaker) walkTerm() string {
@@ -264,8 +265,8 @@ func (m *walkMaker) walkTerm() string {
 	return fmt.Sprintf("$.context.try > %d", 1+m.rng.IntN(2))
 }
 
-// settings draws gates, targets and limits. Every cycle is bounded, by a limit of the
-// graph or by one of each node.
+// settings sets gates, targets and limits. Every cycle has a limit, of the graph or of each
+// node.
 func (m *walkMaker) settings() {
 	target := func(percent int) string {
 		switch {
@@ -315,7 +316,7 @@ func (m *walkMaker) settings() {
 	}
 }
 
-// declare puts everything in a random order and names it by it.
+// declare declares all nodes in a random order and names them accordingly.
 func (m *walkMaker) declare() {
 	ids := m.shuffle(m.g.Nodes)
 	ids["nobody"] = "nobody"

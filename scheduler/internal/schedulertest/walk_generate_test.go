@@ -2,7 +2,7 @@ package schedulertest
 
 import "testing"
 
-// TestGeneratedWalkShares holds what the properties of walks are worth.
+// TestGeneratedWalkShares checks that the properties of walks are meaningful.
 func TestGeneratedWalkShares(t *testing.T) {
 	var tally Tally
 	for seed := range uint64(1000) {

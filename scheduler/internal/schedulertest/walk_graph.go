@@ -9,12 +9,12 @@ import (
 
 var roleNames = [...]string{"stage", "start", "exit", "conditional", "parallel", "human"}
 
-// briefed reports whether a stage is told what came before it, as nodes are that ask a model.
+// briefed reports whether a stage gets a briefing, like nodes that call a model.
 func (g *Graph) briefed(n *Node) bool {
 	return n.Role == core.RoleStage && chance(digest(g.Seed, "briefed", n.ID), 40)
 }
 
-// fidelity is how much a part of a walk says that nodes are told, "" where it says nothing.
+// fidelity returns the fidelity that a part of a walk sets, "" if it sets none.
 func (g *Graph) fidelity(part ...string) string {
 	h := digest(g.Seed, append([]string{"fidelity"}, part...)...)
 	if g.Walk == nil || !chance(h, 40) {
@@ -24,8 +24,8 @@ func (g *Graph) fidelity(part ...string) string {
 	return words[h>>16%uint64(len(words))]
 }
 
-// limits returns a graph with the parts that share a limit: the branches of the parallel
-// nodes of a walk as a pipeline each. Of a dag it is the graph itself.
+// limits returns a graph with the parts that share a limit: the branches of each parallel
+// node of a walk as a pipeline. For a dag it returns the graph itself.
 func (g *Graph) limits() *Graph {
 	if g.Walk == nil {
 		return g
@@ -46,7 +46,7 @@ func (g *Graph) limits() *Graph {
 	return out
 }
 
-// roleKind makes the nodes of a role.
+// roleKind is the kind of the nodes with a role.
 type roleKind struct {
 	name string
 	role core.Role
@@ -66,14 +66,14 @@ func (k *roleKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagno
 	return c, nil
 }
 
-// stop adds what only a node of a walk has.
+// stop sets the fields that only a node of a walk has.
 func (g *Graph) stop(n *Node, out *core.Node, rec *Recorder) {
 	out.Kind, out.GoalGate, out.MaxVisits = text(roleNames[n.Role]), n.Gate, number(n.MaxVisits)
 	out.RetryTarget, out.FallbackRetryTarget = text(n.RetryTarget), text(n.Fallback)
 	switch n.Role {
 	case core.RoleStage:
 		out.Fidelity = text(g.fidelity("node", n.ID))
-		if !g.briefed(n) { // those are made by their kind
+		if !g.briefed(n) { // the kind makes the handlers of briefed nodes
 			out.Handler = &behaviour{g, n, rec}
 		}
 	case core.RoleParallel:

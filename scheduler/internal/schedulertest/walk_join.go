@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// branch is a branch of a parallel node under way.
+// branch is a branch of a parallel node in progress.
 type branch struct {
 	id    string
 	via   *core.Edge
@@ -54,8 +54,8 @@ func (o *walkOracle) fork(id string, context map[string]any, state values) ended
 	return e
 }
 
-// inTime lets branches begin as far as max_parallel allows, in edge order, and end when
-// their time has come.
+// inTime starts branches in edge order, as far as max_parallel allows, and ends each at its
+// time.
 func (o *walkOracle) inTime(n *core.Node, branches []*branch, begin func(*branch, time.Duration)) func() *branch {
 	most := core.DefaultMaxParallel
 	if n.Parallel != nil && n.Parallel.MaxParallel != nil {
@@ -68,7 +68,7 @@ func (o *walkOracle) inTime(n *core.Node, branches []*branch, begin func(*branch
 			if !b.over && (b.begun || len(active) < most) {
 				if !b.begun {
 					if begin(b, now); o.role(b.id) == core.RoleConditional {
-						return b // it is over before another one begins
+						return b // it ends before another one begins
 					}
 				}
 				active = append(active, b)
@@ -84,7 +84,7 @@ func (o *walkOracle) inTime(n *core.Node, branches []*branch, begin func(*branch
 	}
 }
 
-// asTold lets branches begin and end as another run says.
+// asTold starts and ends branches in the order of another run.
 func (o *walkOracle) asTold(id string, branches []*branch, begin func(*branch, time.Duration)) func() *branch {
 	begun, ended := o.ends(id, o.out.Nodes[id].Visits)
 	for _, b := range branches {
@@ -118,8 +118,8 @@ func tally(branches []*branch) (ok, bad, open int) {
 	return ok, bad, open
 }
 
-// undecided returns StatusNone as long as the branches that have not ended could change
-// what a parallel node comes to, else what it comes to.
+// undecided returns StatusNone as long as the branches that have not ended could change the
+// status of a parallel node, and then its status.
 func undecided(n *core.Node, branches []*branch) core.Status {
 	ok, _, open := tally(branches)
 	switch need := need(n.Join, len(branches)); {
@@ -135,7 +135,7 @@ func undecided(n *core.Node, branches []*branch) core.Status {
 	return joined(n, branches)
 }
 
-// joined is what the branches that have ended come to.
+// joined returns the status that follows from the branches that have ended.
 func joined(n *core.Node, branches []*branch) core.Status {
 	ok, bad, _ := tally(branches)
 	ignore := n.Parallel != nil && n.Parallel.ErrorPolicy.Value == "ignore"
@@ -153,7 +153,7 @@ func joined(n *core.Node, branches []*branch) core.Status {
 	return core.Fail
 }
 
-// join gives up the branches that have not ended and makes the outcome of the node.
+// join gives up the branches that have not ended and returns the outcome of the node.
 func (o *walkOracle) join(id string, branches []*branch, status core.Status) ended {
 	f := ForkOutcome{Fork: id, Status: status}
 	results := make([]any, 0, len(branches))
@@ -203,7 +203,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 	return e
 }
 
-// lose drops what a branch does that nobody waits for.
+// lose drops the effects of a branch that is not waited for.
 func (o *walkOracle) lose(id string, e ended) {
 	for attempt := range e.attempts {
 		o.out.Losers[Execution{Node: id, Item: -1, Visit: o.out.Nodes[id].Visits, Attempt: attempt + 1}] = true
@@ -211,7 +211,7 @@ func (o *walkOracle) lose(id string, e ended) {
 	o.count(id, ended{status: core.Fail, class: core.ClassCanceled})
 }
 
-// joinOf is the lexically first node that comes directly after every branch.
+// joinOf returns the lexically first node that directly follows every branch.
 func (o *walkOracle) joinOf(branches []*branch) string {
 	after := map[string]int{}
 	for _, b := range branches {

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// nests puts a walk into a dag, for each of three elements, or a dag into the node sub of
-// a walk; there its last node does what inside says.
+// nests puts a walk into a dag, once for each of three elements, or a dag into the node sub
+// of a walk. The last node of the walk has the behaviour inside.
 func nests(s *walkScript, inner, inside string) (*core.Workflow, *core.Registry) {
 	w, reg := s.workflow()
 	frames := map[string]*core.Frame{}
@@ -41,7 +41,7 @@ func nests(s *walkScript, inner, inside string) (*core.Workflow, *core.Registry)
 	return w, reg
 }
 
-// framed makes the nodes of that name nested runs.
+// framed makes the named nodes nested runs.
 type framed map[string]*core.Frame
 
 func (framed) Name() string   { return "framed" }
@@ -51,8 +51,8 @@ func (k framed) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnosti
 	return core.Compiled{Frame: k[n.ID.Value]}, nil
 }
 
-// TestNestedWalks: nested runs of walks, and in walks, come to the same whatever is done
-// to them, and their logs are clean.
+// TestNestedWalks checks that nested runs of walks, and nested runs in walks, have the same
+// results whatever faults are injected, and that their logs violate no rule.
 func TestNestedWalks(t *testing.T) {
 	for _, tt := range []struct{ name, inner, inside, doc string }{
 		{"walks in a dag", "walk", "", `
@@ -109,7 +109,7 @@ func TestNestedWalks(t *testing.T) {
 						continue
 					}
 					for i, e := range events {
-						least := 2 // one is the missing number
+						least := 2 // one may be missing
 						if i == len(events)-1 {
 							least = 1
 						}

@@ -11,36 +11,37 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// WalkOutcome is all of a walk that must not depend on timing, given in which order the
-// branches of parallel nodes ended.
+// WalkOutcome holds the results of a walk that must not depend on timing, given the order
+// in which the branches of parallel nodes ended.
 type WalkOutcome struct {
 	Status  core.RunStatus
-	Class   string       // why a failed run could not go on
-	At      string       // the node of which that is said
+	Class   string       // why a failed run could not continue
+	At      string       // the node to which Class refers
 	State   *core.Object // declared fields, in declared order
 	Context *core.Object
 	Path    []string
 	Nodes   map[string]WalkNodeOutcome
-	// Choices are the ways the walk took, in order.
+	// Choices lists the steps of the walk, in order.
 	Choices []WalkChoice
-	// Losers are the executions that a decided join did not wait for.
+	// Losers is the set of executions that a decided join did not wait for.
 	Losers map[Execution]bool
-	// Forks are the visits of parallel nodes.
+	// Forks lists the visits of parallel nodes.
 	Forks []ForkOutcome
-	// Tied tells that two branches ended at the same moment: which one was first, nobody
-	// can say.
+	// Tied reports that two branches ended at the same time, so that their order is
+	// undefined.
 	Tied bool
 }
 
-// WalkNodeOutcome is how the last visit of a node ended, and what all of them took.
+// WalkNodeOutcome is the outcome of the last visit of a node, with the totals of all
+// visits.
 type WalkNodeOutcome struct {
 	Status           core.Status
 	Class            string
 	Visits, Attempts int
-	Changed          bool // it did well only because a setting says so
+	Changed          bool // it succeeded only because of a setting
 }
 
-// WalkChoice is a way from one node to the next.
+// WalkChoice is a step from one node to the next.
 type WalkChoice struct {
 	From, To string
 	Step     string // one of the Step constants of core
@@ -49,29 +50,29 @@ type WalkChoice struct {
 	After core.Status
 }
 
-// ForkOutcome is how a visit of a parallel node ended.
+// ForkOutcome is the outcome of a visit of a parallel node.
 type ForkOutcome struct {
 	Fork   string
 	Status core.Status
-	// Early tells that it was decided before all branches had ended.
+	// Early reports that it was decided before all branches had ended.
 	Early    bool
 	Branches []BranchOutcome // in edge order
-	// Succeeded are the branches that were waited for and ended with success.
+	// Succeeded lists the branches that were waited for and succeeded.
 	Succeeded []string
 }
 
-// BranchOutcome is how a branch ended.
+// BranchOutcome is the outcome of a branch.
 type BranchOutcome struct {
 	ID     string
 	Status core.Status
 	Loser  bool
 }
 
-// WalkOracle runs a walk the obvious way, from the rules alone: one node after the other,
-// handlers in the calling goroutine. It shares no code with the machine.
+// WalkOracle runs a walk in the obvious way, from the rules alone: one node after the
+// other, with handlers in the calling goroutine. It shares no code with the machine.
 //
-// ends tells which branches of the n-th visit of a parallel node began, and in which
-// order they ended; nil means that each takes the time that timing says.
+// ends returns which branches of the n-th visit of a parallel node began, and in which
+// order they ended; if it is nil, the durations of branches follow from timing.
 func WalkOracle(w *core.Workflow, reg *core.Registry, timing uint64, ends func(fork string, visit int) (begun, ended []string)) *WalkOutcome {
 	o := &walkOracle{w: w, timing: timing, ends: ends, fields: map[string]core.FieldDecl{}, nodes: map[string]*core.Node{}, made: map[string]core.Compiled{},
 		state: values{}, signatures: map[string]int{}, jumps: map[string]int{},
@@ -106,16 +107,16 @@ type walkOracle struct {
 
 	state   values
 	context map[string]any
-	// told are the stages that have finished, earlier counts those before them, and via is
-	// the edge by which the token came, nil for none.
+	// told lists the stages that have finished, earlier counts the stages before them, and
+	// via is the edge that led to the current node, nil if there is none.
 	told    []core.FinishedStage
 	earlier int
 	via     *core.Edge
-	// completed are the nodes that have an outcome, in order of the first one.
+	// completed lists the nodes that have an outcome, in the order of their first outcomes.
 	completed []string
 	outcomes  map[string]ended
 	last      ended // of the last node that is not conditional
-	// signatures counts the failures that look alike, jumps those from a gate.
+	// signatures counts equal failures, jumps the jumps from each gate.
 	signatures map[string]int
 	jumps      map[string]int
 	steps      int
@@ -127,22 +128,22 @@ type ended struct {
 	status     core.Status
 	label      string
 	next       []string
-	output     any // what it put out, nil for nothing
+	output     any // its output, nil if there is none
 	branches   []core.FinishedStage
 	category   core.Category // of a failure
 	class      string
 	message    string
 	signature  string
-	deltas     []map[string]any // of a parallel node those of its branches, in order
+	deltas     []map[string]any // the writes; for a parallel node those of its branches, in order
 	context    map[string]any
 	attempts   int
 	changed    bool
-	unanswered bool // it is a person that failed
+	unanswered bool // a person did not answer
 	took       time.Duration
-	join       string // where a decided join goes on
+	join       string // where the walk continues after a decided join
 }
 
-// fresh begins a walk, or begins it anew.
+// fresh resets the state of a walk, at its start and at a restart.
 func (o *walkOracle) fresh() {
 	o.context, o.completed, o.outcomes, o.last = map[string]any{}, nil, map[string]ended{}, ended{}
 	o.told, o.earlier = nil, 0
@@ -165,16 +166,16 @@ func (o *walkOracle) walk() {
 	}
 }
 
-// stop ends a run that cannot go on.
+// stop ends a run that cannot continue.
 func (o *walkOracle) stop(at, class string) string {
 	o.out.Status, o.out.Class, o.out.At = core.RunFailed, class, at
 	return ""
 }
 
-// goOn notes a way and returns where it leads.
+// goOn records a step and returns its target.
 func (o *walkOracle) goOn(c WalkChoice) string {
 	o.out.Choices = append(o.out.Choices, c)
-	o.via = nil // a jump, unless the caller says otherwise
+	o.via = nil // a jump, unless the caller sets via
 	return c.To
 }
 
@@ -208,7 +209,7 @@ func (o *walkOracle) step(at string) string {
 	return o.leave(at, e)
 }
 
-// arrive counts a visit, if there may be one.
+// arrive counts a visit, and returns false if the limit is exceeded.
 func (o *walkOracle) arrive(id string) bool {
 	most := 0
 	if o.w.Walk.MaxVisits != nil {
@@ -226,7 +227,7 @@ func (o *walkOracle) arrive(id string) bool {
 	return true
 }
 
-// tell notes a stage that has finished.
+// tell records a stage that has finished.
 func (o *walkOracle) tell(id string, e *ended) {
 	if role := o.role(id); role == core.RoleStart || role == core.RoleConditional {
 		return
@@ -238,7 +239,7 @@ func (o *walkOracle) tell(id string, e *ended) {
 	}
 }
 
-// finished describes a visit that has ended; of its output the last 2,000 characters.
+// finished describes a visit that has ended, with the last 2,000 characters of its output.
 func finished(id string, e *ended) core.FinishedStage {
 	s := core.FinishedStage{Node: id, Status: e.status}
 	if e.output == nil {
@@ -254,7 +255,7 @@ func finished(id string, e *ended) core.FinishedStage {
 	return s
 }
 
-// briefing is what a node is told that was reached by an edge, nil for nothing.
+// briefing returns the briefing of a node that was reached by an edge, nil if it gets none.
 func (o *walkOracle) briefing(id string, via *core.Edge) *core.Briefing {
 	if !o.made[id].Briefed {
 		return nil
@@ -276,7 +277,7 @@ func (o *walkOracle) briefing(id string, via *core.Edge) *core.Briefing {
 	return nil
 }
 
-// visit does what a node does; it changes nothing but the counts.
+// visit executes a node; its only side effect is on the counts.
 func (o *walkOracle) visit(id string, context map[string]any, state values, via *core.Edge) ended {
 	switch o.role(id) {
 	case core.RoleParallel:
@@ -287,7 +288,7 @@ func (o *walkOracle) visit(id string, context map[string]any, state values, via 
 	return ended{status: core.Success}
 }
 
-// budget is how many attempts a visit has, and the wait after each.
+// budget returns the number of attempts of a visit, and the wait after each attempt.
 func (o *walkOracle) budget(n *core.Node) (attempts int, waits func(attempt int) time.Duration) {
 	presets := map[string]struct {
 		attempts int
@@ -367,7 +368,7 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values, v
 			continue
 		}
 		if e.status == core.Retry {
-			if most > 1 || r.Note == "" { // nobody has spoken of attempts where there is one
+			if most > 1 || r.Note == "" { // without retries, the note does not mention attempts
 				r.Note = "no attempt is left: " + r.Note
 			}
 			e.exhausted(n, r.Note)
@@ -378,23 +379,23 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values, v
 		if n.AutoStatus && e.status != core.Success && e.status != core.Skipped {
 			e.lift()
 		}
-		silent := e.status == core.Fail || e.changed && e.label == "" && len(e.next) == 0 // a setting gives no consent
+		silent := e.status == core.Fail || e.changed && e.label == "" && len(e.next) == 0 // a setting does not count as an answer
 		e.unanswered = silent && o.role(id) == core.RoleHuman
 		return e
 	}
 }
 
-// exhausted ends a visit that still wants to be run again.
+// exhausted ends a visit that still asks to be retried.
 func (e *ended) exhausted(n *core.Node, note string) {
 	if e.status, e.changed = core.PartialSuccess, true; !n.AllowPartial {
 		e.status, e.changed, e.class, e.message, e.category = core.Fail, false, core.ClassError, note, wordsOf(note)
 	}
 }
 
-// lift is auto_status.
+// lift implements auto_status.
 func (e *ended) lift() { e.status, e.class, e.category, e.changed = core.Success, "", "", true }
 
-// view is what a visit sees: the fields it reads, and the context.
+// view returns what a visit sees: the fields it reads, and the context.
 func (o *walkOracle) view(n *core.Node, context map[string]any, state values) (names []string, seen []any) {
 	for _, r := range n.Reads {
 		names, seen = append(names, r.Value), append(seen, state.get(r.Value))
@@ -410,8 +411,8 @@ func objectOf(m map[string]any) *core.Object {
 	return out
 }
 
-// commit applies what a visit wrote, all of it or nothing: a state that refuses makes
-// the visit fail, whatever its settings say.
+// commit applies all writes of a visit or none: if the state rejects one, the visit fails,
+// whatever its settings.
 func (o *walkOracle) commit(id string, e *ended) {
 	state, refused := o.state.clone(), error(nil)
 	for _, delta := range e.deltas {
@@ -435,7 +436,7 @@ func (o *walkOracle) commit(id string, e *ended) {
 	}
 }
 
-// record notes the outcome of a visit.
+// record stores the outcome of a visit.
 func (o *walkOracle) record(id string, e ended) {
 	if _, ok := o.outcomes[id]; !ok {
 		o.completed = append(o.completed, id)
@@ -444,7 +445,7 @@ func (o *walkOracle) record(id string, e ended) {
 	o.count(id, e)
 }
 
-// count adds a visit to what the report says of a node.
+// count adds a visit to the totals of its node.
 func (o *walkOracle) count(id string, e ended) {
 	n := o.out.Nodes[id]
 	n.Status, n.Class, n.Changed = e.status, "", e.changed
@@ -455,7 +456,7 @@ func (o *walkOracle) count(id string, e ended) {
 	o.out.Nodes[id] = n
 }
 
-// wordsOf is the category of a text, as far as generated nodes say anything of the kind.
+// wordsOf returns the category of a message, as far as generated nodes use such messages.
 func wordsOf(text string) core.Category {
 	for _, w := range failureWords {
 		if strings.Contains(text, w.text) {
@@ -465,9 +466,9 @@ func wordsOf(text string) core.Category {
 	return core.Deterministic
 }
 
-// failureWords are words of generated failures that have a category, the one that counts
-// first where a text has several. Texts with such numbers as 502 have one, too, and
-// generated nodes count no further than 100.
+// failureWords lists words in generated failures that determine a category, in order of
+// precedence. Numbers such as 502 determine one, too, but generated nodes do not count
+// beyond 100.
 var failureWords = []struct {
 	text     string
 	category core.Category
@@ -481,7 +482,7 @@ var (
 	digits   = regexp.MustCompile(`[0-9]+`)
 )
 
-// repeats counts a failure and reports whether it came back too often.
+// repeats counts a failure and reports whether it has repeated too often.
 func (o *walkOracle) repeats(id string, e ended) bool {
 	if e.status != core.Fail || e.category != core.Deterministic && e.category != core.Structural {
 		return false
@@ -497,7 +498,7 @@ func (o *walkOracle) repeats(id string, e ended) bool {
 	return o.signatures[key] >= limit
 }
 
-// finish notes what is left at the end.
+// finish stores the results at the end.
 func (o *walkOracle) finish() {
 	fields := core.NewObject(len(o.w.Fields))
 	for _, f := range o.w.Fields {
@@ -508,7 +509,8 @@ func (o *walkOracle) finish() {
 	o.out.State, o.out.Context = fields, objectOf(o.context)
 }
 
-// exit ends the run, or sends it back because of a gate: then it was not reached.
+// exit ends the run, or sends it back because of a gate; in that case the exit does not
+// count as reached.
 func (o *walkOracle) exit(at string) string {
 	open := slices.IndexFunc(o.completed, func(id string) bool {
 		return o.nodes[id].GoalGate && !o.outcomes[id].status.Succeeded()
@@ -533,8 +535,8 @@ func (o *walkOracle) exit(at string) string {
 	return o.goOn(WalkChoice{From: at, To: to, Step: core.StepGoalGate})
 }
 
-// target is where a walk goes on after a node that failed: the first that exists of the
-// targets of the node and of the graph. not is none.
+// target returns the node where a walk continues after a failed node: the first that exists
+// of the targets of the node and of the graph. A target equal to not does not count.
 func (o *walkOracle) target(id, not string) string {
 	n := o.nodes[id]
 	for _, t := range []core.Text{n.RetryTarget, n.FallbackRetryTarget, o.w.Walk.RetryTarget, o.w.Walk.FallbackRetryTarget} {

@@ -9,20 +9,20 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// TestPropertyWalkEqualsOracle: a walk takes the way that the rules say, visit by visit,
-// whatever the limit and however slow its branches are.
+// TestPropertyWalkEqualsOracle checks that a walk follows the rules, visit by visit, at
+// every limit and however slow its branches are.
 func TestPropertyWalkEqualsOracle(t *testing.T) {
 	property(t, graphs(), GenerateWalk, walkFaults)
 }
 
-// TestPropertyWalkHostile is the same for the machine's door.
+// TestPropertyWalkHostile is the same for the interface of the machine.
 func TestPropertyWalkHostile(t *testing.T) {
 	property(t, graphs()/8, GenerateWalk, hostileWalkFaults)
 }
 
 func walkFaults(t *testing.T, g *Graph) []string {
-	// The bare machine first: there a broken invariant is a fault with a seed, in the
-	// engine it is the end of the process.
+	// The bare machine comes first: there, a violated invariant is a fault with a seed; in
+	// the engine it would end the process.
 	if faults := hostileWalk(t, g, Hostile{Seed: g.Seed}, machine.Options{Concurrency: 8, Events: true}); len(faults) > 0 {
 		return faults
 	}
@@ -31,7 +31,7 @@ func walkFaults(t *testing.T, g *Graph) []string {
 	}
 	for _, s := range []Setting{{Concurrency: 1, Timing: 1 + g.Seed}, {InFlight: 2, Timing: 2 + g.Seed}, {Timing: 3 + g.Seed, Silent: true}} {
 		var told []core.Event
-		if s.InFlight > 0 || g.Walk.MaxRetries > 0 { // branches wait for their turn, or for times that are spread at random
+		if s.InFlight > 0 || g.Walk.MaxRetries > 0 { // branches wait for a slot, or have random durations
 			if s.Silent {
 				continue
 			}
@@ -43,7 +43,7 @@ func walkFaults(t *testing.T, g *Graph) []string {
 		}
 		inFlight := s.InFlight
 		if slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.Role == core.RoleHuman }) {
-			inFlight = 0 // who waits for a person holds no slot
+			inFlight = 0 // a node that waits for a person holds no slot
 		}
 		want := OracleWalk(g, s.Timing, told)
 		if want.Walk.Tied {
@@ -67,13 +67,13 @@ func hostileWalkFaults(t *testing.T, g *Graph) []string {
 	return nil
 }
 
-// TestPropertyWalkCancelled cancels walks at any moment: what happened until then is the
-// beginning of the whole walk.
+// TestPropertyWalkCancelled cancels walks at random times: the events until then are a
+// prefix of the complete walk.
 func TestPropertyWalkCancelled(t *testing.T) {
 	cancelled := 0
 	property(t, graphs()/4, GenerateWalk, func(t *testing.T, g *Graph) []string {
 		for i, c := range cruelties(g.Seed) {
-			if (uint64(i)+g.Seed)%3 != 0 { // every one gets its share of graphs
+			if (uint64(i)+g.Seed)%3 != 0 { // each case is used for a part of the graphs
 				continue
 			}
 			c.Cancel, c.Events = 1+int(draw(g.Seed, fmt.Sprint(c))%12), true
@@ -101,7 +101,8 @@ func TestPropertyWalkCancelled(t *testing.T) {
 	}
 }
 
-// walkBeginning lists where a run that was cut short is not the beginning of the whole.
+// walkBeginning lists the differences between a run that was cut short and the beginning of
+// the complete run.
 func walkBeginning(want, got *Run) []string {
 	var d differences
 	w, o := want.Walk, got.Walk

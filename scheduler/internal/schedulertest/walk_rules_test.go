@@ -12,15 +12,15 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// walkRule is a walk worked out by hand: what the oracle and the machine must both come
-// to.
+// walkRule is a handwritten walk with the result that both the oracle and the machine must
+// have.
 type walkRule struct {
 	name, doc string
 	path      string
-	end       string // "success", or the class of the failure and the node where
-	calls     string // "a2 b1"; "" says nothing
-	nodes     string // "a fail"; "" says nothing
-	context   string // "k=1"; "" says nothing, "k=" that there is none. Fields count, too
+	end       string // "success", or the class of the failure and the node where it occurred
+	calls     string // "a2 b1"; "" means no check
+	nodes     string // "a fail"; "" means no check
+	context   string // "k=1"; "" means no check, "k=" means that k is missing. Fields count, too
 }
 
 var walkRules = []walkRule{
@@ -511,7 +511,7 @@ var walkRules = []walkRule{
 		path: "start f m exit", end: "success"},
 }
 
-// check compares what a run came to with what the rule says.
+// check compares the result of a run with the rule.
 func (r *walkRule) check(t *testing.T, who string, out *WalkOutcome, calls map[string]int, context *core.Object) {
 	t.Helper()
 	end := string(out.Status)
@@ -544,7 +544,7 @@ func (r *walkRule) check(t *testing.T, who string, out *WalkOutcome, calls map[s
 	}
 }
 
-// TestWalkRulesOnOracle runs the hand-worked walks through the oracle.
+// TestWalkRulesOnOracle runs the handwritten walks with the oracle.
 func TestWalkRulesOnOracle(t *testing.T) {
 	for _, r := range walkRules {
 		t.Run(r.name, func(t *testing.T) {
@@ -564,7 +564,7 @@ func TestWalkRulesOnOracle(t *testing.T) {
 	}
 }
 
-// byTime orders branches by how long they take.
+// byTime sorts branches by their durations.
 func byTime(s *walkScript, ids []string) []string {
 	long := func(id string) int {
 		if s.handlers[id] == nil {
@@ -579,7 +579,7 @@ func byTime(s *walkScript, ids []string) []string {
 	return slices.SortedStableFunc(slices.Values(ids), func(a, b string) int { return long(a) - long(b) })
 }
 
-// TestWalkRulesOnEngine runs them through the engine, in virtual time.
+// TestWalkRulesOnEngine runs the handwritten walks with the engine, in virtual time.
 func TestWalkRulesOnEngine(t *testing.T) {
 	for _, r := range walkRules {
 		t.Run(r.name, func(t *testing.T) {
@@ -600,7 +600,8 @@ func TestWalkRulesOnEngine(t *testing.T) {
 	}
 }
 
-// TestWalkRulesHostile runs those in which time means nothing through the hostile driver.
+// TestWalkRulesHostile runs the handwritten walks that do not depend on time with the
+// hostile driver.
 func TestWalkRulesHostile(t *testing.T) {
 	for _, r := range walkRules {
 		if strings.Contains(r.doc, "after=") {
@@ -621,7 +622,7 @@ func TestWalkRulesHostile(t *testing.T) {
 					}
 					out := WalkOutcomeOf(p, report, nil)
 					again := r
-					again.calls = "" // those that are lost are made again
+					again.calls = "" // lost calls are repeated
 					again.check(t, fmt.Sprintf("%+v", c), out, nil, out.Context)
 				}
 			}

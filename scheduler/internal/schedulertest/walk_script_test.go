@@ -12,26 +12,27 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// walkScript is a walk worked out by hand: a few lines of text.
+// walkScript is a handwritten walk: a few lines of text.
 //
 //	graph visits=3 target=a          settings of the graph
 //	w attempts=3 does retry retry success | fail
 //	start -> w -> exit
 //	w -> b [when=outcome == 'fail'; weight=2; label=No; restart]
 //
-// A node is declared by its first line; start and exit need none. Behind "does" stand its
-// visits, divided by bars, each with what its attempts do: a status, error, permanent or
-// panic, followed by what else they say, as in fail,transient,k=1 or success,label=No. The
-// last visit is repeated, and so is the last attempt.
+// A node is declared by its first line; start and exit need none. The word "does" is
+// followed by its visits, separated by bars, each with the results of its attempts: a
+// status, error, permanent or panic, followed by other parts of the result, as in
+// fail,transient,k=1 or success,label=No. The last visit repeats, and so does the last
+// attempt.
 type walkScript struct {
 	w        *core.Workflow
 	handlers map[string]*scriptedHandler
 	mu       sync.Mutex
 	calls    map[string]int
-	hasty    bool // nothing takes time
+	hasty    bool // no execution takes time
 }
 
-// scripted reads a script. What it cannot read is a fault of the test.
+// scripted parses a script. A script that it cannot parse is a bug in the test.
 func scripted(doc string) *walkScript {
 	s := &walkScript{w: &core.Workflow{Name: text("script"), Mode: core.ModeWalk, Walk: &core.Walk{}}, handlers: map[string]*scriptedHandler{}}
 	s.node("start kind=start")
@@ -175,8 +176,8 @@ func (s *walkScript) edges(line string) {
 	}
 }
 
-// workflow returns the workflow and the registry of one run, whose calls are counted
-// from now on.
+// workflow returns the workflow and the registry of one run, and resets the counts of
+// calls.
 func (s *walkScript) workflow() (*core.Workflow, *core.Registry) {
 	s.calls = map[string]int{}
 	reg := core.NewRegistry()
@@ -186,7 +187,7 @@ func (s *walkScript) workflow() (*core.Workflow, *core.Registry) {
 	return s.w, reg
 }
 
-// scriptedKind makes the nodes of a role.
+// scriptedKind is the kind of the nodes with a role.
 type scriptedKind struct {
 	s    *walkScript
 	name string
@@ -209,7 +210,7 @@ type scriptedHandler struct {
 	visits [][]string
 }
 
-// Handle does what the script says of this attempt.
+// Handle executes the script for this attempt.
 func (h *scriptedHandler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	h.s.mu.Lock()
 	h.s.calls[in.Node()]++

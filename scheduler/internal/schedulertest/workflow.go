@@ -7,15 +7,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// capLimit is the sum above which a "cap" field refuses a write.
+// capLimit is the sum above which a "cap" field rejects a write.
 const capLimit = 14
 
-// retryBase is the wait before a second attempt. Tests run in virtual time or
-// accept it; it only has to be short.
+// retryBase is the wait before a second attempt. It only has to be short: tests run in
+// virtual time or accept the wait.
 const retryBase = 20 * time.Microsecond
 
-// Workflow returns the graph as a workflow whose handlers record into rec, and
-// the registry it runs with.
+// Workflow returns the graph as a workflow whose handlers record into rec, and the registry
+// it runs with.
 func (g *Graph) Workflow(rec *Recorder) (*core.Workflow, *core.Registry) {
 	rec.begin(g.limits())
 	k := nestedKind{}
@@ -26,7 +26,7 @@ func (g *Graph) Workflow(rec *Recorder) (*core.Workflow, *core.Registry) {
 	return g.workflow(rec, k), reg
 }
 
-// nestedKind makes nodes nested runs.
+// nestedKind is the kind of nodes that are nested runs.
 type nestedKind map[*core.Node]*core.Frame
 
 func (nestedKind) Name() string   { return "nested" }
@@ -75,7 +75,7 @@ func (f Field) decl() core.FieldDecl {
 	return d
 }
 
-// addUpTo is a reducer that can refuse, so that commits have an order to keep.
+// addUpTo is a reducer that can reject a write, so that the order of commits matters.
 func addUpTo(old, v any) (any, error) {
 	sum, _ := old.(int64)
 	n, ok := v.(int64)
@@ -88,7 +88,7 @@ func addUpTo(old, v any) (any, error) {
 	return sum, nil
 }
 
-// declared returns a node as a workflow has it.
+// declared returns a node in the form of a workflow.
 func (g *Graph) declared(n *Node, rec *Recorder, k nestedKind) *core.Node {
 	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
 		OnError: policy(n.Policy, n.Attempts, n.Then), Priority: core.Int{Value: n.Priority}, Join: n.join(),
@@ -139,8 +139,8 @@ func (n *Node) join() *core.Join {
 	return &core.Join{Policy: text(n.Join), Race: n.Race}
 }
 
-// timeout is that of a nested run. One of k nanoseconds stands for k attempts that
-// expire, see expiring.
+// timeout returns the timeout of a nested run. A timeout of k nanoseconds means that k
+// attempts expire, see expiring.
 func (n *Node) timeout() *core.Located[time.Duration] {
 	switch {
 	case n.Expires > 0:
@@ -151,7 +151,7 @@ func (n *Node) timeout() *core.Located[time.Duration] {
 	return nil
 }
 
-// expiring reports whether a nested run with that timeout is over at once.
+// expiring reports whether an attempt of a nested run with that timeout expires at once.
 func expiring(timeout time.Duration, attempt int) bool {
 	return timeout < time.Microsecond && attempt <= int(timeout)
 }
