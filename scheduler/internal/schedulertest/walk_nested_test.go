@@ -109,7 +109,7 @@ func TestNestedWalks(t *testing.T) {
 						continue
 					}
 					for i, e := range events {
-						least := 2 // one may be missing
+						least := 2 // one is the gap in the sequence numbers
 						if i == len(events)-1 {
 							least = 1
 						}
