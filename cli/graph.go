@@ -54,7 +54,7 @@ conditions held.`,
 			case o.Direction == "":
 			case !slices.Contains(draw.Directions, o.Direction):
 				return fmt.Errorf("--direction is %q, want %s", o.Direction, strings.Join(draw.Directions, " or "))
-			case !f.Turns:
+			case !f.HasDirection:
 				return fmt.Errorf("--direction is for mermaid and dot; %s is always drawn from top to bottom", f.Name)
 			}
 			p, ds := check(a.lenient(), args, false)
@@ -95,7 +95,7 @@ func nodeMarks(d *plan.Description, s *story.Story) *draw.Run {
 			nouns[n.ID] = noun
 		}
 	}
-	r := &draw.Run{Title: s.Status, Marks: map[string]draw.Mark{}, Judged: map[[2]string]bool{}, Taken: edgeCounts(d, s)}
+	r := &draw.Run{Title: s.Status, Marks: map[string]draw.Mark{}, Evaluated: map[[2]string]bool{}, Taken: edgeCounts(d, s)}
 	if r.Title == "" {
 		r.Title = "the log stops before the end of the run"
 	}
@@ -124,7 +124,7 @@ func nodeMarks(d *plan.Description, s *story.Story) *draw.Run {
 		m.Text = strings.Join(parts, ", ")
 		r.Marks[id] = m
 		for _, c := range account.Conditions {
-			r.Judged[[2]string{c.From, c.To}] = c.Result
+			r.Evaluated[[2]string{c.From, c.To}] = c.Result
 		}
 	}
 	return r
@@ -132,11 +132,11 @@ func nodeMarks(d *plan.Description, s *story.Story) *draw.Run {
 
 // edgeCounts counts how often a walk took each edge. Edges to and from branches count the visits
 // of their parallel node.
-func edgeCounts(d *plan.Description, s *story.Story) map[draw.Way]int {
+func edgeCounts(d *plan.Description, s *story.Story) map[draw.EdgeKey]int {
 	if !d.Mode.Visits {
 		return nil
 	}
-	counts := map[draw.Way]int{}
+	counts := map[draw.EdgeKey]int{}
 	forks := map[string]*plan.ParallelDescription{}
 	for _, n := range d.Visited() {
 		if n.Parallel != nil {
@@ -145,12 +145,12 @@ func edgeCounts(d *plan.Description, s *story.Story) map[draw.Way]int {
 	}
 	for _, w := range s.Ways {
 		if w.Rule != core.StepJump && w.To != core.End {
-			counts[draw.Way{From: w.From, To: w.To, Label: w.Label, When: w.When}]++
+			counts[draw.EdgeKey{From: w.From, To: w.To, Label: w.Label, When: w.When}]++
 		}
 	}
 	for i := range d.Edges {
 		e := &d.Edges[i]
-		way := draw.Way{From: e.From, To: e.To, Label: e.Label, When: e.When}
+		way := draw.EdgeKey{From: e.From, To: e.To, Label: e.Label, When: e.When}
 		if e.Branch {
 			counts[way] = branchVisits(s, e.To, e.From)
 		}

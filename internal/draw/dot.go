@@ -15,7 +15,7 @@ import (
 // outline. With a run, nodes have the colours of their statuses, and edges that a walk took
 // are green and labelled with how often they were taken.
 func DOT(d *plan.Description, o Options) string {
-	d = asDrawn(d)
+	d = drawable(d)
 	g := &dot{walk: visitedNodes(d), run: o.Run}
 	g.line(0, "digraph %s {", quote(d.Name))
 	if o.Direction != "" {
@@ -70,7 +70,7 @@ func (g *dot) vertex(v *plan.VertexDescription) {
 	if v.Shape == plan.Loop.String() {
 		style = `"rounded,dashed"`
 	}
-	g.line(2, "label=%s; style=%s; fontname=\"sans-serif\";", quote(v.Shape+" "+v.ID, runs(v)), style)
+	g.line(2, "label=%s; style=%s; fontname=\"sans-serif\";", quote(v.Shape+" "+v.ID, runsText(v)), style)
 	for i := range v.Nodes {
 		g.node(2, &v.Nodes[i], v)
 	}
@@ -86,19 +86,19 @@ func (g *dot) vertex(v *plan.VertexDescription) {
 
 func (g *dot) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription) {
 	label := []string{n.ID}
-	if a := about(n); a != "" {
+	if a := kindText(n); a != "" {
 		label = append(label, a)
 	}
 	attributes := ""
 	switch {
 	case v.Shape == plan.FanOut.String():
-		label = append(label, runs(v))
+		label = append(label, runsText(v))
 		attributes = ", shape=box3d, style=solid"
 	case n.Inner != nil:
 		attributes = ", shape=component, style=solid"
 	}
 	if w := g.walk[n.ID]; w != nil {
-		label = append(label, aboutWalk(w)...)
+		label = append(label, walkText(w)...)
 		attributes += dotShapes[w.Role]
 		if w.GoalGate {
 			attributes += ", penwidth=3"

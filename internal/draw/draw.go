@@ -25,8 +25,8 @@ var Formats = []Format{
 type Format struct {
 	Name string
 	Draw func(d *plan.Description, o Options) string
-	// Turns reports whether the format supports Options.Direction.
-	Turns bool
+	// HasDirection reports whether the format supports Options.Direction.
+	HasDirection bool
 }
 
 // Options configure a drawing. The zero value draws a plan from top to bottom.
@@ -102,8 +102,8 @@ func edgeLabel(e *plan.EdgeDescription) string {
 	return text
 }
 
-// runs describes how often a vertex runs: "once", "for each of $.rows, 4 at a time".
-func runs(v *plan.VertexDescription) string {
+// runsText describes how often a vertex runs: "once", "for each of $.rows, 4 at a time".
+func runsText(v *plan.VertexDescription) string {
 	switch v.Shape {
 	case plan.FanOut.String():
 		return "for each of " + v.Source + atATime(v.Concurrency)
@@ -129,9 +129,9 @@ func atATime(n int) string {
 	return ""
 }
 
-// about returns the kind of a node, or the workflow it runs, and its join if that is not
+// kindText returns the kind of a node, or the workflow it runs, and its join if that is not
 // the default.
-func about(n *plan.NodeDescription) string {
+func kindText(n *plan.NodeDescription) string {
 	text := n.Kind
 	if n.Inner != nil {
 		text = "workflow " + n.Inner.Name

@@ -221,11 +221,11 @@ func TestLabelsCoverNothing(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		d := anyDAG(r)
-		run := &draw.Run{Marks: map[string]draw.Mark{"n0": {Status: "fail", Text: "1.2s, 3 of 64 items failed"}}, Taken: map[draw.Way]int{}}
+		run := &draw.Run{Marks: map[string]draw.Mark{"n0": {Status: "fail", Text: "1.2s, 3 of 64 items failed"}}, Taken: map[draw.EdgeKey]int{}}
 		if seed%2 == 0 {
 			d = anyWalk(r)
 			for range r.IntN(4) { // jumps
-				run.Taken[draw.Way{From: fmt.Sprintf("n%d", r.IntN(5)), To: fmt.Sprintf("n%d", r.IntN(5))}] = r.IntN(3)
+				run.Taken[draw.EdgeKey{From: fmt.Sprintf("n%d", r.IntN(5)), To: fmt.Sprintf("n%d", r.IntN(5))}] = r.IntN(3)
 			}
 		}
 		for _, o := range []draw.Options{{}, {Run: run}} {

@@ -18,12 +18,12 @@ import (
 // box is a rectangle to be placed, or a bend of an edge. A bend has the size of the label
 // drawn there, or no size.
 type box struct {
-	w, h  float64
-	tail  float64 // width at its right that does not count for its center
-	level int
-	x, y  float64 // of the upper left corner
-	place int     // index in its row
-	bend  bool
+	w, h   float64
+	tail   float64 // width at its right that does not count for its center
+	level  int
+	x, y   float64 // of the upper left corner
+	column int     // index in its row
+	bend   bool
 }
 
 func (b *box) center() float64 { return b.x + (b.w-b.tail)/2 }
@@ -76,14 +76,14 @@ const sweeps = 12
 func arrange(boxes []box, edges []span) *layout {
 	l := &layout{boxes: boxes}
 	for _, e := range edges {
-		l.chains = append(l.chains, l.cut(e))
+		l.chains = append(l.chains, l.splitEdge(e))
 	}
 	for i := range l.boxes {
 		b := &l.boxes[i]
 		for len(l.rows) <= b.level {
 			l.rows = append(l.rows, nil)
 		}
-		b.place = len(l.rows[b.level])
+		b.column = len(l.rows[b.level])
 		l.rows[b.level] = append(l.rows[b.level], i)
 	}
 	l.ups, l.downs = make([][]neighbour, len(l.boxes)), make([][]neighbour, len(l.boxes))
@@ -92,12 +92,12 @@ func arrange(boxes []box, edges []span) *layout {
 		l.ups[k.down] = append(l.ups[k.down], neighbour{k.up, -k.shift})
 	}
 	l.order()
-	l.spread()
+	l.assignX()
 	return l
 }
 
-// cut divides an edge into links from row to row.
-func (l *layout) cut(e span) []int {
+// splitEdge divides an edge into links from row to row.
+func (l *layout) splitEdge(e span) []int {
 	chain := []int{e.up}
 	bend := func(level int) {
 		l.boxes = append(l.boxes, box{level: level, bend: true})
@@ -132,7 +132,7 @@ func (l *layout) cut(e span) []int {
 // turn, sorts the boxes by the barycentre of their neighbours; the order with the fewest
 // crossings is kept.
 func (l *layout) order() {
-	best, fewest := l.places(), l.crossings()
+	best, fewest := l.columns(), l.crossings()
 	for i := 0; i < sweeps && fewest > 0; i++ {
 		if i%2 == 0 {
 			for r := 1; r < len(l.rows); r++ {
@@ -144,21 +144,21 @@ func (l *layout) order() {
 			}
 		}
 		if n := l.crossings(); n < fewest {
-			best, fewest = l.places(), n
+			best, fewest = l.columns(), n
 		}
 	}
 	for i := range l.boxes {
-		l.boxes[i].place = best[i]
+		l.boxes[i].column = best[i]
 	}
 	for _, row := range l.rows {
-		slices.SortFunc(row, func(a, b int) int { return cmp.Compare(l.boxes[a].place, l.boxes[b].place) })
+		slices.SortFunc(row, func(a, b int) int { return cmp.Compare(l.boxes[a].column, l.boxes[b].column) })
 	}
 }
 
-func (l *layout) places() []int {
+func (l *layout) columns() []int {
 	out := make([]int, len(l.boxes))
 	for i := range l.boxes {
-		out[i] = l.boxes[i].place
+		out[i] = l.boxes[i].column
 	}
 	return out
 }
@@ -167,18 +167,18 @@ func (l *layout) sortRow(r int, neighbours [][]neighbour) {
 	row := l.rows[r]
 	mean := make(map[int]float64, len(row))
 	for _, b := range row {
-		mean[b] = float64(l.boxes[b].place)
+		mean[b] = float64(l.boxes[b].column)
 		if list := neighbours[b]; len(list) > 0 {
 			sum := 0
 			for _, n := range list {
-				sum += l.boxes[n.box].place
+				sum += l.boxes[n.box].column
 			}
 			mean[b] = float64(sum) / float64(len(list))
 		}
 	}
 	slices.SortStableFunc(row, func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
 	for i, b := range row {
-		l.boxes[b].place = i
+		l.boxes[b].column = i
 	}
 }
 
@@ -192,7 +192,7 @@ func (l *layout) crossings() int {
 		for _, b := range l.byPlace(r) {
 			downs := make([]int, 0, len(l.downs[b]))
 			for _, d := range l.downs[b] {
-				downs = append(downs, l.boxes[d.box].place)
+				downs = append(downs, l.boxes[d.box].column)
 			}
 			for _, at := range downs {
 				n += total
@@ -213,24 +213,24 @@ func (l *layout) crossings() int {
 
 func (l *layout) byPlace(r int) []int {
 	row := slices.Clone(l.rows[r])
-	slices.SortFunc(row, func(a, b int) int { return cmp.Compare(l.boxes[a].place, l.boxes[b].place) })
+	slices.SortFunc(row, func(a, b int) int { return cmp.Compare(l.boxes[a].column, l.boxes[b].column) })
 	return row
 }
 
-// spread sets the x of each box: it packs the rows to the left, and then moves boxes
+// assignX sets the x of each box: it packs the rows to the left, and then moves boxes
 // towards their neighbours above and below in turn.
-func (l *layout) spread() {
+func (l *layout) assignX() {
 	for r := range l.rows {
 		l.draw(r, func(int) (float64, bool) { return 0, false })
 	}
 	for i := range sweeps {
 		if i%2 == 0 {
 			for r := range l.rows {
-				l.draw(r, l.towards(l.ups))
+				l.draw(r, l.barycentre(l.ups))
 			}
 		} else {
 			for r := len(l.rows) - 1; r >= 0; r-- {
-				l.draw(r, l.towards(l.downs))
+				l.draw(r, l.barycentre(l.downs))
 			}
 		}
 	}
@@ -243,9 +243,9 @@ func (l *layout) spread() {
 	}
 }
 
-// towards returns a function that returns the preferred center of a box, and false if the
+// barycentre returns a function that returns the preferred center of a box, and false if the
 // box has no neighbours.
-func (l *layout) towards(neighbours [][]neighbour) func(b int) (float64, bool) {
+func (l *layout) barycentre(neighbours [][]neighbour) func(b int) (float64, bool) {
 	return func(b int) (float64, bool) {
 		list := neighbours[b]
 		if len(list) == 0 {
@@ -259,10 +259,10 @@ func (l *layout) towards(neighbours [][]neighbour) func(b int) (float64, bool) {
 	}
 }
 
-// draw places one row. wish returns the preferred center of a box. Boxes that would overlap
+// draw places one row. preferred returns the preferred center of a box. Boxes that would overlap
 // form blocks, and the position of a block minimizes the squared distances to the wishes of
 // its boxes. Bends have a higher weight, so that long edges become straight.
-func (l *layout) draw(r int, wish func(b int) (float64, bool)) {
+func (l *layout) draw(r int, preferred func(b int) (float64, bool)) {
 	type block struct {
 		first       int     // index of its first box
 		at          float64 // x of the left side of that box
@@ -280,18 +280,18 @@ func (l *layout) draw(r int, wish func(b int) (float64, bool)) {
 			}
 			offset[i] = offset[i-1] + before.w + gap
 		}
-		want, given := wish(b)
+		target, given := preferred(b)
 		weight := 0.1
 		if given {
 			if weight = 1; l.boxes[b].bend {
 				weight = 4
 			}
 		}
-		want -= (l.boxes[b].w-l.boxes[b].tail)/2 + offset[i]               // for a row that begins at 0
+		target -= (l.boxes[b].w-l.boxes[b].tail)/2 + offset[i]             // for a row that begins at 0
 		if len(blocks) > 0 && len(l.ups[b]) == 0 && len(l.downs[b]) == 0 { // a box without neighbours stays close to the one before it
-			want, weight = blocks[len(blocks)-1].at, 0.001
+			target, weight = blocks[len(blocks)-1].at, 0.001
 		}
-		blocks = append(blocks, block{i, want, want * weight, weight})
+		blocks = append(blocks, block{i, target, target * weight, weight})
 		for n := len(blocks); n > 1 && blocks[n-1].at < blocks[n-2].at; n-- {
 			a := &blocks[n-2]
 			a.sum, a.weight = a.sum+blocks[n-1].sum, a.weight+blocks[n-1].weight
@@ -330,9 +330,9 @@ func (l *layout) shifts() []float64 {
 	return out
 }
 
-// stack sets the y of each row, with above(row) pixels above it, and returns the total
+// assignY sets the y of each row, with above(row) pixels above it, and returns the total
 // height.
-func (l *layout) stack(above func(row int) float64) float64 {
+func (l *layout) assignY(above func(row int) float64) float64 {
 	y := 0.0
 	for r, row := range l.rows {
 		y += above(r)

@@ -19,7 +19,7 @@ import (
 // outline. With a run, nodes have the colours of their statuses, and edges that a walk took
 // are thick and labelled with how often they were taken.
 func Mermaid(d *plan.Description, o Options) string {
-	d = asDrawn(d)
+	d = drawable(d)
 	m := &mermaid{walk: visitedNodes(d), run: o.Run}
 	if o.Title != "" || o.Run != nil {
 		m.line(0, "---\ntitle: %s\n---", strconv.Quote(strings.ReplaceAll(safe(o.title(d)), "%%", "%")))
@@ -58,7 +58,7 @@ func (m *mermaid) vertex(v *plan.VertexDescription) {
 		m.node(1, &v.Nodes[0], v)
 		return
 	}
-	m.line(1, `subgraph %s["%s"]`, mermaidID(v.ID), mermaidText(v.Shape+" "+v.ID+": "+runs(v)))
+	m.line(1, `subgraph %s["%s"]`, mermaidID(v.ID), mermaidText(v.Shape+" "+v.ID+": "+runsText(v)))
 	for i := range v.Nodes {
 		m.node(2, &v.Nodes[i], v)
 	}
@@ -76,13 +76,13 @@ func (m *mermaid) vertex(v *plan.VertexDescription) {
 
 func (m *mermaid) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription) {
 	label := mermaidText(n.ID)
-	if a := about(n); a != "" {
+	if a := kindText(n); a != "" {
 		label += "<br/>" + mermaidText(a)
 	}
 	from, to := "[", "]"
 	switch {
 	case v.Shape == plan.FanOut.String():
-		label += "<br/>" + mermaidText(runs(v))
+		label += "<br/>" + mermaidText(runsText(v))
 		from, to = "{{", "}}"
 	case n.Inner != nil:
 		from, to = "[[", "]]"
@@ -92,7 +92,7 @@ func (m *mermaid) node(depth int, n *plan.NodeDescription, v *plan.VertexDescrip
 	}
 	w := m.walk[n.ID]
 	if w != nil {
-		for _, line := range aboutWalk(w) {
+		for _, line := range walkText(w) {
 			label += "<br/>" + mermaidText(line)
 		}
 		if shape, ok := mermaidShapes[w.Role]; ok {

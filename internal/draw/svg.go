@@ -24,10 +24,10 @@ type Mark struct {
 type Run struct {
 	Title string
 	Marks map[string]Mark
-	// Judged holds the results of conditions, by the ends of their edges.
-	Judged map[[2]string]bool
+	// Evaluated holds the results of conditions, by the ends of their edges.
+	Evaluated map[[2]string]bool
 	// Taken counts how often a walk took each edge.
-	Taken map[Way]int
+	Taken map[EdgeKey]int
 }
 
 // Classes of nodes in addition to their statuses.
@@ -55,12 +55,12 @@ func (r *Run) class(id string) string {
 	return unreached
 }
 
-// dead reports whether an edge of a dag was not taken: its condition was false, or it does
+// notTaken reports whether an edge of a dag was not taken: its condition was false, or it does
 // not accept the status of its source. A condition that was true ends a chain of skipped
 // nodes.
-func (r *Run) dead(e *plan.EdgeDescription) bool {
-	if judged, ok := r.Judged[[2]string{e.From, e.To}]; ok {
-		return !judged
+func (r *Run) notTaken(e *plan.EdgeDescription) bool {
+	if evaluated, ok := r.Evaluated[[2]string{e.From, e.To}]; ok {
+		return !evaluated
 	}
 	switch r.class(e.From) {
 	case core.Success.String(), core.PartialSuccess.String():
@@ -81,9 +81,9 @@ func (r *Run) taken(e *plan.EdgeDescription) int {
 	case r == nil:
 		return 0
 	case isGateEdge(e):
-		return r.Taken[Way{From: e.From, To: e.To}]
+		return r.Taken[EdgeKey{From: e.From, To: e.To}]
 	}
-	return r.Taken[Way{e.From, e.To, e.Label, e.When}]
+	return r.Taken[EdgeKey{e.From, e.To, e.Label, e.When}]
 }
 
 // edgeLabel returns the label of an edge. With a run, it includes how often the edge was
@@ -96,9 +96,9 @@ func (r *Run) edgeLabel(e *plan.EdgeDescription) string {
 	return label
 }
 
-// Way identifies an edge of a walk; two nodes may have several edges between them. A jump
+// EdgeKey identifies an edge of a walk; two nodes may have several edges between them. A jump
 // has no label and no condition.
-type Way struct{ From, To, Label, When string }
+type EdgeKey struct{ From, To, Label, When string }
 
 // SVG draws a self-contained picture: it opens in any browser, on light or dark pages.
 // Levels go from top to bottom. A fan-out is a stack, a pipeline a box of stages, a loop a
@@ -106,7 +106,7 @@ type Way struct{ From, To, Label, When string }
 // are dashed. In a walk, the start and the exit are round, conditional nodes have pointed
 // sides, human gates slanted sides, and back edges lead from below to above.
 func SVG(d *plan.Description, o Options) string {
-	d = asDrawn(d)
+	d = drawable(d)
 	s := &svg{d: d, run: o.Run, walk: visitedNodes(d), title: o.title(d)}
 	s.jumps()
 	s.measure()
@@ -143,9 +143,9 @@ type svgVertex struct {
 
 // The back edge of a loop passes below its members, and its label is below the line.
 const (
-	again      = "again"
-	againDepth = 14.0
-	againFrom  = padX
+	backLabel = "again"
+	backDepth = 14.0
+	backInset = padX
 )
 
 type svg struct {
@@ -195,17 +195,17 @@ func (s *svg) measure() {
 // node returns a node with the lines of its box.
 func (s *svg) node(v *plan.VertexDescription, n *plan.NodeDescription) svgNode {
 	lines := []string{n.ID}
-	if a := about(n); a != "" {
+	if a := kindText(n); a != "" {
 		lines = append(lines, a)
 	}
 	if v.Shape == plan.FanOut.String() {
-		lines = append(lines, runs(v))
+		lines = append(lines, runsText(v))
 	}
 	if m := s.mark(n.ID); m.Text != "" {
 		lines = append(lines, m.Text)
 	}
 	if w := s.walk[n.ID]; w != nil {
-		lines = slices.Insert(lines, min(len(lines), 2), aboutWalk(w)...)
+		lines = slices.Insert(lines, min(len(lines), 2), walkText(w)...)
 	}
 	out := svgNode{n: n, h: 2*padY + float64(len(lines))*lineHeight - 4}
 	for i, line := range lines {
@@ -218,14 +218,14 @@ func (s *svg) node(v *plan.VertexDescription, n *plan.NodeDescription) svgNode {
 		out.w = max(out.w, font.width(line)+2*padX)
 	}
 	if w := s.walk[n.ID]; w != nil {
-		out.slant = slants[w.Role]
+		out.slant = slantWidths[w.Role]
 		out.w += 2 * out.slant
 	}
 	return out
 }
 
-// slants maps the roles of nodes in a walk to the width by which their sides project.
-var slants = map[string]float64{
+// slantWidths maps the roles of nodes in a walk to the width by which their sides project.
+var slantWidths = map[string]float64{
 	core.RoleStart.String(): 6, core.RoleExit.String(): 6, core.RoleConditional.String(): 16, core.RoleHuman.String(): 10, core.RoleParallel.String(): 0,
 }
 
@@ -242,7 +242,7 @@ func clipped(s string, most int) string {
 
 // line places the members of a unit side by side, below its head.
 func (v *svgVertex) line(s *svg) (w, h float64) {
-	v.head = clipped(safe(v.v.Shape+" "+v.v.ID+": "+runs(v.v)), 2*maxLine)
+	v.head = clipped(safe(v.v.Shape+" "+v.v.ID+": "+runsText(v.v)), 2*maxLine)
 	if m := s.mark(v.v.ID); m.Text != "" {
 		v.head += "  ·  " + clipped(safe(m.Text), maxLine)
 	}
@@ -256,9 +256,9 @@ func (v *svgVertex) line(s *svg) (w, h float64) {
 	}
 	foot := padY
 	if v.v.Shape == plan.Loop.String() {
-		foot += againDepth + lineHeight
+		foot += backDepth + lineHeight
 	}
-	return max(x-arrow+padX, headFont.width(v.head)+2*padX, againFrom+noteFont.width(again)+padX), headHeight + 4 + height + foot
+	return max(x-arrow+padX, headFont.width(v.head)+2*padX, backInset+noteFont.width(backLabel)+padX), headHeight + 4 + height + foot
 }
 
 func (s *svg) mark(id string) Mark { return s.run.mark(id) }
@@ -359,10 +359,10 @@ func (s *svg) unit(v *svgVertex, b *box) {
 	}
 	first, last := &v.nodes[0], &v.nodes[len(v.nodes)-1]
 	from, to := last.x+last.w*0.7, first.x+first.w*0.3
-	y := first.y + max(first.h, last.h) + againDepth
+	y := first.y + max(first.h, last.h) + backDepth
 	s.printf(`<path class="edge again" marker-end="url(#head)" d="M%.1f,%.1f V%.1f Q%.1f,%.1f %.1f,%.1f H%.1f Q%.1f,%.1f %.1f,%.1f V%.1f"/>`+"\n",
 		from, last.y+last.h, y-6, from, y, from-6, y, to+6, to, y, to, y-6, first.y+first.h+2)
-	s.printf(`<text class="note" x="%.1f" y="%.1f">%s</text>`+"\n", againFrom, y+lineHeight-3, again)
+	s.printf(`<text class="note" x="%.1f" y="%.1f">%s</text>`+"\n", backInset, y+lineHeight-3, backLabel)
 }
 
 // class returns the CSS class for the status of a node in the run.

@@ -79,9 +79,9 @@ func TestArrange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		boxes, edges := graph(t)
 		l := arrange(slices.Clone(boxes), edges)
-		l.stack(func(int) float64 { return 10 })
+		l.assignY(func(int) float64 { return 10 })
 		again := arrange(slices.Clone(boxes), edges)
-		again.stack(func(int) float64 { return 10 })
+		again.assignY(func(int) float64 { return 10 })
 		for i := range l.boxes {
 			a := &l.boxes[i]
 			if *a != again.boxes[i] {
@@ -126,7 +126,7 @@ func TestCrossings(t *testing.T) {
 				if l.boxes[a.up].level != l.boxes[b.up].level {
 					continue
 				}
-				up, down := l.boxes[a.up].place-l.boxes[b.up].place, l.boxes[a.down].place-l.boxes[b.down].place
+				up, down := l.boxes[a.up].column-l.boxes[b.up].column, l.boxes[a.down].column-l.boxes[b.down].column
 				if up < 0 && down > 0 || up > 0 && down < 0 {
 					want++
 				}
@@ -198,15 +198,15 @@ func TestDeadEdges(t *testing.T) {
 			r := &Run{Marks: map[string]Mark{"a": {Status: status}}}
 			e := plan.EdgeDescription{From: "a", To: "b", On: tt.on}
 			want := status == "" || !slices.Contains(strings.Fields(tt.live), status)
-			if got := r.dead(&e); got != want {
+			if got := r.notTaken(&e); got != want {
 				t.Errorf("on %q after %q: dead %v, want %v", tt.on, status, got, want)
 			}
-			r.Judged = map[[2]string]bool{{"a", "b"}: false}
-			if !r.dead(&e) {
+			r.Evaluated = map[[2]string]bool{{"a", "b"}: false}
+			if !r.notTaken(&e) {
 				t.Errorf("on %q after %q: an edge with a false condition is taken", tt.on, status)
 			}
-			r.Judged = map[[2]string]bool{{"a", "b"}: true}
-			if r.dead(&e) {
+			r.Evaluated = map[[2]string]bool{{"a", "b"}: true}
+			if r.notTaken(&e) {
 				t.Errorf("on %q after %q: an edge with a true condition is not taken", tt.on, status)
 			}
 		}

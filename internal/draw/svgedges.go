@@ -47,7 +47,7 @@ func (s *svg) edge(i int) string {
 			class += " dead"
 		}
 	default:
-		if s.run.dead(e) {
+		if s.run.notTaken(e) {
 			class += " dead"
 		}
 	}
@@ -143,8 +143,8 @@ func (s *svg) pill(i int, x, y float64) string {
 	label, w := s.edgeText(i), s.labelWidth(i)
 	class := "pill"
 	if e := &s.d.Edges[i]; s.run != nil {
-		if judged, ok := s.run.Judged[[2]string{e.From, e.To}]; ok {
-			class += map[bool]string{true: " true", false: " false"}[judged]
+		if evaluated, ok := s.run.Evaluated[[2]string{e.From, e.To}]; ok {
+			class += map[bool]string{true: " true", false: " false"}[evaluated]
 		}
 		if s.taken(i) > 0 {
 			class += " true"
@@ -165,7 +165,7 @@ func (s *svg) jumps() {
 		return
 	}
 	s.jumped = len(s.d.Edges)
-	for _, w := range slices.SortedFunc(maps.Keys(s.run.Taken), func(a, b Way) int {
+	for _, w := range slices.SortedFunc(maps.Keys(s.run.Taken), func(a, b EdgeKey) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	}) {
 		known := slices.ContainsFunc(s.d.Edges, func(e plan.EdgeDescription) bool {

@@ -18,7 +18,7 @@ func (s *svg) place() {
 	// The space between two rows grows with the distance that edges move sideways there, so
 	// that no edge becomes flat.
 	shifts := s.l.shifts()
-	s.h = s.l.stack(func(row int) float64 {
+	s.h = s.l.assignY(func(row int) float64 {
 		if row == 0 {
 			return 0
 		}

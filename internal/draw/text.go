@@ -57,15 +57,15 @@ func plural(n int, what string) string {
 func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescription, walk *plan.WalkNodeDescription, run *Run) *tree.Tree {
 	if !isUnit(v) {
 		label := mark(v) + nodeLabel(&v.Nodes[0])
-		if about := aboutWalk(walk); len(about) > 0 {
+		if about := walkText(walk); len(about) > 0 {
 			label += ": " + strings.Join(about, ", ")
 		}
 		if v.Shape == plan.FanOut.String() {
-			label += " " + runs(v)
+			label += " " + runsText(v)
 		}
 		return nodeTree(label, &v.Nodes[0], edges, run)
 	}
-	t := branch(mark(v) + v.Shape + " " + v.ID + ": " + runs(v))
+	t := branch(mark(v) + v.Shape + " " + v.ID + ": " + runsText(v))
 	for i := range v.Nodes {
 		t.Child(nodeTree(nodeLabel(&v.Nodes[i]), &v.Nodes[i], edges, run))
 	}
@@ -90,7 +90,7 @@ func nodeLabel(n *plan.NodeDescription) string {
 	if n.Inner != nil {
 		label = "⊞ " + label
 	}
-	if a := about(n); a != "" {
+	if a := kindText(n); a != "" {
 		label += " (" + a + ")"
 	}
 	return label

@@ -9,10 +9,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// asDrawn returns the description that pictures show. In modes that visit nodes, each node
+// drawable returns the description that pictures show. In modes that visit nodes, each node
 // is below all nodes that lead to it, except by back edges, and there are additional edges
 // from the exit to the nodes to which goal gates send the walk.
-func asDrawn(d *plan.Description) *plan.Description {
+func drawable(d *plan.Description) *plan.Description {
 	if !d.Mode.Visits {
 		return d
 	}
@@ -134,8 +134,8 @@ func visitedNodes(d *plan.Description) map[string]*plan.WalkNodeDescription {
 	return nodes
 }
 
-// aboutWalk describes the properties of a node in its walk: "goal gate", "k_of_n(2)".
-func aboutWalk(n *plan.WalkNodeDescription) []string {
+// walkText describes the properties of a node in its walk: "goal gate", "k_of_n(2)".
+func walkText(n *plan.WalkNodeDescription) []string {
 	var parts []string
 	if n == nil {
 		return nil

@@ -24,11 +24,11 @@ func TestAnyWalk(t *testing.T) {
 			role := []core.Role{core.RoleStage, core.RoleConditional, core.RoleHuman}[r.IntN(3)]
 			d.Ways.Nodes = append(d.Ways.Nodes, plan.WalkNodeDescription{ID: id, Role: role.String()})
 		}
-		run := &draw.Run{Taken: map[draw.Way]int{{From: "n0", To: "n1"}: 2, {From: "n1", To: "gone"}: 1}}
+		run := &draw.Run{Taken: map[draw.EdgeKey]int{{From: "n0", To: "n1"}: 2, {From: "n1", To: "gone"}: 1}}
 		for i := range r.IntN(3 * n) {
 			e := plan.EdgeDescription{From: fmt.Sprintf("n%d", r.IntN(n)), To: fmt.Sprintf("n%d", r.IntN(n)), Label: fmt.Sprintf("e%d", i)}
 			d.Edges = append(d.Edges, e)
-			run.Taken[draw.Way{From: e.From, To: e.To, Label: e.Label}] = i
+			run.Taken[draw.EdgeKey{From: e.From, To: e.To, Label: e.Label}] = i
 		}
 		for _, f := range draw.Formats {
 			picture := f.Draw(d, draw.Options{})

@@ -173,7 +173,7 @@ func TestNewMode(t *testing.T) {
 	if again := flowPlan(t, flowMode); p.Fingerprint() != again.Fingerprint() {
 		t.Error("the fingerprint differs between two plans of one workflow")
 	}
-	taken := &draw.Run{Taken: map[draw.Way]int{{From: "s", To: "a"}: 7}}
+	taken := &draw.Run{Taken: map[draw.EdgeKey]int{{From: "s", To: "a"}: 7}}
 	if got := draw.SVG(d, draw.Options{Run: taken}); !strings.Contains(got, "×7") || strings.Contains(got, "level 0") {
 		t.Errorf("the SVG counts no edges or has levels:\n%s", got)
 	}
