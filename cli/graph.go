@@ -143,7 +143,7 @@ func edgeCounts(d *plan.Description, s *story.Story) map[draw.EdgeKey]int {
 			forks[n.ID] = n.Parallel
 		}
 	}
-	for _, w := range s.Ways {
+	for _, w := range s.Steps {
 		if w.Rule != core.StepJump && w.To != core.End {
 			counts[draw.EdgeKey{From: w.From, To: w.To, Label: w.Label, When: w.When}]++
 		}

@@ -134,7 +134,7 @@ func detail(e *core.Event) string {
 
 // routeReason describes why a walk took an edge.
 func routeReason(e *core.Event) string {
-	text := story.Way(e.Step, e.Reason)
+	text := story.StepText(e.Step, e.Reason)
 	if e.Label != "" {
 		text = fmt.Sprintf("%q  ", e.Label) + text
 	}

@@ -60,14 +60,14 @@ func paceText(p *pace.Pace, now time.Time) string {
 	if p.Of > 0 {
 		parts[0] += " of " + pace.Count(p.Of)
 	}
-	if part, ok := p.Part(); ok {
+	if part, ok := p.Fraction(); ok {
 		parts = append(parts, strings.TrimSpace(pace.Percent(part)))
 	}
 	if rate, ok := p.Rate(now); ok {
 		parts = append(parts, pace.Rate(rate))
 	}
-	if left, ok := p.Left(now); ok {
-		parts = append(parts, pace.Left(left))
+	if left, ok := p.Remaining(now); ok {
+		parts = append(parts, pace.Remaining(left))
 	}
 	return strings.Join(parts, "  ")
 }

@@ -88,7 +88,7 @@ func (a *app) why(s *story.Story, node string, asJSON bool) error {
 		if _, err := os.Stat(node); err == nil {
 			return fail(exitUsage, "%s is a file, and the node comes before it: wavefold why NODE %s --events …, or no node and no file for all that went wrong", node, node)
 		}
-		if len(s.Ways) > 0 {
+		if len(s.Steps) > 0 {
 			return fail(exitUsage, "node %q is not in the events: the walk never reached it, or has no such node%s; with the workflow there is more to see: wavefold why %s FILE.dot --events …", node, hintFor(node, s.Nodes()), node)
 		}
 		return fail(exitUsage, "node %q is not in the events: it was never reached, or the workflow has no such node%s", node, hintFor(node, s.Nodes()))
@@ -105,7 +105,7 @@ func (a *app) why(s *story.Story, node string, asJSON bool) error {
 }
 
 func (a *app) troubles(s *story.Story, asJSON bool) error {
-	list := s.Troubles()
+	list := s.Unsuccessful()
 	if asJSON {
 		if list == nil {
 			list = []*story.Account{}
@@ -134,7 +134,7 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 // ownError prints the error of a run that failed although none of its nodes did, for
 // example because a merge failed.
 func (a *app) ownError(s *story.Story, list []*story.Account) {
-	if s.Error != "" && len(s.Ways) > 0 {
+	if s.Error != "" && len(s.Steps) > 0 {
 		tty.Fprintf(a.Out, "the walk could not continue: %s\n", s.Error)
 		return
 	}

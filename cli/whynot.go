@@ -46,7 +46,7 @@ func (a *app) whyNot(s *story.Story, node string, file []string) error {
 func gateJumps(s *story.Story, node string) []string {
 	var lines []string
 	counts := map[string]int{}
-	for _, w := range s.Ways {
+	for _, w := range s.Steps {
 		if w.From == node && w.Rule == core.StepGoalGate {
 			line := fmt.Sprintf("the walk had reached it and went back to %s: %s", w.To, w.Why())
 			if counts[line]++; counts[line] == 1 {
@@ -106,7 +106,7 @@ func alternatives(s *story.Story, e *plan.EdgeDescription) []string {
 		head += fmt.Sprintf(" (%s)", way)
 	}
 	var went []string
-	for _, w := range s.Ways {
+	for _, w := range s.Steps {
 		if w.From != e.From {
 			continue
 		}

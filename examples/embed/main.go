@@ -35,7 +35,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	places := make(chan struct{}, 2) // limits the batches in flight
+	slots := make(chan struct{}, 2) // limits the batches in flight
 	answers := make(chan chan string, 16)
 	printed := make(chan struct{})
 	go func() {
@@ -47,9 +47,9 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	err = batches(ctx, in, func(orders []pricing.Order) {
 		answer := make(chan string, 1)
 		answers <- answer
-		places <- struct{}{}
+		slots <- struct{}{}
 		go func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			answer <- s.Handle(ctx, orders)
 		}()
 	})

@@ -260,7 +260,7 @@ func (l *layout) barycentre(neighbours [][]neighbour) func(b int) (float64, bool
 }
 
 // draw places one row. preferred returns the preferred center of a box. Boxes that would overlap
-// form blocks, and the position of a block minimizes the squared distances to the wishes of
+// form blocks, and the position of a block minimizes the squared distances to the preferred centers of
 // its boxes. Bends have a higher weight, so that long edges become straight.
 func (l *layout) draw(r int, preferred func(b int) (float64, bool)) {
 	type block struct {

@@ -60,7 +60,7 @@ func (cs checkers) build(t reflect.Type) checker {
 	case reflect.Uint, reflect.Uint64, reflect.Uintptr:
 		return checkUint
 	case reflect.Interface:
-		return checkHeld
+		return checkInterface
 	case reflect.Slice, reflect.Array:
 		return cs.list(t)
 	case reflect.Map:
@@ -68,7 +68,7 @@ func (cs checkers) build(t reflect.Type) checker {
 	case reflect.Struct:
 		return cs.structure(t)
 	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
-		return func(reflect.Value, int) error { return unusable(t) }
+		return func(reflect.Value, int) error { return usableError(t) }
 	}
 	return nil
 }
@@ -105,8 +105,8 @@ func checkUint(v reflect.Value, _ int) error {
 	return nil
 }
 
-// checkHeld checks the value in an interface.
-func checkHeld(v reflect.Value, depth int) error {
+// checkInterface checks the value in an interface.
+func checkInterface(v reflect.Value, depth int) error {
 	if v.IsNil() {
 		return nil
 	}
@@ -119,9 +119,9 @@ func checkHeld(v reflect.Value, depth int) error {
 	case float64:
 		return checkFloat(v.Elem(), depth)
 	case []any:
-		return checkList(checkHeld, v.Elem(), depth)
+		return checkList(checkInterface, v.Elem(), depth)
 	case map[string]any:
-		return checkMap(checkHeld, v.Elem(), depth)
+		return checkMap(checkInterface, v.Elem(), depth)
 	}
 	if check := (checkers{}).of(v.Elem().Type()); check != nil {
 		return check(v.Elem(), depth)
@@ -160,7 +160,7 @@ func (cs checkers) list(t reflect.Type) checker {
 func checkList(element checker, v reflect.Value, depth int) error {
 	for i := range v.Len() {
 		if err := element(v.Index(i), depth+1); err != nil {
-			return within(fmt.Sprintf("[%d]", i), err)
+			return addPath(fmt.Sprintf("[%d]", i), err)
 		}
 	}
 	return nil
@@ -198,7 +198,7 @@ func checkMap(element checker, v reflect.Value, depth int) error {
 		}
 	}
 	if first != nil {
-		return within(at, first)
+		return addPath(at, first)
 	}
 	return nil
 }
@@ -237,15 +237,15 @@ func (cs checkers) structure(t reflect.Type) checker {
 				f = f.FieldByIndex(p.index[1:])
 			}
 			if err := p.check(f, depth+1); err != nil {
-				return within(p.name, err)
+				return addPath(p.name, err)
 			}
 		}
 		return nil
 	}
 }
 
-// within adds the position in a value to an error.
-func within(place string, err error) error {
+// addPath adds the position in a value to an error.
+func addPath(place string, err error) error {
 	if _, ok := err.(deepError); ok {
 		return err
 	}

@@ -143,7 +143,7 @@ func TestForeign(t *testing.T) {
 		reflect.TypeFor[map[key]int]():      true,
 		reflect.TypeFor[map[string]picky](): true,
 	} {
-		if New(typ).Foreign() != want {
+		if New(typ).HasUserMethods() != want {
 			t.Errorf("%s: want %t", typ, want)
 		}
 	}

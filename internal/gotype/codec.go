@@ -18,7 +18,7 @@ type Codec struct {
 	// return it. Types inside others are checked when a value is used.
 	Err error
 
-	foreign bool
+	hasUserMethods bool
 
 	copy   core.Copier
 	check  checker // nil for types all of whose values have a JSON form
@@ -28,10 +28,10 @@ type Codec struct {
 
 // New builds the codec of a type.
 func New(t reflect.Type) *Codec {
-	if err := unusable(t); err != nil {
+	if err := usableError(t); err != nil {
 		return &Codec{Err: err}
 	}
-	return &Codec{foreign: foreign(t, map[reflect.Type]bool{}), copy: core.NewCopier(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
+	return &Codec{hasUserMethods: hasUserMethods(t, map[reflect.Type]bool{}), copy: core.NewCopier(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
 }
 
 // Flat reports whether an assignment copies a value of the type.
@@ -73,9 +73,9 @@ func (c *Codec) Checker() func(v any) error {
 	return func(v any) error { return c.check(reflect.ValueOf(v), 0) }
 }
 
-// Foreign reports whether user code may run when a value is decoded or encoded: methods of
+// HasUserMethods reports whether user code may run when a value is decoded or encoded: methods of
 // the type or of a type that it contains.
-func (c *Codec) Foreign() bool { return c.foreign }
+func (c *Codec) HasUserMethods() bool { return c.hasUserMethods }
 
 // As decodes a run-time value as a T.
 func As[T any](c *Codec, v any) (T, error) {
@@ -84,8 +84,8 @@ func As[T any](c *Codec, v any) (T, error) {
 	return x, err
 }
 
-// unusable returns an error if no value of a type can be part of a state.
-func unusable(t reflect.Type) error {
+// usableError returns an error if no value of a type can be part of a state.
+func usableError(t reflect.Type) error {
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
 		return fmt.Errorf("%s has no JSON form", t)

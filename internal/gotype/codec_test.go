@@ -82,18 +82,18 @@ func roundTrip[T any](t *testing.T) {
 	t.Helper()
 	c, declared := New(reflect.TypeFor[T]()), Of(reflect.TypeFor[T]())
 	check := func(v T) bool {
-		form, err := core.Canonical(v)
+		runtimeValue, err := core.Canonical(v)
 		if err != nil {
 			return true // an integer above int64
 		}
-		if err := declared.Check(form); err != nil {
-			t.Errorf("%T: the declared type refuses %s: %v", v, core.JSON(form), err)
+		if err := declared.Check(runtimeValue); err != nil {
+			t.Errorf("%T: the declared type refuses %s: %v", v, core.JSON(runtimeValue), err)
 		}
 		encoded, err := c.Encode(reflect.ValueOf(&v).Elem())
-		if err != nil || !core.Equal(encoded, form) || core.JSON(encoded) != core.JSON(form) && !strings.Contains(core.JSON(encoded), ".0") {
-			t.Errorf("%T: encoded %s, %v\nwant %s", v, core.JSON(encoded), err, core.JSON(form))
+		if err != nil || !core.Equal(encoded, runtimeValue) || core.JSON(encoded) != core.JSON(runtimeValue) && !strings.Contains(core.JSON(encoded), ".0") {
+			t.Errorf("%T: encoded %s, %v\nwant %s", v, core.JSON(encoded), err, core.JSON(runtimeValue))
 		}
-		got, err := As[T](c, form)
+		got, err := As[T](c, runtimeValue)
 		if err != nil || core.JSON(got) != core.JSON(v) {
 			t.Errorf("%T: got %s, %v\nwant %s", v, core.JSON(got), err, core.JSON(v))
 			return false
@@ -182,11 +182,11 @@ func TestDecodeAnyKeepsDigits(t *testing.T) {
 		L []any
 		M map[string]any
 	}
-	form, err := core.ParseJSON([]byte(`{"V":{"id":9007199254740993,"f":1.5},"L":[9007199254740993,[null]],"M":{"x":[{"y":9007199254740993}]}}`))
+	runtimeValue, err := core.ParseJSON([]byte(`{"V":{"id":9007199254740993,"f":1.5},"L":[9007199254740993,[null]],"M":{"x":[{"y":9007199254740993}]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := As[open](New(reflect.TypeFor[open]()), form)
+	got, err := As[open](New(reflect.TypeFor[open]()), runtimeValue)
 	want := open{
 		V: map[string]any{"id": int64(9007199254740993), "f": 1.5},
 		L: []any{int64(9007199254740993), []any{nil}},
@@ -254,12 +254,12 @@ func TestDecodeErrors(t *testing.T) {
 		{new(time.Time), `"yesterday"`, "does not fit time.Time"},
 		{new(any), `null`, ""},
 	} {
-		form, err := core.ParseJSON([]byte(tt.json))
+		runtimeValue, err := core.ParseJSON([]byte(tt.json))
 		if err != nil {
 			t.Fatal(err)
 		}
 		dst := reflect.ValueOf(tt.into).Elem()
-		err = New(dst.Type()).Decode(dst, form)
+		err = New(dst.Type()).Decode(dst, runtimeValue)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s into %s: got error %v, want %q", tt.json, dst.Type(), err, tt.want)
 		}
@@ -274,14 +274,14 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`{"ID":1,"n":{"N":{}}}`)
 	f.Add(`[1,2]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		form, err := core.ParseJSON([]byte(text))
+		runtimeValue, err := core.ParseJSON([]byte(text))
 		if err != nil {
 			return
 		}
-		mine, mineErr := As[simple](New(reflect.TypeFor[simple]()), form)
+		mine, mineErr := As[simple](New(reflect.TypeFor[simple]()), runtimeValue)
 		var theirs simple
 		theirsErr := json.Unmarshal([]byte(text), &theirs)
-		if mineErr == nil && theirsErr == nil && core.JSON(mine) != core.JSON(theirs) && !ambiguous(form) {
+		if mineErr == nil && theirsErr == nil && core.JSON(mine) != core.JSON(theirs) && !ambiguous(runtimeValue) {
 			t.Errorf("%s\ngot  %s\njson %s", text, core.JSON(mine), core.JSON(theirs))
 		}
 	})

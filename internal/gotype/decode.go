@@ -100,8 +100,8 @@ func decodeObject(dst reflect.Value, v any) error {
 	return nil
 }
 
-// form converts a value, which may have any Go type, to a run-time value.
-func form(v any) (any, error) {
+// runtimeValue converts a value, which may have any Go type, to a run-time value.
+func runtimeValue(v any) (any, error) {
 	switch v.(type) {
 	case bool, string, int64, float64, []any, *core.Object:
 		return v, nil
@@ -112,7 +112,7 @@ func form(v any) (any, error) {
 func (ds decoders) list(t reflect.Type) decoder {
 	element := ds.of(t.Elem())
 	return func(dst reflect.Value, v any) error {
-		v, err := form(v)
+		v, err := runtimeValue(v)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (ds decoders) list(t reflect.Type) decoder {
 func (ds decoders) mapping(t reflect.Type) decoder {
 	element := ds.of(t.Elem())
 	return func(dst reflect.Value, v any) error {
-		v, err := form(v)
+		v, err := runtimeValue(v)
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (ds decoders) structure(t reflect.Type) decoder {
 		decode[i] = ds.of(m.typ)
 	}
 	return func(dst reflect.Value, v any) error {
-		v, err := form(v)
+		v, err := runtimeValue(v)
 		if err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func memberOf(o *core.Object, name string, place int) (any, bool) {
 
 // decodeScalar fills booleans, strings, numbers and any.
 func decodeScalar(dst reflect.Value, v any) error {
-	v, err := form(v)
+	v, err := runtimeValue(v)
 	if err != nil {
 		return err
 	}

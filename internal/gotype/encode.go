@@ -108,7 +108,7 @@ func (es encoders) list(t reflect.Type) encoder {
 		for i := range out {
 			var err error
 			if out[i], err = element(v.Index(i), depth+1); err != nil {
-				return nil, within(fmt.Sprintf("[%d]", i), err)
+				return nil, addPath(fmt.Sprintf("[%d]", i), err)
 			}
 		}
 		return out, nil
@@ -133,7 +133,7 @@ func (es encoders) mapping(t reflect.Type) encoder {
 		for _, k := range keys {
 			e, err := element(v.MapIndex(reflect.ValueOf(k).Convert(t.Key())), depth+1)
 			if err != nil {
-				return nil, within(k, err)
+				return nil, addPath(k, err)
 			}
 			out.Set(k, e)
 		}
@@ -146,7 +146,7 @@ func (es encoders) structure(t reflect.Type) encoder {
 		return r.encode
 	}
 	parts := members(t)
-	if slices.ContainsFunc(parts, member.odd) {
+	if slices.ContainsFunc(parts, member.needsEncodingJSON) {
 		return encodeJSON
 	}
 	encode := make([]encoder, len(parts))
@@ -162,7 +162,7 @@ func (es encoders) structure(t reflect.Type) encoder {
 			}
 			e, err := encode[i](f, depth+1)
 			if err != nil {
-				return nil, within(m.name, err)
+				return nil, addPath(m.name, err)
 			}
 			out.Set(m.name, e)
 		}
@@ -184,7 +184,7 @@ func (es encoders) rows(t reflect.Type) *rows {
 		return nil
 	}
 	parts := members(t)
-	if slices.ContainsFunc(parts, func(m member) bool { return m.odd() || m.omitEmpty }) {
+	if slices.ContainsFunc(parts, func(m member) bool { return m.needsEncodingJSON() || m.omitEmpty }) {
 		return nil
 	}
 	r := &rows{members: parts, encoder: make([]encoder, len(parts))}
@@ -225,7 +225,7 @@ func (r *rows) encodeList(v reflect.Value, depth int) (any, error) {
 			objects, values = make([]core.Object, n), make([]any, n*width)
 		}
 		if err := r.fill(values[:width], v.Index(i), depth+1); err != nil {
-			return nil, within(fmt.Sprintf("[%d]", i), err)
+			return nil, addPath(fmt.Sprintf("[%d]", i), err)
 		}
 		core.InitRow(&objects[0], r.keys, values[:width])
 		out[i] = &objects[0]
@@ -244,7 +244,7 @@ func (r *rows) fill(values []any, v reflect.Value, depth int) error {
 		}
 		var err error
 		if values[i], err = r.encoder[i](f, depth+1); err != nil {
-			return within(m.name, err)
+			return addPath(m.name, err)
 		}
 	}
 	return nil
@@ -282,13 +282,13 @@ func encodeScalar(v reflect.Value, depth int) (any, error) {
 	case reflect.String:
 		return v.String(), nil
 	case reflect.Interface:
-		return encodeHeld(v, depth)
+		return encodeInterface(v, depth)
 	}
 	return nil, fmt.Errorf("%s has no JSON form", v.Type())
 }
 
-// encodeHeld encodes the value in an interface.
-func encodeHeld(v reflect.Value, depth int) (any, error) {
+// encodeInterface encodes the value in an interface.
+func encodeInterface(v reflect.Value, depth int) (any, error) {
 	if v.IsNil() {
 		return nil, nil
 	}

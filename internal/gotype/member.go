@@ -33,8 +33,10 @@ type member struct {
 	ambiguous bool // several fields have the name
 }
 
-// odd reports whether only encoding/json can handle the field.
-func (m member) odd() bool { return m.quoted || m.ambiguous || m.omitZero || m.index == nil }
+// needsEncodingJSON reports whether only encoding/json can handle the field.
+func (m member) needsEncodingJSON() bool {
+	return m.quoted || m.ambiguous || m.omitZero || m.index == nil
+}
 
 // members lists the fields of a struct and of the structs embedded in it.
 func members(t reflect.Type) []member { return membersWithin(t, nil, map[reflect.Type]int{}) }

@@ -27,8 +27,8 @@ var (
 // too many paths to describe them all.
 func Of(t reflect.Type) *core.Type { return types{}.of(t).typ }
 
-// mostParts is the maximum number of types in the description of one type.
-const mostParts = 10_000
+// maxParts is the maximum number of types in the description of one type.
+const maxParts = 10_000
 
 // types caches the descriptions of Go types, so that each is built once, however many types
 // refer to it. A description that is being built is open.
@@ -55,7 +55,7 @@ func (ts types) of(t reflect.Type) described {
 // far is parts. If the limit is exceeded, the description consists of the kind only.
 func (ts types) inside(t reflect.Type, parts *int) *core.Type {
 	d := ts.of(t)
-	if *parts+d.parts > mostParts && d.typ != nil {
+	if *parts+d.parts > maxParts && d.typ != nil {
 		d = described{&core.Type{Kind: d.typ.Kind}, 1}
 	}
 	*parts += d.parts
@@ -118,9 +118,9 @@ func (ts types) structure(t reflect.Type, parts *int) *core.Type {
 	return out
 }
 
-// foreign reports whether user-defined methods may run when a value of the type is decoded
+// hasUserMethods reports whether user-defined methods may run when a value of the type is decoded
 // or encoded. seen holds the types that have been checked.
-func foreign(t reflect.Type, seen map[reflect.Type]bool) bool {
+func hasUserMethods(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] || t == timeType || t == objectType {
 		return false
 	}
@@ -133,11 +133,11 @@ func foreign(t reflect.Type, seen map[reflect.Type]bool) bool {
 	case reflect.Interface:
 		return true
 	case reflect.Map:
-		return foreign(t.Key(), seen) || foreign(t.Elem(), seen)
+		return hasUserMethods(t.Key(), seen) || hasUserMethods(t.Elem(), seen)
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return foreign(t.Elem(), seen)
+		return hasUserMethods(t.Elem(), seen)
 	case reflect.Struct:
-		return slices.ContainsFunc(members(t), func(m member) bool { return foreign(m.typ, seen) })
+		return slices.ContainsFunc(members(t), func(m member) bool { return hasUserMethods(m.typ, seen) })
 	}
 	return false
 }

@@ -12,17 +12,17 @@ import (
 const (
 	// window is the length of the sliding window.
 	window = 10 * time.Second
-	// every is the minimum time between two samples.
-	every = 500 * time.Millisecond
-	// soon is the minimum time span for a rate; rates over shorter spans mean little.
-	soon = time.Second
+	// sampleInterval is the minimum time between two samples.
+	sampleInterval = 500 * time.Millisecond
+	// minSpan is the minimum time span for a rate; rates over shorter spans mean little.
+	minSpan = time.Second
 )
 
 // sample is the progress at a point in time.
 type sample struct {
-	at   time.Time
-	done int64
-	part float64 // fraction of the total, from 0 to 1
+	at       time.Time
+	done     int64
+	fraction float64 // fraction of the total, from 0 to 1
 }
 
 // Pace tracks progress over time. The zero Pace has not begun.
@@ -47,25 +47,25 @@ func (p *Pace) Begin(at time.Time) {
 // Step records that done of of steps are done.
 func (p *Pace) Step(at time.Time, done, of int64) {
 	p.Done, p.Of = done, of
-	p.note(at)
+	p.addSample(at)
 }
 
 // Input records that read of size bytes of the input have been read.
 func (p *Pace) Input(at time.Time, read, size int64) {
 	p.read, p.size = read, size
-	p.note(at)
+	p.addSample(at)
 }
 
-func (p *Pace) note(at time.Time) {
+func (p *Pace) addSample(at time.Time) {
 	p.Begin(at)
-	part, _ := p.Part()
-	p.last = sample{at, p.Done, part}
+	fraction, _ := p.Fraction()
+	p.last = sample{at, p.Done, fraction}
 	newest := &p.samples[len(p.samples)-1]
-	switch since := at.Sub(newest.at); {
-	case since <= 0: // another report for the same time
-		newest.done, newest.part = p.last.done, p.last.part
+	switch elapsed := at.Sub(newest.at); {
+	case elapsed <= 0: // another report for the same time
+		newest.done, newest.fraction = p.last.done, p.last.fraction
 		return
-	case since < every:
+	case elapsed < sampleInterval:
 		return
 	}
 	p.samples = append(p.samples, p.last)
@@ -74,9 +74,9 @@ func (p *Pace) note(at time.Time) {
 	}
 }
 
-// Part returns the fraction of the total that is done, from 0 to 1: by the steps, or else
+// Fraction returns the fraction of the total that is done, from 0 to 1: by the steps, or else
 // by the input that was read. ok is false if neither total is known.
-func (p *Pace) Part() (part float64, ok bool) {
+func (p *Pace) Fraction() (fraction float64, ok bool) {
 	switch {
 	case p.Of > 0:
 		return min(1, float64(p.Done)/float64(p.Of)), true
@@ -86,9 +86,9 @@ func (p *Pace) Part() (part float64, ok bool) {
 	return 0, false
 }
 
-// since returns the sample that the rate is measured from, and whether the time span is
+// baseline returns the sample that the rate is measured from, and whether the time span is
 // long enough.
-func (p *Pace) since(now time.Time) (sample, bool) {
+func (p *Pace) baseline(now time.Time) (sample, bool) {
 	if len(p.samples) == 0 {
 		return sample{}, false
 	}
@@ -99,28 +99,28 @@ func (p *Pace) since(now time.Time) (sample, bool) {
 		}
 		from = s
 	}
-	return from, now.Sub(from.at) >= soon
+	return from, now.Sub(from.at) >= minSpan
 }
 
 // Rate returns the recent number of steps per second. ok is false if it is not yet known or
 // no step was done.
 func (p *Pace) Rate(now time.Time) (perSecond float64, ok bool) {
-	from, ok := p.since(now)
+	from, ok := p.baseline(now)
 	if !ok || p.last.done <= from.done {
 		return 0, false
 	}
 	return float64(p.last.done-from.done) / now.Sub(from.at).Seconds(), true
 }
 
-// Left estimates the remaining time at the recent rate. ok is false if there is no
+// Remaining estimates the remaining time at the recent rate. ok is false if there is no
 // estimate, all is done, or there was no recent progress.
-func (p *Pace) Left(now time.Time) (left time.Duration, ok bool) {
-	from, ok := p.since(now)
-	part, known := p.Part()
-	if !ok || !known || part >= 1 || p.last.part <= from.part {
+func (p *Pace) Remaining(now time.Time) (left time.Duration, ok bool) {
+	from, ok := p.baseline(now)
+	fraction, known := p.Fraction()
+	if !ok || !known || fraction >= 1 || p.last.fraction <= from.fraction {
 		return 0, false
 	}
-	seconds := (1 - part) / (p.last.part - from.part) * now.Sub(from.at).Seconds()
+	seconds := (1 - fraction) / (p.last.fraction - from.fraction) * now.Sub(from.at).Seconds()
 	if seconds > (99 * time.Hour).Seconds() {
 		return 0, false
 	}
@@ -129,7 +129,7 @@ func (p *Pace) Left(now time.Time) (left time.Duration, ok bool) {
 
 // Percent formats a fraction, rounded down, so that 100% means all of it; the result is
 // always four cells wide.
-func Percent(part float64) string { return fmt.Sprintf("%3d%%", int(part*100)) }
+func Percent(fraction float64) string { return fmt.Sprintf("%3d%%", int(fraction*100)) }
 
 // Count formats a number in groups of three digits.
 func Count(n int64) string {
@@ -162,8 +162,8 @@ func short(x float64) string {
 	return strconv.FormatFloat(x, 'f', 0, 64)
 }
 
-// Left formats a remaining time; longer times are rounded more coarsely.
-func Left(d time.Duration) string {
+// Remaining formats a remaining time; longer times are rounded more coarsely.
+func Remaining(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds left", int((d+time.Second-1)/time.Second))

@@ -27,7 +27,7 @@ func TestRateOverASlidingWindow(t *testing.T) {
 	}
 	for _, now := range []float64{40, 45, 60} {
 		rate, ok := p.Rate(at(now))
-		left, known := p.Left(at(now))
+		left, known := p.Remaining(at(now))
 		switch now {
 		case 40:
 			if !ok || math.Abs(rate-200) > 1 || !known || left.Round(time.Second) != 20*time.Second {
@@ -56,21 +56,21 @@ func TestLeftByInput(t *testing.T) {
 		p.Step(at(float64(i)), int64(i*1000), 0)
 		p.Input(at(float64(i)), int64(i), 40)
 	}
-	part, ok := p.Part()
-	left, known := p.Left(at(10))
+	part, ok := p.Fraction()
+	left, known := p.Remaining(at(10))
 	rate, _ := p.Rate(at(10))
 	if !ok || part != 0.25 || !known || left.Round(time.Second) != 30*time.Second || math.Abs(rate-1000) > 1 {
 		t.Errorf("%v done, %v left, %v a second", part, left, rate)
 	}
 	p.Input(at(11), 99, 40) // a file that grew
-	if part, _ := p.Part(); part != 1 {
+	if part, _ := p.Fraction(); part != 1 {
 		t.Errorf("%v done", part)
 	}
-	if _, ok := p.Left(at(11)); ok {
+	if _, ok := p.Remaining(at(11)); ok {
 		t.Error("something is left of a whole")
 	}
 	var nothing Pace
-	if _, ok := nothing.Part(); ok {
+	if _, ok := nothing.Fraction(); ok {
 		t.Error("a part of nothing")
 	}
 	if _, ok := nothing.Rate(at(9)); ok {
@@ -90,7 +90,7 @@ func TestTexts(t *testing.T) {
 		300 * time.Millisecond: "1s left", 41 * time.Second: "41s left", 83 * time.Second: "1m25s left", 17*time.Minute + 40*time.Second: "18m left",
 		3*time.Hour + 5*time.Minute: "3h05m left",
 	} {
-		if got := Left(d); got != want {
+		if got := Remaining(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
 		}
 	}

@@ -111,7 +111,7 @@ func (d *driver) command(c *machine.Command) {
 	case machine.OpDeadline:
 		d.push("", d.now+int64(c.Delay), machine.Event{Kind: machine.Expired, ID: c.ID})
 	case machine.OpMet:
-		d.forget(c.ID)
+		d.removeDeadline(c.ID)
 	case machine.OpEmit:
 		c.Event.Time = time.Unix(0, d.now).UTC()
 		d.rec.event(c.Event)
@@ -128,8 +128,8 @@ func (d *driver) command(c *machine.Command) {
 	}
 }
 
-// forget removes the deadline of a frame.
-func (d *driver) forget(id machine.ID) {
+// removeDeadline removes the deadline of a frame.
+func (d *driver) removeDeadline(id machine.ID) {
 	d.queue = slices.DeleteFunc(d.queue, func(a *answer) bool { return a.event.Kind == machine.Expired && a.event.ID == id })
 	heap.Init(&d.queue)
 }
@@ -151,25 +151,25 @@ func (d *driver) start(c *machine.Command) {
 	d.rec.started(node)
 	a := d.calls.next(callOf(c, node))
 	e := machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now}
-	takes := a.Sleep.Value
+	delay := a.Sleep.Value
 	if c.Node.Asks {
-		e.Outcome, takes = d.ask(c, a)
-	} else if t := c.Node.Timeout; t > 0 && takes > t {
-		takes = t
+		e.Outcome, delay = d.ask(c, a)
+	} else if t := c.Node.Timeout; t > 0 && delay > t {
+		delay = t
 		e.Outcome.Failure = &core.Failure{Class: core.ClassTimeout, Message: fmt.Sprintf("timed out after %s", t)}
 	} else if h, ok := c.Node.Handler.(bookkeeper); ok {
-		e.Outcome = d.keepBooks(h, c)
+		e.Outcome = d.callBookkeeper(h, c)
 	} else {
 		e.Outcome = outcome(a, c.Plan, c.Node)
 	}
 	if c.Node.Source != nil {
 		e.Items = []machine.Outcome{e.Outcome}
 	}
-	d.push(node, d.now+int64(takes), e)
+	d.push(node, d.now+int64(delay), e)
 }
 
-// keepBooks calls the handler of a bookkeeping node.
-func (d *driver) keepBooks(h core.Handler, c *machine.Command) machine.Outcome {
+// callBookkeeper calls the handler of a bookkeeping node.
+func (d *driver) callBookkeeper(h core.Handler, c *machine.Command) machine.Outcome {
 	in, err := d.input(c, nil)
 	if err != nil {
 		return failure(*core.FailureOf(err))

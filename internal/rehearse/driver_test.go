@@ -23,7 +23,7 @@ import (
 // answering is a kind whose handlers actually give the answers of a mock file, sleep and
 // panic, which a rehearsal only simulates.
 type answering struct {
-	harmless
+	noop
 	*answerer
 }
 
@@ -33,7 +33,7 @@ type answerer struct {
 }
 
 func (k answering) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	made, ds := k.harmless.Compile(n, env)
+	made, ds := k.noop.Compile(n, env)
 	if made.Handler != nil {
 		made.Handler = core.HandlerFunc(k.handle)
 	}
@@ -129,7 +129,7 @@ func compileWith(t *testing.T, dir string, file *mock.File, handlers bool) (run 
 		shared := &answerer{calls: newCalls(file)}
 		for _, name := range kinds.KindNames() {
 			k, _ := kinds.Kind(name)
-			reg.AddKind(answering{harmless{Kind: k, file: file}, shared})
+			reg.AddKind(answering{noop{Kind: k, file: file}, shared})
 		}
 	}
 	e := wavefold.EngineOf(reg)

@@ -20,7 +20,7 @@ const DryVisits = 10
 // The findings are those of compiling the workflow, and of inputs that do not match it.
 func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, core.Diagnostics) {
 	nothing := &mock.File{}
-	e = harmlessEngine(e, nothing, true)
+	e = noopEngine(e, nothing, true)
 	w = w.LimitVisits(DryVisits)
 	withTypes(e.Registry(), w)
 	p, ds := e.Compile(w, false)

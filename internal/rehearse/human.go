@@ -16,7 +16,7 @@ func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.
 	if a.Human == nil && answers(a) {
 		return outcome(a, c.Plan, c.Node), a.Sleep.Value
 	}
-	p := &person{answer: a, takes: a.Sleep.Value}
+	p := &person{answer: a, delay: a.Sleep.Value}
 	ask := p.Ask
 	if a.Human == nil && d.asked != nil {
 		ask = d.asked.Ask
@@ -30,9 +30,9 @@ func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.
 	}
 	res, err := c.Node.Handler.Handle(context.Background(), in)
 	if err != nil {
-		return machine.Outcome{Failure: core.FailureOf(err)}, p.takes
+		return machine.Outcome{Failure: core.FailureOf(err)}, p.delay
 	}
-	return accepted(&res, c.Plan, c.Node), p.takes
+	return accepted(&res, c.Plan, c.Node), p.delay
 }
 
 // questionText returns everything that a person sees: the question and the content shown
@@ -53,15 +53,15 @@ func answers(a *mock.Answer) bool {
 // person is an interviewer that gives one answer.
 type person struct {
 	answer *mock.Answer
-	takes  time.Duration
+	delay  time.Duration
 	asked  bool
 }
 
 // Ask returns the answer once. A second call returns an error that includes why the gate
 // asked again.
 func (p *person) Ask(_ context.Context, q core.Question) (core.Answer, error) {
-	if q.Timeout > 0 && p.takes >= q.Timeout {
-		p.takes = q.Timeout
+	if q.Timeout > 0 && p.delay >= q.Timeout {
+		p.delay = q.Timeout
 		return core.Answer{}, core.ErrLate
 	}
 	switch {

@@ -26,7 +26,7 @@ func registry(real *core.Registry, f *mock.File, dry bool) *core.Registry {
 	reg := core.NewRegistry()
 	for _, name := range real.KindNames() {
 		k, _ := real.Kind(name)
-		reg.AddKind(harmless{k, f, dry})
+		reg.AddKind(noop{k, f, dry})
 	}
 	for _, name := range real.ToolNames() {
 		_ = reg.AddTool(name, core.HandlerFunc(neverCalled)) // each name is unique
@@ -47,20 +47,20 @@ func withTypes(reg *core.Registry, w *core.Workflow) {
 	}
 }
 
-// harmless wraps a kind so that its nodes do nothing.
-type harmless struct {
+// noop wraps a kind so that its nodes do nothing.
+type noop struct {
 	core.Kind
 	file *mock.File
 	dry  bool
 }
 
-// onlyToExecute lists the codes of findings that do not matter to a rehearsal.
-var onlyToExecute = []core.Code{core.CodeMissingFile, core.CodeUnresolvedFile, core.CodeUnknownImpl}
+// executionCodes lists the codes of findings that do not matter to a rehearsal.
+var executionCodes = []core.Code{core.CodeMissingFile, core.CodeUnresolvedFile, core.CodeUnknownImpl}
 
 // Compile checks the node and gives it a handler that must never be called.
-func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	made, ds := k.Kind.Compile(n, forgiving(env))
-	ds, _ = withoutNeeds(ds)
+func (k noop) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	made, ds := k.Kind.Compile(n, lenientEnv(env))
+	ds, _ = withoutExecutionFindings(ds)
 	if ds.Failed(false) {
 		return made, ds
 	}
@@ -86,34 +86,34 @@ func (k harmless) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 // execute it may be missing.
 func Read(e *wavefold.Engine, path string) (*core.Workflow, core.Diagnostics) {
 	w, ds := e.Read(path)
-	ds, _ = withoutNeeds(ds)
-	forgive(w)
+	ds, _ = withoutExecutionFindings(ds)
+	dropExecutionFindings(w)
 	return w, ds
 }
 
-// forgive drops the findings of reading a workflow that matter only to execution.
-func forgive(w *core.Workflow) {
+// dropExecutionFindings drops the findings of reading a workflow that matter only to execution.
+func dropExecutionFindings(w *core.Workflow) {
 	if w != nil {
-		w.Findings, _ = withoutNeeds(w.Findings)
+		w.Findings, _ = withoutExecutionFindings(w.Findings)
 	}
 }
 
-// forgiving wraps the environment of a kind: findings of nested workflows that matter only
+// lenientEnv wraps the environment of a kind: findings of nested workflows that matter only
 // to execution are dropped.
-func forgiving(env core.Env) core.Env {
+func lenientEnv(env core.Env) core.Env {
 	if load := env.LoadWorkflow; load != nil {
 		env.LoadWorkflow = func(path string) (*core.Workflow, error) {
 			w, err := load(path)
-			forgive(w)
+			dropExecutionFindings(w)
 			return w, err
 		}
 	}
 	return env
 }
 
-// withoutNeeds drops the findings that matter only to execution.
-func withoutNeeds(ds core.Diagnostics) (rest core.Diagnostics, dropped bool) {
-	rest = slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return slices.Contains(onlyToExecute, d.Code) })
+// withoutExecutionFindings drops the findings that matter only to execution.
+func withoutExecutionFindings(ds core.Diagnostics) (rest core.Diagnostics, dropped bool) {
+	rest = slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return slices.Contains(executionCodes, d.Code) })
 	return rest, len(rest) < len(ds)
 }
 
@@ -148,12 +148,12 @@ type lenient struct{ core.Kind }
 
 // Compile checks the node.
 func (k lenient) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
-	made, ds := k.Kind.Compile(n, forgiving(env))
-	rest, dropped := withoutNeeds(ds)
+	made, ds := k.Kind.Compile(n, lenientEnv(env))
+	rest, dropped := withoutExecutionFindings(ds)
 	if dropped && !rest.Failed(false) {
-		stream, takes := made.Stream, made.Streams
+		stream, streams := made.Stream, made.Streams
 		made = neverRun(made)
-		made.Stream, made.Streams = stream, takes
+		made.Stream, made.Streams = stream, streams
 	}
 	return made, rest
 }

@@ -46,7 +46,7 @@ type Record struct {
 	// unscripted lists the decisions without an answer in the file.
 	unscripted []Miss
 	// endless is the cycle that a walk did not leave, nil if there is none.
-	endless *ring
+	endless *cycle
 }
 
 // Execution is one execution of a node.
@@ -84,7 +84,7 @@ func (r *Record) ended(node string) {
 func (r *Record) event(e *core.Event) {
 	r.Events = append(r.Events, *e)
 	if e.Type == core.NodeStarted && e.Visit > MaxVisits && r.endless == nil {
-		r.endless = r.ringOf(e)
+		r.endless = r.cycleOf(e)
 	}
 	node := withoutIndexes(e.Node)
 	switch {

@@ -23,7 +23,7 @@ func ReadMock(path string) (*mock.File, core.Diagnostics) {
 // Test rehearses a workflow file with the kinds of an engine and returns the expectations
 // of the mock file that were not met. The diagnostics report files that cannot be used.
 func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss, core.Diagnostics) {
-	e = harmlessEngine(e, f, false)
+	e = noopEngine(e, f, false)
 	w, ds := Read(e, workflow)
 	if w == nil {
 		return nil, ds
@@ -49,8 +49,8 @@ func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss,
 	return rec.Check(f.Expect), nil
 }
 
-// harmlessEngine returns an engine whose kinds do nothing and that reads documents like e.
-func harmlessEngine(e *wavefold.Engine, f *mock.File, dry bool) *wavefold.Engine {
+// noopEngine returns an engine whose kinds do nothing and that reads documents like e.
+func noopEngine(e *wavefold.Engine, f *mock.File, dry bool) *wavefold.Engine {
 	out := wavefold.EngineOf(registry(e.Registry(), f, dry))
 	out.Parallel = e.Parallel
 	return out

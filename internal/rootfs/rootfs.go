@@ -16,10 +16,10 @@ func Leaves(err error) bool {
 	return ok && e.Err != nil && e.Err.Error() == "path escapes from parent"
 }
 
-// Word formats an error about a file below dir for messages: it reports a path that leads
+// Describe formats an error about a file below dir for messages: it reports a path that leads
 // out of the folder, and otherwise uses the name in the document. The result wraps the same
 // kind of error.
-func Word(name, dir string, err error) error {
+func Describe(name, dir string, err error) error {
 	e, ok := errors.AsType[*fs.PathError](err)
 	switch {
 	case err == nil:

@@ -37,16 +37,16 @@ func TestWord(t *testing.T) {
 			}
 			err := do(file)
 			want := `"` + file + `" leaves the workflow's folder (` + work + ") through a symbolic link"
-			if got := Word(file, work, err); !Leaves(err) || got.Error() != want {
+			if got := Describe(file, work, err); !Leaves(err) || got.Error() != want {
 				t.Errorf("%s of %s: %v\n\tgot  %v\n\twant %s", name, file, err, got, want)
 			}
 		}
 	}
 	_, err = root.Open("none")
-	if got := Word("none", work, err); got.Error() != "open none: no such file or directory" || !errors.Is(got, fs.ErrNotExist) || Leaves(err) {
+	if got := Describe("none", work, err); got.Error() != "open none: no such file or directory" || !errors.Is(got, fs.ErrNotExist) || Leaves(err) {
 		t.Errorf("%v, was %v", got, err)
 	}
-	if other := errors.New("other"); Word("x", work, other) != other || Word("x", work, nil) != nil || Of("") != "" {
+	if other := errors.New("other"); Describe("x", work, other) != other || Describe("x", work, nil) != nil || Of("") != "" {
 		t.Error("an error of another kind was changed")
 	}
 }

@@ -45,7 +45,7 @@ func (m Masker) list(list []any) any {
 	var out []any
 	for i, e := range list {
 		masked := m.Value(e)
-		if out == nil && !same(masked, e) {
+		if out == nil && !unchanged(masked, e) {
 			out = append(make([]any, 0, len(list)), list[:i]...)
 		}
 		if out != nil {
@@ -66,7 +66,7 @@ func (m Masker) Object(o *core.Object) *core.Object {
 	out, changed := core.NewObject(o.Len()), false
 	for k, e := range o.All() {
 		key, masked := m.Text(k), m.Value(e)
-		changed = changed || key != k || !same(masked, e)
+		changed = changed || key != k || !unchanged(masked, e)
 		out.Set(key, masked)
 	}
 	if !changed {
@@ -75,9 +75,9 @@ func (m Masker) Object(o *core.Object) *core.Object {
 	return out
 }
 
-// same reports whether masking left a value unchanged. masked must be the result of Value
+// unchanged reports whether masking left a value unchanged. masked must be the result of Value
 // for v: a list without secrets is the identical list.
-func same(masked, v any) bool {
+func unchanged(masked, v any) bool {
 	switch x := v.(type) {
 	case []any:
 		y, ok := masked.([]any)

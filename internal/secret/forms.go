@@ -15,14 +15,14 @@ import (
 // JSON strings; and encoded for a URL, in base64 and in hexadecimal. A value that is too
 // short to be masked has none.
 func forms(v string) []string {
-	if len(strings.TrimSpace(v)) < Shortest {
+	if len(strings.TrimSpace(v)) < MinLength {
 		return nil
 	}
 	shown := Clean(v)
 	trimmed := strings.TrimSpace(shown)
 	var out []string
 	for _, s := range []string{v, shown, trimmed} {
-		out = append(out, s, inner(strconv.Quote(s)), inner(jsonOf(s, true)), inner(jsonOf(s, false)))
+		out = append(out, s, unquoted(strconv.Quote(s)), unquoted(jsonOf(s, true)), unquoted(jsonOf(s, false)))
 	}
 	for _, s := range []string{v, strings.TrimSpace(v)} {
 		for _, escaped := range []string{url.QueryEscape(s), url.PathEscape(s)} {
@@ -34,7 +34,7 @@ func forms(v string) []string {
 	}
 	var long []string
 	for _, s := range out {
-		if len(s) >= Shortest {
+		if len(s) >= MinLength {
 			long = append(long, s)
 		}
 	}
@@ -53,11 +53,11 @@ func jsonOf(s string, html bool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// inner removes the quotes.
-func inner(quoted string) string { return quoted[1 : len(quoted)-1] }
+// unquoted removes the quotes.
+func unquoted(quoted string) string { return quoted[1 : len(quoted)-1] }
 
-// shortestCode is the minimum length of a part of a longer base64 string that is masked.
-const shortestCode = 6
+// minBase64Part is the minimum length of a part of a longer base64 string that is masked.
+const minBase64Part = 6
 
 // base64Forms lists the base64 encodings of a value: on its own, and as part of longer
 // data, at each of the three byte offsets, as in "user:password". Characters that depend on
@@ -72,7 +72,7 @@ func base64Forms(v string) []string {
 		from := (8*before + 5) / 6
 		to := 8 * len(padded) / 6
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			if to-from >= shortestCode {
+			if to-from >= minBase64Part {
 				out = append(out, enc.EncodeToString(padded)[from:to])
 			}
 		}

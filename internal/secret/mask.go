@@ -15,10 +15,10 @@ import (
 // Mask replaces a secret.
 const Mask = "***"
 
-// Shortest is the minimum length in bytes of a secret that is masked. Shorter values occur
+// MinLength is the minimum length in bytes of a secret that is masked. Shorter values occur
 // in many strings by chance; masking them would make the strings unreadable and reveal the
 // secret.
-const Shortest = 4
+const MinLength = 4
 
 // Masker masks secrets in strings. The zero Masker masks nothing. It is immutable and safe
 // for concurrent use.
@@ -71,7 +71,7 @@ func Check(refs []core.Secret) core.Diagnostics {
 	var ds core.Diagnostics
 	for _, r := range refs {
 		if v, ok := r.Read(); ok && v != "" && len(forms(v)) == 0 {
-			ds.Warnf(core.CodeShortSecret, r.Name.Pos, "the secret %s has fewer than %d characters and cannot be hidden in what is printed", r.Name.Value, Shortest)
+			ds.Warnf(core.CodeShortSecret, r.Name.Pos, "the secret %s has fewer than %d characters and cannot be hidden in what is printed", r.Name.Value, MinLength)
 		}
 	}
 	return ds
@@ -93,7 +93,7 @@ func (m Masker) Text(s string) string {
 		}
 		parts := strings.Split(s, dots)
 		for i := range parts[:len(parts)-1] {
-			parts[i] = m.cutShort(parts[i])
+			parts[i] = m.maskTruncated(parts[i])
 		}
 		s = strings.Join(parts, dots)
 	}
@@ -104,20 +104,20 @@ func (m Masker) Text(s string) string {
 // and escaped, and three dots.
 var ellipses = []string{"…", `\u2026`, "..."}
 
-// closing lists the characters that may occur between truncated text and the ellipsis:
+// closingChars lists the characters that may occur between truncated text and the ellipsis:
 // white space, closing quotes and closing brackets.
-const closing = " \t\"'`)]}>\\"
+const closingChars = " \t\"'`)]}>\\"
 
-// cutShort masks the beginning of a secret at the end of a string.
-func (m Masker) cutShort(s string) string {
-	text := strings.TrimRight(s, closing)
+// maskTruncated masks the beginning of a secret at the end of a string.
+func (m Masker) maskTruncated(s string) string {
+	text := strings.TrimRight(s, closingChars)
 	for _, v := range m.values {
-		if len(v) <= Shortest {
+		if len(v) <= MinLength {
 			continue
 		}
 		tail := max(0, len(text)-len(v)+1)
 		for at := tail; ; at++ {
-			i := strings.Index(text[at:], v[:Shortest])
+			i := strings.Index(text[at:], v[:MinLength])
 			if i < 0 {
 				break
 			}
@@ -129,10 +129,10 @@ func (m Masker) cutShort(s string) string {
 	return s
 }
 
-// Longest returns the length in bytes of the longest secret. Callers that truncate a string
+// MaxLength returns the length in bytes of the longest secret. Callers that truncate a string
 // keep that many more bytes until it has been masked, so that no secret is cut in two and
 // shown in part.
-func (m Masker) Longest() int {
+func (m Masker) MaxLength() int {
 	if len(m.values) == 0 {
 		return 0
 	}

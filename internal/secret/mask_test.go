@@ -65,10 +65,10 @@ func TestMaskerError(t *testing.T) {
 }
 
 func TestLongest(t *testing.T) {
-	if got := NewMasker("abcd", "abcdefghi", "ab").Longest(); got < 9 {
+	if got := NewMasker("abcd", "abcdefghi", "ab").MaxLength(); got < 9 {
 		t.Errorf("got %d, want at least 9", got)
 	}
-	if got := (Masker{}).Longest(); got != 0 {
+	if got := (Masker{}).MaxLength(); got != 0 {
 		t.Errorf("zero masker: got %d, want 0", got)
 	}
 }

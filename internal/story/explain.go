@@ -15,7 +15,7 @@ const maxShown = 10
 // caused it.
 func (s *Story) Explain(a *Account) []string {
 	lines := []string{a.headline()}
-	lines = append(lines, a.details()...)
+	lines = append(lines, a.detailLines()...)
 	if a.Cause == "" || a.Cause == a.Node {
 		return lines
 	}
@@ -154,10 +154,10 @@ func (a *Account) headline() string {
 	return what + " had not ended when the log stops"
 }
 
-func (a *Account) details() []string {
+func (a *Account) detailLines() []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
-	lines = append(lines, a.visits()...)
+	lines = append(lines, a.visitLines()...)
 	if r := a.reason(); r != "" && len(a.Visits) == 0 {
 		add("%s", r)
 	}
@@ -170,8 +170,8 @@ func (a *Account) details() []string {
 	if a.Joined != "" {
 		add("its join %s", a.Joined)
 	}
-	if len(a.Rivals) > 0 {
-		add("the field was written before by %s", strings.Join(a.Rivals, ", "))
+	if len(a.EarlierWriters) > 0 {
+		add("the field was written before by %s", strings.Join(a.EarlierWriters, ", "))
 	}
 	for i, c := range a.Conditions {
 		verdict := "true"
@@ -184,7 +184,7 @@ func (a *Account) details() []string {
 		}
 		add("the condition on %s -> %s was %s: %s%s", c.From, c.To, verdict, c.When, prefixed(", with ", Values(c.Values)))
 	}
-	lines = append(lines, a.tries()...)
+	lines = append(lines, a.retryLines()...)
 	if a.Usage != (core.Usage{}) {
 		add("its calls to models: %s", Usage(a.Usage))
 	}
@@ -214,8 +214,8 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-// tries lists failed attempts and failed items.
-func (a *Account) tries() []string {
+// retryLines lists failed attempts and failed items.
+func (a *Account) retryLines() []string {
 	var lines []string
 	for i, r := range a.Retries {
 		if i == maxShown {

@@ -18,8 +18,8 @@ type Story struct {
 	// Error is the error of a failed run.
 	Error string
 
-	// Ways lists the edges and jumps that walks took, in order.
-	Ways []*Step
+	// Steps lists the edges and jumps that walks took, in order.
+	Steps []*Step
 
 	accounts map[string]*Account
 	order    []string            // ids in the order of their first events
@@ -47,11 +47,11 @@ type Account struct {
 	// it.
 	Handled []string `json:"handled,omitempty"`
 	// Joined names the predecessors that satisfied its join.
-	Joined   string `json:"joined,omitempty"`
-	Attempts int    `json:"attempts,omitempty"`
-	Retries  []Try  `json:"retries,omitempty"`
-	Items    int    `json:"items,omitempty"`
-	Failed   []Item `json:"failed,omitempty"`
+	Joined   string  `json:"joined,omitempty"`
+	Attempts int     `json:"attempts,omitempty"`
+	Retries  []Retry `json:"retries,omitempty"`
+	Items    int     `json:"items,omitempty"`
+	Failed   []Item  `json:"failed,omitempty"`
 	// Visits lists the visits of a node of a walk, in the order of their starts.
 	Visits []Visit `json:"visits,omitempty"`
 	// Usage is the usage of its model calls, including routing decisions after the node.
@@ -61,8 +61,8 @@ type Account struct {
 	ToolErrors int        `json:"tool_errors,omitempty"`
 	// Wrote lists the fields it wrote.
 	Wrote []string `json:"wrote,omitempty"`
-	// Rivals lists the earlier writers of a field whose merge was rejected.
-	Rivals []string `json:"rivals,omitempty"`
+	// EarlierWriters lists the earlier writers of a field whose merge was rejected.
+	EarlierWriters []string `json:"rivals,omitempty"`
 
 	level core.Ordinal
 }
@@ -76,9 +76,9 @@ type Condition struct {
 	Values *core.Object `json:"values,omitempty"`
 }
 
-// Try is an attempt that was followed by another, because it failed or because it asked for
+// Retry is an attempt that was followed by another, because it failed or because it asked for
 // a retry; Reason explains the latter.
-type Try struct {
+type Retry struct {
 	Item
 	Attempt int           `json:"attempt"`
 	Delay   time.Duration `json:"delay_ns,omitempty"`
@@ -111,10 +111,10 @@ func (s *Story) Account(id string) (*Account, bool) {
 	return a, ok
 }
 
-// Troubles lists the accounts of everything that did not succeed, including nodes of a walk
+// Unsuccessful lists the accounts of everything that did not succeed, including nodes of a walk
 // that failed in an earlier visit. They are sorted by level and then by name, because the
 // order of concurrent nodes has no meaning.
-func (s *Story) Troubles() []*Account {
+func (s *Story) Unsuccessful() []*Account {
 	var out []*Account
 	for _, id := range s.order {
 		if a := s.accounts[id]; a.Status != core.Success.String() || a.lastFailure() != nil {
@@ -161,7 +161,7 @@ func (s *Story) add(e *core.Event) {
 		}
 		return
 	case core.EdgeChosen:
-		s.chosen(e)
+		s.addStep(e)
 		return
 	}
 	a := s.account(e)
@@ -173,7 +173,7 @@ func (s *Story) add(e *core.Event) {
 		s.started(a, e)
 		s.visit(a, e)
 	case core.NodeRetrying:
-		try := Try{Item: itemOf(e), Attempt: e.Attempt, Delay: e.Delay}
+		try := Retry{Item: itemOf(e), Attempt: e.Attempt, Delay: e.Delay}
 		if e.Error == nil {
 			try.Reason = e.Reason
 		}
@@ -250,7 +250,7 @@ func (s *Story) ended(a *Account, e *core.Event) {
 		}
 	}
 	if a.Error != nil && a.Error.Class == core.ClassMerge {
-		s.rivals(a)
+		s.setEarlierWriters(a)
 	}
 }
 
@@ -267,13 +267,13 @@ func (s *Story) wrote(a *Account, field string) {
 	s.writers[field] = append(s.writers[field], a.Node)
 }
 
-// rivals sets the earlier writers of a field whose merge was rejected. The message of the
+// setEarlierWriters sets the earlier writers of a field whose merge was rejected. The message of the
 // failure quotes the name of the field.
-func (s *Story) rivals(a *Account) {
+func (s *Story) setEarlierWriters(a *Account) {
 	_, rest, ok := strings.Cut(a.Error.Message, `"`)
 	if !ok {
 		return
 	}
 	field, _, _ := strings.Cut(rest, `"`)
-	a.Rivals = s.writers[field]
+	a.EarlierWriters = s.writers[field]
 }

@@ -71,7 +71,7 @@ func all(s *story.Story) string {
 		}
 	}
 	b.WriteString("troubles:\n")
-	for _, a := range s.Troubles() {
+	for _, a := range s.Unsuccessful() {
 		b.WriteString(a.Node + " " + a.Status + ": " + s.Brief(a) + "\n")
 	}
 	return b.String()

@@ -191,19 +191,19 @@ func (g *gate) read(name string) (content string, size int64, err error) {
 	}
 	f, err := g.files.Open(name)
 	if err != nil {
-		return "", 0, rootfs.Word(name, g.dir, err)
+		return "", 0, rootfs.Describe(name, g.dir, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return "", 0, rootfs.Word(name, g.dir, err)
+		return "", 0, rootfs.Describe(name, g.dir, err)
 	}
 	if !info.Mode().IsRegular() {
 		return "", 0, noFile
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxShown))
 	if err != nil {
-		return "", 0, rootfs.Word(name, g.dir, err)
+		return "", 0, rootfs.Describe(name, g.dir, err)
 	}
 	return strings.ToValidUTF8(string(data), "\uFFFD"), max(info.Size(), int64(len(data))), nil
 }

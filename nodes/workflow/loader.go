@@ -87,7 +87,7 @@ func (l *loader) error(file string, err error) core.Diagnostics {
 	switch {
 	case ok && ds.Failed(false):
 	case rootfs.Leaves(err):
-		ds.Errorf(core.CodeBadValue, l.name.Pos, "%s: %s: %v", l.subject, l.key, rootfs.Word(shown, l.env.Dir, err)).
+		ds.Errorf(core.CodeBadValue, l.name.Pos, "%s: %s: %v", l.subject, l.key, rootfs.Describe(shown, l.env.Dir, err)).
 			WithHint("files must lie in the workflow's folder")
 	case errors.Is(err, fs.ErrNotExist):
 		d := ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: there is no file %q", l.subject, l.key, shown)

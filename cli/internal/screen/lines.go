@@ -203,7 +203,7 @@ const (
 func (l *layout) pace(r *runview.Row) line {
 	var out line
 	p := &r.Pace
-	part, known := p.Part()
+	part, known := p.Fraction()
 	of := int64(r.Total)
 	if r.Shape == plan.Plain.String() {
 		of = max(p.Of, -1)
@@ -227,8 +227,8 @@ func (l *layout) pace(r *runview.Row) line {
 	if rate, ok := p.Rate(l.now); ok && (p.Done >= minSteps || of >= minSteps) {
 		out = append(out, segment{pace.Rate(rate) + "  ", l.p.Dim})
 	}
-	if left, ok := p.Left(l.now); ok && l.now.Sub(r.Started) >= minRuntime {
-		out = append(out, segment{pace.Left(left) + "  ", plain})
+	if left, ok := p.Remaining(l.now); ok && l.now.Sub(r.Started) >= minRuntime {
+		out = append(out, segment{pace.Remaining(left) + "  ", plain})
 	}
 	return out
 }

@@ -103,7 +103,7 @@ func (f *Finder) Missing(name core.Text, key, clean string, err error) {
 
 func (f *Finder) missing(name core.Text, key, clean, what string, err error) {
 	if rootfs.Leaves(err) {
-		f.Found.Errorf(core.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, rootfs.Word(name.Value, f.Env.Dir, err)).
+		f.Found.Errorf(core.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, rootfs.Describe(name.Value, f.Env.Dir, err)).
 			WithHint("files must lie in the workflow's folder")
 		return
 	}

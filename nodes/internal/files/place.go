@@ -57,7 +57,7 @@ func (p Place) local(name string) error {
 
 // word words an error about a file of the folder.
 func (p Place) word(name string, err error) error {
-	worded := rootfs.Word(name, p.dir(), err)
+	worded := rootfs.Describe(name, p.dir(), err)
 	if rootfs.Leaves(err) {
 		return p.allow(worded, "")
 	}

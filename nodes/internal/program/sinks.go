@@ -146,7 +146,7 @@ func (l *lineLog) end() []byte { return l.kept[max(0, len(l.kept)-l.keep):] }
 // add keeps as much of the line as is shown, and a secret's length more: a
 // secret that begins in the part shown is then whole when it is masked.
 func (l *lineLog) add(p []byte) {
-	room := maxLine + l.mask.Longest() - len(l.line)
+	room := maxLine + l.mask.MaxLength() - len(l.line)
 	if len(p) > room {
 		l.long = true
 		p = p[:max(room, 0)]

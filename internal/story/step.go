@@ -56,7 +56,7 @@ func (s *Story) visit(a *Account, e *core.Event) {
 	if v == nil {
 		a.Visits = append(a.Visits, Visit{Visit: e.Visit, Status: "running", Branch: e.Unit})
 		v = &a.Visits[len(a.Visits)-1]
-		if last := s.lastWay(frameOf(a.Node)); e.Unit == "" && last != nil && last.To == a.Node {
+		if last := s.lastStep(frameOf(a.Node)); e.Unit == "" && last != nil && last.To == a.Node {
 			v.Came = last
 		}
 	}
@@ -79,21 +79,21 @@ func (a *Account) visitOf(number int) *Visit {
 // frameOf returns the path of the run that a node belongs to: "outer/" for "outer/inner".
 func frameOf(node string) string { return node[:strings.LastIndexByte(node, '/')+1] }
 
-// lastWay returns the last step of the walk of a run, nil if there is none.
-func (s *Story) lastWay(frame string) *Step {
-	for i := len(s.Ways) - 1; i >= 0; i-- {
-		if frameOf(s.Ways[i].From) == frame {
-			return s.Ways[i]
+// lastStep returns the last step of the walk of a run, nil if there is none.
+func (s *Story) lastStep(frame string) *Step {
+	for i := len(s.Steps) - 1; i >= 0; i-- {
+		if frameOf(s.Steps[i].From) == frame {
+			return s.Steps[i]
 		}
 	}
 	return nil
 }
 
-// chosen records a step of a walk. A jump from the exit is not a visit of the exit.
-func (s *Story) chosen(e *core.Event) {
+// addStep records a step of a walk. A jump from the exit is not a visit of the exit.
+func (s *Story) addStep(e *core.Event) {
 	frame := frameOf(e.Node)
 	w := &Step{From: frame + e.From, To: frame + e.To, Rule: e.Step, Reason: e.Reason, Label: e.Label, When: e.When, Values: e.Values, Ended: e.Status}
-	s.Ways = append(s.Ways, w)
+	s.Steps = append(s.Steps, w)
 	if a := s.accounts[e.Node]; a != nil && e.Visit > 0 {
 		if v := a.visitOf(e.Visit); v != nil {
 			v.Went = w
@@ -104,9 +104,9 @@ func (s *Story) chosen(e *core.Event) {
 // noCondition is the prefix of the reason for an edge without a condition.
 const noCondition = "the edge has no condition"
 
-// Way formats the rule by which a walk chose an edge, and the reason: "condition:
+// StepText formats the rule by which a walk chose an edge, and the reason: "condition:
 // outcome=fail is true".
-func Way(rule, reason string) string {
+func StepText(rule, reason string) string {
 	switch rule {
 	case core.StepUnconditional:
 		if rest, ok := strings.CutPrefix(reason, noCondition); ok {
@@ -126,18 +126,18 @@ func Way(rule, reason string) string {
 
 // Why formats a step without its ends.
 func (w *Step) Why() string {
-	text := Way(w.Rule, w.Reason)
+	text := StepText(w.Rule, w.Reason)
 	if w.Label != "" {
 		text = fmt.Sprintf("%q, ", w.Label) + text
 	}
-	if w.question() {
+	if w.byModel() {
 		return text
 	}
 	return text + prefixed(", with ", Values(w.Values))
 }
 
-// question reports whether a model chose the step.
-func (w *Step) question() bool { _, ok := w.Values.Get(choicesKey); return ok }
+// byModel reports whether a model chose the step.
+func (w *Step) byModel() bool { _, ok := w.Values.Get(choicesKey); return ok }
 
 // Keys of the values of a step that a model chose.
 const (
@@ -148,13 +148,13 @@ const (
 	unusableKey = "unusable"
 )
 
-// mostAnswer limits the length of an answer in an explanation.
-const mostAnswer = 200
+// maxAnswer limits the length of an answer in an explanation.
+const maxAnswer = 200
 
-// asked lists the choices that a model was offered and its answer; nil for steps without a
+// choiceLines lists the choices that a model was offered and its answer; nil for steps without a
 // model.
-func (w *Step) asked() []string {
-	if !w.question() {
+func (w *Step) choiceLines() []string {
+	if !w.byModel() {
 		return nil
 	}
 	choices, _ := w.Values.Get(choicesKey)
@@ -175,7 +175,7 @@ func (w *Step) asked() []string {
 		lines = append(lines, fallback)
 	}
 	if answer, ok := w.Values.Get(answerKey); ok && answer != "" {
-		lines = append(lines, fmt.Sprintf("answer: %v", clip(fmt.Sprint(answer), mostAnswer)))
+		lines = append(lines, fmt.Sprintf("answer: %v", clip(fmt.Sprint(answer), maxAnswer)))
 	}
 	if unusable, _ := w.Values.Get(unusableKey); unusable == true {
 		lines = append(lines, "the answer names no choice, or more than one, and counts as none of the above")
@@ -186,8 +186,8 @@ func (w *Step) asked() []string {
 	return lines
 }
 
-// visits formats the visits; if there are many, the first and the last ones.
-func (a *Account) visits() []string {
+// visitLines formats the visits; if there are many, the first and the last ones.
+func (a *Account) visitLines() []string {
 	var lines []string
 	for i := range a.Visits {
 		if left := len(a.Visits) - maxShown; left > 0 && i == maxShown/2 {
@@ -228,7 +228,7 @@ func (v *Visit) lines() []string {
 	lines := []string{fmt.Sprintf("  visit %d: %s", v.Visit, came), "    " + end + prefixed(": ", v.Reason)}
 	if v.Went != nil {
 		lines = append(lines, "    then to "+v.Went.To+": "+v.Went.Why())
-		for _, line := range v.Went.asked() {
+		for _, line := range v.Went.choiceLines() {
 			lines = append(lines, "      "+line)
 		}
 	}

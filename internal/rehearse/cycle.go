@@ -12,20 +12,20 @@ import (
 // advance in a cycle that the walk never leaves, so nothing else would end it.
 const MaxVisits = 1000
 
-// maxRing limits the number of nodes of a cycle that are named.
-const maxRing = 20
+// maxCycle limits the number of nodes of a cycle that are named.
+const maxCycle = 20
 
-// ring is the path from one visit of a node to the next in a walk that does not end. It is
+// cycle is the path from one visit of a node to the next in a walk that does not end. It is
 // the error of the run.
-type ring struct {
+type cycle struct {
 	node  string   // the path of the node that was visited too often
 	nodes []string // the cycle from that node back to it
 }
 
-// ringOf finds the cycle that led to the visit of a node that has just begun. For a branch
+// cycleOf finds the cycle that led to the visit of a node that has just begun. For a branch
 // it is the cycle of its parallel node.
-func (r *Record) ringOf(began *core.Event) *ring {
-	found := &ring{node: withoutIndexes(began.Node)}
+func (r *Record) cycleOf(began *core.Event) *cycle {
+	found := &cycle{node: withoutIndexes(began.Node)}
 	start := began.Node
 	if began.Unit != "" {
 		start = began.Unit
@@ -46,15 +46,15 @@ func (r *Record) ringOf(began *core.Event) *ring {
 }
 
 // Error reports how often the node was visited, and the cycle.
-func (g *ring) Error() string {
+func (g *cycle) Error() string {
 	nodes := g.nodes
-	if left := len(nodes) - maxRing; left > 0 {
-		nodes = slices.Concat(nodes[:maxRing/2], []string{fmt.Sprintf("… %d more …", left)}, nodes[len(nodes)-maxRing/2:])
+	if left := len(nodes) - maxCycle; left > 0 {
+		nodes = slices.Concat(nodes[:maxCycle/2], []string{fmt.Sprintf("… %d more …", left)}, nodes[len(nodes)-maxCycle/2:])
 	}
 	return fmt.Sprintf("%s was visited %d times, in the ring %s", g.node, MaxVisits, strings.Join(nodes, " -> "))
 }
 
 // advice suggests how a mock file can end the walk.
-func (g *ring) advice() string {
+func (g *cycle) advice() string {
 	return "nothing leads out of the ring: give one of its nodes an answer that a condition, a label or a suggestion asks for, or set max_visits"
 }
