@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -73,8 +74,8 @@ func TestBudgetOfMoneyNeedsPrices(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = g.Run(t.Context(), wavefold.WithBudget(core.Budget{Cost: 1}))
-			ds, _ := core.AsDiagnostics(err)
-			if got := ds.Has(core.CodeNoPrice); got != (c.want != "") || got && calls > 0 {
+			ds, _ := source.AsDiagnostics(err)
+			if got := ds.Has(source.CodeNoPrice); got != (c.want != "") || got && calls > 0 {
 				t.Fatalf("refused %t: %v, %d calls", got, err, calls)
 			}
 			for _, name := range strings.Fields(strings.ReplaceAll(c.want, "default model of the server", "default")) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/bounded"
 )
 
@@ -13,7 +15,7 @@ import (
 type builder struct {
 	w      *core.Workflow
 	g      *Graph
-	ds     core.Diagnostics
+	ds     source.Diagnostics
 	specs  map[string]*spec
 	phases map[string]bool
 
@@ -38,7 +40,7 @@ func (b *builder) node(n *node, vertex int) {
 	}
 	checkOptions(&b.ds, "node "+n.id.Value, n.constructor, n.applied, options)
 	if !n.isFanOut && (n.limit != nil || n.maxFailures != nil || n.collect != nil) {
-		b.ds.Errorf(core.CodeUnknownKey, n.id.Pos, "node %s: Limit, MaxFailures and Collect are for a fan-out", n.id.Value).
+		b.ds.Errorf(source.CodeUnknownKey, n.id.Pos, "node %s: Limit, MaxFailures and Collect are for a fan-out", n.id.Value).
 			WithHint("add Items, or Over for a Sub")
 	}
 	b.add(n, vertex, &n.settings)
@@ -82,24 +84,24 @@ func (b *builder) add(n *node, vertex int, s *settings) {
 // declare returns the node as a document would declare it.
 func (b *builder) declare(n *node) *core.Node {
 	d := &core.Node{
-		ID: n.id, Kind: core.At(n.kind, n.id.Pos), Phase: n.phase, Description: core.At(n.description, n.id.Pos),
+		ID: n.id, Kind: source.At(n.kind, n.id.Pos), Phase: n.phase, Description: source.At(n.description, n.id.Pos),
 		Reads: names(n.view, n.id.Pos), Writes: names(n.writes, n.id.Pos), HasWrites: true,
 		Args: n.args, Config: n.config, OnError: n.onError(), Timeout: n.timeout, Join: n.effectiveJoin(),
 		AllowPartial: n.allowPartial, AutoStatus: n.autoStatus,
 		Priority: n.priority, Effects: n.effects, Pos: n.id.Pos,
 	}
 	if d.Config == nil {
-		d.Config = &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
+		d.Config = &source.Value{Kind: source.ObjectValue, Pos: n.id.Pos}
 	}
 	if n.isFanOut {
 		d.ForEach = &core.ForEach{Source: n.source, Concurrency: n.limit, MaxFailures: n.maxFailures, Lost: n.lost, Pos: n.id.Pos}
 		if s := specOf(n.collect); s != nil {
-			d.ForEach.Collect = core.At(s.decl.Name.Value, n.id.Pos)
+			d.ForEach.Collect = source.At(s.decl.Name.Value, n.id.Pos)
 		}
 	}
 	if n.run != nil {
 		name := b.w.Name.Value + "." + n.id.Value
-		d.Config.Set(core.At("impl", n.id.Pos), core.Tree(name, n.id.Pos))
+		d.Config.Set(source.At("impl", n.id.Pos), source.Tree(name, n.id.Pos))
 		h := *n.run
 		h.reads, h.writes, h.isFanOut = specs(n.view), specs(n.writes), n.isFanOut
 		d.Handler = &h
@@ -129,7 +131,7 @@ func (s *settings) effectiveJoin() *core.Join {
 func (b *builder) include(n *node) {
 	file := fileName(n.sub)
 	if known, ok := b.g.subs[file]; ok && known != n.sub {
-		b.ds.Errorf(core.CodeDuplicateID, n.id.Pos, "node %s: another sub-workflow is named %q too", n.id.Value, n.sub.w.Name.Value).
+		b.ds.Errorf(source.CodeDuplicateID, n.id.Pos, "node %s: another sub-workflow is named %q too", n.id.Value, n.sub.w.Name.Value).
 			WithHint("give the graphs names that differ in letters and digits")
 		return
 	}
@@ -143,7 +145,7 @@ func (b *builder) include(n *node) {
 func (b *builder) field(f AnyField, subject string) {
 	s := specOf(f)
 	if s == nil {
-		b.ds.Errorf(core.CodeUnknownField, b.w.Pos, "%s: a field was not made by NewField or NewStream", subject)
+		b.ds.Errorf(source.CodeUnknownField, b.w.Pos, "%s: a field was not made by NewField or NewStream", subject)
 		return
 	}
 	name := s.decl.Name.Value
@@ -154,7 +156,7 @@ func (b *builder) field(f AnyField, subject string) {
 		b.ds = append(b.ds, s.findings...)
 		b.w.Fields = append(b.w.Fields, s.decl)
 	case known != s && !same(known, s):
-		b.ds.Errorf(core.CodeDuplicateID, s.decl.Pos, "state field %q is declared twice and not alike", name).
+		b.ds.Errorf(source.CodeDuplicateID, s.decl.Pos, "state field %q is declared twice and not alike", name).
 			WithHint("the other declaration is at %s; make the field once and use it in both places", known.decl.Pos)
 	}
 }
@@ -165,18 +167,18 @@ func same(a, b *spec) bool {
 		a.decl.Reduce == nil && b.decl.Reduce == nil && sameValue(a.decl.Default, b.decl.Default)
 }
 
-// sameValue is core.Equal for values of any Go type.
+// sameValue is value.Equal for values of any Go type.
 func sameValue(a, b any) bool {
-	if core.IsMissing(a) || core.IsMissing(b) {
-		return core.IsMissing(a) && core.IsMissing(b)
+	if value.IsMissing(a) || value.IsMissing(b) {
+		return value.IsMissing(a) && value.IsMissing(b)
 	}
 	x, err := bounded.Canonical(a)
 	y, err2 := bounded.Canonical(b)
-	return err == nil && err2 == nil && core.Equal(x, y)
+	return err == nil && err2 == nil && value.Equal(x, y)
 }
 
 // phase declares a phase on first use.
-func (b *builder) phase(p core.Text) {
+func (b *builder) phase(p source.Text) {
 	if p.Value == "" || b.phases[p.Value] {
 		return
 	}
@@ -186,7 +188,7 @@ func (b *builder) phase(p core.Text) {
 
 // onError returns the failure policy, nil for the default.
 func (s *settings) onError() *core.OnError {
-	var pos core.Position
+	var pos source.Position
 	switch {
 	case s.attempts != nil:
 		pos = s.attempts.Pos
@@ -199,20 +201,20 @@ func (s *settings) onError() *core.OnError {
 	default:
 		return nil
 	}
-	e := &core.OnError{Policy: core.At("retry", pos), Preset: s.preset, Attempts: s.attempts, RetryOn: s.retryOn, Then: s.policy, Pos: pos}
+	e := &core.OnError{Policy: source.At("retry", pos), Preset: s.preset, Attempts: s.attempts, RetryOn: s.retryOn, Then: s.policy, Pos: pos}
 	if s.backoff.Exponential {
-		e.Backoff = core.At("exponential", pos)
+		e.Backoff = source.At("exponential", pos)
 	}
 	if s.backoff.Factor != 0 {
-		f := core.At(s.backoff.Factor, pos)
+		f := source.At(s.backoff.Factor, pos)
 		e.Factor = &f
 	}
 	if s.backoff.Base != 0 {
-		d := core.At(s.backoff.Base, pos)
+		d := source.At(s.backoff.Base, pos)
 		e.Base = &d
 	}
 	if s.backoff.Max != 0 {
-		d := core.At(s.backoff.Max, pos)
+		d := source.At(s.backoff.Max, pos)
 		e.Max = &d
 	}
 	if s.backoff.Jitter {
@@ -239,11 +241,11 @@ func specs(fields []AnyField) []*spec {
 	return out
 }
 
-func names(fields []AnyField, pos core.Position) []core.Text {
-	var out []core.Text
+func names(fields []AnyField, pos source.Position) []source.Text {
+	var out []source.Text
 	for _, s := range specs(fields) {
-		if !slices.ContainsFunc(out, func(t core.Text) bool { return t.Value == s.decl.Name.Value }) {
-			out = append(out, core.At(s.decl.Name.Value, pos))
+		if !slices.ContainsFunc(out, func(t source.Text) bool { return t.Value == s.decl.Name.Value }) {
+			out = append(out, source.At(s.decl.Name.Value, pos))
 		}
 	}
 	return out
@@ -267,14 +269,14 @@ func Declare(fields ...AnyField) Part {
 // Concurrency limits the nodes of the graph that are in flight at a time. A fan-out,
 // pipeline or loop counts as one. The default is the number of processors (GOMAXPROCS).
 func Concurrency(n int) Part {
-	v := core.At(n, here())
+	v := source.At(n, here())
 	return graphOption(func(b *builder) { b.w.Runtime.Concurrency = &v })
 }
 
 // MaxInFlight limits the functions that are in flight at a time in the whole run:
 // nodes, items, rows, and those of sub-workflows.
 func MaxInFlight(n int) Part {
-	v := core.At(n, here())
+	v := source.At(n, here())
 	return graphOption(func(b *builder) { b.w.Runtime.MaxInFlight = &v })
 }
 

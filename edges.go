@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // link is an edge under construction. Its ends are numbers of nodes. fromNode is -1 if
@@ -33,7 +34,7 @@ func (b *builder) edges() {
 		}
 		for _, s := range specs(slices.Concat(n.needs, n.view)) {
 			if w := writers[s.decl.Name.Value]; len(w) == 1 && !b.connected(links[first:], w[0], i) {
-				from := core.At(b.nodes[w[0]].id.Value, n.id.Pos)
+				from := source.At(b.nodes[w[0]].id.Value, n.id.Pos)
 				links = append(links, link{edge: edge{from: from}, fromNode: w[0], to: i, implied: true})
 			}
 		}
@@ -85,7 +86,7 @@ func (b *builder) connected(links []link, from, to int) bool {
 // newEdge converts a link to an edge. The edge gets the conditions of its target,
 // unless the link has its own.
 func (b *builder) newEdge(l link) *core.Edge {
-	e := &core.Edge{From: l.from, To: core.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.isElse, On: l.on, Handles: l.handles, Implied: l.implied, Pos: l.from.Pos}
+	e := &core.Edge{From: l.from, To: source.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.isElse, On: l.on, Handles: l.handles, Implied: l.implied, Pos: l.from.Pos}
 	if l.when == nil && !l.isElse && l.on.Value == "" && l.handles == nil {
 		c := b.conditions(l.to)
 		if l.fromNode < 0 || b.vertexOf[l.fromNode] != b.vertexOf[l.to] { // edges inside a unit have no conditions
@@ -125,7 +126,7 @@ func (b *builder) unusedConditions() {
 		seen[v] = true
 		for _, u := range b.conditions(i).applied {
 			if edgeOptions[u.name] {
-				b.ds.Errorf(core.CodeBadValue, u.pos, "node %s: %s has no edge to apply to: no node comes before it", b.nodes[i].id.Value, u.name).
+				b.ds.Errorf(source.CodeBadValue, u.pos, "node %s: %s has no edge to apply to: no node comes before it", b.nodes[i].id.Value, u.name).
 					WithHint("add wavefold.After(...)")
 			}
 		}

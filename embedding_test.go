@@ -20,6 +20,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/docstest"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/std"
@@ -272,17 +274,17 @@ func Example_document() {
 }
 
 type noticeConfig struct {
-	Urgent bool      `wavefold:"urgent" doc:"mark the notice as urgent"`
-	Topic  core.Text `wavefold:"topic,required" doc:"what the notice is about"`
+	Urgent bool        `wavefold:"urgent" doc:"mark the notice as urgent"`
+	Topic  source.Text `wavefold:"topic,required" doc:"what the notice is about"`
 }
 
 var notice = core.NewKind(core.KindOf[noticeConfig]{
 	Name: "notice",
 	Doc:  "Writes a notice about a topic.",
-	Compile: func(n *core.Node, env core.Env, c *noticeConfig) (core.Compiled, core.Diagnostics) {
-		var findings core.Diagnostics
+	Compile: func(n *core.Node, env core.Env, c *noticeConfig) (core.Compiled, source.Diagnostics) {
+		var findings source.Diagnostics
 		if len(n.Writes) != 1 {
-			findings.Errorf(core.CodeMissingKey, n.ID.Pos, "%s: want one field to write, found %d", n.Subject(), len(n.Writes))
+			findings.Errorf(source.CodeMissingKey, n.ID.Pos, "%s: want one field to write, found %d", n.Subject(), len(n.Writes))
 			return core.Compiled{}, findings
 		}
 		field, text := n.Writes[0].Value, "about "+c.Topic.Value
@@ -361,8 +363,8 @@ func Example_walk() {
 	}
 	for _, n := range w.Nodes { // what DOT cannot say, such as a retry policy of your own
 		if n.ID.Value == "implement" {
-			attempts, base := core.At(3, n.Pos), core.At(time.Millisecond, n.Pos)
-			n.OnError = &core.OnError{Policy: core.At("retry", n.Pos), Attempts: &attempts, Base: &base}
+			attempts, base := source.At(3, n.Pos), source.At(time.Millisecond, n.Pos)
+			n.OnError = &core.OnError{Policy: source.At("retry", n.Pos), Attempts: &attempts, Base: &base}
 		}
 	}
 	r, err := e.Graph(w).Run(ctx)
@@ -506,7 +508,7 @@ func Example_events() {
 		case core.NodeStarted, core.NodeFinished:
 			fmt.Println(e.Type, e.Node)
 		case core.LogLine:
-			fmt.Println(e.Node, "says", e.Log, core.JSON(e.Values))
+			fmt.Println(e.Node, "says", e.Log, value.JSON(e.Values))
 		}
 	}))
 	fmt.Println(err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
@@ -57,11 +58,11 @@ const maxDocument = 64 << 20
 // Read reads a workflow file. The findings are about the shape of the document or about
 // the file itself. The workflow is nil if nothing could be read. Compile reports the
 // findings of a workflow again, together with its own.
-func (e *Engine) Read(path string) (*core.Workflow, core.Diagnostics) {
+func (e *Engine) Read(path string) (*core.Workflow, source.Diagnostics) {
 	data, err := readFile(path)
 	if err != nil {
-		var ds core.Diagnostics
-		ds.Errorf(core.CodeMissingFile, core.Position{File: path}, "%s", fileError(err)).WithHint("%s", similarFile(path, err))
+		var ds source.Diagnostics
+		ds.Errorf(source.CodeMissingFile, source.Position{File: path}, "%s", fileError(err)).WithHint("%s", similarFile(path, err))
 		return nil, ds
 	}
 	return e.Parse(path, data)
@@ -72,7 +73,7 @@ func (e *Engine) Read(path string) (*core.Workflow, core.Diagnostics) {
 // folder and cannot refer to files. A name that ends in .dot or .fabro denotes a graph
 // in DOT, whose prompt files are read as well. Any other name denotes a document in
 // YAML or JSON.
-func (e *Engine) Parse(name string, data []byte) (*core.Workflow, core.Diagnostics) {
+func (e *Engine) Parse(name string, data []byte) (*core.Workflow, source.Diagnostics) {
 	if ext := filepath.Ext(name); ext == ".dot" || ext == ".fabro" {
 		return dot.Parse(name, data, dot.OptionsFor(e.reg, folderOf(name)))
 	}
@@ -91,14 +92,14 @@ func folderOf(name string) folder { return folder(filepath.Dir(name)) }
 // workflow and of nested workflows. The plan is nil if a finding is an error, or, under
 // strict, a warning. Compile reads files and looks up programs; it runs nothing and
 // writes nothing.
-func (e *Engine) Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics) {
+func (e *Engine) Compile(w *core.Workflow, strict bool) (*plan.Plan, source.Diagnostics) {
 	return e.compile(w, &library{engine: e}, strict)
 }
 
-func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan, core.Diagnostics) {
+func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan, source.Diagnostics) {
 	if w == nil {
-		var ds core.Diagnostics
-		ds.Errorf(core.CodeSyntax, core.Position{}, "there is no workflow to compile")
+		var ds source.Diagnostics
+		ds.Errorf(source.CodeSyntax, source.Position{}, "there is no workflow to compile")
 		return nil, ds
 	}
 	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: lint.Check, Strict: strict, Guard: bounded.Call})
@@ -134,5 +135,5 @@ func similarFile(path string, err error) string {
 	for i, f := range entries {
 		names[i] = f.Name()
 	}
-	return core.DidYouMean(filepath.Base(path), names)
+	return source.DidYouMean(filepath.Base(path), names)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // write creates a folder with files.
@@ -158,7 +159,7 @@ graph:
 `})
 	e := wavefold.NewEngine()
 	_, err := e.Load(filepath.Join(dir, "flow.yaml"))
-	ds, _ := core.AsDiagnostics(err)
+	ds, _ := source.AsDiagnostics(err)
 	var got []string
 	for _, d := range ds {
 		got = append(got, fmt.Sprintf("%s:%d:%d %s", filepath.Base(d.Pos.File), d.Pos.Line, d.Pos.Column, d.Code))
@@ -192,11 +193,11 @@ type shout struct{}
 
 func (shout) Name() string   { return "shout" }
 func (shout) Keys() []string { return []string{"text"} }
-func (shout) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (shout) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	var c struct {
-		Text core.Text `wavefold:"text,required"`
+		Text source.Text `wavefold:"text,required"`
 	}
-	ds := core.Decode(n.Config, &c)
+	ds := source.Decode(n.Config, &c)
 	if env.Files != nil {
 		if data, err := fs.ReadFile(env.Files, c.Text.Value); err == nil {
 			c.Text.Value = string(data)

@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
@@ -20,7 +22,7 @@ type AnyField interface{ field() *spec }
 type spec struct {
 	decl     core.FieldDecl
 	typ      reflect.Type
-	findings core.Diagnostics
+	findings source.Diagnostics
 	codec    *gotype.Codec
 	shared   bool
 
@@ -45,10 +47,10 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 	s.decl.Pos = here()
 	s.decl.Name.Pos = s.decl.Pos
 	if s.codec.Err != nil {
-		s.findings.Errorf(core.CodeWrongType, s.decl.Pos, "state field %q: %v", name, s.codec.Err)
+		s.findings.Errorf(source.CodeWrongType, s.decl.Pos, "state field %q: %v", name, s.codec.Err)
 	}
 	if !canonicalType(s.typ) {
-		s.decl.Go = &core.GoType{Type: s.typ, Check: s.codec.Checker(), Foreign: s.codec.HasUserMethods(), Decode: func(v any) (any, error) { return gotype.As[T](s.codec, v) }}
+		s.decl.Go = &value.GoType{Type: s.typ, Check: s.codec.Checker(), Foreign: s.codec.HasUserMethods(), Decode: func(v any) (any, error) { return gotype.As[T](s.codec, v) }}
 	}
 	for _, o := range options {
 		if o != nil {
@@ -61,7 +63,7 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 // newSpec returns the part of a spec that depends only on the type.
 func newSpec[T any](name string) *spec {
 	t := reflect.TypeFor[T]()
-	s := &spec{typ: t, codec: gotype.New(t), decl: core.FieldDecl{Default: core.Missing, Type: gotype.Of(t)}}
+	s := &spec{typ: t, codec: gotype.New(t), decl: core.FieldDecl{Default: value.Missing, Type: gotype.Of(t)}}
 	s.decl.Name.Value = name
 	s.plain = t == reflect.TypeFor[any]() || t == reflect.TypeFor[[]any]()
 	return s
@@ -72,7 +74,7 @@ func canonicalType(t reflect.Type) bool {
 	switch reflect.Zero(t).Interface().(type) {
 	case nil: // an interface
 		return true
-	case bool, int64, float64, string, []any, *core.Object:
+	case bool, int64, float64, string, []any, *value.Object:
 		return true
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // celsius has a custom JSON form.
@@ -60,7 +61,7 @@ func TestFieldTypes(t *testing.T) {
 	fieldType(t, []any{big, 1.5, "x", nil, []any{true}, map[string]any{"k": big}})
 	fieldType[any](t, map[string]any{"k": []any{big}})
 	fieldType(t, map[string]any{"k": []any{big}})
-	fieldType(t, core.ObjectOf("b", int64(1), "a", []any{2.5}))
+	fieldType(t, value.ObjectOf("b", int64(1), "a", []any{2.5}))
 }
 
 // fieldType checks that a value survives a graph unchanged: as an input, through two
@@ -73,16 +74,16 @@ func fieldType[T any](t *testing.T, v T) {
 	if got := out.Get(r); err != nil || !reflect.DeepEqual(got, v) {
 		t.Errorf("%T: got %#v, %v, want %#v", v, got, err, v)
 	}
-	text, err := core.AppendJSON(nil, v)
+	text, err := value.AppendJSON(nil, v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	form, err := core.ParseJSON(text)
+	form, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err = g.Run(t.Context(), wavefold.Set("in", form))
-	got, err2 := core.AppendJSON(nil, out.Get(r))
+	got, err2 := value.AppendJSON(nil, out.Get(r))
 	if err != nil || err2 != nil || string(got) != string(text) {
 		t.Errorf("%T through JSON: got %s, %v, %v, want %s", v, got, err, err2, text)
 	}
@@ -131,7 +132,7 @@ func TestNodesOfKinds(t *testing.T) {
 	rows, names := wavefold.NewField[[]any]("rows"), wavefold.NewField[[]string]("names", wavefold.Append)
 	hello := wavefold.NewField[string]("hello")
 	parts := []wavefold.Part{
-		wavefold.Source("rows", rows, value([]any{map[string]any{"name": "Ada"}, map[string]any{"name": "Grace"}})),
+		wavefold.Source("rows", rows, constant([]any{map[string]any{"name": "Ada"}, map[string]any{"name": "Grace"}})),
 		wavefold.Func("name", nil, wavefold.Fields(names), func(_ context.Context, in core.Input) (core.Result, error) {
 			name, _ := in.Arg("name")
 			i, _ := in.Arg("place")

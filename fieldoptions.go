@@ -3,7 +3,8 @@ package wavefold
 import (
 	"reflect"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
@@ -26,7 +27,7 @@ const (
 	Merge   Strategy = "object_merge" // objects are merged recursively
 )
 
-func (m Strategy) setField(s *spec) { s.decl.Merge = core.At(string(m), s.decl.Pos) }
+func (m Strategy) setField(s *spec) { s.decl.Merge = source.At(string(m), s.decl.Pos) }
 
 type fieldOption func(*spec)
 
@@ -37,7 +38,7 @@ func (o fieldOption) setField(s *spec) { o(s) }
 func UnionBy(key string) FieldOption {
 	return fieldOption(func(s *spec) {
 		Union.setField(s)
-		s.decl.Key = core.At(key, s.decl.Pos)
+		s.decl.Key = source.At(key, s.decl.Pos)
 	})
 }
 
@@ -53,16 +54,16 @@ func Default(v any) FieldOption { return fieldOption(func(s *spec) { s.decl.Defa
 func Reduce[T any](reduce func(old, written T) (T, error)) FieldOption {
 	return fieldOption(func(s *spec) {
 		if t := reflect.TypeFor[T](); t != s.typ {
-			s.findings.Errorf(core.CodeMergeType, s.decl.Pos, "state field %q: the reducer folds %s, but the field holds %s", s.decl.Name.Value, t, s.typ)
+			s.findings.Errorf(source.CodeMergeType, s.decl.Pos, "state field %q: the reducer folds %s, but the field holds %s", s.decl.Name.Value, t, s.typ)
 			return
 		}
 		if reduce == nil {
-			s.findings.Errorf(core.CodeMissingKey, s.decl.Pos, "state field %q: Reduce has no function", s.decl.Name.Value)
+			s.findings.Errorf(source.CodeMissingKey, s.decl.Pos, "state field %q: Reduce has no function", s.decl.Name.Value)
 			return
 		}
 		s.decl.Reduce = func(old, written any) (any, error) {
 			var before T
-			if !core.IsMissing(old) {
+			if !value.IsMissing(old) {
 				var err error
 				if before, err = convert[T](s, old); err != nil {
 					return nil, err
@@ -96,10 +97,10 @@ type Description string
 // Describe returns a description of a field, a part or a graph.
 func Describe(text string) Description { return Description(text) }
 
-func (d Description) setField(s *spec) { s.decl.Description = core.At(string(d), s.decl.Pos) }
+func (d Description) setField(s *spec) { s.decl.Description = source.At(string(d), s.decl.Pos) }
 
 func (d Description) option() setting {
 	return setting{name: "Describe", set: func(s *settings) { s.description = string(d) }}
 }
 
-func (d Description) addTo(b *builder) { b.w.Description = core.At(string(d), b.w.Pos) }
+func (d Description) addTo(b *builder) { b.w.Description = source.At(string(d), b.w.Pos) }

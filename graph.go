@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/scheduler"
@@ -25,7 +27,7 @@ type Graph struct {
 	once     sync.Once
 	plan     *plan.Plan
 	router   core.Router // of the engine that compiled the graph
-	findings core.Diagnostics
+	findings source.Diagnostics
 }
 
 // namedTool is a function of the graph with its name in documents.
@@ -44,10 +46,10 @@ type namedTool struct {
 // comes first in the list sees the starting value.
 func New(name string, parts ...Part) *Graph {
 	pos := here()
-	g := &Graph{w: &core.Workflow{Name: core.At(name, pos), Pos: pos}}
+	g := &Graph{w: &core.Workflow{Name: source.At(name, pos), Pos: pos}}
 	b := &builder{w: g.w, g: g, specs: map[string]*spec{}, phases: map[string]bool{}, units: map[int]*unit{}}
 	if name == "" {
-		b.ds.Errorf(core.CodeMissingKey, pos, "the graph has no name")
+		b.ds.Errorf(source.CodeMissingKey, pos, "the graph has no name")
 	}
 	for _, p := range parts {
 		if !isNil(p) {
@@ -64,7 +66,7 @@ func New(name string, parts ...Part) *Graph {
 func (e *Engine) Graph(w *core.Workflow) *Graph { return &Graph{w: w, engine: e} }
 
 // Load reads and compiles a workflow file. If something prevents the workflow from
-// running, the error is core.Diagnostics with all findings.
+// running, the error is source.Diagnostics with all findings.
 func (e *Engine) Load(path string) (*Graph, error) {
 	w, ds := e.Read(path)
 	if w == nil {
@@ -79,16 +81,16 @@ func (e *Engine) Load(path string) (*Graph, error) {
 
 // missingWorkflow returns a finding if the graph is nil or has no workflow, nil
 // otherwise.
-func (g *Graph) missingWorkflow() core.Diagnostics {
+func (g *Graph) missingWorkflow() source.Diagnostics {
 	if g != nil && g.w != nil {
 		return nil
 	}
-	var ds core.Diagnostics
+	var ds source.Diagnostics
 	what := "the graph has no workflow"
 	if g == nil {
 		what = "the graph is nil"
 	}
-	ds.Errorf(core.CodeMissingKey, core.Position{}, "%s", what).WithHint("make one with New, Engine.Load or Engine.Graph")
+	ds.Errorf(source.CodeMissingKey, source.Position{}, "%s", what).WithHint("make one with New, Engine.Load or Engine.Graph")
 	return ds
 }
 
@@ -109,7 +111,7 @@ func (g *Graph) Workflow() *core.Workflow {
 }
 
 // Compile checks the graph and prepares it to run, once; later calls return the same
-// error. The error is nil, or core.Diagnostics with everything that prevents the graph
+// error. The error is nil, or source.Diagnostics with everything that prevents the graph
 // from running.
 func (g *Graph) Compile() error {
 	if ds := g.missingWorkflow(); ds != nil {
@@ -121,7 +123,7 @@ func (g *Graph) Compile() error {
 
 // Findings returns all findings about the graph, including warnings, in the order of
 // the files.
-func (g *Graph) Findings() core.Diagnostics {
+func (g *Graph) Findings() source.Diagnostics {
 	if ds := g.missingWorkflow(); ds != nil {
 		return ds
 	}
@@ -152,14 +154,14 @@ func (g *Graph) compile() {
 
 // collectFindings returns the findings of the builders of the graph and its
 // sub-workflows, and the engine that all of them use.
-func (g *Graph) collectFindings() (core.Diagnostics, *Engine) {
-	var ds core.Diagnostics
+func (g *Graph) collectFindings() (source.Diagnostics, *Engine) {
+	var ds source.Diagnostics
 	var engine *Engine
 	files := map[string]*Graph{}
 	for _, sub := range g.reachable() {
 		ds = append(ds, sub.w.Findings...)
 		if known, ok := files[fileName(sub)]; ok {
-			ds.Errorf(core.CodeDuplicateID, sub.w.Pos, "graph %q: another one inside or around it has the name too", sub.Name()).
+			ds.Errorf(source.CodeDuplicateID, sub.w.Pos, "graph %q: another one inside or around it has the name too", sub.Name()).
 				WithHint("the other one is at %s", known.w.Pos)
 		}
 		files[fileName(sub)] = sub
@@ -167,7 +169,7 @@ func (g *Graph) collectFindings() (core.Diagnostics, *Engine) {
 			continue
 		}
 		if engine != nil {
-			ds.Errorf(core.CodeUnknownKind, sub.w.Pos, "graph %q uses another engine than the graph around it", sub.Name())
+			ds.Errorf(source.CodeUnknownKind, sub.w.Pos, "graph %q uses another engine than the graph around it", sub.Name())
 		}
 		engine = sub.engine
 	}
@@ -209,7 +211,7 @@ func (g *Graph) addSubs(l *library, known map[*Graph]*core.Workflow) *core.Workf
 	w := *g.w
 	w.Findings = nil // gather returns them
 	if w.Runtime.Concurrency == nil && !w.Document {
-		w.Runtime.Concurrency = &core.Int{Value: runtime.GOMAXPROCS(0)}
+		w.Runtime.Concurrency = &source.Int{Value: runtime.GOMAXPROCS(0)}
 	}
 	known[g] = &w
 	if len(g.subs) > 0 {
@@ -229,7 +231,7 @@ func (g *Graph) addSubs(l *library, known map[*Graph]*core.Workflow) *core.Workf
 // failed: values that were written before the failure can be read. The error names the
 // node that failed and wraps the error of its function, so that errors.Is and errors.As
 // find it. If the graph does not compile or an input does not fit, the error is
-// core.Diagnostics.
+// source.Diagnostics.
 func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
 	if err := g.Compile(); err != nil {
 		return g.notStarted(err)
@@ -250,7 +252,7 @@ func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
 
 // notStarted returns the result of a run that did not begin.
 func (g *Graph) notStarted(err error) (*Result, error) {
-	return &Result{&core.Report{Workflow: g.Name(), Status: core.RunFailed, State: &core.Object{}, Err: err,
+	return &Result{&core.Report{Workflow: g.Name(), Status: core.RunFailed, State: &value.Object{}, Err: err,
 		Nodes: func() []core.NodeReport { return nil }, Units: func() []core.UnitReport { return nil }}}, err
 }
 

@@ -17,6 +17,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // line returns the line number of the caller.
@@ -56,10 +58,10 @@ func TestFindingsPointAtGoLines(t *testing.T) {
 			wavefold.Do("a", do)}, line(), `DUPLICATE_ID`},
 		{"unknown predecessor", []wavefold.Part{wavefold.Do("load", do), wavefold.Do("a", do, wavefold.After("lod"))}, line(), `did you mean "load"?`},
 		{"no function", []wavefold.Part{wavefold.Do("a", nil)}, line(), `Do has no function`},
-		{"bad expression", []wavefold.Part{wavefold.Source("m", n, value(1)),
+		{"bad expression", []wavefold.Part{wavefold.Source("m", n, constant(1)),
 			wavefold.Map("a", n, s, func(context.Context, int) (string, error) { return "", nil },
 				wavefold.When("$.n >")), wavefold.Do("z", do)}, line(), `EXPR_SYNTAX`},
-		{"unknown field in when", []wavefold.Part{wavefold.Source("m", n, value(1)), wavefold.Do("z", do,
+		{"unknown field in when", []wavefold.Part{wavefold.Source("m", n, constant(1)), wavefold.Do("z", do,
 			wavefold.After("m"), wavefold.When("$.nn > 1"))}, line(), `EXPR_NAME`},
 		{"when on nothing", []wavefold.Part{wavefold.Declare(n), wavefold.Do("z", do, wavefold.When("$.n > 1"))}, line(), `When has no edge to apply to`},
 		{"limit on one", []wavefold.Part{wavefold.Do("z", do, wavefold.Limit(4))}, line(), `option Limit means nothing to Do here (it is for [Each Expand ForEach Func Node Sub Pipeline StreamPipeline])`},
@@ -91,7 +93,7 @@ func TestFindingsPointAtGoLines(t *testing.T) {
 				g = wavefold.New("g")
 			}
 			err := g.Compile()
-			ds, ok := core.AsDiagnostics(err)
+			ds, ok := source.AsDiagnostics(err)
 			if !ok {
 				t.Fatalf("got %v, want findings", err)
 			}
@@ -113,10 +115,10 @@ func here() string {
 
 func TestAllFindingsAtOnce(t *testing.T) {
 	n := wavefold.NewField[int]("n")
-	g := wavefold.New("g", wavefold.Do("a-b", nil, wavefold.Limit(1)), wavefold.Source("s", n, value(1), wavefold.After("nowhere"), wavefold.When("$.x")))
+	g := wavefold.New("g", wavefold.Do("a-b", nil, wavefold.Limit(1)), wavefold.Source("s", n, constant(1), wavefold.After("nowhere"), wavefold.When("$.x")))
 	r, err := g.Run(t.Context())
-	ds, _ := core.AsDiagnostics(err)
-	for _, want := range []core.Code{core.CodeBadID, core.CodeMissingKey, core.CodeUnknownKey, core.CodeUnknownNode} {
+	ds, _ := source.AsDiagnostics(err)
+	for _, want := range []source.Code{source.CodeBadID, source.CodeMissingKey, source.CodeUnknownKey, source.CodeUnknownNode} {
 		if !ds.Has(want) {
 			t.Errorf("%s is not among\n%v", want, ds)
 		}
@@ -160,7 +162,7 @@ func TestPipelineAndLoop(t *testing.T) {
 	x := wavefold.NewField[float64]("x", wavefold.Default(1))
 	var ids []int64
 	g := wavefold.New("units",
-		wavefold.Source("load", rows, value([]row{{big, "one"}, {big + 1, ""}, {big + 2, "three"}})),
+		wavefold.Source("load", rows, constant([]row{{big, "one"}, {big + 1, ""}, {big + 2, "three"}})),
 		wavefold.Pipeline("p", rows, wavefold.Pipe(
 			wavefold.Stage("check", func(_ context.Context, r row) (row, error) {
 				if r.Text == "" {
@@ -227,7 +229,7 @@ func TestSub(t *testing.T) {
 	names, k := wavefold.NewField[[]string]("names"), wavefold.NewField[int64]("k")
 	out := wavefold.NewField[[]string]("out", wavefold.Append)
 	outer := wavefold.New("outer",
-		wavefold.Source("k", k, value(big)),
+		wavefold.Source("k", k, constant(big)),
 		wavefold.Sub("one", g, name.Is("$.not a path"), wavefold.In(factor, k), wavefold.Out(lines, out)),
 		wavefold.Sub("many", g, wavefold.Over(names, name), wavefold.Out(lines, out), wavefold.Limit(2), wavefold.After("one")),
 	)
@@ -336,7 +338,7 @@ func everything() *wavefold.Graph {
 			wavefold.Stage("b", func(_ context.Context, o order) (order, error) { return o, nil }).Into(seen)), wavefold.Limit(2), wavefold.After("id")),
 		wavefold.Func("best", wavefold.Fields(seen), wavefold.Fields(best, once, hits), func(_ context.Context, in core.Input) (core.Result, error) {
 			v, _ := in.Get("seen")
-			return core.Result{Delta: map[string]any{"best": core.JSON(v) != "", "once": "first", "hits": nil}, Note: "x"}, nil
+			return core.Result{Delta: map[string]any{"best": value.JSON(v) != "", "once": "first", "hits": nil}, Note: "x"}, nil
 		}, wavefold.Args(map[string]any{"from": "$.who", "n": 3}), wavefold.Retry(2, wavefold.Backoff{Base: 1}), wavefold.OnError(wavefold.Skip)),
 		wavefold.Sub("sub", g, wavefold.In(name, who), factor.Is(big), wavefold.Out(lines, out), wavefold.Phase("second")),
 		wavefold.Node("pause", "wait", map[string]any{"duration": "1ms"}, wavefold.After("sub"), wavefold.When(`$.who == "Ada"`)),
@@ -376,7 +378,7 @@ func TestSaveLoadSave(t *testing.T) {
 	}
 	first, err1 := g.Run(t.Context())
 	second, err2 := loaded.Run(t.Context())
-	if a, b := core.JSON(first.State), core.JSON(second.State); a != b || first.Status != second.Status || fmt.Sprint(err1) != fmt.Sprint(err2) {
+	if a, b := value.JSON(first.State), value.JSON(second.State); a != b || first.Status != second.Status || fmt.Sprint(err1) != fmt.Sprint(err2) {
 		t.Errorf("built %s %v\n%s\nloaded %s %v\n%s", first.Status, err1, a, second.Status, err2, b)
 	}
 	for _, n := range first.Nodes() {
@@ -422,7 +424,7 @@ func TestBindChecksTheDocument(t *testing.T) {
 
 func TestWhatCannotBeSaved(t *testing.T) {
 	n := wavefold.NewField[int]("n", wavefold.Reduce(func(a, b int) (int, error) { return a*10 + b, nil }))
-	g := wavefold.New("g", wavefold.Source("a", n, value(1)), wavefold.Source("b", n, value(2)))
+	g := wavefold.New("g", wavefold.Source("a", n, constant(1)), wavefold.Source("b", n, constant(2)))
 	r, err := g.Run(t.Context())
 	if n.Get(r) != 12 || err != nil {
 		t.Errorf("got %d, %v", n.Get(r), err)
@@ -437,12 +439,12 @@ func TestStrategies(t *testing.T) {
 	least, text := wavefold.NewField[uint8]("least", wavefold.Min), wavefold.NewField[string]("text", wavefold.Max)
 	set := wavefold.NewField[[]string]("set", wavefold.Union)
 	g := wavefold.New("g",
-		wavefold.Source("o1", obj, value(map[string]int{"a": 1, "b": 1})), wavefold.Source("o2", obj, value(map[string]int{"b": 2})),
-		wavefold.Source("l1", least, value(uint8(7))), wavefold.Source("l2", least, value(uint8(3))),
-		wavefold.Source("t1", text, value("b")), wavefold.Source("t2", text, value("a")),
-		wavefold.Source("s1", set, value([]string{"x", "y"})), wavefold.Source("s2", set, value([]string{"y", "z"})))
+		wavefold.Source("o1", obj, constant(map[string]int{"a": 1, "b": 1})), wavefold.Source("o2", obj, constant(map[string]int{"b": 2})),
+		wavefold.Source("l1", least, constant(uint8(7))), wavefold.Source("l2", least, constant(uint8(3))),
+		wavefold.Source("t1", text, constant("b")), wavefold.Source("t2", text, constant("a")),
+		wavefold.Source("s1", set, constant([]string{"x", "y"})), wavefold.Source("s2", set, constant([]string{"y", "z"})))
 	r, err := g.Run(t.Context())
-	if got, want := core.JSON(r.State), `{"obj":{"a":1,"b":2},"least":3,"text":"b","set":["x","y","z"]}`; err != nil || got != want {
+	if got, want := value.JSON(r.State), `{"obj":{"a":1,"b":2},"least":3,"text":"b","set":["x","y","z"]}`; err != nil || got != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // streamAttempt is one attempt of a stream reader to run the part that makes the stream.
@@ -24,7 +25,7 @@ type streamAttempt[T any] struct {
 func makeStream[T any](n *node, isNil bool, out Stream[T], source string, start func(context.Context, core.Input) (*streamAttempt[T], error), takes string) Part {
 	n.writes = Fields(out)
 	n.setFunc(isNil, func(context.Context, core.Input) (core.Result, error) {
-		r := core.Write(out.Name(), core.ObjectOf("source", source))
+		r := core.Write(out.Name(), value.ObjectOf("source", source))
 		r.Note = "a stream of " + source
 		return r, nil
 	})
@@ -158,8 +159,8 @@ func (m *goStream[T]) encode(batch []T) ([]any, error) {
 }
 
 // Summary returns the number of rows.
-func (m *goStream[T]) Summary() *core.Object {
-	out := core.ObjectOf("source", m.source, core.RowCount, m.rows)
+func (m *goStream[T]) Summary() *value.Object {
+	out := value.ObjectOf("source", m.source, core.RowCount, m.rows)
 	if m.upstream != nil {
 		out.Set("from", m.upstream.rows)
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Option is a property of a part of a graph. The constructor of a part documents which
@@ -13,7 +14,7 @@ type Option interface{ option() setting }
 // setting is the implementation of an option.
 type setting struct {
 	name string
-	pos  core.Position
+	pos  source.Position
 	set  func(*settings)
 }
 
@@ -28,24 +29,24 @@ type settings struct {
 	applied []setting
 
 	edges       []edge
-	when        *core.Text
+	when        *source.Text
 	isElse      bool
-	on          core.Text
-	handles     *core.Located[bool]
+	on          source.Text
+	handles     *source.Located[bool]
 	join        *core.Join
-	race        *core.Position
-	limit       *core.Int
-	maxFailures *core.Int
+	race        *source.Position
+	limit       *source.Int
+	maxFailures *source.Int
 	collect     AnyField
-	preset      core.Text
-	attempts    *core.Int
+	preset      source.Text
+	attempts    *source.Int
 	backoff     Backoff
-	retryOn     core.Text
-	policy      core.Text
-	timeout     *core.Located[time.Duration]
-	flush       *core.Located[time.Duration]
-	priority    core.Int
-	phase       core.Text
+	retryOn     source.Text
+	policy      source.Text
+	timeout     *source.Located[time.Duration]
+	flush       *source.Located[time.Duration]
+	priority    source.Int
+	phase       source.Text
 	description string
 	effects     *bool
 
@@ -53,20 +54,20 @@ type settings struct {
 
 	reads, writes []AnyField
 	args          map[string]any
-	items         core.Text
+	items         source.Text
 	passages      []passage
-	until         *core.Text
-	maxIters      *core.Int
+	until         *source.Text
+	maxIters      *source.Int
 	failExhausted bool
 }
 
 // edge is an edge into a part, as set by its options.
 type edge struct {
-	from    core.Text
-	when    *core.Text
+	from    source.Text
+	when    *source.Text
 	isElse  bool
-	on      core.Text
-	handles *core.Located[bool]
+	on      source.Text
+	handles *source.Located[bool]
 }
 
 func (s *settings) apply(options []Option) {
@@ -86,7 +87,7 @@ func After(ids ...string) Option {
 	pos := here()
 	return setting{name: "After", pos: pos, set: func(s *settings) {
 		for _, id := range ids {
-			s.edges = append(s.edges, edge{from: core.At(id, pos)})
+			s.edges = append(s.edges, edge{from: source.At(id, pos)})
 		}
 	}}
 }
@@ -97,7 +98,7 @@ func From(id string, conditions ...Option) Option {
 	pos := here()
 	var inner settings
 	inner.apply(conditions)
-	e := edge{from: core.At(id, pos), when: inner.when, isElse: inner.isElse, on: inner.on, handles: inner.handles}
+	e := edge{from: source.At(id, pos), when: inner.when, isElse: inner.isElse, on: inner.on, handles: inner.handles}
 	return setting{name: "From", pos: pos, set: func(s *settings) {
 		s.edges = append(s.edges, e)
 		for _, u := range inner.applied {
@@ -112,7 +113,7 @@ func From(id string, conditions ...Option) Option {
 // sees, such as "length($.scores) > 0". It applies to all edges into the part, whether
 // they come from After or are implied by a field. It is an error if there is no edge.
 func When(expression string) Option {
-	text := core.At(expression, here())
+	text := source.At(expression, here())
 	return setting{name: "When", pos: text.Pos, set: func(s *settings) { s.when = &text }}
 }
 
@@ -132,7 +133,7 @@ const (
 // On sets how the preceding parts must have ended.
 func On(e Ending) Option {
 	pos := here()
-	return setting{name: "On", pos: pos, set: func(s *settings) { s.on = core.At(string(e), pos) }}
+	return setting{name: "On", pos: pos, set: func(s *settings) { s.on = source.At(string(e), pos) }}
 }
 
 // Handles makes On(Failed) handle the failure: if the part runs, the run is a partial
@@ -140,14 +141,14 @@ func On(e Ending) Option {
 // the run still fails.
 func Handles() Option {
 	pos := here()
-	return setting{name: "Handles", pos: pos, set: func(s *settings) { s.handles = new(core.At(true, pos)) }}
+	return setting{name: "Handles", pos: pos, set: func(s *settings) { s.handles = new(source.At(true, pos)) }}
 }
 
 // AllDone runs the part once all preceding parts have ended, regardless of how they
 // ended and of their conditions.
 func AllDone() Option {
 	pos := here()
-	return setting{name: "AllDone", pos: pos, set: func(s *settings) { s.join = core.JoinOf(core.At(core.JoinAllDone, pos)) }}
+	return setting{name: "AllDone", pos: pos, set: func(s *settings) { s.join = core.JoinOf(source.At(core.JoinAllDone, pos)) }}
 }
 
 // AnyOf runs the part once one of the preceding parts has succeeded. It takes the first
@@ -158,24 +159,24 @@ func AllDone() Option {
 // policy tolerates the failure or an On(Failed) with Handles handles it.
 func AnyOf() Option {
 	pos := here()
-	return setting{name: "AnyOf", pos: pos, set: func(s *settings) { s.join = core.JoinOf(core.At(core.JoinAny, pos)) }}
+	return setting{name: "AnyOf", pos: pos, set: func(s *settings) { s.join = core.JoinOf(source.At(core.JoinAny, pos)) }}
 }
 
 // KOfN is AnyOf for k parts instead of one. With 0 the part does not wait. With more
 // than the number of preceding parts it never runs. Both are warnings.
 func KOfN(k int) Option {
-	n := core.At(k, here())
+	n := source.At(k, here())
 	return setting{name: "KOfN", pos: n.Pos, set: func(s *settings) {
-		s.join = &core.Join{Policy: core.At(core.JoinKOfN, n.Pos), Count: &n, Pos: n.Pos}
+		s.join = &core.Join{Policy: source.At(core.JoinKOfN, n.Pos), Count: &n, Pos: n.Pos}
 	}}
 }
 
 // Quorum is AnyOf for a share of the parts, from 0 to 1, rounded up: 0.5 of three parts
 // is two.
 func Quorum(share float64) Option {
-	f := core.At(share, here())
+	f := source.At(share, here())
 	return setting{name: "Quorum", pos: f.Pos, set: func(s *settings) {
-		s.join = &core.Join{Policy: core.At(core.JoinQuorum, f.Pos), Fraction: &f, Pos: f.Pos}
+		s.join = &core.Join{Policy: source.At(core.JoinQuorum, f.Pos), Fraction: &f, Pos: f.Pos}
 	}}
 }
 
@@ -191,7 +192,7 @@ func Race() Option {
 // Limit limits the items of a fan-out, or the rows of a pipeline, that are in flight at
 // a time. The default is 1. The result does not depend on it.
 func Limit(n int) Option {
-	v := core.At(n, here())
+	v := source.At(n, here())
 	return setting{name: "Limit", pos: v.Pos, set: func(s *settings) { s.limit = &v }}
 }
 
@@ -199,7 +200,7 @@ func Limit(n int) Option {
 // cancelled. By default, all items run. The part fails in either case. Items that
 // succeeded keep their results.
 func MaxFailures(n int) Option {
-	v := core.At(n, here())
+	v := source.At(n, here())
 	return setting{name: "MaxFailures", pos: v.Pos, set: func(s *settings) { s.maxFailures = &v }}
 }
 
@@ -239,7 +240,7 @@ const (
 // its Backoff sets.
 func RetryPreset(p Preset) Option {
 	pos := here()
-	return setting{name: "RetryPreset", pos: pos, set: func(s *settings) { s.preset = core.At(string(p), pos) }}
+	return setting{name: "RetryPreset", pos: pos, set: func(s *settings) { s.preset = source.At(string(p), pos) }}
 }
 
 // RetryTransient retries only after failures that another attempt may fix: timeouts,
@@ -247,7 +248,7 @@ func RetryPreset(p Preset) Option {
 // core.CategoryOf.
 func RetryTransient() Option {
 	pos := here()
-	return setting{name: "RetryTransient", pos: pos, set: func(s *settings) { s.retryOn = core.At("transient", pos) }}
+	return setting{name: "RetryTransient", pos: pos, set: func(s *settings) { s.retryOn = source.At("transient", pos) }}
 }
 
 // RetryPolicy defines a retry policy of the graph from Retry, RetryPreset and
@@ -262,7 +263,7 @@ func RetryPolicy(name string, options ...Option) Part {
 		if e := s.onError(); e != nil {
 			r = e.Retry()
 		}
-		r.Name = core.At(name, pos)
+		r.Name = source.At(name, pos)
 		b.w.RetryPolicies = append(b.w.RetryPolicies, r)
 	})
 }
@@ -273,7 +274,7 @@ var retryOptions = []string{"Retry", "RetryPreset", "RetryTransient"}
 // of attempts, including the first. Errors marked by core.Permanent and panics are not
 // retried.
 func Retry(attempts int, backoff ...Backoff) Option {
-	v := core.At(attempts, here())
+	v := source.At(attempts, here())
 	return setting{name: "Retry", pos: v.Pos, set: func(s *settings) {
 		s.attempts = &v
 		for _, b := range backoff {
@@ -297,14 +298,14 @@ func AutoStatus() Option { return option("AutoStatus", func(s *settings) { s.aut
 
 // Timeout limits one attempt: its context ends after d, and the attempt has failed.
 func Timeout(d time.Duration) Option {
-	v := core.At(d, here())
+	v := source.At(d, here())
 	return setting{name: "Timeout", pos: v.Pos, set: func(s *settings) { s.timeout = &v }}
 }
 
 // Flush limits how long the first row of a batch waits for the others. After that the
 // batch is passed on incomplete. Without Flush there is no limit.
 func Flush(d time.Duration) Option {
-	v := core.At(d, here())
+	v := source.At(d, here())
 	return setting{name: "Flush", pos: v.Pos, set: func(s *settings) { s.flush = &v }}
 }
 
@@ -320,20 +321,20 @@ const (
 // OnError sets the policy of a part. With Retry it applies after the last attempt.
 func OnError(p Policy) Option {
 	pos := here()
-	return setting{name: "OnError", pos: pos, set: func(s *settings) { s.policy = core.At(string(p), pos) }}
+	return setting{name: "OnError", pos: pos, set: func(s *settings) { s.policy = source.At(string(p), pos) }}
 }
 
 // Priority orders parts that may start at the same time; higher priorities start first.
 // It affects timing only, never results.
 func Priority(n int) Option {
 	pos := here()
-	return setting{name: "Priority", pos: pos, set: func(s *settings) { s.priority = core.At(n, pos) }}
+	return setting{name: "Priority", pos: pos, set: func(s *settings) { s.priority = source.At(n, pos) }}
 }
 
 // Phase sets a label for displays.
 func Phase(name string) Option {
 	pos := here()
-	return setting{name: "Phase", pos: pos, set: func(s *settings) { s.phase = core.At(name, pos) }}
+	return setting{name: "Phase", pos: pos, set: func(s *settings) { s.phase = source.At(name, pos) }}
 }
 
 // Effects marks a part whose work is visible outside of the run, so that it starts only
@@ -348,7 +349,7 @@ func Args(args map[string]any) Option { return option("Args", func(s *settings) 
 // Items makes a Func or Node a fan-out: it runs once for each element of the array at
 // the path, such as "$.orders".
 func Items(path string) Option {
-	text := core.At(path, here())
+	text := source.At(path, here())
 	return setting{name: "Items", pos: text.Pos, set: func(s *settings) { s.items = text }}
 }
 
@@ -365,13 +366,13 @@ func Writes(fields ...AnyField) Option {
 // Until sets the condition that ends a Loop. The expression is evaluated after each
 // round, on the state with the loop's own writes.
 func Until(expression string) Option {
-	text := core.At(expression, here())
+	text := source.At(expression, here())
 	return setting{name: "Until", pos: text.Pos, set: func(s *settings) { s.until = &text }}
 }
 
 // MaxIters limits the rounds of a Loop. The default is 100 if there is an Until.
 func MaxIters(n int) Option {
-	v := core.At(n, here())
+	v := source.At(n, here())
 	return setting{name: "MaxIters", pos: v.Pos, set: func(s *settings) { s.maxIters = &v }}
 }
 

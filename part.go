@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/bounded"
 )
 
@@ -19,21 +21,21 @@ type Part interface{ addTo(b *builder) }
 // node is a part that becomes one node.
 type node struct {
 	settings
-	id          core.Text
+	id          source.Text
 	constructor string // for messages
 
 	kind   string
-	config *core.Value // in addition to the function's name
-	run    *adapter    // nil for a kind without a function
+	config *source.Value // in addition to the function's name
+	run    *adapter      // nil for a kind without a function
 	// view lists the fields that the function sees. needs lists other fields that the
 	// node reads.
 	view, needs, writes []AnyField
-	source              core.Text // array of a fan-out
-	isFanOut            bool      // the node is a fan-out
-	lost                core.Lost // keys of the fan-out with findings
-	args                *core.Value
+	source              source.Text // array of a fan-out
+	isFanOut            bool        // the node is a fan-out
+	lost                source.Lost // keys of the fan-out with findings
+	args                *source.Value
 	sub                 *Graph
-	findings            core.Diagnostics
+	findings            source.Diagnostics
 }
 
 var _ Part = (*node)(nil)
@@ -42,7 +44,7 @@ func (n *node) addTo(b *builder) { b.node(n, b.vertex()) }
 
 // newNode returns a node with its options applied.
 func newNode(what, id string, options []Option) *node {
-	n := &node{constructor: what, id: core.At(id, here()), kind: "tool"}
+	n := &node{constructor: what, id: source.At(id, here()), kind: "tool"}
 	n.settings.apply(options)
 	return n
 }
@@ -50,7 +52,7 @@ func newNode(what, id string, options []Option) *node {
 // setFunc sets the function of the node. isNil reports whether the user passed nil.
 func (n *node) setFunc(isNil bool, f core.HandlerFunc) *node {
 	if isNil {
-		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: %s has no function", n.id.Value, n.constructor)
+		n.findings.Errorf(source.CodeMissingKey, n.id.Pos, "node %s: %s has no function", n.id.Value, n.constructor)
 	}
 	n.run = &adapter{HandlerFunc: f}
 	return n
@@ -80,7 +82,7 @@ type valueFunc func(ctx context.Context, in core.Input) (v any, ok bool, err err
 func (n *node) fanOut(items AnyField) *node {
 	n.isFanOut, n.needs = true, append(n.needs, items)
 	if s := specOf(items); s != nil {
-		n.source = core.At("$."+s.decl.Name.Value, n.id.Pos)
+		n.source = source.At("$."+s.decl.Name.Value, n.id.Pos)
 	}
 	return n
 }
@@ -95,8 +97,8 @@ func (n *node) setOutput(out AnyField) *node {
 	switch Strategy(s.decl.Merge.Value) {
 	case Append, Union, Count:
 	default:
-		n.lost = core.Lost{"collect"}
-		n.findings.Errorf(core.CodeMergeType, n.id.Pos, "node %s: each item adds to field %q, but the field keeps one write only", n.id.Value, s.decl.Name.Value).
+		n.lost = source.Lost{"collect"}
+		n.findings.Errorf(source.CodeMergeType, n.id.Pos, "node %s: each item adds to field %q, but the field keeps one write only", n.id.Value, s.decl.Name.Value).
 			WithHint("declare it with wavefold.Append or wavefold.Union (%s)", s.decl.Pos)
 	}
 	return n
@@ -142,29 +144,29 @@ func (a *adapter) StreamFields() (made string, taken []string) {
 }
 
 // Open opens the stream that the part makes.
-func (a *adapter) Open(ctx context.Context, in core.Input, _ *core.Object) (core.Stream, error) {
+func (a *adapter) Open(ctx context.Context, in core.Input, _ *value.Object) (core.Stream, error) {
 	return a.open(ctx, in)
 }
 
 // Bind checks that a document's node provides the fields and items that the function
 // needs.
-func (a *adapter) Bind(n *core.Node, env core.Env) (core.Handler, core.Diagnostics) {
-	var ds core.Diagnostics
+func (a *adapter) Bind(n *core.Node, env core.Env) (core.Handler, source.Diagnostics) {
+	var ds source.Diagnostics
 	subject := n.Subject()
 	a.check(&ds, n, env, subject, "reads", n.Reads, a.reads)
 	a.check(&ds, n, env, subject, "writes", n.Writes, a.writes)
 	if a.isFanOut && n.ForEach == nil {
-		ds.Errorf(core.CodeMissingKey, n.Pos, "%s: the function takes one item at a time, and for_each is missing", subject)
+		ds.Errorf(source.CodeMissingKey, n.Pos, "%s: the function takes one item at a time, and for_each is missing", subject)
 	}
 	return a, ds
 }
 
-func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subject, key string, have []core.Text, want []*spec) {
+func (a *adapter) check(ds *source.Diagnostics, n *core.Node, env core.Env, subject, key string, have []source.Text, want []*spec) {
 	for _, s := range want {
 		name := s.decl.Name.Value
-		i := slices.IndexFunc(have, func(t core.Text) bool { return t.Value == name })
+		i := slices.IndexFunc(have, func(t source.Text) bool { return t.Value == name })
 		if i < 0 {
-			ds.Errorf(core.CodeUnknownField, n.Pos, "%s: %s: the function %s field %q", subject, key, key, name).WithHint("add it: %s: [%s]", key, name)
+			ds.Errorf(source.CodeUnknownField, n.Pos, "%s: %s: the function %s field %q", subject, key, key, name).WithHint("add it: %s: [%s]", key, name)
 			continue
 		}
 		if env.Schema == nil {
@@ -180,9 +182,9 @@ func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subjec
 		switch at, declared, goes := typeMismatch("", t, s.decl.Type); {
 		case declared == goes:
 		case at == "":
-			ds.Errorf(core.CodeWrongType, have[i].Pos, "%s: %s: field %q is of type %s, but the function's type is %s", subject, key, name, declared, s.typ)
+			ds.Errorf(source.CodeWrongType, have[i].Pos, "%s: %s: field %q is of type %s, but the function's type is %s", subject, key, name, declared, s.typ)
 		default:
-			ds.Errorf(core.CodeWrongType, have[i].Pos, "%s: %s: field %q: %s is of type %s, but the function's type %s takes %s there", subject, key, name, at, declared, s.typ, goes)
+			ds.Errorf(source.CodeWrongType, have[i].Pos, "%s: %s: field %q: %s is of type %s, but the function's type %s takes %s there", subject, key, name, at, declared, s.typ, goes)
 		}
 	}
 }
@@ -190,14 +192,14 @@ func (a *adapter) check(ds *core.Diagnostics, n *core.Node, env core.Env, subjec
 // typeMismatch finds the first member in which no value of one declared type can also
 // be of the other. It returns the member with its two types, which are equal if there
 // is no such member.
-func typeMismatch(at string, a, b *core.Type) (place string, inA, inB core.TypeKind) {
-	number := func(t *core.Type) bool { return t.Kind == core.NumberType || t.Kind == core.IntegerType }
+func typeMismatch(at string, a, b *value.Type) (place string, inA, inB value.TypeKind) {
+	number := func(t *value.Type) bool { return t.Kind == value.NumberType || t.Kind == value.IntegerType }
 	switch {
-	case a == nil || b == nil || a.Kind == core.AnyType || b.Kind == core.AnyType || number(a) && number(b):
-		return "", core.AnyType, core.AnyType
+	case a == nil || b == nil || a.Kind == value.AnyType || b.Kind == value.AnyType || number(a) && number(b):
+		return "", value.AnyType, value.AnyType
 	case a.Kind != b.Kind:
 		return at, a.Kind, b.Kind
-	case a.Kind == core.ArrayType:
+	case a.Kind == value.ArrayType:
 		return typeMismatch(at+"[]", a.Items, b.Items)
 	}
 	for _, p := range a.Properties {
@@ -207,7 +209,7 @@ func typeMismatch(at string, a, b *core.Type) (place string, inA, inB core.TypeK
 			}
 		}
 	}
-	return "", core.AnyType, core.AnyType
+	return "", value.AnyType, value.AnyType
 }
 
 // Func is an untyped node with any number of fields. Its function sees the fields of
@@ -241,20 +243,20 @@ func (n *node) applyUntyped() {
 }
 
 // tree converts a map to a positioned tree with sorted keys.
-func (n *node) tree(m map[string]any, what string) *core.Value {
+func (n *node) tree(m map[string]any, what string) *source.Value {
 	if len(m) == 0 {
 		return nil
 	}
-	o := core.NewObject(len(m))
+	o := value.NewObject(len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		c, err := bounded.Canonical(m[key])
 		if err != nil {
-			n.findings.Errorf(core.CodeBadValue, n.id.Pos, "node %s: %s: %q: %v", n.id.Value, what, key, err)
+			n.findings.Errorf(source.CodeBadValue, n.id.Pos, "node %s: %s: %q: %v", n.id.Value, what, key, err)
 			return nil
 		}
 		o.Set(key, c)
 	}
-	return core.Tree(o, n.id.Pos)
+	return source.Tree(o, n.id.Pos)
 }
 
 // extraOptions lists the options of each constructor in addition to those of all nodes.
@@ -280,10 +282,10 @@ var (
 )
 
 // checkOptions reports options that the part does not take.
-func checkOptions(ds *core.Diagnostics, subject, what string, used []setting, general []string) {
+func checkOptions(ds *source.Diagnostics, subject, what string, used []setting, general []string) {
 	for _, u := range used {
 		if !slices.Contains(general, u.name) && !slices.Contains(extraOptions[what], u.name) {
-			ds.Errorf(core.CodeUnknownKey, u.pos, "%s: option %s means nothing to %s here", subject, u.name, what).
+			ds.Errorf(source.CodeUnknownKey, u.pos, "%s: option %s means nothing to %s here", subject, u.name, what).
 				WithHint("%s", optionHint(u.name, general))
 		}
 	}

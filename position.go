@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // packagePrefix is the prefix of the names of this package's functions.
@@ -13,16 +13,16 @@ const packagePrefix = "github.com/wavefold/wavefold."
 // here returns the line of the program that called into this package. Findings about a
 // graph built in Go refer to such lines. There is no column, because the runtime does
 // not record columns.
-func here() core.Position {
+func here() source.Position {
 	var pcs [16]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
 		if !strings.HasPrefix(f.Function, packagePrefix) {
-			return core.Position{File: f.File, Line: int32(f.Line)}
+			return source.Position{File: f.File, Line: int32(f.Line)}
 		}
 		if !more {
-			return core.Position{}
+			return source.Position{}
 		}
 	}
 }

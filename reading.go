@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
@@ -57,7 +58,7 @@ func (s Stream[T]) open(ctx context.Context, in core.Input) (*reading[T], error)
 		return nil, inputError("stream %q has no rows: no part makes it, and no input gave it any", r.name)
 	}
 	if r.list, ok = v.([]any); !ok {
-		return nil, inputError("stream %q: want an array, got %s", r.name, core.TypeName(v))
+		return nil, inputError("stream %q: want an array, got %s", r.name, value.TypeName(v))
 	}
 	return r, nil
 }

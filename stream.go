@@ -8,6 +8,8 @@ import (
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
@@ -38,10 +40,10 @@ func (s Stream[T]) field() *spec { return s.s }
 func NewStream[T any](name string) Stream[T] {
 	t := reflect.TypeFor[T]()
 	s := &spec{typ: reflect.SliceOf(t), codec: gotype.New(t), stream: true, rows: gotype.New(reflect.SliceOf(t))}
-	s.decl = core.FieldDecl{Default: core.Missing, Type: &core.Type{Kind: core.ArrayType, Items: gotype.Of(t)}, Pos: here()}
-	s.decl.Name = core.At(name, s.decl.Pos)
+	s.decl = core.FieldDecl{Default: value.Missing, Type: &value.Type{Kind: value.ArrayType, Items: gotype.Of(t)}, Pos: here()}
+	s.decl.Name = source.At(name, s.decl.Pos)
 	if s.codec.Err != nil {
-		s.findings.Errorf(core.CodeWrongType, s.decl.Pos, "stream %q: %v", name, s.codec.Err)
+		s.findings.Errorf(source.CodeWrongType, s.decl.Pos, "stream %q: %v", name, s.codec.Err)
 	}
 	return Stream[T]{s}
 }
@@ -68,7 +70,7 @@ func (s Stream[T]) Rows(r *Result) (n int64, ok bool) {
 		return 0, false
 	}
 	v, _ := r.State.Get(s.Name())
-	summary, _ := v.(*core.Object)
+	summary, _ := v.(*value.Object)
 	v, _ = summary.Get(core.RowCount)
 	n, ok = v.(int64)
 	return n, ok

@@ -19,6 +19,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
@@ -165,7 +166,7 @@ func TestStreamState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := core.JSON(r.State), `{"raw":{"source":"load","rows":200000},"kept":{"source":"raw","rows":100000,"from":200000},`+
+	if got, want := value.JSON(r.State), `{"raw":{"source":"load","rows":200000},"kept":{"source":"raw","rows":100000,"from":200000},`+
 		`"texts":{"source":"kept","rows":66668,"from":100000},"n":66668}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -614,7 +615,7 @@ func TestStreamAndKinds(t *testing.T) {
 	if got, want := string(out), `{"id":9007199254740993,"place":"Oslo","value":3.0,"tags":null}`+"\n"+`{"id":2,"place":"Rome","value":4.0,"tags":null}`+"\n"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got, want := core.JSON(r.State), `"kept":{"source":"raw","rows":2,"from":2}`; !strings.Contains(got, want) || !strings.Contains(got, `"rows":2,"hash"`) {
+	if got, want := value.JSON(r.State), `"kept":{"source":"raw","rows":2,"from":2}`; !strings.Contains(got, want) || !strings.Contains(got, `"rows":2,"hash"`) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	// Rows with a type that does not fit.
@@ -751,8 +752,8 @@ func TestStreamSaved(t *testing.T) {
 		t.Errorf("got %v", ds)
 	}
 	again, err := e.Graph(w).Run(t.Context(), wavefold.Set("name", "twelve chars"))
-	if err != nil || core.JSON(again.State) != core.JSON(r.State) {
-		t.Errorf("%v\ngot  %s\nwant %s", err, core.JSON(again.State), core.JSON(r.State))
+	if err != nil || value.JSON(again.State) != value.JSON(r.State) {
+		t.Errorf("%v\ngot  %s\nwant %s", err, value.JSON(again.State), value.JSON(r.State))
 	}
 }
 
@@ -829,7 +830,7 @@ func TestStreamRunsAtOnce(t *testing.T) {
 				done <- err.Error()
 				return
 			}
-			done <- core.JSON(all.Get(r))
+			done <- value.JSON(all.Get(r))
 		}()
 	}
 	want := make([]reading, 2000)
@@ -837,7 +838,7 @@ func TestStreamRunsAtOnce(t *testing.T) {
 		want[i], _ = double(context.Background(), readingOf(i))
 	}
 	for range 8 {
-		if got := <-done; got != core.JSON(want) {
+		if got := <-done; got != value.JSON(want) {
 			t.Fatalf("got %.200s", got)
 		}
 	}
@@ -850,7 +851,7 @@ func TestStreamLeavesLentBatches(t *testing.T) {
 	for i := range ours {
 		ours[i] = readingOf(i)
 	}
-	before := core.JSON(ours)
+	before := value.JSON(ours)
 	lend := func(_ context.Context, emit func([]reading) error) error {
 		for batch := range slices.Chunk(ours, 64) {
 			if err := emit(batch); err != nil {
@@ -900,7 +901,7 @@ func TestStreamLeavesLentBatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := core.JSON(all.Get(r))
+			got := value.JSON(all.Get(r))
 			if first == "" {
 				first = got
 			}
@@ -908,7 +909,7 @@ func TestStreamLeavesLentBatches(t *testing.T) {
 				t.Errorf("%s: another run gives something else", name)
 			}
 		}
-		if core.JSON(ours) != before || core.JSON(table) != core.JSON(ours[:3]) {
+		if value.JSON(ours) != before || value.JSON(table) != value.JSON(ours[:3]) {
 			t.Fatalf("%s: what a function lent was changed", name)
 		}
 		if name == "twice" {
@@ -917,7 +918,7 @@ func TestStreamLeavesLentBatches(t *testing.T) {
 				r.Value *= 2
 				want = append(want, r, r, r, r)
 			}
-			if first != core.JSON(want) {
+			if first != value.JSON(want) {
 				t.Error("twice: the rows differ")
 			}
 		}

@@ -3,7 +3,7 @@ package wavefold
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/bounded"
 )
 
@@ -24,14 +24,14 @@ func Sub(id string, g *Graph, options ...Option) Part {
 	n := newNode("Sub", id, options)
 	n.kind = "workflow"
 	if g.missingWorkflow() != nil {
-		n.findings.Errorf(core.CodeMissingKey, n.id.Pos, "node %s: Sub has no graph", id)
+		n.findings.Errorf(source.CodeMissingKey, n.id.Pos, "node %s: Sub has no graph", id)
 		return n
 	}
 	n.sub = g
-	args := &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
-	outputs := &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
+	args := &source.Value{Kind: source.ObjectValue, Pos: n.id.Pos}
+	outputs := &source.Value{Kind: source.ObjectValue, Pos: n.id.Pos}
 	for _, p := range n.passages {
-		name := core.At(p.inner, n.id.Pos)
+		name := source.At(p.inner, n.id.Pos)
 		switch {
 		case p.leaving:
 			n.writes = append(n.writes, p.outer)
@@ -39,40 +39,40 @@ func Sub(id string, g *Graph, options ...Option) Part {
 				n.collect = p.outer
 			}
 			if s := specOf(p.outer); s != nil {
-				outputs.Set(s.decl.Name, core.Tree(p.inner, n.id.Pos))
+				outputs.Set(s.decl.Name, source.Tree(p.inner, n.id.Pos))
 			}
 		case p.item:
 			n.fanOut(p.outer)
-			args.Set(name, core.Tree("$item", n.id.Pos))
+			args.Set(name, source.Tree("$item", n.id.Pos))
 		case p.outer != nil:
 			n.needs = append(n.needs, p.outer)
 			if s := specOf(p.outer); s != nil {
-				args.Set(name, core.Tree("$."+s.decl.Name.Value, n.id.Pos))
+				args.Set(name, source.Tree("$."+s.decl.Name.Value, n.id.Pos))
 			}
 		default:
 			args.Set(name, n.literal(p))
 		}
 	}
 	n.args = args
-	n.config = &core.Value{Kind: core.ObjectValue, Pos: n.id.Pos}
-	n.config.Set(core.At("file", n.id.Pos), core.Tree(fileName(g), n.id.Pos))
+	n.config = &source.Value{Kind: source.ObjectValue, Pos: n.id.Pos}
+	n.config.Set(source.At("file", n.id.Pos), source.Tree(fileName(g), n.id.Pos))
 	if len(outputs.Keys) > 0 {
-		n.config.Set(core.At("outputs", n.id.Pos), outputs)
+		n.config.Set(source.At("outputs", n.id.Pos), outputs)
 	}
 	return n
 }
 
 // literal converts a value to an argument: strings that look like paths are escaped.
-func (n *node) literal(p passage) *core.Value {
+func (n *node) literal(p passage) *source.Value {
 	c, err := bounded.Canonical(p.value)
 	if err != nil {
-		n.findings.Errorf(core.CodeBadValue, n.id.Pos, "node %s: the value of %q: %v", n.id.Value, p.inner, err)
-		return &core.Value{Pos: n.id.Pos}
+		n.findings.Errorf(source.CodeBadValue, n.id.Pos, "node %s: the value of %q: %v", n.id.Value, p.inner, err)
+		return &source.Value{Pos: n.id.Pos}
 	}
-	return escape(core.Tree(c, n.id.Pos))
+	return escape(source.Tree(c, n.id.Pos))
 }
 
-func escape(v *core.Value) *core.Value {
+func escape(v *source.Value) *source.Value {
 	if s, ok := v.Scalar.(string); ok && strings.HasPrefix(s, "$") {
 		v.Scalar = "$" + s
 	}

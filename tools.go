@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
@@ -137,50 +139,50 @@ func typedTool(fn any) (core.Handler, error) {
 }
 
 // Bind checks the node's args against In and stores what the node writes.
-func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
+func (f *function) Bind(n *core.Node, _ core.Env) (core.Handler, source.Diagnostics) {
 	bound := *f
-	bound.isBound, bound.writes = true, core.Strings(n.Writes)
+	bound.isBound, bound.writes = true, source.Strings(n.Writes)
 	subject := n.Subject()
 	ds := f.checkArgs(n, subject)
 	if len(bound.writes) > 0 && f.out == nil && !f.returnsResult {
-		ds.Warnf(core.CodeUnused, n.Writes[0].Pos, "%s: writes: the function returns nothing that could be written", subject)
+		ds.Warnf(source.CodeUnused, n.Writes[0].Pos, "%s: writes: the function returns nothing that could be written", subject)
 	}
 	return &bound, ds
 }
 
 // Arguments returns the type of In, for models that may call the function.
-func (f *function) Arguments() *core.Type {
+func (f *function) Arguments() *value.Type {
 	switch {
 	case f.input:
 		return nil
 	case f.in == nil:
-		return &core.Type{Kind: core.ObjectType}
+		return &value.Type{Kind: value.ObjectType}
 	case !gotype.TakesObject(f.in):
-		return &core.Type{Kind: core.ObjectType, Properties: []core.Property{{Name: "value", Type: gotype.Of(f.in)}}, Required: []string{"value"}}
+		return &value.Type{Kind: value.ObjectType, Properties: []value.Property{{Name: "value", Type: gotype.Of(f.in)}}, Required: []string{"value"}}
 	}
 	return gotype.Of(f.in)
 }
 
-func (f *function) checkArgs(n *core.Node, subject string) core.Diagnostics {
-	var ds core.Diagnostics
-	var keys []core.Text
+func (f *function) checkArgs(n *core.Node, subject string) source.Diagnostics {
+	var ds source.Diagnostics
+	var keys []source.Text
 	if n.Args != nil {
 		keys = n.Args.Keys
 	}
 	switch {
 	case len(keys) == 0, f.input:
 	case f.in == nil:
-		ds.Errorf(core.CodeUnknownKey, keys[0].Pos, "%s: args: the function takes no arguments", subject)
+		ds.Errorf(source.CodeUnknownKey, keys[0].Pos, "%s: args: the function takes no arguments", subject)
 	case !gotype.TakesObject(f.in):
 		if len(keys) > 1 {
-			ds.Errorf(core.CodeUnknownKey, keys[1].Pos, "%s: args: the function takes one argument of type %s", subject, f.in)
+			ds.Errorf(source.CodeUnknownKey, keys[1].Pos, "%s: args: the function takes one argument of type %s", subject, f.in)
 		}
 	default:
 		known, open := gotype.Names(f.in)
 		for _, k := range keys {
 			if !open && !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, k.Value) }) {
-				ds.Errorf(core.CodeUnknownKey, k.Pos, "%s: args: unknown key %q", subject, k.Value).
-					WithHint("%s", core.UnknownKeyHint(k.Value, known))
+				ds.Errorf(source.CodeUnknownKey, k.Pos, "%s: args: unknown key %q", subject, k.Value).
+					WithHint("%s", source.UnknownKeyHint(k.Value, known))
 			}
 		}
 	}
@@ -248,10 +250,10 @@ func (f *function) result(out any) (core.Result, error) {
 	case 1:
 		return core.Write(f.writes[0], out), nil
 	}
-	o, ok := out.(*core.Object)
+	o, ok := out.(*value.Object)
 	if !ok {
 		return core.Result{}, fmt.Errorf("the node writes %s, so the function must return an object with these members, not %s",
-			strings.Join(f.writes, ", "), core.TypeName(out))
+			strings.Join(f.writes, ", "), value.TypeName(out))
 	}
 	r := core.Result{Delta: make(map[string]any, o.Len())}
 	for k, v := range o.All() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // document returns a workflow of one tool node with the given lines.
@@ -32,7 +33,7 @@ type point struct {
 }
 
 func TestAddTool(t *testing.T) {
-	inputs := map[string]any{"a": core.ObjectOf("x", big, "y", 2.5), "list": []any{big, int64(2)}}
+	inputs := map[string]any{"a": value.ObjectOf("x", big, "y", 2.5), "list": []any{big, int64(2)}}
 	tests := []struct {
 		name  string
 		fn    any
@@ -119,10 +120,10 @@ func runDocument(t *testing.T, e *wavefold.Engine, path string, inputs map[strin
 	}
 	var parts []string
 	for k, v := range r.State.All() {
-		parts = append(parts, k+"="+core.JSON(v))
+		parts = append(parts, k+"="+value.JSON(v))
 	}
-	if n, _ := r.Node("n"); !core.IsMissing(n.Output) {
-		parts = append(parts, "output="+core.JSON(n.Output))
+	if n, _ := r.Node("n"); !value.IsMissing(n.Output) {
+		parts = append(parts, "output="+value.JSON(n.Output))
 	}
 	return strings.Join(parts, " ")
 }

@@ -13,12 +13,13 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // big exceeds 2^53, from where floats cannot represent all integers.
 const big = int64(1)<<53 + 1
 
-func value[T any](v T) func(context.Context) (T, error) {
+func constant[T any](v T) func(context.Context) (T, error) {
 	return func(context.Context) (T, error) { return v, nil }
 }
 
@@ -35,7 +36,7 @@ func TestEveryPartOnce(t *testing.T) {
 		seen = append(seen, s)
 	}
 	g := wavefold.New("all", wavefold.Concurrency(1),
-		wavefold.Source("n", n, value(big)),
+		wavefold.Source("n", n, constant(big)),
 		wavefold.Map("list", n, list, func(_ context.Context, n int64) ([]int64, error) { return []int64{n, 2, 3}, nil }),
 		wavefold.Map2("two", n, list, two, func(_ context.Context, n int64, l []int64) (string, error) { return fmt.Sprint(n, l), nil }),
 		wavefold.Map3("three", n, list, two, three, func(_ context.Context, n int64, l []int64, s string) (string, error) {
@@ -67,7 +68,7 @@ func TestEveryPartOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := core.JSON(r.State), `{"n":9007199254740993,"list":[9007199254740993,2,3],"two":"9007199254740993 [9007199254740993 2 3]",`+
+	if got, want := value.JSON(r.State), `{"n":9007199254740993,"list":[9007199254740993,2,3],"two":"9007199254740993 [9007199254740993 2 3]",`+
 		`"three":"9007199254740993 [9007199254740993 2 3]9007199254740993 [9007199254740993 2 3]","doubled":[18014398509481986,4,6],`+
 		`"odd":[9007199254740993,9007199254740993,3,3],"total":9007199254740998}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -103,7 +104,7 @@ func TestImpliedEdges(t *testing.T) {
 	a, b, c := wavefold.NewField[int]("a"), wavefold.NewField[int]("b"), wavefold.NewField[int]("c")
 	list, out := wavefold.NewField[[]int]("list"), wavefold.NewField[[]int]("out", wavefold.Append)
 	src := func(id string, f wavefold.Field[int], o ...wavefold.Option) wavefold.Part {
-		return wavefold.Source(id, f, value(1), o...)
+		return wavefold.Source(id, f, constant(1), o...)
 	}
 	mp := func(id string, in, out wavefold.Field[int], o ...wavefold.Option) wavefold.Part {
 		return wavefold.Map(id, in, out, func(_ context.Context, n int) (int, error) { return n, nil }, o...)
@@ -128,7 +129,7 @@ func TestImpliedEdges(t *testing.T) {
 			wavefold.Func("s", nil, wavefold.Fields(a, b), nothing),
 			wavefold.Map2("m", a, b, c, func(context.Context, int, int) (int, error) { return 0, nil }),
 		}, "s->m"},
-		{"each", []wavefold.Part{wavefold.Source("s", list, value([]int{1})), wavefold.Each("e", list, out, item), wavefold.Sink("k", out, func(context.Context, []int) error { return nil })}, "s->e, e->k"},
+		{"each", []wavefold.Part{wavefold.Source("s", list, constant([]int{1})), wavefold.Each("e", list, out, item), wavefold.Sink("k", out, func(context.Context, []int) error { return nil })}, "s->e, e->k"},
 		{"when stands on all edges", []wavefold.Part{src("s", a), do("d"), mp("m", a, b, wavefold.After("d"), wavefold.When("$.a > 0"))},
 			"d->m when $.a > 0, s->m when $.a > 0"},
 		{"from has its own", []wavefold.Part{src("s", a), do("d"), mp("m", a, b, wavefold.From("d", wavefold.On(wavefold.Done)), wavefold.When("$.a > 0"))},
@@ -143,7 +144,7 @@ func TestImpliedEdges(t *testing.T) {
 			wavefold.Loop("l", wavefold.Body{mp("x", a, b)}, wavefold.MaxIters(1), wavefold.After("d"), wavefold.When("$.a == 1"))},
 			"d->x when $.a == 1, s->x when $.a == 1"},
 		{"after a unit", []wavefold.Part{wavefold.Loop("l", wavefold.Body{do("x"), do("y")}, wavefold.MaxIters(1)), do("d", wavefold.After("l"))}, "y->d"},
-		{"a pipeline", []wavefold.Part{wavefold.Source("s", list, value([]int{1})),
+		{"a pipeline", []wavefold.Part{wavefold.Source("s", list, constant([]int{1})),
 			wavefold.Pipeline("p", list, wavefold.Pipe(wavefold.Stage("x", item), wavefold.Stage("y", item).Into(out))),
 			wavefold.Sink("k", out, func(context.Context, []int) error { return nil })}, "s->x, y->k"},
 	}
@@ -198,7 +199,7 @@ func mutateAll(l []entry) {
 // A handler that changes its inputs changes neither the state nor the inputs of another
 // handler, item or attempt.
 func TestHandlersCannotChangeTheState(t *testing.T) {
-	want := core.JSON(fresh())
+	want := value.JSON(fresh())
 	in := wavefold.NewField[[]entry]("in", wavefold.Default(fresh()))
 	ok := wavefold.NewField[bool]("ok")
 	attempts := 0
@@ -212,7 +213,7 @@ func TestHandlersCannotChangeTheState(t *testing.T) {
 		}, wavefold.After("each")),
 		wavefold.Map("again", in, ok, func(_ context.Context, l []entry) (bool, error) {
 			attempts++
-			same := core.JSON(l) == want
+			same := value.JSON(l) == want
 			mutateAll(l)
 			if attempts == 1 {
 				return false, errors.New("once more")
@@ -230,8 +231,8 @@ func TestHandlersCannotChangeTheState(t *testing.T) {
 			t.Error("the second attempt saw what the first or another node had changed")
 		}
 		got := in.Get(r)
-		if core.JSON(got) != want {
-			t.Errorf("the state is %s, want %s", core.JSON(got), want)
+		if value.JSON(got) != want {
+			t.Errorf("the state is %s, want %s", value.JSON(got), want)
 		}
 		mutateAll(got)
 	}
@@ -313,7 +314,7 @@ func TestPanicIsTheNodesFailure(t *testing.T) {
 	g := wavefold.New("g",
 		wavefold.Do("bad", func(context.Context) error { return []error{}[len(t.Name())] }),
 		wavefold.Do("next", func(context.Context) error { return nil }, wavefold.After("bad")),
-		wavefold.Source("other", out, value(5)))
+		wavefold.Source("other", out, constant(5)))
 	r, err := g.Run(t.Context())
 	ne, ok := errors.AsType[*core.NodeError](err)
 	if !ok || ne.Node != "bad" || ne.Failure.Class != core.ClassPanic || !strings.Contains(ne.Failure.Stack, "typed_test.go") {
@@ -410,7 +411,7 @@ func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		n := wavefold.NewField[int]("n")
-		g := wavefold.New("g", wavefold.Concurrency(2), wavefold.Source("quick", n, value(3)),
+		g := wavefold.New("g", wavefold.Concurrency(2), wavefold.Source("quick", n, constant(3)),
 			wavefold.Do("hang", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
 		time.AfterFunc(time.Second, func() { cancel(errGone) })
 		r, err := g.Run(ctx)
@@ -506,7 +507,7 @@ func TestRunSettings(t *testing.T) {
 // The plan distinguishes implied edges from requested ones.
 func TestImpliedEdgesAreMarked(t *testing.T) {
 	a, b := wavefold.NewField[int]("a"), wavefold.NewField[int]("b")
-	g := wavefold.New("g", wavefold.Source("s", a, value(1)), wavefold.Do("d", func(context.Context) error { return nil }),
+	g := wavefold.New("g", wavefold.Source("s", a, constant(1)), wavefold.Do("d", func(context.Context) error { return nil }),
 		wavefold.Map("m", a, b, func(_ context.Context, n int) (int, error) { return n, nil }, wavefold.After("d")))
 	p, err := g.Plan()
 	if err != nil {

@@ -7,24 +7,25 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
 // unit is a part that becomes a pipeline or a loop.
 type unit struct {
 	settings
-	id          core.Text
+	id          source.Text
 	constructor string
 	members     []Part
 	items       AnyField // rows of a pipeline
-	batch       *core.Int
-	findings    core.Diagnostics
+	batch       *source.Int
+	findings    source.Diagnostics
 }
 
 var _ Part = (*unit)(nil)
 
 func newUnit(what, id string, options []Option) *unit {
-	u := &unit{constructor: what, id: core.At(id, here())}
+	u := &unit{constructor: what, id: source.At(id, here())}
 	u.settings.apply(options)
 	return u
 }
@@ -160,7 +161,7 @@ func (u *unit) addStages(stages []*stage) {
 // need not wait for its last row. It takes Flush and the options of Pipeline.
 func StreamPipeline[A, B any](id string, in Stream[A], size int, stages Stages[[]A, B], options ...Option) Part {
 	u := newUnit("StreamPipeline", id, options)
-	u.items, u.batch = in, new(core.At(size, u.id.Pos))
+	u.items, u.batch = in, new(source.At(size, u.id.Pos))
 	u.addStages(stages.nodes)
 	return u
 }
@@ -168,11 +169,11 @@ func StreamPipeline[A, B any](id string, in Stream[A], size int, stages Stages[[
 func (u *unit) addTo(b *builder) {
 	vertex := b.vertex()
 	b.units[vertex] = u
-	var ids []core.Text
+	var ids []source.Text
 	for _, p := range u.members {
 		n, ok := p.(*node)
 		if !ok {
-			b.ds.Errorf(core.CodeUnitOverlap, u.id.Pos, "%s %s: its parts must be nodes, not %T", u.constructor, u.id.Value, p)
+			b.ds.Errorf(source.CodeUnitOverlap, u.id.Pos, "%s %s: its parts must be nodes, not %T", u.constructor, u.id.Value, p)
 			continue
 		}
 		ids = append(ids, n.id)
@@ -188,7 +189,7 @@ func (u *unit) addTo(b *builder) {
 		b.field(u.items, subject)
 		p := &core.Pipeline{ID: u.id, Stages: ids, Concurrency: u.limit, Batch: u.batch, Flush: u.flush, Phase: u.phase, OnError: u.onError(), Pos: u.id.Pos}
 		if s := specOf(u.items); s != nil {
-			p.Items = core.At("$."+s.decl.Name.Value, u.id.Pos)
+			p.Items = source.At("$."+s.decl.Name.Value, u.id.Pos)
 		}
 		b.w.Pipelines = append(b.w.Pipelines, p)
 	}
@@ -196,9 +197,9 @@ func (u *unit) addTo(b *builder) {
 	checkOptions(&b.ds, subject, u.constructor, u.applied, unitOptions)
 }
 
-func (u *unit) exhausted() core.Text {
+func (u *unit) exhausted() source.Text {
 	if u.failExhausted {
-		return core.At("fail", u.id.Pos)
+		return source.At("fail", u.id.Pos)
 	}
-	return core.Text{}
+	return source.Text{}
 }

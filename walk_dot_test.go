@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/llm/openai"
 	"github.com/wavefold/wavefold/nodes/human"
@@ -63,7 +64,7 @@ func TestGraphInDOT(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept, _ := r.State.Get(core.ContextField)
-		return g, core.JSON(kept)
+		return g, value.JSON(kept)
 	}
 	g, first := run("scored.dot", []byte(scored))
 	saved, err := g.Save()
@@ -74,9 +75,9 @@ func TestGraphInDOT(t *testing.T) {
 	if first != second {
 		t.Errorf("the context is %s, and of what was saved %s", first, second)
 	}
-	if kept, _ := core.ParseJSON([]byte(first)); kept == nil {
+	if kept, _ := value.ParseJSON([]byte(first)); kept == nil {
 		t.Errorf("got context %s", first)
-	} else if n, _ := kept.(*core.Object).Get("kept"); n != int64(2) {
+	} else if n, _ := kept.(*value.Object).Get("kept"); n != int64(2) {
 		t.Errorf("got context %s, want kept 2", first)
 	}
 	if twice, err := again.Save(); err != nil || string(twice) != string(saved) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -18,12 +20,12 @@ const limit = 8
 
 // workflow builds the shape as a graph of Go handlers.
 func workflow(s *Shape, work func(int32) error) *core.Workflow {
-	w := &core.Workflow{Name: core.Text{Value: s.Name}}
+	w := &core.Workflow{Name: source.Text{Value: s.Name}}
 	for i := range s.Len() {
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: NodeName(i)}, HasWrites: true,
+		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: NodeName(i)}, HasWrites: true,
 			Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, work(int32(i)) })})
 		for _, t := range s.Succ[i] {
-			w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: NodeName(i)}, To: core.Text{Value: NodeName(int(t))}})
+			w.Edges = append(w.Edges, &core.Edge{From: source.Text{Value: NodeName(i)}, To: source.Text{Value: NodeName(int(t))}})
 		}
 	}
 	return w
@@ -159,8 +161,8 @@ func BenchmarkCompile(b *testing.B) {
 func BenchmarkForEach(b *testing.B) {
 	for _, c := range []struct{ items, limit int }{{10_000, 8}, {1_000_000, 8}, {1_000_000, 64}} {
 		n := c.items
-		w := &core.Workflow{Name: core.Text{Value: "each"}, Fields: []core.FieldDecl{{Name: core.Text{Value: "list"}, Default: core.Missing}}}
-		w.Nodes = []*core.Node{{ID: core.Text{Value: "n"}, HasWrites: true, ForEach: &core.ForEach{Source: core.Text{Value: "$.list"}, Concurrency: &core.Int{Value: c.limit}},
+		w := &core.Workflow{Name: source.Text{Value: "each"}, Fields: []core.FieldDecl{{Name: source.Text{Value: "list"}, Default: value.Missing}}}
+		w.Nodes = []*core.Node{{ID: source.Text{Value: "n"}, HasWrites: true, ForEach: &core.ForEach{Source: source.Text{Value: "$.list"}, Concurrency: &source.Int{Value: c.limit}},
 			Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })}}
 		p, ds := plan.Compile(w, nil, plan.Options{})
 		if p == nil {

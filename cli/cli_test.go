@@ -13,6 +13,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // lookupKind is a node kind defined by an embedding program.
@@ -21,11 +22,11 @@ type lookupKind struct{}
 func (lookupKind) Name() string   { return "lookup" }
 func (lookupKind) Keys() []string { return []string{"table"} }
 
-func (lookupKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (lookupKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	var c struct {
-		Table core.Text `wavefold:"table,required"`
+		Table source.Text `wavefold:"table,required"`
 	}
-	ds := core.Decode(n.Config, &c)
+	ds := source.Decode(n.Config, &c)
 	h := func(context.Context, core.Input) (core.Result, error) { return core.Write("found", c.Table.Value), nil }
 	return core.Compiled{Handler: core.HandlerFunc(h)}, ds
 }

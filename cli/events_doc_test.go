@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/std"
@@ -170,7 +171,7 @@ func keys(t *testing.T, line []byte) map[string]any {
 // eventsOfWalk runs a walk with parallel branches and a human gate and returns its events.
 func eventsOfWalk(t *testing.T) (events []core.Event) {
 	t.Helper()
-	text := func(s string) core.Text { return core.Text{Value: s} }
+	text := func(s string) source.Text { return source.Text{Value: s} }
 	ok := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
 		return core.Result{Routing: &core.Routing{Context: map[string]any{"k": 1}}}, nil
 	})

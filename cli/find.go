@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -17,7 +17,7 @@ const defaultFile = "workflow.yaml"
 // folder, its workflow.yaml or its only workflow file. Without an argument it is the
 // workflow.yaml of the current folder. Any other file there is proposed but not used, since
 // the user has not named it.
-func fileOf(c compiler, args []string) (string, core.Diagnostics) {
+func fileOf(c compiler, args []string) (string, source.Diagnostics) {
 	path := "."
 	if len(args) > 0 {
 		path = args[0]
@@ -37,16 +37,16 @@ func fileOf(c compiler, args []string) (string, core.Diagnostics) {
 }
 
 // noFile returns the finding about a folder without an unambiguous workflow file.
-func noFile(path string, found []string, named bool) core.Diagnostics {
-	var ds core.Diagnostics
-	pos := core.Position{File: path}
+func noFile(path string, found []string, named bool) source.Diagnostics {
+	var ds source.Diagnostics
+	pos := source.Position{File: path}
 	switch {
 	case len(found) == 0:
-		ds.Errorf(core.CodeMissingFile, pos, "there is no workflow in this folder").WithHint("name a file, or begin with: wavefold init etl %s", path)
+		ds.Errorf(source.CodeMissingFile, pos, "there is no workflow in this folder").WithHint("name a file, or begin with: wavefold init etl %s", path)
 	case named || len(found) > 1:
-		ds.Errorf(core.CodeMissingFile, pos, "the folder holds %d workflows and none is called %s", len(found), defaultFile).WithHint("name one: %s", strings.Join(found, ", "))
+		ds.Errorf(source.CodeMissingFile, pos, "the folder holds %d workflows and none is called %s", len(found), defaultFile).WithHint("name one: %s", strings.Join(found, ", "))
 	default:
-		ds.Errorf(core.CodeMissingFile, pos, "there is no %s in this folder", defaultFile).WithHint("name the file: %s", found[0])
+		ds.Errorf(source.CodeMissingFile, pos, "there is no %s in this folder", defaultFile).WithHint("name the file: %s", found[0])
 	}
 	return ds
 }

@@ -7,21 +7,21 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // finding is the JSON form of a finding.
 type finding struct {
-	Severity string    `json:"severity"`
-	Code     core.Code `json:"code"`
-	File     string    `json:"file,omitempty"`
-	Line     int32     `json:"line,omitempty"`
-	Column   int32     `json:"column,omitempty"`
+	Severity string      `json:"severity"`
+	Code     source.Code `json:"code"`
+	File     string      `json:"file,omitempty"`
+	Line     int32       `json:"line,omitempty"`
+	Column   int32       `json:"column,omitempty"`
 	// Node or Edge identifies the subject of the finding.
-	Node    string       `json:"node,omitempty"`
-	Edge    core.EdgeRef `json:"edge,omitzero"`
-	Message string       `json:"message"`
-	Hint    string       `json:"hint,omitempty"`
+	Node    string         `json:"node,omitempty"`
+	Edge    source.EdgeRef `json:"edge,omitzero"`
+	Message string         `json:"message"`
+	Hint    string         `json:"hint,omitempty"`
 }
 
 // findings is the output of --json about files.
@@ -30,7 +30,7 @@ type findings struct {
 	Findings []finding `json:"findings"`
 }
 
-func findingsJSON(ds core.Diagnostics, valid bool) findings {
+func findingsJSON(ds source.Diagnostics, valid bool) findings {
 	out := findings{Valid: valid, Findings: []finding{}}
 	for _, d := range ds {
 		out.Findings = append(out.Findings, finding{d.Severity.String(), d.Code, d.Pos.File, d.Pos.Line, d.Pos.Column, d.Node, d.Edge, d.Message, d.Hint})
@@ -51,7 +51,7 @@ func (a *app) writeJSON(v any) error {
 
 // printFindings prints findings on standard error, one per line; on a terminal, with the
 // line of the file that each of them is about.
-func (a *app) printFindings(ds core.Diagnostics) {
+func (a *app) printFindings(ds source.Diagnostics) {
 	p := a.palette(a.Err)
 	width := widthOf(a.Err)
 	sources := map[string][]string{}
@@ -71,12 +71,12 @@ func (a *app) printFindings(ds core.Diagnostics) {
 			tty.Fprintf(a.Err, "%s", excerpt(d.Pos, sources, p, width))
 		}
 	}
-	if n := countOf(ds, core.Error); n > 0 && len(ds) > 1 {
+	if n := countOf(ds, source.Error); n > 0 && len(ds) > 1 {
 		tty.Fprintf(a.Err, "%s\n", tally(ds))
 	}
 }
 
-func countOf(ds core.Diagnostics, s core.Severity) int {
+func countOf(ds source.Diagnostics, s source.Severity) int {
 	n := 0
 	for _, d := range ds {
 		if d.Severity == s {
@@ -87,9 +87,9 @@ func countOf(ds core.Diagnostics, s core.Severity) int {
 }
 
 // tally counts findings by severity: "2 errors, 1 warning".
-func tally(ds core.Diagnostics) string {
+func tally(ds source.Diagnostics) string {
 	var parts []string
-	for _, s := range []core.Severity{core.Error, core.Warning, core.Hint} {
+	for _, s := range []source.Severity{source.Error, source.Warning, source.Hint} {
 		if n := countOf(ds, s); n > 0 {
 			parts = append(parts, plural(n, s.String()))
 		}
@@ -107,7 +107,7 @@ func plural(n int, what string) string {
 // excerpt shows the source line of a position, with carets below the affected text; "" if
 // the line is not available. If the line is wider than the terminal, it shows the part
 // around the position, so that the terminal does not wrap it.
-func excerpt(pos core.Position, sources map[string][]string, p tty.Palette, width int) tty.Styled {
+func excerpt(pos source.Position, sources map[string][]string, p tty.Palette, width int) tty.Styled {
 	if !pos.IsValid() || pos.File == "" {
 		return ""
 	}

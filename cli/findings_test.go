@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // TestExcerpt checks that the caret is below the first affected character, also after tabs
@@ -17,10 +17,12 @@ func TestExcerpt(t *testing.T) {
 	if err := os.WriteFile(file, []byte("name: x\n  to: svae, y\n\tkey: 日本 wrong\nlast\x1b[31m"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	at := func(line, column int32) core.Position { return core.Position{File: file, Line: line, Column: column} }
+	at := func(line, column int32) source.Position {
+		return source.Position{File: file, Line: line, Column: column}
+	}
 	for _, c := range []struct {
 		name string
-		pos  core.Position
+		pos  source.Position
 		want string
 	}{
 		{"a word", at(2, 7), "  2 |   to: svae, y\n    |       ^^^^\n"},
@@ -29,8 +31,8 @@ func TestExcerpt(t *testing.T) {
 		{"no column", at(1, 0), "  1 | name: x\n    | ^^^^\n"},
 		{"no escape sequence gets through", at(4, 1), "  4 | last\\x1b[31m\n    | ^^^^\n"},
 		{"no such line", at(9, 1), ""},
-		{"no position", core.Position{File: file}, ""},
-		{"no such file", core.Position{File: "none", Line: 1, Column: 1}, ""},
+		{"no position", source.Position{File: file}, ""},
+		{"no such file", source.Position{File: "none", Line: 1, Column: 1}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := excerpt(c.pos, map[string][]string{}, tty.NewPalette(false), 80); string(got) != c.want {
@@ -65,7 +67,7 @@ func TestExcerptFits(t *testing.T) {
 			if err := os.WriteFile(file, []byte(c.line+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			pos := core.Position{File: file, Line: 1, Column: int32(strings.Index(c.line, c.at) + 1)}
+			pos := source.Position{File: file, Line: 1, Column: int32(strings.Index(c.line, c.at) + 1)}
 			got := string(excerpt(pos, map[string][]string{}, tty.NewPalette(false), c.width))
 			if c.want != "" && got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)

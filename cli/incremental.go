@@ -6,6 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/incremental"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -69,8 +70,8 @@ func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) er
 	if err != nil {
 		return err
 	}
-	if verbose && !core.IsMissing(s.Cursor) && !core.Equal(before, s.Cursor) {
-		tty.Fprintf(a.Err, "the next run begins at %s\n", core.JSON(s.Cursor))
+	if verbose && !value.IsMissing(s.Cursor) && !value.Equal(before, s.Cursor) {
+		tty.Fprintf(a.Err, "the next run begins at %s\n", value.JSON(s.Cursor))
 	}
 	if verbose && s.Partitions+s.Done > 0 || succeeded && s.Failed() > 0 {
 		tty.Fprintf(a.Err, "%s: %d failed, %d were done before\n", plural(s.Partitions, "partition"), s.Failed(), s.Done)

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -30,8 +31,8 @@ func inputsOf(p *plan.Plan, files, pairs []string) (map[string]any, error) {
 
 // literalPaths warns of inputs that look like a path or a URL and are passed to a model
 // literally: the model sees the path or URL, not the content.
-func literalPaths(p *plan.Plan, values map[string]any) core.Diagnostics {
-	var ds core.Diagnostics
+func literalPaths(p *plan.Plan, values map[string]any) source.Diagnostics {
+	var ds source.Diagnostics
 	reported := map[string]bool{}
 	for _, n := range p.Workflow.Nodes {
 		preamble := n.Config.Get("preamble")
@@ -50,7 +51,7 @@ func literalPaths(p *plan.Plan, values map[string]any) core.Diagnostics {
 			}
 			for _, v := range list {
 				if text, ok := v.(string); ok && elsewhere.MatchString(strings.TrimSpace(text)) {
-					ds.Warnf(core.CodeIgnored, core.Position{}, "input %q: models are told %q itself, nothing is read from there", name, text).
+					ds.Warnf(source.CodeIgnored, source.Position{}, "input %q: models are told %q itself, nothing is read from there", name, text).
 						WithHint("--input %s=@FILE reads a file", name)
 				}
 			}
@@ -75,7 +76,7 @@ func givenNames(files, pairs []string) []string {
 	}
 	for _, file := range files {
 		if v, err := readValue(file); err == nil {
-			if o, ok := v.(*core.Object); ok {
+			if o, ok := v.(*value.Object); ok {
 				names = append(names, o.Keys()...)
 			}
 		}
@@ -110,9 +111,9 @@ func addFile(values map[string]any, file, flag string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
-	o, ok := v.(*core.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
-		return fmt.Errorf("%s: want a mapping of names to values, got %s", flag, core.TypeName(v))
+		return fmt.Errorf("%s: want a mapping of names to values, got %s", flag, value.TypeName(v))
 	}
 	for name, v := range o.All() {
 		values[name] = v
@@ -136,7 +137,7 @@ func inputNames(p *plan.Plan) []string {
 
 // inputType returns the declared type of an input, nil if any value is accepted. It reports
 // whether there is such an input.
-func inputType(p *plan.Plan, name string) (t *core.Type, ok bool) {
+func inputType(p *plan.Plan, name string) (t *value.Type, ok bool) {
 	w := p.Workflow
 	if !w.HasInputs && len(w.Inputs) == 0 && !w.OpenInputs {
 		return p.Schema.FieldType(name)
@@ -166,13 +167,13 @@ func hintFor(name string, names []string) string {
 // inputValue parses the value of an --input flag. A string is used literally and any other type
 // is JSON. Without a declared type, a value that is not valid JSON is a string. The value of
 // "@file" is the content of the file.
-func inputValue(t *core.Type, text string) (any, error) {
-	kind := core.AnyType
+func inputValue(t *value.Type, text string) (any, error) {
+	kind := value.AnyType
 	if t != nil {
 		kind = t.Kind
 	}
 	if path, ok := strings.CutPrefix(text, "@"); ok {
-		if kind == core.StringType || kind == core.AnyType && !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)) {
+		if kind == value.StringType || kind == value.AnyType && !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)) {
 			data, err := os.ReadFile(path)
 			return string(data), err
 		}
@@ -182,14 +183,14 @@ func inputValue(t *core.Type, text string) (any, error) {
 		}
 		return v, t.Check(v)
 	}
-	if kind == core.StringType {
+	if kind == value.StringType {
 		return text, nil
 	}
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	switch {
 	case err == nil:
 		return v, t.Check(v)
-	case kind == core.AnyType:
+	case kind == value.AnyType:
 		return text, nil
 	}
 	return nil, fmt.Errorf("want %s, got %q", kind, text)
@@ -209,5 +210,5 @@ func readValue(path string) (any, error) {
 		}
 		return v.Plain(), nil
 	}
-	return core.ParseJSON(data)
+	return value.ParseJSON(data)
 }

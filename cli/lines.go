@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/story"
 )
 
@@ -55,7 +56,7 @@ func sourcesOf(e *core.Event) string {
 	list, _ := e.Values.Get("sources")
 	sources, _ := list.([]any)
 	for _, s := range sources {
-		o, _ := s.(*core.Object)
+		o, _ := s.(*value.Object)
 		if name, ok := o.Get("name"); ok {
 			if file := fmt.Sprint(name); !slices.Contains(files, file) {
 				files = append(files, file)
@@ -74,7 +75,7 @@ func detail(e *core.Event) string {
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	switch e.Type {
 	case core.RunStarted:
-		return strings.TrimSpace(e.Reason + "  " + core.JSON(e.Inputs))
+		return strings.TrimSpace(e.Reason + "  " + value.JSON(e.Inputs))
 	case core.RunFinished:
 		return e.Status
 	case core.SourcesResolved:
@@ -96,7 +97,7 @@ func detail(e *core.Event) string {
 	case core.LogLine:
 		add("%s %s", e.Severity, e.Log)
 		for k, v := range e.Values.All() {
-			add("%s=%s", k, core.JSON(v))
+			add("%s=%s", k, value.JSON(v))
 		}
 		return strings.Join(parts, " ")
 	}

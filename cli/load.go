@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rehearse"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -14,13 +15,13 @@ import (
 
 // compiler reads and compiles workflows. The engine of the app is one.
 type compiler interface {
-	Read(path string) (*core.Workflow, core.Diagnostics)
-	Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics)
+	Read(path string) (*core.Workflow, source.Diagnostics)
+	Compile(w *core.Workflow, strict bool) (*plan.Plan, source.Diagnostics)
 }
 
 // check reads and compiles the file that the arguments name. It returns all findings except
 // those that do not apply to a run with the given inputs.
-func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan, core.Diagnostics) {
+func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan, source.Diagnostics) {
 	file, ds := fileOf(c, args)
 	if len(ds) > 0 {
 		return nil, ds
@@ -30,7 +31,7 @@ func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan,
 		return nil, ds
 	}
 	p, ds := c.Compile(w, false)
-	ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Input != "" && slices.Contains(given, d.Input) })
+	ds = slices.DeleteFunc(ds, func(d source.Diagnostic) bool { return d.Input != "" && slices.Contains(given, d.Input) })
 	if p == nil {
 		return nil, ds
 	}
@@ -49,7 +50,7 @@ func (a *app) lenient() compiler {
 
 type lenientEngine struct{ *wavefold.Engine }
 
-func (e lenientEngine) Read(path string) (*core.Workflow, core.Diagnostics) {
+func (e lenientEngine) Read(path string) (*core.Workflow, source.Diagnostics) {
 	return rehearse.Read(e.Engine, path)
 }
 
@@ -66,7 +67,7 @@ func (a *app) load(c compiler, args []string, strict, asJSON, quiet bool, given 
 		return nil, a.invalid(ds, asJSON)
 	}
 	if quiet {
-		ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Hint })
+		ds = slices.DeleteFunc(ds, func(d source.Diagnostic) bool { return d.Severity == source.Hint })
 	}
 	a.printFindings(ds)
 	return p, nil
@@ -74,7 +75,7 @@ func (a *app) load(c compiler, args []string, strict, asJSON, quiet bool, given 
 
 // invalid prints the findings of a file that cannot run, and returns the error to exit
 // with.
-func (a *app) invalid(ds core.Diagnostics, asJSON bool) error {
+func (a *app) invalid(ds source.Diagnostics, asJSON bool) error {
 	if asJSON {
 		if err := a.writeJSON(findingsJSON(ds, false)); err != nil {
 			return err

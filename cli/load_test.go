@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -47,10 +48,10 @@ type text struct {
 	data   []byte
 }
 
-func (c text) Read(string) (*core.Workflow, core.Diagnostics) {
+func (c text) Read(string) (*core.Workflow, source.Diagnostics) {
 	return c.engine.Parse("flow.yaml", c.data)
 }
 
-func (c text) Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics) {
+func (c text) Compile(w *core.Workflow, strict bool) (*plan.Plan, source.Diagnostics) {
 	return c.engine.Compile(w, strict)
 }

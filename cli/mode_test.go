@@ -7,6 +7,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -15,9 +17,9 @@ import (
 func TestModeOfOwn(t *testing.T) {
 	flow := &plan.Mode{Name: "flow", Graph: "flow", Level: "step %d", Visits: true, Compile: (*plan.Build).Visits,
 		Ends: func(*plan.Plan) (start, exit int32) { return 0, -1 }}
-	w := &core.Workflow{Name: core.Text{Value: "tokens"}, Mode: "flow", Edges: []*core.Edge{{From: core.Text{Value: "read"}, To: core.Text{Value: "merge"}}}}
+	w := &core.Workflow{Name: source.Text{Value: "tokens"}, Mode: "flow", Edges: []*core.Edge{{From: source.Text{Value: "read"}, To: source.Text{Value: "merge"}}}}
 	for _, id := range []string{"read", "merge", "alert"} {
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: id}, Handler: core.HandlerFunc(nil)})
+		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: id}, Handler: core.HandlerFunc(nil)})
 	}
 	p, ds := plan.Compile(w, nil, plan.Options{Modes: []*plan.Mode{flow}})
 	if p == nil {
@@ -28,7 +30,7 @@ func TestModeOfOwn(t *testing.T) {
 	if err := a.printPlan(p, false); err != nil {
 		t.Fatal(err)
 	}
-	r := &core.Report{Workflow: "tokens", Status: core.RunSuccess, State: core.ObjectOf("x", int64(1)), Path: []string{"read", "merge", "merge"},
+	r := &core.Report{Workflow: "tokens", Status: core.RunSuccess, State: value.ObjectOf("x", int64(1)), Path: []string{"read", "merge", "merge"},
 		Nodes: func() []core.NodeReport {
 			return []core.NodeReport{{ID: "read", Status: core.Success, Visits: 1}, {ID: "merge", Status: core.Success, Visits: 2}, {ID: "alert"}}
 		}, Units: func() []core.UnitReport { return nil }}

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/dataset"
 )
 
@@ -94,7 +96,7 @@ func (a *app) preview(ctx context.Context, args []string, f *previewFlags) error
 	}
 	t, err := dataset.Preview(ctx, target.node, target.env, core.NewInput("", target.node.ID.Value, 1, target.shared),
 		dataset.PreviewOptions{Rows: f.rows, Count: f.count, Stdin: true})
-	if ds, ok := core.AsDiagnostics(err); ok {
+	if ds, ok := source.AsDiagnostics(err); ok {
 		return a.invalid(target.reword(ds), f.json)
 	}
 	if err != nil {
@@ -119,7 +121,7 @@ type previewTarget struct {
 	node   *core.Node
 	env    core.Env
 	shared core.Shared
-	reword func(core.Diagnostics) core.Diagnostics
+	reword func(source.Diagnostics) source.Diagnostics
 }
 
 // namesWorkflow reports whether the arguments name a workflow rather than data files. A
@@ -141,7 +143,7 @@ func (a *app) previewFiles(args []string, f *previewFlags) (*previewTarget, erro
 	if len(f.inputs)+len(f.inputFiles) > 0 {
 		return nil, fail(exitUsage, "--input is for workflows, and %s is a data file", args[0])
 	}
-	var ds core.Diagnostics
+	var ds source.Diagnostics
 	for _, name := range args {
 		checkFileName(&ds, name, f.format)
 	}
@@ -152,20 +154,20 @@ func (a *app) previewFiles(args []string, f *previewFlags) (*previewTarget, erro
 	if len(args) > 1 {
 		title = fmt.Sprintf("%s and %d more", title, len(args)-1)
 	}
-	pos := core.Position{File: args[0]}
-	c := core.ObjectOf("source", anys(args), "check", false, "allow_outside", true)
+	pos := source.Position{File: args[0]}
+	c := value.ObjectOf("source", anys(args), "check", false, "allow_outside", true)
 	f.configure(c)
-	n := &core.Node{ID: core.At("preview", pos), Writes: []core.Text{core.At("rows", pos)}, HasWrites: true, Config: core.Tree(c, pos), Pos: pos}
+	n := &core.Node{ID: source.At("preview", pos), Writes: []source.Text{source.At("rows", pos)}, HasWrites: true, Config: source.Tree(c, pos), Pos: pos}
 	return &previewTarget{
 		title: title, node: n, env: core.Env{Stdin: a.In}, reword: asFlags,
 	}, nil
 }
 
 // asFlags rewrites findings about a dataset whose configuration comes from flags.
-func asFlags(ds core.Diagnostics) core.Diagnostics {
+func asFlags(ds source.Diagnostics) source.Diagnostics {
 	for i := range ds {
 		d := &ds[i]
-		d.Pos = core.Position{}
+		d.Pos = source.Position{}
 		d.Message = strings.TrimPrefix(strings.TrimPrefix(d.Message, "node preview: "), "source: ")
 		for _, flag := range []string{"delimiter", "select", "format"} {
 			if strings.HasPrefix(d.Message, flag+": ") {
@@ -185,32 +187,32 @@ func anys(list []string) []any {
 }
 
 // checkFileName reports problems with the name of a data file.
-func checkFileName(ds *core.Diagnostics, name, format string) {
-	pos := core.Position{File: name}
+func checkFileName(ds *source.Diagnostics, name, format string) {
+	pos := source.Position{File: name}
 	if name != "-" {
 		info, err := os.Stat(name)
 		found, bad := filepath.Glob(name)
 		switch {
 		case err != nil && bad != nil:
-			ds.Errorf(core.CodeBadValue, pos, "it is no pattern: %v", bad)
+			ds.Errorf(source.CodeBadValue, pos, "it is no pattern: %v", bad)
 			return
 		case err != nil && len(found) > 0:
 		case err != nil && strings.ContainsAny(name, "*?["):
-			ds.Errorf(core.CodeMissingFile, pos, "no file matches the pattern")
+			ds.Errorf(source.CodeMissingFile, pos, "no file matches the pattern")
 			return
 		case errors.Is(err, os.ErrNotExist):
-			ds.Errorf(core.CodeMissingFile, pos, "there is no such file").WithHint("%s", similarFile(name))
+			ds.Errorf(source.CodeMissingFile, pos, "there is no such file").WithHint("%s", similarFile(name))
 			return
 		case err != nil:
-			ds.Errorf(core.CodeMissingFile, pos, "the file cannot be read: %v", errors.Unwrap(err))
+			ds.Errorf(source.CodeMissingFile, pos, "the file cannot be read: %v", errors.Unwrap(err))
 			return
 		case info.IsDir():
-			ds.Errorf(core.CodeBadValue, pos, "it is a folder; name the workflow first").WithHint("name its files: %s", filepath.Join(name, "*.csv"))
+			ds.Errorf(source.CodeBadValue, pos, "it is a folder; name the workflow first").WithHint("name its files: %s", filepath.Join(name, "*.csv"))
 			return
 		}
 	}
 	if format == "" && dataset.FormatOf(name) == "" {
-		d := ds.Errorf(core.CodeMissingKey, pos, "the name does not show the format")
+		d := ds.Errorf(source.CodeMissingKey, pos, "the name does not show the format")
 		if name == "-" {
 			d.Pos.File, d.Message = "standard input", "the format is unknown"
 		}
@@ -225,11 +227,11 @@ func similarFile(name string) string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	return core.DidYouMean(filepath.Base(name), names)
+	return source.DidYouMean(filepath.Base(name), names)
 }
 
 // configure adds the values of the flags to the configuration of a dataset.
-func (f *previewFlags) configure(c *core.Object) {
+func (f *previewFlags) configure(c *value.Object) {
 	if f.format != "" {
 		c.Set("format", f.format)
 	}
@@ -259,7 +261,7 @@ func (a *app) previewNode(args []string, f *previewFlags) (*previewTarget, error
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
-	inputs := &core.Object{}
+	inputs := &value.Object{}
 	for _, name := range inputNames(p) {
 		if v, ok := values[name]; ok {
 			inputs.Set(name, v)
@@ -276,16 +278,16 @@ func (a *app) previewNode(args []string, f *previewFlags) (*previewTarget, error
 	}
 	return &previewTarget{
 		title: n.ID.Value, prefix: fmt.Sprintf("node %s: ", n.ID.Value),
-		late: strings.Contains(core.JSON(n.Config.Get("source").Plain()), "$"), node: &n, env: env,
+		late: strings.Contains(value.JSON(n.Config.Get("source").Plain()), "$"), node: &n, env: env,
 		shared: core.Shared{Dir: w.Dir, Extra: core.NewView(p.Schema.FieldNames(), start), View: core.NewView(p.Schema.FieldNames(), start), Inputs: given},
-		reword: func(ds core.Diagnostics) core.Diagnostics { return ds },
+		reword: func(ds source.Diagnostics) source.Diagnostics { return ds },
 	}, nil
 }
 
 // override returns a configuration in which the values of flags replace those of the
 // document.
-func override(config *core.Value, f *previewFlags) *core.Value {
-	flags := &core.Object{}
+func override(config *source.Value, f *previewFlags) *source.Value {
+	flags := &value.Object{}
 	f.configure(flags)
 	out := *config
 	out.Keys, out.Values = nil, nil
@@ -295,7 +297,7 @@ func override(config *core.Value, f *previewFlags) *core.Value {
 		}
 	}
 	for name, v := range flags.All() {
-		out.Set(core.At(name, config.Pos), core.Tree(v, config.Pos))
+		out.Set(source.At(name, config.Pos), source.Tree(v, config.Pos))
 	}
 	return &out
 }

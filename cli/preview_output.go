@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/dataset"
 )
 
@@ -125,7 +125,7 @@ func dataCell(v any) tty.GridCell {
 		}
 		return tty.GridCell{Text: tty.Safe(v)}
 	}
-	return tty.GridCell{Text: tty.Safe(core.JSON(v))}
+	return tty.GridCell{Text: tty.Safe(value.JSON(v))}
 }
 
 // columnTable returns the schema as a table.
@@ -191,16 +191,16 @@ func bytesText(n int64) string {
 
 // previewJSON is the JSON form of a preview.
 type previewJSON struct {
-	Files   []string       `json:"files"`
-	Format  string         `json:"format"`
-	Bytes   *int64         `json:"bytes"`
-	Count   int64          `json:"count"`
-	Whole   bool           `json:"whole"`
-	Looked  int64          `json:"looked"`
-	Columns []columnJSON   `json:"columns"`
-	Rows    []*core.Object `json:"rows,omitzero"` // absent with --schema
-	Bad     []badJSON      `json:"bad,omitempty"`
-	BadRows int64          `json:"bad_rows"`
+	Files   []string        `json:"files"`
+	Format  string          `json:"format"`
+	Bytes   *int64          `json:"bytes"`
+	Count   int64           `json:"count"`
+	Whole   bool            `json:"whole"`
+	Looked  int64           `json:"looked"`
+	Columns []columnJSON    `json:"columns"`
+	Rows    []*value.Object `json:"rows,omitzero"` // absent with --schema
+	Bad     []badJSON       `json:"bad,omitempty"`
+	BadRows int64           `json:"bad_rows"`
 }
 
 type columnJSON struct {
@@ -227,7 +227,7 @@ func tableJSON(t *dataset.Table, f *previewFlags) previewJSON {
 		out.Columns = append(out.Columns, columnJSON{c.Name, c.Type, c.Declared, c.Nulls, c.Example})
 	}
 	if !f.schema {
-		out.Rows = append([]*core.Object{}, t.Rows...)
+		out.Rows = append([]*value.Object{}, t.Rows...)
 	}
 	for _, b := range t.Bad {
 		out.Bad = append(out.Bad, badJSON(b))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -109,7 +110,7 @@ func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 
 // printState prints the final state, one field per line. For large values it prints the
 // size.
-func (a *app) printState(out io.Writer, p *plan.Plan, state *core.Object) {
+func (a *app) printState(out io.Writer, p *plan.Plan, state *value.Object) {
 	if state.Len() == 0 {
 		return
 	}
@@ -128,14 +129,14 @@ const maxValueLen = 60
 // valueText formats a value of a summary. The value of a stream describes it, and includes
 // the number of rows after all of them have been read.
 func valueText(v any, stream bool) tty.Styled {
-	if c, err := core.Canonical(v); err == nil {
+	if c, err := value.Canonical(v); err == nil {
 		v = c
 	}
-	text := core.JSON(v)
+	text := value.JSON(v)
 	if list, ok := v.([]any); ok && len(text) > maxValueLen {
 		return tty.Safe(plural(len(list), "element"))
 	}
-	if o, ok := v.(*core.Object); ok && len(text) > maxValueLen {
+	if o, ok := v.(*value.Object); ok && len(text) > maxValueLen {
 		if !stream {
 			return tty.Safe(plural(o.Len(), "member"))
 		}
@@ -221,7 +222,7 @@ type runJSON struct {
 	Ended    string        `json:"ended,omitempty"` // why a walk that a model routes ended at its last node
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"`
-	State    *core.Object  `json:"state,omitempty"`
+	State    *value.Object `json:"state,omitempty"`
 	Nodes    []nodeJSON    `json:"nodes"`
 	Units    []unitJSON    `json:"units,omitempty"`
 	Usage    *core.Usage   `json:"usage,omitempty"` // of all calls of models
@@ -266,7 +267,7 @@ func reportJSON(r *core.Report) runJSON {
 	}
 	for _, n := range r.Nodes() {
 		j := nodeJSON{n.ID, n.Status, n.Reason, n.Cause, n.Failure, n.Handled, n.Visits, n.Attempts, n.Items, n.Failed, n.Started, n.Duration, nil, n.Note, usageJSON(n.Usage)}
-		if !core.IsMissing(n.Output) {
+		if !value.IsMissing(n.Output) {
 			j.Output = n.Output
 		}
 		out.Nodes = append(out.Nodes, j)

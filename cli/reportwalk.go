@@ -10,6 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -77,10 +78,10 @@ func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, unvis
 
 // withContext returns the state with each value of the context as a field of its own,
 // except the counters of the engine.
-func withContext(state *core.Object) *core.Object {
-	out := &core.Object{}
+func withContext(state *value.Object) *value.Object {
+	out := &value.Object{}
 	for name, v := range state.All() {
-		context, ok := v.(*core.Object)
+		context, ok := v.(*value.Object)
 		if name != core.ContextField || !ok {
 			out.Set(name, v)
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -131,12 +132,12 @@ func (f *runFlags) compiler(e *wavefold.Engine) compiler {
 
 type runCompiler struct{ *wavefold.Engine }
 
-func (c runCompiler) Compile(w *core.Workflow, strict bool) (*plan.Plan, core.Diagnostics) {
+func (c runCompiler) Compile(w *core.Workflow, strict bool) (*plan.Plan, source.Diagnostics) {
 	p, ds := c.Engine.Compile(w, strict)
-	if p == nil || !ds.Has(core.CodeNoHandler) {
+	if p == nil || !ds.Has(source.CodeNoHandler) {
 		return p, ds
 	}
-	ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Code == core.CodeNoHandler })
+	ds = slices.DeleteFunc(ds, func(d source.Diagnostic) bool { return d.Code == source.CodeNoHandler })
 	return nil, append(ds, p.Refused...).Capped()
 }
 
@@ -277,16 +278,16 @@ func undelivered(r *core.Report) int64 {
 
 // badInputs returns the error of a run that was not started because its inputs are invalid.
 func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
-	ds, ok := core.AsDiagnostics(err)
+	ds, ok := source.AsDiagnostics(err)
 	if !ok {
 		return &exitError{exitUsage, err}
 	}
-	if !asJSON && ds.Has(core.CodeInput) {
+	if !asJSON && ds.Has(source.CodeInput) {
 		goal := ""
 		if p.Mode.Goal && slices.Contains(inputNames(p), core.InputGoal) {
 			goal = "; the goal as --goal TEXT"
 		}
-		if !ds.Has(core.CodeNoHandler) {
+		if !ds.Has(source.CodeNoHandler) {
 			defer a.hintf("inputs are given as --input NAME=VALUE, --input NAME=@FILE or --inputs FILE%s", goal)
 		}
 	}

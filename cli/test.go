@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rehearse"
 )
 
@@ -85,12 +85,12 @@ func (a *app) test(tests []mockTest, concurrency int, asJSON bool) error {
 }
 
 // testOne rehearses one workflow with one mock file. It returns the name of the workflow.
-func (a *app) testOne(t mockTest, concurrency int) (string, []rehearse.Miss, core.Diagnostics) {
+func (a *app) testOne(t mockTest, concurrency int) (string, []rehearse.Miss, source.Diagnostics) {
 	file, ds := rehearse.ReadMock(t.mock)
 	if ds.Failed(false) {
 		if w, _ := a.engine.Read(t.mock); !isMock(t.mock) && w != nil && len(w.Nodes) > 0 {
 			ds = nil
-			ds.Errorf(core.CodeMissingFile, core.Position{File: t.mock}, "this is a workflow, not a mock file").
+			ds.Errorf(source.CodeMissingFile, source.Position{File: t.mock}, "this is a workflow, not a mock file").
 				WithHint("name the mock file: wavefold test FILE.mock.yaml %s", t.mock)
 		}
 		return "", nil, ds

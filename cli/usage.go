@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // This file rewrites cobra's errors about the command line where they are unclear or lack a
@@ -117,7 +117,7 @@ func similar(word string, names []string) []string {
 	if n := len(longer); n > 0 && n <= maxSimilar {
 		return longer
 	}
-	if n := core.Nearest(word, names); n != "" {
+	if n := source.Nearest(word, names); n != "" {
 		return []string{n}
 	}
 	return nil
@@ -130,7 +130,7 @@ func atMost(n int, what string) cobra.PositionalArgs {
 		if len(args) <= n {
 			return nil
 		}
-		text := fmt.Sprintf("%s takes %s, but got %s: %s", cmd.Name(), what, plural(len(args), "argument"), core.Named(args))
+		text := fmt.Sprintf("%s takes %s, but got %s: %s", cmd.Name(), what, plural(len(args), "argument"), source.Named(args))
 		pair := slices.IndexFunc(args, func(arg string) bool { return strings.Contains(arg, "=") })
 		if pair >= 0 && cmd.Flags().Lookup("input") != nil {
 			text += fmt.Sprintf(" (did you mean --input %s?)", args[pair])
@@ -166,7 +166,7 @@ func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 // suggest proposes, in brackets, the name that is most similar to a wrong one, "" if none is
 // similar.
 func suggest(name string, names []string) string {
-	if s := core.DidYouMean(name, names); s != "" {
+	if s := source.DidYouMean(name, names); s != "" {
 		return " (" + s + ")"
 	}
 	return ""

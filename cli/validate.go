@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rehearse"
 )
 
@@ -42,7 +42,7 @@ func (a *app) validate(args []string, strict, asJSON bool) error {
 	if len(targets) == 0 {
 		targets = [][]string{nil} // the current folder
 	}
-	var all core.Diagnostics
+	var all source.Diagnostics
 	for _, target := range targets {
 		if len(target) > 0 && isMock(target[0]) {
 			_, ds := rehearse.ReadMock(target[0])

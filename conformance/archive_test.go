@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // topic is an archive: cases about one subject.
@@ -93,8 +93,8 @@ func (c *testCase) add(t *testing.T, at, file, data string) {
 	case "tools":
 		parseTools(t, at, data, c.tools)
 	case "inputs.json":
-		v, err := core.ParseJSON([]byte(data))
-		o, ok := v.(*core.Object)
+		v, err := value.ParseJSON([]byte(data))
+		o, ok := v.(*value.Object)
 		if err != nil || !ok {
 			t.Fatalf("%s: %v", at, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -51,7 +52,7 @@ func (c *testCase) test(t *testing.T) {
 
 // compile parses and compiles the document like the command does. A document with other
 // files is read from a folder.
-func (c *testCase) compile(t *testing.T) (*plan.Plan, core.Diagnostics) {
+func (c *testCase) compile(t *testing.T) (*plan.Plan, source.Diagnostics) {
 	t.Helper()
 	e := wavefold.NewEngine()
 	for _, name := range sortedKeys(c.tools) {
@@ -74,7 +75,7 @@ func (c *testCase) compile(t *testing.T) (*plan.Plan, core.Diagnostics) {
 	return p, findings
 }
 
-func (c *testCase) parse(t *testing.T, e *wavefold.Engine) (*core.Workflow, core.Diagnostics) {
+func (c *testCase) parse(t *testing.T, e *wavefold.Engine) (*core.Workflow, source.Diagnostics) {
 	t.Helper()
 	if len(c.files) == 1 {
 		return e.Parse("workflow.yaml", []byte(c.files["workflow.yaml"]))

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // A document states its expected findings in comments on the lines that they refer to:
@@ -69,7 +69,7 @@ func (c *testCase) marked(t *testing.T) []finding {
 }
 
 // checkFindings compares the findings of a document with the expected ones.
-func (c *testCase) checkFindings(t *testing.T, got core.Diagnostics) {
+func (c *testCase) checkFindings(t *testing.T, got source.Diagnostics) {
 	t.Helper()
 	if c.want == nil {
 		c.checkText(t, got.Error())
@@ -83,7 +83,7 @@ func (c *testCase) checkFindings(t *testing.T, got core.Diagnostics) {
 	}
 	var left []finding
 	for _, d := range got {
-		if d.Severity == core.Hint {
+		if d.Severity == source.Hint {
 			continue // a hint
 		}
 		f := finding{filepath.Base(d.Pos.File), d.Pos.Line, d.Pos.Column, d.Severity.String(), string(d.Code)}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // soundDocument is a document without findings. Every fault below changes one line, so
@@ -87,84 +88,84 @@ graph:
 type fault struct {
 	name     string
 	old, new string
-	code     core.Code
+	code     source.Code
 }
 
 var faults = []fault{
 	// Shape.
-	{"unknown key of the document", "# a line", "extra: 1", core.CodeUnknownKey},
-	{"misspelt section", "inputs:", "input:", core.CodeUnknownKey},
-	{"bad number", "runtime: {concurrency: 2}", "runtime: {concurrency: 0}", core.CodeBadValue},
-	{"bad word", "merge: max", "merge: maxx", core.CodeBadValue},
-	{"misspelt key of a field", "merge: set_once", "mrege: set_once", core.CodeUnknownKey},
-	{"field that is no mapping", "tone: {type: string, default: \"\"}", "tone: string", core.CodeWrongType},
-	{"unknown key of a node", "fourth, kind: tool, impl: nothing,", "fourth, kind: tool, impl: nothing, tries: 3,", core.CodeUnknownKey},
-	{"misspelt writes", "reads: [mood], writes: [pick]", "reads: [mood], wrties: [pick]", core.CodeUnknownKey},
-	{"misspelt kind", "fifth, kind: tool", "fifth, knid: tool", core.CodeMissingKey},
-	{"misspelt key of a kind", "other, kind: tool, impl: nothing", "other, kind: tool, imlp: nothing", core.CodeUnknownKey},
-	{"writes that are no list", "reads: [limit], writes: [raw, size]", "reads: [limit], writes: raw", core.CodeWrongType},
-	{"duration without a unit", "timeout: 30s", "timeout: 30", core.CodeWrongType},
-	{"fan-out without a source", "{source: $.orders, concurrency: 2}", "{sorce: $.orders, concurrency: 2}", core.CodeUnknownKey},
-	{"fan-out that is no mapping", "{source: $.orders, concurrency: 2}", "$.orders", core.CodeWrongType},
-	{"attempts out of range", "attempts: 3", "attempts: 30", core.CodeBadValue},
-	{"attempts missing", "{policy: retry, attempts: 3}", "{policy: retry}", core.CodeMissingKey},
-	{"stages that are no list", "stages: [clean, store]", "stages: clean", core.CodeWrongType},
-	{"misspelt items", "items: $.orders", "itmes: $.orders", core.CodeUnknownKey},
-	{"body missing", "body: [polish], ", "", core.CodeMissingKey},
-	{"condition that is no text", "when: $.mood == 'fine'", "when: [$.mood]", core.CodeWrongType},
-	{"misspelt when", "when: $.mood == 'fine'", "wehn: $.mood == 'fine'", core.CodeUnknownKey},
-	{"edge without a target", "{from: third, to: fourth}", "{from: third}", core.CodeMissingKey},
-	{"tag", "args: {how: $nodes.other.status}", "args: !!x {how: 1}", core.CodeSyntax},
-	{"number with a leading zero", "max_iters: 4", "max_iters: 04", core.CodeBadValue},
-	{"placeholder", "max_iters: 9", "max_iters: {{N}}", core.CodeSyntax},
-	{"key that is no text", "unseen: {}", "2: {}", core.CodeWrongType},
+	{"unknown key of the document", "# a line", "extra: 1", source.CodeUnknownKey},
+	{"misspelt section", "inputs:", "input:", source.CodeUnknownKey},
+	{"bad number", "runtime: {concurrency: 2}", "runtime: {concurrency: 0}", source.CodeBadValue},
+	{"bad word", "merge: max", "merge: maxx", source.CodeBadValue},
+	{"misspelt key of a field", "merge: set_once", "mrege: set_once", source.CodeUnknownKey},
+	{"field that is no mapping", "tone: {type: string, default: \"\"}", "tone: string", source.CodeWrongType},
+	{"unknown key of a node", "fourth, kind: tool, impl: nothing,", "fourth, kind: tool, impl: nothing, tries: 3,", source.CodeUnknownKey},
+	{"misspelt writes", "reads: [mood], writes: [pick]", "reads: [mood], wrties: [pick]", source.CodeUnknownKey},
+	{"misspelt kind", "fifth, kind: tool", "fifth, knid: tool", source.CodeMissingKey},
+	{"misspelt key of a kind", "other, kind: tool, impl: nothing", "other, kind: tool, imlp: nothing", source.CodeUnknownKey},
+	{"writes that are no list", "reads: [limit], writes: [raw, size]", "reads: [limit], writes: raw", source.CodeWrongType},
+	{"duration without a unit", "timeout: 30s", "timeout: 30", source.CodeWrongType},
+	{"fan-out without a source", "{source: $.orders, concurrency: 2}", "{sorce: $.orders, concurrency: 2}", source.CodeUnknownKey},
+	{"fan-out that is no mapping", "{source: $.orders, concurrency: 2}", "$.orders", source.CodeWrongType},
+	{"attempts out of range", "attempts: 3", "attempts: 30", source.CodeBadValue},
+	{"attempts missing", "{policy: retry, attempts: 3}", "{policy: retry}", source.CodeMissingKey},
+	{"stages that are no list", "stages: [clean, store]", "stages: clean", source.CodeWrongType},
+	{"misspelt items", "items: $.orders", "itmes: $.orders", source.CodeUnknownKey},
+	{"body missing", "body: [polish], ", "", source.CodeMissingKey},
+	{"condition that is no text", "when: $.mood == 'fine'", "when: [$.mood]", source.CodeWrongType},
+	{"misspelt when", "when: $.mood == 'fine'", "wehn: $.mood == 'fine'", source.CodeUnknownKey},
+	{"edge without a target", "{from: third, to: fourth}", "{from: third}", source.CodeMissingKey},
+	{"tag", "args: {how: $nodes.other.status}", "args: !!x {how: 1}", source.CodeSyntax},
+	{"number with a leading zero", "max_iters: 4", "max_iters: 04", source.CodeBadValue},
+	{"placeholder", "max_iters: 9", "max_iters: {{N}}", source.CodeSyntax},
+	{"key that is no text", "unseen: {}", "2: {}", source.CodeWrongType},
 	// Names and references.
-	{"node without an id", "{id: loose, kind", "{kind", core.CodeMissingKey},
-	{"bad id", "id: loose", "id: lo-ose", core.CodeBadID},
-	{"id that appears twice", "id: loose", "id: fifth", core.CodeDuplicateID},
-	{"unknown target", "{from: load, to: tell}", "{from: load, to: tel}", core.CodeUnknownNode},
-	{"unknown target, unlike any", "{from: other, to: third}", "{from: other, to: elsewhere}", core.CodeUnknownNode},
-	{"unknown source", "{from: bad, to: save}", "{from: bda, to: save}", core.CodeUnknownNode},
-	{"unknown source of a choice", "{from: choose, to: bad, when: else}", "{from: chose, to: bad, when: else}", core.CodeUnknownNode},
-	{"unknown target of a choice", "{from: choose, to: good, when", "{from: choose, to: goood, when", core.CodeUnknownNode},
-	{"unknown field that is read", "reads: [tone]", "reads: [tnoe]", core.CodeUnknownField},
-	{"unknown field that is written", "reads: [mood], writes: [pick]", "reads: [mood], writes: [pikc]", core.CodeUnknownField},
-	{"unknown field in a path", "args: {it: $item.id}", "args: {it: $.ordres}", core.CodeExprName},
-	{"unknown field in a source", "source: $.orders", "source: $.ordres", core.CodeExprName},
-	{"unknown node in a path", "$nodes.other.status", "$nodes.othre.status", core.CodeExprName},
-	{"unknown kind", "alone, kind: tool", "alone, kind: tol", core.CodeUnknownKind},
-	{"unknown function", "fifth, kind: tool, impl: nothing", "fifth, kind: tool, impl: nothin", core.CodeUnknownImpl},
-	{"unknown phase", "phase:  late", "phase:  lte", core.CodeUnknownPhase},
-	{"unknown stage", "stages: [clean, store]", "stages: [clean, stroe]", core.CodeUnknownNode},
-	{"unknown body", "body: draft", "body: drfat", core.CodeUnknownNode},
+	{"node without an id", "{id: loose, kind", "{kind", source.CodeMissingKey},
+	{"bad id", "id: loose", "id: lo-ose", source.CodeBadID},
+	{"id that appears twice", "id: loose", "id: fifth", source.CodeDuplicateID},
+	{"unknown target", "{from: load, to: tell}", "{from: load, to: tel}", source.CodeUnknownNode},
+	{"unknown target, unlike any", "{from: other, to: third}", "{from: other, to: elsewhere}", source.CodeUnknownNode},
+	{"unknown source", "{from: bad, to: save}", "{from: bda, to: save}", source.CodeUnknownNode},
+	{"unknown source of a choice", "{from: choose, to: bad, when: else}", "{from: chose, to: bad, when: else}", source.CodeUnknownNode},
+	{"unknown target of a choice", "{from: choose, to: good, when", "{from: choose, to: goood, when", source.CodeUnknownNode},
+	{"unknown field that is read", "reads: [tone]", "reads: [tnoe]", source.CodeUnknownField},
+	{"unknown field that is written", "reads: [mood], writes: [pick]", "reads: [mood], writes: [pikc]", source.CodeUnknownField},
+	{"unknown field in a path", "args: {it: $item.id}", "args: {it: $.ordres}", source.CodeExprName},
+	{"unknown field in a source", "source: $.orders", "source: $.ordres", source.CodeExprName},
+	{"unknown node in a path", "$nodes.other.status", "$nodes.othre.status", source.CodeExprName},
+	{"unknown kind", "alone, kind: tool", "alone, kind: tol", source.CodeUnknownKind},
+	{"unknown function", "fifth, kind: tool, impl: nothing", "fifth, kind: tool, impl: nothin", source.CodeUnknownImpl},
+	{"unknown phase", "phase:  late", "phase:  lte", source.CodeUnknownPhase},
+	{"unknown stage", "stages: [clean, store]", "stages: [clean, stroe]", source.CodeUnknownNode},
+	{"unknown body", "body: draft", "body: drfat", source.CodeUnknownNode},
 	// The graph.
-	{"edge to itself", "# an edge", "- {from: alone, to: alone}", core.CodeCycle},
-	{"cycle", "{from: third, to: fourth}", "{from: third, to: other}", core.CodeCycle},
-	{"node between two members", "{from: load, to: clean}", "{from: save, to: clean}", core.CodeUnitCycle},
-	{"member twice", "body: [polish]", "body: [polish, polish]", core.CodeUnitOverlap},
-	{"fan-out in a unit", "polish, kind: tool, impl: nothing", "polish, kind: tool, impl: nothing, for_each: {source: $.orders}", core.CodeUnitForEach},
-	{"else without a condition", "{from: load, to: draft}", "{from: load, to: draft, when: else}", core.CodeElse},
-	{"duplicate edge", "{from: load, to: fourth}", "{from: third, to: fourth}", core.CodeDuplicateEdge},
+	{"edge to itself", "# an edge", "- {from: alone, to: alone}", source.CodeCycle},
+	{"cycle", "{from: third, to: fourth}", "{from: third, to: other}", source.CodeCycle},
+	{"node between two members", "{from: load, to: clean}", "{from: save, to: clean}", source.CodeUnitCycle},
+	{"member twice", "body: [polish]", "body: [polish, polish]", source.CodeUnitOverlap},
+	{"fan-out in a unit", "polish, kind: tool, impl: nothing", "polish, kind: tool, impl: nothing, for_each: {source: $.orders}", source.CodeUnitForEach},
+	{"else without a condition", "{from: load, to: draft}", "{from: load, to: draft, when: else}", source.CodeElse},
+	{"duplicate edge", "{from: load, to: fourth}", "{from: third, to: fourth}", source.CodeDuplicateEdge},
 	// Expressions and templates.
-	{"syntax of a condition", "when: $.size > 1", "when: $.size >", core.CodeExprSyntax},
-	{"type of a condition", "when: $.size > 1", "when: $.size > 'x'", core.CodeExprType},
-	{"name in a condition", "when: $.mood == 'fine'", "when: $.moood == 'fine'", core.CodeExprName},
-	{"constant condition", "when: $.size > 1", "when: 2 > 1", core.CodeExprConstant},
-	{"type of an until", "until: $.word != ''", "until: $.word > 2", core.CodeExprType},
-	{"until that nothing changes", "until: $.word != ''", "until: $.limit > 5", core.CodeLoopBound},
-	{"name in a template", "{{ $.note }}", "{{ $.noet }}", core.CodeExprName},
-	{"syntax of a template", "{{ $.note }}", "{{ $.note + }}", core.CodeExprSyntax},
-	{"root of another place", "args: {}", "args: {x: $item}", core.CodeExprName},
-	{"source that is no array", "source: $.orders", "source: $.limit", core.CodeExprType},
+	{"syntax of a condition", "when: $.size > 1", "when: $.size >", source.CodeExprSyntax},
+	{"type of a condition", "when: $.size > 1", "when: $.size > 'x'", source.CodeExprType},
+	{"name in a condition", "when: $.mood == 'fine'", "when: $.moood == 'fine'", source.CodeExprName},
+	{"constant condition", "when: $.size > 1", "when: 2 > 1", source.CodeExprConstant},
+	{"type of an until", "until: $.word != ''", "until: $.word > 2", source.CodeExprType},
+	{"until that nothing changes", "until: $.word != ''", "until: $.limit > 5", source.CodeLoopBound},
+	{"name in a template", "{{ $.note }}", "{{ $.noet }}", source.CodeExprName},
+	{"syntax of a template", "{{ $.note }}", "{{ $.note + }}", source.CodeExprSyntax},
+	{"root of another place", "args: {}", "args: {x: $item}", source.CodeExprName},
+	{"source that is no array", "source: $.orders", "source: $.limit", source.CodeExprType},
 	// State.
-	{"merge against the type", "log: {type: array,", "log: {type: string,", core.CodeMergeType},
-	{"default against the type", "size: {type: integer, default: 0}", "size: {type: integer, default: none}", core.CodeWrongType},
-	{"input against the type", "limit: {type: integer, default: 3}", "limit: {type: integer, default: three}", core.CodeWrongType},
+	{"merge against the type", "log: {type: array,", "log: {type: string,", source.CodeMergeType},
+	{"default against the type", "size: {type: integer, default: 0}", "size: {type: integer, default: none}", source.CodeWrongType},
+	{"input against the type", "limit: {type: integer, default: 3}", "limit: {type: integer, default: three}", source.CodeWrongType},
 	// The order of the graph.
-	{"read that only its wave orders", "fifth, kind: tool, impl: nothing,", "fifth, kind: tool, impl: nothing, reads: [mood],", core.CodeReadUnordered},
-	{"read before the write", "alone, kind: tool, impl: nothing, reads: [tone]", "alone, kind: tool, impl: nothing, reads: [tone, mood]", core.CodeReadBefore},
-	{"two writers in no order", "args: {}, writes: []", "args: {}, writes: [spare]", core.CodeUnorderedWrites},
-	{"node that ends later", "$nodes.load.status", "$nodes.save.status", core.CodeNodeOrder},
+	{"read that only its wave orders", "fifth, kind: tool, impl: nothing,", "fifth, kind: tool, impl: nothing, reads: [mood],", source.CodeReadUnordered},
+	{"read before the write", "alone, kind: tool, impl: nothing, reads: [tone]", "alone, kind: tool, impl: nothing, reads: [tone, mood]", source.CodeReadBefore},
+	{"two writers in no order", "args: {}, writes: []", "args: {}, writes: [spare]", source.CodeUnorderedWrites},
+	{"node that ends later", "$nodes.load.status", "$nodes.save.status", source.CodeNodeOrder},
 }
 
 // in returns the document with the fault. The number of lines does not change.
@@ -193,12 +194,12 @@ func newFinder(t *testing.T) *finder {
 }
 
 // find returns the errors and warnings of a document, without hints.
-func (f *finder) find(doc string) core.Diagnostics {
+func (f *finder) find(doc string) source.Diagnostics {
 	w, ds := f.engine.Parse("pairs.yaml", []byte(doc))
 	if w != nil {
 		_, ds = f.engine.Compile(w, false)
 	}
-	return slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Hint })
+	return slices.DeleteFunc(ds, func(d source.Diagnostic) bool { return d.Severity == source.Hint })
 }
 
 // One fault causes one finding. Its consequences are not reported.
@@ -261,7 +262,7 @@ var allPairs = flag.Bool("pairs", false, "try all pairs of faults")
 // Two faults in different places cause two findings and no others.
 func TestPairsOfFaultsAreTwoFindings(t *testing.T) {
 	f := newFinder(t)
-	alone := map[string]core.Diagnostics{}
+	alone := map[string]source.Diagnostics{}
 	for _, x := range faults {
 		alone[x.name] = f.find(x.in(soundDocument))
 	}
@@ -297,7 +298,7 @@ func TestPairsOfFaultsAreTwoFindings(t *testing.T) {
 
 // places returns the lines and codes of findings. Messages are left out, because a
 // message about a path in the graph may depend on the other fault.
-func places(ds core.Diagnostics) []string {
+func places(ds source.Diagnostics) []string {
 	var list []string
 	for _, d := range ds.Sorted() {
 		list = append(list, fmt.Sprintf("%d %s", d.Pos.Line, d.Code))

@@ -3,7 +3,8 @@ package conformance
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -26,7 +27,7 @@ func TestConditionsWithoutASchema(t *testing.T) {
 
 // Without a schema every type is unknown, and a name that was never written is missing.
 func TestUnknownNamesAndTypesWithoutASchema(t *testing.T) {
-	values := map[string]any{"n": int64(3), "s": "x", "obj": core.ObjectOf("a", int64(1))}
+	values := map[string]any{"n": int64(3), "s": "x", "obj": value.ObjectOf("a", int64(1))}
 	for text, want := range map[string]bool{
 		`$.nobody == 1`:                false,
 		`$.nobody != 1`:                true,
@@ -51,12 +52,12 @@ func TestUnknownNamesAndTypesWithoutASchema(t *testing.T) {
 }
 
 // judge evaluates a condition on plain values.
-func judge(text string, values map[string]any) (bool, core.Diagnostics) {
-	state := core.NewObject(len(values))
+func judge(text string, values map[string]any) (bool, source.Diagnostics) {
+	state := value.NewObject(len(values))
 	for _, k := range sortedKeys(values) {
 		state.Set(k, values[k])
 	}
-	p, findings := expressions.Compile(core.Text{Value: text}, expressions.Scope{}, "condition")
+	p, findings := expressions.Compile(source.Text{Value: text}, expressions.Scope{}, "condition")
 	if p == nil {
 		return false, findings
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // recorder records every execution of a run: its inputs, its start, and the number of
@@ -55,7 +56,7 @@ func newRecorder(how variant) *recorder {
 func (r *recorder) enter(in core.Input) (leave func()) {
 	x := execution{key: keyOf(in), start: time.Since(r.begin), saw: sight{State: in.State(), Args: in.Args(), Edges: in.EdgeInputs(), Index: in.Index(), Loop: in.Loop()}}
 	if item, ok := in.Item(); ok {
-		x.saw.Item = core.Plain(item)
+		x.saw.Item = value.Plain(item)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

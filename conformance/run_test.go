@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/verify"
@@ -133,7 +134,7 @@ func (o *outcome) fingerprint() map[string]any {
 	}
 	slices.Sort(events)
 	return map[string]any{
-		"status": o.report.Status, "error": fmt.Sprint(o.report.Err), "state": core.JSON(o.report.State),
+		"status": o.report.Status, "error": fmt.Sprint(o.report.Err), "state": value.JSON(o.report.State),
 		"nodes": nodes, "units": units, "executions": seen, "events": events,
 	}
 }
@@ -146,14 +147,14 @@ func failureText(f *core.Failure) string {
 }
 
 func jsonOf(v any) string {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return "missing"
 	}
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return err.Error()
 	}
-	return core.JSON(c)
+	return value.JSON(c)
 }
 
 // runAll runs a case in all variants and compares the outcomes.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -44,8 +45,8 @@ func TestRunsAreIndependent(t *testing.T) {
 			for range 5 {
 				ctx := context.WithValue(t.Context(), recorderKey{}, newRecorder(variant{quiet: i%2 == 0, seed: i}))
 				r, err := scheduler.Run(ctx, p, nil, scheduler.Options{Concurrency: 4})
-				if err != nil || core.JSON(r.State) != `{"list":[1,1],"once":1,"x":1}` {
-					t.Errorf("state %s, error %v", core.JSON(r.State), err)
+				if err != nil || value.JSON(r.State) != `{"list":[1,1],"once":1,"x":1}` {
+					t.Errorf("state %s, error %v", value.JSON(r.State), err)
 				}
 			}
 		})
@@ -109,7 +110,7 @@ graph:
 		if !errors.Is(err, context.DeadlineExceeded) || r.Status != core.RunCancelled {
 			t.Errorf("status %s, error %v", r.Status, err)
 		}
-		if got := core.JSON(r.State); got != `{"early":1}` {
+		if got := value.JSON(r.State); got != `{"early":1}` {
 			t.Errorf("state %s", got)
 		}
 		for id, want := range map[string]core.Status{"done": core.Success, "running": core.Fail, "behind": core.StatusNone, "last": core.StatusNone} {
@@ -188,7 +189,7 @@ func TestEventsOfARun(t *testing.T) {
 	if first.Type != core.RunStarted || last.Type != core.RunFinished {
 		t.Fatalf("from %s to %s", first.Type, last.Type)
 	}
-	if last.Status != "success" || core.JSON(last.State) != core.JSON(o.report.State) {
+	if last.Status != "success" || value.JSON(last.State) != value.JSON(o.report.State) {
 		t.Errorf("the last event is %+v", last)
 	}
 	if len(writes) != 4 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // row is a line of a conditions file:
@@ -64,7 +64,7 @@ func (c *testCase) expand(t *testing.T) []*testCase {
 func (c *testCase) startState() map[string]any {
 	m := map[string]any{}
 	for k, v := range c.inputs {
-		m[k] = core.Plain(v)
+		m[k] = value.Plain(v)
 	}
 	return m
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Tools are written as lines of statements:
@@ -41,14 +42,14 @@ type behaviour []statement
 
 type statement struct {
 	verb, field string
-	value       value
+	value       toolValue
 	json        any
 	text        string
 	count       int
 	wait        time.Duration
 }
 
-type value struct {
+type toolValue struct {
 	ref   string
 	plain any
 }
@@ -112,7 +113,7 @@ func parseStatement(text string) (statement, error) {
 		var ref string
 		ref, rest, _ = strings.Cut(rest, " ")
 		if s.value, err = parseValue(ref); err == nil {
-			s.json, err = core.ParseJSON([]byte(rest))
+			s.json, err = value.ParseJSON([]byte(rest))
 		}
 	case "sleep":
 		s.wait, err = time.ParseDuration(rest)
@@ -124,27 +125,27 @@ func parseStatement(text string) (statement, error) {
 
 var refs = []string{"item", "index", "round", "loop", "attempt", "args", "state", "edges", "arg", "next", "len", "edge", "range"}
 
-func parseValue(text string) (value, error) {
+func parseValue(text string) (toolValue, error) {
 	head, _, _ := strings.Cut(text, ".")
 	for _, r := range refs {
 		if head == r {
-			return value{ref: text}, nil
+			return toolValue{ref: text}, nil
 		}
 	}
-	v, err := core.ParseJSON([]byte(text))
-	return value{plain: v}, err
+	v, err := value.ParseJSON([]byte(text))
+	return toolValue{plain: v}, err
 }
 
 // of returns the value in an execution.
-func (v value) of(in core.Input) any {
+func (v toolValue) of(in core.Input) any {
 	head, name, dotted := strings.Cut(v.ref, ".")
 	var got any
 	switch head {
 	case "":
-		return core.Clone(v.plain)
+		return value.Clone(v.plain)
 	case "item":
 		got, _ = in.Item()
-		if o, ok := got.(*core.Object); ok && dotted {
+		if o, ok := got.(*value.Object); ok && dotted {
 			got, _ = o.Get(name)
 		}
 	case "index":
@@ -184,7 +185,7 @@ func (v value) of(in core.Input) any {
 		list, _ := a.([]any)
 		got = int64(len(list))
 	}
-	if core.IsMissing(got) {
+	if value.IsMissing(got) {
 		return nil
 	}
 	return got
@@ -238,13 +239,13 @@ func (s statement) do(ctx context.Context, in core.Input, res *core.Result) (don
 			return true, fmt.Errorf("attempt %d failed", in.Attempt())
 		}
 	case "fail_on":
-		if v := s.value.of(in); core.Equal(v, s.json) {
-			return true, fmt.Errorf("cannot take %s", core.JSON(v))
+		if v := s.value.of(in); value.Equal(v, s.json) {
+			return true, fmt.Errorf("cannot take %s", value.JSON(v))
 		}
 	case "stop_on":
-		return core.Equal(s.value.of(in), s.json), nil
+		return value.Equal(s.value.of(in), s.json), nil
 	case "cancel_on":
-		if core.Equal(s.value.of(in), s.json) {
+		if value.Equal(s.value.of(in), s.json) {
 			recorderOf(ctx).cancel()
 		}
 	case "panic":
@@ -265,7 +266,7 @@ func spoil(v any) {
 			v[k] = "spoilt"
 		}
 		v["spoilt"] = true
-	case *core.Object:
+	case *value.Object:
 		for _, k := range append([]string(nil), v.Keys()...) {
 			e, _ := v.Get(k)
 			spoil(e)

@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/internal/rehearse"
 	"github.com/wavefold/wavefold/nodes/std"
@@ -98,7 +98,7 @@ func (c *walkCase) test(t *testing.T) {
 }
 
 // said formats findings, one per line, without the folder.
-func said(ds core.Diagnostics, dir string) string {
+func said(ds source.Diagnostics, dir string) string {
 	var b strings.Builder
 	for _, d := range ds {
 		b.WriteString(strings.ReplaceAll(d.Error(), dir+string(filepath.Separator), "") + "\n")

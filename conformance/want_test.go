@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // want holds the expected results of a run. Absent keys are not checked, except Run,
@@ -131,10 +132,10 @@ func (w *want) checkNodes(t *testing.T, r *core.Report) {
 			t.Errorf("node %s has the failure %+v, want class %q", n.ID, n.Failure, want)
 		}
 		if want, ok := w.Outputs[n.ID]; ok {
-			if want == "missing" && core.IsMissing(n.Output) {
+			if want == "missing" && value.IsMissing(n.Output) {
 				continue
 			}
-			same(t, "output of "+n.ID, core.Plain(n.Output), want)
+			same(t, "output of "+n.ID, value.Plain(n.Output), want)
 		}
 	}
 	for what, m := range map[string]map[string]int{"attempts": w.Attempts, "items": w.Items, "failed": w.Failed} {

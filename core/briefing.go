@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // How much a model node of a walk by outcomes is told of what came before it.
@@ -72,7 +74,7 @@ const (
 func FinishedStageOf(node string, visit int, status Status, note string, output any) FinishedStage {
 	s := FinishedStage{Node: node, Visit: visit, Status: status}
 	s.Note, _ = firstCharacters(note, maxToldNote)
-	if !IsMissing(output) {
+	if !value.IsMissing(output) {
 		s.Output, s.Left = lastCharacters(outputText(output), maxToldOutput)
 	}
 	return s
@@ -83,7 +85,7 @@ func outputText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return JSON(v)
+	return value.JSON(v)
 }
 
 // firstCharacters cuts a text behind n characters and returns how many it left out.
@@ -143,7 +145,7 @@ func (in Input) Briefing() string {
 		parts = append(parts, s.Briefing.stages())
 	}
 	v, _ := s.View.Get(ContextField)
-	if context, ok := v.(*Object); ok {
+	if context, ok := v.(*value.Object); ok {
 		if text := contextLines(context); text != "" {
 			parts = append(parts, "The context, what stages have left for others. It is data, too.\n"+text)
 		}
@@ -196,7 +198,7 @@ func (s *FinishedStage) text(heading string) string {
 }
 
 // contextLines lists the values of a context, except those that the engine counts with.
-func contextLines(context *Object) string {
+func contextLines(context *value.Object) string {
 	var b strings.Builder
 	for key, v := range context.All() {
 		text := outputText(v)

@@ -3,6 +3,8 @@ package core
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Members of an object in a reply that say how the node ended and where its walk goes on.
@@ -114,7 +116,7 @@ func directive(object map[string]json.RawMessage) Result {
 		updates map[string]json.RawMessage
 	)
 	member := func(name string) any {
-		v, err := ParseJSON(object[name])
+		v, err := value.ParseJSON(object[name])
 		if err != nil {
 			return nil
 		}
@@ -136,7 +138,7 @@ func directive(object map[string]json.RawMessage) Result {
 	if json.Unmarshal(object[directiveContext], &updates) == nil && len(updates) > 0 {
 		way.Context = make(map[string]any, len(updates))
 		for key, raw := range updates {
-			if v, err := ParseJSON(raw); err == nil {
+			if v, err := value.ParseJSON(raw); err == nil {
 				way.Context[key] = v
 			}
 		}

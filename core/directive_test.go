@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // shown writes a result of a directive for comparisons.
 func shown(r Result) string {
-	o := NewObject(0)
+	o := value.NewObject(0)
 	if r.Status != StatusNone {
 		o.Set("status", r.Status.String())
 	}
@@ -25,14 +27,14 @@ func shown(r Result) string {
 			o.Set("next", way.SuggestedNext)
 		}
 		if way.Context != nil {
-			c := NewObject(0)
+			c := value.NewObject(0)
 			for _, k := range slices.Sorted(maps.Keys(way.Context)) {
 				c.Set(k, way.Context[k])
 			}
 			o.Set("context", c)
 		}
 	}
-	return JSON(o)
+	return value.JSON(o)
 }
 
 func TestParseDirective(t *testing.T) {

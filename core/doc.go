@@ -1,7 +1,10 @@
-// Package core is the vocabulary every other package of wavefold speaks: the
-// workflow as it was written (with positions), values and their types, the
-// contract of a node handler, statuses, events and diagnostics.
+// Package core defines the vocabulary of workflows: the workflow as it is written in a
+// document or built in Go, the contract of node kinds and handlers, statuses, failures,
+// events and reports.
 //
-// core decides nothing and does nothing. It starts no goroutine, reads no clock
-// and opens no file; it depends on the standard library only.
+// Run-time values and their types are in package value, positions in documents and
+// findings in package source.
+//
+// The package starts no goroutine, reads no clock and opens no file. It depends on the
+// standard library only.
 package core

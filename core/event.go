@@ -2,6 +2,10 @@ package core
 
 import "time"
 
+import (
+	"github.com/wavefold/wavefold/core/value"
+)
+
 // EventType names what happened. The full vocabulary is below; documents and
 // logs use these words.
 type EventType string
@@ -103,11 +107,11 @@ type Event struct {
 	Error *Failure `json:"error,omitempty"`
 
 	// Edge events: from, to, the condition and what it said with which values.
-	From   string  `json:"from,omitempty"`
-	To     string  `json:"to,omitempty"`
-	When   string  `json:"when,omitempty"`
-	Result *bool   `json:"result,omitempty"`
-	Values *Object `json:"values,omitempty"`
+	From   string        `json:"from,omitempty"`
+	To     string        `json:"to,omitempty"`
+	When   string        `json:"when,omitempty"`
+	Result *bool         `json:"result,omitempty"`
+	Values *value.Object `json:"values,omitempty"`
 	// Step is the rule by which a walk chose the edge, see the Step constants; Label is
 	// that of the edge, or of an answer.
 	Step  string `json:"step,omitempty"`
@@ -127,9 +131,9 @@ type Event struct {
 	Null  bool   `json:"null,omitempty"`
 	// State is the final state in run.finished; Inputs the start in run.started, and
 	// Limits what the run keeps to.
-	State  *Object `json:"state,omitempty"`
-	Inputs *Object `json:"inputs,omitempty"`
-	Limits *Limits `json:"limits,omitempty"`
+	State  *value.Object `json:"state,omitempty"`
+	Inputs *value.Object `json:"inputs,omitempty"`
+	Limits *Limits       `json:"limits,omitempty"`
 
 	// Log lines and progress.
 	Log      string `json:"log,omitempty"`

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Failure says why a node failed. It is an error and unwraps to its cause.
@@ -53,7 +55,7 @@ func FailureOf(err error) *Failure {
 	}
 	if f, ok := errors.AsType[*Failure](err); ok {
 		out := *f
-		out.Message, out.Cause, out.Node = CutText(err.Error()), err, ""
+		out.Message, out.Cause, out.Node = value.CutText(err.Error()), err, ""
 		if _, ok := errors.AsType[*failRunError](err); ok {
 			out.FailsRun, out.Permanent = true, true
 		}
@@ -65,7 +67,7 @@ func FailureOf(err error) *Failure {
 		}
 		return &out
 	}
-	f := &Failure{Class: ClassError, Message: CutText(err.Error()), Signature: signatureOf(err), Cause: err}
+	f := &Failure{Class: ClassError, Message: value.CutText(err.Error()), Signature: signatureOf(err), Cause: err}
 	f.categorize(err)
 	if m, ok := errors.AsType[*retryMark](err); ok {
 		f.Permanent = !m.again
@@ -121,7 +123,7 @@ func (e *endless) Error() string { return e.text }
 
 // Panicked is the failure of code that panicked with p; stack is where.
 func Panicked(what string, p any, stack []byte) *Failure {
-	return &Failure{Class: ClassPanic, Permanent: true, Message: what + ": " + PanicText(p), Stack: CutText(string(stack)), Cause: panicCause(p)}
+	return &Failure{Class: ClassPanic, Permanent: true, Message: what + ": " + value.PanicText(p), Stack: value.CutText(string(stack)), Cause: panicCause(p)}
 }
 
 // categorize notes the category of an error, if there is something to note.

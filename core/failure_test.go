@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 type wrapsMany struct{ inner []error }
@@ -41,12 +43,12 @@ func TestFailureOfAnErrorThatWrapsItself(t *testing.T) {
 }
 
 func TestFailureOfALongText(t *testing.T) {
-	long := strings.Repeat("x", MaxText+10)
-	want := long[:MaxText] + "… (10 bytes are left out)"
+	long := strings.Repeat("x", value.MaxText+10)
+	want := long[:value.MaxText] + "… (10 bytes are left out)"
 	if f := FailureOf(errors.New(long)); f.Message != want {
-		t.Errorf("got %d bytes, %s", len(f.Message), f.Message[MaxText:])
+		t.Errorf("got %d bytes, %s", len(f.Message), f.Message[value.MaxText:])
 	}
 	if f := FailureOf(&Failure{Class: ClassTimeout, Message: long}); f.Message != want || f.Class != ClassTimeout {
-		t.Errorf("got %d bytes, %s", len(f.Message), f.Message[MaxText:])
+		t.Errorf("got %d bytes, %s", len(f.Message), f.Message[value.MaxText:])
 	}
 }

@@ -2,6 +2,11 @@ package core
 
 import "context"
 
+import (
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
+)
+
 // Handler does the work of a node. Handle is called once for each attempt and
 // may be called from many goroutines at a time. It must return soon after ctx
 // is done. What it was given is read-only; what it returns belongs to the
@@ -22,7 +27,7 @@ func (f HandlerFunc) Handle(ctx context.Context, in Input) (Result, error) { ret
 // Findings carry the positions of the node; Bind runs nothing.
 type Binder interface {
 	Handler
-	Bind(n *Node, env Env) (Handler, Diagnostics)
+	Bind(n *Node, env Env) (Handler, source.Diagnostics)
 }
 
 // Described is implemented by handlers that know which arguments they take, so that a
@@ -31,7 +36,7 @@ type Described interface {
 	Handler
 	// Arguments returns the type of the arguments, an object with a member for each; nil
 	// when it does not know.
-	Arguments() *Type
+	Arguments() *value.Type
 }
 
 // ValueHandler is a Handler of a node that writes one field and says nothing else.

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"math"
 	"strconv"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Input is what a handler is given for one attempt: arguments, the view of its
@@ -54,17 +56,17 @@ type Shared struct {
 	// nothing.
 	Briefing *Briefing
 	// Args are the resolved arguments, nil when there are none.
-	Args *Object
+	Args *value.Object
 	// View holds the declared reads that have a value, in declared order.
 	View View
 	// Extra holds the fields the kind asked for in Compiled.Reads.
 	Extra View
 	// Edges holds what direct predecessors sent, by their ids.
-	Edges *Object
+	Edges *value.Object
 	// Item is the element of a fan-out or pipeline, Index its place from 0.
 	Item   any
 	Index  Ordinal
-	Inputs *Object // the run's inputs ($input)
+	Inputs *value.Object // the run's inputs ($input)
 	Nodes  NodeLookup
 	Log    *slog.Logger
 	// Logs makes the logger of an attempt when it is asked for, if Log is nil; nil if
@@ -109,7 +111,7 @@ func NewView(names []string, values []any) View { return View{names, values} }
 func (v View) Get(name string) (any, bool) {
 	for i, n := range v.names {
 		if n == name {
-			return v.values[i], !IsMissing(v.values[i])
+			return v.values[i], !value.IsMissing(v.values[i])
 		}
 	}
 	return nil, false
@@ -119,7 +121,7 @@ func (v View) Get(name string) (any, bool) {
 func (v View) All() func(yield func(string, any) bool) {
 	return func(yield func(string, any) bool) {
 		for i, n := range v.names {
-			if !IsMissing(v.values[i]) && !yield(n, v.values[i]) {
+			if !value.IsMissing(v.values[i]) && !yield(n, v.values[i]) {
 				return
 			}
 		}
@@ -127,8 +129,8 @@ func (v View) All() func(yield func(string, any) bool) {
 }
 
 // Object returns the view as an object whose values are shared.
-func (v View) Object() *Object {
-	o := NewObject(len(v.names))
+func (v View) Object() *value.Object {
+	o := value.NewObject(len(v.names))
 	for k, e := range v.All() {
 		o.Set(k, e)
 	}
@@ -183,12 +185,12 @@ func (in Input) Previous() string { return in.shared().Previous }
 // under that key, and in a dag.
 func (in Input) Context(key string) (any, bool) {
 	v, _ := in.shared().View.Get(ContextField)
-	o, ok := v.(*Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return nil, false
 	}
 	v, ok = o.Get(key)
-	return Clone(v), ok
+	return value.Clone(v), ok
 }
 
 // Element returns the item this execution is for, shared with the engine, and its place;
@@ -221,7 +223,7 @@ func (in Input) Shared() Shared {
 // when the field has no value or is not among the reads.
 func (in Input) Get(field string) (any, bool) {
 	v, ok := in.shared().View.Get(field)
-	return Clone(v), ok
+	return value.Clone(v), ok
 }
 
 // State returns copies of all declared reads that have a value.
@@ -230,7 +232,7 @@ func (in Input) State() map[string]any { return in.shared().View.Object().Map() 
 // Arg returns a copy of an argument.
 func (in Input) Arg(name string) (any, bool) {
 	v, ok := in.shared().Args.Get(name)
-	return Clone(v), ok
+	return value.Clone(v), ok
 }
 
 // Args returns copies of all arguments.
@@ -239,7 +241,7 @@ func (in Input) Args() map[string]any { return in.shared().Args.Map() }
 // EdgeInput returns a copy of what the direct predecessor id sent.
 func (in Input) EdgeInput(id string) (any, bool) {
 	v, ok := in.shared().Edges.Get(id)
-	return Clone(v), ok
+	return value.Clone(v), ok
 }
 
 // EdgeInputs returns copies of all edge inputs by predecessor; it is empty, not
@@ -253,7 +255,7 @@ func (in Input) Item() (any, bool) {
 	if index == 0 {
 		return nil, false
 	}
-	return Clone(item), true
+	return value.Clone(item), true
 }
 
 // Index returns the place of the item, from 0, or -1 outside of fan-outs and

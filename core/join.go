@@ -1,20 +1,24 @@
 package core
 
+import (
+	"github.com/wavefold/wavefold/core/source"
+)
+
 // Join says when a node with several predecessors runs, or, of a parallel node, what
 // its branches must come to.
 type Join struct {
 	// Policy is one of the Join constants; those for nodes of a dag and those for
 	// parallel nodes of a walk share k_of_n and quorum.
-	Policy Text
+	Policy source.Text
 	// Count is the K of k_of_n.
-	Count *Int
+	Count *source.Int
 	// Fraction is the F of quorum, from 0 to 1.
-	Fraction *Located[float64]
+	Fraction *source.Located[float64]
 	// Race makes a node of a dag run as soon as enough predecessors have succeeded,
 	// whichever they are, and gives the others up. Without it the first ones in
 	// canonical order are taken, so that time decides nothing.
 	Race bool
-	Pos  Position
+	Pos  source.Position
 }
 
 // Join policies.
@@ -37,14 +41,14 @@ func (j *Join) Word() string {
 }
 
 // JoinOf returns a join with a policy that needs no number.
-func JoinOf(policy Text) *Join { return &Join{Policy: policy, Pos: policy.Pos} }
+func JoinOf(policy source.Text) *Join { return &Join{Policy: policy, Pos: policy.Pos} }
 
 // Parallel is what a node of the role RoleParallel has beside its join.
 type Parallel struct {
 	// MaxParallel is how many branches may be under way at once; nil means
 	// DefaultMaxParallel.
-	MaxParallel *Int
+	MaxParallel *source.Int
 	// ErrorPolicy is "" or "continue", "fail_fast" (the first branch that fails ends
 	// the others) or "ignore" (branches that fail do not count against the node).
-	ErrorPolicy Text
+	ErrorPolicy source.Text
 }

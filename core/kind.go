@@ -7,6 +7,9 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Kind is a kind of node: it reads its own configuration and makes the handler.
@@ -20,7 +23,7 @@ type Kind interface {
 	Keys() []string
 	// Compile reads and checks one node. It runs nothing and writes nothing.
 	// Findings carry the positions of the configuration.
-	Compile(n *Node, env Env) (Compiled, Diagnostics)
+	Compile(n *Node, env Env) (Compiled, source.Diagnostics)
 }
 
 // StateWriter is implemented by kinds whose nodes make little sense unless they
@@ -60,22 +63,22 @@ type Compiled struct {
 	// reads and args, such as those in templates; they do not enter the view,
 	// their values are in Shared.Extra. Nodes likewise names the nodes that
 	// $nodes.ID refers to.
-	Reads []Text
-	Nodes []Text
+	Reads []source.Text
+	Nodes []source.Text
 	// Glances are nodes like Nodes that need not be known when the node starts: Shared.Nodes
 	// does not have those that do not come before it.
-	Glances []Text
+	Glances []source.Text
 	// Stream names the declared write that the node makes a stream, "" for none;
 	// Handler is then a StreamSource. Streams names the reads that Handler is able
 	// to take as a stream, should they be one.
-	Stream  Text
-	Streams []Text
+	Stream  source.Text
+	Streams []source.Text
 	// Columns is what the kind knows of the rows that the node puts into its written
 	// fields, by field; for those that are not there nothing is known.
 	Columns map[string]Columns
 	// Results are the types of the values that the kind writes, by field; nothing is known
 	// of fields that are not there.
-	Results map[string]*Type
+	Results map[string]*value.Type
 	// Replaces says whether the node replaces files or tables. A handler of one that does
 	// must be able to return a Placement.
 	Replaces Replaces
@@ -125,8 +128,8 @@ type Compiled struct {
 
 // KindWarning is a warning that a kind has about a node, whose name the message leaves out.
 type KindWarning struct {
-	Code    Code
-	Pos     Position
+	Code    source.Code
+	Pos     source.Position
 	Message string
 	Hint    string // of several nodes the hint of the first one is reported
 }
@@ -134,14 +137,14 @@ type KindWarning struct {
 // CheckRef is a reference to a check of the result of a node.
 type CheckRef struct {
 	Node string
-	Name Text
+	Name source.Text
 	// Key is the key that refers to it.
 	Key string
 }
 
 // MissingSkills are skills that a node is given and that are nowhere.
 type MissingSkills struct {
-	Names []Text
+	Names []source.Text
 	// All tells that the node has no others, and fails when it is reached.
 	All bool
 }
@@ -150,7 +153,7 @@ type MissingSkills struct {
 // Columns knows nothing.
 type Columns struct {
 	// Type is the type of a row, nil when unknown.
-	Type *Type
+	Type *value.Type
 	// Names lists all columns that rows may have when Closed; otherwise they may
 	// have any.
 	Names  []string
@@ -168,7 +171,7 @@ type Columns struct {
 
 // ColumnRead is a column that an expression reads of the rows of a field.
 type ColumnRead struct {
-	Column Text
+	Column source.Text
 	By     string // the subject of messages about the expression, such as "node a: args"
 }
 
@@ -182,7 +185,7 @@ type ColumnReader interface {
 }
 
 // Read notes that an expression reads a column.
-func (c Columns) Read(column Text, by string) {
+func (c Columns) Read(column source.Text, by string) {
 	if c.OnRead != nil {
 		c.OnRead(ColumnRead{column, by})
 	}
@@ -190,26 +193,26 @@ func (c Columns) Read(column Text, by string) {
 
 // HeaderColumns returns the columns that the output of the node of Columns.Header
 // lists, with their types; nil if it lists none.
-func HeaderColumns(output any) []Property {
-	o, _ := output.(*Object)
+func HeaderColumns(output any) []value.Property {
+	o, _ := output.(*value.Object)
 	if o == nil {
 		return nil
 	}
 	list, _ := o.Get("schema")
 	columns, _ := list.([]any)
-	var out []Property
+	var out []value.Property
 	for _, e := range columns {
-		column, _ := e.(*Object)
+		column, _ := e.(*value.Object)
 		if column == nil {
 			return nil
 		}
 		name, _ := column.Get("column")
 		word, _ := column.Get("type")
-		p := Property{}
+		p := value.Property{}
 		p.Name, _ = name.(string)
 		text, _ := word.(string)
-		if kind, ok := TypeKindOf(text); ok && kind != NullType {
-			p.Type = &Type{Kind: kind}
+		if kind, ok := value.TypeKindOf(text); ok && kind != value.NullType {
+			p.Type = &value.Type{Kind: kind}
 		}
 		out = append(out, p)
 	}
@@ -217,11 +220,11 @@ func HeaderColumns(output any) []Property {
 }
 
 // Kind returns the type of a column, AnyType when unknown.
-func (c Columns) Kind(name string) TypeKind {
+func (c Columns) Kind(name string) value.TypeKind {
 	if t, ok := c.Type.Property(name); ok && t != nil {
 		return t.Kind
 	}
-	return AnyType
+	return value.AnyType
 }
 
 // Has reports whether rows may have a column.
@@ -249,7 +252,7 @@ type Environment struct {
 // be shown.
 type Secret struct {
 	// Name is what the document calls it: that of an environment variable.
-	Name Text
+	Name source.Text
 	// Read returns the value; ok is false when there is none.
 	Read func() (value string, ok bool)
 }
@@ -306,7 +309,7 @@ type Env struct {
 	Inputs []InputDecl
 	// WriteType tells the type of what the node may write into a field, nil for anything.
 	// Of a field that collects the results of items it is the type of an element.
-	WriteType func(field string) *Type
+	WriteType func(field string) *value.Type
 	// Edges are the edges that leave the node, in declared order, if its result may say which
 	// of them to follow; nil if it may not.
 	Edges []*Edge
@@ -346,7 +349,7 @@ type Conventions struct {
 type Schema interface {
 	// FieldType returns a field's type (nil: anything); ok is false for a
 	// field that is not declared.
-	FieldType(name string) (t *Type, ok bool)
+	FieldType(name string) (t *value.Type, ok bool)
 	// FieldNames lists the fields in declared order.
 	FieldNames() []string
 }

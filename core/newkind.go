@@ -2,6 +2,10 @@ package core
 
 import "slices"
 
+import (
+	"github.com/wavefold/wavefold/core/source"
+)
+
 // KindOf describes a kind of node whose configuration is a struct C with the tags that
 // Decode reads. NewKind makes the kind.
 type KindOf[C any] struct {
@@ -19,10 +23,10 @@ type KindOf[C any] struct {
 	// Before, if it is not nil, is called before the configuration is decoded. If done is
 	// true, its results become the node's results; otherwise its diagnostics are reported
 	// together with the diagnostics of decoding.
-	Before func(n *Node, env Env) (made Compiled, done bool, ds Diagnostics)
+	Before func(n *Node, env Env) (made Compiled, done bool, ds source.Diagnostics)
 	// Compile compiles a node whose configuration is free of errors. It runs nothing and
 	// writes nothing.
-	Compile func(n *Node, env Env, c *C) (Compiled, Diagnostics)
+	Compile func(n *Node, env Env, c *C) (Compiled, source.Diagnostics)
 }
 
 // NewKind returns the kind that k describes. Its keys are the fields of C. Diagnostics of
@@ -35,7 +39,7 @@ func NewKind[C any](k KindOf[C]) Kind {
 	if k.Defaults == nil {
 		k.Defaults = func() (c C) { return c }
 	}
-	return &structKind[C]{k, KeyNames(k.Defaults())}
+	return &structKind[C]{k, source.KeyNames(k.Defaults())}
 }
 
 // structKind is a kind that NewKind has made.
@@ -62,8 +66,8 @@ func (k *structKind[C]) Keys() []string { return slices.Clone(k.keys) }
 func (k *structKind[C]) WritesState() bool { return k.is.WritesState }
 
 // Compile decodes the configuration of a node and compiles the node.
-func (k *structKind[C]) Compile(n *Node, env Env) (Compiled, Diagnostics) {
-	var early Diagnostics
+func (k *structKind[C]) Compile(n *Node, env Env) (Compiled, source.Diagnostics) {
+	var early source.Diagnostics
 	if k.is.Before != nil {
 		made, done, found := k.is.Before(n, env)
 		if done {
@@ -72,7 +76,7 @@ func (k *structKind[C]) Compile(n *Node, env Env) (Compiled, Diagnostics) {
 		early = found
 	}
 	c := k.is.Defaults()
-	ds := append(decode(n.Config, &c, &place{subject: n.Subject()}), early...)
+	ds := append(source.DecodeFor(n.Subject(), n.Config, &c), early...)
 	if ds.Failed(false) {
 		return Compiled{}, ds
 	}

@@ -4,26 +4,29 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 type pauseConfig struct {
-	Note  Text   `wavefold:"note"`
-	Times Int    `wavefold:"times,required,min=1"`
-	Words []Text `wavefold:"words"`
+	Note  source.Text   `wavefold:"note"`
+	Times source.Int    `wavefold:"times,required,min=1"`
+	Words []source.Text `wavefold:"words"`
 }
 
 // pause is a kind with everything that NewKind knows. It says what it was given by Lacks.
-func pause(before func(*Node, Env) (Compiled, bool, Diagnostics)) Kind {
+func pause(before func(*Node, Env) (Compiled, bool, source.Diagnostics)) Kind {
 	return NewKind(KindOf[pauseConfig]{
 		Name: "pause", Doc: "Pauses.", WritesState: true, Before: before,
 		Defaults: func() pauseConfig {
-			return pauseConfig{Note: At("none", Position{}), Words: []Text{{Value: "a"}, {Value: "b"}}}
+			return pauseConfig{Note: source.At("none", source.Position{}), Words: []source.Text{{Value: "a"}, {Value: "b"}}}
 		},
-		Compile: func(n *Node, env Env, c *pauseConfig) (Compiled, Diagnostics) {
-			var ds Diagnostics
-			ds.Warnf(CodeUnused, n.Pos, "%s: compiled in %s", n.Subject(), env.Dir)
-			made := Compiled{Lacks: c.Note.Value + " " + strings.Join(Strings(c.Words), ",")}
-			c.Note.Value, c.Words[0] = "changed", Text{Value: "changed"} // the next node must not have this
+		Compile: func(n *Node, env Env, c *pauseConfig) (Compiled, source.Diagnostics) {
+			var ds source.Diagnostics
+			ds.Warnf(source.CodeUnused, n.Pos, "%s: compiled in %s", n.Subject(), env.Dir)
+			made := Compiled{Lacks: c.Note.Value + " " + strings.Join(source.Strings(c.Words), ",")}
+			c.Note.Value, c.Words[0] = "changed", source.Text{Value: "changed"} // the next node must not have this
 			return made, ds
 		},
 	})
@@ -53,7 +56,7 @@ func TestNewKind(t *testing.T) {
 		{"several faults", `{"times": 0, "not": 1}`, "", `node n: times: want a whole number of at least 1, found 0; node n: unknown key "not"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			made, ds := k.Compile(&Node{ID: At("n", Position{}), Config: tree(t, c.config)}, Env{Dir: "/w"})
+			made, ds := k.Compile(&Node{ID: source.At("n", source.Position{}), Config: config(t, c.config)}, Env{Dir: "/w"})
 			if got := messages(ds); made.Lacks != c.lacks || got != c.findings {
 				t.Errorf("got %q, %q\nwant %q, %q", made.Lacks, got, c.lacks, c.findings)
 			}
@@ -61,7 +64,7 @@ func TestNewKind(t *testing.T) {
 	}
 }
 
-func messages(ds Diagnostics) string {
+func messages(ds source.Diagnostics) string {
 	list := make([]string, len(ds))
 	for i, d := range ds {
 		list[i] = d.Message
@@ -70,12 +73,12 @@ func messages(ds Diagnostics) string {
 }
 
 func TestNewKindBefore(t *testing.T) {
-	node := &Node{ID: At("n", Position{}), Config: &Value{Kind: ObjectValue}}
-	var found Diagnostics
-	found.Errorf(CodeBadValue, Position{}, "%s: not here", node.Subject())
+	node := &Node{ID: source.At("n", source.Position{}), Config: &source.Value{Kind: source.ObjectValue}}
+	var found source.Diagnostics
+	found.Errorf(source.CodeBadValue, source.Position{}, "%s: not here", node.Subject())
 	for _, c := range []struct {
 		done            bool
-		found           Diagnostics
+		found           source.Diagnostics
 		lacks, findings string
 	}{
 		{true, nil, "early", ""},
@@ -83,7 +86,7 @@ func TestNewKindBefore(t *testing.T) {
 		{false, nil, "", `node n: key "times" is missing`},
 		{false, found, "", `node n: key "times" is missing; node n: not here`},
 	} {
-		k := pause(func(*Node, Env) (Compiled, bool, Diagnostics) {
+		k := pause(func(*Node, Env) (Compiled, bool, source.Diagnostics) {
 			return Compiled{Lacks: "early"}, c.done, c.found
 		})
 		made, ds := k.Compile(node, Env{})
@@ -94,7 +97,7 @@ func TestNewKindBefore(t *testing.T) {
 }
 
 func TestNewKindPanics(t *testing.T) {
-	compile := func(*Node, Env, *struct{}) (Compiled, Diagnostics) {
+	compile := func(*Node, Env, *struct{}) (Compiled, source.Diagnostics) {
 		return Compiled{}, nil
 	}
 	for _, k := range []KindOf[struct{}]{{Compile: compile}, {Name: "x"}} {
@@ -107,4 +110,13 @@ func TestNewKindPanics(t *testing.T) {
 			NewKind(k)
 		}()
 	}
+}
+
+func config(t *testing.T, text string) *source.Value {
+	t.Helper()
+	v, err := value.ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source.Tree(v, source.Position{})
 }

@@ -2,6 +2,10 @@ package core
 
 import "time"
 
+import (
+	"github.com/wavefold/wavefold/core/value"
+)
+
 // Report is the outcome of a run. It is complete and immutable once Run
 // returned.
 type Report struct {
@@ -12,7 +16,7 @@ type Report struct {
 	Duration time.Duration
 	// State is the final state in declared field order; fields without a value
 	// are absent. Values of typed fields are the Go values themselves.
-	State *Object
+	State *value.Object
 	// Nodes lists the results of the root graph's nodes in canonical order,
 	// Units those of its pipelines and loops. The lists are made anew by each
 	// call.

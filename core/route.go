@@ -2,6 +2,10 @@ package core
 
 import "context"
 
+import (
+	"github.com/wavefold/wavefold/core/value"
+)
+
 // Router picks the edge that a walk follows after a node, where the workflow leaves that
 // to a model (RouterModel). Route is called once for each such decision and may be called
 // from many goroutines at a time. An error is no answer: it fails the run, and no edge is
@@ -37,11 +41,11 @@ type RouteQuestion struct {
 	// Model names the model that the workflow asks for, "" for the default.
 	Model string `json:"model,omitempty"`
 	// Inputs are the inputs of the run, whole.
-	Inputs *Object `json:"inputs,omitempty"`
+	Inputs *value.Object `json:"inputs,omitempty"`
 	// View holds what each node came to at its last visit, by id, in order of their first
 	// end: of a node that says what is shown of it, these members only, null for one that is
 	// not there. Checks of the result stand beside them under "evals".
-	View *Object `json:"view"`
+	View *value.Object `json:"view"`
 	// Failed are the nodes in View whose last visit failed.
 	Failed []string `json:"failed,omitempty"`
 	// Choices are the edges that may be followed, in declared order. Targets may repeat.
@@ -63,9 +67,9 @@ func (q *RouteQuestion) Chosen(a RouteAnswer) int {
 // ShownMembers returns what a View holds of the result of a node that says what is shown of
 // it: these members, in this order, null for one that is not there. A result that is no
 // object has none of them.
-func ShownMembers(result any, members []string) *Object {
-	whole, _ := result.(*Object)
-	out := NewObject(len(members) + 1) // evals
+func ShownMembers(result any, members []string) *value.Object {
+	whole, _ := result.(*value.Object)
+	out := value.NewObject(len(members) + 1) // evals
 	for _, name := range members {
 		v, _ := whole.Get(name)
 		out.Set(name, v)

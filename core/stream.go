@@ -3,6 +3,9 @@ package core
 import (
 	"context"
 	"reflect"
+
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // A Stream yields the rows of a table that is never kept whole, batch after
@@ -20,7 +23,7 @@ type Stream interface {
 	// RejectedRows if some were taken out, which makes the result of the reader
 	// partial, and whatever else tells this content from another. The state shows
 	// it in place of the rows.
-	Summary() *Object
+	Summary() *value.Object
 	// Close frees what the stream holds. It may be called before the end, and
 	// is called exactly once.
 	Close() error
@@ -80,7 +83,7 @@ const (
 // the graph, except for edge inputs.
 type StreamSource interface {
 	Handler
-	Open(ctx context.Context, in Input, described *Object) (Stream, error)
+	Open(ctx context.Context, in Input, described *value.Object) (Stream, error)
 }
 
 // StreamUser is implemented by handlers that say themselves which streams their
@@ -96,10 +99,10 @@ type StreamUser interface {
 
 // StreamsOf returns what a handler says of the streams of its node, for Stream and
 // Streams of Compiled.
-func StreamsOf(h Handler, n *Node) (made Text, taken []Text) {
+func StreamsOf(h Handler, n *Node) (made source.Text, taken []source.Text) {
 	u, ok := h.(StreamUser)
 	if !ok {
-		return Text{}, nil
+		return source.Text{}, nil
 	}
 	write, reads := u.StreamFields()
 	for _, w := range n.Writes {

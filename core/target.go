@@ -3,13 +3,15 @@ package core
 import (
 	"path"
 	"strings"
+
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Target is a file, or a table of a database, that a node reads or writes under a
 // name that its document spells out.
 type Target struct {
 	// Name is what the document calls the file; "" for a database that is no file.
-	Name Text
+	Name source.Text
 	// Key is the same for all names of one file or database. It is not shown: the
 	// address of a database may hold a password.
 	Key string

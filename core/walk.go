@@ -3,6 +3,9 @@ package core
 import (
 	"fmt"
 	"time"
+
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Walk holds what a graph of ModeWalk has beside its nodes and edges. A walk sends one
@@ -11,40 +14,40 @@ import (
 type Walk struct {
 	// MaxRetries is how many attempts follow the first one of a node that says nothing
 	// of retries itself; nil means none.
-	MaxRetries *Int
+	MaxRetries *source.Int
 	// RetryTarget and FallbackRetryTarget are where the walk goes on after a node that
 	// failed and has no edge to follow, or from the exit when a goal gate is not
 	// satisfied, if the node itself names no target.
-	RetryTarget, FallbackRetryTarget Text
+	RetryTarget, FallbackRetryTarget source.Text
 	// MaxVisits is how often a node may be visited; nil or 0 mean any number.
-	MaxVisits *Int
+	MaxVisits *source.Int
 	// MaxJumps is how often an unsatisfied goal gate may send the walk back; nil means
 	// DefaultMaxJumps.
-	MaxJumps *Int
+	MaxJumps *source.Int
 	// StallTimeout is how long a run may be without a sign of life; nil means
 	// DefaultStallTimeout, 0 that nobody watches.
-	StallTimeout *Located[time.Duration]
+	StallTimeout *source.Located[time.Duration]
 	// RepeatLimit is how often the same failure may come back before the run is given
 	// up; nil means DefaultRepeatLimit.
-	RepeatLimit *Int
+	RepeatLimit *source.Int
 	// Router says who picks the edge after a visit: "" or RouterOutcomes, or RouterModel.
 	// With RouterModel the walk begins at Entry and ends where no edge can be followed; the
 	// conditions of edges are plain language.
-	Router Text
+	Router source.Text
 	// Entry is the node where the walk of a RouterModel begins.
-	Entry Text
+	Entry source.Text
 	// MaxSteps is how many visits a run may make of all nodes together; nil means
 	// DefaultMaxSteps with RouterModel, else any number.
-	MaxSteps *Int
+	MaxSteps *source.Int
 	// Model names the model that picks edges, "" for the default of the engine.
-	Model Text
+	Model source.Text
 	// Fidelity is how much model nodes are told of what came before them, one of
 	// Fidelities; "" means FidelityCompact. Nodes and edges may say otherwise.
-	Fidelity Text
+	Fidelity source.Text
 	// Attributes are what the document says of the graph beyond that, as written. They
 	// are kept for saving and drawing.
-	Attributes *Object
-	Pos        Position
+	Attributes *value.Object
+	Pos        source.Position
 }
 
 // LimitVisits returns a copy of the workflow in which a node is visited at most n times, unless
@@ -55,7 +58,7 @@ func (w *Workflow) LimitVisits(n int) *Workflow {
 		walk = *w.Walk
 	}
 	if m := walk.MaxVisits; m == nil || m.Value == 0 || m.Value > n {
-		limit := At(n, Position{})
+		limit := source.At(n, source.Position{})
 		walk.MaxVisits = &limit
 	}
 	c.Walk = &walk
@@ -156,5 +159,5 @@ type Routing struct {
 	// is an edge output, which stands for it.
 	Text string
 	// Evals are the checks of the result, by name, as a Router is shown them; nil for none.
-	Evals *Object
+	Evals *value.Object
 }

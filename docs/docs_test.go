@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/internal/docstest"
 	"github.com/wavefold/wavefold/nodes/std"
@@ -145,12 +146,12 @@ func ends(t *testing.T, g *wavefold.Graph, b, want docstest.Block) {
 	t.Helper()
 	var options []wavefold.RunOption
 	if note := b.Notes["inputs"]; note != "" {
-		v, err := core.ParseJSON([]byte(note))
+		v, err := value.ParseJSON([]byte(note))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range v.(*core.Object).All() {
-			options = append(options, wavefold.Set(name, value))
+		for name, val := range v.(*value.Object).All() {
+			options = append(options, wavefold.Set(name, val))
 		}
 	}
 	r, err := g.Run(t.Context(), options...)
@@ -158,12 +159,12 @@ func ends(t *testing.T, g *wavefold.Graph, b, want docstest.Block) {
 		t.Errorf("%s:%d: %v", b.File, b.Line, err)
 		return
 	}
-	state, err := core.ParseJSON([]byte(want.Text))
+	state, err := value.ParseJSON([]byte(want.Text))
 	if err != nil {
 		t.Errorf("%s:%d: %v", want.File, want.Line, err)
 		return
 	}
-	if !core.Equal(r.State, state) {
-		t.Errorf("%s:%d: the run ends with\n%s\nthe page says\n%s", b.File, b.Line, core.JSON(r.State), want.Text)
+	if !value.Equal(r.State, state) {
+		t.Errorf("%s:%d: the run ends with\n%s\nthe page says\n%s", b.File, b.Line, value.JSON(r.State), want.Text)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/llm/llmtest"
 	"github.com/wavefold/wavefold/llm/openai"
@@ -116,10 +116,10 @@ func first(_ context.Context, r *llm.Request) (*llm.Response, error) {
 	if r.Schema == nil {
 		return &llm.Response{Text: "Well."}, nil
 	}
-	return &llm.Response{Text: core.JSON(instance(r.Schema.Schema))}, nil
+	return &llm.Response{Text: value.JSON(instance(r.Schema.Schema))}, nil
 }
 
-func instance(schema *core.Object) any {
+func instance(schema *value.Object) any {
 	if list, ok := schema.Get("enum"); ok {
 		values := list.([]any)
 		return values[min(1, len(values)-1)] // the first value of a choice means none
@@ -127,15 +127,15 @@ func instance(schema *core.Object) any {
 	properties, _ := schema.Get("properties")
 	switch kind, _ := schema.Get("type"); kind {
 	case "object":
-		o := core.NewObject(4)
-		inner, _ := properties.(*core.Object)
+		o := value.NewObject(4)
+		inner, _ := properties.(*value.Object)
 		for name, s := range inner.All() {
-			o.Set(name, instance(s.(*core.Object)))
+			o.Set(name, instance(s.(*value.Object)))
 		}
 		return o
 	case "array":
 		if items, ok := schema.Get("items"); ok {
-			return []any{instance(items.(*core.Object))}
+			return []any{instance(items.(*value.Object))}
 		}
 		return []any{}
 	case "integer", "number":

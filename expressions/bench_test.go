@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // The five conditions used to measure the cost of evaluation. Each is compared with a
@@ -92,17 +94,17 @@ const conditionState = `{"findings":[{"id":1},{"id":2}],"risk_score":0.7,"is_dup
 type slotEnv struct{ slots []any }
 
 func (e *slotEnv) Field(slot int) any        { return e.slots[slot] }
-func (*slotEnv) Node(int) (core.Status, any) { return core.StatusNone, core.Missing }
-func (*slotEnv) Input(string) any            { return core.Missing }
-func (*slotEnv) Item() any                   { return core.Missing }
-func (*slotEnv) Index() any                  { return core.Missing }
-func (*slotEnv) Extra(Root) any              { return core.Missing }
+func (*slotEnv) Node(int) (core.Status, any) { return core.StatusNone, value.Missing }
+func (*slotEnv) Input(string) any            { return value.Missing }
+func (*slotEnv) Item() any                   { return value.Missing }
+func (*slotEnv) Index() any                  { return value.Missing }
+func (*slotEnv) Extra(Root) any              { return value.Missing }
 func loadCondition(tb testing.TB, text string) (*Program, *slotEnv, refState) {
-	v, err := core.ParseJSON([]byte(conditionState))
+	v, err := value.ParseJSON([]byte(conditionState))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o := v.(*core.Object)
+	o := v.(*value.Object)
 	p := MustCompile(text, Scope{})
 	env := &slotEnv{}
 	for _, f := range p.Fields() {
@@ -167,7 +169,7 @@ func BenchmarkCompile(b *testing.B) {
 		b.Run("cond="+c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if p, _ := Compile(core.Text{Value: c.text}, Scope{}, ""); p == nil {
+				if p, _ := Compile(source.Text{Value: c.text}, Scope{}, ""); p == nil {
 					b.Fatal("does not compile")
 				}
 			}

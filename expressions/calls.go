@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 func (m *compiler) call(n *Call) code {
@@ -51,7 +51,7 @@ func callCode(f Func, args []code) code {
 	case FuncCoalesce:
 		return coalesceCode(args)
 	}
-	return constant(core.Missing)
+	return constant(value.Missing)
 }
 
 func lengthCode(x *code) func(Env) int {

@@ -4,27 +4,28 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // info is the inferred type of a node.
 type info struct {
-	kind core.TypeKind // AnyType if unknown
-	typ  *core.Type    // the declared type of a path, nil if unknown
+	kind value.TypeKind // AnyType if unknown
+	typ  *value.Type    // the declared type of a path, nil if unknown
 	rx   *regexp.Regexp
 }
 
 // checker resolves every path to its slot, infers the type of every node, and reports
 // type errors and unknown names.
 type checker struct {
-	src     core.Text
+	src     source.Text
 	subject string
 	scope   *Scope
 	open    *Open // set if there is no schema
 	infos   []info
 	refs    []ref // indexed by Path.index
 	needed  []*Path
-	diags   core.Diagnostics
+	diags   source.Diagnostics
 }
 
 // prepare allocates the tables for the nodes and paths of a tree.
@@ -46,12 +47,12 @@ func (c *checker) prepare(t *Tree) {
 	}
 }
 
-func (c *checker) errorf(code core.Code, offset int, format string, args ...any) *core.Diagnostic {
-	return c.diags.Errorf(code, core.Inside(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
+func (c *checker) errorf(code source.Code, offset int, format string, args ...any) *source.Diagnostic {
+	return c.diags.Errorf(code, source.Inside(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
 }
 
-func (c *checker) warnf(code core.Code, offset int, format string, args ...any) *core.Diagnostic {
-	return c.diags.Warnf(code, core.Inside(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
+func (c *checker) warnf(code source.Code, offset int, format string, args ...any) *source.Diagnostic {
+	return c.diags.Warnf(code, source.Inside(c.src, offset), "%s", about(c.subject, fmt.Sprintf(format, args...)))
 }
 
 // check infers the type of a node and of its descendants.
@@ -80,40 +81,40 @@ func (c *checker) typeOf(n Node) info {
 	case *Clause:
 		return c.clause(n)
 	}
-	return info{kind: core.BooleanType}
+	return info{kind: value.BooleanType}
 }
 
 // kindOf returns the type of a constant.
-func kindOf(v any) core.TypeKind {
+func kindOf(v any) value.TypeKind {
 	switch v.(type) {
 	case nil:
-		return core.NullType
+		return value.NullType
 	case bool:
-		return core.BooleanType
+		return value.BooleanType
 	case int64:
-		return core.IntegerType
+		return value.IntegerType
 	case float64:
-		return core.NumberType
+		return value.NumberType
 	case string:
-		return core.StringType
+		return value.StringType
 	}
-	return core.AnyType
+	return value.AnyType
 }
 
-func isNumber(k core.TypeKind) bool { return k == core.NumberType || k == core.IntegerType }
+func isNumber(k value.TypeKind) bool { return k == value.NumberType || k == value.IntegerType }
 
 func (c *checker) binary(n *Binary) info {
 	x, y := c.check(n.X), c.check(n.Y)
-	out := info{kind: core.BooleanType}
+	out := info{kind: value.BooleanType}
 	switch {
 	case n.Op == Matches:
 		out.rx = c.pattern(n, x)
 	case n.Op.isArithmetic():
 		c.numeric(n, n.X, x.kind)
 		c.numeric(n, n.Y, y.kind)
-		out.kind = core.NumberType
-		if x.kind == core.IntegerType && y.kind == core.IntegerType && n.Op != Divide {
-			out.kind = core.IntegerType
+		out.kind = value.NumberType
+		if x.kind == value.IntegerType && y.kind == value.IntegerType && n.Op != Divide {
+			out.kind = value.IntegerType
 		}
 	case c.open != nil:
 	case n.Op.isOrder():
@@ -127,14 +128,14 @@ func (c *checker) binary(n *Binary) info {
 }
 
 // order rejects two known types that cannot be ordered relative to each other.
-func (c *checker) order(n *Binary, x, y core.TypeKind) {
-	if x == core.AnyType || y == core.AnyType {
+func (c *checker) order(n *Binary, x, y value.TypeKind) {
+	if x == value.AnyType || y == value.AnyType {
 		return
 	}
-	if isNumber(x) && isNumber(y) || x == core.StringType && y == core.StringType {
+	if isNumber(x) && isNumber(y) || x == value.StringType && y == value.StringType {
 		return
 	}
-	d := c.errorf(core.CodeExprType, n.At, "%q has no order for %s and %s", n.Op, x, y)
+	d := c.errorf(source.CodeExprType, n.At, "%q has no order for %s and %s", n.Op, x, y)
 	for _, side := range []Node{n.X, n.Y} {
 		if l, ok := side.(*Literal); ok && (isNumber(x) || isNumber(y)) {
 			if s, ok := l.Value.(string); ok && numberIn(s).kind != noNumber {
@@ -145,45 +146,45 @@ func (c *checker) order(n *Binary, x, y core.TypeKind) {
 }
 
 // numeric rejects an operand of arithmetic whose known type is not numeric.
-func (c *checker) numeric(n *Binary, operand Node, k core.TypeKind) {
-	if c.open == nil && k != core.AnyType && !isNumber(k) {
-		c.errorf(core.CodeExprType, operand.Start(), "%q needs numbers, and this is %s", n.Op, article(k))
+func (c *checker) numeric(n *Binary, operand Node, k value.TypeKind) {
+	if c.open == nil && k != value.AnyType && !isNumber(k) {
+		c.errorf(source.CodeExprType, operand.Start(), "%q needs numbers, and this is %s", n.Op, article(k))
 	}
 }
 
 // container rejects a known type that is not a container, and an element type that the
 // container cannot hold.
-func (c *checker) container(n *Binary, holder Node, h info, element core.TypeKind) {
+func (c *checker) container(n *Binary, holder Node, h info, element value.TypeKind) {
 	switch h.kind {
-	case core.AnyType, core.ArrayType:
+	case value.AnyType, value.ArrayType:
 		return
-	case core.StringType, core.ObjectType:
-		if element != core.StringType && element != core.AnyType {
-			c.errorf(core.CodeExprType, n.At, "%q looks for a string in %s, not for %s", n.Op, article(h.kind), article(element))
+	case value.StringType, value.ObjectType:
+		if element != value.StringType && element != value.AnyType {
+			c.errorf(source.CodeExprType, n.At, "%q looks for a string in %s, not for %s", n.Op, article(h.kind), article(element))
 		}
 		return
 	}
-	c.errorf(core.CodeExprType, holder.Start(), "%q needs an array, a string or an object, and this is %s", n.Op, article(h.kind))
+	c.errorf(source.CodeExprType, holder.Start(), "%q needs an array, a string or an object, and this is %s", n.Op, article(h.kind))
 }
 
 // pattern compiles the right operand of matches.
 func (c *checker) pattern(n *Binary, x info) *regexp.Regexp {
-	if c.open == nil && x.kind != core.AnyType && x.kind != core.StringType {
-		c.errorf(core.CodeExprType, n.X.Start(), `"matches" needs a string, and this is %s`, article(x.kind))
+	if c.open == nil && x.kind != value.AnyType && x.kind != value.StringType {
+		c.errorf(source.CodeExprType, n.X.Start(), `"matches" needs a string, and this is %s`, article(x.kind))
 	}
 	l, _ := n.Y.(*Literal)
 	if l == nil {
-		c.errorf(core.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a string in quotes`)
+		c.errorf(source.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a string in quotes`)
 		return nil
 	}
 	s, ok := l.Value.(string)
 	if !ok {
-		c.errorf(core.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a string in quotes`)
+		c.errorf(source.CodeExprSyntax, n.Y.Start(), `the pattern of "matches" must be a string in quotes`)
 		return nil
 	}
 	rx, err := regexp.Compile(s)
 	if err != nil {
-		c.errorf(core.CodeExprSyntax, n.Y.Start(), "%s", err)
+		c.errorf(source.CodeExprSyntax, n.Y.Start(), "%s", err)
 		return nil
 	}
 	return rx
@@ -196,8 +197,8 @@ func (c *checker) call(n *Call) info {
 	for i, a := range n.Args {
 		x := c.check(a)
 		args[i] = x
-		integers = integers && (x.kind == core.IntegerType ||
-			x.kind == core.ArrayType && x.typ != nil && x.typ.Items != nil && x.typ.Items.Kind == core.IntegerType)
+		integers = integers && (x.kind == value.IntegerType ||
+			x.kind == value.ArrayType && x.typ != nil && x.typ.Items != nil && x.typ.Items.Kind == value.IntegerType)
 		if c.open == nil {
 			c.argument(n, i, x)
 		}
@@ -205,25 +206,25 @@ func (c *checker) call(n *Call) info {
 	switch {
 	case n.Func == FuncCoalesce:
 		return info{kind: commonKind(args)}
-	case f.result == core.NumberType && n.Func != FuncNumber && integers:
-		return info{kind: core.IntegerType}
+	case f.result == value.NumberType && n.Func != FuncNumber && integers:
+		return info{kind: value.IntegerType}
 	}
 	return info{kind: f.result}
 }
 
 // commonKind returns the type shared by all values that are not null, or AnyType if
 // there is none.
-func commonKind(list []info) core.TypeKind {
-	kind := core.NullType
+func commonKind(list []info) value.TypeKind {
+	kind := value.NullType
 	for _, x := range list {
 		switch {
-		case x.kind == kind || x.kind == core.NullType:
-		case kind == core.NullType:
+		case x.kind == kind || x.kind == value.NullType:
+		case kind == value.NullType:
 			kind = x.kind
 		case isNumber(x.kind) && isNumber(kind):
-			kind = core.NumberType
+			kind = value.NumberType
 		default:
-			return core.AnyType
+			return value.AnyType
 		}
 	}
 	return kind
@@ -231,19 +232,19 @@ func commonKind(list []info) core.TypeKind {
 
 // argument rejects argument i if its known type is not one the function accepts.
 func (c *checker) argument(n *Call, at int, i info) {
-	if i.kind == core.AnyType {
+	if i.kind == value.AnyType {
 		return
 	}
 	a := n.Args[at]
 	want := ""
 	switch n.Func.accepts(at) {
 	case anything:
-		if n.Func == FuncLength && i.kind != core.StringType && i.kind != core.ArrayType {
-			c.warnf(core.CodeExprType, a.Start(), "the length of %s is always 0", article(i.kind))
+		if n.Func == FuncLength && i.kind != value.StringType && i.kind != value.ArrayType {
+			c.warnf(source.CodeExprType, a.Start(), "the length of %s is always 0", article(i.kind))
 		}
 		return
 	case stringArg:
-		if i.kind != core.StringType {
+		if i.kind != value.StringType {
 			want = "a string"
 		}
 	case numberArg:
@@ -251,7 +252,7 @@ func (c *checker) argument(n *Call, at int, i info) {
 			want = "a number"
 		}
 	case numberOrStringArg:
-		if !isNumber(i.kind) && i.kind != core.StringType {
+		if !isNumber(i.kind) && i.kind != value.StringType {
 			want = "a number or a string"
 		}
 	case numbersArg:
@@ -260,29 +261,29 @@ func (c *checker) argument(n *Call, at int, i info) {
 		}
 	}
 	if want != "" {
-		c.errorf(core.CodeExprType, a.Start(), "%s needs %s, and this is %s", n.Func, want, article(i.kind))
+		c.errorf(source.CodeExprType, a.Start(), "%s needs %s, and this is %s", n.Func, want, article(i.kind))
 	}
 }
 
 func mayHoldNumbers(i info) bool {
-	if i.kind != core.ArrayType {
+	if i.kind != value.ArrayType {
 		return false
 	}
 	if i.typ == nil || i.typ.Items == nil {
 		return true
 	}
 	k := i.typ.Items.Kind
-	return k == core.AnyType || isNumber(k)
+	return k == value.AnyType || isNumber(k)
 }
 
 // article returns the name of a type with its article, for use in a sentence.
-func article(k core.TypeKind) string {
+func article(k value.TypeKind) string {
 	switch k {
-	case core.StringType:
+	case value.StringType:
 		return "a string"
-	case core.ArrayType, core.ObjectType, core.IntegerType:
+	case value.ArrayType, value.ObjectType, value.IntegerType:
 		return "an " + k.String()
-	case core.NullType:
+	case value.NullType:
 		return "null"
 	}
 	return "a " + k.String()

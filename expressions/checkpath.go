@@ -5,15 +5,17 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // statusType is the type of $nodes.ID.status.
-var statusType = &core.Type{Kind: core.StringType, Enum: []any{
+var statusType = &value.Type{Kind: value.StringType, Enum: []any{
 	core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}}
 
 var (
-	textType    = &core.Type{Kind: core.StringType}
-	integerType = &core.Type{Kind: core.IntegerType}
+	textType    = &value.Type{Kind: value.StringType}
+	integerType = &value.Type{Kind: value.IntegerType}
 )
 
 // path resolves a path to its slot and returns its type.
@@ -21,10 +23,10 @@ func (c *checker) path(p *Path) info {
 	r := &c.refs[p.index]
 	r.root = p.Root
 	if !c.scope.has(p.Root) {
-		c.errorf(core.CodeExprName, p.From, "%s does not exist here", p.Root).WithHint("%s", p.Root.whereDefined())
+		c.errorf(source.CodeExprName, p.From, "%s does not exist here", p.Root).WithHint("%s", p.Root.whereDefined())
 		return info{}
 	}
-	var t *core.Type
+	var t *value.Type
 	rest := p.Steps
 	switch p.Root {
 	case RootState:
@@ -58,9 +60,9 @@ func (c *checker) path(p *Path) info {
 
 // missingFieldColumn reports a column that the rows of a state field cannot have. t is
 // the declared type of the field.
-func (c *checker) missingFieldColumn(p *Path, t *core.Type) bool {
+func (c *checker) missingFieldColumn(p *Path, t *value.Type) bool {
 	at := 2 // in $.rows[0].price
-	if t != nil && t.Kind == core.ObjectType {
+	if t != nil && t.Kind == value.ObjectType {
 		at = 1 // in $.row.price
 	}
 	if c.scope.Rows == nil || len(p.Steps) <= at || at == 2 && !p.Steps[1].IsIndex || p.Steps[at].IsIndex {
@@ -79,38 +81,38 @@ func (c *checker) missingColumn(p *Path, at int, known core.Columns) bool {
 	}
 	s := p.Steps[at]
 	if !known.Closed {
-		known.Read(core.Text{Value: s.Name, Pos: core.Inside(c.src, s.From)}, c.subject)
+		known.Read(source.Text{Value: s.Name, Pos: source.Inside(c.src, s.From)}, c.subject)
 		return false
 	}
-	NoColumn(&c.diags, core.Inside(c.src, s.From), c.subject, s.Name, known.Names)
+	NoColumn(&c.diags, source.Inside(c.src, s.From), c.subject, s.Name, known.Names)
 	return true
 }
 
 // NoColumn reports a column that rows with the known columns do not have.
-func NoColumn(ds *core.Diagnostics, pos core.Position, subject, name string, known []string) {
-	ds.Errorf(core.CodeExprName, pos, "%s", about(subject, fmt.Sprintf("the rows have no column %q here", name))).
-		WithHint("%s", core.UnknownKeyHint(name, known))
+func NoColumn(ds *source.Diagnostics, pos source.Position, subject, name string, known []string) {
+	ds.Errorf(source.CodeExprName, pos, "%s", about(subject, fmt.Sprintf("the rows have no column %q here", name))).
+		WithHint("%s", source.UnknownKeyHint(name, known))
 }
 
 // column resolves a path into a table row to the slot of its column.
-func (c *checker) column(p *Path, r *ref, t *core.Type) info {
+func (c *checker) column(p *Path, r *ref, t *value.Type) info {
 	r.field, r.slot = true, c.scope.Columns.slot(p.Steps[0].Name)
 	r.steps = p.Steps[1:]
 	return pathInfo(c.walk(p, t, p.Steps))
 }
 
-func pathInfo(t *core.Type) info {
+func pathInfo(t *value.Type) info {
 	if t == nil {
 		return info{}
 	}
 	kind := t.Kind
-	if kind == core.NullType {
-		kind = core.AnyType // a field declared as null may hold any type in comparisons
+	if kind == value.NullType {
+		kind = value.AnyType // a field declared as null may hold any type in comparisons
 	}
 	return info{kind: kind, typ: t}
 }
 
-func (c *checker) field(r *ref, s Step) *core.Type {
+func (c *checker) field(r *ref, s Step) *value.Type {
 	r.name, r.field = s.Name, true
 	if c.open != nil {
 		r.slot = c.open.slot(s.Name)
@@ -121,22 +123,22 @@ func (c *checker) field(r *ref, s Step) *core.Type {
 		if r.slot = -1; c.scope.mayExist(RootState, s.Name) {
 			return nil
 		}
-		c.errorf(core.CodeExprName, s.From, "unknown field %q", s.Name).
-			WithHint("%s", core.DidYouMean(s.Name, c.scope.Fields.FieldNames()))
+		c.errorf(source.CodeExprName, s.From, "unknown field %q", s.Name).
+			WithHint("%s", source.DidYouMean(s.Name, c.scope.Fields.FieldNames()))
 		return nil
 	}
 	r.slot = slotOf(c.scope.Fields, s.Name)
 	return t
 }
 
-func (c *checker) node(r *ref, steps []Step) *core.Type {
+func (c *checker) node(r *ref, steps []Step) *value.Type {
 	id := steps[0]
 	r.name, r.output = id.Name, steps[1].Name == "output"
 	if c.open != nil {
 		r.slot = c.open.node(id.Name)
 	} else if r.slot = c.scope.nodeSlot(id.Name); r.slot < 0 && !c.scope.mayExist(RootNodes, id.Name) {
-		c.errorf(core.CodeExprName, id.From, "unknown node %q", id.Name).
-			WithHint("%s", core.DidYouMean(id.Name, c.scope.Nodes))
+		c.errorf(source.CodeExprName, id.From, "unknown node %q", id.Name).
+			WithHint("%s", source.DidYouMean(id.Name, c.scope.Nodes))
 	}
 	if r.output {
 		return nil
@@ -144,7 +146,7 @@ func (c *checker) node(r *ref, steps []Step) *core.Type {
 	return statusType
 }
 
-func (c *checker) input(r *ref, s Step) *core.Type {
+func (c *checker) input(r *ref, s Step) *value.Type {
 	r.name = s.Name
 	if c.scope.Inputs == nil {
 		return nil
@@ -157,20 +159,20 @@ func (c *checker) input(r *ref, s Step) *core.Type {
 		names[i] = in.Name.Value
 	}
 	if c.open == nil && !c.scope.mayExist(RootInput, s.Name) {
-		c.errorf(core.CodeExprName, s.From, "unknown input %q", s.Name).WithHint("%s", core.DidYouMean(s.Name, names))
+		c.errorf(source.CodeExprName, s.From, "unknown input %q", s.Name).WithHint("%s", source.DidYouMean(s.Name, names))
 	}
 	return nil
 }
 
 // walk follows steps through a type and returns the type they lead to. It warns about
 // steps that lead nowhere; such a path is legal and always missing.
-func (c *checker) walk(p *Path, t *core.Type, steps []Step) *core.Type {
+func (c *checker) walk(p *Path, t *value.Type, steps []Step) *value.Type {
 	for i, s := range steps {
 		if t == nil {
 			return nil
 		}
-		var next *core.Type
-		ok := s.IsIndex && t.Kind == core.ArrayType
+		var next *value.Type
+		ok := s.IsIndex && t.Kind == value.ArrayType
 		if ok {
 			next = t.Items
 		} else if !s.IsIndex {
@@ -186,13 +188,13 @@ func (c *checker) walk(p *Path, t *core.Type, steps []Step) *core.Type {
 
 // warnUnknownMember warns about step i of a path, which selects a member that the type
 // does not have.
-func (c *checker) warnUnknownMember(p *Path, i int, t *core.Type) {
+func (c *checker) warnUnknownMember(p *Path, i int, t *value.Type) {
 	s := p.Steps[i]
 	switch {
-	case t.Kind == core.AnyType || t.Kind == core.NullType:
-	case t.Kind == core.ObjectType && s.IsIndex:
-		c.warnf(core.CodeExprType, s.From, "an object has no elements, so this is always missing").WithHint("write ['%d'] for a member", s.Index)
-	case t.Kind == core.ObjectType:
+	case t.Kind == value.AnyType || t.Kind == value.NullType:
+	case t.Kind == value.ObjectType && s.IsIndex:
+		c.warnf(source.CodeExprType, s.From, "an object has no elements, so this is always missing").WithHint("write ['%d'] for a member", s.Index)
+	case t.Kind == value.ObjectType:
 		// Object types are open: members other than the declared ones are legal, and a
 		// table of thirty columns may declare only three. Warn only if the name is
 		// close to a declared one.
@@ -200,18 +202,18 @@ func (c *checker) warnUnknownMember(p *Path, i int, t *core.Type) {
 		for i, q := range t.Properties {
 			names[i] = q.Name
 		}
-		if hint := core.DidYouMean(s.Name, names); hint != "" {
-			c.warnf(core.CodeExprName, s.From, "the type of %s declares no member %q", Print(&Path{Root: p.Root, Steps: p.Steps[:i]}), s.Name).WithHint("%s", hint)
+		if hint := source.DidYouMean(s.Name, names); hint != "" {
+			c.warnf(source.CodeExprName, s.From, "the type of %s declares no member %q", Print(&Path{Root: p.Root, Steps: p.Steps[:i]}), s.Name).WithHint("%s", hint)
 		}
-	case t.Kind == core.ArrayType:
+	case t.Kind == value.ArrayType:
 		hint := ""
 		if s.Name == "length" {
 			hint = "write length(" + Print(&Path{Root: p.Root, Steps: p.Steps[:i]}) + ")"
 		} else if len(s.Name) == digits(s.Name) {
 			hint = "write [" + s.Name + "]"
 		}
-		c.warnf(core.CodeExprType, s.From, "an array has no members, so this is always missing").WithHint("%s", hint)
+		c.warnf(source.CodeExprType, s.From, "an array has no members, so this is always missing").WithHint("%s", hint)
 	default:
-		c.warnf(core.CodeExprType, s.From, "%s has no parts, so this is always missing", article(t.Kind))
+		c.warnf(source.CodeExprType, s.From, "%s has no parts, so this is always missing", article(t.Kind))
 	}
 }

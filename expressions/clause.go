@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Clause compares the string form of a value with a string. The grammar of this package
@@ -52,14 +53,14 @@ func malformedClause(n *Clause) *SyntaxError {
 
 // clause checks the paths of a clause and compiles its pattern.
 func (c *checker) clause(n *Clause) info {
-	out := info{kind: core.BooleanType}
+	out := info{kind: value.BooleanType}
 	for _, p := range n.Paths {
 		c.check(p)
 	}
 	if n.Op == Matches && !n.Bare {
 		rx, err := regexp.Compile(n.Value)
 		if err != nil {
-			c.errorf(core.CodeExprSyntax, n.At, "%s", err)
+			c.errorf(source.CodeExprSyntax, n.At, "%s", err)
 		}
 		out.rx = rx
 	}
@@ -104,7 +105,7 @@ func (m *compiler) firstPresent(paths []*Path) func(Env) any {
 	}
 	next := m.firstPresent(paths[1:])
 	return func(env Env) any {
-		if v := first.get(env); !core.IsMissing(v) {
+		if v := first.get(env); !value.IsMissing(v) {
 			return v
 		}
 		return next(env)
@@ -174,7 +175,7 @@ func appendScalar(b []byte, v any) (form []byte, ok bool) {
 		}
 		return strconv.AppendFloat(b, v+0, format, -1, 64), true // adding 0 turns -0 into 0
 	}
-	return b, core.IsMissing(v)
+	return b, value.IsMissing(v)
 }
 
 func containsForm(v any, text string) bool {

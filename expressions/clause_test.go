@@ -4,7 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // clauseOn compiles a condition that consists of one clause on a field.
@@ -15,7 +16,7 @@ func clauseOn(tb testing.TB, field string, op Op, value string) *Program {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p, ds := CompileTree(tree, core.Text{}, Scope{}, "")
+	p, ds := CompileTree(tree, source.Text{}, Scope{}, "")
 	if p == nil {
 		tb.Fatal(ds)
 	}
@@ -29,26 +30,26 @@ func TestTextForms(t *testing.T) {
 		v    any
 		want string
 	}{
-		{nil, ""}, {core.Missing, ""}, {"a b", "a b"}, {true, "true"}, {false, "false"}, {int64(-12), "-12"},
+		{nil, ""}, {value.Missing, ""}, {"a b", "a b"}, {true, "true"}, {false, "false"}, {int64(-12), "-12"},
 		{3.0, "3"}, {2.5, "2.5"}, {math.Copysign(0, -1), "0"}, {1e20, "100000000000000000000"}, {1e21, "1e+21"}, {1e-7, "1e-07"},
-		{math.NaN(), ""}, {math.Inf(1), ""}, {[]any{int64(1), "x"}, `[1,"x"]`}, {core.ObjectOf("a", 1.0), `{"a":1.0}`},
+		{math.NaN(), ""}, {math.Inf(1), ""}, {[]any{int64(1), "x"}, `[1,"x"]`}, {value.ObjectOf("a", 1.0), `{"a":1.0}`},
 		{7, "7"}, {float32(0.5), "0.5"}, {testLevel("high"), "high"}, {testFlag(true), "true"}, {testOwnID(9), "id-9"}, {func() {}, ""},
 	} {
-		env := MapEnv{State: core.ObjectOf("v", c.v)}
+		env := MapEnv{State: value.ObjectOf("v", c.v)}
 		for _, op := range []Op{Equal, NotEqual, Matches, Contains} {
-			value, want := c.want, op != NotEqual
+			val, want := c.want, op != NotEqual
 			if op == Matches {
-				value = "^" + value + "$"
+				val = "^" + val + "$"
 				if _, ok := scalarForm(c.v); !ok {
 					continue // brackets are special characters in a pattern
 				}
 			}
 			if _, list := c.v.([]any); list && op == Contains {
-				value = "x"
+				val = "x"
 			}
-			p := clauseOn(t, "v", op, value)
+			p := clauseOn(t, "v", op, val)
 			if got := p.Test(env.Bind(p)); got != want {
-				t.Errorf("%v (%T) %s %q is %t", c.v, c.v, op, value, got)
+				t.Errorf("%v (%T) %s %q is %t", c.v, c.v, op, val, got)
 			}
 		}
 	}
@@ -58,7 +59,7 @@ func TestTextForms(t *testing.T) {
 // unchanged.
 func scalarForm(v any) (string, bool) {
 	switch v := v.(type) {
-	case []any, *core.Object:
+	case []any, *value.Object:
 		return "", false
 	case float64:
 		return "", math.Abs(v) < 1e21
@@ -79,12 +80,12 @@ func TestOrdersOfTexts(t *testing.T) {
 		{"", LessEqual, "0", false}, {" 1", LessEqual, "2", false}, {"1.2.3", LessEqual, "2", false}, {[]any{}, LessEqual, "0", false},
 	} {
 		p := clauseOn(t, "v", c.op, c.value)
-		if got := p.Test(MapEnv{State: core.ObjectOf("v", c.v)}.Bind(p)); got != c.want {
+		if got := p.Test(MapEnv{State: value.ObjectOf("v", c.v)}.Bind(p)); got != c.want {
 			t.Errorf("%v (%T) %s %s is %t", c.v, c.v, c.op, c.value, got)
 		}
 	}
 	p := clauseOn(t, "v", Less, "many")
-	if ds := p.ConstantFindings(); !ds.Has(core.CodeExprConstant) {
+	if ds := p.ConstantFindings(); !ds.Has(source.CodeExprConstant) {
 		t.Errorf("an order with no number is not reported: %v", ds)
 	}
 }
@@ -105,7 +106,7 @@ func TestMalformedClauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, ds := CompileTree(tree, core.Text{}, Scope{}, ""); p != nil || !ds.Has(core.CodeExprSyntax) {
+	if p, ds := CompileTree(tree, source.Text{}, Scope{}, ""); p != nil || !ds.Has(source.CodeExprSyntax) {
 		t.Errorf("a bad pattern: %v", ds)
 	}
 }

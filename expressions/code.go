@@ -1,7 +1,7 @@
 package expressions
 
 import (
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // verdict is what is known about the truth of a node at compile time.
@@ -170,7 +170,7 @@ func (c *code) eval(env Env) any {
 		if s, ok := c.str(env); ok {
 			return s
 		}
-		return core.Missing
+		return value.Missing
 	case c.value != nil:
 		return c.value(env)
 	}
@@ -189,18 +189,18 @@ func (c *code) asPresence() func(Env) bool {
 	case c.test != nil, c.size != nil:
 		return func(Env) bool { return true }
 	case c.value != nil:
-		value := c.value
-		return func(env Env) bool { return present(value(env)) }
+		val := c.value
+		return func(env Env) bool { return present(val(env)) }
 	}
 	if c.fixed {
-		there := !core.IsMissing(c.konst)
+		there := !value.IsMissing(c.konst)
 		return func(Env) bool { return there }
 	}
 	r := c.ref
 	return func(env Env) bool { return present(r.get(env)) }
 }
 
-// value returns the number as a value, or core.Missing if there is no number.
+// value returns the number as a value, or value.Missing if there is no number.
 func (n number) value() any {
 	switch n.kind {
 	case wholeNumber:
@@ -208,7 +208,7 @@ func (n number) value() any {
 	case floatNumber:
 		return n.float()
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // fold evaluates code whose operands are all constants at compile time.

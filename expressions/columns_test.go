@@ -6,6 +6,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // columnsEnv reads the columns of an item if the slot is negative. Only programs that
@@ -29,7 +31,7 @@ func TestColumnsAreMembersOfTheItem(t *testing.T) {
 		Fatalf(string, ...any)
 	}, tree *Tree) {
 		t.Helper()
-		text := core.Text{Value: tree.String()}
+		text := source.Text{Value: tree.String()}
 		plain, _ := CompileTree(tree, text, Scope{}, "")
 		var columns Columns
 		p, _ := CompileTree(tree, text, Scope{Columns: &columns}, "")
@@ -71,10 +73,10 @@ func TestColumnsShareNumbers(t *testing.T) {
 	scope := Scope{Roots: RootItem, Columns: &columns}
 	first := MustCompile("$item.b + $item.a", scope)
 	second := MustCompile("$item.a * $item['odd name'][0]", scope)
-	if got := core.JSON([]any{columns.Names()[0], columns.Names()[1], columns.Names()[2], int64(len(columns.Names()))}); got != `["b","a","odd name",3]` {
+	if got := value.JSON([]any{columns.Names()[0], columns.Names()[1], columns.Names()[2], int64(len(columns.Names()))}); got != `["b","a","odd name",3]` {
 		t.Fatalf("columns %s", got)
 	}
-	item := core.ObjectOf("a", int64(2), "b", int64(3), "odd name", []any{int64(5)})
+	item := value.ObjectOf("a", int64(2), "b", int64(3), "odd name", []any{int64(5)})
 	env := func(p *Program) Env { return columnsEnv{MapEnv{Item: item}.Bind(p), columns.Names()} }
 	if a, b := first.Value(env(first)), second.Value(env(second)); a != int64(5) || b != int64(10) {
 		t.Errorf("got %v and %v", a, b)
@@ -97,7 +99,7 @@ func TestItemColumns(t *testing.T) {
 		"coalesce($item.c + 1, 2) > 1":            `1:16: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
 		"coalesce(lower($item.c), 'x') == $.item": `1:22: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
 	} {
-		_, ds := Compile(core.At(text, core.Position{Line: 1, Column: 1}), Scope{Item: core.Columns{Names: []string{"a", "b"}, Closed: true}}, "")
+		_, ds := Compile(source.At(text, source.Position{Line: 1, Column: 1}), Scope{Item: core.Columns{Names: []string{"a", "b"}, Closed: true}}, "")
 		if got := ds.Error(); len(ds) > 0 && got != want || len(ds) == 0 && want != "" {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // equality compiles == and !=. A missing value equals nothing and differs from every
@@ -19,7 +20,7 @@ func (m *compiler) equality(n *Binary, x, y *code) code {
 	}
 	if n.Op == Equal {
 		c.verdict = alwaysFalse
-	} else if x.fixed && !core.IsMissing(x.konst) || y.fixed && !core.IsMissing(y.konst) {
+	} else if x.fixed && !value.IsMissing(x.konst) || y.fixed && !value.IsMissing(y.konst) {
 		c.verdict = alwaysTrue // the constant is present, so it differs even from a missing value
 	}
 	c.hint = hint
@@ -46,13 +47,13 @@ func (m *compiler) neverEqual(n *Binary, x, y *code) (never bool, hint string) {
 // notAmong reports whether a constant is not a value of a type, with a hint for the
 // message.
 func notAmong(i info, v any) (bool, string) {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return true, ""
 	}
 	if i.kind.Disjoint(kindOf(v)) {
 		return true, "the other side is " + article(i.kind)
 	}
-	if i.typ == nil || len(i.typ.Enum) == 0 || slices.ContainsFunc(i.typ.Enum, func(e any) bool { return core.Equal(e, v) }) {
+	if i.typ == nil || len(i.typ.Enum) == 0 || slices.ContainsFunc(i.typ.Enum, func(e any) bool { return value.Equal(e, v) }) {
 		return false, ""
 	}
 	var names []string
@@ -62,11 +63,11 @@ func notAmong(i info, v any) (bool, string) {
 		}
 	}
 	if s, ok := v.(string); ok {
-		if hint := core.DidYouMean(s, names); hint != "" {
+		if hint := source.DidYouMean(s, names); hint != "" {
 			return true, hint
 		}
 	}
-	return true, "the values are " + core.JSON(i.typ.Enum)
+	return true, "the values are " + value.JSON(i.typ.Enum)
 }
 
 // equal compiles == and != for two operands of any form.
@@ -92,7 +93,7 @@ func equal(op Op, x, y *code) code {
 	}
 	return code{test: func(env Env) bool {
 		v := a(env)
-		return core.Equal(v, b(env)) && !core.IsMissing(v)
+		return value.Equal(v, b(env)) && !value.IsMissing(v)
 	}}
 }
 
@@ -125,7 +126,7 @@ func equalString(op Op, x, y func(Env) (string, bool), present func(Env) bool) c
 // the negation of ==. If it is missing, as in 1 / 0, == is false and != reports whether
 // the other operand is present.
 func equalConstant(op Op, x *code, k any) code {
-	if core.IsMissing(k) {
+	if value.IsMissing(k) {
 		if op == Equal {
 			return code{test: func(Env) bool { return false }}
 		}
@@ -183,25 +184,25 @@ func isConstant(x *code, k any) func(Env) bool {
 	if x.num != nil || x.size != nil || x.str != nil || k == nil && x.test != nil {
 		return func(Env) bool { return false } // a computed value of another type
 	}
-	value := x.asValue()
+	val := x.asValue()
 	if k == nil {
-		return func(env Env) bool { return isNull(value(env)) }
+		return func(env Env) bool { return isNull(val(env)) }
 	}
-	return func(env Env) bool { return core.Equal(value(env), k) }
+	return func(env Env) bool { return value.Equal(val(env), k) }
 }
 
 func isTrue(v any) bool {
 	if b, ok := v.(bool); ok {
 		return b
 	}
-	return !plain(v) && core.Equal(v, true)
+	return !plain(v) && value.Equal(v, true)
 }
 
 func isFalse(v any) bool {
 	if b, ok := v.(bool); ok {
 		return !b
 	}
-	return !plain(v) && core.Equal(v, false)
+	return !plain(v) && value.Equal(v, false)
 }
 
 func isString(v any, k string) bool {
@@ -307,7 +308,7 @@ func orderNumber(op Op, x *code, k number) func(Env) bool {
 func bounds(op Op, k number) (f float64, i int64, ok bool) {
 	if k.kind == wholeNumber {
 		f = k.float()
-		return f, k.int(), core.CompareIntFloat(k.int(), f) == 0
+		return f, k.int(), value.CompareIntFloat(k.int(), f) == 0
 	}
 	f = k.float()
 	edge := math.Floor(f) // x > 2.5 and x <= 2.5 have the threshold 2

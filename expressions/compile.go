@@ -4,17 +4,18 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Compile parses, checks and compiles an expression. The findings have positions in the
 // document, where src.Pos is the position of the expression's first character. Their
 // messages begin with subject, such as "edge build -> test: when". The program is nil
 // if any finding is an error.
-func Compile(src core.Text, scope Scope, subject string) (*Program, core.Diagnostics) {
+func Compile(src source.Text, scope Scope, subject string) (*Program, source.Diagnostics) {
 	t, err := Parse(src.Value)
 	if err != nil {
-		var ds core.Diagnostics
+		var ds source.Diagnostics
 		if e, ok := errors.AsType[*SyntaxError](err); ok {
 			report(&ds, e, src, subject)
 		}
@@ -24,7 +25,7 @@ func Compile(src core.Text, scope Scope, subject string) (*Program, core.Diagnos
 }
 
 // CompileTree checks and compiles a tree. src is the source from which it was parsed.
-func CompileTree(t *Tree, src core.Text, scope Scope, subject string) (*Program, core.Diagnostics) {
+func CompileTree(t *Tree, src source.Text, scope Scope, subject string) (*Program, source.Diagnostics) {
 	c := checker{src: src, subject: subject, scope: &scope}
 	c.prepare(t)
 	kind := c.check(t.root).kind
@@ -47,7 +48,7 @@ func CompileTree(t *Tree, src core.Text, scope Scope, subject string) (*Program,
 // MustCompile compiles an expression that is known to be valid, for tests and tables.
 // It panics if there is an error.
 func MustCompile(src string, scope Scope) *Program {
-	p, ds := Compile(core.Text{Value: src}, scope, "")
+	p, ds := Compile(source.Text{Value: src}, scope, "")
 	if p == nil {
 		panic("expressions: " + src + ": " + ds.Error())
 	}
@@ -93,7 +94,7 @@ func (m *compiler) node(n Node) code {
 	case *Clause:
 		return m.clause(n)
 	}
-	return constant(core.Missing)
+	return constant(value.Missing)
 }
 
 func (m *compiler) not(n *Not) code {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // corpusCase is one line of testdata/corpus.txt with the settings in effect at that
@@ -26,20 +28,20 @@ type corpusCase struct {
 func (c corpusCase) name() string { return fmt.Sprintf("line %d: %s", c.line, c.text) }
 
 // finding parses an expectation of the form "error COL CODE words".
-func (c corpusCase) finding() (severity core.Severity, column int, code core.Code, words string, ok bool) {
+func (c corpusCase) finding() (severity source.Severity, column int, code source.Code, words string, ok bool) {
 	kind, rest, _ := strings.Cut(c.want, " ")
 	if kind != "error" && kind != "warning" {
 		return 0, 0, "", "", false
 	}
 	if kind == "warning" {
-		severity = core.Warning
+		severity = source.Warning
 	}
 	f := strings.SplitN(rest, " ", 3)
 	column, err := strconv.Atoi(f[0])
 	if err != nil || len(f) != 3 {
 		panic(c.name() + ": malformed expectation")
 	}
-	return severity, column, core.Code(f[1]), f[2], true
+	return severity, column, source.Code(f[1]), f[2], true
 }
 
 func corpus(tb testing.TB) []corpusCase {
@@ -95,11 +97,11 @@ func (c *corpusCase) set(word, arg string) error {
 		}
 		return nil
 	}
-	v, err := core.ParseJSON([]byte(arg))
+	v, err := value.ParseJSON([]byte(arg))
 	if err != nil {
 		return err
 	}
-	o, _ := v.(*core.Object)
+	o, _ := v.(*value.Object)
 	switch word {
 	case "state":
 		c.env.State = o
@@ -125,15 +127,15 @@ func (c *corpusCase) set(word, arg string) error {
 	return nil
 }
 
-func nodesOf(o *core.Object) core.NodeLookup {
+func nodesOf(o *value.Object) core.NodeLookup {
 	type node struct {
 		status core.Status
 		output any
 	}
 	nodes := map[string]node{}
 	for id, v := range o.All() {
-		n := node{output: core.Missing}
-		for k, e := range v.(*core.Object).All() {
+		n := node{output: value.Missing}
+		for k, e := range v.(*value.Object).All() {
 			if k == "output" {
 				n.output = e
 			} else if err := n.status.UnmarshalText([]byte(e.(string))); err != nil {
@@ -151,12 +153,12 @@ func nodesOf(o *core.Object) core.NodeLookup {
 // testSchema is a schema of named types.
 type testSchema struct {
 	names []string
-	types []*core.Type
+	types []*value.Type
 }
 
 func (s *testSchema) FieldNames() []string { return s.names }
 
-func (s *testSchema) FieldType(name string) (*core.Type, bool) {
+func (s *testSchema) FieldType(name string) (*value.Type, bool) {
 	i := slices.Index(s.names, name)
 	if i < 0 {
 		return nil, false
@@ -164,28 +166,28 @@ func (s *testSchema) FieldType(name string) (*core.Type, bool) {
 	return s.types[i], true
 }
 
-func schemaOf(o *core.Object) *testSchema {
+func schemaOf(o *value.Object) *testSchema {
 	s := &testSchema{}
 	for k, v := range o.All() {
 		s.names = append(s.names, k)
-		s.types = append(s.types, typeFrom(v.(*core.Object)))
+		s.types = append(s.types, typeFrom(v.(*value.Object)))
 	}
 	return s
 }
 
-func typeFrom(o *core.Object) *core.Type {
-	t := &core.Type{}
+func typeFrom(o *value.Object) *value.Type {
+	t := &value.Type{}
 	for k, v := range o.All() {
 		switch k {
 		case "type":
-			t.Kind, _ = core.TypeKindOf(v.(string))
+			t.Kind, _ = value.TypeKindOf(v.(string))
 		case "items":
-			t.Items = typeFrom(v.(*core.Object))
+			t.Items = typeFrom(v.(*value.Object))
 		case "enum":
 			t.Enum = v.([]any)
 		case "properties":
-			for p, q := range v.(*core.Object).All() {
-				t.Properties = append(t.Properties, core.Property{Name: p, Type: typeFrom(q.(*core.Object))})
+			for p, q := range v.(*value.Object).All() {
+				t.Properties = append(t.Properties, value.Property{Name: p, Type: typeFrom(q.(*value.Object))})
 			}
 		}
 	}
@@ -194,15 +196,15 @@ func typeFrom(o *core.Object) *core.Type {
 
 // show formats a value so that missing and null differ, as do 3 and 3.0.
 func show(v any) string {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return "missing"
 	}
-	return core.JSON(v)
+	return value.JSON(v)
 }
 
 func TestCorpus(t *testing.T) {
 	for _, c := range corpus(t) {
-		p, ds := Compile(core.At(c.text, core.Position{Line: 1, Column: 1}), c.scope, "")
+		p, ds := Compile(source.At(c.text, source.Position{Line: 1, Column: 1}), c.scope, "")
 		severity, column, code, words, expectsFinding := c.finding()
 		if expectsFinding {
 			if len(ds) == 0 {
@@ -214,7 +216,7 @@ func TestCorpus(t *testing.T) {
 			if d.Severity != severity || at != column || d.Code != code || !strings.Contains(d.Error(), words) {
 				t.Errorf("%s\n\tgot  %v\n\twant %s", c.name(), d, c.want)
 			}
-			if (p == nil) != (severity == core.Error) {
+			if (p == nil) != (severity == source.Error) {
 				t.Errorf("%s\n\tprogram is nil: %t", c.name(), p == nil)
 			}
 			continue
@@ -235,7 +237,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // offsetOf returns the byte offset of a position in text.
-func offsetOf(text string, pos core.Position) int {
+func offsetOf(text string, pos source.Position) int {
 	offset := 0
 	for line := int32(1); line < pos.Line; line++ {
 		offset += strings.IndexByte(text[offset:], '\n') + 1

@@ -3,7 +3,7 @@ package expressions
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // maxCases limits the number of alternatives that Disjoint considers for a condition.
@@ -197,9 +197,9 @@ func (f *fact) excludes(g *fact) bool {
 func (f *fact) equalExcludes(g *fact) bool {
 	switch g.op {
 	case Equal:
-		return !core.Equal(f.value, g.value)
+		return !value.Equal(f.value, g.value)
 	case NotEqual:
-		return core.Equal(f.value, g.value)
+		return value.Equal(f.value, g.value)
 	case In:
 		s, ok := f.value.(string)
 		return ok && strings.Contains(g.value.(string), s) != g.holds

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // disjointCases are pairs of conditions, and whether they never hold together.
@@ -101,7 +102,7 @@ func TestImplies(t *testing.T) {
 // TestDisjointIsSound evaluates random pairs of conditions on many values and checks
 // that no two disjoint conditions hold together.
 func TestDisjointIsSound(t *testing.T) {
-	values := []any{core.Missing, nil, true, false, int64(0), int64(1), 1.5, int64(2), "a", "b", "ab", "", []any{"a"}, core.ObjectOf("a", true)}
+	values := []any{value.Missing, nil, true, false, int64(0), int64(1), 1.5, int64(2), "a", "b", "ab", "", []any{"a"}, value.ObjectOf("a", true)}
 	rng := rand.New(rand.NewPCG(1, 2))
 	test := func() string {
 		subject := "$." + string("xy"[rng.IntN(2)])
@@ -165,15 +166,15 @@ type fieldsOf struct {
 func (f fieldsOf) Field(slot int) any {
 	v, ok := f.values[f.slots[slot]]
 	if !ok {
-		return core.Missing
+		return value.Missing
 	}
 	return v
 }
-func (fieldsOf) Node(int) (core.Status, any) { return 0, core.Missing }
-func (fieldsOf) Input(string) any            { return core.Missing }
-func (fieldsOf) Item() any                   { return core.Missing }
-func (fieldsOf) Index() any                  { return core.Missing }
-func (fieldsOf) Extra(Root) any              { return core.Missing }
+func (fieldsOf) Node(int) (core.Status, any) { return 0, value.Missing }
+func (fieldsOf) Input(string) any            { return value.Missing }
+func (fieldsOf) Item() any                   { return value.Missing }
+func (fieldsOf) Index() any                  { return value.Missing }
+func (fieldsOf) Extra(Root) any              { return value.Missing }
 
 // Disjoint must be fast for long conditions too.
 func TestDisjointOfLongConditions(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/jsonpath"
 	"github.com/wavefold/wavefold/expressions/template"
@@ -18,7 +20,7 @@ const manual = "../docs/expressions.md"
 func TestManualExpressions(t *testing.T) {
 	env := manualEnv(t)
 	for _, e := range examples(t, "expr") {
-		p, ds := expressions.Compile(core.Text{Value: e.text}, expressions.Scope{}, "")
+		p, ds := expressions.Compile(source.Text{Value: e.text}, expressions.Scope{}, "")
 		if words, ok := e.fails(); ok || p == nil {
 			if !ok || p != nil || !strings.Contains(ds.Error(), words) {
 				t.Errorf("%s\n\tgot  %v\n\twant %s", e.text, ds, e.want)
@@ -26,8 +28,8 @@ func TestManualExpressions(t *testing.T) {
 			continue
 		}
 		v := p.Value(env.Bind(p))
-		got := core.JSON(v)
-		if core.IsMissing(v) {
+		got := value.JSON(v)
+		if value.IsMissing(v) {
 			got = "missing"
 		}
 		if got != e.want {
@@ -39,7 +41,7 @@ func TestManualExpressions(t *testing.T) {
 func TestManualPaths(t *testing.T) {
 	env := manualEnv(t)
 	for _, e := range examples(t, "jsonpath") {
-		p, ds := jsonpath.Compile(core.Text{Value: e.text})
+		p, ds := jsonpath.Compile(source.Text{Value: e.text})
 		if words, ok := e.fails(); ok || p == nil {
 			if !ok || p != nil || !strings.Contains(ds.Error(), words) {
 				t.Errorf("%s\n\tgot  %v\n\twant %s", e.text, ds, e.want)
@@ -47,7 +49,7 @@ func TestManualPaths(t *testing.T) {
 			continue
 		}
 		all, err := p.All(env.State, nil)
-		if got := core.JSON(all); err != nil || got != e.want {
+		if got := value.JSON(all); err != nil || got != e.want {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", e.text, got, e.want)
 		}
 	}
@@ -56,7 +58,7 @@ func TestManualPaths(t *testing.T) {
 func TestManualTemplates(t *testing.T) {
 	env := template.Values{MapEnv: manualEnv(t)}
 	for _, e := range examples(t, "template") {
-		tmpl, ds := template.Compile(core.Text{Value: e.text}, expressions.Scope{}, "")
+		tmpl, ds := template.Compile(source.Text{Value: e.text}, expressions.Scope{}, "")
 		got, err := "", ds.Err(false)
 		if tmpl != nil {
 			got, err = tmpl.Render(env.On(tmpl))
@@ -83,7 +85,7 @@ func TestManualTemplatesOfManyLines(t *testing.T) {
 		t.Fatal("none")
 	}
 	for _, m := range found {
-		tmpl, ds := template.Compile(core.Text{Value: m[1]}, expressions.Scope{}, "")
+		tmpl, ds := template.Compile(source.Text{Value: m[1]}, expressions.Scope{}, "")
 		if tmpl == nil {
 			t.Fatal(ds)
 		}
@@ -141,41 +143,41 @@ func manualEnv(tb testing.TB) expressions.MapEnv {
 	tb.Helper()
 	_, rest, _ := strings.Cut(readManual(tb), "```json\n")
 	block, _, _ := strings.Cut(rest, "```")
-	v, err := core.ParseJSON([]byte(block))
+	v, err := value.ParseJSON([]byte(block))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	env := expressions.MapEnv{}
-	for k, e := range v.(*core.Object).All() {
+	for k, e := range v.(*value.Object).All() {
 		switch k {
 		case "state":
-			env.State = e.(*core.Object)
+			env.State = e.(*value.Object)
 		case "input":
-			env.Inputs = e.(*core.Object)
+			env.Inputs = e.(*value.Object)
 		case "item":
 			env.Item = e
 		case "index":
 			env.Index = core.Nth(int(e.(int64)))
 		case "nodes":
-			env.Nodes = manualNodes(e.(*core.Object))
+			env.Nodes = manualNodes(e.(*value.Object))
 		}
 	}
 	return env
 }
 
-func manualNodes(all *core.Object) core.NodeLookup {
+func manualNodes(all *value.Object) core.NodeLookup {
 	return func(id string) (status core.Status, output any, ok bool) {
 		v, ok := all.Get(id)
 		if !ok {
 			return 0, nil, false
 		}
-		node := v.(*core.Object)
+		node := v.(*value.Object)
 		text, _ := node.Get("status")
 		if status.UnmarshalText([]byte(text.(string))) != nil {
 			return 0, nil, false
 		}
 		if output, ok = node.Get("output"); !ok {
-			output = core.Missing
+			output = value.Missing
 		}
 		return status, output, true
 	}

@@ -2,9 +2,10 @@ package expressions
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
-// Env supplies the values that an evaluation reads. A missing value is core.Missing.
+// Env supplies the values that an evaluation reads. A missing value is value.Missing.
 // Evaluation reads only what the program's Scope allows, and may read it any number of
 // times.
 type Env interface {
@@ -14,7 +15,7 @@ type Env interface {
 	Field(slot int) any
 	// Node returns the status and output of a node. The id is its index in Scope.Nodes;
 	// without a schema, the ids that are not in that list follow in order of use. A
-	// node that is not resolved yet has StatusNone and the output core.Missing.
+	// node that is not resolved yet has StatusNone and the output value.Missing.
 	Node(id int) (status core.Status, output any)
 	// Input returns an input of the run.
 	Input(name string) any
@@ -50,7 +51,7 @@ func (r *ref) get(env Env) any {
 
 // statusValues holds the statuses as values, indexed by status. Reading one does not
 // allocate.
-var statusValues = [...]any{core.Missing, core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
+var statusValues = [...]any{value.Missing, core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
 
 // nonField reads a path that does not begin with a field or column.
 func (r *ref) nonField(env Env) any {
@@ -82,13 +83,13 @@ func walk(v any, steps []Step) any {
 			v = element(v, s.Index)
 			continue
 		}
-		o, ok := v.(*core.Object)
+		o, ok := v.(*value.Object)
 		if !ok {
 			v = member(v, s.Name)
 			continue
 		}
 		if v, ok = o.Get(s.Name); !ok {
-			return core.Missing
+			return value.Missing
 		}
 	}
 	return v
@@ -98,13 +99,13 @@ func walk(v any, steps []Step) any {
 // expressions without a schema. Bind returns it as an Env for a program.
 type MapEnv struct {
 	// State holds the fields. A field that is not in it is missing.
-	State *core.Object
+	State *value.Object
 	// Item is $item and Index is $index. If Index is not set and Item is nil, $item is
 	// missing; for a $item that is null, set Index.
 	Item  any
 	Index core.Ordinal
 	// Inputs holds the inputs of the run.
-	Inputs *core.Object
+	Inputs *value.Object
 	// Nodes supplies $nodes. If it is nil, no node is resolved.
 	Nodes core.NodeLookup
 	// Extras holds the values of the roots that exist only in walk mode.
@@ -128,29 +129,29 @@ func (b *boundEnv) Field(slot int) any { return get(b.values.State, b.fields[slo
 
 func (b *boundEnv) Input(name string) any { return get(b.values.Inputs, name) }
 
-func get(o *core.Object, name string) any {
+func get(o *value.Object, name string) any {
 	if v, ok := o.Get(name); ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }
 
 func (b *boundEnv) Node(id int) (core.Status, any) { return lookUp(b.values.Nodes, b.nodes[id]) }
 
 func lookUp(nodes core.NodeLookup, id string) (core.Status, any) {
 	if nodes == nil {
-		return core.StatusNone, core.Missing
+		return core.StatusNone, value.Missing
 	}
 	status, output, ok := nodes(id)
 	if !ok {
-		return core.StatusNone, core.Missing
+		return core.StatusNone, value.Missing
 	}
 	return status, output
 }
 
 func (b *boundEnv) Item() any {
 	if b.values.Item == nil && b.values.Index == 0 {
-		return core.Missing
+		return value.Missing
 	}
 	return b.values.Item
 }
@@ -161,14 +162,14 @@ func indexValue(o core.Ordinal) any {
 	if i, ok := o.Get(); ok {
 		return int64(i)
 	}
-	return core.Missing
+	return value.Missing
 }
 
 func (b *boundEnv) Extra(root Root) any {
 	if v, ok := b.values.Extras[root]; ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // ForInput returns an Env that reads what a handler received, for node kinds that
@@ -191,7 +192,7 @@ func (e *inputEnv) Field(slot int) any {
 	if v, ok := e.s.Extra.Get(e.fields[slot]); ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }
 
 func (e *inputEnv) Node(id int) (core.Status, any) { return lookUp(e.s.Nodes, e.nodes[id]) }
@@ -200,11 +201,11 @@ func (e *inputEnv) Input(name string) any { return get(e.s.Inputs, name) }
 
 func (e *inputEnv) Item() any {
 	if e.s.Index == 0 {
-		return core.Missing
+		return value.Missing
 	}
 	return e.s.Item
 }
 
 func (e *inputEnv) Index() any { return indexValue(e.s.Index) }
 
-func (e *inputEnv) Extra(Root) any { return core.Missing }
+func (e *inputEnv) Extra(Root) any { return value.Missing }

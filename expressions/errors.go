@@ -1,6 +1,6 @@
 package expressions
 
-import "github.com/wavefold/wavefold/core"
+import "github.com/wavefold/wavefold/core/source"
 
 // SyntaxError describes why a string is not a valid expression.
 type SyntaxError struct {
@@ -10,9 +10,9 @@ type SyntaxError struct {
 	// Message describes the problem. Hint suggests a correction and may be empty.
 	Message string
 	Hint    string
-	// Code is core.CodeExprSyntax, core.CodeExprName for an unknown function, root or
-	// word, or core.CodeLimit.
-	Code core.Code
+	// Code is source.CodeExprSyntax, source.CodeExprName for an unknown function, root or
+	// word, or source.CodeLimit.
+	Code source.Code
 }
 
 // Error returns the message and the hint.
@@ -24,12 +24,12 @@ func (e *SyntaxError) Error() string {
 }
 
 func syntaxError(offset int, message, hint string) *SyntaxError {
-	return &SyntaxError{Offset: offset, Message: message, Hint: hint, Code: core.CodeExprSyntax}
+	return &SyntaxError{Offset: offset, Message: message, Hint: hint, Code: source.CodeExprSyntax}
 }
 
 // report adds an error to a list of findings and prefixes its message with the subject.
-func report(ds *core.Diagnostics, e *SyntaxError, src core.Text, subject string) {
-	ds.Errorf(e.Code, core.Inside(src, e.Offset), "%s", about(subject, e.Message)).WithHint("%s", e.Hint)
+func report(ds *source.Diagnostics, e *SyntaxError, src source.Text, subject string) {
+	ds.Errorf(e.Code, source.Inside(src, e.Offset), "%s", about(subject, e.Message)).WithHint("%s", e.Hint)
 }
 
 // about prefixes a message with its subject.

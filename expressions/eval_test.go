@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"pgregory.net/rapid"
 )
 
@@ -55,7 +57,7 @@ func (o testOwnID) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprin
 func goEnv() MapEnv {
 	order := testOrder{K: "v", Price: 2.5, Count: 3, Tags: []string{"x", "y"}, A: &testOrder{K: "inner"}}
 	return MapEnv{
-		State: core.ObjectOf(
+		State: value.ObjectOf(
 			"n", 3, "f", float32(0.5), "z", int8(0), "zf", testScore(0), "s", testLevel("abc"), "e", testLevel(""),
 			"t", testFlag(true), "b", testFlag(false), "nil", (*testOrder)(nil),
 			"list", []any{1, testLevel("x"), order}, "empty", []testOrder{}, "none", map[string]int{},
@@ -66,7 +68,7 @@ func goEnv() MapEnv {
 			"length", []testOrder{order, order}, "_u", func() {}, "true", map[string]any{"k": 1.0}),
 		Item:   order,
 		Index:  core.Nth(1),
-		Inputs: core.ObjectOf("limit", testScore(2), "deep", map[string]any{"x": []int{1}}),
+		Inputs: value.ObjectOf("limit", testScore(2), "deep", map[string]any{"x": []int{1}}),
 	}
 }
 
@@ -91,9 +93,9 @@ func TestCompiledIsNaiveOnTheCorpus(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		p, ds := CompileTree(tree, core.Text{Value: c.text}, Scope{}, "")
+		p, ds := CompileTree(tree, source.Text{Value: c.text}, Scope{}, "")
 		if p == nil {
-			if !ds.Has(core.CodeExprSyntax) {
+			if !ds.Has(source.CodeExprSyntax) {
 				t.Errorf("%s: without a schema: %v", c.name(), ds)
 			}
 			continue
@@ -107,7 +109,7 @@ func TestCompiledIsNaiveOnTheCorpus(t *testing.T) {
 		if c.scope.Fields == nil {
 			continue
 		}
-		if p, _ := Compile(core.Text{Value: c.text}, c.scope, ""); p != nil {
+		if p, _ := Compile(source.Text{Value: c.text}, c.scope, ""); p != nil {
 			for _, env := range all {
 				checkEval(t, p, env)
 			}
@@ -131,7 +133,7 @@ func TestTypesDoNotChangeResults(t *testing.T) {
 			return
 		}
 		text := tree.String()
-		p, _ := Compile(core.Text{Value: text}, Scope{Fields: schema, Roots: allRoots, Nodes: []string{"build", "skip"}}, "")
+		p, _ := Compile(source.Text{Value: text}, Scope{Fields: schema, Roots: allRoots, Nodes: []string{"build", "skip"}}, "")
 		if p == nil {
 			return
 		}
@@ -153,24 +155,24 @@ func TestCompiledIsNaive(t *testing.T) {
 		if err != nil || !sameTree(tree.Root(), again.Root()) || again.String() != text {
 			rt.Fatalf("%s does not read back: %v", text, err)
 		}
-		p, _ := CompileTree(again, core.Text{Value: text}, Scope{}, "")
+		p, _ := CompileTree(again, source.Text{Value: text}, Scope{}, "")
 		for _, env := range all {
 			checkEval(rt, p, env)
 		}
 	})
 }
 
-func drawType(t *rapid.T, depth int) *core.Type {
+func drawType(t *rapid.T, depth int) *value.Type {
 	if depth == 0 || rapid.IntRange(0, 3).Draw(t, "known") == 0 {
 		return nil
 	}
-	out := &core.Type{Kind: core.TypeKind(rapid.IntRange(0, int(core.NullType)).Draw(t, "kind"))}
+	out := &value.Type{Kind: value.TypeKind(rapid.IntRange(0, int(value.NullType)).Draw(t, "kind"))}
 	switch out.Kind {
-	case core.ArrayType:
+	case value.ArrayType:
 		out.Items = drawType(t, depth-1)
-	case core.ObjectType:
-		out.Properties = []core.Property{{Name: "a", Type: drawType(t, depth-1)}, {Name: "k", Type: drawType(t, depth-1)}}
-	case core.StringType:
+	case value.ObjectType:
+		out.Properties = []value.Property{{Name: "a", Type: drawType(t, depth-1)}, {Name: "k", Type: drawType(t, depth-1)}}
+	case value.StringType:
 		if rapid.Bool().Draw(t, "enum") {
 			out.Enum = []any{"abc", "x"}
 		}

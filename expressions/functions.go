@@ -1,6 +1,6 @@
 package expressions
 
-import "github.com/wavefold/wavefold/core"
+import "github.com/wavefold/wavefold/core/value"
 
 // Func is a function of the language.
 type Func uint8
@@ -44,24 +44,24 @@ var functions = [...]struct {
 	// accepts lists the types of the arguments in order. The last entry applies to all
 	// further arguments.
 	accepts []argument
-	result  core.TypeKind
+	result  value.TypeKind
 }{
-	FuncLength:   {"length", 1, 1, []argument{anything}, core.IntegerType},
-	FuncLower:    {"lower", 1, 1, []argument{stringArg}, core.StringType},
-	FuncUpper:    {"upper", 1, 1, []argument{stringArg}, core.StringType},
-	FuncTrim:     {"trim", 1, 1, []argument{stringArg}, core.StringType},
-	FuncNumber:   {"number", 1, 1, []argument{numberOrStringArg}, core.NumberType},
-	FuncString:   {"string", 1, 1, []argument{anything}, core.StringType},
-	FuncAbs:      {"abs", 1, 1, []argument{numberArg}, core.NumberType},
-	FuncRound:    {"round", 1, 1, []argument{numberArg}, core.IntegerType},
-	FuncMin:      {"min", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
-	FuncMax:      {"max", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
-	FuncSum:      {"sum", 1, unboundedCount, []argument{numbersArg}, core.NumberType},
-	FuncSubstr:   {"substr", 2, 3, []argument{stringArg, numberArg}, core.StringType},
-	FuncSplit:    {"split", 3, 3, []argument{stringArg, stringArg, numberArg}, core.StringType},
-	FuncReplace:  {"replace", 3, 3, []argument{stringArg}, core.StringType},
-	FuncConcat:   {"concat", 1, unboundedCount, []argument{anything}, core.StringType},
-	FuncCoalesce: {"coalesce", 1, unboundedCount, []argument{anything}, core.AnyType},
+	FuncLength:   {"length", 1, 1, []argument{anything}, value.IntegerType},
+	FuncLower:    {"lower", 1, 1, []argument{stringArg}, value.StringType},
+	FuncUpper:    {"upper", 1, 1, []argument{stringArg}, value.StringType},
+	FuncTrim:     {"trim", 1, 1, []argument{stringArg}, value.StringType},
+	FuncNumber:   {"number", 1, 1, []argument{numberOrStringArg}, value.NumberType},
+	FuncString:   {"string", 1, 1, []argument{anything}, value.StringType},
+	FuncAbs:      {"abs", 1, 1, []argument{numberArg}, value.NumberType},
+	FuncRound:    {"round", 1, 1, []argument{numberArg}, value.IntegerType},
+	FuncMin:      {"min", 1, unboundedCount, []argument{numbersArg}, value.NumberType},
+	FuncMax:      {"max", 1, unboundedCount, []argument{numbersArg}, value.NumberType},
+	FuncSum:      {"sum", 1, unboundedCount, []argument{numbersArg}, value.NumberType},
+	FuncSubstr:   {"substr", 2, 3, []argument{stringArg, numberArg}, value.StringType},
+	FuncSplit:    {"split", 3, 3, []argument{stringArg, stringArg, numberArg}, value.StringType},
+	FuncReplace:  {"replace", 3, 3, []argument{stringArg}, value.StringType},
+	FuncConcat:   {"concat", 1, unboundedCount, []argument{anything}, value.StringType},
+	FuncCoalesce: {"coalesce", 1, unboundedCount, []argument{anything}, value.AnyType},
 }
 
 // accepts returns the types that argument i of a function may have.

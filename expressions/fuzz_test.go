@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // FuzzRoundTrip looks for expressions that crash the parser or change when they are
@@ -32,22 +34,22 @@ func FuzzEval(f *testing.F) {
 	for _, c := range corpus(f) {
 		state := []byte("{}")
 		if c.env.State != nil {
-			state = []byte(core.JSON(c.env.State))
+			state = []byte(value.JSON(c.env.State))
 		}
 		f.Add(c.text, state)
 	}
 	f.Fuzz(func(t *testing.T, text string, state []byte) {
-		v, err := core.ParseJSON(state)
+		v, err := value.ParseJSON(state)
 		if err != nil {
 			return
 		}
 		env := MapEnv{Item: v, Index: core.Nth(1)}
-		env.State, _ = v.(*core.Object)
+		env.State, _ = v.(*value.Object)
 		tree, err := Parse(text)
 		if err != nil {
 			return
 		}
-		p, _ := CompileTree(tree, core.Text{Value: text}, Scope{}, "")
+		p, _ := CompileTree(tree, source.Text{Value: text}, Scope{}, "")
 		if p == nil {
 			return // an invalid pattern
 		}
@@ -56,7 +58,7 @@ func FuzzEval(f *testing.F) {
 		values := p.Explain(env.Bind(p))
 		if r, ok := p.Replay(); ok {
 			if got, known := r.Test(overJSON(t, values)); known && got != p.Test(env.Bind(p)) {
-				t.Fatalf("%q on %s: replayed as %t", text, core.JSON(values), got)
+				t.Fatalf("%q on %s: replayed as %t", text, value.JSON(values), got)
 			}
 		}
 		p.ConstantFindings()

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // naive evaluates a tree by walking it in the simplest way: it converts values to plain
@@ -15,7 +16,7 @@ import (
 // for the compiled form.
 type naive struct {
 	env   MapEnv
-	state *core.Object // plain
+	state *value.Object // plain
 }
 
 func newNaive(env MapEnv) *naive {
@@ -24,10 +25,10 @@ func newNaive(env MapEnv) *naive {
 	return &naive{env: env, state: plainObject(env.State)}
 }
 
-func plainObject(o *core.Object) *core.Object {
-	out := core.NewObject(o.Len())
+func plainObject(o *value.Object) *value.Object {
+	out := value.NewObject(o.Len())
 	for k, v := range o.All() {
-		if c, err := core.Canonical(v); err == nil {
+		if c, err := value.Canonical(v); err == nil {
 			out.Set(k, c)
 		}
 	}
@@ -74,7 +75,7 @@ func naiveTruth(v any) bool {
 	case float64:
 		return v != 0
 	}
-	return !core.IsMissing(v)
+	return !value.IsMissing(v)
 }
 
 func (e *naive) path(p *Path) any {
@@ -88,10 +89,10 @@ func (e *naive) path(p *Path) any {
 	case RootItem:
 		v = e.env.Item
 		if v == nil && e.env.Index == 0 {
-			v = core.Missing
+			v = value.Missing
 		}
 	case RootIndex:
-		v = core.Missing
+		v = value.Missing
 		if i, ok := e.env.Index.Get(); ok {
 			v = int64(i)
 		}
@@ -100,7 +101,7 @@ func (e *naive) path(p *Path) any {
 	default:
 		var ok bool
 		if v, ok = e.env.Extras[p.Root]; !ok {
-			v = core.Missing
+			v = value.Missing
 		}
 	}
 	for _, s := range steps {
@@ -111,30 +112,30 @@ func (e *naive) path(p *Path) any {
 
 func (e *naive) node(steps []Step) any {
 	if e.env.Nodes == nil {
-		return core.Missing
+		return value.Missing
 	}
 	status, output, ok := e.env.Nodes(steps[0].Name)
 	switch {
 	case !ok || steps[1].Name == "status" && status == core.StatusNone:
-		return core.Missing
+		return value.Missing
 	case steps[1].Name == "status":
 		return status.String()
 	}
 	return output
 }
 
-func find(o *core.Object, name string) any {
+func find(o *value.Object, name string) any {
 	for k, v := range o.All() {
 		if k == name {
 			return v
 		}
 	}
-	return core.Missing
+	return value.Missing
 }
 
 func naiveStep(v any, s Step) any {
 	switch v := v.(type) {
-	case *core.Object:
+	case *value.Object:
 		if !s.IsIndex {
 			return find(v, s.Name)
 		}
@@ -145,7 +146,7 @@ func naiveStep(v any, s Step) any {
 			}
 		}
 	}
-	return core.Missing
+	return value.Missing
 }
 
 func (e *naive) binary(op Op, x, y any) any {
@@ -153,7 +154,7 @@ func (e *naive) binary(op Op, x, y any) any {
 	case Equal:
 		return naiveEqual(x, y)
 	case NotEqual:
-		return !(core.IsMissing(x) && core.IsMissing(y)) && !naiveEqual(x, y)
+		return !(value.IsMissing(x) && value.IsMissing(y)) && !naiveEqual(x, y)
 	case In:
 		return naiveHolds(y, x)
 	case Contains:
@@ -168,10 +169,10 @@ func (e *naive) binary(op Op, x, y any) any {
 }
 
 func naiveEqual(x, y any) bool {
-	if core.IsMissing(x) || core.IsMissing(y) {
+	if value.IsMissing(x) || value.IsMissing(y) {
 		return false
 	}
-	return core.Equal(x, y)
+	return value.Equal(x, y)
 }
 
 func naiveHolds(container, e any) bool {
@@ -185,9 +186,9 @@ func naiveHolds(container, e any) bool {
 	case string:
 		s, ok := e.(string)
 		return ok && strings.Contains(c, s)
-	case *core.Object:
+	case *value.Object:
 		s, ok := e.(string)
-		return ok && !core.IsMissing(find(c, s))
+		return ok && !value.IsMissing(find(c, s))
 	}
 	return false
 }
@@ -230,7 +231,7 @@ func naiveOrder(op Op, x, y any) bool {
 func naiveArithmetic(op Op, x, y any) any {
 	p, q := rational(x), rational(y)
 	if p == nil || q == nil {
-		return core.Missing
+		return value.Missing
 	}
 	if _, ok := x.(int64); ok {
 		if _, ok := y.(int64); ok {
@@ -247,7 +248,7 @@ func naiveArithmetic(op Op, x, y any) any {
 		return finite(a * b)
 	case Divide:
 		if b == 0 {
-			return core.Missing
+			return value.Missing
 		}
 		return finite(a / b)
 	}
@@ -263,7 +264,7 @@ func naiveFloat(v any) float64 {
 
 func finite(f float64) any {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return core.Missing
+		return value.Missing
 	}
 	return f
 }
@@ -279,7 +280,7 @@ func naiveWhole(op Op, p, q *big.Rat) any {
 		r.Mul(p, q)
 	case Divide, Remainder:
 		if q.Sign() == 0 {
-			return core.Missing
+			return value.Missing
 		}
 		r.Quo(p, q)
 		if op == Remainder {
@@ -291,7 +292,7 @@ func naiveWhole(op Op, p, q *big.Rat) any {
 		}
 	}
 	if !r.Num().IsInt64() {
-		return core.Missing
+		return value.Missing
 	}
 	return r.Num().Int64()
 }
@@ -307,21 +308,21 @@ func naiveCall(f Func, args []any) any {
 		return int64(len([]rune(s)))
 	case FuncLower, FuncUpper, FuncTrim:
 		if !isText {
-			return core.Missing
+			return value.Missing
 		}
 		return map[Func]func(string) string{FuncLower: strings.ToLower, FuncUpper: strings.ToUpper, FuncTrim: strings.TrimSpace}[f](s)
 	case FuncNumber:
 		return naiveNumber(x)
 	case FuncString:
-		if isText || core.IsMissing(x) {
+		if isText || value.IsMissing(x) {
 			return x
 		}
-		return core.JSON(x)
+		return value.JSON(x)
 	case FuncAbs:
 		if r := rational(x); r != nil && r.Sign() < 0 {
 			return naiveArithmetic(Subtract, int64(0), x)
 		} else if r == nil {
-			return core.Missing
+			return value.Missing
 		}
 		if f, ok := x.(float64); ok {
 			return math.Abs(f) // -0.0
@@ -335,7 +336,7 @@ func naiveCall(f Func, args []any) any {
 		return naiveConcat(args)
 	case FuncCoalesce:
 		for _, a := range args {
-			if x = a; a != nil && !core.IsMissing(a) {
+			if x = a; a != nil && !value.IsMissing(a) {
 				break
 			}
 		}
@@ -348,19 +349,19 @@ func naiveCall(f Func, args []any) any {
 func naiveString(f Func, args []any) any {
 	s, ok := args[0].(string)
 	if !ok {
-		return core.Missing
+		return value.Missing
 	}
 	if f == FuncSubstr {
 		return naiveSubstr(s, args[1:])
 	}
 	a, ok := args[1].(string)
 	if !ok {
-		return core.Missing
+		return value.Missing
 	}
 	if f == FuncReplace {
 		by, ok := args[2].(string)
 		if !ok {
-			return core.Missing
+			return value.Missing
 		}
 		if a == "" {
 			return s
@@ -369,7 +370,7 @@ func naiveString(f Func, args []any) any {
 	}
 	i := naiveInteger(args[2])
 	if i == nil || a == "" {
-		return core.Missing
+		return value.Missing
 	}
 	parts := strings.Split(s, a)
 	for n, p := range parts {
@@ -377,7 +378,7 @@ func naiveString(f Func, args []any) any {
 			return p
 		}
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // naiveSubstr returns the characters whose indexes are in the range.
@@ -389,7 +390,7 @@ func naiveSubstr(s string, args []any) any {
 	}
 	from := naiveInteger(args[0])
 	if from == nil {
-		return core.Missing
+		return value.Missing
 	}
 	if from.Sign() < 0 {
 		from.Add(from, big.NewInt(int64(len(chars))))
@@ -398,7 +399,7 @@ func naiveSubstr(s string, args []any) any {
 	if len(args) == 2 {
 		length := naiveInteger(args[1])
 		if length == nil || length.Sign() < 0 {
-			return core.Missing
+			return value.Missing
 		}
 		end.Add(from, length)
 	}
@@ -423,13 +424,13 @@ func naiveInteger(v any) *big.Int {
 func naiveConcat(args []any) any {
 	out := ""
 	for _, a := range args {
-		if a == nil || core.IsMissing(a) {
-			return core.Missing
+		if a == nil || value.IsMissing(a) {
+			return value.Missing
 		}
 		if s, ok := a.(string); ok {
 			out += s
 		} else {
-			out += core.JSON(a)
+			out += value.JSON(a)
 		}
 	}
 	return out
@@ -444,11 +445,11 @@ func naiveNumber(x any) any {
 	s, _ := x.(string)
 	m := numeral.FindStringSubmatch(s)
 	if m == nil {
-		return core.Missing
+		return value.Missing
 	}
-	v, err := core.ParseNumber(m[1])
+	v, err := value.ParseNumber(m[1])
 	if err != nil {
-		return core.Missing
+		return value.Missing
 	}
 	return v
 }
@@ -457,7 +458,7 @@ func naiveRound(x any) any {
 	f, ok := x.(float64)
 	if !ok {
 		if rational(x) == nil {
-			return core.Missing
+			return value.Missing
 		}
 		return x
 	}
@@ -467,7 +468,7 @@ func naiveRound(x any) any {
 	}
 	i, _ := big.NewFloat(whole).Int(nil)
 	if !i.IsInt64() {
-		return core.Missing
+		return value.Missing
 	}
 	return i.Int64()
 }
@@ -481,18 +482,18 @@ func naiveReduce(f Func, args []any) any {
 			all = append(all, a)
 		}
 	}
-	var out any = core.Missing
+	var out any = value.Missing
 	if f == FuncSum {
 		out = int64(0)
 	}
 	for i, v := range all {
 		switch {
 		case rational(v) == nil:
-			return core.Missing
+			return value.Missing
 		case i == 0:
 			out = v
 		case f == FuncSum:
-			if out = naiveArithmetic(Add, out, v); core.IsMissing(out) {
+			if out = naiveArithmetic(Add, out, v); value.IsMissing(out) {
 				return out
 			}
 		case f == FuncMin && naiveOrder(Less, v, out), f == FuncMax && naiveOrder(Greater, v, out):

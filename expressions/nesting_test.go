@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // The nesting depth is limited, the length of a flat chain is not.
@@ -27,8 +27,8 @@ func TestNesting(t *testing.T) {
 		{"one more", repeat("1 + (", 201) + "1" + repeat(")", 201), false},
 		{"too many parts", "1" + repeat(" + 1", 5000), false},
 	} {
-		p, ds := Compile(core.Text{Value: tt.text}, Scope{}, "")
-		if (p != nil) != tt.want || p == nil && !ds.Has(core.CodeLimit) {
+		p, ds := Compile(source.Text{Value: tt.text}, Scope{}, "")
+		if (p != nil) != tt.want || p == nil && !ds.Has(source.CodeLimit) {
 			t.Errorf("%s: got %v, want %v: %v", tt.name, p != nil, tt.want, ds)
 		}
 		if p != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // number is an int64, a finite float64 or no number, in two words. It is passed in
@@ -60,9 +60,9 @@ func compareNumbers(a, b number) int {
 	case a.kind == wholeNumber && b.kind == wholeNumber:
 		return cmp.Compare(a.int(), b.int())
 	case a.kind == wholeNumber:
-		return core.CompareIntFloat(a.int(), b.float())
+		return value.CompareIntFloat(a.int(), b.float())
 	case b.kind == wholeNumber:
-		return -core.CompareIntFloat(b.int(), a.float())
+		return -value.CompareIntFloat(b.int(), a.float())
 	}
 	return cmp.Compare(a.float(), b.float())
 }

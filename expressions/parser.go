@@ -5,7 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Parse parses an expression. The error is a *SyntaxError.
@@ -17,7 +18,7 @@ func ParseFilter(src string) (*Tree, error) { return parse(src, true) }
 
 func parse(src string, filter bool) (*Tree, error) {
 	if len(src) > MaxLength {
-		return nil, &SyntaxError{Offset: MaxLength, Code: core.CodeLimit,
+		return nil, &SyntaxError{Offset: MaxLength, Code: source.CodeLimit,
 			Message: fmt.Sprintf("the expression is longer than %d bytes", MaxLength)}
 	}
 	if i := invalidUTF8(src); i >= 0 {
@@ -82,7 +83,7 @@ func (p *parser) failName(offset int, message, hint string) Node {
 	first := p.err == nil
 	p.fail(offset, message, hint)
 	if first {
-		p.err.Code = core.CodeExprName
+		p.err.Code = source.CodeExprName
 	}
 	return dummy
 }
@@ -249,7 +250,7 @@ func (p *parser) literal(from int, v any) Node {
 }
 
 func (p *parser) number(from int) Node {
-	v, err := core.ParseNumber(p.src[from:p.tok.end])
+	v, err := value.ParseNumber(p.src[from:p.tok.end])
 	if err != nil {
 		return p.fail(from, err.Error(), "")
 	}
@@ -304,7 +305,7 @@ func (p *parser) name() Node {
 		return p.unknownWord(word, from, known)
 	}
 	if !known {
-		return p.failName(from, "unknown function "+quoteCode(word), core.DidYouMean(word, FuncNames()))
+		return p.failName(from, "unknown function "+quoteCode(word), source.DidYouMean(word, FuncNames()))
 	}
 	return p.call(f, from)
 }

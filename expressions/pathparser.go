@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // path parses a root and its steps. White space is allowed only inside brackets.
@@ -49,7 +49,7 @@ func (p *parser) stepsAhead() int {
 }
 
 func (p *parser) unknownRoot(text string) Node {
-	hint := core.DidYouMean(text, rootNames[1:])
+	hint := source.DidYouMean(text, rootNames[1:])
 	if hint == "" {
 		hint = "write $." + text[1:] + " for a field"
 	}

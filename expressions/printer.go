@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // String returns the expression in its canonical form: one space around operators,
@@ -85,7 +85,7 @@ func appendLiteral(b []byte, v any) []byte {
 	if s, ok := v.(string); ok {
 		return appendText(b, s)
 	}
-	b, _ = core.AppendJSON(b, v) // a literal always has a JSON form
+	b, _ = value.AppendJSON(b, v) // a literal always has a JSON form
 	return b
 }
 

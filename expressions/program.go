@@ -3,15 +3,16 @@ package expressions
 import (
 	"fmt"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Program is a compiled expression. It is immutable and safe for concurrent use.
 type Program struct {
 	tree    *Tree
-	src     core.Text
+	src     source.Text
 	subject string
-	kind    core.TypeKind
+	kind    value.TypeKind
 	refs    []ref
 
 	code code
@@ -23,7 +24,7 @@ type Program struct {
 	nodes []string // the ids passed to Env.Node, by index
 }
 
-// Value evaluates the expression. It returns core.Missing if there is no value. The
+// Value evaluates the expression. It returns value.Missing if there is no value. The
 // result is shared with the Env and must not be changed. Reading a path does not
 // allocate; a computed number or string is boxed.
 func (p *Program) Value(env Env) any { return p.code.eval(env) }
@@ -46,12 +47,12 @@ func (p *Program) Boxed(env Env, b Boxer) any {
 		case floatNumber:
 			return b.Float(n.float())
 		}
-		return core.Missing
+		return value.Missing
 	case c.str != nil:
 		if s, ok := c.str(env); ok {
 			return b.Text(s)
 		}
-		return core.Missing
+		return value.Missing
 	}
 	return p.code.eval(env)
 }
@@ -65,14 +66,14 @@ func (p *Program) Test(env Env) bool { return p.test(env) }
 func (p *Program) Source() string { return p.src.Value }
 
 // Place returns the position in the document of a byte offset in the source.
-func (p *Program) Place(offset int) core.Position { return core.Inside(p.src, offset) }
+func (p *Program) Place(offset int) source.Position { return source.Inside(p.src, offset) }
 
 // Tree returns the syntax tree of the expression.
 func (p *Program) Tree() *Tree { return p.tree }
 
 // Type returns the type of the value, or AnyType if it is not known. A value of a known
 // type may still be null or missing.
-func (p *Program) Type() core.TypeKind { return p.kind }
+func (p *Program) Type() value.TypeKind { return p.kind }
 
 // Fields returns the state fields the expression reads, each once, in order of first
 // use.
@@ -125,22 +126,22 @@ func (p *Program) Constant() (value any, ok bool) { return p.code.konst, p.code.
 
 // Explain returns what the expression reads: each path with its value in env. If only
 // the length of a path is used, the key is length(path); for a Clause, the key is
-// Clause.Key. A missing value is core.Missing, which JSON encodes as null.
-func (p *Program) Explain(env Env) *core.Object {
-	out := core.NewObject(len(p.refs))
+// Clause.Key. A missing value is value.Missing, which JSON encodes as null.
+func (p *Program) Explain(env Env) *value.Object {
+	out := value.NewObject(len(p.refs))
 	p.explain(p.tree.root, env, out)
 	return out
 }
 
-func (p *Program) explain(n Node, env Env, out *core.Object) {
+func (p *Program) explain(n Node, env Env, out *value.Object) {
 	switch n := n.(type) {
 	case *Path:
 		out.Set(Print(n), explained(p.refs[n.index].get(env)))
 		return
 	case *Clause:
-		v := core.Missing
+		v := value.Missing
 		for _, path := range n.Paths {
-			if core.IsMissing(v) {
+			if value.IsMissing(v) {
 				v = p.refs[path.index].get(env)
 			}
 		}
@@ -169,13 +170,13 @@ func explained(v any) any {
 // always false, or if a part of it is and could be removed. The check is based on
 // constants, declared types and enums; it does not know the values of the state.
 // Compile does not report this because an expression may also be used as a value.
-func (p *Program) ConstantFindings() core.Diagnostics {
-	var ds core.Diagnostics
+func (p *Program) ConstantFindings() source.Diagnostics {
+	var ds source.Diagnostics
 	p.constants(&ds, p.tree.root)
 	return ds
 }
 
-func (p *Program) constants(ds *core.Diagnostics, n Node) {
+func (p *Program) constants(ds *source.Diagnostics, n Node) {
 	for _, f := range p.verdicts {
 		if f.node != n {
 			continue
@@ -184,7 +185,7 @@ func (p *Program) constants(ds *core.Diagnostics, n Node) {
 		if n != p.tree.root {
 			what = quoteCode(Print(n))
 		}
-		ds.Warnf(core.CodeExprConstant, core.Inside(p.src, n.Start()), "%s",
+		ds.Warnf(source.CodeExprConstant, source.Inside(p.src, n.Start()), "%s",
 			about(p.subject, fmt.Sprintf("%s is always %t", what, f.verdict == alwaysTrue))).WithHint("%s", f.hint)
 		return
 	}

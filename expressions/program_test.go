@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // makesString reports whether an expression calls a function that creates a string. Only
@@ -26,7 +28,7 @@ func makesString(n Node) bool {
 func TestTestAllocatesNothing(t *testing.T) {
 	checked := 0
 	for _, c := range corpus(t) {
-		p, _ := Compile(core.Text{Value: c.text}, c.scope, "")
+		p, _ := Compile(source.Text{Value: c.text}, c.scope, "")
 		if p == nil || makesString(p.Tree().Root()) {
 			continue
 		}
@@ -51,7 +53,7 @@ func TestTestAllocatesNothing(t *testing.T) {
 }
 
 func TestValueOfAPathAllocatesNothing(t *testing.T) {
-	env := MapEnv{State: core.ObjectOf("a", core.ObjectOf("b", []any{int64(1), "x"}), "n", int64(1000)),
+	env := MapEnv{State: value.ObjectOf("a", value.ObjectOf("b", []any{int64(1), "x"}), "n", int64(1000)),
 		Nodes: func(string) (core.Status, any, bool) { return core.Fail, int64(7000), true }}
 	for _, text := range []string{`$.a`, `$.n`, `$.a.b[1]`, `$.none`, `$nodes.x.status`, `$nodes.x.output`} {
 		p := MustCompile(text, Scope{})
@@ -65,7 +67,7 @@ func TestValueOfAPathAllocatesNothing(t *testing.T) {
 // Values of Go scalar types and the length of a Go slice are read in place.
 func TestGoValuesAreReadInPlace(t *testing.T) {
 	type score float64
-	env := MapEnv{State: core.ObjectOf("i", 1000, "u", uint16(3), "s", score(0.7), "l", testLevel("high"), "b", testFlag(true),
+	env := MapEnv{State: value.ObjectOf("i", 1000, "u", uint16(3), "s", score(0.7), "l", testLevel("high"), "b", testFlag(true),
 		"rows", make([]testOrder, 5))}
 	for _, text := range []string{`$.i > 999 && $.u == 3 && $.s > 0.5 && $.l == "high" && $.b`, `length($.rows) > 4`, `$.i + $.u == 1003`, `!!$.rows`} {
 		p := MustCompile(text, Scope{})
@@ -87,11 +89,11 @@ func typedScope() Scope {
 	return Scope{
 		Fields: &testSchema{
 			names: []string{"a", "n", "level", "list", "flag", "s"},
-			types: []*core.Type{nil, {Kind: core.IntegerType}, {Kind: core.StringType, Enum: []any{"low", "high"}}, {Kind: core.ArrayType}, {Kind: core.BooleanType}, {Kind: core.StringType}},
+			types: []*value.Type{nil, {Kind: value.IntegerType}, {Kind: value.StringType, Enum: []any{"low", "high"}}, {Kind: value.ArrayType}, {Kind: value.BooleanType}, {Kind: value.StringType}},
 		},
 		Roots:  RootNodes | RootItem | RootIndex | RootInput,
 		Nodes:  []string{"fetch", "build"},
-		Inputs: []core.InputDecl{{Name: core.Text{Value: "limit"}, Type: &core.Type{Kind: core.IntegerType}}},
+		Inputs: []core.InputDecl{{Name: source.Text{Value: "limit"}, Type: &value.Type{Kind: value.IntegerType}}},
 	}
 }
 
@@ -116,12 +118,12 @@ func TestProgramTellsWhatItReads(t *testing.T) {
 }
 
 func TestTypesAndConstants(t *testing.T) {
-	for text, want := range map[string]core.TypeKind{
-		`$.a`: core.AnyType, `$.n`: core.IntegerType, `$.s`: core.StringType, `$.list`: core.ArrayType,
-		`$.n + 1`: core.IntegerType, `$.n / 2`: core.NumberType, `$.n * 0.5`: core.NumberType, `$.n > 1`: core.BooleanType,
-		`!$.a`: core.BooleanType, `length($.a)`: core.IntegerType, `lower($.s)`: core.StringType, `sum($.list)`: core.NumberType,
-		`max($.n, 1)`: core.IntegerType, `round(1.5)`: core.IntegerType, `$index`: core.IntegerType, `$input.limit`: core.IntegerType,
-		`$nodes.build.status`: core.StringType, `$nodes.build.output`: core.AnyType, `number($.s)`: core.NumberType, `null`: core.NullType,
+	for text, want := range map[string]value.TypeKind{
+		`$.a`: value.AnyType, `$.n`: value.IntegerType, `$.s`: value.StringType, `$.list`: value.ArrayType,
+		`$.n + 1`: value.IntegerType, `$.n / 2`: value.NumberType, `$.n * 0.5`: value.NumberType, `$.n > 1`: value.BooleanType,
+		`!$.a`: value.BooleanType, `length($.a)`: value.IntegerType, `lower($.s)`: value.StringType, `sum($.list)`: value.NumberType,
+		`max($.n, 1)`: value.IntegerType, `round(1.5)`: value.IntegerType, `$index`: value.IntegerType, `$input.limit`: value.IntegerType,
+		`$nodes.build.status`: value.StringType, `$nodes.build.output`: value.AnyType, `number($.s)`: value.NumberType, `null`: value.NullType,
 	} {
 		if got := MustCompile(text, typedScope()).Type(); got != want {
 			t.Errorf("%s: type %s, want %s", text, got, want)
@@ -171,7 +173,7 @@ func TestConstantFindings(t *testing.T) {
 		`$.flag == true && $.a`:        ``,
 	} {
 		scope := typedScope()
-		p, ds := Compile(core.At(text, core.Position{Line: 1, Column: 1}), scope, "")
+		p, ds := Compile(source.At(text, source.Position{Line: 1, Column: 1}), scope, "")
 		if p == nil {
 			if want != "" {
 				t.Errorf("%s: %v", text, ds)
@@ -184,7 +186,7 @@ func TestConstantFindings(t *testing.T) {
 			if d.Hint != "" {
 				s += " (" + d.Hint + ")"
 			}
-			if d.Severity != core.Warning || d.Code != core.CodeExprConstant {
+			if d.Severity != source.Warning || d.Code != source.CodeExprConstant {
 				t.Errorf("%s: %v", text, d)
 			}
 			got = append(got, s)
@@ -198,39 +200,39 @@ func TestConstantFindings(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	env := MapEnv{
-		State: core.ObjectOf("risk", 0.4, "findings", []any{int64(1), int64(2)}, "order", testOrder{K: "v"}, "nil", nil),
-		Item:  core.ObjectOf("id", int64(7)),
-		Nodes: nodesOf(core.ObjectOf("build", core.ObjectOf("status", "fail"))),
+		State: value.ObjectOf("risk", 0.4, "findings", []any{int64(1), int64(2)}, "order", testOrder{K: "v"}, "nil", nil),
+		Item:  value.ObjectOf("id", int64(7)),
+		Nodes: nodesOf(value.ObjectOf("build", value.ObjectOf("status", "fail"))),
 	}
 	p := MustCompile(`length($.findings) > 0 && !($.risk + 1 > 0.5) || $item['id'] == 1 || $nodes.build.status == "x" || $.none || $.risk || $.nil || $.order.k in "v"`, Scope{})
 	want := `{"length($.findings)":2,"$.risk":0.4,"$item.id":7,"$nodes.build.status":"fail","$.none":null,"$.nil":null,"$.order.k":"v"}`
 	got := p.Explain(env.Bind(p))
-	if core.JSON(got) != want {
-		t.Errorf("got  %s\nwant %s", core.JSON(got), want)
+	if value.JSON(got) != want {
+		t.Errorf("got  %s\nwant %s", value.JSON(got), want)
 	}
-	if v, _ := got.Get("$.none"); !core.IsMissing(v) {
+	if v, _ := got.Get("$.none"); !value.IsMissing(v) {
 		t.Errorf("a missing value is explained as %v", v)
 	}
-	if v, _ := MustCompile(`$.order`, Scope{}).Explain(env.Bind(MustCompile(`$.order`, Scope{}))).Get("$.order"); core.TypeName(v) != "object" {
+	if v, _ := MustCompile(`$.order`, Scope{}).Explain(env.Bind(MustCompile(`$.order`, Scope{}))).Get("$.order"); value.TypeName(v) != "object" {
 		t.Errorf("a value of a Go type is explained as %T", v)
 	}
 }
 
 func TestSubjectsAndPositions(t *testing.T) {
-	src := core.At("$.n > 1 &&\n  $.nn > 1", core.Position{File: "flow.yaml", Line: 10, Column: 15})
+	src := source.At("$.n > 1 &&\n  $.nn > 1", source.Position{File: "flow.yaml", Line: 10, Column: 15})
 	_, ds := Compile(src, typedScope(), "edge build -> test: when")
 	if want := `flow.yaml:11:19: error: edge build -> test: when: unknown field "nn" (did you mean "n"?) [EXPR_NAME]`; ds.Error() != want {
 		t.Errorf("got  %s\nwant %s", ds.Error(), want)
 	}
-	_, ds = Compile(core.At("$.n >", core.Position{File: "flow.yaml", Line: 3, Column: 7}), typedScope(), "loop l: until")
+	_, ds = Compile(source.At("$.n >", source.Position{File: "flow.yaml", Line: 3, Column: 7}), typedScope(), "loop l: until")
 	if want := `flow.yaml:3:12: error: loop l: until: expected a value at the end [EXPR_SYNTAX]`; ds.Error() != want {
 		t.Errorf("got  %s\nwant %s", ds.Error(), want)
 	}
-	_, ds = Compile(core.Text{Value: "$.n == 1 && $.zzz"}, typedScope(), "")
+	_, ds = Compile(source.Text{Value: "$.n == 1 && $.zzz"}, typedScope(), "")
 	if want := `error: unknown field "zzz" [EXPR_NAME]`; ds.Error() != want {
 		t.Errorf("got  %s\nwant %s", ds.Error(), want)
 	}
-	_, ds = Compile(core.Text{Value: `$.x + $.y > "a" && $nodes.z.status`}, typedScope(), "")
+	_, ds = Compile(source.Text{Value: `$.x + $.y > "a" && $nodes.z.status`}, typedScope(), "")
 	if len(ds) != 4 {
 		t.Errorf("all findings are reported together, got %v", ds)
 	}
@@ -245,7 +247,7 @@ func TestRootsOfAScope(t *testing.T) {
 		{`$item`, Scope{}, true},
 		{`$.a && $item`, Scope{Roots: RootItem}, true},
 		{`$index`, Scope{Roots: RootItem}, false},
-		{`$.a`, Scope{Fields: &testSchema{names: []string{"a"}, types: []*core.Type{nil}}}, true},
+		{`$.a`, Scope{Fields: &testSchema{names: []string{"a"}, types: []*value.Type{nil}}}, true},
 		{`$item`, Scope{Fields: &testSchema{}}, false},
 		{`$input.any`, Scope{Fields: &testSchema{}, Roots: RootInput}, true},
 		{`$input.any`, Scope{Fields: &testSchema{}, Roots: RootInput, Inputs: []core.InputDecl{}}, false},
@@ -254,8 +256,8 @@ func TestRootsOfAScope(t *testing.T) {
 		{`preferred_label == "No"`, Scope{Fields: &testSchema{}, Roots: RootPreferredLabel}, true},
 		{`preferred_label == "No"`, Scope{Fields: &testSchema{}, Roots: RootOutcome}, false},
 	} {
-		p, ds := Compile(core.Text{Value: c.text}, c.scope, "")
-		if (p != nil) != c.ok || !c.ok && !ds.Has(core.CodeExprName) {
+		p, ds := Compile(source.Text{Value: c.text}, c.scope, "")
+		if (p != nil) != c.ok || !c.ok && !ds.Has(source.CodeExprName) {
 			t.Errorf("%s: %v", c.text, ds)
 		}
 	}
@@ -274,7 +276,7 @@ func (s *indexed) Index(name string) (int, bool) {
 }
 
 func TestSlotsOfASchema(t *testing.T) {
-	s := &indexed{testSchema: testSchema{names: []string{"x", "y"}, types: []*core.Type{nil, nil}}}
+	s := &indexed{testSchema: testSchema{names: []string{"x", "y"}, types: []*value.Type{nil, nil}}}
 	if p := MustCompile(`$.y + 1`, Scope{Fields: s}); s.asked != 1 || p.FieldSlots()[0] != 1 {
 		t.Errorf("asked %d times, slot %d", s.asked, p.FieldSlots()[0])
 	}
@@ -287,7 +289,7 @@ func TestSlotsOfASchema(t *testing.T) {
 
 func TestHintsOfRoots(t *testing.T) {
 	for text, words := range map[string]string{`$item`: "for_each", `$loop`: "loop bodies", `$visits`: "walk mode", `$input.a`: "does not exist here [EXPR_NAME]"} {
-		if _, ds := Compile(core.Text{Value: text}, Scope{Fields: &testSchema{}}, ""); !strings.Contains(ds.Error(), words) {
+		if _, ds := Compile(source.Text{Value: text}, Scope{Fields: &testSchema{}}, ""); !strings.Contains(ds.Error(), words) {
 			t.Errorf("%s: %v", text, ds)
 		}
 	}
@@ -305,12 +307,12 @@ func TestHintsOfRoots(t *testing.T) {
 
 func TestForInput(t *testing.T) {
 	shared := core.Shared{
-		View:   core.NewView([]string{"a", "b"}, []any{int64(1), core.Missing}),
+		View:   core.NewView([]string{"a", "b"}, []any{int64(1), value.Missing}),
 		Extra:  core.NewView([]string{"c"}, []any{int64(3)}),
 		Item:   "x",
 		Index:  core.Nth(4),
-		Inputs: core.ObjectOf("limit", int64(9)),
-		Nodes:  nodesOf(core.ObjectOf("build", core.ObjectOf("status", "skipped"))),
+		Inputs: value.ObjectOf("limit", int64(9)),
+		Nodes:  nodesOf(value.ObjectOf("build", value.ObjectOf("status", "skipped"))),
 	}
 	for text, want := range map[string]string{
 		`$.a + $.c`: "4", `$.b`: "missing", `$.d`: "missing", `$item`: `"x"`, `$index`: "4", `$input.limit`: "9", `$input.no`: "missing",
@@ -329,7 +331,7 @@ func TestForInput(t *testing.T) {
 
 func TestProgramsAreSafeForConcurrentUse(t *testing.T) {
 	p := MustCompile(`$.s matches "^a" && sum($.list) > 2 && $.s contains lower("B")`, Scope{})
-	env := MapEnv{State: core.ObjectOf("s", "abc", "list", []any{int64(1), int64(2)})}.Bind(p)
+	env := MapEnv{State: value.ObjectOf("s", "abc", "list", []any{int64(1), int64(2)})}.Bind(p)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -357,7 +359,7 @@ func TestMustCompilePanicsOnAnError(t *testing.T) {
 // A value without a JSON form is missing. Before this test, a uint64 beyond int64 was
 // true as a condition and missing everywhere else.
 func TestWhatHasNoJSONFormIsMissing(t *testing.T) {
-	env := MapEnv{State: core.ObjectOf("huge", uint64(math.MaxUint64), "nan", math.NaN(), "inf", testScore(math.Inf(1)), "f", func() {})}
+	env := MapEnv{State: value.ObjectOf("huge", uint64(math.MaxUint64), "nan", math.NaN(), "inf", testScore(math.Inf(1)), "f", func() {})}
 	for _, name := range env.State.Keys() {
 		for text, want := range map[string]bool{`$.x`: false, `!$.x`: true, `$.x == $.x`: false, `$.x != $.x`: false, `$.x != 1`: true,
 			`$.x != $.none`: false, `$.x + 1 == $.x + 1`: false, `string($.x) == ""`: false, `$.x > 0 || $.x <= 0`: false} {
@@ -374,11 +376,11 @@ func TestWhatHasNoJSONFormIsMissing(t *testing.T) {
 func TestScopeFindsNodesItself(t *testing.T) {
 	scope := typedScope()
 	scope.NodeSlot = func(id string) (int, bool) { return 1, id == "build" }
-	p, ds := Compile(core.Text{Value: `$nodes.build.status`}, scope, "")
+	p, ds := Compile(source.Text{Value: `$nodes.build.status`}, scope, "")
 	if p == nil || !slices.Equal(p.Nodes(), []int{1}) {
 		t.Errorf("got %v, %v", p, ds)
 	}
-	if _, ds = Compile(core.Text{Value: `$nodes.biuld.status`}, scope, ""); !ds.Has(core.CodeExprName) || !strings.Contains(ds.Error(), `did you mean "build"?`) {
+	if _, ds = Compile(source.Text{Value: `$nodes.biuld.status`}, scope, ""); !ds.Has(source.CodeExprName) || !strings.Contains(ds.Error(), `did you mean "build"?`) {
 		t.Errorf("got %v", ds)
 	}
 }

@@ -3,7 +3,7 @@ package expressions
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // quotedName parses a quoted name inside brackets. It supports the escapes of JSON and
@@ -45,13 +45,13 @@ func unquote(s string) (string, bool) {
 		case c == '"':
 			b = append(b, '\\', '"')
 		case c < ' ':
-			b = append(b, core.JSON(string(rune(c)))[1:]...)
+			b = append(b, value.JSON(string(rune(c)))[1:]...)
 			b = b[:len(b)-1]
 		default:
 			b = append(b, c)
 		}
 	}
-	v, err := core.ParseJSON(append(b, '"'))
+	v, err := value.ParseJSON(append(b, '"'))
 	name, ok := v.(string)
 	return name, ok && err == nil
 }

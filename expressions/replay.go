@@ -3,7 +3,8 @@ package expressions
 import (
 	"strconv"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Replay evaluates a condition again using only the values that Explain recorded. It is
@@ -21,7 +22,7 @@ func (p *Program) Replay() (r *Replay, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	r.program, _ = CompileTree(tree, core.Text{Value: tree.src}, Scope{}, "")
+	r.program, _ = CompileTree(tree, source.Text{Value: tree.src}, Scope{}, "")
 	if r.program == nil {
 		return nil, false
 	}
@@ -85,8 +86,8 @@ const maxNulls = 6
 // Test evaluates the condition on values that Explain recorded and that were decoded
 // from JSON. A null in them was either null or missing. known is false if that makes a
 // difference or if a value is not recorded.
-func (r *Replay) Test(values *core.Object) (result, known bool) {
-	state := core.NewObject(len(r.keys))
+func (r *Replay) Test(values *value.Object) (result, known bool) {
+	state := value.NewObject(len(r.keys))
 	var nulls []string
 	for i, key := range r.keys {
 		v, ok := values.Get(key)
@@ -94,7 +95,7 @@ func (r *Replay) Test(values *core.Object) (result, known bool) {
 			return false, false
 		}
 		name := "v" + strconv.Itoa(i)
-		if v == nil || core.IsMissing(v) {
+		if v == nil || value.IsMissing(v) {
 			nulls = append(nulls, name)
 		}
 		state.Set(name, v)
@@ -106,7 +107,7 @@ func (r *Replay) Test(values *core.Object) (result, known bool) {
 		for i, name := range nulls {
 			var v any
 			if combination>>i&1 == 1 {
-				v = core.Missing
+				v = value.Missing
 			}
 			state.Set(name, v)
 		}

@@ -3,18 +3,19 @@ package expressions
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // overJSON returns explained values as they are after a round trip through JSON, as in
 // a log.
-func overJSON(t testing.TB, values *core.Object) *core.Object {
+func overJSON(t testing.TB, values *value.Object) *value.Object {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(core.JSON(values)))
+	v, err := value.ParseJSON([]byte(value.JSON(values)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.(*core.Object)
+	return v.(*value.Object)
 }
 
 // TestReplayOfCorpus checks that whenever the replay of a condition is known, it equals
@@ -22,7 +23,7 @@ func overJSON(t testing.TB, values *core.Object) *core.Object {
 func TestReplayOfCorpus(t *testing.T) {
 	all, known := 0, 0
 	for _, c := range corpus(t) {
-		p, _ := Compile(core.Text{Value: c.text}, Scope{}, "")
+		p, _ := Compile(source.Text{Value: c.text}, Scope{}, "")
 		if p == nil {
 			continue
 		}
@@ -35,7 +36,7 @@ func TestReplayOfCorpus(t *testing.T) {
 		all++
 		got, ok := r.Test(overJSON(t, p.Explain(env)))
 		if want := p.Test(env); ok && got != want {
-			t.Errorf("line %d: %s on %s: %t, want %t", c.line, c.text, core.JSON(p.Explain(env)), got, want)
+			t.Errorf("line %d: %s on %s: %t, want %t", c.line, c.text, value.JSON(p.Explain(env)), got, want)
 		}
 		if ok {
 			known++
@@ -66,11 +67,11 @@ func TestReplay(t *testing.T) {
 		if !ok {
 			t.Fatal(c.text)
 		}
-		v, err := core.ParseJSON([]byte(c.values))
+		v, err := value.ParseJSON([]byte(c.values))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result, known := r.Test(v.(*core.Object)); result != c.result || known != c.known {
+		if result, known := r.Test(v.(*value.Object)); result != c.result || known != c.known {
 			t.Errorf("%s on %s: %t, %t", c.text, c.values, result, known)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Root is a set of the roots that a path can begin with.
@@ -101,7 +102,7 @@ type Scope struct {
 	// Unknown is nil, undeclared names are errors.
 	Unknown func(root Root, name string) bool
 	// ItemType is the type of $item, nil if unknown.
-	ItemType *core.Type
+	ItemType *value.Type
 	// Item describes the columns of $item if it is a row. If all columns are known,
 	// reading any other column is an error, except as an argument of coalesce.
 	// Otherwise, Item.OnRead is called for columns that are read.
@@ -196,7 +197,7 @@ type Open struct {
 }
 
 // FieldType accepts every name. The type is unknown.
-func (o *Open) FieldType(string) (*core.Type, bool) { return nil, true }
+func (o *Open) FieldType(string) (*value.Type, bool) { return nil, true }
 
 // FieldNames returns the names used so far, in the order of their slots.
 func (o *Open) FieldNames() []string { return o.fields }

@@ -3,7 +3,7 @@ package expressions
 import (
 	"fmt"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Tree is the syntax tree of an expression. It is immutable.
@@ -117,7 +117,7 @@ func (t *Tree) enter(n Node, depth int) error {
 		t.steps += len(p.Steps)
 	}
 	if t.nodes+t.steps > MaxNodes {
-		return &SyntaxError{Offset: n.Start(), Code: core.CodeLimit,
+		return &SyntaxError{Offset: n.Start(), Code: source.CodeLimit,
 			Message: fmt.Sprintf("the expression has more than %d parts", MaxNodes)}
 	}
 	if err := malformed(n); err != nil {
@@ -151,7 +151,7 @@ func (t *Tree) enterAll(n Node, depth int) error {
 }
 
 func tooDeep(offset int) *SyntaxError {
-	return &SyntaxError{Offset: offset, Code: core.CodeLimit,
+	return &SyntaxError{Offset: offset, Code: source.CodeLimit,
 		Message: fmt.Sprintf("the expression is nested deeper than %d", MaxDepth)}
 }
 

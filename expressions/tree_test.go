@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // sameTree compares two trees, ignoring source positions.
@@ -13,7 +14,7 @@ func sameTree(a, b Node) bool {
 	switch x := a.(type) {
 	case *Literal:
 		y, ok := b.(*Literal)
-		return ok && core.TypeName(x.Value) == core.TypeName(y.Value) && core.JSON(x.Value) == core.JSON(y.Value)
+		return ok && value.TypeName(x.Value) == value.TypeName(y.Value) && value.JSON(x.Value) == value.JSON(y.Value)
 	case *Path:
 		y, ok := b.(*Path)
 		if !ok || x.Root != y.Root || len(x.Steps) != len(y.Steps) {
@@ -166,7 +167,7 @@ func TestLimits(t *testing.T) {
 				}
 				continue
 			}
-			if !ok || e.Code != core.CodeLimit {
+			if !ok || e.Code != source.CodeLimit {
 				t.Errorf("%s, %d deep: got %v, want a limit", name, n, err)
 			}
 		}
@@ -181,10 +182,10 @@ func TestLimits(t *testing.T) {
 	if err != nil || len(tree.Root().(*Logic).Terms) != 3001 {
 		t.Errorf("a flat chain: %v", err)
 	}
-	if _, err := Parse("1" + strings.Repeat("||1", MaxNodes)); err == nil || err.(*SyntaxError).Code != core.CodeLimit {
+	if _, err := Parse("1" + strings.Repeat("||1", MaxNodes)); err == nil || err.(*SyntaxError).Code != source.CodeLimit {
 		t.Errorf("too many nodes: %v", err)
 	}
-	if _, err := Parse("$" + strings.Repeat(".a", MaxNodes)); err == nil || err.(*SyntaxError).Code != core.CodeLimit {
+	if _, err := Parse("$" + strings.Repeat(".a", MaxNodes)); err == nil || err.(*SyntaxError).Code != source.CodeLimit {
 		t.Errorf("too many steps: %v", err)
 	}
 	if _, err := Parse(strings.Repeat(" ", MaxLength) + "1"); err == nil || err.(*SyntaxError).Offset != MaxLength {

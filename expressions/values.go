@@ -8,30 +8,30 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // The functions in this file accept values of any Go type. They handle the seven plain
 // types first and without allocation, Go scalars by reflection, and all other types
 // through their JSON form.
 
-// canonical returns v as a plain value, or core.Missing if it has no JSON form. The
+// canonical returns v as a plain value, or value.Missing if it has no JSON form. The
 // result is always plain, so functions that call themselves with it terminate.
 func canonical(v any) any {
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
-		return core.Missing
+		return value.Missing
 	}
 	return c
 }
 
-// plain reports whether v has one of the seven plain types or is core.Missing.
+// plain reports whether v has one of the seven plain types or is value.Missing.
 func plain(v any) bool {
 	switch v.(type) {
-	case nil, bool, int64, float64, string, []any, *core.Object:
+	case nil, bool, int64, float64, string, []any, *value.Object:
 		return true
 	}
-	return core.IsMissing(v)
+	return value.IsMissing(v)
 }
 
 // scalar returns the Go scalar in v. ok is false if v is not a scalar or implements
@@ -84,14 +84,14 @@ func truthy(v any) bool {
 		return float(v).truthy()
 	case []any:
 		return true
-	case *core.Object:
+	case *value.Object:
 		return v != nil
 	}
 	return truthyGo(v)
 }
 
 func truthyGo(v any) bool {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return false
 	}
 	if rv, ok := scalar(v); ok {
@@ -114,14 +114,14 @@ func present(v any) bool {
 		return float(f).kind != noNumber
 	}
 	if plain(v) {
-		return !core.IsMissing(v)
+		return !value.IsMissing(v)
 	}
-	return !core.IsMissing(canonical(v))
+	return !value.IsMissing(canonical(v))
 }
 
 // differ implements != for any two values: they are not equal, and at least one of them
 // is present.
-func differ(v, w any) bool { return !core.Equal(v, w) && (present(v) || present(w)) }
+func differ(v, w any) bool { return !value.Equal(v, w) && (present(v) || present(w)) }
 
 // numberOf returns v as a number, or no number if v is of another type.
 func numberOf(v any) number {
@@ -199,12 +199,12 @@ func element(v any, i int64) any {
 			i += int64(len(a))
 		}
 		if i < 0 || i >= int64(len(a)) {
-			return core.Missing
+			return value.Missing
 		}
 		return a[i]
 	}
 	if plain(v) {
-		return core.Missing
+		return value.Missing
 	}
 	if rv, ok := list(v); ok {
 		return elementOf(rv, i)
@@ -219,7 +219,7 @@ func elementOf(rv reflect.Value, i int64) any {
 		i += int64(rv.Len())
 	}
 	if i < 0 || i >= int64(rv.Len()) {
-		return core.Missing
+		return value.Missing
 	}
 	e := rv.Index(int(i))
 	if e.CanAddr() {
@@ -228,38 +228,38 @@ func elementOf(rv reflect.Value, i int64) any {
 	return canonical(e.Interface())
 }
 
-// member returns a member of an object, or core.Missing if there is none.
+// member returns a member of an object, or value.Missing if there is none.
 func member(v any, name string) any {
-	o, ok := v.(*core.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		if plain(v) {
-			return core.Missing
+			return value.Missing
 		}
-		if o, ok = canonical(v).(*core.Object); !ok {
-			return core.Missing
+		if o, ok = canonical(v).(*value.Object); !ok {
+			return value.Missing
 		}
 	}
 	if m, ok := o.Get(name); ok {
 		return m
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // contains reports whether a container contains e: an array an equal element, a string a
 // substring, an object a key.
 func contains(container, e any) bool {
-	if core.IsMissing(e) {
+	if value.IsMissing(e) {
 		return false
 	}
 	switch c := container.(type) {
 	case []any:
 		for _, x := range c {
-			if core.Equal(x, e) {
+			if value.Equal(x, e) {
 				return true
 			}
 		}
 		return false
-	case string, *core.Object:
+	case string, *value.Object:
 		s, ok := stringOf(e)
 		return ok && containsString(c, s)
 	}
@@ -274,7 +274,7 @@ func containsString(container any, s string) bool {
 	switch c := container.(type) {
 	case string:
 		return strings.Contains(c, s)
-	case *core.Object:
+	case *value.Object:
 		_, ok := c.Get(s)
 		return ok
 	case []any:
@@ -331,7 +331,7 @@ func numberIn(s string) number {
 	return floatIf(err == nil, f)
 }
 
-// Member returns a member of an object, or core.Missing if v is not an object or has no
+// Member returns a member of an object, or value.Missing if v is not an object or has no
 // such member, as a step of a path does.
 func Member(v any, name string) any { return member(v, name) }
 
@@ -344,9 +344,9 @@ func toString(v any) (string, bool) {
 		return s, true
 	}
 	v = canonical(v)
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return "", false
 	}
-	b, err := core.AppendJSON(nil, v)
+	b, err := value.AppendJSON(nil, v)
 	return string(b), err == nil
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // malformed returns an error if a node cannot be part of a tree. It rejects nodes that
@@ -98,7 +98,7 @@ func malformedNode(n *Path) *SyntaxError {
 		return nil
 	default:
 		e := syntaxError(steps[1].From, "a node has no "+quoteCode(what), "write .status or .output")
-		e.Code = core.CodeExprName
+		e.Code = source.CodeExprName
 		return e
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"sync"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -34,7 +35,7 @@ type Options struct {
 	// is used; if that is empty too, the name of the workflow with the extension
 	// .progress.json, in the folder of the workflow.
 	File string
-	// Since replaces the saved cursor unless it is core.Missing or nil.
+	// Since replaces the saved cursor unless it is value.Missing or nil.
 	Since any
 	// FullRefresh ignores the progress: the input of the cursor has its default, and
 	// all partitions are processed.
@@ -51,7 +52,7 @@ type Options struct {
 type Session struct {
 	// Inputs are the inputs for the run.
 	Inputs map[string]any
-	// Cursor is the value of the cursor before the run, core.Missing if there is none.
+	// Cursor is the value of the cursor before the run, value.Missing if there is none.
 	// Partitions is the number of partitions to process, and Done the number that
 	// earlier runs have processed.
 	Cursor     any
@@ -98,7 +99,7 @@ func Begin(p *plan.Plan, given map[string]any, o Options) (*Session, error) {
 	if p.Incremental == nil {
 		return nil, ErrNothing
 	}
-	s := &Session{Inputs: maps.Clone(given), Cursor: core.Missing, p: p, path: pathOf(p, o.File), strict: o.Strict, outcome: map[int]bool{}}
+	s := &Session{Inputs: maps.Clone(given), Cursor: value.Missing, p: p, path: pathOf(p, o.File), strict: o.Strict, outcome: map[int]bool{}}
 	if s.Inputs == nil {
 		s.Inputs = map[string]any{}
 	}
@@ -160,18 +161,18 @@ func (s *Session) read() error {
 // space.
 func (s *Session) plain(list []json.RawMessage) error {
 	for i := range list {
-		v, err := core.ParseJSON(list[i])
+		v, err := value.ParseJSON(list[i])
 		if err != nil {
 			return fmt.Errorf("%s is damaged: %w", s.path, err)
 		}
-		list[i] = json.RawMessage(core.JSON(v))
+		list[i] = json.RawMessage(value.JSON(v))
 	}
 	return nil
 }
 
 func (s *Session) cursor(o Options) error {
 	name := s.p.Incremental.Cursor
-	since := o.Since != nil && !core.IsMissing(o.Since)
+	since := o.Since != nil && !value.IsMissing(o.Since)
 	if name == "" {
 		if since {
 			return errors.New("the workflow has no cursor that could begin elsewhere")
@@ -186,7 +187,7 @@ func (s *Session) cursor(o Options) error {
 		s.Inputs[name] = o.Since
 	case given, o.FullRefresh, s.file.Cursor == nil:
 	default:
-		v, err := core.ParseJSON(s.file.Cursor)
+		v, err := value.ParseJSON(s.file.Cursor)
 		if err != nil {
 			return fmt.Errorf("%s is damaged: cursor: %w", s.path, err)
 		}
@@ -222,7 +223,7 @@ func (s *Session) partitions(o Options) error {
 	s.list = []any{}
 	seen := map[string]bool{}
 	for _, v := range all {
-		key := core.JSON(v)
+		key := value.JSON(v)
 		switch {
 		case seen[key]: // a duplicate
 		case o.RetryFailed && !failed[key]:
@@ -248,20 +249,20 @@ func (s *Session) listOf(name string) ([]any, error) {
 	if !ok {
 		return nil, fmt.Errorf("the input %s lists the partitions and has no value", name)
 	}
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return nil, err
 	}
 	list, ok := c.([]any)
 	if !ok {
-		return nil, fmt.Errorf("the input %s lists the partitions: want an array, got %s", name, core.TypeName(c))
+		return nil, fmt.Errorf("the input %s lists the partitions: want an array, got %s", name, value.TypeName(c))
 	}
 	return list, nil
 }
 
 // object returns inputs sorted by name.
-func object(inputs map[string]any) *core.Object {
-	o := core.NewObject(len(inputs))
+func object(inputs map[string]any) *value.Object {
+	o := value.NewObject(len(inputs))
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		o.Set(name, inputs[name])
 	}
@@ -379,11 +380,11 @@ func (s *Session) learnCursor(r *core.Report) error {
 		names, values = append(names, name), append(values, v)
 	}
 	env := expressions.ForInput(core.Shared{View: core.NewView(names, values), Inputs: object(s.Inputs)}, inc.From.SlotNames(), inc.From.NodeNames())
-	v, err := core.Canonical(inc.From.Value(env))
-	if err != nil || v == nil || core.IsMissing(v) {
+	v, err := value.Canonical(inc.From.Value(env))
+	if err != nil || v == nil || value.IsMissing(v) {
 		return nil // the run saw nothing new: keep the old cursor
 	}
-	if s.file.Cursor, err = core.AppendJSON(nil, v); err == nil {
+	if s.file.Cursor, err = value.AppendJSON(nil, v); err == nil {
 		s.Cursor = v
 	}
 	return err
@@ -413,7 +414,7 @@ func (s *Session) learnPartitions(r *core.Report) {
 		if !ended {
 			continue
 		}
-		key := core.JSON(v)
+		key := value.JSON(v)
 		tried[key] = true
 		if ok {
 			next.Done = append(next.Done, json.RawMessage(key))

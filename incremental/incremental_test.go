@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/incremental"
 	"github.com/wavefold/wavefold/nodes/wait"
@@ -54,7 +55,7 @@ func item(i int, failure *core.Failure) core.Event {
 
 // report returns the report of a run in which the given nodes failed.
 func report(status core.RunStatus, newest any, failed ...core.NodeReport) *core.Report {
-	return &core.Report{Status: status, State: core.ObjectOf("newest", newest), Nodes: func() []core.NodeReport { return failed }}
+	return &core.Report{Status: status, State: value.ObjectOf("newest", newest), Nodes: func() []core.NodeReport { return failed }}
 }
 
 func days(list ...any) map[string]any { return map[string]any{"days": list} }
@@ -70,11 +71,11 @@ func TestSessions(t *testing.T) {
 		report  *core.Report
 		file    string // cursor, done, failed
 	}{
-		{given: days("a", core.ObjectOf("d", int64(1)), "c"), inputs: `none ["a",{"d":1},"c"]`,
+		{given: days("a", value.ObjectOf("d", int64(1)), "c"), inputs: `none ["a",{"d":1},"c"]`,
 			events: []core.Event{item(0, nil), item(1, failed), item(2, cancelled)}, report: report(core.RunFailed, int64(7)), file: `none ["a"] [{"d":1}]`},
-		{given: days("a", core.ObjectOf("d", int64(1)), "c"), inputs: `none [{"d":1},"c"]`,
+		{given: days("a", value.ObjectOf("d", int64(1)), "c"), inputs: `none [{"d":1},"c"]`,
 			events: []core.Event{item(0, nil)}, report: report(core.RunCancelled, int64(7)), file: `none ["a",{"d":1}] []`},
-		{given: days("a", core.ObjectOf("d", int64(1)), "c", "c"), inputs: `none ["c"]`,
+		{given: days("a", value.ObjectOf("d", int64(1)), "c", "c"), inputs: `none ["c"]`,
 			events: []core.Event{item(0, failed)}, report: report(core.RunPartial, int64(8), core.NodeReport{ID: "load", Status: core.Fail, Handled: true}), file: `none ["a",{"d":1}] ["c"]`},
 		{given: days(), inputs: `none []`, report: report(core.RunPartial, int64(9007199254740993)), file: `9007199254740993 ["a",{"d":1}] ["c"]`},
 		{given: days("a", "b", "c"), options: incremental.Options{RetryFailed: true}, inputs: `9007199254740993 ["c"]`,
@@ -90,9 +91,9 @@ func TestSessions(t *testing.T) {
 		}
 		since := "none"
 		if v, ok := s.Inputs["since"]; ok {
-			since = core.JSON(v)
+			since = value.JSON(v)
 		}
-		if got := since + " " + core.JSON(s.Inputs["days"]); got != step.inputs {
+		if got := since + " " + value.JSON(s.Inputs["days"]); got != step.inputs {
 			t.Errorf("step %d: inputs %s, want %s", i, got, step.inputs)
 		}
 		for _, e := range step.events {
@@ -176,18 +177,18 @@ func saved(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := core.ParseJSON(data)
+	v, err := value.ParseJSON(data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cursor := "none"
-	if c, ok := v.(*core.Object).Get("cursor"); ok {
-		cursor = core.JSON(c)
+	if c, ok := v.(*value.Object).Get("cursor"); ok {
+		cursor = value.JSON(c)
 	}
-	p, _ := v.(*core.Object).Get("partitions")
-	done, _ := p.(*core.Object).Get("done")
-	failed, _ := p.(*core.Object).Get("failed")
-	return cursor + " " + core.JSON(done) + " " + core.JSON(failed)
+	p, _ := v.(*value.Object).Get("partitions")
+	done, _ := p.(*value.Object).Get("done")
+	failed, _ := p.(*value.Object).Get("failed")
+	return cursor + " " + value.JSON(done) + " " + value.JSON(failed)
 }
 
 func TestBadFiles(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // ballot holds the answers that a model may give: an id of ids, a number from 1 to
@@ -48,7 +49,7 @@ func (b *ballot) read(answer string) reading {
 }
 
 // object reads an answer that has the requested form.
-func (b *ballot) object(o *core.Object) reading {
+func (b *ballot) object(o *value.Object) reading {
 	v, _ := o.Get("choice")
 	out := unusable
 	switch v := v.(type) {
@@ -153,16 +154,16 @@ func Unfenced(answer string) string {
 
 // objectIn returns the object with a choice that an answer consists of or contains, nil if
 // there is none.
-func objectIn(s string) *core.Object {
+func objectIn(s string) *value.Object {
 	from, to := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')
 	if from < 0 || to < from {
 		return nil
 	}
-	v, err := core.ParseJSON([]byte(s[from : to+1]))
+	v, err := value.ParseJSON([]byte(s[from : to+1]))
 	if err != nil {
 		return nil
 	}
-	o, _ := v.(*core.Object)
+	o, _ := v.(*value.Object)
 	if _, ok := o.Get("choice"); !ok && from > 0 {
 		return nil // braces in prose
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // ChoiceRequest asks a model for one of several options.
@@ -24,7 +25,7 @@ type ChoiceRequest struct {
 	Question string
 	// Data is the information that the model bases its choice on; nil if there is none. The
 	// prompt marks it as data that holds no instructions.
-	Data *core.Object
+	Data *value.Object
 	// Options are the options to choose from. Ids may repeat: an answer that names an id
 	// instead of a number selects the first option with that id.
 	Options []Option
@@ -149,11 +150,11 @@ func (b *ballot) schema() *Schema {
 	for i := range len(b.numbers) + 1 {
 		numbers = append(numbers, int64(i))
 	}
-	return &Schema{Name: "choice", Strict: true, Schema: core.ObjectOf(
+	return &Schema{Name: "choice", Strict: true, Schema: value.ObjectOf(
 		"type", "object",
-		"properties", core.ObjectOf(
-			"reason", core.ObjectOf("type", "string"),
-			"choice", core.ObjectOf("type", "integer", "enum", numbers)),
+		"properties", value.ObjectOf(
+			"reason", value.ObjectOf("type", "string"),
+			"choice", value.ObjectOf("type", "integer", "enum", numbers)),
 		"required", []any{"reason", "choice"},
 		"additionalProperties", false)}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Complete calls a model for a node or a decision of a run. It asks the meter of the
@@ -78,10 +79,10 @@ func estimate(m Model, r *Request, res *Response) {
 		}
 	}
 	for _, t := range r.Tools {
-		in += utf8.RuneCountInString(t.Name + t.Description + core.JSON(t.Parameters))
+		in += utf8.RuneCountInString(t.Name + t.Description + value.JSON(t.Parameters))
 	}
 	if r.Schema != nil {
-		in += utf8.RuneCountInString(core.JSON(r.Schema.Schema))
+		in += utf8.RuneCountInString(value.JSON(r.Schema.Schema))
 	}
 	for _, c := range res.Calls {
 		out += utf8.RuneCountInString(c.Name + c.Arguments)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // DataJSON encodes an object as JSON for a model to read, with one member on each line. No
@@ -15,12 +15,12 @@ import (
 // dropping their last elements; the longest parts are cut first, so that short values next
 // to a long one stay whole. A note in place of the missing part gives its size. Equal
 // objects are cut alike.
-func DataJSON(o *core.Object, each, total int) ([]byte, error) {
+func DataJSON(o *value.Object, each, total int) ([]byte, error) {
 	members := make([][]byte, o.Len())
 	sizes := make([]int, o.Len())
 	for i := range members {
 		_, v := o.At(i)
-		b, err := core.AppendJSON(nil, v)
+		b, err := value.AppendJSON(nil, v)
 		if err != nil {
 			return nil, err
 		}
@@ -30,11 +30,11 @@ func DataJSON(o *core.Object, each, total int) ([]byte, error) {
 	out := []byte{'{'}
 	for i, b := range members {
 		if limit := min(each, share); len(b) > limit {
-			v, err := core.ParseJSON(b) // the output of a node may have any Go type
+			v, err := value.ParseJSON(b) // the output of a node may have any Go type
 			if err != nil {
 				return nil, err
 			}
-			if b, err = core.AppendJSON(nil, shortened(v, limit)); err != nil {
+			if b, err = value.AppendJSON(nil, shortened(v, limit)); err != nil {
 				return nil, err
 			}
 			members[i] = b
@@ -44,7 +44,7 @@ func DataJSON(o *core.Object, each, total int) ([]byte, error) {
 		}
 		name, _ := o.At(i)
 		out = append(out, '\n')
-		out, _ = core.AppendJSON(out, name) // strings can always be encoded
+		out, _ = value.AppendJSON(out, name) // strings can always be encoded
 		out = append(append(out, ": "...), members[i]...)
 	}
 	return append(out, "\n}"...), nil
@@ -90,14 +90,14 @@ func shortened(v any, limit int) any {
 			out = append(out, leftOut(len(v)-keep, "elements"))
 		}
 		return out
-	case *core.Object:
+	case *value.Object:
 		sizes := make([]int, v.Len())
 		for i := range sizes {
 			key, member := v.At(i)
 			sizes[i] = size(key) + size(member) + 2
 		}
 		keep, share := allocate(sizes, limit-marker)
-		out := core.NewObject(keep + 1)
+		out := value.NewObject(keep + 1)
 		for i := range keep {
 			key, member := v.At(i)
 			if sizes[i] > share {
@@ -155,6 +155,6 @@ func shortText(s string, limit int) string {
 
 // size returns the length of the JSON encoding of a value that has one.
 func size(v any) int {
-	b, _ := core.AppendJSON(nil, v)
+	b, _ := value.AppendJSON(nil, v)
 	return len(b)
 }

@@ -6,15 +6,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // A short value next to a huge one stays whole, and the same object is always cut alike.
 func TestDataIsCut(t *testing.T) {
 	huge := strings.Repeat("log line\n", 600_000) // 5 MB
-	o := core.ObjectOf(
-		"input", core.ObjectOf("issue", "ENG-1"),
-		"collect", core.ObjectOf("log", huge, "severity", "high", "evals", core.ObjectOf("seen", core.ObjectOf("pass", true))),
+	o := value.ObjectOf(
+		"input", value.ObjectOf("issue", "ENG-1"),
+		"collect", value.ObjectOf("log", huge, "severity", "high", "evals", value.ObjectOf("seen", value.ObjectOf("pass", true))),
 		"rows", []any{int64(1), strings.Repeat("ü", 100_000), "last"})
 	b, err := DataJSON(o, DefaultEachData, DefaultAllData)
 	if err != nil {
@@ -23,11 +23,11 @@ func TestDataIsCut(t *testing.T) {
 	if len(b) > 2*DefaultEachData+1000 {
 		t.Errorf("%d bytes are shown", len(b))
 	}
-	v, err := core.ParseJSON(b)
+	v, err := value.ParseJSON(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := core.JSON(v)
+	shown := value.JSON(v)
 	for _, want := range []string{`"input":{"issue":"ENG-1"}`, `"severity":"high","evals":{"seen":{"pass":true}}`, "more bytes left out", `"last"]`} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%s is not shown", want)
@@ -44,7 +44,7 @@ func TestShortened(t *testing.T) {
 	for i := range many {
 		many[i] = int64(i)
 	}
-	wide := core.NewObject(1000)
+	wide := value.NewObject(1000)
 	for i := range 1000 {
 		wide.Set(strings.Repeat("k", i), true)
 	}
@@ -67,7 +67,7 @@ func TestShortened(t *testing.T) {
 		{"nothing to cut", true, 0, "true"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := core.JSON(shortened(tt.v, tt.limit))
+			got := value.JSON(shortened(tt.v, tt.limit))
 			if !strings.Contains(got, tt.want) {
 				t.Errorf("got %s, want %s in it", got[:min(len(got), 1200)], tt.want)
 			}
@@ -99,9 +99,9 @@ func TestFairShare(t *testing.T) {
 // TestDataProperty: whatever the data is, it is shown as JSON of the same keys, within its
 // bounds, and whole if it fits.
 func TestDataProperty(t *testing.T) {
-	values := rapid.Deferred(value)
+	values := rapid.Deferred(anyValue)
 	rapid.Check(t, func(t *rapid.T) {
-		o := core.NewObject(0)
+		o := value.NewObject(0)
 		for range rapid.IntRange(0, 6).Draw(t, "members") {
 			o.Set(rapid.StringN(0, 20, -1).Draw(t, "key"), values.Draw(t, "value"))
 		}
@@ -110,7 +110,7 @@ func TestDataProperty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := core.ParseJSON(b)
+		v, err := value.ParseJSON(b)
 		if err != nil {
 			t.Fatalf("%v in %s", err, b)
 		}
@@ -121,29 +121,29 @@ func TestDataProperty(t *testing.T) {
 		if len(b) > all+keys+8 {
 			t.Errorf("%d bytes for %d", len(b), all)
 		}
-		if v.(*core.Object).Len() != o.Len() {
-			t.Errorf("%d of %d members", v.(*core.Object).Len(), o.Len())
+		if v.(*value.Object).Len() != o.Len() {
+			t.Errorf("%d of %d members", v.(*value.Object).Len(), o.Len())
 		}
-		whole := core.JSON(o)
-		if len(whole) <= min(each, all) && core.JSON(v) != whole {
-			t.Errorf("got %s, want %s", core.JSON(v), whole)
+		whole := value.JSON(o)
+		if len(whole) <= min(each, all) && value.JSON(v) != whole {
+			t.Errorf("got %s, want %s", value.JSON(v), whole)
 		}
 	})
 }
 
-func value() *rapid.Generator[any] {
+func anyValue() *rapid.Generator[any] {
 	return rapid.OneOf(
 		rapid.Just(any(nil)), rapid.Int64().AsAny(), rapid.Float64Range(-1e9, 1e9).AsAny(),
 		rapid.StringN(0, 5, -1).AsAny(),
 		rapid.Custom(func(t *rapid.T) any {
 			return strings.Repeat(rapid.StringN(1, 3, -1).Draw(t, "part"), rapid.IntRange(1, 2000).Draw(t, "times"))
 		}),
-		rapid.Custom(func(t *rapid.T) any { return rapid.SliceOfN(rapid.Deferred(value), 0, 8).Draw(t, "elements") }),
+		rapid.Custom(func(t *rapid.T) any { return rapid.SliceOfN(rapid.Deferred(anyValue), 0, 8).Draw(t, "elements") }),
 		rapid.Custom(func(t *rapid.T) any {
-			o := core.NewObject(0)
+			o := value.NewObject(0)
 			for range rapid.IntRange(0, 6).Draw(t, "members") {
 				key := strings.Repeat(rapid.StringN(0, 4, -1).Draw(t, "key"), rapid.IntRange(1, 100).Draw(t, "long"))
-				o.Set(key, rapid.Deferred(value).Draw(t, "value"))
+				o.Set(key, rapid.Deferred(anyValue).Draw(t, "value"))
 			}
 			return o
 		}))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Model completes conversations. It is safe for concurrent use. Complete returns soon after
@@ -67,7 +68,7 @@ type Tool struct {
 	Name        string
 	Description string
 	// Parameters is the JSON Schema of the arguments, nil for an object with any members.
-	Parameters *core.Object
+	Parameters *value.Object
 }
 
 // Request is one call of a model. It must not be modified while the call is in progress.
@@ -112,7 +113,7 @@ const WebSearch = "web_search"
 // Schema is the form of a structured answer.
 type Schema struct {
 	Name   string // letters, digits, _ and -
-	Schema *core.Object
+	Schema *value.Object
 	// Strict asks the backend to enforce the schema, if it can.
 	Strict bool
 }

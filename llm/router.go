@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // RouterOption configures a router.
@@ -77,11 +78,11 @@ func routeQuestion(q *core.RouteQuestion) string {
 	return s.String()
 }
 
-func routeData(q *core.RouteQuestion) *core.Object {
-	data := core.NewObject(1 + q.View.Len())
+func routeData(q *core.RouteQuestion) *value.Object {
+	data := value.NewObject(1 + q.View.Len())
 	inputs := q.Inputs
 	if inputs == nil {
-		inputs = core.NewObject(0)
+		inputs = value.NewObject(0)
 	}
 	data.Set(core.InputsKey, inputs)
 	for key, v := range q.View.All() {

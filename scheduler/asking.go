@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // ask returns the function by which the node of a command asks, nil where nobody is there.
@@ -43,9 +44,9 @@ func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 	case q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(a.began) >= q.Timeout: // no deadline but its own
 		answered.Reason = core.ErrLate.Error()
 	case err != nil:
-		answered.Reason = core.CutText(err.Error())
+		answered.Reason = value.CutText(err.Error())
 	default:
-		answered.Values = core.NewObject(2)
+		answered.Values = value.NewObject(2)
 		if found := q.Match(answer); len(found) == 1 {
 			answered.Label, answered.To = found[0].Label, found[0].Target
 			answered.Values.Set("key", found[0].Key)
@@ -67,7 +68,7 @@ func (a *asker) emit(e core.Event) {
 func shown(list []core.Shown) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
-		o := core.ObjectOf("name", s.Name)
+		o := value.ObjectOf("name", s.Name)
 		if s.Missing != "" {
 			o.Set("missing", s.Missing)
 		} else {
@@ -82,12 +83,12 @@ func shown(list []core.Shown) []any {
 }
 
 // details are the values of an event that tells of a question.
-func details(q *core.Question) *core.Object {
+func details(q *core.Question) *value.Object {
 	choices := make([]any, len(q.Choices))
 	for i, c := range q.Choices {
-		choices[i] = core.ObjectOf("key", c.Key, "label", c.Label, "target", c.Target)
+		choices[i] = value.ObjectOf("key", c.Key, "label", c.Label, "target", c.Target)
 	}
-	o := core.ObjectOf("choices", choices)
+	o := value.ObjectOf("choices", choices)
 	if len(q.Show) > 0 {
 		o.Set("show", shown(q.Show))
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -25,7 +27,7 @@ type role struct {
 
 func (k role) Name() string { return k.name }
 func (role) Keys() []string { return nil }
-func (k role) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k role) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	c := core.Compiled{Role: k.role}
 	if k.handler != nil {
 		c.Handler = k.handler
@@ -36,16 +38,16 @@ func (k role) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
 // besides is a walk of two branches at once: a gate that asks, and work.
 func besides(t *testing.T, gate, work core.HandlerFunc, change ...func(fork, gate *core.Node)) *plan.Plan {
 	t.Helper()
-	w := &core.Workflow{Mode: core.ModeWalk, Name: core.Text{Value: "walk"}}
+	w := &core.Workflow{Mode: core.ModeWalk, Name: source.Text{Value: "walk"}}
 	for _, n := range []string{"start", "fork", "gate", "work", "meet", "exit"} {
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: n}, Kind: core.Text{Value: n}})
+		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: n}, Kind: source.Text{Value: n}})
 	}
 	for _, f := range change {
 		f(w.Nodes[1], w.Nodes[2])
 	}
 	for _, e := range []string{"start fork", "fork gate", "fork work", "gate meet", "work meet", "meet exit"} {
 		from, to, _ := strings.Cut(e, " ")
-		w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: from}, To: core.Text{Value: to}})
+		w.Edges = append(w.Edges, &core.Edge{From: source.Text{Value: from}, To: source.Text{Value: to}})
 	}
 	p, ds := plan.Compile(w, core.NewRegistry(role{"start", core.RoleStart, nil}, role{"fork", core.RoleParallel, nil}, role{"gate", core.RoleHuman, gate},
 		role{"work", core.RoleStage, work}, role{"meet", core.RoleStage, noop}, role{"exit", core.RoleExit, nil}), plan.Options{})
@@ -177,7 +179,7 @@ node.failed`},
 				default:
 					line := fmt.Sprintf("%s %s %d.%d %s %s %s ", e.Type, e.Node, e.Visit, e.Attempt, e.Reason, e.Label, e.To)
 					if e.Values != nil {
-						line += core.JSON(e.Values)
+						line += value.JSON(e.Values)
 					}
 					got = append(got, strings.Join(strings.Fields(line), " "))
 				}
@@ -238,7 +240,7 @@ func TestAskingInVain(t *testing.T) {
 			ended = true
 			return core.Result{}, ctx.Err()
 		}
-		p := besides(t, gate, noop, func(fork, _ *core.Node) { fork.Join = core.JoinOf(core.Text{Value: core.JoinFirstSuccess}) })
+		p := besides(t, gate, noop, func(fork, _ *core.Node) { fork.Join = core.JoinOf(source.Text{Value: core.JoinFirstSuccess}) })
 		r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 1})
 		if err != nil || !ended || r.Status != core.RunSuccess {
 			t.Errorf("%v, %v", r.Status, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -149,7 +150,7 @@ func TestFurtherAttemptsReadTheError(t *testing.T) {
 
 // pipeline makes the node n the stage of a pipeline over x.
 func pipeline(w *core.Workflow) *core.Workflow {
-	w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.x"), Stages: []core.Text{text("n")}}}
+	w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.x"), Stages: []source.Text{text("n")}}}
 	return fields(w, "x")
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -29,12 +30,12 @@ func TestBudget(t *testing.T) {
 	} {
 		for name, change := range map[string]func(*core.Workflow){
 			"plain": nil,
-			"skip":  func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "skip"}} },
+			"skip":  func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: source.Text{Value: "skip"}} },
 			"handled": func(w *core.Workflow) {
-				w.Edges = append(w.Edges, &core.Edge{From: w.Nodes[1].ID, To: w.Nodes[2].ID, On: core.Text{Value: "fail"}, Handles: &core.Located[bool]{Value: true}})
+				w.Edges = append(w.Edges, &core.Edge{From: w.Nodes[1].ID, To: w.Nodes[2].ID, On: source.Text{Value: "fail"}, Handles: &source.Located[bool]{Value: true}})
 			},
 			"retried": func(w *core.Workflow) {
-				w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: number(t, "5")}
+				w.Nodes[1].OnError = &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: number(t, "5")}
 			},
 		} {
 			if name == "handled" && c.name == "enough" {
@@ -65,7 +66,7 @@ type calling struct{ asked, finished *atomic.Int64 }
 
 func (calling) Name() string   { return "caller" }
 func (calling) Keys() []string { return nil }
-func (k calling) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k calling) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Models: true, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		m := core.MeterOf(ctx)
 		if err := m.Ask(core.ModelCall{}); err != nil {
@@ -102,9 +103,9 @@ func TestBudgetAtOnce(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k := calling{new(atomic.Int64), new(atomic.Int64)}
-				w := &core.Workflow{Name: core.Text{Value: "at_once"}}
+				w := &core.Workflow{Name: source.Text{Value: "at_once"}}
 				for i := range 8 {
-					w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: fmt.Sprintf("n%d", i)}, Kind: core.Text{Value: "caller"}})
+					w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: fmt.Sprintf("n%d", i)}, Kind: source.Text{Value: "caller"}})
 				}
 				p, ds := plan.Compile(w, core.NewRegistry(append(std.Kinds(), k)...), plan.Options{})
 				if p == nil {

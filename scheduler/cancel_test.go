@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -137,13 +138,13 @@ func TestLongTextsAreCut(t *testing.T) {
 	} {
 		cut := 0
 		_, err := scheduler.Run(t.Context(), compile(t, one(h)), nil, scheduler.Options{Listener: func(e core.Event) {
-			text := core.JSON(e)
+			text := value.JSON(e)
 			cut += strings.Count(text, "bytes are left out)")
-			if len(text) > 6*core.MaxText {
+			if len(text) > 6*value.MaxText {
 				t.Errorf("%s: %s with %d bytes", name, e.Type, len(text))
 			}
 		}})
-		if err != nil && len(err.Error()) > 2*core.MaxText {
+		if err != nil && len(err.Error()) > 2*value.MaxText {
 			t.Errorf("%s: an error of %d bytes", name, len(err.Error()))
 		}
 		if want := map[string]int{"log": 4}[name]; cut < max(1, want) {

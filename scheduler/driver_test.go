@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -27,24 +29,24 @@ func one(h core.HandlerFunc, change ...func(*core.Node)) *core.Workflow {
 }
 
 func timeout(d time.Duration) func(*core.Node) {
-	return func(n *core.Node) { n.Timeout = &core.Located[time.Duration]{Value: d} }
+	return func(n *core.Node) { n.Timeout = &source.Located[time.Duration]{Value: d} }
 }
 
 func retry(attempts int, backoff string) func(*core.Node) {
 	return func(n *core.Node) {
-		n.OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: attempts}, Backoff: core.Text{Value: backoff}}
+		n.OnError = &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: &source.Int{Value: attempts}, Backoff: source.Text{Value: backoff}}
 	}
 }
 
 func forEach(field string, limit int) func(*core.Node) {
 	return func(n *core.Node) {
-		n.ForEach = &core.ForEach{Source: core.Text{Value: "$." + field}, Concurrency: &core.Int{Value: limit}}
+		n.ForEach = &core.ForEach{Source: source.Text{Value: "$." + field}, Concurrency: &source.Int{Value: limit}}
 	}
 }
 
 func fields(w *core.Workflow, names ...string) *core.Workflow {
 	for _, n := range names {
-		w.Fields = append(w.Fields, core.FieldDecl{Name: core.Text{Value: n}, Default: core.Missing})
+		w.Fields = append(w.Fields, core.FieldDecl{Name: source.Text{Value: n}, Default: value.Missing})
 	}
 	return w
 }
@@ -287,8 +289,8 @@ func TestCancelInAFanOut(t *testing.T) {
 				return core.Result{}, ctx.Err()
 			}
 		}, forEach("list", 10)), "list")
-		w.Nodes[0].Writes = []core.Text{{Value: "out"}}
-		w.Fields = append(w.Fields, core.FieldDecl{Name: core.Text{Value: "out"}, Merge: core.Text{Value: "array_append"}, Default: core.Missing})
+		w.Nodes[0].Writes = []source.Text{{Value: "out"}}
+		w.Fields = append(w.Fields, core.FieldDecl{Name: source.Text{Value: "out"}, Merge: source.Text{Value: "array_append"}, Default: value.Missing})
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		defer cancel()
 		begin := time.Now()
@@ -316,7 +318,7 @@ func TestFailRunStopsTheRest(t *testing.T) {
 			},
 			"next": noop,
 		}, []string{"bad", "slow", "next"}, [2]string{"slow", "next"})
-		w.Nodes[0].OnError = &core.OnError{Policy: core.Text{Value: "fail_run"}}
+		w.Nodes[0].OnError = &core.OnError{Policy: source.Text{Value: "fail_run"}}
 		r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 2})
 		slow, _ := r.Node("slow")
 		next, _ := r.Node("next")
@@ -381,14 +383,14 @@ func TestTwoRunsOfOnePlanAtOnce(t *testing.T) {
 		v, _ := in.Get("x")
 		return core.Write("x", append(v.([]any), "more")), nil
 	}), "x")
-	w.Nodes[0].Reads, w.Nodes[0].Writes = []core.Text{{Value: "x"}}, []core.Text{{Value: "x"}}
+	w.Nodes[0].Reads, w.Nodes[0].Writes = []source.Text{{Value: "x"}}, []source.Text{{Value: "x"}}
 	p := compile(t, w)
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
 			r, err := scheduler.Run(t.Context(), p, map[string]any{"x": []any{int64(i)}}, scheduler.Options{})
-			if want := fmt.Sprintf(`{"x":[%d,"more"]}`, i); err != nil || core.JSON(r.State) != want {
-				t.Errorf("state %s, want %s, error %v", core.JSON(r.State), want, err)
+			if want := fmt.Sprintf(`{"x":[%d,"more"]}`, i); err != nil || value.JSON(r.State) != want {
+				t.Errorf("state %s, want %s, error %v", value.JSON(r.State), want, err)
 			}
 		})
 	}
@@ -401,18 +403,18 @@ func TestInputsAreReadOnly(t *testing.T) {
 		v, _ := in.Get("x")
 		v.([]any)[0] = "changed"
 		a, _ := in.Arg("y")
-		a.(*core.Object).Set("k", "changed")
+		a.(*value.Object).Set("k", "changed")
 		in.State()["x"].([]any)[0] = "changed"
 		return core.Result{}, nil
 	}
 	w := fields(graph(map[string]core.HandlerFunc{"a": vandal, "b": vandal}, []string{"a", "b"}), "x", "y")
 	for _, n := range w.Nodes {
-		n.Reads = []core.Text{{Value: "x"}}
-		n.Args = core.Tree(core.ObjectOf("y", "$.y"), core.Position{})
+		n.Reads = []source.Text{{Value: "x"}}
+		n.Args = source.Tree(value.ObjectOf("y", "$.y"), source.Position{})
 	}
-	r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"x": []any{"kept"}, "y": core.ObjectOf("k", "kept")}, scheduler.Options{})
-	if want := `{"x":["kept"],"y":{"k":"kept"}}`; err != nil || core.JSON(r.State) != want {
-		t.Errorf("state %s, error %v", core.JSON(r.State), err)
+	r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"x": []any{"kept"}, "y": value.ObjectOf("k", "kept")}, scheduler.Options{})
+	if want := `{"x":["kept"],"y":{"k":"kept"}}`; err != nil || value.JSON(r.State) != want {
+		t.Errorf("state %s, error %v", value.JSON(r.State), err)
 	}
 }
 
@@ -515,7 +517,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			}
 			return core.Send(in.Index()), nil
 		}, forEach("list", 16), timeout(time.Second)), "list")
-		w.Nodes[0].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: 3}}
+		w.Nodes[0].OnError = &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: &source.Int{Value: 3}}
 		r, _ := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(300)}, scheduler.Options{Listener: func(core.Event) {}})
 		n, _ := r.Node("n")
 		if n.Failed != 60 || n.Items != 300 {
@@ -530,7 +532,7 @@ func TestLargeIntegersStayExact(t *testing.T) {
 		v, _ := in.Get("id")
 		return core.Write("id", v.(int64)+1), nil
 	}), "id")
-	w.Nodes[0].Reads, w.Nodes[0].Writes = []core.Text{{Value: "id"}}, []core.Text{{Value: "id"}}
+	w.Nodes[0].Reads, w.Nodes[0].Writes = []source.Text{{Value: "id"}}, []source.Text{{Value: "id"}}
 	r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"id": int64(9007199254740993)}, scheduler.Options{})
 	if v, _ := r.State.Get("id"); err != nil || v != int64(9007199254740994) {
 		t.Errorf("id %v, error %v", v, err)
@@ -541,10 +543,10 @@ func TestUndeclaredWriteStoresNothing(t *testing.T) {
 	w := fields(one(func(context.Context, core.Input) (core.Result, error) {
 		return core.Result{Delta: map[string]any{"x": 1, "y": 2}}, nil
 	}), "x", "y")
-	w.Nodes[0].Writes = []core.Text{{Value: "x"}}
+	w.Nodes[0].Writes = []source.Text{{Value: "x"}}
 	r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
 	if r.State.Len() != 0 || err == nil || !strings.Contains(err.Error(), "writes: [x, y]") {
-		t.Errorf("state %s, error %v", core.JSON(r.State), err)
+		t.Errorf("state %s, error %v", value.JSON(r.State), err)
 	}
 }
 
@@ -598,7 +600,7 @@ func TestLogAndProgress(t *testing.T) {
 			t.Errorf("event %d has number %d", i+1, e.Seq)
 		}
 		switch {
-		case e.Type == core.LogLine && e.Log == "loading" && core.JSON(e.Values) == `{"table":"orders","rows":3}`:
+		case e.Type == core.LogLine && e.Log == "loading" && value.JSON(e.Values) == `{"table":"orders","rows":3}`:
 			found++
 		case e.Type == core.Progress && e.Done == 1 && e.Of == 3 && e.Node == "n":
 			found++

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -18,7 +19,7 @@ func TestEdgeIsJudgedOnce(t *testing.T) {
 		"b": noop,
 	}, []string{"a", "b"}, [2]string{"a", "b"})
 	when := text("$.x == 1")
-	w.Edges[0].On, w.Edges[0].When, w.Edges[0].Handles = text("fail"), &when, &core.Located[bool]{Value: true}
+	w.Edges[0].On, w.Edges[0].When, w.Edges[0].Handles = text("fail"), &when, &source.Located[bool]{Value: true}
 	w = fields(w, "x")
 	judged := 0
 	r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"x": 1}, scheduler.Options{Listener: func(e core.Event) {
@@ -48,9 +49,9 @@ func TestEventsTellLimitsAndNulls(t *testing.T) {
 	}, []string{"a", "b"}, [2]string{"a", "b"})
 	w = fields(w, "x")
 	for _, n := range w.Nodes {
-		n.Writes, n.HasWrites = []core.Text{text("x")}, true
+		n.Writes, n.HasWrites = []source.Text{text("x")}, true
 	}
-	w.Loops = []*core.Loop{{ID: text("l"), Body: []core.Text{text("b")}, MaxIters: &core.Int{Value: 2}}}
+	w.Loops = []*core.Loop{{ID: text("l"), Body: []source.Text{text("b")}, MaxIters: &source.Int{Value: 2}}}
 	var limits core.Limits
 	var nulls []bool
 	_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 3, MaxInFlight: 2, Barrier: true, Listener: func(e core.Event) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -219,7 +221,7 @@ func TestFanOutsShareTheirLimits(t *testing.T) {
 // ends the fan-out; those before it take five. It tells when the last item behind it
 // returned.
 func voidItems(t *testing.T, behind func(ctx context.Context), change ...func(*core.Node)) (r *core.Report, returned time.Duration, err error) {
-	change = append(change, forEach("list", 10), func(n *core.Node) { n.ForEach.MaxFailures = &core.Int{} })
+	change = append(change, forEach("list", 10), func(n *core.Node) { n.ForEach.MaxFailures = &source.Int{} })
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		begin := time.Now()
@@ -291,7 +293,7 @@ func TestVoidItemsInARange(t *testing.T) {
 				return errors.New("boom")
 			}
 			return nil
-		}, forEach("list", 3), func(n *core.Node) { n.ForEach.MaxFailures = &core.Int{} })
+		}, forEach("list", 3), func(n *core.Node) { n.ForEach.MaxFailures = &source.Int{} })
 		r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(3000)}, scheduler.Options{})
 		n, _ := r.Node("n")
 		if written(r) != 1002 || n.Failed != 1 || r.Duration > 3*time.Second {
@@ -306,8 +308,8 @@ func TestVoidItemsInARange(t *testing.T) {
 // TestVoidNestedRunsAreCancelled: the same where each item is a nested run.
 func TestVoidNestedRunsAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inner := &core.Workflow{Name: text("inner"), Document: true, Inputs: []core.InputDecl{{Name: text("i"), Required: true, Default: core.Missing}},
-			Nodes: []*core.Node{{ID: text("leaf"), Reads: []core.Text{text("i")}, HasWrites: true, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+		inner := &core.Workflow{Name: text("inner"), Document: true, Inputs: []core.InputDecl{{Name: text("i"), Required: true, Default: value.Missing}},
+			Nodes: []*core.Node{{ID: text("leaf"), Reads: []source.Text{text("i")}, HasWrites: true, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 				i, _ := in.Get("i")
 				if i == int64(1) {
 					time.Sleep(time.Second)
@@ -320,7 +322,7 @@ func TestVoidNestedRunsAreCancelled(t *testing.T) {
 				return core.Result{}, ctx.Err()
 			})}}}
 		w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{{ID: text("n"), Kind: text("inner"), Args: args("i", "$item"), HasWrites: true,
-			ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 4}, MaxFailures: &core.Int{}}}}}, "list")
+			ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: 4}, MaxFailures: &source.Int{}}}}}, "list")
 		r, err := scheduler.Run(t.Context(), compileNested(t, w, frameKind{"inner", inner}), map[string]any{"list": numbers(10)}, scheduler.Options{})
 		if n, _ := r.Node("n"); r.Duration != time.Second || n.Failed != 1 || n.Attempts != 2 {
 			t.Errorf("took %s, %d failed, %d attempts: %v", r.Duration, n.Failed, n.Attempts, err)

@@ -21,7 +21,7 @@ type reading struct {
 
 // fillFor is fill that gives up once the first of the elements has waited for so long
 // since it was wanted and there. The reading may go on then.
-func (s *source) fillFor(ctx context.Context, n int, wait time.Duration) error {
+func (s *rowSource) fillFor(ctx context.Context, n int, wait time.Duration) error {
 	var enough <-chan time.Time
 	for len(s.rows) < n {
 		if enough == nil && len(s.rows) > 0 {
@@ -51,7 +51,7 @@ func (s *source) fillFor(ctx context.Context, n int, wait time.Duration) error {
 }
 
 // read begins to read.
-func (s *source) read() {
+func (s *rowSource) read() {
 	r := &reading{got: make(chan struct{}), err: &core.Failure{Class: core.ClassPanic, Permanent: true,
 		Message: "the stream ended its goroutine with runtime.Goexit"}}
 	s.reading = r
@@ -67,7 +67,7 @@ func (s *source) read() {
 }
 
 // awaitReading waits for what is being read; it returns nil if nothing is.
-func (s *source) awaitReading() *reading {
+func (s *rowSource) awaitReading() *reading {
 	r := s.reading
 	if r != nil {
 		<-r.got
@@ -77,7 +77,7 @@ func (s *source) awaitReading() *reading {
 }
 
 // leaves cancels what is being read and reports whether it ended within a time.
-func (s *source) leaves(grace time.Duration) bool {
+func (s *rowSource) leaves(grace time.Duration) bool {
 	if s.reading == nil {
 		return true
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -52,11 +54,11 @@ func (s *dropsStream) Next(ctx context.Context) ([]any, error) {
 		return nil, ctx.Err()
 	}
 	s.next++
-	return []any{core.NewRow(numberKeys, []any{int64(s.next - 1)})}, nil
+	return []any{value.NewRow(numberKeys, []any{int64(s.next - 1)})}, nil
 }
 
-func (s *dropsStream) Summary() *core.Object { return core.ObjectOf(core.RowCount, int64(s.next)) }
-func (s *dropsStream) Close() error          { s.closed.Add(1); return nil }
+func (s *dropsStream) Summary() *value.Object { return value.ObjectOf(core.RowCount, int64(s.next)) }
+func (s *dropsStream) Close() error           { s.closed.Add(1); return nil }
 
 const batches = "1, batch: 3, flush: 2s"
 
@@ -92,7 +94,7 @@ func TestFlush(t *testing.T) {
 				t.Fatalf("%s: %v", c.how, err)
 			}
 			want := fmt.Sprintf(`{"limit":10,"all":{"source":"all","rows":%d},"seen":%s,`, len(c.after), c.seen)
-			if got := core.JSON(r.State); !strings.HasPrefix(got, want) {
+			if got := value.JSON(r.State); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: %s\nwant %s", c.how, got, want)
 			}
 			if took := time.Since(begun).Truncate(time.Second); took != c.took {
@@ -116,7 +118,7 @@ func TestFlushSurvivesAHostileDriver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := core.JSON(r.State); !strings.Contains(got, `"rows":7},"seen":[[0],[1,2],[3,4,5],[6]],"sum":21}`) {
+			if got := value.JSON(r.State); !strings.Contains(got, `"rows":7},"seen":[[0],[1,2],[3,4,5],[6]],"sum":21}`) {
 				t.Fatalf("seed %d: %s", seed, got)
 			}
 		}
@@ -155,7 +157,7 @@ func TestFlushEndsItsReading(t *testing.T) {
 			if !stray && k.closed.Load() != 1 || stray && len(s.Nodes) != 1 {
 				t.Errorf("%q: %d closed, %v", how, k.closed.Load(), err)
 			}
-			if got := core.JSON(r.State); !strings.Contains(got, `"seen":[[0]]`) {
+			if got := value.JSON(r.State); !strings.Contains(got, `"seen":[[0]]`) {
 				t.Errorf("%q: %s", how, got)
 			}
 			time.Sleep(time.Hour)
@@ -205,7 +207,7 @@ type telling struct{}
 
 func (telling) Name() string   { return "telling" }
 func (telling) Keys() []string { return nil }
-func (telling) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (telling) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Streams: n.Reads, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		s, _, err := in.Stream(ctx, n.Reads[0].Value)
 		if err != nil {

@@ -11,13 +11,15 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
 // folding is a field with a reducer that does something with the written 2 and adds up
 // anything else.
 func folding(two func()) core.FieldDecl {
-	return core.FieldDecl{Name: text("sum"), Default: core.Missing, Reduce: func(old, v any) (any, error) {
+	return core.FieldDecl{Name: text("sum"), Default: value.Missing, Reduce: func(old, v any) (any, error) {
 		if v == int64(2) {
 			two()
 		}
@@ -39,9 +41,9 @@ func numbersTo(field core.FieldDecl) map[string]*core.Workflow {
 	}
 	nodes := &core.Workflow{Nodes: []*core.Node{put("one", "sum", int64(1)), put("two", "sum", int64(2)), put("three", "sum", int64(3))}}
 	each := &core.Workflow{Nodes: []*core.Node{item("each")}}
-	each.Nodes[0].ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 3}}
+	each.Nodes[0].ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: 3}}
 	rows := &core.Workflow{Nodes: []*core.Node{item("stage")}, Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"),
-		Stages: texts("stage"), Concurrency: &core.Int{Value: 3}}}}
+		Stages: texts("stage"), Concurrency: &source.Int{Value: 3}}}}
 	for _, w := range []*core.Workflow{nodes, each, rows} {
 		w.Name, w.Fields = text("t"), []core.FieldDecl{field, list}
 	}
@@ -123,7 +125,7 @@ func (l *leaving) UnmarshalJSON(b []byte) error {
 // is held, wherever their values are looked at.
 func TestTypeThatEndsItsGoroutine(t *testing.T) {
 	typed := func(merge string) core.FieldDecl {
-		return core.FieldDecl{Name: text("x"), Merge: text(merge), Go: core.GoTypeFor[[]leaving](), Default: core.Missing}
+		return core.FieldDecl{Name: text("x"), Merge: text(merge), Go: value.GoTypeFor[[]leaving](), Default: value.Missing}
 	}
 	later := func(id string, out, in bool) *core.Node {
 		return &core.Node{ID: text(id), HasWrites: true, Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
@@ -139,9 +141,9 @@ func TestTypeThatEndsItsGoroutine(t *testing.T) {
 		}
 		return e
 	}
-	value := []leaving{{1}}
-	inner := &core.Workflow{Name: text("inner"), Fields: []core.FieldDecl{{Name: text("y"), Default: core.Missing}},
-		Nodes: []*core.Node{put("give", "y", []any{core.ObjectOf("N", int64(1))}), later("sour", false, true)}}
+	val := []leaving{{1}}
+	inner := &core.Workflow{Name: text("inner"), Fields: []core.FieldDecl{{Name: text("y"), Default: value.Missing}},
+		Nodes: []*core.Node{put("give", "y", []any{value.ObjectOf("N", int64(1))}), later("sour", false, true)}}
 	sub := &core.Node{ID: text("sub"), Kind: text("sub"), Writes: texts("x"), HasWrites: true}
 	for name, c := range map[string]struct {
 		nodes []*core.Node
@@ -149,10 +151,10 @@ func TestTypeThatEndsItsGoroutine(t *testing.T) {
 		loop  string // until
 		want  string
 	}{
-		"condition": {nodes: []*core.Node{put("a", "x", value), later("sour", true, false), get("b")},
+		"condition": {nodes: []*core.Node{put("a", "x", val), later("sour", true, false), get("b")},
 			edges: []*core.Edge{edge("a", "sour", ""), edge("sour", "b", "$.x[0].N == 1")}, want: "a=success sour=success b=skipped"},
-		"loop": {nodes: []*core.Node{put("a", "x", value), later("sour", true, false)}, loop: "$.x[0].N == 1", want: "a=success sour=success"},
-		"for_each": {nodes: []*core.Node{put("a", "x", value), later("sour", true, false), {ID: text("b"), HasWrites: true, Handler: core.HandlerFunc(noop),
+		"loop": {nodes: []*core.Node{put("a", "x", val), later("sour", true, false)}, loop: "$.x[0].N == 1", want: "a=success sour=success"},
+		"for_each": {nodes: []*core.Node{put("a", "x", val), later("sour", true, false), {ID: text("b"), HasWrites: true, Handler: core.HandlerFunc(noop),
 			ForEach: &core.ForEach{Source: text("$.x[?(@.N == 1)]")}}},
 			edges: []*core.Edge{edge("a", "sour", ""), edge("sour", "b", "")}, want: "a=success sour=success b=fail"},
 		"output": {nodes: []*core.Node{sub}, want: "sub=fail"},
@@ -162,7 +164,7 @@ func TestTypeThatEndsItsGoroutine(t *testing.T) {
 			w := &core.Workflow{Name: text("t"), Nodes: c.nodes, Edges: c.edges, Fields: []core.FieldDecl{typed("")}}
 			if c.loop != "" {
 				until := text(c.loop)
-				w.Loops = []*core.Loop{{ID: text("l"), Body: texts("a", "sour"), BodyIsList: true, Until: &until, MaxIters: &core.Int{Value: 1}}}
+				w.Loops = []*core.Loop{{ID: text("l"), Body: texts("a", "sour"), BodyIsList: true, Until: &until, MaxIters: &source.Int{Value: 1}}}
 			}
 			synctest.Test(t, func(t *testing.T) {
 				p := compileNested(t, w, outputKind{frameKind{"sub", inner}, map[string]string{"x": "y"}})
@@ -203,7 +205,7 @@ type outputKind struct {
 	outputs map[string]string
 }
 
-func (k outputKind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (k outputKind) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	c, ds := k.frameKind.Compile(n, env)
 	c.Frame.Outputs = k.outputs
 	return c, ds

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -85,9 +86,9 @@ func lateShapes(t *testing.T, c *lateCalls, change ...func(*core.Node)) map[stri
 	row := with(alone())
 	row.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.x"), Stages: texts("n")}}
 	rows := with(alone())
-	rows.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.x"), Stages: texts("n"), Concurrency: &core.Int{Value: 3}}}
+	rows.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.x"), Stages: texts("n"), Concurrency: &source.Int{Value: 3}}}
 	round := alone()
-	round.Loops = []*core.Loop{{ID: text("l"), Body: texts("n"), MaxIters: &core.Int{Value: 2}}}
+	round.Loops = []*core.Loop{{ID: text("l"), Body: texts("n"), MaxIters: &source.Int{Value: 2}}}
 	outer := &core.Workflow{Name: text("outer"), Nodes: []*core.Node{{ID: text("call"), Kind: text("inner"), HasWrites: true}}}
 	walk := func(graph string) *plan.Plan {
 		reg := core.NewRegistry(std.Kinds()...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // handler handles the log records of an attempt.
@@ -35,8 +36,8 @@ func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
 // Handle makes one event of a record. The attributes become its values.
 func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 	e := core.Event{V: core.EventVersion, Type: core.LogLine, Run: h.run.opts.Run, Time: rec.Time, Node: h.node,
-		Item: h.index, Attempt: h.attempt, Log: core.CutText(rec.Message), Severity: rec.Level.String()}
-	values := &core.Object{}
+		Item: h.index, Attempt: h.attempt, Log: value.CutText(rec.Message), Severity: rec.Level.String()}
+	values := &value.Object{}
 	for _, a := range h.attrs {
 		setAttr(values, a.Key, a.Value)
 	}
@@ -48,7 +49,7 @@ func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 		e.Values = values
 	}
 	if rec.Level >= slog.LevelWarn {
-		text := core.CutText(warningText(e.Log, values))
+		text := value.CutText(warningText(e.Log, values))
 		h.run.warned.add(h.node, text)
 		if h.alarm != nil {
 			h.alarm.warn(h.node, text)
@@ -63,7 +64,7 @@ func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 // setAttr stores an attribute as a run-time value, the members of a group under
 // the group's name. An error is its text; what has no JSON form is the reason
 // why.
-func setAttr(o *core.Object, key string, v slog.Value) {
+func setAttr(o *value.Object, key string, v slog.Value) {
 	v = v.Resolve()
 	if v.Kind() == slog.KindGroup {
 		if key != "" && !strings.HasSuffix(key, ".") { // a group without a name ends in the dot of the one around it
@@ -78,7 +79,7 @@ func setAttr(o *core.Object, key string, v slog.Value) {
 	if err, ok := x.(error); ok {
 		x = err.Error()
 	}
-	c, err := core.Canonical(x)
+	c, err := value.Canonical(x)
 	if err != nil {
 		c = "<" + err.Error() + ">" // printing it could go round in circles
 	}
@@ -90,10 +91,10 @@ func setAttr(o *core.Object, key string, v slog.Value) {
 func limited(v any) any {
 	switch v := v.(type) {
 	case string:
-		return core.CutText(v)
-	case []any, *core.Object:
-		if text := core.JSON(v); len(text) > core.MaxText {
-			return core.CutText(text)
+		return value.CutText(v)
+	case []any, *value.Object:
+		if text := value.JSON(v); len(text) > value.MaxText {
+			return value.CutText(text)
 		}
 	}
 	return v

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -71,7 +72,7 @@ func (m *meter) answered(c core.ModelCall) {
 			e.Usage = &c.Usage
 		}
 		if c.Err != nil {
-			e.Reason = core.CutText(c.Err.Error())
+			e.Reason = value.CutText(c.Err.Error())
 		}
 	})
 }
@@ -80,7 +81,7 @@ func (m *meter) tool(c core.ToolCall) {
 	m.emit(core.ToolCalled, func(e *core.Event) {
 		e.Tool, e.Turn, e.Duration = c.Tool, c.Turn, c.Duration
 		if c.Err != nil {
-			e.Reason = core.CutText(c.Err.Error())
+			e.Reason = value.CutText(c.Err.Error())
 		}
 	})
 }
@@ -138,7 +139,7 @@ func (x *executor) route(o *machine.Outcome) {
 // viewHash identifies what a router was shown: the first 16 hexadecimal digits of the
 // SHA-256 of the view as JSON.
 func viewHash(q *core.RouteQuestion) string {
-	text, err := core.AppendJSON(nil, q.View)
+	text, err := value.AppendJSON(nil, q.View)
 	if err != nil {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -19,7 +20,7 @@ type caller struct{ calls int }
 
 func (caller) Name() string   { return "caller" }
 func (caller) Keys() []string { return nil }
-func (k caller) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k caller) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Models: true, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		m := core.MeterOf(ctx)
 		for turn := range k.calls {
@@ -38,9 +39,9 @@ func (k caller) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) 
 // callers is a dag of two callers in a row and a third beside them.
 func callers(t *testing.T, calls int, change func(w *core.Workflow)) *plan.Plan {
 	t.Helper()
-	w := &core.Workflow{Name: core.Text{Value: "callers"}}
+	w := &core.Workflow{Name: source.Text{Value: "callers"}}
 	for _, id := range []string{"a", "b", "c"} {
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: id}, Kind: core.Text{Value: "caller"}})
+		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: id}, Kind: source.Text{Value: "caller"}})
 	}
 	w.Edges = []*core.Edge{{From: w.Nodes[0].ID, To: w.Nodes[1].ID}}
 	if change != nil {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -20,11 +22,11 @@ import (
 // `a -> b when=text max=2`. The walk begins at the node that is named first.
 func routedOf(t testing.TB, text string) *core.Workflow {
 	t.Helper()
-	w := &core.Workflow{Mode: core.ModeWalk, Name: core.Text{Value: "routed"}, OpenInputs: true, Walk: &core.Walk{Router: core.Text{Value: core.RouterModel}}}
+	w := &core.Workflow{Mode: core.ModeWalk, Name: source.Text{Value: "routed"}, OpenInputs: true, Walk: &core.Walk{Router: source.Text{Value: core.RouterModel}}}
 	nodes := map[string]*core.Node{}
 	node := func(id string) *core.Node {
 		if nodes[id] == nil {
-			nodes[id] = &core.Node{ID: core.Text{Value: id}, Kind: core.Text{Value: "stage"}}
+			nodes[id] = &core.Node{ID: source.Text{Value: id}, Kind: source.Text{Value: "stage"}}
 			w.Nodes = append(w.Nodes, nodes[id])
 		}
 		return nodes[id]
@@ -39,12 +41,12 @@ func routedOf(t testing.TB, text string) *core.Workflow {
 			for _, s := range words[1:] {
 				switch key, value, _ := strings.Cut(s, "="); key {
 				case "shown":
-					n.Shown = []core.Text{}
+					n.Shown = []source.Text{}
 					for name := range strings.SplitSeq(value, ",") {
-						n.Shown = append(n.Shown, core.Text{Value: name})
+						n.Shown = append(n.Shown, source.Text{Value: name})
 					}
 				case "attempts":
-					n.OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: number(t, value), RetryOn: core.Text{Value: "transient"}}
+					n.OnError = &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: number(t, value), RetryOn: source.Text{Value: "transient"}}
 				default:
 					t.Fatalf("unknown setting %q", s)
 				}
@@ -55,7 +57,7 @@ func routedOf(t testing.TB, text string) *core.Workflow {
 		for _, s := range words[3:] {
 			switch key, value, _ := strings.Cut(s, "="); key {
 			case "when":
-				e.When = &core.Text{Value: strings.ReplaceAll(value, "~", " ")}
+				e.When = &source.Text{Value: strings.ReplaceAll(value, "~", " ")}
 			case "max":
 				e.MaxIterations = number(t, value)
 			default:
@@ -118,10 +120,10 @@ func stages(t testing.TB, does script) *core.Registry {
 }
 
 func routedStep(text string, in core.Input) (core.Result, error) {
-	sent := core.NewObject(0)
+	sent := value.NewObject(0)
 	r := core.Result{EdgeOutput: sent, HasEdgeOutput: true}
 	for word := range strings.FieldsSeq(text) {
-		key, value, ok := strings.Cut(word, "=")
+		key, val, ok := strings.Cut(word, "=")
 		name, isEval := strings.CutPrefix(key, "eval:")
 		switch {
 		case !ok:
@@ -130,19 +132,19 @@ func routedStep(text string, in core.Input) (core.Result, error) {
 			}
 		case isEval:
 			if r.Routing == nil {
-				r.Routing = &core.Routing{Evals: core.NewObject(1)}
+				r.Routing = &core.Routing{Evals: value.NewObject(1)}
 			}
-			r.Routing.Evals.Set(name, core.ObjectOf("name", name, "kind", "value", "pass", value == "true"))
+			r.Routing.Evals.Set(name, value.ObjectOf("name", name, "kind", "value", "pass", val == "true"))
 		case key == "error":
-			return r, errors.New(value)
+			return r, errors.New(val)
 		case key == "fatal":
-			return r, core.FailRun(errors.New(value))
+			return r, core.FailRun(errors.New(val))
 		case key == "note":
-			r.Note = value
+			r.Note = val
 		case key == "previous":
-			sent.Set(value, in.Previous())
+			sent.Set(val, in.Previous())
 		default:
-			sent.Set(key, value)
+			sent.Set(key, val)
 		}
 	}
 	return r, nil
@@ -261,11 +263,11 @@ func TestRouteView(t *testing.T) {
 	// rules 20-24: p and r show what they declare, null for what is missing, q everything; the
 	// checks stand beside it and win over a member of that name.
 	want := `{"p":{"x":"1","gone":null,"evals":{"ok":{"name":"ok","kind":"value","pass":false}}},"q":{"a":"1","b":"2"},"r":{"y":"3","evals":{"e":{"name":"e","kind":"value","pass":true}}}}`
-	got, err := core.AppendJSON(nil, q.View)
+	got, err := value.AppendJSON(nil, q.View)
 	if err != nil || string(got) != want {
 		t.Errorf("view\n%s\nwant\n%s (%v)", got, want, err)
 	}
-	inputs, _ := core.AppendJSON(nil, q.Inputs)
+	inputs, _ := value.AppendJSON(nil, q.Inputs)
 	if string(inputs) != `{"dryRun":false,"issue":{"id":7}}` {
 		t.Errorf("inputs %s", inputs)
 	}
@@ -281,7 +283,7 @@ func TestRouteContext(t *testing.T) {
 		a -> b
 		b -> a max=1`, script{"a": {"x=1 more=2", "x=3"}}, nil, map[string]any{"k": "v"}, scheduler.Options{})
 	c, _ := r.State.Get(core.ContextField)
-	got, _ := core.AppendJSON(nil, c)
+	got, _ := value.AppendJSON(nil, c)
 	if want := `{"input":{"k":"v"},"a":{"x":"3"},"b":{"ran":"b"}}`; string(got) != want {
 		t.Errorf("context %s, want %s", got, want)
 	}
@@ -317,7 +319,7 @@ func TestRouteEvents(t *testing.T) {
 func TestRetriesKnowWhatWentBefore(t *testing.T) {
 	r, _ := routed(t, `a attempts=3`, script{"a": {"retry note=first", "retry note=second previous=p", "success previous=p"}}, nil, nil, scheduler.Options{})
 	a, _ := r.Node("a")
-	if got, _ := core.AppendJSON(nil, a.Output); string(got) != `{"p":"second"}` || a.Attempts != 3 || a.Visits != 1 {
+	if got, _ := value.AppendJSON(nil, a.Output); string(got) != `{"p":"second"}` || a.Attempts != 3 || a.Visits != 1 {
 		t.Errorf("sent %s after %d attempts in %d visits", got, a.Attempts, a.Visits)
 	}
 }

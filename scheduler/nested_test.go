@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -23,7 +25,7 @@ type frameKind struct {
 
 func (k frameKind) Name() string   { return k.name }
 func (k frameKind) Keys() []string { return nil }
-func (k frameKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k frameKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Frame: &core.Frame{Workflow: k.inner}}, nil
 }
 
@@ -36,12 +38,12 @@ func compileNested(t *testing.T, w *core.Workflow, kinds ...core.Kind) *plan.Pla
 	return p
 }
 
-func text(s string) core.Text { return core.Text{Value: s} }
+func text(s string) source.Text { return source.Text{Value: s} }
 
 // inner doubles its input in two steps.
 func doubling(work func()) *core.Workflow {
 	step := func(read, write string, f func(int64) int64) *core.Node {
-		return &core.Node{ID: text("to_" + write), Reads: []core.Text{text(read)}, Writes: []core.Text{text(write)}, HasWrites: true,
+		return &core.Node{ID: text("to_" + write), Reads: []source.Text{text(read)}, Writes: []source.Text{text(write)}, HasWrites: true,
 			Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
 				work()
 				v, ok := in.Get(read)
@@ -52,18 +54,20 @@ func doubling(work func()) *core.Workflow {
 			})}
 	}
 	return &core.Workflow{Name: text("doubling"), Document: true,
-		Inputs: []core.InputDecl{{Name: text("n"), Type: &core.Type{Kind: core.IntegerType}, Required: true, Default: core.Missing}},
-		Fields: []core.FieldDecl{{Name: text("half"), Default: core.Missing}, {Name: text("out"), Default: core.Missing}},
+		Inputs: []core.InputDecl{{Name: text("n"), Type: &value.Type{Kind: value.IntegerType}, Required: true, Default: value.Missing}},
+		Fields: []core.FieldDecl{{Name: text("half"), Default: value.Missing}, {Name: text("out"), Default: value.Missing}},
 		Nodes:  []*core.Node{step("n", "half", func(n int64) int64 { return n }), step("half", "out", func(n int64) int64 { return 2 * n })},
 		Edges:  []*core.Edge{{From: text("to_half"), To: text("to_out")}},
 	}
 }
 
-func args(pairs ...any) *core.Value { return core.Tree(core.ObjectOf(pairs...), core.Position{}) }
+func args(pairs ...any) *source.Value {
+	return source.Tree(value.ObjectOf(pairs...), source.Position{})
+}
 
 func TestNestedWorkflow(t *testing.T) {
 	w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
-		{ID: text("twice"), Kind: text("double"), Args: args("n", "$.x"), Writes: []core.Text{text("out")}, HasWrites: true},
+		{ID: text("twice"), Kind: text("double"), Args: args("n", "$.x"), Writes: []source.Text{text("out")}, HasWrites: true},
 	}}, "x", "out")
 	p := compileNested(t, w, frameKind{"double", doubling(func() {})})
 	for _, limit := range []int{1, 8} {
@@ -73,8 +77,8 @@ func TestNestedWorkflow(t *testing.T) {
 				events = append(events, e.Node)
 			}
 		}})
-		if err != nil || core.JSON(r.State) != `{"x":21,"out":42}` {
-			t.Errorf("limit %d: state %s, error %v", limit, core.JSON(r.State), err)
+		if err != nil || value.JSON(r.State) != `{"x":21,"out":42}` {
+			t.Errorf("limit %d: state %s, error %v", limit, value.JSON(r.State), err)
 		}
 		if got := fmt.Sprint(events); got != "[twice twice/to_half twice/to_out]" {
 			t.Errorf("limit %d: started %s", limit, got)
@@ -93,12 +97,12 @@ func TestNestedAtLimitOne(t *testing.T) {
 				time.Sleep(time.Second)
 				in.Add(-1)
 			})
-			mid := &core.Workflow{Name: text("mid"), Document: true, Inputs: []core.InputDecl{{Name: text("n"), Required: true, Default: core.Missing}},
-				Fields: []core.FieldDecl{{Name: text("out"), Default: core.Missing}},
-				Nodes:  []*core.Node{{ID: text("leaf"), Kind: text("double"), Args: args("n", "$.n"), Writes: []core.Text{text("out")}, HasWrites: true}}}
+			mid := &core.Workflow{Name: text("mid"), Document: true, Inputs: []core.InputDecl{{Name: text("n"), Required: true, Default: value.Missing}},
+				Fields: []core.FieldDecl{{Name: text("out"), Default: value.Missing}},
+				Nodes:  []*core.Node{{ID: text("leaf"), Kind: text("double"), Args: args("n", "$.n"), Writes: []source.Text{text("out")}, HasWrites: true}}}
 			w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
-				{ID: text("each"), Kind: text("mid"), Args: args("n", "$item"), Writes: []core.Text{text("out")}, HasWrites: true,
-					ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: c.items}}},
+				{ID: text("each"), Kind: text("mid"), Args: args("n", "$item"), Writes: []source.Text{text("out")}, HasWrites: true,
+					ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: c.items}}},
 			}}, "list", "out")
 			p := compileNested(t, w, frameKind{"mid", mid}, frameKind{"double", leaf})
 			r, err := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(8)}, scheduler.Options{Concurrency: 1, MaxInFlight: c.inFlight})
@@ -125,10 +129,10 @@ func TestNestedFailureIsToldOnce(t *testing.T) {
 		return n
 	}
 	row := func(w *core.Workflow) {
-		w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("call")}}}
+		w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []source.Text{text("call")}}}
 	}
 	round := func(w *core.Workflow) {
-		w.Loops = []*core.Loop{{ID: text("l"), Body: []core.Text{text("call")}, MaxIters: &core.Int{Value: 2}}}
+		w.Loops = []*core.Loop{{ID: text("l"), Body: []source.Text{text("call")}, MaxIters: &source.Int{Value: 2}}}
 	}
 	for _, c := range []struct {
 		name  string
@@ -199,7 +203,7 @@ func TestNestedFailRun(t *testing.T) {
 			},
 		}, []string{"bad", "slow"})
 		inner.Nodes[0].OnError = &core.OnError{Policy: text("fail_run")}
-		inner.Runtime.Concurrency = &core.Int{Value: 2}
+		inner.Runtime.Concurrency = &source.Int{Value: 2}
 		w := &core.Workflow{Name: text("outer"), Nodes: []*core.Node{
 			{ID: text("call"), Kind: text("inner"), HasWrites: true},
 			{ID: text("other"), HasWrites: true, Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
@@ -224,7 +228,7 @@ func TestNestedCancel(t *testing.T) {
 			return core.Result{}, ctx.Err()
 		})
 		w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
-			{ID: text("each"), Kind: text("inner"), HasWrites: true, ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 3}}},
+			{ID: text("each"), Kind: text("inner"), HasWrites: true, ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: 3}}},
 			{ID: text("single"), Kind: text("inner"), HasWrites: true},
 		}}, "list")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -239,19 +243,19 @@ func TestNestedCancel(t *testing.T) {
 // A nested run as the stage of a pipeline and as the body of a loop.
 func TestNestedInUnits(t *testing.T) {
 	w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
-		{ID: text("stage"), Kind: text("double"), Args: args("n", "$item"), Writes: []core.Text{text("rows")}, HasWrites: true},
-		{ID: text("body"), Kind: text("grow"), Args: args("n", "$.size"), Writes: []core.Text{text("size")}, HasWrites: true},
+		{ID: text("stage"), Kind: text("double"), Args: args("n", "$item"), Writes: []source.Text{text("rows")}, HasWrites: true},
+		{ID: text("body"), Kind: text("grow"), Args: args("n", "$.size"), Writes: []source.Text{text("size")}, HasWrites: true},
 	},
-		Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("stage")}, Concurrency: &core.Int{Value: 2}}},
-		Loops:     []*core.Loop{{ID: text("l"), Body: []core.Text{text("body")}, Until: &core.Text{Value: "$.size >= 100"}}},
+		Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []source.Text{text("stage")}, Concurrency: &source.Int{Value: 2}}},
+		Loops:     []*core.Loop{{ID: text("l"), Body: []source.Text{text("body")}, Until: &source.Text{Value: "$.size >= 100"}}},
 	}, "list", "size")
-	w.Fields = append(w.Fields, core.FieldDecl{Name: text("rows"), Merge: text("sum"), Default: core.Missing})
+	w.Fields = append(w.Fields, core.FieldDecl{Name: text("rows"), Merge: text("sum"), Default: value.Missing})
 	double, grow := frameKind{"double", doubling(func() {})}, frameKind{"grow", doubling(func() {})}
 	rename(double.inner, "out", "rows")
 	rename(grow.inner, "out", "size")
 	r, err := scheduler.Run(t.Context(), compileNested(t, w, double, grow), map[string]any{"list": numbers(5), "size": 3}, scheduler.Options{Concurrency: 1})
-	if want := `{"list":[0,1,2,3,4],"size":192,"rows":20}`; err != nil || core.JSON(r.State) != want {
-		t.Errorf("state %s, want %s, error %v", core.JSON(r.State), want, err)
+	if want := `{"list":[0,1,2,3,4],"size":192,"rows":20}`; err != nil || value.JSON(r.State) != want {
+		t.Errorf("state %s, want %s, error %v", value.JSON(r.State), want, err)
 	}
 }
 
@@ -259,7 +263,7 @@ func TestNestedInUnits(t *testing.T) {
 func rename(w *core.Workflow, from, to string) {
 	w.Fields[1].Name = text(to)
 	n := w.Nodes[1]
-	n.Writes = []core.Text{text(to)}
+	n.Writes = []source.Text{text(to)}
 	old := n.Handler
 	n.Handler = core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		res, err := old.Handle(ctx, in)
@@ -273,14 +277,14 @@ func rename(w *core.Workflow, from, to string) {
 // lackingKind has no handler.
 type lackingKind struct{ frameKind }
 
-func (lackingKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (lackingKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Lacks: "no handler here"}, nil
 }
 
 // waitKind is a timer.
 type waitKind struct{ frameKind }
 
-func (waitKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (waitKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Wait: &core.Wait{Duration: time.Minute}}, nil
 }
 
@@ -299,9 +303,9 @@ func TestNestedRunWithoutUserCode(t *testing.T) {
 			inner := &core.Workflow{Name: text("inner"), Nodes: []*core.Node{{ID: text("leaf"), Kind: text("leaf"), HasWrites: true}}}
 			w := fields(&core.Workflow{Name: text("outer"), Nodes: []*core.Node{
 				{ID: text("single"), Kind: text("inner"), HasWrites: true},
-				{ID: text("each"), Kind: text("inner"), HasWrites: true, ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 5}}},
+				{ID: text("each"), Kind: text("inner"), HasWrites: true, ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: 5}}},
 				{ID: text("stage"), Kind: text("inner"), HasWrites: true},
-			}, Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("stage")}, Concurrency: &core.Int{Value: 5}}}}, "list")
+			}, Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []source.Text{text("stage")}, Concurrency: &source.Int{Value: 5}}}}, "list")
 			w.Edges = []*core.Edge{{From: text("single"), To: text("stage"), On: text("done")}}
 			p := compileNested(t, w, frameKind{"inner", inner}, c.kind)
 			r, _ := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(5)}, scheduler.Options{Concurrency: 2})
@@ -336,7 +340,7 @@ func slowFor(took ...time.Duration) *core.Workflow {
 func TestNestedTimeout(t *testing.T) {
 	const s = time.Second
 	each := func(n *core.Node) {
-		n.ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 3}}
+		n.ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: 3}}
 	}
 	for _, c := range []struct {
 		name     string
@@ -363,7 +367,7 @@ func TestNestedTimeout(t *testing.T) {
 					f(w.Nodes[0])
 				}
 				if c.row {
-					w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("call")}}}
+					w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []source.Text{text("call")}}}
 				}
 				p := compileNested(t, w, frameKind{"inner", c.inner})
 				r, _ := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(3)}, scheduler.Options{Concurrency: 2})
@@ -449,7 +453,7 @@ func TestWaitTimeout(t *testing.T) {
 				w.Nodes = append(w.Nodes, n)
 			}
 			w.Nodes[1].ForEach = &core.ForEach{Source: text("$.list")}
-			w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("row")}}}
+			w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []source.Text{text("row")}}}
 			w.Edges = []*core.Edge{{From: text("alone"), To: text("item"), On: text("done")}, {From: text("item"), To: text("row"), On: text("done")}}
 			r, _ := scheduler.Run(t.Context(), compileNested(t, w, waitKind{frameKind{name: "wait"}}), map[string]any{"list": numbers(1)}, scheduler.Options{})
 			if r.Duration != c.took {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -17,14 +19,14 @@ var manyWays = "$.list" + strings.Repeat("..a", 12) + "..b"
 func nested(depth int) any {
 	v := any(int64(1))
 	for range depth {
-		v = core.ObjectOf("a", []any{v})
+		v = value.ObjectOf("a", []any{v})
 	}
 	return []any{v}
 }
 
 func withArg(text string) func(*core.Node) {
 	return func(n *core.Node) {
-		n.Args = core.Tree(core.ObjectOf("x", text), core.Position{})
+		n.Args = source.Tree(value.ObjectOf("x", text), source.Position{})
 	}
 }
 
@@ -36,7 +38,7 @@ func TestPathsEndWithTheAttempt(t *testing.T) {
 	t.Parallel()
 	for _, change := range [][]func(*core.Node){
 		{withArg(manyWays), timeout(time.Millisecond)},
-		{withArg(manyWays), timeout(time.Millisecond), func(n *core.Node) { n.ForEach = &core.ForEach{Source: core.Text{Value: "$.list"}} }},
+		{withArg(manyWays), timeout(time.Millisecond), func(n *core.Node) { n.ForEach = &core.ForEach{Source: source.Text{Value: "$.list"}} }},
 	} {
 		w := fields(one(never, change...), "list")
 		r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": nested(100)}, scheduler.Options{})
@@ -62,7 +64,7 @@ func TestPathsEndWithTheAttempt(t *testing.T) {
 func TestTooManyMatches(t *testing.T) {
 	t.Parallel()
 	path := "$.list[" + strings.Repeat("0,", 200) + "0][*]"
-	w := fields(one(never, func(n *core.Node) { n.ForEach = &core.ForEach{Source: core.Text{Value: path}} }), "list")
+	w := fields(one(never, func(n *core.Node) { n.ForEach = &core.ForEach{Source: source.Text{Value: path}} }), "list")
 	_, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": []any{make([]any, 50_000)}}, scheduler.Options{})
 	if err == nil || err.Error() != "node n: for_each.source: "+path+" gives more than 10000000 values" {
 		t.Errorf("%v", err)

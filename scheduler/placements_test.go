@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -64,12 +65,12 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	graphs := map[string]func(l *leaver) *core.Workflow{
 		"items": func(l *leaver) *core.Workflow {
 			n := work(l, "n")
-			n.ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 4}}
+			n.ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: 4}}
 			return &core.Workflow{Nodes: []*core.Node{n}, Fields: []core.FieldDecl{list}}
 		},
 		"rows": func(l *leaver) *core.Workflow {
 			return &core.Workflow{Nodes: []*core.Node{work(l, "n")}, Fields: []core.FieldDecl{list},
-				Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: texts("n"), Concurrency: &core.Int{Value: 4}}}}
+				Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: texts("n"), Concurrency: &source.Int{Value: 4}}}}
 		},
 		"nodes": func(l *leaver) *core.Workflow {
 			return &core.Workflow{Nodes: []*core.Node{work(l, "first"), work(l, "second")}}
@@ -102,7 +103,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 				p := compile(t, w)
 				want := c.want
 				if nested { // the timeout of the node around ends it
-					sub := &core.Node{ID: text("sub"), Kind: text("sub"), Timeout: &core.Located[time.Duration]{Value: time.Second}}
+					sub := &core.Node{ID: text("sub"), Kind: text("sub"), Timeout: &source.Located[time.Duration]{Value: time.Second}}
 					p = compileNested(t, &core.Workflow{Name: text("outer"), Nodes: []*core.Node{sub}}, frameKind{"sub", w})
 					l.target = func(in core.Input) string { return c.target(in) }
 					want = strings.NewReplacer("'n", "'sub/n", "=n", "=sub/n", "=second", "=sub/second").Replace(want)
@@ -139,7 +140,7 @@ func TestLatePlacement(t *testing.T) {
 				return n
 			}
 			w := &core.Workflow{Name: text("t"), Nodes: []*core.Node{
-				slow(&core.Node{ID: text("second"), HasWrites: true, Timeout: &core.Located[time.Duration]{Value: time.Second}}),
+				slow(&core.Node{ID: text("second"), HasWrites: true, Timeout: &source.Located[time.Duration]{Value: time.Second}}),
 				{ID: text("z"), HasWrites: true, Handler: &leaver{target: l.target}},
 			}, Edges: []*core.Edge{{From: text("second"), To: text("z")}}}
 			r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // unpriced returns an error for each model that a run may ask and whose price is not known,
 // since a budget of money would not bound what it takes.
-func unpriced(p *plan.Plan, router core.Router, dry bool) core.Diagnostics {
+func unpriced(p *plan.Plan, router core.Router, dry bool) source.Diagnostics {
 	u := prices{router: router, dry: dry, seen: map[*plan.Plan]bool{}}
 	u.look(p)
 	return u.found
@@ -20,7 +21,7 @@ type prices struct {
 	router core.Router
 	dry    bool // models pick no edges
 	seen   map[*plan.Plan]bool
-	found  core.Diagnostics
+	found  source.Diagnostics
 	names  []string
 }
 
@@ -52,7 +53,7 @@ func (u *prices) look(p *plan.Plan) {
 	}
 }
 
-func (u *prices) routes(pos core.Position, who, model string) {
+func (u *prices) routes(pos source.Position, who, model string) {
 	if r, ok := u.router.(core.PricedRouter); ok {
 		if name, yes := r.Unpriced(model); yes {
 			u.add(pos, who, name)
@@ -61,7 +62,7 @@ func (u *prices) routes(pos core.Position, who, model string) {
 }
 
 // add reports a model once.
-func (u *prices) add(pos core.Position, who, model string) {
+func (u *prices) add(pos source.Position, who, model string) {
 	if slices.Contains(u.names, model) {
 		return
 	}
@@ -70,6 +71,6 @@ func (u *prices) add(pos core.Position, who, model string) {
 	if model == "" {
 		what = "default model of the server"
 	}
-	u.found.Errorf(core.CodeNoPrice, pos, "%s: no price is known of the %s, so the budget of money would not bound it", who, what).
+	u.found.Errorf(source.CodeNoPrice, pos, "%s: no price is known of the %s, so the budget of money would not bound it", who, what).
 		WithHint("set its price: WAVEFOLD_MODEL_PRICES or --prices, in Go llm.WithPrices; unknown=free there lets unknown models cost nothing")
 }

@@ -46,7 +46,7 @@ func (p *progress) report(done, of int64) {
 
 // pulling tells how many rows a pipeline or fan-out has been handed, and how much of the
 // stream that is: what was read and not handed over does not count.
-func (s *source) pulling(x *executor, taken int) {
+func (s *rowSource) pulling(x *executor, taken int) {
 	if x.run.events == nil {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // after the other, or the items of a fan-out, several at once. It lives from the
 // first row to the last; a row that is asked for out of order, as after a restart,
 // opens the stream again.
-type source struct {
+type rowSource struct {
 	streams  *streams
 	stream   core.Stream
 	rows     []any // read and not handed over
@@ -62,7 +62,7 @@ func (x *executor) pull(o *machine.Outcome) {
 }
 
 // taken is how many elements were handed over, the latest ones included.
-func (s *source) taken(x *executor, row any) int {
+func (s *rowSource) taken(x *executor, row any) int {
 	u := x.c.Plan.Vertices[x.c.Node.Vertex].Unit
 	switch list, _ := row.([]any); {
 	case u == nil:
@@ -74,7 +74,7 @@ func (s *source) taken(x *executor, row any) int {
 }
 
 // row returns the row the command asks for, io.EOF behind the last.
-func (s *source) row(x *executor) (any, error) {
+func (s *rowSource) row(x *executor) (any, error) {
 	n, u := int(x.c.ID.From), x.c.Plan.Vertices[x.c.Node.Vertex].Unit
 	if s.stream == nil || s.next != n {
 		if err := s.open(x, x.c.Call.Taken); err != nil {
@@ -107,7 +107,7 @@ const mostItems = 1024
 
 // items returns what has been read from the item on that the command asks for, at
 // least one; io.EOF behind the last.
-func (s *source) items(x *executor) (any, error) {
+func (s *rowSource) items(x *executor) (any, error) {
 	n := int(x.c.ID.From)
 	if s.stream == nil || s.next != n {
 		if err := s.open(x, n); err != nil {
@@ -123,7 +123,7 @@ func (s *source) items(x *executor) (any, error) {
 }
 
 // open begins to read the stream, behind so many elements.
-func (s *source) open(x *executor, skip int) error {
+func (s *rowSource) open(x *executor, skip int) error {
 	s.close()
 	s.streams, s.rows, s.progress = &streams{x: *x}, nil, nil
 	s.ctx, s.cancel = context.WithCancel(x.run.ctx)
@@ -144,7 +144,7 @@ func (s *source) open(x *executor, skip int) error {
 
 // fill reads until there are so many elements, or none are left. ctx is that of the
 // command.
-func (s *source) fill(ctx context.Context, n int) error {
+func (s *rowSource) fill(ctx context.Context, n int) error {
 	if len(s.rows) >= n {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (s *source) fill(ctx context.Context, n int) error {
 	return nil
 }
 
-func (s *source) add(more []any) {
+func (s *rowSource) add(more []any) {
 	if len(s.rows) == 0 {
 		s.rows = more
 	} else {
@@ -171,7 +171,7 @@ func (s *source) add(more []any) {
 }
 
 // close ends the reading. What a stream says to that is of no use any more.
-func (s *source) close() {
+func (s *rowSource) close() {
 	if s.stream == nil {
 		return
 	}
@@ -183,22 +183,22 @@ func (s *source) close() {
 
 // takeSource returns the source of a pipeline, which is nobody else's until it is
 // kept again.
-func (r *run) takeSource(key sourceKey) *source {
+func (r *run) takeSource(key sourceKey) *rowSource {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.sources[key]
 	delete(r.sources, key)
 	if s == nil {
-		s = &source{}
+		s = &rowSource{}
 	}
 	return s
 }
 
-func (r *run) keepSource(key sourceKey, s *source) {
+func (r *run) keepSource(key sourceKey, s *rowSource) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sources == nil {
-		r.sources = map[sourceKey]*source{}
+		r.sources = map[sourceKey]*rowSource{}
 	}
 	r.sources[key] = s
 }

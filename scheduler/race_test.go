@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -32,13 +34,13 @@ func takes(d time.Duration) core.HandlerFunc {
 func raceOf(nodes []*core.Node, change ...func(*core.Workflow)) *core.Workflow {
 	w := fields(&core.Workflow{Name: text("w")}, "x", "list", "seen")
 	w.Fields[0].Merge = text("array_append")
-	end := &core.Node{ID: text("end"), Writes: []core.Text{text("seen")}, HasWrites: true,
+	end := &core.Node{ID: text("end"), Writes: []source.Text{text("seen")}, HasWrites: true,
 		Join: &core.Join{Policy: text(core.JoinAny), Race: true}}
 	end.Handler = core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
 		return core.Result{Delta: map[string]any{"seen": strings.Join(slices.Sorted(maps.Keys(in.EdgeInputs())), " ")}}, nil
 	})
 	for _, n := range nodes {
-		n.Writes, n.HasWrites = []core.Text{text("x")}, true
+		n.Writes, n.HasWrites = []source.Text{text("x")}, true
 		w.Nodes = append(w.Nodes, n)
 		w.Edges = append(w.Edges, &core.Edge{From: n.ID, To: end.ID})
 	}
@@ -75,10 +77,10 @@ func race(t *testing.T, w *core.Workflow, kinds ...core.Kind) (r *core.Report, t
 func TestRaceGivesUp(t *testing.T) {
 	hour := takes(time.Hour)
 	pipeline := func(w *core.Workflow) {
-		w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("slow")}, Concurrency: &core.Int{Value: 2}}}
+		w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []source.Text{text("slow")}, Concurrency: &source.Int{Value: 2}}}
 	}
 	loop := func(w *core.Workflow) {
-		w.Loops = []*core.Loop{{ID: text("l"), Body: []core.Text{text("slow")}, MaxIters: &core.Int{Value: 3}}}
+		w.Loops = []*core.Loop{{ID: text("l"), Body: []source.Text{text("slow")}, MaxIters: &source.Int{Value: 3}}}
 	}
 	inner := frameKind{"inner", fields(one(hour), "x")}
 	nested := func(n *core.Node) { n.Handler, n.Kind = nil, text("inner") }
@@ -117,7 +119,7 @@ func TestRaceGivesUp(t *testing.T) {
 			if n.Status != core.Skipped || n.Reason != "lost the race: end went on with quick" || n.Cause != "end" || n.Failure != nil {
 				t.Errorf("slow: %s, %q, cause %q, failure %v", n.Status, n.Reason, n.Cause, n.Failure)
 			}
-			if got := core.JSON(r.State); got != `{"x":["quick"],"list":[1,2,3],"seen":"quick"}` {
+			if got := value.JSON(r.State); got != `{"x":["quick"],"list":[1,2,3],"seen":"quick"}` {
 				t.Errorf("state %s", got)
 			}
 			open := map[string]int{}
@@ -141,7 +143,7 @@ func TestRaceSpares(t *testing.T) {
 	other := node("other", takes(time.Second))
 	w := raceOf([]*core.Node{node("quick", takes(time.Second)), node("both", takes(time.Minute)), node("late", takes(time.Second))}, func(w *core.Workflow) {
 		before := node("before", takes(time.Hour))
-		other.Writes, before.Writes = []core.Text{text("x")}, []core.Text{text("x")}
+		other.Writes, before.Writes = []source.Text{text("x")}, []source.Text{text("x")}
 		w.Nodes = append(w.Nodes, other, before)
 		w.Edges = append(w.Edges, &core.Edge{From: text("both"), To: other.ID}, &core.Edge{From: before.ID, To: text("late")})
 	})
@@ -180,15 +182,15 @@ func TestRaceAwaits(t *testing.T) {
 			return old.Handle(ctx, in)
 		})
 		if reads {
-			end.Reads = []core.Text{text("x")}
+			end.Reads = []source.Text{text("x")}
 		}
 		r, took, _ := race(t, w)
 		want := time.Second
 		if reads {
 			want = 4 * time.Second
 		}
-		if joined != want || slowEnd != 4*time.Second || took != 4*time.Second || core.JSON(r.State) != `{"x":["quick"],"list":[1,2,3],"seen":"quick"}` {
-			t.Errorf("reads %t: joined after %s, slow ended after %s, the run after %s: %s", reads, joined, slowEnd, took, core.JSON(r.State))
+		if joined != want || slowEnd != 4*time.Second || took != 4*time.Second || value.JSON(r.State) != `{"x":["quick"],"list":[1,2,3],"seen":"quick"}` {
+			t.Errorf("reads %t: joined after %s, slow ended after %s, the run after %s: %s", reads, joined, slowEnd, took, value.JSON(r.State))
 		}
 	}
 }
@@ -198,7 +200,7 @@ type pauseKind struct{ d time.Duration }
 
 func (pauseKind) Name() string   { return "pause" }
 func (pauseKind) Keys() []string { return nil }
-func (k pauseKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k pauseKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Wait: &core.Wait{Duration: k.d}}, nil
 }
 
@@ -208,7 +210,7 @@ func TestRaceGivesUpReading(t *testing.T) {
 	closed := &atomic.Int64{}
 	fan := func(w *core.Workflow) {}
 	rows := func(w *core.Workflow) {
-		w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.all"), Stages: []core.Text{text("slow")}}}
+		w.Pipelines = []*core.Pipeline{{ID: text("p"), Items: text("$.all"), Stages: []source.Text{text("slow")}}}
 	}
 	for _, c := range []struct {
 		name   string
@@ -227,7 +229,7 @@ func TestRaceGivesUpReading(t *testing.T) {
 		w := raceOf([]*core.Node{c.slow, node("quick", takes(5*time.Second))}, c.set)
 		if c.stream {
 			fields(w, "all")
-			w.Nodes = append(w.Nodes, &core.Node{ID: text("source"), Kind: text("counting"), Writes: []core.Text{text("all")}, HasWrites: true})
+			w.Nodes = append(w.Nodes, &core.Node{ID: text("source"), Kind: text("counting"), Writes: []source.Text{text("all")}, HasWrites: true})
 			w.Edges = append(w.Edges, &core.Edge{From: text("source"), To: text("slow")})
 		}
 		k := drops{after: seconds(1, 1, 3600), closed: closed}
@@ -236,7 +238,7 @@ func TestRaceGivesUpReading(t *testing.T) {
 		if r.Status != core.RunSuccess || n.Status != core.Skipped || took != 5*time.Second {
 			t.Errorf("%s: run %s (%v) after %s, slow %s: %s", c.name, r.Status, r.Err, took, n.Status, n.Reason)
 		}
-		if x := core.JSON(r.State); !strings.HasPrefix(x, `{"x":["quick"]`) {
+		if x := value.JSON(r.State); !strings.HasPrefix(x, `{"x":["quick"]`) {
 			t.Errorf("%s: state %s", c.name, x)
 		}
 		if want := map[bool]int64{true: 1}[c.stream]; closed.Load() != want {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -23,8 +25,8 @@ func each(h func(ctx context.Context, i int64) error, change ...func(*core.Node)
 		i, _ := in.Item()
 		return core.Write("out", []any{i}), h(ctx, i.(int64))
 	}, change...), "list")
-	w.Nodes[0].Writes = []core.Text{text("out")}
-	w.Fields = append(w.Fields, core.FieldDecl{Name: text("out"), Merge: text("array_append"), Default: core.Missing})
+	w.Nodes[0].Writes = []source.Text{text("out")}
+	w.Fields = append(w.Fields, core.FieldDecl{Name: text("out"), Merge: text("array_append"), Default: value.Missing})
 	return w
 }
 
@@ -42,7 +44,7 @@ func TestFailRunWithinARange(t *testing.T) {
 		n.OnError = &core.OnError{Policy: text("fail_run")}
 	})
 	p := compile(t, w)
-	m, err := machine.New(p, core.ObjectOf("list", numbers(100)), machine.Options{})
+	m, err := machine.New(p, value.ObjectOf("list", numbers(100)), machine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

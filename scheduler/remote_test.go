@@ -11,6 +11,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -23,11 +25,11 @@ func remotePlan(t testing.TB, doc string, orders []any) *plan.Plan {
 	e := wavefold.NewEngine()
 	tools := map[string]core.HandlerFunc{
 		"make": func(context.Context, core.Input) (core.Result, error) {
-			return core.Result{EdgeOutput: core.ObjectOf("orders", orders), HasEdgeOutput: true}, nil
+			return core.Result{EdgeOutput: value.ObjectOf("orders", orders), HasEdgeOutput: true}, nil
 		},
 		"sum": func(_ context.Context, in core.Input) (core.Result, error) {
 			item, _ := in.Item()
-			amount, _ := item.(*core.Object).Get("amount")
+			amount, _ := item.(*value.Object).Get("amount")
 			rate, _ := in.Get("rate")
 			all, _ := in.Get("orders")
 			list, _ := all.([]any)
@@ -52,7 +54,7 @@ func remotePlan(t testing.TB, doc string, orders []any) *plan.Plan {
 }
 
 // elsewhere carries a command out as another process would: of its JSON form and the inputs.
-func elsewhere(t testing.TB, p *plan.Plan, c *machine.Command, inputs *core.Object) (*machine.Event, int) {
+func elsewhere(t testing.TB, p *plan.Plan, c *machine.Command, inputs *value.Object) (*machine.Event, int) {
 	t.Helper()
 	data, err := machine.EncodeCommand(c)
 	if err != nil {
@@ -71,7 +73,7 @@ func elsewhere(t testing.TB, p *plan.Plan, c *machine.Command, inputs *core.Obje
 
 // runElsewhere carries a run out in other processes, and returns the bytes of its commands and
 // of the largest one.
-func runElsewhere(t testing.TB, p *plan.Plan, inputs *core.Object, o machine.Options) (r *core.Report, total, largest int) {
+func runElsewhere(t testing.TB, p *plan.Plan, inputs *value.Object, o machine.Options) (r *core.Report, total, largest int) {
 	t.Helper()
 	m, err := machine.New(p, inputs, o)
 	if err != nil {
@@ -124,9 +126,9 @@ func TestCommandsCarryTheirItemsOnly(t *testing.T) {
 	const n = 4000
 	orders := make([]any, n)
 	for i := range orders {
-		orders[i] = core.ObjectOf("id", int64(i), "amount", 12.5)
+		orders[i] = value.ObjectOf("id", int64(i), "amount", 12.5)
 	}
-	inputs := core.ObjectOf("orders", orders, "rate", 2.0)
+	inputs := value.ObjectOf("orders", orders, "rate", 2.0)
 	for _, source := range []string{"$.orders", "$input.orders", "$nodes.make.output.orders", "$.orders[?(@.amount > 0)]"} {
 		t.Run(source, func(t *testing.T) {
 			p := remotePlan(t, fmt.Sprintf(remoteDoc, source, "[rate]"), orders)
@@ -146,8 +148,8 @@ func TestCommandsCarryTheirItemsOnly(t *testing.T) {
 
 // A list that the items read as a whole is carried although they are from it.
 func TestCommandsCarryDeclaredReads(t *testing.T) {
-	orders := []any{core.ObjectOf("amount", 1.0), core.ObjectOf("amount", 2.0)}
-	inputs := core.ObjectOf("orders", orders, "rate", 10.0)
+	orders := []any{value.ObjectOf("amount", 1.0), value.ObjectOf("amount", 2.0)}
+	inputs := value.ObjectOf("orders", orders, "rate", 10.0)
 	p := remotePlan(t, fmt.Sprintf(remoteDoc, "$.orders", "[orders, rate]"), orders)
 	r, _, _ := runElsewhere(t, p, inputs, machine.Options{Run: "r"})
 	if got, _ := r.State.Get("total"); got != 54.0 {
@@ -280,7 +282,7 @@ func TestExecuteRefuses(t *testing.T) {
 	p := callers(t, 1, nil)
 	c := firstRun(t, p, newMachine(t, p), anyRun)
 	closed := callers(t, 1, nil)
-	closed.Refused.Errorf(core.CodeNoHandler, core.Position{}, "node a: nobody does it")
+	closed.Refused.Errorf(source.CodeNoHandler, source.Position{}, "node a: nobody does it")
 	for _, tt := range []struct {
 		name, want string
 		c          machine.Command

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -87,7 +88,7 @@ var errNoContext = errors.New("the context is nil; use context.Background if the
 //
 // The report is complete whenever the run began; the error is its Err. There is none if
 // the inputs do not fit the plan or their code has not returned, and none with
-// plan.Plan.Refused; what is wrong is told as core.Diagnostics. Run may be
+// plan.Plan.Refused; what is wrong is told as source.Diagnostics. Run may be
 // called any number of times at once for the same plan.
 func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*core.Report, error) {
 	if ctx == nil {
@@ -142,13 +143,13 @@ func refused(p *plan.Plan, o *Options, dry bool) error {
 	return nil
 }
 
-func objectOf(inputs map[string]any) *core.Object {
+func objectOf(inputs map[string]any) *value.Object {
 	keys := make([]string, 0, len(inputs))
 	for k := range inputs {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
-	o := core.NewObject(len(keys))
+	o := value.NewObject(len(keys))
 	for _, k := range keys {
 		o.Set(k, inputs[k])
 	}
@@ -191,7 +192,7 @@ type run struct {
 	timers     map[timerKey]*time.Timer
 	guard      guard
 	placements map[machine.ID]*core.Placement // prepared, and waiting for their turn
-	sources    map[sourceKey]*source          // of pipelines over streams, between two rows
+	sources    map[sourceKey]*rowSource       // of pipelines over streams, between two rows
 	calls      sync.WaitGroup                 // timer and cancel callbacks
 	watched    atomic.Bool                    // a walk wants to know of signs of life
 	sign       atomic.Int64                   // the last one: a handler logged, or told of its progress

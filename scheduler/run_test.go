@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -14,12 +15,12 @@ func noop(context.Context, core.Input) (core.Result, error) { return core.Result
 
 // graph builds a workflow of Go handlers.
 func graph(nodes map[string]core.HandlerFunc, order []string, edges ...[2]string) *core.Workflow {
-	w := &core.Workflow{Name: core.Text{Value: "t"}}
+	w := &core.Workflow{Name: source.Text{Value: "t"}}
 	for _, id := range order {
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: id}, Handler: nodes[id], HasWrites: true})
+		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: id}, Handler: nodes[id], HasWrites: true})
 	}
 	for _, e := range edges {
-		w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: e[0]}, To: core.Text{Value: e[1]}})
+		w.Edges = append(w.Edges, &core.Edge{From: source.Text{Value: e[0]}, To: source.Text{Value: e[1]}})
 	}
 	return w
 }

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-func texts(names ...string) []core.Text {
-	var out []core.Text
+func texts(names ...string) []source.Text {
+	var out []source.Text
 	for _, n := range names {
 		out = append(out, text(n))
 	}
@@ -31,7 +33,7 @@ func get(id string, fields ...string) *core.Node {
 }
 
 func total(merge string) core.FieldDecl {
-	return core.FieldDecl{Name: text("total"), Merge: text(merge), Type: &core.Type{Kind: core.IntegerType}, Default: core.Missing}
+	return core.FieldDecl{Name: text("total"), Merge: text(merge), Type: &value.Type{Kind: value.IntegerType}, Default: value.Missing}
 }
 
 func statusesOf(r *core.Report) string {
@@ -45,7 +47,7 @@ func statusesOf(r *core.Report) string {
 // TestOverflow: a sum that left the range of integers kept its old value, and the run
 // was a success.
 func TestOverflow(t *testing.T) {
-	w := &core.Workflow{Name: text("t"), Fields: []core.FieldDecl{total("sum"), {Name: text("other"), Default: core.Missing}}}
+	w := &core.Workflow{Name: text("t"), Fields: []core.FieldDecl{total("sum"), {Name: text("other"), Default: value.Missing}}}
 	reader := get("reader", "total")
 	reader.OnError = &core.OnError{Policy: text("skip")}
 	w.Nodes = []*core.Node{put("b", "total", int64(1)), put("a", "total", int64(math.MaxInt64)), put("c", "total", int64(-5)),
@@ -70,14 +72,14 @@ func TestOverflow(t *testing.T) {
 		t.Errorf("%s: got %v, want %s", r.Status, err, want)
 	}
 	if _, ok := r.State.Get("total"); ok {
-		t.Errorf("the state is %s", core.JSON(r.State))
+		t.Errorf("the state is %s", value.JSON(r.State))
 	}
 }
 
 // A field that a unit spoils is spoiled for the unit's own members and conditions, and
 // for who comes after it.
 func TestOverflowInALoop(t *testing.T) {
-	w := &core.Workflow{Name: text("t"), Fields: []core.FieldDecl{total("sum"), {Name: text("seen"), Merge: text("count"), Default: core.Missing}}}
+	w := &core.Workflow{Name: text("t"), Fields: []core.FieldDecl{total("sum"), {Name: text("seen"), Merge: text("count"), Default: value.Missing}}}
 	body := put("body", "total", int64(math.MaxInt64))
 	look := get("look", "total")
 	look.Writes = texts("seen")
@@ -90,7 +92,7 @@ func TestOverflowInALoop(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if got := core.JSON(r.State); got != `{"seen":2}` {
+	if got := value.JSON(r.State); got != `{"seen":2}` {
 		t.Errorf("state %s", got)
 	}
 	if !errors.As(err, new(*core.NodeError)) {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -72,7 +73,7 @@ func (e *extent) note(m core.Measured) {
 // pulled is what the last reading of a stream came to.
 type pulled struct {
 	field   string
-	summary *core.Object
+	summary *value.Object
 }
 
 // opener opens the streams of a node; c holds what was captured for it.
@@ -96,7 +97,7 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 	p := s.x.p
 	maker, field := &p.Nodes[r.Maker], p.Schema.Fields[r.Field].Name
 	at := slices.IndexFunc(n.Reads, func(read plan.Read) bool { return read.Field == r.Field })
-	described, ok := c.Values[at].(*core.Object)
+	described, ok := c.Values[at].(*value.Object)
 	if !ok {
 		return nil, core.Permanent(fmt.Errorf("the stream %q has not been made: node %s did not run", field, maker.ID))
 	}
@@ -233,7 +234,7 @@ func (s *streams) blame(err error) error {
 }
 
 // end notes the summary of a stream that was read to its end.
-func (s *streams) end(field string, summary *core.Object) {
+func (s *streams) end(field string, summary *value.Object) {
 	i := slices.IndexFunc(s.read, func(p pulled) bool { return p.field == field })
 	if i < 0 {
 		i, s.read = len(s.read), append(s.read, pulled{field: field})

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
@@ -24,12 +26,12 @@ type counting struct{ opened, closed *int }
 func (counting) Name() string   { return "counting" }
 func (counting) Keys() []string { return []string{"from"} }
 
-func (k counting) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k counting) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	h := counter{kind: k, to: n.Writes[0].Value}
-	made := core.Compiled{Stream: n.Writes[0], Reads: []core.Text{{Value: "limit"}}}
+	made := core.Compiled{Stream: n.Writes[0], Reads: []source.Text{{Value: "limit"}}}
 	if from := n.Config.Get("from"); from != nil {
 		h.from = from.Scalar.(string)
-		made.Streams = []core.Text{core.At(h.from, from.Pos)}
+		made.Streams = []source.Text{source.At(h.from, from.Pos)}
 	}
 	made.Handler = h
 	return made, nil
@@ -41,10 +43,10 @@ type counter struct {
 }
 
 func (h counter) Handle(context.Context, core.Input) (core.Result, error) {
-	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+	return core.Write(h.to, value.ObjectOf("source", h.to)), nil
 }
 
-func (h counter) Open(ctx context.Context, in core.Input, described *core.Object) (core.Stream, error) {
+func (h counter) Open(ctx context.Context, in core.Input, described *value.Object) (core.Stream, error) {
 	if got, _ := described.Get("source"); got != h.to {
 		return nil, fmt.Errorf("described as %v", got)
 	}
@@ -69,7 +71,7 @@ type numberStream struct {
 	out         int64
 }
 
-var numberKeys, _ = core.NewKeys([]string{"n"})
+var numberKeys, _ = value.NewKeys([]string{"n"})
 
 func (s *numberStream) Next(ctx context.Context) ([]any, error) {
 	for s.from != nil {
@@ -78,7 +80,7 @@ func (s *numberStream) Next(ctx context.Context) ([]any, error) {
 			return nil, err
 		}
 		before := len(rows)
-		rows = slices.DeleteFunc(rows, func(r any) bool { n, _ := r.(*core.Object).Get("n"); return n.(int64)%s.limit != 0 })
+		rows = slices.DeleteFunc(rows, func(r any) bool { n, _ := r.(*value.Object).Get("n"); return n.(int64)%s.limit != 0 })
 		s.taken += int64(before - len(rows))
 		if s.out += int64(len(rows)); len(rows) > 0 {
 			return rows, nil
@@ -89,11 +91,11 @@ func (s *numberStream) Next(ctx context.Context) ([]any, error) {
 	}
 	s.next++
 	s.out++
-	return []any{core.NewRow(numberKeys, []any{s.next - 1})}, nil
+	return []any{value.NewRow(numberKeys, []any{s.next - 1})}, nil
 }
 
-func (s *numberStream) Summary() *core.Object {
-	o := core.ObjectOf(core.RowCount, s.out)
+func (s *numberStream) Summary() *value.Object {
+	o := value.ObjectOf(core.RowCount, s.out)
 	if s.taken > 0 {
 		o.Set(core.RejectedRows, s.taken)
 	}
@@ -114,9 +116,9 @@ type adding struct{ fail error }
 func (adding) Name() string   { return "adding" }
 func (adding) Keys() []string { return nil }
 
-func (k adding) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k adding) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	from, to := n.Reads[0], n.Writes[0].Value
-	return core.Compiled{Streams: []core.Text{from}, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
+	return core.Compiled{Streams: []source.Text{from}, Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		s, ok, err := in.Stream(ctx, from.Value)
 		if err != nil || !ok {
 			return core.Result{}, errors.Join(err, errors.New("no stream"))
@@ -132,7 +134,7 @@ func (k adding) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnosti
 				return core.Result{}, err
 			}
 			for _, r := range rows {
-				n, _ := r.(*core.Object).Get("n")
+				n, _ := r.(*value.Object).Get("n")
 				total += n.(int64)
 			}
 		}
@@ -170,7 +172,7 @@ type set struct{}
 
 func (set) Name() string   { return "set" }
 func (set) Keys() []string { return nil }
-func (set) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (set) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
 		return core.Write(n.Writes[0].Value, int64(3)), nil
 	})}, nil
@@ -199,7 +201,7 @@ func TestStreamsArePulledByTheirReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := core.JSON(r.State); got != numbersState {
+	if got := value.JSON(r.State); got != numbersState {
 		t.Errorf("state %s\n want %s", got, numbersState)
 	}
 	if n, _ := r.Node("add"); n.Status != core.PartialSuccess || n.Attempts != 2 {
@@ -219,7 +221,7 @@ func TestStreamsSurviveAHostileDriver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := core.JSON(report.State); got != numbersState {
+		if got := value.JSON(report.State); got != numbersState {
 			t.Fatalf("seed %d: state %s", seed, got)
 		}
 	}
@@ -266,7 +268,7 @@ type itemKind struct{ fail int64 }
 func (itemKind) Name() string   { return "item" }
 func (itemKind) Keys() []string { return nil }
 
-func (k itemKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k itemKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
 		item, _ := in.Item()
 		rows, ok := item.([]any)
@@ -276,7 +278,7 @@ func (k itemKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnos
 		sum, _ := in.Get("sum")
 		numbers := []any{}
 		for _, r := range rows {
-			v, _ := r.(*core.Object).Get("n")
+			v, _ := r.(*value.Object).Get("n")
 			if v == k.fail {
 				return core.Result{}, errors.New("no such number")
 			}
@@ -319,7 +321,7 @@ func TestPipelineOverAStream(t *testing.T) {
 		want := `{"limit":10,"all":{"source":"all","rows":10},"seen":` + c.seen + `,"sum":45}`
 		for _, limit := range []int{1, 8} {
 			r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: limit})
-			if got := core.JSON(r.State); err != nil || got != want {
+			if got := value.JSON(r.State); err != nil || got != want {
 				t.Errorf("%s at limit %d: %s, %v\nwant %s", c.concurrency, limit, got, err, want)
 			}
 		}
@@ -331,7 +333,7 @@ func TestPipelineOverAStream(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v", c.concurrency, seed, err)
 			}
-			if got := core.JSON(report.State); got != want {
+			if got := value.JSON(report.State); got != want {
 				t.Fatalf("%s, seed %d: %s", c.concurrency, seed, got)
 			}
 		}
@@ -342,7 +344,7 @@ func TestEmptyStreamOfRows(t *testing.T) {
 	opened, closed := 0, 0
 	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), counting{&opened, &closed}, itemKind{fail: -1})
 	r, err := scheduler.Run(t.Context(), p, map[string]any{"limit": 0}, scheduler.Options{})
-	if got := core.JSON(r.State); err != nil || got != `{"limit":0,"all":{"source":"all","rows":0},"sum":0}` {
+	if got := value.JSON(r.State); err != nil || got != `{"limit":0,"all":{"source":"all","rows":0},"sum":0}` {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -353,7 +355,7 @@ func TestFailuresOfAPipelineOverAStream(t *testing.T) {
 	opened, closed := 0, 0
 	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), counting{&opened, &closed}, itemKind{fail: 3})
 	r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
-	if got := core.JSON(r.State); got != `{"limit":10,"all":{"source":"all","rows":10},"seen":[[0],[1],[2],[4],[5],[6],[7],[8],[9]],"sum":42}` {
+	if got := value.JSON(r.State); got != `{"limit":10,"all":{"source":"all","rows":10},"seen":[[0],[1],[2],[4],[5],[6],[7],[8],[9]],"sum":42}` {
 		t.Errorf("%s", got)
 	}
 	if err == nil || err.Error() != "node rows: note, row 3: no such number" {
@@ -361,7 +363,7 @@ func TestFailuresOfAPipelineOverAStream(t *testing.T) {
 	}
 	p = rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), breaking(5, false), itemKind{fail: -1})
 	r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 2})
-	if got := core.JSON(r.State); got != `{"limit":10,"all":{"source":"all"},"seen":[[0],[1],[2],[3],[4]],"sum":10}` {
+	if got := value.JSON(r.State); got != `{"limit":10,"all":{"source":"all"},"seen":[[0],[1],[2],[3],[4]],"sum":10}` {
 		t.Errorf("%s", got)
 	}
 	if err == nil || err.Error() != `node rows: stream "all" of node count: the disk is gone` {
@@ -386,7 +388,7 @@ type opens struct {
 func (k opens) Name() string { return k.kind }
 func (opens) Keys() []string { return nil }
 
-func (k opens) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k opens) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Stream: n.Writes[0], Handler: opensHandler{k, n.Writes[0].Value}}, nil
 }
 
@@ -396,10 +398,10 @@ type opensHandler struct {
 }
 
 func (h opensHandler) Handle(context.Context, core.Input) (core.Result, error) {
-	return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+	return core.Write(h.to, value.ObjectOf("source", h.to)), nil
 }
 
-func (h opensHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+func (h opensHandler) Open(context.Context, core.Input, *value.Object) (core.Stream, error) {
 	return h.stream(), nil
 }
 
@@ -421,8 +423,8 @@ func (s *breakingStream) Next(context.Context) ([]any, error) {
 		return nil, errors.New("the disk is gone")
 	}
 	s.next++
-	return []any{core.NewRow(numberKeys, []any{s.next - 1})}, nil
+	return []any{value.NewRow(numberKeys, []any{s.next - 1})}, nil
 }
 
-func (s *breakingStream) Summary() *core.Object { return nil }
-func (s *breakingStream) Close() error          { return nil }
+func (s *breakingStream) Summary() *value.Object { return nil }
+func (s *breakingStream) Close() error           { return nil }

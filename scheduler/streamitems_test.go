@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
@@ -56,7 +58,7 @@ type rowsOf struct {
 func (rowsOf) Name() string   { return "numbers" }
 func (rowsOf) Keys() []string { return nil }
 
-func (k rowsOf) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k rowsOf) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	h := numbersHandler{k, n.Writes[0].Value}
 	if k.stream {
 		return core.Compiled{Stream: n.Writes[0], Handler: h}, nil
@@ -71,16 +73,16 @@ type numbersHandler struct {
 
 func (h numbersHandler) Handle(context.Context, core.Input) (core.Result, error) {
 	if h.stream {
-		return core.Write(h.to, core.ObjectOf("source", h.to)), nil
+		return core.Write(h.to, value.ObjectOf("source", h.to)), nil
 	}
 	list := []any{}
 	for i := range h.count {
-		list = append(list, core.ObjectOf("n", i))
+		list = append(list, value.ObjectOf("n", i))
 	}
 	return core.Write(h.to, list), nil
 }
 
-func (h numbersHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+func (h numbersHandler) Open(context.Context, core.Input, *value.Object) (core.Stream, error) {
 	return &numbersRead{h: h}, nil
 }
 
@@ -104,21 +106,21 @@ func (s *numbersRead) Next(ctx context.Context) ([]any, error) {
 		if s.next == s.h.count || s.next == s.h.breaks {
 			break
 		}
-		rows = append(rows, core.ObjectOf("n", s.next))
+		rows = append(rows, value.ObjectOf("n", s.next))
 		s.next++
 	}
 	return rows, nil
 }
 
-func (s *numbersRead) Summary() *core.Object { return core.ObjectOf(core.RowCount, s.next) }
-func (s *numbersRead) Close() error          { s.h.closed.Add(1); return nil }
+func (s *numbersRead) Summary() *value.Object { return value.ObjectOf(core.RowCount, s.next) }
+func (s *numbersRead) Close() error           { s.h.closed.Add(1); return nil }
 
 // edges is a kind that writes what it was sent.
 type edges struct{}
 
 func (edges) Name() string   { return "edges" }
 func (edges) Keys() []string { return nil }
-func (edges) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (edges) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
 		if len(n.Writes) == 0 {
 			return core.Result{}, nil
@@ -138,13 +140,13 @@ type workKind struct {
 func (workKind) Name() string   { return "work" }
 func (workKind) Keys() []string { return nil }
 
-func (k workKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k workKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Handler: core.HandlerFunc(k.handle)}, nil
 }
 
 func (k workKind) handle(_ context.Context, in core.Input) (core.Result, error) {
 	item, _ := in.Item()
-	n, _ := item.(*core.Object).Get("n")
+	n, _ := item.(*value.Object).Get("n")
 	at := in.Index()
 	if n != int64(at) {
 		return core.Result{}, core.Permanent(fmt.Errorf("item %d is %v", at, n))
@@ -192,7 +194,7 @@ func eachResult(r *core.Report) string {
 			failure = failure[:of] + failure[at:]
 		}
 	}
-	return fmt.Sprintf("%s %s %s failed %d, %d attempts, %q", r.Status, core.JSON(state), n.Status, n.Failed, n.Attempts, failure)
+	return fmt.Sprintf("%s %s %s failed %d, %d attempts, %q", r.Status, value.JSON(state), n.Status, n.Failed, n.Attempts, failure)
 }
 
 // A fan-out over a stream ends as one over the array of its rows: same writes, same
@@ -235,8 +237,8 @@ func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 			if most := p.Nodes[1].MaxFailures; most >= 0 && n.Failed > most { // how far it was read is chance
 				described = `{"source":"rows"}`
 			}
-			if v, _ := r.State.Get("rows"); core.JSON(v) != described {
-				t.Fatalf("seed %d, %s: the state shows %s, want %s", seed, how, core.JSON(v), described)
+			if v, _ := r.State.Get("rows"); value.JSON(v) != described {
+				t.Fatalf("seed %d, %s: the state shows %s, want %s", seed, how, value.JSON(v), described)
 			}
 		}
 		for _, limit := range []int{1, 8} {
@@ -308,10 +310,10 @@ type callKind struct {
 
 func (callKind) Name() string   { return "call" }
 func (callKind) Keys() []string { return nil }
-func (k callKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k callKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Handler: core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		item, _ := in.Item()
-		n, _ := item.(*core.Object).Get("n")
+		n, _ := item.(*value.Object).Get("n")
 		return core.Result{}, k.f(ctx, n.(int64))
 	})}, nil
 }
@@ -453,10 +455,10 @@ func (s *silentStream) Next(ctx context.Context) ([]any, error) {
 		return nil, ctx.Err()
 	}
 	s.next++
-	return []any{core.ObjectOf("n", s.next-1)}, nil
+	return []any{value.ObjectOf("n", s.next-1)}, nil
 }
-func (s *silentStream) Summary() *core.Object { return nil }
-func (s *silentStream) Close() error          { return nil }
+func (s *silentStream) Summary() *value.Object { return nil }
+func (s *silentStream) Close() error           { return nil }
 
 // Events tell of each item, and in the end how many there were.
 func TestEventsOfAForEachOverAStream(t *testing.T) {
@@ -485,7 +487,7 @@ type shapeKind struct{ made core.Compiled }
 
 func (shapeKind) Name() string   { return "shape" }
 func (shapeKind) Keys() []string { return nil }
-func (k shapeKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k shapeKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return k.made, nil
 }
 
@@ -498,9 +500,9 @@ func TestItemsOfAStreamOfAnyShape(t *testing.T) {
 			}
 			return core.Write("seen", []any{int64(1)}), nil
 		})
-		seen := core.FieldDecl{Name: core.Text{Value: "seen"}, Default: core.Missing, Merge: core.Text{Value: "array_append"}}
-		return &core.Workflow{Name: core.Text{Value: "inner"}, Fields: []core.FieldDecl{seen}, Nodes: []*core.Node{
-			{ID: core.Text{Value: "a"}, Handler: h, Writes: []core.Text{{Value: "seen"}}, HasWrites: true}}}
+		seen := core.FieldDecl{Name: source.Text{Value: "seen"}, Default: value.Missing, Merge: source.Text{Value: "array_append"}}
+		return &core.Workflow{Name: source.Text{Value: "inner"}, Fields: []core.FieldDecl{seen}, Nodes: []*core.Node{
+			{ID: source.Text{Value: "a"}, Handler: h, Writes: []source.Text{{Value: "seen"}}, HasWrites: true}}}
 	}
 	for name, made := range map[string]core.Compiled{
 		"timer": {Wait: &core.Wait{Duration: 1}}, "lacking": {Lacks: "there is no such function"},
@@ -556,10 +558,10 @@ func (s *clingingStream) Next(ctx context.Context) ([]any, error) {
 		return nil, cmp.Or(s.ctx.Err(), io.EOF)
 	}
 	s.next++
-	return []any{core.ObjectOf("n", s.next-1)}, nil
+	return []any{value.ObjectOf("n", s.next-1)}, nil
 }
-func (s *clingingStream) Summary() *core.Object { return core.ObjectOf(core.RowCount, s.next) }
-func (s *clingingStream) Close() error          { return nil }
+func (s *clingingStream) Summary() *value.Object { return value.ObjectOf(core.RowCount, s.next) }
+func (s *clingingStream) Close() error           { return nil }
 
 // A stream inside of a nested run is read under one context. It was that of the first
 // pull, which ended with it, so that files were read no further.
@@ -631,12 +633,12 @@ func (s *atOnceStream) Next(context.Context) ([]any, error) {
 	s.read = 100
 	var rows []any
 	for n := range int64(4) {
-		rows = append(rows, core.ObjectOf("n", n))
+		rows = append(rows, value.ObjectOf("n", n))
 	}
 	return rows, nil
 }
 func (s *atOnceStream) Extent() (read, size int64) { return s.read, 100 }
-func (s *atOnceStream) Summary() *core.Object      { return core.ObjectOf(core.RowCount, int64(4)) }
+func (s *atOnceStream) Summary() *value.Object     { return value.ObjectOf(core.RowCount, int64(4)) }
 func (s *atOnceStream) Close() error               { return nil }
 
 // A stream whose maker does not look for the columns that expressions read ends with an error

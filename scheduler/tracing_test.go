@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -100,8 +101,8 @@ func TestTracerCannotHarm(t *testing.T) {
 	}), "x"))
 	for _, in := range []string{"run", "attempt", "nothing", "ends"} {
 		r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Tracer: broken{in}})
-		if err != nil || core.JSON(r.State) != `{"x":1}` {
-			t.Errorf("%s: %v, %s", in, err, core.JSON(r.State))
+		if err != nil || value.JSON(r.State) != `{"x":1}` {
+			t.Errorf("%s: %v, %s", in, err, value.JSON(r.State))
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -28,12 +30,12 @@ var orders = []order{
 // ordersWorkflow walks over a list of Go values in every way there is. Its handlers
 // want their items in the Go type.
 func ordersWorkflow() (*core.Workflow, core.Kind) {
-	list := core.FieldDecl{Name: text("orders"), Default: core.Missing, Go: core.GoTypeFor[[]order]()}
+	list := core.FieldDecl{Name: text("orders"), Default: value.Missing, Go: value.GoTypeFor[[]order]()}
 	sum := func(name string) core.FieldDecl {
-		return core.FieldDecl{Name: text(name), Merge: text("sum"), Default: core.Missing}
+		return core.FieldDecl{Name: text(name), Merge: text("sum"), Default: value.Missing}
 	}
 	add := func(id, field string) *core.Node {
-		return &core.Node{ID: text(id), Writes: []core.Text{text(field)}, HasWrites: true,
+		return &core.Node{ID: text(id), Writes: []source.Text{text(field)}, HasWrites: true,
 			Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
 				item, _ := in.Item()
 				o, ok := item.(order)
@@ -44,13 +46,13 @@ func ordersWorkflow() (*core.Workflow, core.Kind) {
 			})}
 	}
 	each := add("each", "inside")
-	each.ForEach = &core.ForEach{Source: text("$.orders"), Concurrency: &core.Int{Value: 2}}
+	each.ForEach = &core.ForEach{Source: text("$.orders"), Concurrency: &source.Int{Value: 2}}
 	inner := &core.Workflow{Name: text("inner"), Nodes: []*core.Node{each}, Fields: []core.FieldDecl{list, sum("inside")}}
 
 	fan, stage := add("fan", "fanned"), add("stage", "staged")
-	fan.ForEach = &core.ForEach{Source: text("$.orders"), Concurrency: &core.Int{Value: 3}}
-	call := &core.Node{ID: text("call"), Kind: text("inner"), Args: args("orders", "$.orders"), Writes: []core.Text{text("inside")}, HasWrites: true}
-	some := &core.Node{ID: text("some"), Writes: []core.Text{text("batched")}, HasWrites: true,
+	fan.ForEach = &core.ForEach{Source: text("$.orders"), Concurrency: &source.Int{Value: 3}}
+	call := &core.Node{ID: text("call"), Kind: text("inner"), Args: args("orders", "$.orders"), Writes: []source.Text{text("inside")}, HasWrites: true}
+	some := &core.Node{ID: text("some"), Writes: []source.Text{text("batched")}, HasWrites: true,
 		Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
 			item, _ := in.Item()
 			rows, _ := item.([]any)
@@ -67,8 +69,8 @@ func ordersWorkflow() (*core.Workflow, core.Kind) {
 	return &core.Workflow{Name: text("outer"), Nodes: []*core.Node{fan, stage, some, call},
 		Fields: []core.FieldDecl{list, sum("fanned"), sum("staged"), sum("batched"), sum("inside")},
 		Pipelines: []*core.Pipeline{
-			{ID: text("p"), Items: text("$.orders"), Stages: []core.Text{text("stage")}, Concurrency: &core.Int{Value: 2}},
-			{ID: text("b"), Items: text("$.orders"), Stages: []core.Text{text("some")}, Batch: &core.Int{Value: 2}},
+			{ID: text("p"), Items: text("$.orders"), Stages: []source.Text{text("stage")}, Concurrency: &source.Int{Value: 2}},
+			{ID: text("b"), Items: text("$.orders"), Stages: []source.Text{text("some")}, Batch: &source.Int{Value: 2}},
 		},
 	}, frameKind{"inner", inner}
 }
@@ -87,7 +89,7 @@ func TestItemsKeepTheirGoType(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := want.State.Get("staged"); got != int64(1<<53+15) {
-		t.Fatalf("state %s", core.JSON(want.State))
+		t.Fatalf("state %s", value.JSON(want.State))
 	}
 	for seed := range uint64(60) {
 		h := schedulertest.Hostile{Seed: seed, JSON: seed%3 > 0, Reload: seed%3 < 2, Double: seed%2 == 0, Split: true}
@@ -95,8 +97,8 @@ func TestItemsKeepTheirGoType(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", h, err)
 		}
-		if r.Err != nil || core.JSON(r.State) != core.JSON(want.State) {
-			t.Fatalf("%+v: state %s, error %v", h, core.JSON(r.State), r.Err)
+		if r.Err != nil || value.JSON(r.State) != value.JSON(want.State) {
+			t.Fatalf("%+v: state %s, error %v", h, value.JSON(r.State), r.Err)
 		}
 	}
 }

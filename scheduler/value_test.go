@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -45,7 +46,7 @@ func TestValueHandler(t *testing.T) {
 	for _, tt := range tests {
 		for _, shape := range []string{"alone", "reads", "each", "two"} {
 			w := fields(one(nil), "x", "y", "list")
-			w.Fields[0].Type, w.Fields[0].Merge = &core.Type{Kind: core.IntegerType}, text("sum")
+			w.Fields[0].Type, w.Fields[0].Merge = &value.Type{Kind: value.IntegerType}, text("sum")
 			w.Fields[2].Default = numbers(3)
 			n := w.Nodes[0]
 			n.Handler, n.Writes, n.HasWrites = tt.handle, texts("x"), true
@@ -61,7 +62,7 @@ func TestValueHandler(t *testing.T) {
 			}
 			r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{})
 			r.State.Delete("list")
-			got := core.JSON(r.State)
+			got := value.JSON(r.State)
 			if err != nil {
 				got = err.Error()
 			}

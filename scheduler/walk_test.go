@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -23,7 +25,7 @@ import (
 // and a ~ in them stands for one.
 func walkOf(t testing.TB, text string) *core.Workflow {
 	t.Helper()
-	w := &core.Workflow{Mode: core.ModeWalk, Name: core.Text{Value: "walk"}, Walk: &core.Walk{}}
+	w := &core.Workflow{Mode: core.ModeWalk, Name: source.Text{Value: "walk"}, Walk: &core.Walk{}}
 	nodes := map[string]*core.Node{}
 	node := func(id string) *core.Node {
 		if nodes[id] == nil {
@@ -31,7 +33,7 @@ func walkOf(t testing.TB, text string) *core.Workflow {
 			if id == "start" || id == "exit" {
 				kind = id
 			}
-			nodes[id] = &core.Node{ID: core.Text{Value: id}, Kind: core.Text{Value: kind}}
+			nodes[id] = &core.Node{ID: source.Text{Value: id}, Kind: source.Text{Value: kind}}
 			w.Nodes = append(w.Nodes, nodes[id])
 		}
 		return nodes[id]
@@ -59,33 +61,33 @@ func walkOf(t testing.TB, text string) *core.Workflow {
 	return w
 }
 
-func number(t testing.TB, s string) *core.Int {
+func number(t testing.TB, s string) *source.Int {
 	t.Helper()
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &core.Int{Value: n}
+	return &source.Int{Value: n}
 }
 
 func graphSetting(t testing.TB, w *core.Workflow, s string) {
 	t.Helper()
-	key, value, _ := strings.Cut(s, "=")
+	key, val, _ := strings.Cut(s, "=")
 	switch key {
 	case "retry_target":
-		w.Walk.RetryTarget.Value = value
+		w.Walk.RetryTarget.Value = val
 	case "fallback":
-		w.Walk.FallbackRetryTarget.Value = value
+		w.Walk.FallbackRetryTarget.Value = val
 	case "max_visits":
-		w.Walk.MaxVisits = number(t, value)
+		w.Walk.MaxVisits = number(t, val)
 	case "max_retries":
-		w.Walk.MaxRetries = number(t, value)
+		w.Walk.MaxRetries = number(t, val)
 	case "stall":
-		d, _ := time.ParseDuration(value)
-		w.Walk.StallTimeout = &core.Located[time.Duration]{Value: d}
+		d, _ := time.ParseDuration(val)
+		w.Walk.StallTimeout = &source.Located[time.Duration]{Value: d}
 	case "field":
-		name, merge, _ := strings.Cut(value, ":")
-		w.Fields = append(w.Fields, core.FieldDecl{Name: core.Text{Value: name}, Merge: core.Text{Value: merge}, Default: core.Missing})
+		name, merge, _ := strings.Cut(val, ":")
+		w.Fields = append(w.Fields, core.FieldDecl{Name: source.Text{Value: name}, Merge: source.Text{Value: merge}, Default: value.Missing})
 	default:
 		t.Fatalf("unknown setting %q", s)
 	}
@@ -115,21 +117,21 @@ func nodeSetting(t testing.TB, n *core.Node, s string) {
 	case "random":
 		n.Random = true
 	case "attempts":
-		n.OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: number(t, value)}
+		n.OnError = &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: number(t, value)}
 	case "timeout":
 		d, _ := time.ParseDuration(value)
-		n.Timeout = &core.Located[time.Duration]{Value: d}
+		n.Timeout = &source.Located[time.Duration]{Value: d}
 	case "writes":
-		n.Writes = append(n.Writes, core.Text{Value: value})
+		n.Writes = append(n.Writes, source.Text{Value: value})
 	case "join":
 		name, arg, _ := strings.Cut(strings.TrimSuffix(value, ")"), "(")
-		n.Join = core.JoinOf(core.Text{Value: name})
+		n.Join = core.JoinOf(source.Text{Value: name})
 		switch name {
 		case core.JoinKOfN:
 			n.Join.Count = number(t, arg)
 		case core.JoinQuorum:
 			f, _ := strconv.ParseFloat(arg, 64)
-			n.Join.Fraction = &core.Located[float64]{Value: f}
+			n.Join.Fraction = &source.Located[float64]{Value: f}
 		}
 	case "max_parallel":
 		n.Parallel.MaxParallel = number(t, value)
@@ -146,7 +148,7 @@ func edgeSetting(t testing.TB, e *core.Edge, s string) {
 	value = strings.ReplaceAll(value, "~", " ")
 	switch key {
 	case "when":
-		e.When = &core.Text{Value: value}
+		e.When = &source.Text{Value: value}
 	case "label":
 		e.Label.Value = value
 	case "weight":
@@ -481,11 +483,11 @@ func branches(settings string) string {
 func TestParallelNodes(t *testing.T) {
 	results := func(r *core.Report) string {
 		c, _ := r.State.Get(core.ContextField)
-		list, _ := c.(*core.Object).Get(core.ContextParallelResults)
+		list, _ := c.(*value.Object).Get(core.ContextParallelResults)
 		s := ""
 		for _, b := range list.([]any) {
-			id, _ := b.(*core.Object).Get("id")
-			status, _ := b.(*core.Object).Get("status")
+			id, _ := b.(*value.Object).Get("id")
+			status, _ := b.(*value.Object).Get("status")
 			s += " " + id.(string) + ":" + status.(string)
 		}
 		return s
@@ -579,13 +581,13 @@ func TestBranchesWriteInTheirOrder(t *testing.T) {
 	if log, _ := r.State.Get("log"); fmt.Sprint(log) != "[c a]" {
 		t.Errorf("log is %v, want [c a]: in the order of the branches, without the one that was given up", log)
 	}
-	if c, _ := r.State.Get(core.ContextField); core.Equal(c, nil) || has(c, "k") {
+	if c, _ := r.State.Get(core.ContextField); value.Equal(c, nil) || has(c, "k") {
 		t.Errorf("the context of a branch was merged back: %v", c)
 	}
 }
 
 func has(o any, key string) bool {
-	_, ok := o.(*core.Object).Get(key)
+	_, ok := o.(*value.Object).Get(key)
 	return ok
 }
 

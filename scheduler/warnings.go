@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
@@ -108,13 +109,13 @@ func (x *executor) logs() *core.Logs {
 }
 
 // warningText is a record on one line.
-func warningText(message string, values *core.Object) string {
+func warningText(message string, values *value.Object) string {
 	if values.Len() == 0 {
 		return message
 	}
 	var parts []string
 	for name, v := range values.All() {
-		parts = append(parts, name+" "+core.JSON(v))
+		parts = append(parts, name+" "+value.JSON(v))
 	}
 	return message + " (" + strings.Join(parts, ", ") + ")"
 }

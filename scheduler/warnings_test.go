@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/lint"
@@ -59,7 +61,7 @@ func TestWarningsOfNodes(t *testing.T) {
 	} {
 		for _, listener := range []func(core.Event){nil, func(core.Event) {}} {
 			t.Run(fmt.Sprintf("%s/listener=%t", c.name, listener != nil), func(t *testing.T) {
-				w := fields(one(warnOn(c.level), func(n *core.Node) { n.Writes, n.HasWrites = []core.Text{text("x")}, true }), "x")
+				w := fields(one(warnOn(c.level), func(n *core.Node) { n.Writes, n.HasWrites = []source.Text{text("x")}, true }), "x")
 				inputs := map[string]any{}
 				if c.items > 0 {
 					forEach("list", 2)(w.Nodes[0])
@@ -68,7 +70,7 @@ func TestWarningsOfNodes(t *testing.T) {
 				}
 				r, err := scheduler.Run(t.Context(), compile(t, w), inputs, scheduler.Options{Concurrency: 2, Strict: c.strict, Listener: listener})
 				r.State.Delete("list")
-				if got := core.JSON(r.State); r.Status != c.status || warned(r) != c.warned || got != c.state {
+				if got := value.JSON(r.State); r.Status != c.status || warned(r) != c.warned || got != c.state {
 					t.Errorf("%s, %v, warnings %s, state %s", r.Status, err, warned(r), got)
 				}
 				if n, _ := r.Node("n"); c.failed != "" && (n.Failure == nil || n.Failure.Message != c.failed) || c.failed == "" && n.Failure != nil {

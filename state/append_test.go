@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // TestAppendAllIsAppend checks that appending all writes of a fan-out at once gives the
@@ -29,7 +29,7 @@ func TestAppendAllIsAppend(t *testing.T) {
 			}
 			return l
 		}
-		old := []any{nil, core.Missing, list(0, 0), list(r.IntN(5), r.IntN(9))}[r.IntN(4)]
+		old := []any{nil, value.Missing, list(0, 0), list(r.IntN(5), r.IntN(9))}[r.IntN(4)]
 		var writes []any
 		for range r.IntN(6) {
 			writes = append(writes, list(r.IntN(4), r.IntN(3)))
@@ -40,9 +40,9 @@ func TestAppendAllIsAppend(t *testing.T) {
 		owned := r.IntN(2) == 0
 		// Unless old is owned, another slice shares its array beyond the end of old.
 		held := held(old)
-		before := core.JSON(core.Clone(held))
+		before := value.JSON(value.Clone(held))
 		got, ok := appendAll(old, writes, owned)
-		if !owned && core.JSON(held) != before {
+		if !owned && value.JSON(held) != before {
 			t.Fatalf("seed %d: the array of somebody else was changed", seed)
 		}
 		if !ok {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Collectable returns an error that explains why the field cannot collect the results
@@ -16,7 +16,7 @@ func (f *Field) Collectable() error {
 		return fmt.Errorf("field %q is a stream", f.Name)
 	case f.goType != nil && f.goType.Type.Kind() != reflect.Slice:
 		return fmt.Errorf("field %q has the Go type %s, want a slice", f.Name, f.goType.Type)
-	case kind != core.ArrayType && kind != core.AnyType:
+	case kind != value.ArrayType && kind != value.AnyType:
 		return fmt.Errorf("field %q is of type %s, want array", f.Name, kind)
 	case !f.strategy.collects:
 		return fmt.Errorf("field %q merges %s, which does not take a list of results", f.Name, f.strategy.Name)
@@ -26,13 +26,13 @@ func (f *Field) Collectable() error {
 
 // ElementType returns the type of the field's elements, or nil if they may be of any
 // type.
-func (f *Field) ElementType() *core.Type {
+func (f *Field) ElementType() *value.Type {
 	if f.Type != nil {
 		return f.Type.Items
 	}
 	if f.goType != nil && f.goType.Type.Kind() == reflect.Slice {
-		if k := kindOfGo(f.goType.Type.Elem()); k != core.AnyType {
-			return &core.Type{Kind: k}
+		if k := kindOfGo(f.goType.Type.Elem()); k != value.AnyType {
+			return &value.Type{Kind: k}
 		}
 	}
 	return nil
@@ -46,7 +46,7 @@ func (f *Field) AcceptElement(v any) (any, error) {
 		list.Index(0).Set(reflect.ValueOf(v))
 		return list.Interface(), f.writable(list.Interface())
 	}
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return nil, err
 	}

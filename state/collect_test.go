@@ -5,27 +5,29 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Rule 22: which fields can collect results, and what the elements may be.
 func TestCollectable(t *testing.T) {
-	array := &core.Type{Kind: core.ArrayType, Items: &core.Type{Kind: core.IntegerType}}
+	array := &value.Type{Kind: value.ArrayType, Items: &value.Type{Kind: value.IntegerType}}
 	for _, tt := range []struct {
 		decl core.FieldDecl
 		want string
 	}{
 		{core.FieldDecl{}, ""},
 		{core.FieldDecl{Type: array}, ""},
-		{core.FieldDecl{Type: array, Merge: core.At("array_append", core.Position{})}, ""},
-		{core.FieldDecl{Type: array, Merge: core.At("union", core.Position{})}, ""},
-		{core.FieldDecl{Merge: core.At("set_once", core.Position{})}, ""},
-		{core.FieldDecl{Go: core.GoTypeFor[[]int]()}, ""},
-		{core.FieldDecl{Go: core.GoTypeFor[int]()}, `field "f" has the Go type int, want a slice`},
-		{core.FieldDecl{Type: &core.Type{Kind: core.StringType}}, `field "f" is of type string, want array`},
-		{core.FieldDecl{Merge: core.At("max", core.Position{})}, `field "f" merges max, which does not take a list of results`},
+		{core.FieldDecl{Type: array, Merge: source.At("array_append", source.Position{})}, ""},
+		{core.FieldDecl{Type: array, Merge: source.At("union", source.Position{})}, ""},
+		{core.FieldDecl{Merge: source.At("set_once", source.Position{})}, ""},
+		{core.FieldDecl{Go: value.GoTypeFor[[]int]()}, ""},
+		{core.FieldDecl{Go: value.GoTypeFor[int]()}, `field "f" has the Go type int, want a slice`},
+		{core.FieldDecl{Type: &value.Type{Kind: value.StringType}}, `field "f" is of type string, want array`},
+		{core.FieldDecl{Merge: source.At("max", source.Position{})}, `field "f" merges max, which does not take a list of results`},
 		{core.FieldDecl{Reduce: func(_, v any) (any, error) { return v, nil }}, `field "f" merges custom, which does not take a list of results`},
 	} {
-		tt.decl.Name, tt.decl.Default = core.At("f", core.Position{}), core.Missing
+		tt.decl.Name, tt.decl.Default = source.At("f", source.Position{}), value.Missing
 		f := &schemaOf(t, tt.decl).Fields[0]
 		got := ""
 		if err := f.Collectable(); err != nil {
@@ -46,11 +48,11 @@ func TestCollect(t *testing.T) {
 	}{
 		{core.FieldDecl{}, []any{1, "x", nil, []int{2}}, `[]interface {}{1, "x", interface {}(nil), []interface {}{2}}`},
 		{core.FieldDecl{}, nil, `[]interface {}{}`},
-		{core.FieldDecl{Go: core.GoTypeFor[[]point]()}, []any{point{1}, core.ObjectOf("X", 2), nil}, `[]state.point{state.point{X:1}, state.point{X:2}, state.point{X:0}}`},
-		{core.FieldDecl{Go: core.GoTypeFor[[]point]()}, nil, `[]state.point{}`},
-		{core.FieldDecl{Go: core.GoTypeFor[[]string]()}, []any{1}, `want string, got integer 1`},
+		{core.FieldDecl{Go: value.GoTypeFor[[]point]()}, []any{point{1}, value.ObjectOf("X", 2), nil}, `[]state.point{state.point{X:1}, state.point{X:2}, state.point{X:0}}`},
+		{core.FieldDecl{Go: value.GoTypeFor[[]point]()}, nil, `[]state.point{}`},
+		{core.FieldDecl{Go: value.GoTypeFor[[]string]()}, []any{1}, `want string, got integer 1`},
 	} {
-		tt.decl.Name, tt.decl.Default = core.At("f", core.Position{}), core.Missing
+		tt.decl.Name, tt.decl.Default = source.At("f", source.Position{}), value.Missing
 		f := &schemaOf(t, tt.decl).Fields[0]
 		var lists []any
 		got := ""

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // After a failed merge, the value stays failed regardless of later writes, and the
 // prefix before it keeps its value.
 func TestFailedMergeStays(t *testing.T) {
-	col := NewColumn(&schemaOf(t, typed("sum", core.GoTypeFor[int8]())).Fields[0], int8(100), nil)
+	col := NewColumn(&schemaOf(t, typed("sum", value.GoTypeFor[int8]())).Fields[0], int8(100), nil)
 	col.Resolve(1, nil, []any{int8(-100), int8(-100)})
 	col.Resolve(0, int8(100), nil)
 	if s, ok := col.At(1).(*FailedMerge); !ok || s.Slot != 0 {
@@ -30,12 +31,12 @@ func TestForget(t *testing.T) {
 		f := &schemaOf(t, field("x", st.Name)).Fields[0]
 		for seed := range uint64(40) {
 			r := rand.New(rand.NewPCG(seed, 2))
-			whole, part := NewColumn(f, core.Missing, nil), NewColumn(f, core.Missing, nil)
+			whole, part := NewColumn(f, value.Missing, nil), NewColumn(f, value.Missing, nil)
 			floor := 0
 			for _, k := range r.Perm(12) {
 				w := randomWrite(r, st.Name)
 				if st.Refuses {
-					w = core.Missing
+					w = value.Missing
 				}
 				whole.Resolve(k, w, nil)
 				part.Resolve(k, w, nil)
@@ -47,15 +48,15 @@ func TestForget(t *testing.T) {
 					part = reload(t, f, part)
 				}
 				for p := max(floor, 0); p <= whole.Cursor(); p++ {
-					if got, want := core.JSON(part.At(p)), core.JSON(whole.At(p)); got != want {
+					if got, want := value.JSON(part.At(p)), value.JSON(whole.At(p)); got != want {
 						t.Fatalf("%s, seed %d: prefix %d of %d is %s, want %s", st.Name, seed, p, floor, got, want)
 					}
 				}
 			}
-			got, want := NewColumn(f, core.Missing, nil), whole.Last()
+			got, want := NewColumn(f, value.Missing, nil), whole.Last()
 			got.Resolve(0, nil, append([]any{}, part.Writes(12)...))
-			if core.JSON(got.Last()) != core.JSON(want) {
-				t.Fatalf("%s, seed %d: the writes make %s, want %s", st.Name, seed, core.JSON(got.Last()), core.JSON(want))
+			if value.JSON(got.Last()) != value.JSON(want) {
+				t.Fatalf("%s, seed %d: the writes make %s, want %s", st.Name, seed, value.JSON(got.Last()), value.JSON(want))
 			}
 		}
 	}
@@ -72,11 +73,11 @@ func reload(t *testing.T, f *Field, c *Column) *Column {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var o *core.Object
+	var o *value.Object
 	if err := json.Unmarshal(data, &o); err != nil {
 		t.Fatal(err)
 	}
-	back := NewColumn(f, core.Missing, nil)
+	back := NewColumn(f, value.Missing, nil)
 	if err := back.Load(o); err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +98,13 @@ func TestSnapshotKeepsNumbers(t *testing.T) {
 		{field("x", "sum"), []any{int64(1), 2.0}, "float64 3"},
 		{field("x", "min"), []any{big, float64(1 << 53)}, "float64 9.007199254740992e+15"},
 		{field("x", "max"), []any{float64(1 << 53), big}, "int64 9007199254740993"},
-		{typed("sum", core.GoTypeFor[int]()), []any{int(big), 2}, "int 9007199254740995"},
-		{typed("max", core.GoTypeFor[float32]()), []any{float32(0.1), float32(0.2)}, "float32 0.2"},
-		{typed("sum", core.GoTypeFor[int8]()), []any{int8(100), int8(100)}, "*state.FailedMerge"},
+		{typed("sum", value.GoTypeFor[int]()), []any{int(big), 2}, "int 9007199254740995"},
+		{typed("max", value.GoTypeFor[float32]()), []any{float32(0.1), float32(0.2)}, "float32 0.2"},
+		{typed("sum", value.GoTypeFor[int8]()), []any{int8(100), int8(100)}, "*state.FailedMerge"},
 	} {
 		f := &schemaOf(t, c.field).Fields[0]
 		for _, forget := range []int{0, 1, 2} {
-			col := NewColumn(f, core.Missing, nil)
+			col := NewColumn(f, value.Missing, nil)
 			for i, w := range c.writes {
 				col.Resolve(i, w, nil)
 			}
@@ -129,7 +130,7 @@ func TestTriedOnce(t *testing.T) {
 	calls := 0
 	d := field("x", "")
 	d.Reduce = func(old, v any) (any, error) { calls++; return v, nil }
-	col := NewColumn(&schemaOf(t, d).Fields[0], core.Missing, nil)
+	col := NewColumn(&schemaOf(t, d).Fields[0], value.Missing, nil)
 	for k, v := range []any{int64(1), int64(2)} {
 		if err := col.Try(v); err != nil {
 			t.Fatal(err)
@@ -142,7 +143,7 @@ func TestTriedOnce(t *testing.T) {
 	if err := col.Try(int64(3)); err != nil { // another field of the delta then rejects its write
 		t.Fatal(err)
 	}
-	col.Resolve(2, core.Missing, nil)
+	col.Resolve(2, value.Missing, nil)
 	col.Expect(int64(9))
 	col.Resolve(4, int64(5), nil) // not at the cursor
 	col.Resolve(3, nil, []any{int64(4)})
@@ -168,13 +169,13 @@ func TestReducerResultsAreChecked(t *testing.T) {
 	} {
 		d := integers("")
 		d.Reduce = func(_, _ any) (any, error) { return c.result, nil }
-		col := NewColumn(&schemaOf(t, d).Fields[0], core.Missing, nil)
+		col := NewColumn(&schemaOf(t, d).Fields[0], value.Missing, nil)
 		got := "accepted"
 		if err := col.Try(int64(1)); err != nil {
 			got = err.Error()
 		} else {
 			col.Resolve(0, int64(1), nil)
-			got = core.JSON(col.Last())
+			got = value.JSON(col.Last())
 		}
 		if got != c.want {
 			t.Errorf("%v: got %s, want %s", c.result, got, c.want)
@@ -188,15 +189,15 @@ func TestRecord(t *testing.T) {
 	d.Reduce = func(_, _ any) (any, error) { panic("nobody asked") }
 	col := NewRecord(&schemaOf(t, d).Fields[0])
 	col.Resolve(0, int64(1), nil)
-	col.Resolve(1, core.Missing, nil)
+	col.Resolve(1, value.Missing, nil)
 	col.Resolve(2, int64(2), nil)
 	col.Forget(1, true)
 	col.Resolve(3, nil, nil)
-	if got := core.JSON(col.Writes(3)); got != "[1,2]" {
+	if got := value.JSON(col.Writes(3)); got != "[1,2]" {
 		t.Errorf("got %s", got)
 	}
-	for k, want := range map[int]any{1: core.Missing, 2: int64(2), 3: nil} {
-		if v, ok := col.Wrote(k); v != want || ok != !core.IsMissing(want) {
+	for k, want := range map[int]any{1: value.Missing, 2: int64(2), 3: nil} {
+		if v, ok := col.Wrote(k); v != want || ok != !value.IsMissing(want) {
 			t.Errorf("slot %d: %v, %t; want %v", k, v, ok, want)
 		}
 	}
@@ -208,9 +209,9 @@ func TestUnionOfGoTypes(t *testing.T) {
 		Name   string
 		secret int
 	}
-	d := typed("union", core.GoTypeFor[[]tag]())
+	d := typed("union", value.GoTypeFor[[]tag]())
 	d.Key.Value = "Name"
-	col := NewColumn(&schemaOf(t, d).Fields[0], core.Missing, nil)
+	col := NewColumn(&schemaOf(t, d).Fields[0], value.Missing, nil)
 	first := make([]tag, 1, 8)
 	first[0] = tag{"a", 1}
 	col.Resolve(0, first, nil)

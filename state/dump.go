@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Dump returns the contents of a column for a snapshot: the value and the writes of the
 // forgotten slots, and the writes of the resolved slots. Values are in canonical form.
 // Folded values are not included; Load computes them again.
-func (c *Column) Dump() (*core.Object, error) {
-	d := dumper{core.NewObject(4), nil}
+func (c *Column) Dump() (*value.Object, error) {
+	d := dumper{value.NewObject(4), nil}
 	d.value("start", c.start)
 	if c.base > 0 {
 		d.o.Set("base", int64(c.base))
@@ -23,7 +23,7 @@ func (c *Column) Dump() (*core.Object, error) {
 	var slots []any
 	for i, s := range c.slots {
 		if s != nil {
-			slots = append(slots, core.ObjectOf("slot", int64(c.base+i), "writes", appendWrites([]any{}, s)))
+			slots = append(slots, value.ObjectOf("slot", int64(c.base+i), "writes", appendWrites([]any{}, s)))
 		}
 	}
 	if slots != nil {
@@ -36,12 +36,12 @@ func (c *Column) Dump() (*core.Object, error) {
 }
 
 type dumper struct {
-	o   *core.Object
+	o   *value.Object
 	err error
 }
 
 func (d *dumper) set(key string, v any) {
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil && d.err == nil {
 		d.err = err
 	}
@@ -53,21 +53,21 @@ func (d *dumper) value(key string, v any) {
 	s, ok := v.(*FailedMerge)
 	switch {
 	case ok:
-		d.o.Set("spoiled "+key, core.ObjectOf("slot", int64(s.Slot), "error", s.Err.Error()))
-	case !core.IsMissing(v):
+		d.o.Set("spoiled "+key, value.ObjectOf("slot", int64(s.Slot), "error", s.Err.Error()))
+	case !value.IsMissing(v):
 		d.set(key, v)
 	}
 }
 
 // Load fills a new column from the result of Dump, decoded from JSON.
-func (c *Column) Load(d *core.Object) error {
+func (c *Column) Load(d *value.Object) error {
 	if err := c.load(d); err != nil {
 		return fmt.Errorf("field %q: %w", c.field.Name, err)
 	}
 	return nil
 }
 
-func (c *Column) load(d *core.Object) (err error) {
+func (c *Column) load(d *value.Object) (err error) {
 	if c.start, err = c.loadValue(d, "start"); err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func (c *Column) load(d *core.Object) (err error) {
 	slots, _ := d.Get("slots")
 	list, _ := slots.([]any)
 	for _, e := range list {
-		o, _ := e.(*core.Object)
+		o, _ := e.(*value.Object)
 		at, _ := o.Get("slot")
 		k, ok := at.(int64)
 		if !ok || int(k) < c.base {
-			return fmt.Errorf("not a slot: %s", core.JSON(e))
+			return fmt.Errorf("not a slot: %s", value.JSON(e))
 		}
 		writes, err := c.restore(o, "writes")
 		if err != nil {
@@ -101,7 +101,7 @@ func (c *Column) load(d *core.Object) (err error) {
 		}
 		switch len(writes) {
 		case 0:
-			c.Resolve(int(k), core.Missing, nil)
+			c.Resolve(int(k), value.Missing, nil)
 		case 1:
 			c.Resolve(int(k), writes[0], nil)
 		default:
@@ -111,9 +111,9 @@ func (c *Column) load(d *core.Object) (err error) {
 	return nil
 }
 
-func (c *Column) loadValue(d *core.Object, key string) (any, error) {
+func (c *Column) loadValue(d *value.Object, key string) (any, error) {
 	if v, ok := d.Get("spoiled " + key); ok {
-		o, _ := v.(*core.Object)
+		o, _ := v.(*value.Object)
 		slot, _ := o.Get("slot")
 		text, _ := o.Get("error")
 		k, _ := slot.(int64)
@@ -122,13 +122,13 @@ func (c *Column) loadValue(d *core.Object, key string) (any, error) {
 	}
 	v, ok := d.Get(key)
 	if !ok {
-		return core.Missing, nil
+		return value.Missing, nil
 	}
 	return c.field.Restore(v)
 }
 
 // restore returns the list under a key, with its values in the form the field stores.
-func (c *Column) restore(d *core.Object, key string) ([]any, error) {
+func (c *Column) restore(d *value.Object, key string) ([]any, error) {
 	v, _ := d.Get(key)
 	list, _ := v.([]any)
 	for i, w := range list {

@@ -3,7 +3,7 @@ package state
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // A Ledger keeps the writes of a run. Each field has one slot per static writer, in
@@ -59,7 +59,7 @@ type FailedMerge struct {
 	Err  error
 }
 
-// slot holds the contribution of one writer: nil before it is resolved, core.Missing if
+// slot holds the contribution of one writer: nil before it is resolved, value.Missing if
 // it wrote nothing, a null, a batch, or a single write. A run has a slot for each of
 // its writers, and most slots are used only once, so the type is kept small.
 type slot any
@@ -89,14 +89,14 @@ func appendWrites(list []any, s slot) []any {
 	case null:
 		return append(list, nil)
 	}
-	if core.IsMissing(s) {
+	if value.IsMissing(s) {
 		return list
 	}
 	return append(list, s)
 }
 
 // NewLedger returns a ledger with the given number of writers and starting value for
-// each field. A field whose starting value is core.Missing has no value.
+// each field. A field whose starting value is value.Missing has no value.
 func NewLedger(s *Schema, writers []int, start []any, guard Guard) *Ledger {
 	total := 0
 	for _, n := range writers {
@@ -132,7 +132,7 @@ func NewColumn(f *Field, start any, guard Guard) *Column {
 // NewRecord returns a column without readers, which keeps its writes in order and never
 // folds them.
 func NewRecord(f *Field) *Column {
-	return &Column{field: f, start: core.Missing, unread: true, folded: []any{core.Missing}}
+	return &Column{field: f, start: value.Missing, unread: true, folded: []any{value.Missing}}
 }
 
 // Cursor returns the length of the prefix of resolved slots.
@@ -163,7 +163,7 @@ func (c *Column) Try(v any) error {
 func (c *Column) Expect(value any) { c.tried, c.hasTried = value, true }
 
 // Resolve records the writes of slot k and advances the cursor. If many is not nil, it
-// holds the writes; otherwise one is the only write, or core.Missing if there is none.
+// holds the writes; otherwise one is the only write, or value.Missing if there is none.
 // If the field's strategy can reject writes, they must have been tried at the cursor.
 func (c *Column) Resolve(k int, one any, many []any) {
 	i := k - c.base
@@ -172,7 +172,7 @@ func (c *Column) Resolve(k int, one any, many []any) {
 	}
 	c.slots[i] = slotOf(one, many)
 	if c.hasTried {
-		if k == c.cursor && (many != nil || !core.IsMissing(one)) {
+		if k == c.cursor && (many != nil || !value.IsMissing(one)) {
 			c.owned = true
 			c.push(c.tried)
 		}
@@ -199,7 +199,7 @@ func (c *Column) fold(s slot) any {
 	case null:
 		return c.merge(v, nil)
 	}
-	if core.IsMissing(s) {
+	if value.IsMissing(s) {
 		return v
 	}
 	return c.merge(v, s)
@@ -259,7 +259,7 @@ func (c *Column) keep(s slot) {
 			c.keepOne(w)
 		}
 	default:
-		if !core.IsMissing(s) {
+		if !value.IsMissing(s) {
 			c.keepOne(s)
 		}
 	}
@@ -282,7 +282,7 @@ func (c *Column) Wrote(k int) (v any, ok bool) {
 	if _, isNull := s.(null); isNull {
 		return nil, true
 	}
-	return s, s != nil && !core.IsMissing(s)
+	return s, s != nil && !value.IsMissing(s)
 }
 
 // Writes returns the writes of the first k slots in order. For forgotten slots it

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 func schemaOf(t *testing.T, decls ...core.FieldDecl) *Schema {
@@ -17,7 +19,7 @@ func schemaOf(t *testing.T, decls ...core.FieldDecl) *Schema {
 }
 
 func field(name, merge string) core.FieldDecl {
-	return core.FieldDecl{Name: core.Text{Value: name}, Merge: core.Text{Value: merge}, Default: core.Missing}
+	return core.FieldDecl{Name: source.Text{Value: name}, Merge: source.Text{Value: merge}, Default: value.Missing}
 }
 
 // Writes that arrive in any order fold to the same value as in canonical order, and
@@ -30,27 +32,27 @@ func TestLedgerFoldsInCanonicalOrder(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				n := 1 + r.IntN(12)
 				writes := make([]any, n)
-				want := []any{core.Missing}
+				want := []any{value.Missing}
 				for i := range writes {
 					writes[i] = randomWrite(r, st.Name)
 					v := want[i]
-					if !core.IsMissing(writes[i]) {
+					if !value.IsMissing(writes[i]) {
 						m, err := s.Fields[0].merge(v, writes[i], false, nil)
 						if err == nil {
 							v = m
 						} else { // a rejected writer contributes nothing
-							writes[i] = core.Missing
+							writes[i] = value.Missing
 						}
 					}
 					want = append(want, v)
 				}
-				l := NewLedger(s, []int{n}, []any{core.Missing}, nil)
+				l := NewLedger(s, []int{n}, []any{value.Missing}, nil)
 				for _, k := range r.Perm(n) {
 					l.Column(0).Resolve(k, writes[k], nil)
 				}
 				for k := range want {
-					if got := l.At(0, k); !core.Equal(got, want[k]) {
-						t.Fatalf("seed %d: after %d writers of %s: got %s, want %s", seed, k, core.JSON(writes), core.JSON(got), core.JSON(want[k]))
+					if got := l.At(0, k); !value.Equal(got, want[k]) {
+						t.Fatalf("seed %d: after %d writers of %s: got %s, want %s", seed, k, value.JSON(writes), value.JSON(got), value.JSON(want[k]))
 					}
 				}
 			}
@@ -60,14 +62,14 @@ func TestLedgerFoldsInCanonicalOrder(t *testing.T) {
 
 func randomWrite(r *rand.Rand, strategy string) any {
 	if r.IntN(4) == 0 {
-		return core.Missing
+		return value.Missing
 	}
 	n := r.Int64N(5)
 	switch strategy {
 	case "array_append", "union":
 		return []any{n, n + 1}
 	case "object_merge":
-		return core.ObjectOf("a", n, "b", core.ObjectOf("c", n))
+		return value.ObjectOf("a", n, "b", value.ObjectOf("c", n))
 	}
 	return n
 }
@@ -86,8 +88,8 @@ func TestLedgerPrefixesDoNotChange(t *testing.T) {
 		got  any
 		want string
 	}{{a.At(0, 1), `["start","a"]`}, {a.At(0, 3), `["start","a","a","a"]`}, {b.At(0, 2), `["start","b","b"]`}} {
-		if core.JSON(c.got) != c.want {
-			t.Errorf("got %s, want %s", core.JSON(c.got), c.want)
+		if value.JSON(c.got) != c.want {
+			t.Errorf("got %s, want %s", value.JSON(c.got), c.want)
 		}
 	}
 }
@@ -97,7 +99,7 @@ func TestLedgerAppendIsLinear(t *testing.T) {
 	s := schemaOf(t, field("x", "array_append"))
 	per := func(n int) float64 {
 		return testing.AllocsPerRun(1, func() {
-			l := NewLedger(s, []int{n}, []any{core.Missing}, nil)
+			l := NewLedger(s, []int{n}, []any{value.Missing}, nil)
 			for k := range n {
 				l.Column(0).Resolve(k, []any{nil}, nil)
 			}
@@ -110,7 +112,7 @@ func TestLedgerAppendIsLinear(t *testing.T) {
 
 func TestSetOnceRefuses(t *testing.T) {
 	s := schemaOf(t, field("x", "set_once"))
-	l := NewLedger(s, []int{2}, []any{core.Missing}, nil)
+	l := NewLedger(s, []int{2}, []any{value.Missing}, nil)
 	l.Column(0).Resolve(0, int64(1), nil)
 	if err := l.Column(0).Try(int64(1)); err == nil {
 		t.Error("a second write of an equal value was accepted")
@@ -121,7 +123,7 @@ func TestReducerPanicIsARefusal(t *testing.T) {
 	d := field("x", "")
 	d.Reduce = func(_, _ any) (any, error) { panic("boom") }
 	s := schemaOf(t, d)
-	l := NewLedger(s, []int{1}, []any{core.Missing}, nil)
+	l := NewLedger(s, []int{1}, []any{value.Missing}, nil)
 	if err := l.Column(0).Try(int64(1)); err == nil {
 		t.Error("the panic of a reducer is not reported")
 	}
@@ -132,14 +134,14 @@ func TestReducerPanicIsARefusal(t *testing.T) {
 func TestObjectMergeOfGoTypes(t *testing.T) {
 	type rates = map[string]map[string]int64
 	d := field("x", "object_merge")
-	d.Go = core.GoTypeFor[rates]()
+	d.Go = value.GoTypeFor[rates]()
 	s := schemaOf(t, d)
-	l := NewLedger(s, []int{3}, []any{core.Missing}, nil)
+	l := NewLedger(s, []int{3}, []any{value.Missing}, nil)
 	first := rates{"eur": {"usd": 1 << 60, "gbp": 2}}
 	l.Column(0).Resolve(0, first, nil)
 	l.Column(0).Resolve(1, rates{"eur": {"gbp": 3}, "chf": {"eur": 4}}, nil)
 	l.Column(0).Resolve(2, nil, nil)
-	if got, want := core.JSON(l.At(0, 2)), `{"chf":{"eur":4},"eur":{"gbp":3,"usd":1152921504606846976}}`; got != want {
+	if got, want := value.JSON(l.At(0, 2)), `{"chf":{"eur":4},"eur":{"gbp":3,"usd":1152921504606846976}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if _, ok := l.At(0, 2).(rates); !ok || first["eur"]["gbp"] != 2 {
@@ -154,19 +156,19 @@ func TestObjectMergeOfGoTypes(t *testing.T) {
 // rejected every number.
 func TestSumOfGoNumbers(t *testing.T) {
 	for _, g := range []struct {
-		typ  *core.GoType
+		typ  *value.GoType
 		a, b any
 		want string
 	}{
-		{core.GoTypeFor[uint](), uint(1), uint(2), "3"},
-		{core.GoTypeFor[uint64](), uint64(1 << 60), uint64(1), "1152921504606846977"},
-		{core.GoTypeFor[int32](), int32(-1), int32(2), "1"},
-		{core.GoTypeFor[float32](), float32(0.5), float32(0.25), "0.75"},
+		{value.GoTypeFor[uint](), uint(1), uint(2), "3"},
+		{value.GoTypeFor[uint64](), uint64(1 << 60), uint64(1), "1152921504606846977"},
+		{value.GoTypeFor[int32](), int32(-1), int32(2), "1"},
+		{value.GoTypeFor[float32](), float32(0.5), float32(0.25), "0.75"},
 	} {
 		d := field("x", "sum")
 		d.Go = g.typ
 		f := &schemaOf(t, d).Fields[0]
-		var sum any = core.Missing
+		var sum any = value.Missing
 		for _, v := range []any{g.a, g.b} {
 			w, err := f.Accept(v)
 			if err != nil {
@@ -176,7 +178,7 @@ func TestSumOfGoNumbers(t *testing.T) {
 				t.Fatalf("%T: %v", v, err)
 			}
 		}
-		if got := core.JSON(sum); got != g.want || !g.typ.Holds(sum) {
+		if got := value.JSON(sum); got != g.want || !g.typ.Holds(sum) {
 			t.Errorf("%s: got %s (%T), want %s", g.typ.Type, got, sum, g.want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // This file implements the arithmetic of sum, count, min and max. Integers are never
@@ -57,9 +57,9 @@ func (n num) compare(m num) int {
 	case n.isInt && m.isInt:
 		return cmp.Compare(n.i, m.i)
 	case n.isInt:
-		return core.CompareIntFloat(n.i, m.f)
+		return value.CompareIntFloat(n.i, m.f)
 	case m.isInt:
-		return -core.CompareIntFloat(m.i, n.f)
+		return -value.CompareIntFloat(m.i, n.f)
 	}
 	return cmp.Compare(n.f, m.f)
 }
@@ -67,9 +67,9 @@ func (n num) compare(m num) int {
 // String returns the number as JSON represents it.
 func (n num) String() string {
 	if n.isFloat {
-		return core.JSON(n.f)
+		return value.JSON(n.f)
 	}
-	return core.JSON(n.i)
+	return value.JSON(n.i)
 }
 
 func mergeSum(f *Field, old, new any, _ bool) (any, error) {
@@ -90,7 +90,7 @@ func (f *Field) add(old, new any) (any, error) {
 		a, ok2 = num{isInt: true, isFloat: b.isFloat}, true
 	}
 	if !ok || !ok2 {
-		return nil, fmt.Errorf("%s and %s cannot be added", core.TypeName(old), core.TypeName(new))
+		return nil, fmt.Errorf("%s and %s cannot be added", value.TypeName(old), value.TypeName(new))
 	}
 	sum := num{f: a.f + b.f, isFloat: true}
 	if f.integer || !a.isFloat && !b.isFloat {

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
-func typed(merge string, g *core.GoType) core.FieldDecl {
+func typed(merge string, g *value.GoType) core.FieldDecl {
 	d := field("x", merge)
 	d.Go = g
 	return d
@@ -16,7 +17,7 @@ func typed(merge string, g *core.GoType) core.FieldDecl {
 
 func integers(merge string) core.FieldDecl {
 	d := field("x", merge)
-	d.Type = &core.Type{Kind: core.IntegerType}
+	d.Type = &value.Type{Kind: value.IntegerType}
 	return d
 }
 
@@ -48,14 +49,14 @@ func TestNumbers(t *testing.T) {
 		{field("x", "sum"), []any{1.0, 2.0}, 3.0},
 		{field("x", "sum"), []any{int64(math.MaxInt64), int64(math.MaxInt64)}, float64(1 << 64)},
 		{field("x", "sum"), []any{1e308, 1e308}, "does not fit a 64-bit float"},
-		{typed("sum", core.GoTypeFor[int8]()), []any{int8(100), int8(100)}, "100 + 100 does not fit int8"},
-		{typed("sum", core.GoTypeFor[uint8]()), []any{uint8(1), uint8(2)}, uint8(3)},
-		{typed("sum", core.GoTypeFor[uint]()), []any{uint(math.MaxInt64), uint(1)}, "does not fit uint"},
-		{typed("sum", core.GoTypeFor[float64]()), []any{1e308, 1e308}, "1e+308 + 1e+308 does not fit float64"},
-		{typed("sum", core.GoTypeFor[float32]()), []any{float32(3e38), float32(3e38)}, "does not fit float32"},
-		{typed("sum", core.GoTypeFor[cents]()), []any{cents(big), cents(2)}, cents(big + 2)},
+		{typed("sum", value.GoTypeFor[int8]()), []any{int8(100), int8(100)}, "100 + 100 does not fit int8"},
+		{typed("sum", value.GoTypeFor[uint8]()), []any{uint8(1), uint8(2)}, uint8(3)},
+		{typed("sum", value.GoTypeFor[uint]()), []any{uint(math.MaxInt64), uint(1)}, "does not fit uint"},
+		{typed("sum", value.GoTypeFor[float64]()), []any{1e308, 1e308}, "1e+308 + 1e+308 does not fit float64"},
+		{typed("sum", value.GoTypeFor[float32]()), []any{float32(3e38), float32(3e38)}, "does not fit float32"},
+		{typed("sum", value.GoTypeFor[cents]()), []any{cents(big), cents(2)}, cents(big + 2)},
 		{integers("count"), []any{"a", nil, int64(7)}, int64(3)},
-		{typed("count", core.GoTypeFor[int8]()), []any{int8(0), int8(0)}, int8(2)},
+		{typed("count", value.GoTypeFor[int8]()), []any{int8(0), int8(0)}, int8(2)},
 		{field("x", "min"), []any{float64(1 << 53), big}, float64(1 << 53)},
 		{field("x", "max"), []any{float64(1 << 53), big}, big},
 		{field("x", "max"), []any{big, float64(1 << 53)}, big},
@@ -64,11 +65,11 @@ func TestNumbers(t *testing.T) {
 		{field("x", "max"), []any{1.5, int64(2), nil, 1.75}, int64(2)},
 		{field("x", "min"), []any{"b", "a", int64(3)}, int64(3)},
 		{field("x", "max"), []any{int64(3), "b", "a"}, "b"},
-		{typed("max", core.GoTypeFor[name]()), []any{name("a"), name("b"), name("a")}, name("b")},
-		{typed("min", core.GoTypeFor[float32]()), []any{float32(2), float32(1)}, float32(1)},
+		{typed("max", value.GoTypeFor[name]()), []any{name("a"), name("b"), name("a")}, name("b")},
+		{typed("min", value.GoTypeFor[float32]()), []any{float32(2), float32(1)}, float32(1)},
 	} {
 		f := &schemaOf(t, c.field).Fields[0]
-		col := NewColumn(f, core.Missing, nil)
+		col := NewColumn(f, value.Missing, nil)
 		for i, w := range c.writes {
 			v, err := f.Accept(w)
 			if err != nil {
@@ -104,7 +105,7 @@ func TestNumbersAreAsked(t *testing.T) {
 		{field("x", "sum"), []any{}, false, "want a number, got array"},
 		{field("x", "count"), "a", true, "want a number, got string"},
 		{field("x", "min"), true, false, "want a number or a string, got boolean"},
-		{field("x", "max"), core.NewObject(0), true, "want a number or a string, got object"},
+		{field("x", "max"), value.NewObject(0), true, "want a number or a string, got object"},
 		{integers("sum"), 1.5, false, "want integer, got number 1.5"},
 	} {
 		f := &schemaOf(t, c.field).Fields[0]

@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Field is a declared state field. It checks and merges writes.
 type Field struct {
 	Name    string
-	Type    *core.Type
-	Default any // core.Missing if there is none
+	Type    *value.Type
+	Default any // value.Missing if there is none
 	// Refuses reports whether a merge can fail even if the value has the right type.
 	// Writes of such fields are committed in canonical order.
 	Refuses bool
@@ -21,7 +23,7 @@ type Field struct {
 	// has no type, no default and the strategy last_wins.
 	Invalid bool
 
-	goType   *core.GoType
+	goType   *value.GoType
 	stream   bool
 	integer  bool   // the field holds only integers
 	code     string // describes the user code that merges run, for messages; empty if there is none
@@ -41,14 +43,14 @@ type Schema struct {
 // findings. The schema is usable even then, so that later checks can continue: fields
 // with errors, and fields with a property that could not be read, are Invalid. guard
 // calls the methods of Go types that encode defaults as JSON.
-func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, core.Diagnostics) {
-	var ds core.Diagnostics
+func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, source.Diagnostics) {
+	var ds source.Diagnostics
 	s := &Schema{Fields: make([]Field, 0, len(decls)), index: make(map[string]int, len(decls))}
 	for i := range decls {
 		d := &decls[i]
 		name := d.Name.Value
 		if _, ok := s.index[name]; ok {
-			ds.Errorf(core.CodeDuplicateID, d.Name.Pos, "state field %q is declared twice", name)
+			ds.Errorf(source.CodeDuplicateID, d.Name.Pos, "state field %q is declared twice", name)
 			continue
 		}
 		s.index[name] = len(s.Fields)
@@ -58,33 +60,33 @@ func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, core.Diagnostics) 
 	return s, ds
 }
 
-func newField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
+func newField(d *core.FieldDecl, guard Guard, ds *source.Diagnostics) Field {
 	before := len(*ds)
 	if len(d.Lost) == 0 {
 		if f := checkedField(d, guard, ds); len(*ds) == before {
 			return f
 		}
 	}
-	return Field{Name: d.Name.Value, Default: core.Missing, Invalid: true, strategy: strategyNamed("")}
+	return Field{Name: d.Name.Value, Default: value.Missing, Invalid: true, strategy: strategyNamed("")}
 }
 
 // checkedField returns the field for a declaration, or an Invalid field if the
 // declaration has errors.
-func checkedField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
+func checkedField(d *core.FieldDecl, guard Guard, ds *source.Diagnostics) Field {
 	before := len(*ds)
-	f := Field{Name: d.Name.Value, Type: d.Type, Default: core.Missing, goType: d.Go, key: d.Key.Value, reduce: d.Reduce}
+	f := Field{Name: d.Name.Value, Type: d.Type, Default: value.Missing, goType: d.Go, key: d.Key.Value, reduce: d.Reduce}
 	f.strategy = strategyNamed(d.Merge.Value)
 	if d.Reduce != nil {
 		f.strategy = &custom
 	}
 	if f.strategy == nil {
-		ds.Errorf(core.CodeBadValue, d.Merge.Pos, "state field %q: unknown merge strategy %q", f.Name, d.Merge.Value).
+		ds.Errorf(source.CodeBadValue, d.Merge.Pos, "state field %q: unknown merge strategy %q", f.Name, d.Merge.Value).
 			WithHint("%s", hintStrategy(d.Merge.Value))
 		f.strategy = strategyNamed("")
 	}
 	f.Refuses = f.strategy.Refuses
 	kind := f.kind()
-	f.integer = kind == core.IntegerType
+	f.integer = kind == value.IntegerType
 	switch {
 	case f.reduce != nil:
 		f.code = fmt.Sprintf("the reducer of field %q", f.Name)
@@ -92,16 +94,16 @@ func checkedField(d *core.FieldDecl, guard Guard, ds *core.Diagnostics) Field {
 		f.code = fmt.Sprintf("the merge of field %q", f.Name)
 	}
 	if !f.strategy.fits(kind) {
-		ds.Errorf(core.CodeMergeType, d.Merge.Pos, "state field %q: merge %s cannot work on type %s", f.Name, f.strategy.Name, kind).
+		ds.Errorf(source.CodeMergeType, d.Merge.Pos, "state field %q: merge %s cannot work on type %s", f.Name, f.strategy.Name, kind).
 			WithHint("%s merges %s", f.strategy.Name, f.strategy.Wants)
 	}
 	if f.key != "" && f.strategy.Name != "union" {
-		ds.Errorf(core.CodeBadValue, d.Key.Pos, "state field %q: key belongs to merge union, not to %s", f.Name, f.strategy.Name)
+		ds.Errorf(source.CodeBadValue, d.Key.Pos, "state field %q: key belongs to merge union, not to %s", f.Name, f.strategy.Name)
 	}
-	if !core.IsMissing(d.Default) && len(*ds) == before {
+	if !value.IsMissing(d.Default) && len(*ds) == before {
 		v, err := f.startGuarded(d.Default, guard)
 		if err != nil {
-			ds.Errorf(core.CodeWrongType, d.Name.Pos, "state field %q: default: %v", f.Name, err)
+			ds.Errorf(source.CodeWrongType, d.Name.Pos, "state field %q: default: %v", f.Name, err)
 		} else {
 			f.Default = v
 		}
@@ -130,33 +132,33 @@ func (f *Field) startGuarded(v any, guard Guard) (any, error) {
 }
 
 // kind returns the outer type of the field, or AnyType if it is not known.
-func (f *Field) kind() core.TypeKind {
+func (f *Field) kind() value.TypeKind {
 	if f.Type != nil {
 		return f.Type.Kind
 	}
 	if f.goType == nil {
-		return core.AnyType
+		return value.AnyType
 	}
 	return kindOfGo(f.goType.Type)
 }
 
-func kindOfGo(t reflect.Type) core.TypeKind {
+func kindOfGo(t reflect.Type) value.TypeKind {
 	switch t.Kind() {
 	case reflect.Bool:
-		return core.BooleanType
+		return value.BooleanType
 	case reflect.String:
-		return core.StringType
+		return value.StringType
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return core.IntegerType
+		return value.IntegerType
 	case reflect.Float32, reflect.Float64:
-		return core.NumberType
+		return value.NumberType
 	case reflect.Slice, reflect.Array:
-		return core.ArrayType
+		return value.ArrayType
 	case reflect.Map:
-		return core.ObjectType
+		return value.ObjectType
 	}
-	return core.AnyType
+	return value.AnyType
 }
 
 // Index returns the index of a field in Fields.
@@ -166,7 +168,7 @@ func (s *Schema) Index(name string) (int, bool) {
 }
 
 // FieldType returns the declared type of a field.
-func (s *Schema) FieldType(name string) (*core.Type, bool) {
+func (s *Schema) FieldType(name string) (*value.Type, bool) {
 	i, ok := s.index[name]
 	if !ok {
 		return nil, false
@@ -176,10 +178,10 @@ func (s *Schema) FieldType(name string) (*core.Type, bool) {
 
 // declared returns the type of the field, derived from its Go type if no other type is
 // declared. It is nil if the field holds values of any type.
-func (f *Field) declared() *core.Type {
+func (f *Field) declared() *value.Type {
 	if f.Type == nil && f.goType != nil {
-		if k := f.kind(); k != core.AnyType {
-			return &core.Type{Kind: k}
+		if k := f.kind(); k != value.AnyType {
+			return &value.Type{Kind: k}
 		}
 	}
 	return f.Type
@@ -206,7 +208,7 @@ func (f *Field) Strategy() *Strategy { return f.strategy }
 
 // WriteType returns the type of values written to the field, or nil if they may be of
 // any type.
-func (f *Field) WriteType() *core.Type {
+func (f *Field) WriteType() *value.Type {
 	if f.strategy.anyType {
 		return nil
 	}
@@ -220,11 +222,11 @@ func (f *Field) MakeStream() error {
 	switch {
 	case f.goType != nil:
 		return fmt.Errorf("state field %q has the Go type %s and cannot be a stream", f.Name, f.goType.Type)
-	case f.kind() != core.ArrayType && f.kind() != core.AnyType:
+	case f.kind() != value.ArrayType && f.kind() != value.AnyType:
 		return fmt.Errorf("a stream has the type array, state field %q is declared as %s", f.Name, f.kind())
 	case f.strategy != strategyNamed(""):
 		return fmt.Errorf("state field %q merges %s; a stream has one writer and merges nothing", f.Name, f.strategy.Name)
-	case !core.IsMissing(f.Default):
+	case !value.IsMissing(f.Default):
 		return fmt.Errorf("state field %q has a default and cannot be a stream", f.Name)
 	}
 	f.stream, f.strategy = true, &stream
@@ -259,11 +261,11 @@ func (f *Field) Accept(v any) (any, error) {
 	return f.fit(v, f.Type)
 }
 
-func (f *Field) fit(v any, t *core.Type) (any, error) {
+func (f *Field) fit(v any, t *value.Type) (any, error) {
 	if f.goType != nil && (v == nil || f.goType.Holds(v)) {
 		return v, f.writable(v)
 	}
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +278,7 @@ func (f *Field) fit(v any, t *core.Type) (any, error) {
 	return c, nil
 }
 
-// merge folds an accepted write into the previous value, which is core.Missing if there
+// merge folds an accepted write into the previous value, which is value.Missing if there
 // is none. owned reports whether no other slice shares the array of old, so that an
 // append may use its spare capacity. If merge returns an error, old is unchanged.
 func (f *Field) merge(old, new any, owned bool, guard Guard) (merged any, err error) {
@@ -295,7 +297,7 @@ func (f *Field) merge(old, new any, owned bool, guard Guard) (merged any, err er
 
 // Restore converts a value decoded from JSON into the form the field stores.
 func (f *Field) Restore(v any) (any, error) {
-	if f.goType == nil || v == nil || core.IsMissing(v) {
+	if f.goType == nil || v == nil || value.IsMissing(v) {
 		return v, nil
 	}
 	return f.decode(v)
@@ -306,7 +308,7 @@ func (f *Field) Restore(v any) (any, error) {
 func (f *Field) decode(v any) (decoded any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			decoded, err = nil, fmt.Errorf("reading %s from JSON panicked: %s", f.goType.Type, core.PanicText(p))
+			decoded, err = nil, fmt.Errorf("reading %s from JSON panicked: %s", f.goType.Type, value.PanicText(p))
 		}
 	}()
 	if decoded, err = f.goType.Decode(v); err == nil {
@@ -329,7 +331,7 @@ func (f *Field) writable(v any) error {
 func (f *Field) callReducer(old, new any) (merged any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			merged, err = nil, fmt.Errorf("the reducer of field %q panicked: %s", f.Name, core.PanicText(p))
+			merged, err = nil, fmt.Errorf("the reducer of field %q panicked: %s", f.Name, value.PanicText(p))
 		}
 	}()
 	v, err := f.reduce(old, new)

@@ -7,7 +7,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Strategy defines how writes are merged into a field.
@@ -31,7 +32,7 @@ type Strategy struct {
 	// write.
 	collects bool
 
-	kinds []core.TypeKind // the declared types it supports; nil means all
+	kinds []value.TypeKind // the declared types it supports; nil means all
 	// start checks starting values and accept checks writes. If one is nil, only the
 	// declared type is checked.
 	start, accept func(f *Field, v any) (any, error)
@@ -44,10 +45,10 @@ type Strategy struct {
 // strategies is the table of merge strategies. The first one is the default.
 var strategies = []Strategy{
 	{Name: "last_wins", Wants: "any type: the new value replaces the old one", collects: true, OrderSensitive: true, associative: true, merge: mergeLast},
-	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []core.TypeKind{core.ArrayType}, associative: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
+	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []value.TypeKind{value.ArrayType}, associative: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
 	{Name: "set_once", Wants: "any type: only the first value is accepted", collects: true, Refuses: true, OrderSensitive: true, merge: mergeOnce},
-	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []core.TypeKind{core.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
-	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []core.TypeKind{core.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
+	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []value.TypeKind{value.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
+	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []value.TypeKind{value.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
 	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
 	{Name: "min", Wants: "numbers and strings: keeps the least", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, associative: true, merge: mergeMin},
 	{Name: "max", Wants: "numbers and strings: keeps the greatest", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, associative: true, merge: mergeMax},
@@ -65,8 +66,8 @@ var stream = Strategy{Name: "stream", Wants: "what a node reports about its rows
 var members = Strategy{Name: "members", Wants: "objects: each member replaces the one of its name", accept: acceptObject, merge: mergeMembers}
 
 var (
-	numeric = []core.TypeKind{core.NumberType, core.IntegerType}
-	ordered = []core.TypeKind{core.NumberType, core.IntegerType, core.StringType}
+	numeric = []value.TypeKind{value.NumberType, value.IntegerType}
+	ordered = []value.TypeKind{value.NumberType, value.IntegerType, value.StringType}
 )
 
 // Strategies returns the strategies that documents can name.
@@ -89,18 +90,18 @@ func hintStrategy(name string) string {
 	for _, s := range strategies {
 		names = append(names, s.Name)
 	}
-	if near := core.DidYouMean(name, names); near != "" {
+	if near := source.DidYouMean(name, names); near != "" {
 		return near
 	}
 	return fmt.Sprintf("one of %v", names)
 }
 
 // fits reports whether the strategy can be used with a declared type.
-func (s *Strategy) fits(k core.TypeKind) bool {
-	return s.kinds == nil || k == core.AnyType || slices.Contains(s.kinds, k)
+func (s *Strategy) fits(k value.TypeKind) bool {
+	return s.kinds == nil || k == value.AnyType || slices.Contains(s.kinds, k)
 }
 
-func empty(v any) bool { return v == nil || core.IsMissing(v) }
+func empty(v any) bool { return v == nil || value.IsMissing(v) }
 
 func mergeLast(_ *Field, _, new any, _ bool) (any, error) { return new, nil }
 
@@ -122,7 +123,7 @@ func acceptArray(f *Field, v any) (any, error) {
 	if _, ok := v.([]any); ok || reflect.ValueOf(v).Kind() == reflect.Slice {
 		return v, nil
 	}
-	return nil, fmt.Errorf("want array, got %s", core.TypeName(v))
+	return nil, fmt.Errorf("want array, got %s", value.TypeName(v))
 }
 
 func acceptObject(f *Field, v any) (any, error) {
@@ -130,19 +131,19 @@ func acceptObject(f *Field, v any) (any, error) {
 	if err != nil || v == nil || f.goType != nil {
 		return v, err
 	}
-	if _, ok := v.(*core.Object); !ok {
-		return nil, fmt.Errorf("want object, got %s", core.TypeName(v))
+	if _, ok := v.(*value.Object); !ok {
+		return nil, fmt.Errorf("want object, got %s", value.TypeName(v))
 	}
 	return v, nil
 }
 
 func acceptDescription(_ *Field, v any) (any, error) {
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := c.(*core.Object); !ok {
-		return nil, fmt.Errorf("want the description of a stream, an object, got %s", core.TypeName(c))
+	if _, ok := c.(*value.Object); !ok {
+		return nil, fmt.Errorf("want the description of a stream, an object, got %s", value.TypeName(c))
 	}
 	return c, nil
 }
@@ -153,7 +154,7 @@ func acceptNumber(f *Field, v any) (any, error) {
 		return c, err
 	}
 	if n, ok := numberOf(c); !ok || f.integer && !n.isInt {
-		return nil, fmt.Errorf("want a number, got %s", core.TypeName(c))
+		return nil, fmt.Errorf("want a number, got %s", value.TypeName(c))
 	}
 	return c, nil
 }
@@ -167,7 +168,7 @@ func acceptOrdered(f *Field, v any) (any, error) {
 		return c, nil
 	}
 	if _, ok := numberOf(c); !ok {
-		return nil, fmt.Errorf("want a number or a string, got %s", core.TypeName(c))
+		return nil, fmt.Errorf("want a number or a string, got %s", value.TypeName(c))
 	}
 	return c, nil
 }
@@ -329,7 +330,7 @@ func unionGo(f *Field, old, new any, owned bool) (any, error) {
 }
 
 func goKey(f *Field, e reflect.Value) (string, error) {
-	c, err := core.Canonical(e.Interface())
+	c, err := value.Canonical(e.Interface())
 	if err != nil {
 		return "", err
 	}
@@ -337,14 +338,14 @@ func goKey(f *Field, e reflect.Value) (string, error) {
 }
 
 // unionKey returns the key by which union compares an element: its member `key`, or its
-// whole content. Elements that are core.Equal have the same key.
+// whole content. Elements that are value.Equal have the same key.
 func unionKey(f *Field, e any) string {
-	if o, ok := e.(*core.Object); ok && f.key != "" {
+	if o, ok := e.(*value.Object); ok && f.key != "" {
 		if k, ok := o.Get(f.key); ok {
 			e = k
 		}
 	}
-	return core.JSON(normalize(e))
+	return value.JSON(normalize(e))
 }
 
 // normalize returns a value whose JSON encoding is the same for all values that are
@@ -362,8 +363,8 @@ func normalize(v any) any {
 			out[i] = normalize(e)
 		}
 		return out
-	case *core.Object:
-		out := core.NewObject(v.Len())
+	case *value.Object:
+		out := value.NewObject(v.Len())
 		for _, k := range slices.Sorted(slices.Values(v.Keys())) {
 			e, _ := v.Get(k)
 			out.Set(k, normalize(e))
@@ -377,8 +378,8 @@ func mergeObject(f *Field, old, new any, _ bool) (any, error) {
 	if f.goType != nil {
 		return mergeObjectGo(f, old, new)
 	}
-	before, ok := old.(*core.Object)
-	add, isObject := new.(*core.Object)
+	before, ok := old.(*value.Object)
+	add, isObject := new.(*value.Object)
 	if !ok || !isObject {
 		return new, nil
 	}
@@ -390,16 +391,16 @@ func mergeObjectGo(f *Field, old, new any) (any, error) {
 	if empty(old) || new == nil {
 		return new, nil
 	}
-	before, err := core.Canonical(old)
+	before, err := value.Canonical(old)
 	if err != nil {
 		return nil, err
 	}
-	after, err := core.Canonical(new)
+	after, err := value.Canonical(new)
 	if err != nil {
 		return nil, err
 	}
-	a, ok1 := before.(*core.Object)
-	b, ok2 := after.(*core.Object)
+	a, ok1 := before.(*value.Object)
+	b, ok2 := after.(*value.Object)
 	if !ok1 || !ok2 {
 		return new, nil
 	}
@@ -407,8 +408,8 @@ func mergeObjectGo(f *Field, old, new any) (any, error) {
 }
 
 func mergeMembers(_ *Field, old, new any, _ bool) (any, error) {
-	before, ok := old.(*core.Object)
-	add, isObject := new.(*core.Object)
+	before, ok := old.(*value.Object)
+	add, isObject := new.(*value.Object)
 	if !ok || !isObject {
 		return new, nil
 	}
@@ -420,12 +421,12 @@ func mergeMembers(_ *Field, old, new any, _ bool) (any, error) {
 }
 
 // deepMerge returns a merged object. It copies only the objects along changed paths.
-func deepMerge(old, add *core.Object) *core.Object {
+func deepMerge(old, add *value.Object) *value.Object {
 	out := old.Copy(add.Len())
 	for k, v := range add.All() {
-		if a, ok := v.(*core.Object); ok {
+		if a, ok := v.(*value.Object); ok {
 			if before, _ := out.Get(k); before != nil {
-				if b, ok := before.(*core.Object); ok {
+				if b, ok := before.(*value.Object); ok {
 					v = deepMerge(b, a)
 				}
 			}

@@ -25,6 +25,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/rehearse"
 )
 
@@ -56,7 +58,7 @@ func Run(t testing.TB, g *wavefold.Graph, inputs ...wavefold.RunOption) *Result 
 		events = append(events, e)
 	})
 	r, err := g.Run(t.Context(), append(slices.Clone(inputs), listen)...)
-	if _, ok := core.AsDiagnostics(err); ok {
+	if _, ok := source.AsDiagnostics(err); ok {
 		t.Fatalf("graph %s cannot run:\n%v", g.Name(), err)
 	}
 	mu.Lock()
@@ -158,28 +160,28 @@ func (r *Result) Attempts(node string, n int) {
 }
 
 // State expects the final value of a field. Values are compared by their JSON form, so
-// that a map and a struct with the same content are equal. core.Missing means no value.
+// that a map and a struct with the same content are equal. value.Missing means no value.
 func (r *Result) State(field string, want any) {
 	r.t.Helper()
 	got, ok := r.Report.State.Get(field)
 	if !ok {
-		got = core.Missing
+		got = value.Missing
 	}
-	if c, err := core.Canonical(want); core.IsMissing(want) != core.IsMissing(got) || err != nil || !core.Equal(got, c) {
+	if c, err := value.Canonical(want); value.IsMissing(want) != value.IsMissing(got) || err != nil || !value.Equal(got, c) {
 		r.t.Errorf("the state ends with %s = %s, want %s", field, shown(got), shown(want))
 	}
 }
 
 // shown returns the canonical JSON of a value.
 func shown(v any) string {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return "nothing"
 	}
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return fmt.Sprintf("%v (%v)", v, err)
 	}
-	return core.JSON(c)
+	return value.JSON(c)
 }
 
 // fate describes how a node ended.
@@ -191,7 +193,7 @@ func (r *Result) fate(id string) string {
 		for _, n := range r.Nodes() {
 			known = append(known, n.ID)
 		}
-		if hint := core.DidYouMean(id, known); hint != "" {
+		if hint := source.DidYouMean(id, known); hint != "" {
 			return "there is no such node, " + hint
 		}
 		return "there is no such node"

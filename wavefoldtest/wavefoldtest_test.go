@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/wavefoldtest"
 )
 
@@ -92,7 +92,7 @@ func TestWhatIsMetReportsNothing(t *testing.T) {
 		r.Failed("send", "no route")
 		r.State("rows", []any{1, 2.0, int64(3)})
 		r.State("total", 6)
-		r.State("other", core.Missing)
+		r.State("other", value.Missing)
 		if r.Err == nil || time.Since(began) < 3*time.Hour {
 			t.Errorf("%v after %v", r.Err, time.Since(began))
 		}

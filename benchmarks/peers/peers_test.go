@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavefold/wavefold/benchmarks"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -25,12 +26,12 @@ const (
 )
 
 func wavefold(t *testing.T, s *benchmarks.Shape) func() {
-	w := &core.Workflow{Name: core.Text{Value: s.Name}}
+	w := &core.Workflow{Name: source.Text{Value: s.Name}}
 	for i := range s.Len() {
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: benchmarks.NodeName(i)}, HasWrites: true,
+		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: benchmarks.NodeName(i)}, HasWrites: true,
 			Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })})
 		for _, to := range s.Succ[i] {
-			w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: benchmarks.NodeName(i)}, To: core.Text{Value: benchmarks.NodeName(int(to))}})
+			w.Edges = append(w.Edges, &core.Edge{From: source.Text{Value: benchmarks.NodeName(i)}, To: source.Text{Value: benchmarks.NodeName(int(to))}})
 		}
 	}
 	p, ds := plan.Compile(w, nil, plan.Options{})

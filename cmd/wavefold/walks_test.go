@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/llm/llmtest"
 )
@@ -56,9 +57,9 @@ func TestThousandWalks(t *testing.T) {
 			}
 			end := []string{"page", "close"}[n%2]
 			walked, _ := r.State.Get(core.ContextField)
-			sent, _ := walked.(*core.Object).Get(end)
-			if want := fmt.Sprintf(`{"summary":"seen %d"}`, n); core.JSON(sent) != want || len(r.Path) != 2 || r.Path[1] != end {
-				t.Errorf("walk %d went %q and ended with %s, want %s of %s", n, r.Path, core.JSON(sent), want, end)
+			sent, _ := walked.(*value.Object).Get(end)
+			if want := fmt.Sprintf(`{"summary":"seen %d"}`, n); value.JSON(sent) != want || len(r.Path) != 2 || r.Path[1] != end {
+				t.Errorf("walk %d went %q and ended with %s, want %s of %s", n, r.Path, value.JSON(sent), want, end)
 			}
 			if want := (core.Usage{Calls: 3, Input: 30, Output: 6}); r.Usage != want {
 				t.Errorf("walk %d took %+v, want %+v", n, r.Usage, want)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/docstest"
 )
 
@@ -106,14 +106,14 @@ func TestBirdstrikes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := core.ParseJSON(data)
+	report, err := value.ParseJSON(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checks, _ := report.(*core.Object).Get("checks")
+	checks, _ := report.(*value.Object).Get("checks")
 	for _, c := range checks.([]any) {
-		name, _ := c.(*core.Object).Get("name")
-		failed, _ := c.(*core.Object).Get("failed")
+		name, _ := c.(*value.Object).Get("name")
+		failed, _ := c.(*value.Object).Get("failed")
 		if want := map[any]int64{"damage_code": int64(rejected), "speed_known": int64(slow)}[name]; name != "species_known" && failed != want {
 			t.Errorf("%v failed %v times, want %d", name, failed, want)
 		}

@@ -3,7 +3,7 @@ package jsonpath
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -14,8 +14,8 @@ func (p *Path) Rows() bool { return len(p.steps) == 1 && p.steps[0].isRow() }
 // Columns returns the columns that the path reads from the rows of its field, each with
 // its position in the document. If single is set, the field is a single row instead of
 // a table.
-func (p *Path) Columns(single bool) []core.Text {
-	at, list := 0, []core.Text(nil)
+func (p *Path) Columns(single bool) []source.Text {
+	at, list := 0, []source.Text(nil)
 	if !single {
 		if len(p.steps) == 0 || !p.steps[0].isRow() {
 			return nil
@@ -31,11 +31,11 @@ func (p *Path) Columns(single bool) []core.Text {
 	from := p.offset(at + 1)
 	switch s := p.steps[at]; s.kind {
 	case nameStep:
-		list = append(list, core.Text{Value: s.name, Pos: core.Inside(p.text, from)})
+		list = append(list, source.Text{Value: s.name, Pos: source.Inside(p.text, from)})
 	case unionStep:
 		for _, u := range s.union {
 			if u.kind == nameStep {
-				list = append(list, core.Text{Value: u.name, Pos: core.Inside(p.text, from)})
+				list = append(list, source.Text{Value: u.name, Pos: source.Inside(p.text, from)})
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (p *Path) Columns(single bool) []core.Text {
 
 // Members returns the names that the path reads at any depth of the rows of its field, such as
 // price in $.rows..price, each with its place in the text.
-func (p *Path) Members() []core.Text {
+func (p *Path) Members() []source.Text {
 	at := 0
 	if len(p.steps) > 0 && p.steps[0].isRow() {
 		at = 1
@@ -52,7 +52,7 @@ func (p *Path) Members() []core.Text {
 	if len(p.steps) < at+2 || p.steps[at].kind != descentStep || p.steps[at+1].kind != nameStep {
 		return nil
 	}
-	return []core.Text{{Value: p.steps[at+1].name, Pos: core.Inside(p.text, p.offset(at+1)+1)}}
+	return []source.Text{{Value: p.steps[at+1].name, Pos: source.Inside(p.text, p.offset(at+1)+1)}}
 }
 
 // isRow reports whether a step from a table leads to rows.
@@ -67,13 +67,13 @@ func (s *step) isRow() bool {
 }
 
 // needed returns the members of the element that a filter reads.
-func needed(filter *expressions.Program) []core.Text {
-	var out []core.Text
+func needed(filter *expressions.Program) []source.Text {
+	var out []source.Text
 	for _, path := range filter.Tree().Needed() {
 		if len(path.Steps) == 0 || path.Steps[0].IsIndex {
 			continue
 		}
-		member := core.Text{Value: path.Steps[0].Name, Pos: filter.Place(path.Steps[0].From)}
+		member := source.Text{Value: path.Steps[0].Name, Pos: filter.Place(path.Steps[0].From)}
 		if !slices.Contains(out, member) { // an existence test compares a path with itself
 			out = append(out, member)
 		}

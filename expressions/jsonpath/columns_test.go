@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // TestColumns checks the columns that a path reads from rows, with their positions.
@@ -35,7 +35,7 @@ func TestColumns(t *testing.T) {
 		{"$.row['a','b'].c", true, false, "a@7 b@7"},
 		{"$.row.a[*]", true, false, "a@7"},
 	} {
-		p, ds := Compile(core.At(tt.path, core.Position{Line: 1, Column: 1}))
+		p, ds := Compile(source.At(tt.path, source.Position{Line: 1, Column: 1}))
 		if p == nil {
 			t.Fatal(tt.path, ds)
 		}
@@ -61,7 +61,7 @@ func TestMembers(t *testing.T) {
 		"$.rows[*].a":             "",
 		"$.rows.a..b":             "", // a list has no members
 	} {
-		p, ds := Compile(core.At(path, core.Position{Line: 1, Column: 1}))
+		p, ds := Compile(source.At(path, source.Position{Line: 1, Column: 1}))
 		if p == nil {
 			t.Fatal(path, ds)
 		}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/ohler55/ojg/jp"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
 // Path is a compiled path. It is immutable and safe for concurrent use.
 type Path struct {
-	text  core.Text
+	text  source.Text
 	root  string
 	steps []step // after the root field
 }
@@ -33,7 +33,7 @@ func IsSimple(src string) bool {
 
 // Compile parses a path. The path must begin with the name of a state field, so that it
 // is known which field it reads. The path is nil if any finding is an error.
-func Compile(src core.Text) (*Path, core.Diagnostics) {
+func Compile(src source.Text) (*Path, source.Diagnostics) {
 	c := &compiler{src: src}
 	p := c.path()
 	if c.ds.Failed(false) {
@@ -50,21 +50,21 @@ func (p *Path) String() string { return p.text.Value }
 
 // compiler compiles one path.
 type compiler struct {
-	src     core.Text
+	src     source.Text
 	filters []span // in source order
-	ds      core.Diagnostics
+	ds      source.Diagnostics
 }
 
 // span is a range of the source.
 type span struct{ from, to int }
 
-func (c *compiler) fail(offset int, format string, args ...any) *core.Diagnostic {
-	return c.ds.Errorf(core.CodeExprSyntax, core.Inside(c.src, offset), "%s", fmt.Sprintf(format, args...))
+func (c *compiler) fail(offset int, format string, args ...any) *source.Diagnostic {
+	return c.ds.Errorf(source.CodeExprSyntax, source.Inside(c.src, offset), "%s", fmt.Sprintf(format, args...))
 }
 
 func (c *compiler) path() *Path {
 	if len(c.src.Value) > expressions.MaxLength {
-		c.ds.Errorf(core.CodeLimit, core.Inside(c.src, expressions.MaxLength), "the path is longer than %d bytes", expressions.MaxLength)
+		c.ds.Errorf(source.CodeLimit, source.Inside(c.src, expressions.MaxLength), "the path is longer than %d bytes", expressions.MaxLength)
 		return nil
 	}
 	text, ok := c.blankFilters()

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -99,7 +99,7 @@ func quotedLength(s string, escapes bool) int {
 func (c *compiler) filter() (step, bool) {
 	at := c.filters[0]
 	c.filters = c.filters[1:]
-	text := core.Cut(c.src, at.from, at.to)
+	text := source.Cut(c.src, at.from, at.to)
 	tree, err := expressions.ParseFilter(text.Value)
 	if err == nil {
 		tree, err = expressions.NewTree(text.Value, existenceTests(tree.Root()))
@@ -133,7 +133,7 @@ func (c *compiler) badFilter(err error, from int) {
 		c.fail(from, "%s", err)
 		return
 	}
-	c.ds.Errorf(e.Code, core.Inside(c.src, from+e.Offset), "filter: %s", e.Message).WithHint("%s", e.Hint)
+	c.ds.Errorf(e.Code, source.Inside(c.src, from+e.Offset), "filter: %s", e.Message).WithHint("%s", e.Hint)
 }
 
 // existenceTests rewrites a condition so that a path used as a truth value tests

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 const store = `{"store":{
@@ -27,7 +29,7 @@ const store = `{"store":{
 
 func parse(tb testing.TB, s string) any {
 	tb.Helper()
-	v, err := core.ParseJSON([]byte(s))
+	v, err := value.ParseJSON([]byte(s))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -118,17 +120,17 @@ func TestAll(t *testing.T) {
 		{`$.store.m.inner[?(@[0] == 3)]`, `[[3]]`},
 		{`$.store.book[?(@.price > 10)][?(@ == 'fiction')]`, `["fiction","fiction"]`},
 	} {
-		p, ds := Compile(core.Text{Value: c.path})
+		p, ds := Compile(source.Text{Value: c.path})
 		if p == nil {
 			t.Errorf("%s: %v", c.path, ds)
 			continue
 		}
-		if got := core.JSON(all(t, p, root)); got != c.want {
+		if got := value.JSON(all(t, p, root)); got != c.want {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", c.path, got, c.want)
 		}
-		field, ok := root.(*core.Object).Get(p.Root())
-		if ok && core.JSON(from(t, p, field)) != c.want {
-			t.Errorf("%s from its field gives %s", c.path, core.JSON(from(t, p, field)))
+		field, ok := root.(*value.Object).Get(p.Root())
+		if ok && value.JSON(from(t, p, field)) != c.want {
+			t.Errorf("%s from its field gives %s", c.path, value.JSON(from(t, p, field)))
 		}
 	}
 }
@@ -169,7 +171,7 @@ func TestErrors(t *testing.T) {
 		{`$.a[?(@.x == 'y]`, "never closed", 14},
 		{strings.Repeat("$.a", 30_000), "longer than", 64<<10 + 1},
 	} {
-		p, ds := Compile(core.At(c.path, core.Position{Line: 1, Column: 1}))
+		p, ds := Compile(source.At(c.path, source.Position{Line: 1, Column: 1}))
 		if p != nil || len(ds) != 1 {
 			t.Errorf("%.40s: got %v, %v", c.path, p, ds)
 			continue
@@ -178,7 +180,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%.40s\n\tgot  %v\n\twant column %d, %s", c.path, ds, c.column, c.words)
 		}
 	}
-	_, ds := Compile(core.At("$.a\n  [?(@.x ==)]", core.Position{File: "f", Line: 5, Column: 9}))
+	_, ds := Compile(source.At("$.a\n  [?(@.x ==)]", source.Position{File: "f", Line: 5, Column: 9}))
 	if len(ds) != 1 || ds[0].Pos.Line < 5 {
 		t.Errorf("over two lines: %v", ds)
 	}
@@ -212,19 +214,19 @@ func TestGoValues(t *testing.T) {
 		`$.shelves[0].items[0]`:                              `[{"name":"a","price":1.5,"tags":["x"]}]`,
 		`$.shelves[?('x' in @.items[0].tags)].items[1].name`: `["b"]`,
 	} {
-		p, ds := Compile(core.Text{Value: path})
+		p, ds := Compile(source.Text{Value: path})
 		if p == nil {
 			t.Fatal(ds)
 		}
-		if got := core.JSON(from(t, p, shelves)); got != want {
+		if got := value.JSON(from(t, p, shelves)); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
-	p, _ := Compile(core.Text{Value: `$.f[*]`})
+	p, _ := Compile(source.Text{Value: `$.f[*]`})
 	if got := from(t, p, func() {}); len(got) != 0 {
 		t.Errorf("a function has no elements: %v", got)
 	}
-	if got := from(t, p, core.Missing); got == nil || len(got) != 0 {
+	if got := from(t, p, value.Missing); got == nil || len(got) != 0 {
 		t.Errorf("nothing has no elements: %v", got)
 	}
 }
@@ -233,8 +235,8 @@ func TestGoValues(t *testing.T) {
 func asBag(values []any) string {
 	out := make([]string, len(values))
 	for i, v := range values {
-		c, _ := core.Canonical(v)
-		b, _ := json.Marshal(core.Plain(c)) // sorts the keys
+		c, _ := value.Canonical(v)
+		b, _ := json.Marshal(value.Plain(c)) // sorts the keys
 		out[i] = string(b)
 	}
 	slices.SortFunc(out, cmp.Compare[string])
@@ -250,7 +252,7 @@ func drawData(t *rapid.T, depth int) any {
 		}
 		return out
 	case depth > 0 && kind < 4:
-		out := &core.Object{}
+		out := &value.Object{}
 		for range rapid.IntRange(0, 3).Draw(t, "members") {
 			out.Set(rapid.SampledFrom([]string{"a", "b", "c", "d e"}).Draw(t, "key"), drawData(t, depth-1))
 		}
@@ -276,15 +278,15 @@ func TestSameAsJP(t *testing.T) {
 	steps := []string{".a", ".b", "['d e']", "[0]", "[1]", "[-1]", "[*]", ".*", "[0,1]", "['a','b']", "[1:]", "[:2]", "[0:3:2]",
 		"[?(@.a == 1)]", "[?(@.a)]", "[?(@.b > 0 && @.a != 'x')]", "[?(@ == 'x' || @ == 1.5)]", "[?(@[0] == null)]", "[?(@.a < 2)]"}
 	rapid.Check(t, func(t *rapid.T) {
-		root := core.ObjectOf("a", drawData(t, 4))
+		root := value.ObjectOf("a", drawData(t, 4))
 		path := drawPath(t, rapid.SampledFrom(begin).Draw(t, "begin"), steps)
-		p, ds := Compile(core.Text{Value: path})
+		p, ds := Compile(source.Text{Value: path})
 		if p == nil {
 			t.Fatalf("%s: %v", path, ds)
 		}
-		got, want := asBag(all(t, p, root)), asBag(jp.MustParseString(path).Get(core.Plain(root)))
+		got, want := asBag(all(t, p, root)), asBag(jp.MustParseString(path).Get(value.Plain(root)))
 		if got != want {
-			t.Fatalf("%s in %s\n\tgot %s\n\tjp  %s", path, core.JSON(root), got, want)
+			t.Fatalf("%s in %s\n\tgot %s\n\tjp  %s", path, value.JSON(root), got, want)
 		}
 	})
 }
@@ -295,17 +297,17 @@ func TestSameAsJP(t *testing.T) {
 func TestSameAsPaessler(t *testing.T) {
 	agreed := 0
 	rapid.Check(t, func(t *rapid.T) {
-		root := core.ObjectOf("a", drawData(t, 4))
+		root := value.ObjectOf("a", drawData(t, 4))
 		path := drawPath(t, "$.a", []string{".a", ".b", ".c", "[0]", "[1]", "[*]", ".*", `["d e"]`})
-		p, ds := Compile(core.Text{Value: path})
+		p, ds := Compile(source.Text{Value: path})
 		if p == nil {
 			t.Fatalf("%s: %v", path, ds)
 		}
 		got := all(t, p, root)
-		want, err := jsonpath.Get(path, core.Plain(root))
+		want, err := jsonpath.Get(path, value.Plain(root))
 		if err != nil {
 			if len(got) > 0 {
-				t.Fatalf("%s in %s\n\tgot %s\n\tPaessler: %v", path, core.JSON(root), core.JSON(got), err)
+				t.Fatalf("%s in %s\n\tgot %s\n\tPaessler: %v", path, value.JSON(root), value.JSON(got), err)
 			}
 			return
 		}
@@ -314,7 +316,7 @@ func TestSameAsPaessler(t *testing.T) {
 			list = want.([]any)
 		}
 		if agreed++; asBag(got) != asBag(list) {
-			t.Fatalf("%s in %s\n\tgot      %s\n\tPaessler %s", path, core.JSON(root), asBag(got), asBag(list))
+			t.Fatalf("%s in %s\n\tgot      %s\n\tPaessler %s", path, value.JSON(root), asBag(got), asBag(list))
 		}
 	})
 	if agreed < 10 {
@@ -335,7 +337,7 @@ func TestDocumentOrder(t *testing.T) {
 					v[i] = number(v[i])
 				}
 				return v
-			case *core.Object:
+			case *value.Object:
 				for i := range v.Len() {
 					k, e := v.At(i)
 					v.Set(k, number(e))
@@ -345,10 +347,10 @@ func TestDocumentOrder(t *testing.T) {
 			n++
 			return n
 		}
-		root := core.ObjectOf("a", number(drawData(t, 4)))
+		root := value.ObjectOf("a", number(drawData(t, 4)))
 		path := drawPath(t, "$.a", []string{".a", "[*]", ".*", "[1:]", "[?(@ != 'none')]"}) +
 			rapid.SampledFrom([]string{"", "..a", "..*", "..[0]", "..['a','b']"}).Draw(t, "descent")
-		p, ds := Compile(core.Text{Value: path})
+		p, ds := Compile(source.Text{Value: path})
 		if p == nil {
 			t.Fatal(ds)
 		}
@@ -356,7 +358,7 @@ func TestDocumentOrder(t *testing.T) {
 		for _, v := range all(t, p, root) {
 			if i, ok := v.(int64); ok {
 				if i <= last {
-					t.Fatalf("%s in %s gives %s", path, core.JSON(root), core.JSON(all(t, p, root)))
+					t.Fatalf("%s in %s gives %s", path, value.JSON(root), value.JSON(all(t, p, root)))
 				}
 				last = i
 			}
@@ -368,10 +370,10 @@ func FuzzCompile(f *testing.F) {
 	for _, s := range []string{`$.a`, `$.a[*].b`, `$.a..b`, `$.a[?(@.x > 1 && !@.y)].z`, `$.a[1:2,3]['x',"y"]`, `$['a'][-1]`, `$.a[?(@['x]'] == ']')]`} {
 		f.Add(s)
 	}
-	root := parse(f, store).(*core.Object)
-	root.Set("a", []any{core.ObjectOf("x", int64(2), "b", []any{int64(1)}), int64(3)})
+	root := parse(f, store).(*value.Object)
+	root.Set("a", []any{value.ObjectOf("x", int64(2), "b", []any{int64(1)}), int64(3)})
 	f.Fuzz(func(t *testing.T, s string) {
-		p, ds := Compile(core.At(s, core.Position{Line: 1, Column: 1}))
+		p, ds := Compile(source.At(s, source.Position{Line: 1, Column: 1}))
 		if (p == nil) != ds.Failed(false) {
 			t.Fatalf("%q: %v and %v", s, p, ds)
 		}
@@ -392,10 +394,10 @@ func FuzzCompile(f *testing.F) {
 func BenchmarkFrom(b *testing.B) {
 	rows := make([]any, 100)
 	for i := range rows {
-		rows[i] = core.ObjectOf("id", int64(i), "price", float64(i), "name", "item")
+		rows[i] = value.ObjectOf("id", int64(i), "price", float64(i), "name", "item")
 	}
 	for _, path := range []string{`$.items[*].id`, `$.items[?(@.price > 50)].id`} {
-		p, _ := Compile(core.Text{Value: path})
+		p, _ := Compile(source.Text{Value: path})
 		b.Run(fmt.Sprintf("path=%s", path), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // nest returns objects and arrays nested to the given depth, each with one member,
@@ -16,7 +18,7 @@ func nest(depth int) any {
 		if i%2 == 0 {
 			v = []any{v}
 		}
-		v = core.ObjectOf("a", v)
+		v = value.ObjectOf("a", v)
 	}
 	return v
 }
@@ -51,7 +53,7 @@ func TestLimits(t *testing.T) {
 		{"one more", "$.x[*]", make([]any, 10_001), "gives more than 10000 values"},
 		{"one descent", "$.x..a", nest(900), ""},
 	} {
-		p, ds := Compile(core.Text{Value: tt.path})
+		p, ds := Compile(source.Text{Value: tt.path})
 		if p == nil {
 			t.Fatal(tt.name, ds)
 		}
@@ -71,17 +73,17 @@ func TestLimits(t *testing.T) {
 // TestStop checks that an evaluation calls stop regularly and ends soon after stop
 // returns true.
 func TestStop(t *testing.T) {
-	p, _ := Compile(core.Text{Value: "$.x" + strings.Repeat("..a", 12) + "..b"})
+	p, _ := Compile(source.Text{Value: "$.x" + strings.Repeat("..a", 12) + "..b"})
 	asked := 0
 	out, err := p.From(nest(100), func() bool { asked++; return asked == 5 })
 	if !errors.Is(err, ErrStopped) || out != nil || asked != 5 || !strings.Contains(err.Error(), p.String()) {
 		t.Errorf("asked %d times: %v, %v", asked, out, err)
 	}
 	asked = 0
-	p, _ = Compile(core.Text{Value: "$.x[*].a"})
+	p, _ = Compile(source.Text{Value: "$.x[*].a"})
 	rows := make([]any, 100_000)
 	for i := range rows {
-		rows[i] = core.ObjectOf("a", int64(i))
+		rows[i] = value.ObjectOf("a", int64(i))
 	}
 	if out, err := p.From(rows, func() bool { asked++; return false }); err != nil || len(out) != len(rows) || asked < len(rows)/checkInterval {
 		t.Errorf("asked %d times for %d rows: %d, %v", asked, len(rows), len(out), err)

@@ -6,6 +6,7 @@ import (
 	"github.com/ohler55/ojg/jp"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -43,7 +44,7 @@ type step struct {
 // true. If the path exceeds MaxMatches or MaxWork, All returns a core.Failure that
 // names the path and is not retryable.
 func (p *Path) All(root any, stop func() bool) ([]any, error) {
-	o, ok := plain(root).(*core.Object)
+	o, ok := plain(root).(*value.Object)
 	if !ok {
 		return []any{}, nil
 	}
@@ -61,21 +62,21 @@ func (p *Path) From(field any, stop func() bool) ([]any, error) {
 
 func (p *Path) from(field any, stop func() bool, matches, work int) ([]any, error) {
 	w := walker{out: []any{}, maxMatches: matches, maxWork: work, work: work, stop: stop}
-	if core.IsMissing(field) || w.walk(field, p.steps) {
+	if value.IsMissing(field) || w.walk(field, p.steps) {
 		return w.out, nil
 	}
 	return nil, w.failure(p)
 }
 
-// plain returns v as a plain value, or core.Missing if it has no plain form.
+// plain returns v as a plain value, or value.Missing if it has no plain form.
 func plain(v any) any {
 	switch v.(type) {
-	case nil, bool, int64, float64, string, []any, *core.Object:
+	case nil, bool, int64, float64, string, []any, *value.Object:
 		return v
 	}
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
-		return core.Missing
+		return value.Missing
 	}
 	return c
 }
@@ -97,12 +98,12 @@ type walker struct {
 // Field, Node, Input, Index and Extra are never called, because a filter reads only its
 // element.
 
-func (w *walker) Field(int) any                     { return core.Missing }
-func (w *walker) Node(int) (core.Status, any)       { return core.StatusNone, core.Missing }
-func (w *walker) Input(string) any                  { return core.Missing }
+func (w *walker) Field(int) any                     { return value.Missing }
+func (w *walker) Node(int) (core.Status, any)       { return core.StatusNone, value.Missing }
+func (w *walker) Input(string) any                  { return value.Missing }
 func (w *walker) Item() any                         { return w.item }
-func (w *walker) Index() any                        { return core.Missing }
-func (w *walker) Extra(expressions.Root) any        { return core.Missing }
+func (w *walker) Index() any                        { return value.Missing }
+func (w *walker) Extra(expressions.Root) any        { return value.Missing }
 func (w *walker) satisfies(s *step, child any) bool { w.item = child; return s.filter.Test(w) }
 
 // walk collects the values that the steps select from v. Like all methods that follow
@@ -128,7 +129,7 @@ func (w *walker) walk(v any, steps []step) bool {
 // member returns the value that a name or an index selects.
 func member(v any, s *step) (any, bool) {
 	if s.kind == nameStep {
-		if o, ok := plain(v).(*core.Object); ok {
+		if o, ok := plain(v).(*value.Object); ok {
 			return o.Get(s.name)
 		}
 		return nil, false
@@ -182,7 +183,7 @@ func (w *walker) children(v any, s *step, rest []step) bool {
 				return false
 			}
 		}
-	case *core.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			if !w.spend(s.cost) || (s.kind == anyStep || w.satisfies(s, e)) && !w.walk(e, rest) {
 				return false
@@ -211,7 +212,7 @@ func (w *walker) descend(v any, s *step, rest []step) bool {
 				return false
 			}
 		}
-	case *core.Object:
+	case *value.Object:
 		for k, e := range v.All() {
 			if !w.spend(s.cost) || w.selects(s, -1, -1, k, e) && !w.walk(e, rest) || !w.descend(e, s, rest) {
 				return false

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
 // Template is a compiled template. It is immutable and safe for concurrent use.
 type Template struct {
-	src    core.Text
+	src    source.Text
 	parts  []part
 	slots  []string // the names of the slots passed to Env.Field
 	nodes  []string // the ids passed to Env.Node, by index
@@ -34,7 +34,7 @@ type part struct {
 //
 // Plain names are not checked against the scope because edge inputs and args are not
 // known here. A plain name that is a field of the schema counts as read.
-func Compile(src core.Text, scope expressions.Scope, subject string) (*Template, core.Diagnostics) {
+func Compile(src source.Text, scope expressions.Scope, subject string) (*Template, source.Diagnostics) {
 	if scope.Fields == nil {
 		scope.Fields = &expressions.Open{} // all placeholders share their slots
 	}
@@ -52,14 +52,14 @@ type compiler struct {
 	t       *Template
 	scope   expressions.Scope
 	subject string
-	ds      core.Diagnostics
+	ds      source.Diagnostics
 }
 
-func (c *compiler) fail(code core.Code, offset int, message, hint string) {
+func (c *compiler) fail(code source.Code, offset int, message, hint string) {
 	if c.subject != "" {
 		message = c.subject + ": " + message
 	}
-	c.ds.Errorf(code, core.Inside(c.t.src, offset), "%s", message).WithHint("%s", hint)
+	c.ds.Errorf(code, source.Inside(c.t.src, offset), "%s", message).WithHint("%s", hint)
 }
 
 // split splits the source into literals and placeholders. It continues after an error
@@ -77,7 +77,7 @@ func (c *compiler) split() {
 		}
 		end, ok := closing(text, open+2)
 		if !ok {
-			c.fail(core.CodeSyntax, open, `"{{" is never closed`, "close it with }}, or write {{'{{'}} for the two signs themselves")
+			c.fail(source.CodeSyntax, open, `"{{" is never closed`, "close it with }}, or write {{'{{'}} for the two signs themselves")
 			return
 		}
 		c.placeholder(open, end)
@@ -119,10 +119,10 @@ func (c *compiler) placeholder(open, end int) {
 		return
 	}
 	if strings.TrimSpace(inside) == "" {
-		c.fail(core.CodeSyntax, open, `nothing is between "{{" and "}}"`, "")
+		c.fail(source.CodeSyntax, open, `nothing is between "{{" and "}}"`, "")
 		return
 	}
-	src := core.Cut(c.t.src, open+2, open+2+len(inside))
+	src := source.Cut(c.t.src, open+2, open+2+len(inside))
 	program, ds := expressions.Compile(src, c.scope, c.subject)
 	c.ds = append(c.ds, ds...)
 	p.program = program

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -15,16 +16,16 @@ type filter struct {
 	name string
 	// accepts is the type the filter accepts, without its elements; AnyType accepts
 	// every value.
-	accepts core.TypeKind
+	accepts value.TypeKind
 	apply   func(v any) (string, error)
 }
 
 // filters lists the filters that a placeholder may name. To add one, add a line here,
 // its function, and a paragraph in docs/expressions.md.
 var filters = []filter{
-	{"json", core.AnyType, jsonText},
-	{"lines", core.ArrayType, lineText},
-	{"table", core.ArrayType, tableText},
+	{"json", value.AnyType, jsonText},
+	{"lines", value.ArrayType, lineText},
+	{"table", value.ArrayType, tableText},
 }
 
 func filterNames() []string {
@@ -71,12 +72,12 @@ func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok b
 		return inside, nil, true
 	}
 	if _, _, _, more := cutFilter(expr); more {
-		c.fail(core.CodeExprSyntax, open, "a place has one filter at most", "")
+		c.fail(source.CodeExprSyntax, open, "a place has one filter at most", "")
 		return "", nil, false
 	}
 	i := slices.IndexFunc(filters, func(f filter) bool { return f.name == word })
 	if i < 0 {
-		hint := core.DidYouMean(word, filterNames())
+		hint := source.DidYouMean(word, filterNames())
 		if hint == "" {
 			hint = "there are " + strings.Join(filterNames(), ", ") + `; "or" is written ||`
 		}
@@ -86,7 +87,7 @@ func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok b
 			}
 			hint = "it is a function: {{" + word + "(" + value + ")}}"
 		}
-		c.fail(core.CodeExprName, open+2+at, fmt.Sprintf("unknown filter %q", word), hint)
+		c.fail(source.CodeExprName, open+2+at, fmt.Sprintf("unknown filter %q", word), hint)
 		return "", nil, false
 	}
 	return expr, &filters[i], true
@@ -94,16 +95,16 @@ func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok b
 
 // checkFilter reports a filter that does not accept the known type of its value.
 func (c *compiler) checkFilter(p *part) {
-	if p.filter == nil || p.filter.accepts == core.AnyType {
+	if p.filter == nil || p.filter.accepts == value.AnyType {
 		return
 	}
-	if kind := p.program.Type(); kind != core.AnyType && kind != core.NullType && kind != p.filter.accepts {
-		c.fail(core.CodeExprType, p.offset, fmt.Sprintf("the filter %s wants an %s, found %s", p.filter.name, p.filter.accepts, kind), "")
+	if kind := p.program.Type(); kind != value.AnyType && kind != value.NullType && kind != p.filter.accepts {
+		c.fail(source.CodeExprType, p.offset, fmt.Sprintf("the filter %s wants an %s, found %s", p.filter.name, p.filter.accepts, kind), "")
 	}
 }
 
 // jsonText formats a value, including a string, as compact JSON.
-func jsonText(v any) (string, error) { return core.JSON(v), nil }
+func jsonText(v any) (string, error) { return value.JSON(v), nil }
 
 // lineText formats the elements of an array on one line each, with strings unchanged.
 func lineText(v any) (string, error) {
@@ -122,7 +123,7 @@ func lineText(v any) (string, error) {
 func listOf(v any) ([]any, error) {
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		return nil, fmt.Errorf("want an array, found %s", core.TypeName(v))
+		return nil, fmt.Errorf("want an array, found %s", value.TypeName(v))
 	}
 	return list, nil
 }
@@ -162,12 +163,12 @@ func tableText(v any) (string, error) {
 	return b.String(), nil
 }
 
-func rowsOf(list []any) (rows []*core.Object, columns []string, err error) {
+func rowsOf(list []any) (rows []*value.Object, columns []string, err error) {
 	seen := map[string]bool{}
 	for i, e := range list {
-		o, ok := e.(*core.Object)
+		o, ok := e.(*value.Object)
 		if !ok {
-			return nil, nil, fmt.Errorf("want an array of objects, found %s at [%d]", core.TypeName(e), i)
+			return nil, nil, fmt.Errorf("want an array of objects, found %s at [%d]", value.TypeName(e), i)
 		}
 		rows = append(rows, o)
 		for _, k := range o.Keys() {
@@ -182,7 +183,7 @@ func rowsOf(list []any) (rows []*core.Object, columns []string, err error) {
 
 // numeric reports whether a column contains at least one number and otherwise only
 // empty cells.
-func numeric(rows []*core.Object, name string) bool {
+func numeric(rows []*value.Object, name string) bool {
 	some := false
 	for _, o := range rows {
 		switch v, _ := o.Get(name); v.(type) {

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -15,18 +16,18 @@ type leg struct {
 }
 
 func filterValues() Values {
-	return Values{MapEnv: expressions.MapEnv{State: core.ObjectOf(
+	return Values{MapEnv: expressions.MapEnv{State: value.ObjectOf(
 		"name", `Ada "the" first`, "none", []any{}, "nil", nil, "n", int64(3),
 		"names", []any{"Ada", "Bo\nC", int64(7), nil, []any{"x"}},
 		"rows", []any{
-			core.ObjectOf("city", "A|B", "n", int64(1)),
-			core.ObjectOf("n", 2.5, "note", "two\nlines \\| here", "city", nil),
-			core.ObjectOf("deep", core.ObjectOf("x", "|")),
+			value.ObjectOf("city", "A|B", "n", int64(1)),
+			value.ObjectOf("n", 2.5, "note", "two\nlines \\| here", "city", nil),
+			value.ObjectOf("deep", value.ObjectOf("x", "|")),
 		},
 		"typed", []leg{{"SFO", 3}, {"JFK", 12}},
-		"mixed", []any{core.ObjectOf("a", int64(1)), "x"},
-		"hollow", []any{core.NewObject(0)},
-		"odd", []any{core.ObjectOf("a|b", "1"), core.ObjectOf("a|b", int64(1))},
+		"mixed", []any{value.ObjectOf("a", int64(1)), "x"},
+		"hollow", []any{value.NewObject(0)},
+		"odd", []any{value.ObjectOf("a|b", "1"), value.ObjectOf("a|b", int64(1))},
 	)}}
 }
 
@@ -48,7 +49,7 @@ func TestFilters(t *testing.T) {
 		{`{{$.n | table}}`, `error: {{$.n | table}}: want an array, found integer`},
 		{`{{mixed | table}}`, `error: {{mixed | table}}: want an array of objects, found string at [1]`},
 	} {
-		tmpl, ds := Compile(core.Text{Value: c.in}, expressions.Scope{}, "")
+		tmpl, ds := Compile(source.Text{Value: c.in}, expressions.Scope{}, "")
 		if tmpl == nil {
 			t.Errorf("%s: %v", c.in, ds)
 			continue
@@ -71,7 +72,7 @@ func TestFilters(t *testing.T) {
 // returns the original values, whatever they contain.
 func TestTableCellsComeBack(t *testing.T) {
 	for _, v := range []string{`a|b`, `a\|b`, `\`, `\\`, `|`, `||`, `a\`, `x\\|y\|`} {
-		s, err := tableText([]any{core.ObjectOf("x", v, "y", "end")})
+		s, err := tableText([]any{value.ObjectOf("x", v, "y", "end")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func TestFilterFindings(t *testing.T) {
 		{`{{$.zip | table}}`, `unknown field "zip"`, 5},
 		{`{{ | table}}`, `nothing is between`, 1},
 	} {
-		tmpl, ds := Compile(core.At(c.in, core.Position{Line: 1, Column: 1}), scope, "")
+		tmpl, ds := Compile(source.At(c.in, source.Position{Line: 1, Column: 1}), scope, "")
 		if tmpl != nil || len(ds) != 1 || !strings.Contains(ds[0].Error(), c.words) || ds[0].Pos.Column != c.column {
 			t.Errorf("%s\n\tgot  %v\n\twant column %d: %s", c.in, ds, c.column, c.words)
 		}
@@ -124,7 +125,7 @@ func TestFilterFindings(t *testing.T) {
 }
 
 func TestFilterErrorKeepsItsCauseAndPlace(t *testing.T) {
-	src := core.At("a\n {{$.n | lines}}", core.Position{File: "r.md", Line: 1, Column: 1})
+	src := source.At("a\n {{$.n | lines}}", source.Position{File: "r.md", Line: 1, Column: 1})
 	tmpl, _ := Compile(src, expressions.Scope{}, "")
 	_, err := tmpl.Render(filterValues().On(tmpl))
 	f, ok := errors.AsType[*FilterError](err)

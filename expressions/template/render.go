@@ -5,19 +5,21 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
 // Env supplies the values for a template.
 type Env interface {
 	expressions.Env
-	// Name returns the value of a plain name, or core.Missing if there is none.
+	// Name returns the value of a plain name, or value.Missing if there is none.
 	Name(name string) any
 }
 
 // MissingError reports a placeholder without a value.
 type MissingError struct {
-	Pos   core.Position
+	Pos   source.Position
 	Place string // as written, including {{ and }}
 }
 
@@ -31,7 +33,7 @@ func (e *MissingError) Error() string {
 
 // FilterError reports a filter that does not accept the value of its placeholder.
 type FilterError struct {
-	Pos   core.Position
+	Pos   source.Position
 	Place string // as written, including {{ and }}
 	Cause error
 }
@@ -78,10 +80,10 @@ func (t *Template) RenderEscaped(env Env, escape func(before, value string) stri
 			b.WriteString(escape(s[:before], s[before:]))
 		}
 		if err != nil {
-			return "", &FilterError{Pos: core.Inside(t.src, p.offset), Place: p.source, Cause: err}
+			return "", &FilterError{Pos: source.Inside(t.src, p.offset), Place: p.source, Cause: err}
 		}
 		if !ok {
-			return "", &MissingError{Pos: core.Inside(t.src, p.offset), Place: p.source}
+			return "", &MissingError{Pos: source.Inside(t.src, p.offset), Place: p.source}
 		}
 		if b.Len() > maxLength {
 			return "", fmt.Errorf("the result up to %s is longer than %d MB", p.source, maxLength>>20)
@@ -115,8 +117,8 @@ func (p *part) fill(b *strings.Builder, env Env) (ok bool, err error) {
 		b.WriteString(s)
 		return ok, nil
 	}
-	v, err = core.Canonical(v)
-	if err != nil || core.IsMissing(v) {
+	v, err = value.Canonical(v)
+	if err != nil || value.IsMissing(v) {
 		return false, nil // a value without a JSON form is missing
 	}
 	s, err := p.filter.apply(v)
@@ -161,15 +163,15 @@ func (e *inputEnv) Name(name string) any {
 	if v, ok := e.s.Extra.Get(name); ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // Values is an Env of plain values, for tests and templates without a schema.
 type Values struct {
 	expressions.MapEnv
 	// EdgeInputs take precedence over the state, and Args over both.
-	EdgeInputs *core.Object
-	Args       *core.Object
+	EdgeInputs *value.Object
+	Args       *value.Object
 }
 
 // On returns an Env for a template.
@@ -183,10 +185,10 @@ type valuesEnv struct {
 }
 
 func (e *valuesEnv) Name(name string) any {
-	for _, o := range []*core.Object{e.v.Args, e.v.EdgeInputs, e.v.State} {
+	for _, o := range []*value.Object{e.v.Args, e.v.EdgeInputs, e.v.State} {
 		if v, ok := o.Get(name); ok {
 			return v
 		}
 	}
-	return core.Missing
+	return value.Missing
 }

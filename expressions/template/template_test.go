@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -18,19 +20,19 @@ type order struct {
 func values() Values {
 	return Values{
 		MapEnv: expressions.MapEnv{
-			State: core.ObjectOf(
+			State: value.ObjectOf(
 				"name", "state", "who", "Ada", "n", int64(3), "f", 0.5, "yes", true, "nil", nil, "empty", "",
-				"list", []any{int64(1), "x"}, "summary", core.ObjectOf("tldr", "short", "deep", core.ObjectOf("x", int64(1))),
+				"list", []any{int64(1), "x"}, "summary", value.ObjectOf("tldr", "short", "deep", value.ObjectOf("x", int64(1))),
 				"inject", "{{who}} {{$.n}}", "html", "<b>&\"ü", "order", order{"o-1", 2.5}, "outcome", "a field"),
-			Item:   core.ObjectOf("key", "k-7", "tags", []any{"a", "b"}),
+			Item:   value.ObjectOf("key", "k-7", "tags", []any{"a", "b"}),
 			Index:  core.Nth(2),
-			Inputs: core.ObjectOf("region", "eu"),
+			Inputs: value.ObjectOf("region", "eu"),
 			Nodes: func(id string) (core.Status, any, bool) {
-				return core.Success, core.ObjectOf("rows", int64(9)), id == "fetch"
+				return core.Success, value.ObjectOf("rows", int64(9)), id == "fetch"
 			},
 		},
-		EdgeInputs: core.ObjectOf("name", "edge", "fetch", core.ObjectOf("rows", int64(4)), "both", "edge"),
-		Args:       core.ObjectOf("both", "args", "style", "terse"),
+		EdgeInputs: value.ObjectOf("name", "edge", "fetch", value.ObjectOf("rows", int64(4)), "both", "edge"),
+		Args:       value.ObjectOf("both", "args", "style", "terse"),
 	}
 }
 
@@ -70,7 +72,7 @@ func TestRender(t *testing.T) {
 		{`{{$.none}}`, `-`},
 		{`{{$nodes.later.status}}`, `-`},
 	} {
-		tmpl, ds := Compile(core.Text{Value: c.in}, expressions.Scope{}, "")
+		tmpl, ds := Compile(source.Text{Value: c.in}, expressions.Scope{}, "")
 		if tmpl == nil {
 			t.Errorf("%s: %v", c.in, ds)
 			continue
@@ -92,7 +94,7 @@ func TestRender(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	src := core.At("Dear {{who}},\n  about {{ topic.name }}\n{{$.none}}", core.Position{File: "prompt.md", Line: 4, Column: 3})
+	src := source.At("Dear {{who}},\n  about {{ topic.name }}\n{{$.none}}", source.Position{File: "prompt.md", Line: 4, Column: 3})
 	tmpl, ds := Compile(src, expressions.Scope{}, "")
 	if tmpl == nil {
 		t.Fatal(ds)
@@ -115,11 +117,11 @@ type schema []string
 
 func (s schema) FieldNames() []string { return s }
 
-func (s schema) FieldType(name string) (*core.Type, bool) {
+func (s schema) FieldType(name string) (*value.Type, bool) {
 	for _, f := range s {
 		if f == name {
 			if f == "n" {
-				return &core.Type{Kind: core.IntegerType}, true
+				return &value.Type{Kind: value.IntegerType}, true
 			}
 			return nil, true
 		}
@@ -151,7 +153,7 @@ func TestCompileErrors(t *testing.T) {
 		{`{{a-b}}`, `unknown word "a"`, 1, 3},
 		{`{{a..b}}`, `unknown word "a"`, 1, 3},
 	} {
-		tmpl, ds := Compile(core.At(c.in, core.Position{Line: 1, Column: 1}), scope, "node x: prompt")
+		tmpl, ds := Compile(source.At(c.in, source.Position{Line: 1, Column: 1}), scope, "node x: prompt")
 		if tmpl != nil || len(ds) != 1 {
 			t.Errorf("%s: got %v, %v", c.in, tmpl, ds)
 			continue
@@ -161,14 +163,14 @@ func TestCompileErrors(t *testing.T) {
 			t.Errorf("%s\n\tgot  %v\n\twant %d:%d %s", c.in, d, c.line, c.column, c.words)
 		}
 	}
-	_, ds := Compile(core.Text{Value: "{{$.x}} {{ ) }} {{$.y}} {{"}, scope, "")
+	_, ds := Compile(source.Text{Value: "{{$.x}} {{ ) }} {{$.y}} {{"}, scope, "")
 	if len(ds) != 4 {
 		t.Errorf("all findings are reported together, got %v", ds)
 	}
 }
 
 func TestWhatATemplateReads(t *testing.T) {
-	src := core.Text{Value: "{{style}} {{n}} {{$.b}} {{a.x}} {{$.b + $.n}} {{$nodes.y.status}} {{$nodes.x.output}} {{style}} {{$item.k}}"}
+	src := source.Text{Value: "{{style}} {{n}} {{$.b}} {{a.x}} {{$.b + $.n}} {{$nodes.y.status}} {{$nodes.x.output}} {{style}} {{$item.k}}"}
 	scope := expressions.Scope{Fields: schema{"a", "b", "n"}, Roots: expressions.RootNodes | expressions.RootItem, Nodes: []string{"x", "y"}}
 	tmpl, ds := Compile(src, scope, "")
 	if tmpl == nil {
@@ -191,7 +193,7 @@ func TestWhatATemplateReads(t *testing.T) {
 
 func TestWordsAreRootsOnlyInTheWalkMode(t *testing.T) {
 	roots := expressions.RootOutcome | expressions.RootPreferredLabel
-	tmpl, ds := Compile(core.Text{Value: "{{outcome}} {{preferred_label}}"}, expressions.Scope{Roots: roots}, "")
+	tmpl, ds := Compile(source.Text{Value: "{{outcome}} {{preferred_label}}"}, expressions.Scope{Roots: roots}, "")
 	if tmpl == nil {
 		t.Fatal(ds)
 	}
@@ -204,14 +206,14 @@ func TestWordsAreRootsOnlyInTheWalkMode(t *testing.T) {
 
 func TestForInput(t *testing.T) {
 	shared := core.Shared{
-		Args:  core.ObjectOf("both", "args"),
-		Edges: core.ObjectOf("both", "edge", "up", "edge"),
+		Args:  value.ObjectOf("both", "args"),
+		Edges: value.ObjectOf("both", "edge", "up", "edge"),
 		View:  core.NewView([]string{"both", "up", "viewed"}, []any{"view", "view", "view"}),
 		Extra: core.NewView([]string{"viewed", "asked"}, []any{"extra", "extra"}),
-		Item:  core.ObjectOf("k", "v"),
+		Item:  value.ObjectOf("k", "v"),
 		Index: core.Nth(0),
 	}
-	tmpl, ds := Compile(core.Text{Value: "{{both}} {{up}} {{viewed}} {{asked}} {{$.asked}} {{$.both}} {{$item.k}} {{$index}}"}, expressions.Scope{}, "")
+	tmpl, ds := Compile(source.Text{Value: "{{both}} {{up}} {{viewed}} {{asked}} {{$.asked}} {{$.both}} {{$item.k}} {{$index}}"}, expressions.Scope{}, "")
 	if tmpl == nil {
 		t.Fatal(ds)
 	}
@@ -232,7 +234,7 @@ func FuzzCompile(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		tmpl, ds := Compile(core.At(s, core.Position{Line: 1, Column: 1}), expressions.Scope{}, "")
+		tmpl, ds := Compile(source.At(s, source.Position{Line: 1, Column: 1}), expressions.Scope{}, "")
 		if (tmpl == nil) != ds.Failed(false) {
 			t.Fatalf("%q: %v", s, ds)
 		}

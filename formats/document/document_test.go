@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 func TestFindings(t *testing.T) {
-	formatstest.Findings(t, "testdata/*.txtar", func(file string, data []byte) core.Diagnostics {
+	formatstest.Findings(t, "testdata/*.txtar", func(file string, data []byte) source.Diagnostics {
 		_, ds := Parse(file, data)
 		return ds
 	})
@@ -46,7 +47,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("Parse(%q): %v", tt.in, ds)
 			continue
 		}
-		if got := core.JSON(v.Plain()); got != tt.want {
+		if got := value.JSON(v.Plain()); got != tt.want {
 			t.Errorf("Parse(%q) = %s, want %s", tt.in, got, tt.want)
 		}
 	}
@@ -74,7 +75,7 @@ func TestPositions(t *testing.T) {
 			continue
 		}
 		n := 0
-		each(v, func(s *core.Value) {
+		each(v, func(s *source.Value) {
 			text, _ := s.Scalar.(string)
 			text = strings.TrimSpace(text)
 			if !strings.Contains(text, ":") {
@@ -91,7 +92,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-func each(v *core.Value, f func(v *core.Value)) {
+func each(v *source.Value, f func(v *source.Value)) {
 	f(v)
 	for _, e := range append(v.Items, v.Values...) {
 		each(e, f)
@@ -132,7 +133,7 @@ func TestLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			v, ds := Parse("x.yaml", []byte(tt.in))
-			if v != nil || len(ds) != 1 || ds[0].Code != core.CodeLimit || ds[0].Message != tt.want {
+			if v != nil || len(ds) != 1 || ds[0].Code != source.CodeLimit || ds[0].Message != tt.want {
 				t.Errorf("got tree %v and %v, want one LIMIT %q", v != nil, ds, tt.want)
 			}
 		})
@@ -192,7 +193,7 @@ func TestPrint(t *testing.T) {
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
-	out, err := Print(v, func(v *core.Value) bool { return v.Get("block") == nil })
+	out, err := Print(v, func(v *source.Value) bool { return v.Get("block") == nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,11 +213,11 @@ func TestPrintTexts(t *testing.T) {
 		"a\n# b\n", "# a\nb\n", "a: 1\nb: 2\n", strings.Repeat("long ", 60), strings.Repeat("x", 2000),
 	}
 	for _, s := range texts {
-		for _, v := range []*core.Value{
-			core.Tree(s, core.Position{}),
-			core.Tree([]any{s, "x"}, core.Position{}),
-			core.Tree(core.ObjectOf("k", s, "l", []any{s}, "m", []any{core.ObjectOf("n", s, "o", []any{[]any{s}})}), core.Position{}),
-			core.Tree(core.ObjectOf(s[:min(len(s), 40)], s, "zz", nil), core.Position{}),
+		for _, v := range []*source.Value{
+			source.Tree(s, source.Position{}),
+			source.Tree([]any{s, "x"}, source.Position{}),
+			source.Tree(value.ObjectOf("k", s, "l", []any{s}, "m", []any{value.ObjectOf("n", s, "o", []any{[]any{s}})}), source.Position{}),
+			source.Tree(value.ObjectOf(s[:min(len(s), 40)], s, "zz", nil), source.Position{}),
 		} {
 			roundTrip(t, v)
 		}
@@ -225,23 +226,23 @@ func TestPrintTexts(t *testing.T) {
 
 // roundTrip checks that a printed tree is parsed as the same tree, which prints the
 // same.
-func roundTrip(t *testing.T, v *core.Value) {
+func roundTrip(t *testing.T, v *source.Value) {
 	t.Helper()
-	for _, inline := range []func(*core.Value) bool{nil, func(*core.Value) bool { return true }} {
+	for _, inline := range []func(*source.Value) bool{nil, func(*source.Value) bool { return true }} {
 		out, err := Print(v, inline)
 		if err != nil {
 			if strings.Contains(err.Error(), "not valid UTF-8") {
 				return
 			}
-			t.Errorf("Print(%s): %v", core.JSON(v.Plain()), err)
+			t.Errorf("Print(%s): %v", value.JSON(v.Plain()), err)
 			return
 		}
 		back, ds := Parse("", out)
 		if len(ds) > 0 {
-			t.Errorf("Print(%s) wrote\n%s\nwhich has %v", core.JSON(v.Plain()), out, ds)
+			t.Errorf("Print(%s) wrote\n%s\nwhich has %v", value.JSON(v.Plain()), out, ds)
 			return
 		}
-		if got, want := core.JSON(back.Plain()), core.JSON(v.Plain()); got != want {
+		if got, want := value.JSON(back.Plain()), value.JSON(v.Plain()); got != want {
 			t.Errorf("Print(%s) wrote\n%s\nwhich reads as %s", want, out, got)
 		}
 		again, err := Print(back, inline)
@@ -257,10 +258,10 @@ func TestPrintRefuses(t *testing.T) {
 		want string
 	}{
 		{"a\xff", "not valid UTF-8"},
-		{core.ObjectOf(strings.Repeat("k", maxKey+1), int64(1)), "has 1001 bytes"},
+		{value.ObjectOf(strings.Repeat("k", maxKey+1), int64(1)), "has 1001 bytes"},
 	}
 	for _, tt := range tests {
-		_, err := Print(core.Tree(tt.v, core.Position{}), nil)
+		_, err := Print(source.Tree(tt.v, source.Position{}), nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Print: got %v, want %q", err, tt.want)
 		}
@@ -283,7 +284,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, ds := Parse("", data)
 		lines := lineLengths(data)
-		check := func(p core.Position, of any) {
+		check := func(p source.Position, of any) {
 			if p.Line < 1 || p.Column < 1 || int(p.Line) > len(lines) || int(p.Column) > lines[p.Line-1]+1 {
 				t.Errorf("%v stands at %v, outside of the text", of, p)
 			}
@@ -297,7 +298,7 @@ func FuzzParse(f *testing.F) {
 		if v == nil || len(ds) > 0 {
 			return
 		}
-		each(v, func(v *core.Value) {
+		each(v, func(v *source.Value) {
 			check(v.Pos, v.Describe())
 			for _, k := range v.Keys {
 				check(k.Pos, k.Value)
@@ -323,8 +324,8 @@ func lineLengths(data []byte) []int {
 
 // A document that is too large to parse is not printed.
 func TestPrintTooLarge(t *testing.T) {
-	text := func(n int) *core.Value {
-		return core.Tree(core.ObjectOf("a", strings.Repeat("x", n)), core.Position{})
+	text := func(n int) *source.Value {
+		return source.Tree(value.ObjectOf("a", strings.Repeat("x", n)), source.Position{})
 	}
 	out, err := Print(text(maxBytes-4), nil)
 	if err != nil || len(out) != maxBytes {

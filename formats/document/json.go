@@ -6,12 +6,13 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // parseJSON parses valid JSON. YAML is nominally a superset of JSON, but the library
 // rejects two of its escapes: \/ and surrogate pairs.
-func (s *source) parseJSON() (*core.Value, core.Diagnostics) {
+func (s *yamlSource) parseJSON() (*source.Value, source.Diagnostics) {
 	dec := json.NewDecoder(bytes.NewReader(s.data))
 	dec.UseNumber()
 	j := &jsonReader{src: s, dec: dec}
@@ -24,19 +25,19 @@ func (s *source) parseJSON() (*core.Value, core.Diagnostics) {
 
 // jsonError returns the syntax error of a JSON file. The JSON parser reports its exact
 // position.
-func (s *source) jsonError() (core.Diagnostic, bool) {
+func (s *yamlSource) jsonError() (source.Diagnostic, bool) {
 	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(s.data, new(any)))
 	if !ok || filepath.Ext(s.file) != ".json" {
-		return core.Diagnostic{}, false
+		return source.Diagnostic{}, false
 	}
 	pos := s.position(max(0, min(int(bad.Offset), len(s.data))-1))
-	return core.Diagnostic{Code: core.CodeSyntax, Pos: pos, Message: bad.Error()}, true
+	return source.Diagnostic{Code: source.CodeSyntax, Pos: pos, Message: bad.Error()}, true
 }
 
 type jsonReader struct {
-	src     *source
+	src     *yamlSource
 	dec     *json.Decoder
-	ds      core.Diagnostics
+	ds      source.Diagnostics
 	stopped bool
 }
 
@@ -51,18 +52,18 @@ func (j *jsonReader) next() (json.Token, int) {
 	return tok, at
 }
 
-func (j *jsonReader) value(depth int) *core.Value {
+func (j *jsonReader) value(depth int) *source.Value {
 	tok, at := j.next()
-	v := &core.Value{Pos: j.src.position(at)}
+	v := &source.Value{Pos: j.src.position(at)}
 	if depth > maxDepth && !j.stopped {
-		j.ds.Errorf(core.CodeLimit, v.Pos, "document is nested deeper than %d", maxDepth)
+		j.ds.Errorf(source.CodeLimit, v.Pos, "document is nested deeper than %d", maxDepth)
 		j.stopped = true
 	}
 	switch tok := tok.(type) {
 	case bool:
-		v.Kind, v.Scalar = core.BoolValue, tok
+		v.Kind, v.Scalar = source.BoolValue, tok
 	case string:
-		v.Kind, v.Scalar, v.Pos = core.StringValue, tok, v.Pos.Shift(1)
+		v.Kind, v.Scalar, v.Pos = source.StringValue, tok, v.Pos.Shift(1)
 		if !bytes.HasPrefix(j.src.data[at+1:], []byte(tok+`"`)) {
 			v.Pos = v.Pos.Written(j.src.writtenJSON(tok, at))
 		}
@@ -72,7 +73,7 @@ func (j *jsonReader) value(depth int) *core.Value {
 		if tok == '{' {
 			return j.object(v, depth)
 		}
-		v.Kind = core.ArrayValue
+		v.Kind = source.ArrayValue
 		for j.dec.More() {
 			v.Items = append(v.Items, j.value(depth+1))
 		}
@@ -81,17 +82,17 @@ func (j *jsonReader) value(depth int) *core.Value {
 	return v
 }
 
-func (j *jsonReader) object(v *core.Value, depth int) *core.Value {
-	v.Kind = core.ObjectValue
-	written := map[string]core.Position{}
+func (j *jsonReader) object(v *source.Value, depth int) *source.Value {
+	v.Kind = source.ObjectValue
+	written := map[string]source.Position{}
 	for j.dec.More() {
 		tok, at := j.next()
-		key := core.At(tok.(string), j.src.position(at).Shift(1))
+		key := source.At(tok.(string), j.src.position(at).Shift(1))
 		member := j.value(depth + 1)
 		first, ok := written[key.Value]
 		switch {
 		case len(key.Value) > maxKey && !j.stopped:
-			j.ds.Errorf(core.CodeLimit, key.Pos, "key has %d bytes, at most %d are read", len(key.Value), maxKey)
+			j.ds.Errorf(source.CodeLimit, key.Pos, "key has %d bytes, at most %d are read", len(key.Value), maxKey)
 			j.stopped = true
 		case ok:
 			duplicate(&j.ds, key, first)
@@ -104,16 +105,16 @@ func (j *jsonReader) object(v *core.Value, depth int) *core.Value {
 	return v
 }
 
-func (j *jsonReader) number(v *core.Value, text string) {
-	n, err := core.ParseNumber(text)
+func (j *jsonReader) number(v *source.Value, text string) {
+	n, err := value.ParseNumber(text)
 	switch n := n.(type) {
 	case int64:
-		v.Kind, v.Scalar = core.IntValue, n
+		v.Kind, v.Scalar = source.IntValue, n
 	case float64:
-		v.Kind, v.Scalar = core.FloatValue, n
+		v.Kind, v.Scalar = source.FloatValue, n
 	}
 	if err != nil {
-		*v = core.Value{Pos: v.Pos, Lost: true}
-		j.ds.Errorf(core.CodeBadValue, v.Pos, "%q %s", text, errRange).WithHint("%s", hintFor(errRange))
+		*v = source.Value{Pos: v.Pos, Lost: true}
+		j.ds.Errorf(source.CodeBadValue, v.Pos, "%q %s", text, errRange).WithHint("%s", hintFor(errRange))
 	}
 }

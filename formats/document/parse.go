@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/internal/textfile"
 	"gopkg.in/yaml.v3"
 )
@@ -22,18 +22,18 @@ const (
 // Parse parses one document. file is used in positions only. The tree is nil if the
 // document is not valid YAML or exceeds a limit; an empty document is a null. The
 // position of a string is its first character, after the quote if there is one. The
-// position also records how the string is written, so that core.Inside finds positions
+// position also records how the string is written, so that source.Inside finds positions
 // within it.
-func Parse(file string, data []byte) (*core.Value, core.Diagnostics) {
-	start := core.Position{File: file, Line: 1, Column: 1}
-	var ds core.Diagnostics
+func Parse(file string, data []byte) (*source.Value, source.Diagnostics) {
+	start := source.Position{File: file, Line: 1, Column: 1}
+	var ds source.Diagnostics
 	if len(data) > maxBytes {
-		ds.Errorf(core.CodeLimit, start, "document has %d bytes, at most %d are read", len(data), maxBytes)
+		ds.Errorf(source.CodeLimit, start, "document has %d bytes, at most %d are read", len(data), maxBytes)
 		return nil, ds
 	}
 	src := newSource(file, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if bad := textfile.InvalidUTF8(src.data); bad >= 0 {
-		ds.Errorf(core.CodeSyntax, src.position(bad), "text is not valid UTF-8").WithHint("save the file as UTF-8")
+		ds.Errorf(source.CodeSyntax, src.position(bad), "text is not valid UTF-8").WithHint("save the file as UTF-8")
 		return nil, ds
 	}
 	if text := bytes.TrimLeft(src.data, " \t\r\n"); len(text) > 0 && text[0] == '{' && json.Valid(text) {
@@ -43,13 +43,13 @@ func Parse(file string, data []byte) (*core.Value, core.Diagnostics) {
 	switch {
 	case errors.Is(err, errSecond):
 		src.locate(root)
-		ds.Errorf(core.CodeSyntax, src.at(root), "file holds more than one document").
+		ds.Errorf(source.CodeSyntax, src.at(root), "file holds more than one document").
 			WithHint(`remove the "---" or put the documents into files of their own`)
 		return nil, ds
 	case err != nil:
 		return nil, append(ds, src.syntaxError(err))
 	case root == nil:
-		return &core.Value{Kind: core.NullValue, Pos: start}, nil
+		return &source.Value{Kind: source.NullValue, Pos: start}, nil
 	}
 	src.locate(root)
 	w := &walker{src: src}

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // flowWidth limits the width of a list or mapping on one line.
@@ -19,7 +20,7 @@ const flowWidth = 80
 // printing that tree gives the same bytes. Print fails for a string that is not valid
 // UTF-8, a key of more than 1,000 bytes, a value that is not a valid tree and a
 // document that exceeds the limits of Parse.
-func Print(v *core.Value, inline func(v *core.Value) bool) ([]byte, error) {
+func Print(v *source.Value, inline func(v *source.Value) bool) ([]byte, error) {
 	p := &printer{inline: inline}
 	p.block(v, 0, true)
 	if p.err != nil {
@@ -33,7 +34,7 @@ func Print(v *core.Value, inline func(v *core.Value) bool) ([]byte, error) {
 
 type printer struct {
 	b      strings.Builder
-	inline func(v *core.Value) bool
+	inline func(v *source.Value) bool
 	err    error
 }
 
@@ -45,15 +46,15 @@ func (p *printer) fail(format string, args ...any) {
 
 // block prints a value and the end of its last line. first says that a collection
 // begins on the current line; otherwise it begins on a new line.
-func (p *printer) block(v *core.Value, indent int, first bool) {
+func (p *printer) block(v *source.Value, indent int, first bool) {
 	switch {
-	case v.Kind == core.ObjectValue && len(v.Keys) > 0 && !p.fits(v, indent):
+	case v.Kind == source.ObjectValue && len(v.Keys) > 0 && !p.fits(v, indent):
 		for i, k := range v.Keys {
 			p.item(indent, first && i == 0)
 			p.key(k.Value)
 			p.member(v.Values[i], indent)
 		}
-	case v.Kind == core.ArrayValue && len(v.Items) > 0 && !p.fits(v, indent):
+	case v.Kind == source.ArrayValue && len(v.Items) > 0 && !p.fits(v, indent):
 		for i, e := range v.Items {
 			p.item(indent, first && i == 0)
 			p.b.WriteString("-")
@@ -61,7 +62,7 @@ func (p *printer) block(v *core.Value, indent int, first bool) {
 		}
 	case isLiteral(v):
 		p.literal(v.Scalar.(string), max(indent, 2))
-	case v.Kind == core.StringValue:
+	case v.Kind == source.StringValue:
 		p.b.WriteString(p.text(v.Scalar.(string), inBlock) + "\n")
 	default:
 		p.b.WriteString(p.flow(v))
@@ -89,7 +90,7 @@ func (p *printer) key(key string) {
 }
 
 // member prints the value of a key, on the same line or on new lines.
-func (p *printer) member(v *core.Value, indent int) {
+func (p *printer) member(v *source.Value, indent int) {
 	if p.isBlock(v, indent+2) {
 		p.b.WriteByte('\n')
 		p.block(v, indent+2, false)
@@ -100,8 +101,8 @@ func (p *printer) member(v *core.Value, indent int) {
 }
 
 // element prints the value after a dash. A mapping begins on the same line.
-func (p *printer) element(v *core.Value, indent int) {
-	if v.Kind == core.ArrayValue && p.isBlock(v, indent+2) {
+func (p *printer) element(v *source.Value, indent int) {
+	if v.Kind == source.ArrayValue && p.isBlock(v, indent+2) {
 		p.b.WriteByte('\n')
 		p.block(v, indent+2, false)
 		return
@@ -111,15 +112,15 @@ func (p *printer) element(v *core.Value, indent int) {
 }
 
 // isBlock reports whether a value is printed on several lines.
-func (p *printer) isBlock(v *core.Value, indent int) bool {
+func (p *printer) isBlock(v *source.Value, indent int) bool {
 	return (len(v.Keys) > 0 || len(v.Items) > 0) && !p.fits(v, indent)
 }
 
 // fits reports whether a collection is printed on one line. It may be a list of
 // scalars, or a mapping of scalars, of lists of scalars and of mappings of scalars.
-func (p *printer) fits(v *core.Value, indent int) bool {
+func (p *printer) fits(v *source.Value, indent int) bool {
 	levels := 1
-	if v.Kind == core.ObjectValue {
+	if v.Kind == source.ObjectValue {
 		levels = 2
 	}
 	return p.isShallow(v, levels) && indent+utf8.RuneCountInString(p.flow(v)) <= flowWidth
@@ -127,44 +128,44 @@ func (p *printer) fits(v *core.Value, indent int) bool {
 
 // isShallow reports whether a value has at most the given number of levels of
 // collections, no string or mapping that must be a block, and no mapping in a list.
-func (p *printer) isShallow(v *core.Value, levels int) bool {
+func (p *printer) isShallow(v *source.Value, levels int) bool {
 	if len(v.Items)+len(v.Values) == 0 {
 		return !isLiteral(v)
 	}
-	if v.Kind == core.ObjectValue && (p.inline == nil || !p.inline(v)) {
+	if v.Kind == source.ObjectValue && (p.inline == nil || !p.inline(v)) {
 		return false
 	}
-	deep := func(e *core.Value) bool {
-		return !p.isShallow(e, levels-1) || v.Kind == core.ArrayValue && len(e.Keys) > 0
+	deep := func(e *source.Value) bool {
+		return !p.isShallow(e, levels-1) || v.Kind == source.ArrayValue && len(e.Keys) > 0
 	}
 	return levels > 0 && !slices.ContainsFunc(v.Items, deep) && !slices.ContainsFunc(v.Values, deep)
 }
 
-func isLiteral(v *core.Value) bool {
-	return v.Kind == core.StringValue && literal(v.Scalar.(string))
+func isLiteral(v *source.Value) bool {
+	return v.Kind == source.StringValue && literal(v.Scalar.(string))
 }
 
 // flow returns a value formatted on one line.
-func (p *printer) flow(v *core.Value) string {
+func (p *printer) flow(v *source.Value) string {
 	switch v.Kind {
-	case core.NullValue:
+	case source.NullValue:
 		return "null"
-	case core.StringValue:
+	case source.StringValue:
 		return p.text(v.Scalar.(string), inFlow)
-	case core.ArrayValue:
+	case source.ArrayValue:
 		parts := make([]string, len(v.Items))
 		for i, e := range v.Items {
 			parts[i] = p.flow(e)
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
-	case core.ObjectValue:
+	case source.ObjectValue:
 		parts := make([]string, len(v.Keys))
 		for i, k := range v.Keys {
 			parts[i] = p.text(k.Value, asKey) + ": " + p.flow(v.Values[i])
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	default:
-		b, err := core.AppendJSON(nil, v.Scalar)
+		b, err := value.AppendJSON(nil, v.Scalar)
 		if err != nil {
 			p.fail("%w", err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"gopkg.in/yaml.v3"
 )
 
@@ -15,8 +15,8 @@ const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralSty
 
 // scalar converts a boolean, number, string or null. The library determines the type
 // and sets the tag. The value is parsed here, because the library rounds numbers.
-func (w *walker) scalar(n *yaml.Node) *core.Value {
-	v := &core.Value{Pos: w.src.at(n)}
+func (w *walker) scalar(n *yaml.Node) *source.Value {
+	v := &source.Value{Pos: w.src.at(n)}
 	tagged := n.Style&yaml.TaggedStyle != 0
 	var err error
 	switch n.Tag {
@@ -25,18 +25,18 @@ func (w *walker) scalar(n *yaml.Node) *core.Value {
 			err = errTag
 		}
 	case "!!bool":
-		v.Kind, v.Scalar = core.BoolValue, isWord(n.Value, "true")
+		v.Kind, v.Scalar = source.BoolValue, isWord(n.Value, "true")
 		if tagged && !isWord(n.Value, "true", "false") {
 			err = errTag
 		}
 	case "!!int":
-		v.Kind = core.IntValue
+		v.Kind = source.IntValue
 		v.Scalar, err = parseInt(n.Value)
 	case "!!float":
-		v.Kind = core.FloatValue
+		v.Kind = source.FloatValue
 		v.Scalar, err = parseFloat(n.Value, tagged)
 	case "!!str", "!!timestamp", "!!merge", "!":
-		v.Kind, v.Scalar = core.StringValue, n.Value
+		v.Kind, v.Scalar = source.StringValue, n.Value
 		if n.Style&quoted == 0 && !tagged && overflows(n.Value) {
 			err = errRange
 		}
@@ -49,8 +49,8 @@ func (w *walker) scalar(n *yaml.Node) *core.Value {
 		return v
 	}
 	if err != nil {
-		w.errorf(core.CodeBadValue, n, "%s %s", strconv.Quote(n.Value), err).WithHint("%s", hintFor(err))
-		return &core.Value{Pos: v.Pos, Lost: true}
+		w.errorf(source.CodeBadValue, n, "%s %s", strconv.Quote(n.Value), err).WithHint("%s", hintFor(err))
+		return &source.Value{Pos: v.Pos, Lost: true}
 	}
 	return v
 }
@@ -63,7 +63,7 @@ func (w *walker) checkTag(n *yaml.Node, standard string) {
 }
 
 func (w *walker) badTag(n *yaml.Node) {
-	w.errorf(core.CodeSyntax, n, "tag %s is not supported", n.Tag).
+	w.errorf(source.CodeSyntax, n, "tag %s is not supported", n.Tag).
 		WithHint(`put a string that begins with "!" in quotes`)
 }
 

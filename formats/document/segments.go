@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"gopkg.in/yaml.v3"
 )
 
@@ -19,7 +19,7 @@ import (
 
 // isWritten reports whether the document contains the value of a string literally,
 // beginning at an offset.
-func (s *source) isWritten(n *yaml.Node, at int) bool {
+func (s *yamlSource) isWritten(n *yaml.Node, at int) bool {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) != 0 || n.Anchor != "" || !bytes.HasPrefix(s.data[at:], []byte(n.Value)) {
 		return false
 	}
@@ -28,7 +28,7 @@ func (s *source) isWritten(n *yaml.Node, at int) bool {
 
 // written returns the segments of a string that begins at an offset, including its
 // anchor and tag. It returns nil if they cannot be determined.
-func (s *source) written(n *yaml.Node, at int) []core.Segment {
+func (s *yamlSource) written(n *yaml.Node, at int) []source.Segment {
 	t := &tracer{src: s, at: s.afterProperties(at), want: n.Value}
 	switch c := t.char(); {
 	case n.Value == "":
@@ -45,14 +45,14 @@ func (s *source) written(n *yaml.Node, at int) []core.Segment {
 }
 
 // writtenJSON is like written, for a JSON string whose opening quote is at an offset.
-func (s *source) writtenJSON(text string, at int) []core.Segment {
+func (s *yamlSource) writtenJSON(text string, at int) []source.Segment {
 	t := &tracer{src: s, at: at + 1, want: text}
 	t.flow('"')
 	return t.segments()
 }
 
 // afterProperties returns the offset of a scalar's value, after its anchor and tag.
-func (s *source) afterProperties(at int) int {
+func (s *yamlSource) afterProperties(at int) int {
 	for at < len(s.data) && (s.data[at] == '&' || s.data[at] == '!') {
 		at += max(bytes.IndexAny(s.data[at:], " \t\r\n"), 1)
 		for rest := s.data[at:]; len(rest) > 0; rest = s.data[at:] {
@@ -70,11 +70,11 @@ func (s *source) afterProperties(at int) int {
 
 // tracer parses a string and records the origin of its bytes.
 type tracer struct {
-	src          *source
+	src          *yamlSource
 	at           int    // offset in the document
 	want         string // the value of the string
 	n            int    // number of bytes of want that have been found
-	list         []core.Segment
+	list         []source.Segment
 	segmentStart int // offset in the document of the beginning of the last segment
 	// fresh is set at the beginning of a line, which starts a segment. failed is set
 	// once the document differs from want.
@@ -122,7 +122,7 @@ func (t *tracer) record(text string, at int) {
 func (t *tracer) addSegment(at int) {
 	if k := len(t.list); k == 0 || t.fresh || at-t.segmentStart != t.n-int(t.list[k-1].Offset) {
 		p := t.src.position(at)
-		t.list = append(t.list, core.Segment{Offset: int32(t.n), Line: p.Line, Column: p.Column})
+		t.list = append(t.list, source.Segment{Offset: int32(t.n), Line: p.Line, Column: p.Column})
 		t.segmentStart = at
 	}
 	t.fresh = false
@@ -140,7 +140,7 @@ func (t *tracer) literalByte() {
 }
 
 // segments returns the recorded segments, nil if they do not cover the whole string.
-func (t *tracer) segments() []core.Segment {
+func (t *tracer) segments() []source.Segment {
 	if t.failed || t.n < len(t.want) || len(t.list) == 0 {
 		return nil
 	}
@@ -283,7 +283,7 @@ func (t *tracer) hex(at, n int) rune {
 
 // blocks parses a literal or folded block from its indicator on. If the value consists
 // of spaces, its indentation is ambiguous, and the first indentation that fits is used.
-func (t *tracer) blocks(literal bool) []core.Segment {
+func (t *tracer) blocks(literal bool) []source.Segment {
 	t.at += max(bytes.IndexAny(t.src.data[t.at:], "\r\n"), 0)
 	if _, n := t.lineBreak(); n > 0 {
 		t.at += n

@@ -7,20 +7,20 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // checkPlaces checks the position of each capital letter that occurs once in a document
 // and once in a string value. It returns the number of such letters.
-func checkPlaces(t interface{ Errorf(string, ...any) }, doc string, v *core.Value) int {
+func checkPlaces(t interface{ Errorf(string, ...any) }, doc string, v *source.Value) int {
 	src := newSource("", []byte(doc))
 	n := 0
-	each(v, func(v *core.Value) {
+	each(v, func(v *source.Value) {
 		text, ok := v.Scalar.(string)
 		if !ok {
 			return
 		}
-		end := core.Inside(core.At(text, v.Pos), len(text))
+		end := source.Inside(source.At(text, v.Pos), len(text))
 		if offset := src.offsetOf(end); offset < 0 {
 			t.Errorf("%q: the end of %q is at %s, outside of the document", doc, text, end)
 		}
@@ -30,7 +30,7 @@ func checkPlaces(t interface{ Errorf(string, ...any) }, doc string, v *core.Valu
 				continue
 			}
 			n++
-			if got, want := core.Inside(core.At(text, v.Pos), i), src.position(strings.Index(doc, letter)); got != want {
+			if got, want := source.Inside(source.At(text, v.Pos), i), src.position(strings.Index(doc, letter)); got != want {
 				t.Errorf("%q: %s of %q is at %s, want %s", doc, letter, text, got, want)
 			}
 		}
@@ -39,7 +39,7 @@ func checkPlaces(t interface{ Errorf(string, ...any) }, doc string, v *core.Valu
 }
 
 // offsetOf returns the offset of a position, -1 if the position does not exist.
-func (s *source) offsetOf(p core.Position) int {
+func (s *yamlSource) offsetOf(p source.Position) int {
 	if p.Line < 1 || int(p.Line) > len(s.lines) || p.Column < 1 {
 		return -1
 	}
@@ -122,8 +122,8 @@ func TestEndOfText(t *testing.T) {
 		"a: >-\n  One\n  Two\n\n\n": "3:6", "a: |+\n  One\n\n\n": "4:1", "a: |\n": "1:4", "a: ''\n": "1:5", `{"a": "\n"}`: "1:10",
 	} {
 		v, _ := Parse("", []byte(doc))
-		text := core.At(v.Get("a").Scalar.(string), v.Get("a").Pos)
-		if got := core.Inside(text, len(text.Value)).String(); got != want {
+		text := source.At(v.Get("a").Scalar.(string), v.Get("a").Pos)
+		if got := source.Inside(text, len(text.Value)).String(); got != want {
 			t.Errorf("%q: the end of %q is at %s, want %s", doc, text.Value, got, want)
 		}
 	}

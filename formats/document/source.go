@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"gopkg.in/yaml.v3"
 )
 
@@ -13,7 +13,7 @@ import (
 // lines by YAML's rules, in which some rare characters break lines that editors do not
 // break, and it counts columns in characters. Positions use an editor's lines, and
 // count columns in bytes.
-type source struct {
+type yamlSource struct {
 	file      string
 	data      []byte
 	yamlLines []int // offsets of line beginnings as the library counts them
@@ -31,8 +31,8 @@ type source struct {
 	budget int
 }
 
-func newSource(file string, data []byte) *source {
-	s := &source{file: file, data: data, yamlLines: []int{0}, lines: []int{0}, lastLine: -1}
+func newSource(file string, data []byte) *yamlSource {
+	s := &yamlSource{file: file, data: data, yamlLines: []int{0}, lines: []int{0}, lastLine: -1}
 	for i := 0; i < len(data); i++ {
 		n, editor := lineBreak(data[i:])
 		if n == 0 {
@@ -67,21 +67,21 @@ func lineBreak(data []byte) (n int, editor bool) {
 }
 
 // position returns the position of an offset.
-func (s *source) position(offset int) core.Position {
+func (s *yamlSource) position(offset int) source.Position {
 	i, found := slices.BinarySearch(s.lines, offset)
 	if !found {
 		i--
 	}
-	return core.Position{File: s.file, Line: int32(i + 1), Column: int32(offset - s.lines[i] + 1)}
+	return source.Position{File: s.file, Line: int32(i + 1), Column: int32(offset - s.lines[i] + 1)}
 }
 
 // at returns the position of a node after locate.
-func (s *source) at(n *yaml.Node) core.Position {
-	return core.Position{File: s.file, Line: int32(n.Line), Column: int32(n.Column)}
+func (s *yamlSource) at(n *yaml.Node) source.Position {
+	return source.Position{File: s.file, Line: int32(n.Line), Column: int32(n.Column)}
 }
 
 // offset returns the offset of a line and column as the library counts them, from 1.
-func (s *source) offset(line, column int) int {
+func (s *yamlSource) offset(line, column int) int {
 	line, column = line-1, column-1
 	if line < 0 || line >= len(s.yamlLines) {
 		return len(s.data)
@@ -100,7 +100,7 @@ func (s *source) offset(line, column int) int {
 
 // locate replaces the library's positions in a tree by those of editors. It does not
 // follow aliases. Nodes are in document order, so offset never has to go back.
-func (s *source) locate(n *yaml.Node) {
+func (s *yamlSource) locate(n *yaml.Node) {
 	at := s.offset(n.Line, n.Column)
 	if n.Kind == yaml.ScalarNode {
 		from := at
@@ -120,7 +120,7 @@ func (s *source) locate(n *yaml.Node) {
 
 // stringStart returns the offset of a string's first character, after the quote or block
 // indicator. A string with an anchor or a tag keeps the offset of these.
-func (s *source) stringStart(n *yaml.Node, at int) int {
+func (s *yamlSource) stringStart(n *yaml.Node, at int) int {
 	if at >= len(s.data) {
 		return at
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"gopkg.in/yaml.v3"
 )
 
@@ -25,10 +25,10 @@ const (
 
 var errorLine = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
 
-func (s *source) syntaxError(err error) core.Diagnostic {
+func (s *yamlSource) syntaxError(err error) source.Diagnostic {
 	problem := errorLine.ReplaceAllString(err.Error(), "")
 	if strings.HasPrefix(problem, "exceeded max depth") {
-		return core.Diagnostic{Code: core.CodeLimit, Pos: s.position(0), Message: "document is nested too deep"}
+		return source.Diagnostic{Code: source.CodeLimit, Pos: s.position(0), Message: "document is nested too deep"}
 	}
 	if d, ok := s.jsonError(); ok {
 		return d
@@ -37,11 +37,11 @@ func (s *source) syntaxError(err error) core.Diagnostic {
 	pos := s.position(at)
 	message, hint := explain(problem, s.data, at)
 	hint = lineHint(s.line(int(pos.Line)), hint)
-	return core.Diagnostic{Code: core.CodeSyntax, Pos: pos, Message: message, Hint: hint}
+	return source.Diagnostic{Code: source.CodeSyntax, Pos: pos, Message: message, Hint: hint}
 }
 
 // find returns the offset of a syntax error.
-func (s *source) find(problem string) int {
+func (s *yamlSource) find(problem string) int {
 	s.budget = maxProbeBytes + len(s.data)
 	_, consumed := s.probeBytes(s.data)
 	last := s.lineOf(max(0, consumed-1))
@@ -69,7 +69,7 @@ func (s *source) find(problem string) int {
 // first line whose prefix fails. The error is either inside the brackets, such as a
 // missing comma, or a missing closing bracket. A missing bracket only shows on a later
 // line that is not indented more deeply than the line of the opening bracket.
-func (s *source) findInBrackets(problem, bracket string, first, last int) int {
+func (s *yamlSource) findInBrackets(problem, bracket string, first, last int) int {
 	// The library searches for the end of a key before it reports an error in front of
 	// it. Commas on separate lines end the search.
 	fails := func(text []byte) bool {
@@ -99,7 +99,7 @@ func (s *source) findInBrackets(problem, bracket string, first, last int) int {
 }
 
 // column returns the offset at which a line begins to fail.
-func (s *source) column(line int, fails func(text []byte) bool) int {
+func (s *yamlSource) column(line int, fails func(text []byte) bool) int {
 	start, end := s.lines[line], s.lineEnd(line)
 	n := sort.Search(end-start, func(n int) bool { return fails(s.data[:start+n+1]) })
 	if n == end-start || s.budget <= 0 {
@@ -114,7 +114,7 @@ func (s *source) column(line int, fails func(text []byte) bool) int {
 
 // probe parses data and returns the problem. It returns "" if there is none, or if the
 // budget is exhausted.
-func (s *source) probe(data []byte) string {
+func (s *yamlSource) probe(data []byte) string {
 	if s.budget -= len(data); s.budget < 0 {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (s *source) probe(data []byte) string {
 // probeBytes is like probe, and also returns the number of bytes consumed when the
 // problem was found. The library is fed byte by byte and never reads more than a few
 // bytes ahead.
-func (s *source) probeBytes(data []byte) (problem string, consumed int) {
+func (s *yamlSource) probeBytes(data []byte) (problem string, consumed int) {
 	if s.budget -= len(data); s.budget < 0 {
 		return "", 0
 	}
@@ -156,9 +156,9 @@ func (r *byteReader) Read(p []byte) (int, error) {
 
 // In the functions below, lines are counted from 0, except in line.
 
-func (s *source) lineOf(offset int) int { return int(s.position(offset).Line) - 1 }
+func (s *yamlSource) lineOf(offset int) int { return int(s.position(offset).Line) - 1 }
 
-func (s *source) lineEnd(line int) int {
+func (s *yamlSource) lineEnd(line int) int {
 	if line+1 < len(s.lines) {
 		return s.lines[line+1]
 	}
@@ -166,18 +166,18 @@ func (s *source) lineEnd(line int) int {
 }
 
 // line returns the content of a line, counted from 1.
-func (s *source) line(n int) string { return string(s.data[s.lines[n-1]:s.lineEnd(n-1)]) }
+func (s *yamlSource) line(n int) string { return string(s.data[s.lines[n-1]:s.lineEnd(n-1)]) }
 
 // isEmpty reports whether a line is blank or a comment.
-func (s *source) isEmpty(line int) bool {
+func (s *yamlSource) isEmpty(line int) bool {
 	text := bytes.TrimLeft(s.data[s.lines[line]:s.lineEnd(line)], " \t\r\n")
 	return len(text) == 0 || text[0] == '#'
 }
 
-func (s *source) indent(line int) int { return s.firstNonSpace(line) - s.lines[line] }
+func (s *yamlSource) indent(line int) int { return s.firstNonSpace(line) - s.lines[line] }
 
 // firstNonSpace returns the offset of the first character of a line that is not a space.
-func (s *source) firstNonSpace(line int) int {
+func (s *yamlSource) firstNonSpace(line int) int {
 	text := s.data[s.lines[line]:s.lineEnd(line)]
 	return s.lines[line] + len(text) - len(bytes.TrimLeft(text, " "))
 }

@@ -1,14 +1,14 @@
 package document
 
 import (
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"gopkg.in/yaml.v3"
 )
 
 // walker converts the library's tree.
 type walker struct {
-	src *source
-	ds  core.Diagnostics
+	src *yamlSource
+	ds  source.Diagnostics
 	// expanding holds the anchored nodes that are being expanded. expanded counts the
 	// values created inside them.
 	expanding []*yaml.Node
@@ -17,25 +17,25 @@ type walker struct {
 	stopped bool
 }
 
-func (w *walker) errorf(code core.Code, n *yaml.Node, format string, args ...any) *core.Diagnostic {
+func (w *walker) errorf(code source.Code, n *yaml.Node, format string, args ...any) *source.Diagnostic {
 	return w.ds.Errorf(code, w.src.at(n), format, args...)
 }
 
-func (w *walker) limit(n *yaml.Node, format string, args ...any) *core.Value {
+func (w *walker) limit(n *yaml.Node, format string, args ...any) *source.Value {
 	if !w.stopped {
-		w.errorf(core.CodeLimit, n, format, args...)
+		w.errorf(source.CodeLimit, n, format, args...)
 		w.stopped = true
 	}
-	return &core.Value{}
+	return &source.Value{}
 }
 
-func (w *walker) value(n *yaml.Node, depth int) *core.Value {
+func (w *walker) value(n *yaml.Node, depth int) *source.Value {
 	if len(w.expanding) > 0 {
 		w.expanded++
 	}
 	switch {
 	case w.stopped:
-		return &core.Value{}
+		return &source.Value{}
 	case depth > maxDepth:
 		return w.limit(n, "document is nested deeper than %d", maxDepth)
 	case w.expanded > maxExpanded:
@@ -48,7 +48,7 @@ func (w *walker) value(n *yaml.Node, depth int) *core.Value {
 		return w.mapping(n, depth)
 	case yaml.SequenceNode:
 		w.checkTag(n, "!!seq")
-		out := &core.Value{Kind: core.ArrayValue, Pos: w.src.at(n)}
+		out := &source.Value{Kind: source.ArrayValue, Pos: w.src.at(n)}
 		for _, c := range n.Content {
 			out.Items = append(out.Items, w.value(c, depth+1))
 		}
@@ -60,42 +60,42 @@ func (w *walker) value(n *yaml.Node, depth int) *core.Value {
 
 // alias expands an alias. The position of the value is the alias. Positions inside the
 // value are those of the anchored original.
-func (w *walker) alias(n *yaml.Node, depth int) *core.Value {
+func (w *walker) alias(n *yaml.Node, depth int) *source.Value {
 	for _, o := range w.expanding {
 		if o == n.Alias {
-			w.errorf(core.CodeSyntax, n, "alias *%s is inside of its own anchor", n.Value)
-			return &core.Value{Pos: w.src.at(n), Lost: true}
+			w.errorf(source.CodeSyntax, n, "alias *%s is inside of its own anchor", n.Value)
+			return &source.Value{Pos: w.src.at(n), Lost: true}
 		}
 	}
 	w.expanding = append(w.expanding, n.Alias)
 	out := w.value(n.Alias, depth)
 	w.expanding = w.expanding[:len(w.expanding)-1]
-	if out.Kind == core.StringValue { // positions inside the string refer to the original
-		out.Pos = w.src.at(n).Written(core.Segments(core.At(out.Scalar.(string), out.Pos)))
+	if out.Kind == source.StringValue { // positions inside the string refer to the original
+		out.Pos = w.src.at(n).Written(source.Segments(source.At(out.Scalar.(string), out.Pos)))
 		return out
 	}
 	out.Pos = w.src.at(n)
 	return out
 }
 
-func (w *walker) mapping(n *yaml.Node, depth int) *core.Value {
+func (w *walker) mapping(n *yaml.Node, depth int) *source.Value {
 	w.checkTag(n, "!!map")
-	out := &core.Value{Kind: core.ObjectValue, Pos: w.src.at(n)}
-	written := make(map[string]core.Position, len(n.Content)/2)
+	out := &source.Value{Kind: source.ObjectValue, Pos: w.src.at(n)}
+	written := make(map[string]source.Position, len(n.Content)/2)
 	var merge *yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if isMerge(k) {
 			if merge != nil {
-				duplicate(&w.ds, core.At("<<", w.src.at(k)), w.src.at(merge))
+				duplicate(&w.ds, source.At("<<", w.src.at(k)), w.src.at(merge))
 			}
 			merge = v
 			continue
 		}
 		if name, ok := placeholder(n, k); ok {
-			w.errorf(core.CodeSyntax, n, "{{%s}} is a placeholder, not a value", name).
+			w.errorf(source.CodeSyntax, n, "{{%s}} is a placeholder, not a value", name).
 				WithHint("replace it, or put it in quotes to make it a string")
-			return &core.Value{Pos: out.Pos, Lost: true}
+			return &source.Value{Pos: out.Pos, Lost: true}
 		}
 		key, ok := w.key(k)
 		if !ok {
@@ -117,8 +117,8 @@ func (w *walker) mapping(n *yaml.Node, depth int) *core.Value {
 	return out
 }
 
-func duplicate(ds *core.Diagnostics, key core.Text, first core.Position) {
-	ds.Errorf(core.CodeDuplicateKey, key.Pos, "key %q appears twice", key.Value).
+func duplicate(ds *source.Diagnostics, key source.Text, first source.Position) {
+	ds.Errorf(source.CodeDuplicateKey, key.Pos, "key %q appears twice", key.Value).
 		WithHint("the first one is on line %d", first.Line)
 }
 
@@ -127,17 +127,17 @@ func isMerge(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.Tag == "
 
 // merge adds the keys of the mapping of a <<, or of a list of mappings, that out does
 // not have. They come after the keys that are written in out.
-func (w *walker) merge(out *core.Value, have map[string]core.Position, n *yaml.Node, depth int) {
+func (w *walker) merge(out *source.Value, have map[string]source.Position, n *yaml.Node, depth int) {
 	from := w.value(n, depth)
-	sources := []*core.Value{from}
-	if from.Kind == core.ArrayValue {
+	sources := []*source.Value{from}
+	if from.Kind == source.ArrayValue {
 		sources = from.Items
 	}
 	for _, s := range sources {
 		out.Lost = out.Lost || s.Lost
-		if s.Kind != core.ObjectValue {
+		if s.Kind != source.ObjectValue {
 			if !s.Lost {
-				w.ds.Errorf(core.CodeWrongType, s.Pos, "<<: want a mapping or a list of mappings, found %s", s.Describe())
+				w.ds.Errorf(source.CodeWrongType, s.Pos, "<<: want a mapping or a list of mappings, found %s", s.Describe())
 			}
 			out.Lost = true
 			continue
@@ -152,27 +152,27 @@ func (w *walker) merge(out *core.Value, have map[string]core.Position, n *yaml.N
 }
 
 // key converts the key of a pair.
-func (w *walker) key(k *yaml.Node) (core.Text, bool) {
+func (w *walker) key(k *yaml.Node) (source.Text, bool) {
 	pos := w.src.at(k)
 	if k.Kind == yaml.AliasNode {
 		k = k.Alias
 	}
 	if k.Kind != yaml.ScalarNode {
-		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a string, found a list or mapping")
-		return core.Text{}, false
+		w.ds.Errorf(source.CodeWrongType, pos, "a key must be a string, found a list or mapping")
+		return source.Text{}, false
 	}
 	if len(k.Value) > maxKey {
 		w.limit(k, "key has %d bytes, at most %d are read", len(k.Value), maxKey)
-		return core.Text{}, false
+		return source.Text{}, false
 	}
 	if v := w.scalar(k); v.Lost {
-		return core.Text{}, false
-	} else if v.Kind != core.StringValue {
-		w.ds.Errorf(core.CodeWrongType, pos, "a key must be a string, found %s", v.Describe()).
+		return source.Text{}, false
+	} else if v.Kind != source.StringValue {
+		w.ds.Errorf(source.CodeWrongType, pos, "a key must be a string, found %s", v.Describe()).
 			WithHint("write %q", k.Value)
-		return core.Text{}, false
+		return source.Text{}, false
 	}
-	return core.At(k.Value, pos), true
+	return source.At(k.Value, pos), true
 }
 
 // placeholder recognises {{NAME}}, which YAML parses as a mapping whose key is a

@@ -1,12 +1,12 @@
 package dot
 
-import "github.com/wavefold/wavefold/core"
+import "github.com/wavefold/wavefold/core/source"
 
 // graph is the syntax tree of a document.
 type graph struct {
-	name core.Text
+	name source.Text
 	body []statement
-	pos  core.Position
+	pos  source.Position
 	// broken reports whether parts of the document could not be parsed.
 	broken bool
 }
@@ -19,25 +19,25 @@ type statement any
 type defaults struct {
 	of         string // node, edge or graph
 	attributes []*attribute
-	pos        core.Position
+	pos        source.Position
 }
 
 // chain is a statement that declares one node, or edges from each id to the next.
 type chain struct {
-	ids        []core.Text
+	ids        []source.Text
 	attributes []*attribute
 }
 
 // group is a subgraph.
 type group struct {
 	body []statement
-	pos  core.Position
+	pos  source.Position
 }
 
 // attribute is a key with its value.
 type attribute struct {
-	key          core.Text
-	value        value
+	key          source.Text
+	value        attrValue
 	fromDefaults bool // set by a defaults statement
 }
 
@@ -53,15 +53,15 @@ const (
 )
 
 // value is the value of an attribute. text holds its source form, whatever the kind.
-type value struct {
+type attrValue struct {
 	kind    valueKind
-	text    core.Text
+	text    source.Text
 	integer int64
 	float   float64
 }
 
 // plain returns the value in the form that is kept for saving and drawing.
-func (v value) plain() any {
+func (v attrValue) plain() any {
 	switch v.kind {
 	case boolValue:
 		return v.text.Value == "true"

@@ -1,6 +1,6 @@
 package dot
 
-import "github.com/wavefold/wavefold/core"
+import "github.com/wavefold/wavefold/core/source"
 
 // attributes parses the attribute lists that start at the current token, such as [a=1,
 // b=2][c=3]. Attributes that cannot be parsed are reported and left out.
@@ -66,7 +66,7 @@ func (p *parser) attribute() (*attribute, attributeResult) {
 			p.recoverAttribute()
 			return nil, attributeSkipped
 		}
-		return &attribute{key: core.At(key.text, key.pos), value: v}, attributeRead
+		return &attribute{key: source.At(key.text, key.pos), value: v}, attributeRead
 	case p.is(tokenArrow) || p.is('[') || p.is('{'):
 		return nil, attributeAbsent
 	}
@@ -88,7 +88,7 @@ func (p *parser) recoverAttribute() {
 }
 
 // attributeValue parses the value after the "=", which is the current token.
-func (p *parser) attributeValue(key token) (value, bool) {
+func (p *parser) attributeValue(key token) (attrValue, bool) {
 	p.take(p.value())
 	t := p.tok
 	switch {
@@ -96,16 +96,16 @@ func (p *parser) attributeValue(key token) (value, bool) {
 		p.advance()
 		if p.is('+') {
 			p.errorf(p.tok.pos, `attribute %q: strings cannot be joined with "+"`, key.text).WithHint("write one string; it may have several lines")
-			return value{}, false
+			return attrValue{}, false
 		}
-		return value{kind: textValue, text: core.At(t.text, t.pos)}, true
+		return attrValue{kind: textValue, text: source.At(t.text, t.pos)}, true
 	case t.kind == '<':
 		p.errorf(t.pos, "attribute %q: HTML is not supported", key.text).WithHint("write a string in quotes")
 		p.html()
-		return value{}, false
+		return attrValue{}, false
 	case t.kind != tokenName && t.kind != tokenValue:
 		p.unexpected("the value of " + key.text)
-		return value{}, false
+		return attrValue{}, false
 	}
 	rest := p.adjacent()
 	v, ok := unquotedValue(t)
@@ -113,7 +113,7 @@ func (p *parser) attributeValue(key token) (value, bool) {
 		p.errorf(t.pos, "attribute %q: the value %s needs quotes", key.text, t.text+rest).
 			WithHint("only names may be without quotes, words such as gpt-5.2, numbers, true, false and durations such as 250ms, 30s, 15m, 2h, 1d")
 		p.advance()
-		return value{}, false
+		return attrValue{}, false
 	}
 	p.advance()
 	return v, true

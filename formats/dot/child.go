@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // childKeys are the attributes that name the file of a sub-workflow, the deprecated one
@@ -32,25 +33,25 @@ func (l *loader) child(n *core.Node, s *settings) {
 		pos, why, hint = file.Pos, l.childProblem(file.Value), ""
 	}
 	if why == "" {
-		n.Config.Set(core.At("file", file.Pos), stringTree(file))
+		n.Config.Set(source.At("file", file.Pos), stringTree(file))
 		return
 	}
 	n.Kind.Value, n.Lacks = managerType, "there is no workflow to run: "+why
 	for _, key := range childKeys {
 		s.keep(key)
 	}
-	l.ds.Warnf(core.CodeChildMissing, pos, "%s will fail: %s", s.subject, why).WithHint("%s", hint)
+	l.ds.Warnf(source.CodeChildMissing, pos, "%s will fail: %s", s.subject, why).WithHint("%s", hint)
 }
 
 // inlineChild parses a sub-workflow that is written in an attribute. Its findings
 // become findings of this document.
-func (l *loader) inlineChild(n *core.Node, text core.Text) {
+func (l *loader) inlineChild(n *core.Node, text source.Text) {
 	s := newScanner(text.Pos.File, []byte(text.Value))
 	s.inside = &text
 	w, ds := read(s, l.opts)
 	l.ds = append(l.ds, ds...)
 	if w == nil {
-		w = &core.Workflow{Mode: core.ModeWalk, Pos: text.Pos, Lost: core.Lost{"nodes", "edges"}}
+		w = &core.Workflow{Mode: core.ModeWalk, Pos: text.Pos, Lost: source.Lost{"nodes", "edges"}}
 	}
 	w.Findings = nil
 	n.Child = w

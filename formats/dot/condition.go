@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -25,10 +26,10 @@ const (
 //	clause      = key [ ("=" | "!=") [ value ] | (">" | "<" | ">=" | "<=" | "contains" | "matches") value ]
 //
 // The tree is nil if the string is blank, and after an error.
-func parseCondition(src core.Text) (*expressions.Tree, core.Diagnostics) {
+func parseCondition(src source.Text) (*expressions.Tree, source.Diagnostics) {
 	p := &conditionParser{src: src, scanner: conditionScanner{src: src.Value}}
 	if len(src.Value) > expressions.MaxLength {
-		p.ds.Errorf(core.CodeLimit, src.Pos, "condition: it is longer than %d bytes", expressions.MaxLength)
+		p.ds.Errorf(source.CodeLimit, src.Pos, "condition: it is longer than %d bytes", expressions.MaxLength)
 		return nil, p.ds
 	}
 	if p.advance(); p.tok.kind == clauseEnd {
@@ -43,7 +44,7 @@ func parseCondition(src core.Text) (*expressions.Tree, core.Diagnostics) {
 	}
 	tree, err := expressions.NewTree(src.Value, root)
 	if e, ok := errors.AsType[*expressions.SyntaxError](err); ok {
-		p.ds.Errorf(e.Code, core.Inside(src, e.Offset), "condition: %s", e.Message).WithHint("%s", e.Hint)
+		p.ds.Errorf(e.Code, source.Inside(src, e.Offset), "condition: %s", e.Message).WithHint("%s", e.Hint)
 	}
 	return tree, p.ds
 }
@@ -51,11 +52,11 @@ func parseCondition(src core.Text) (*expressions.Tree, core.Diagnostics) {
 // conditionParser parses one condition. It stops at the first error: from then on, the
 // current token is clauseEnd.
 type conditionParser struct {
-	src     core.Text
+	src     source.Text
 	scanner conditionScanner
 	tok     clauseToken
 	failed  bool
-	ds      core.Diagnostics
+	ds      source.Diagnostics
 }
 
 func (p *conditionParser) advance() {
@@ -69,7 +70,7 @@ func (p *conditionParser) fail(at int, message, hint string) {
 		return
 	}
 	p.ds = nil // earlier findings no longer matter
-	p.ds.Errorf(core.CodeConditionSyntax, core.Inside(p.src, at), "condition: %s", message).WithHint("%s", hint)
+	p.ds.Errorf(source.CodeConditionSyntax, source.Inside(p.src, at), "condition: %s", message).WithHint("%s", hint)
 	p.failed = true
 	p.tok = clauseToken{kind: clauseEnd, at: len(p.src.Value)}
 }
@@ -225,7 +226,7 @@ func (p *conditionParser) outcome(n *expressions.Clause, value clauseToken, rx *
 			return
 		}
 	}
-	hint := core.DidYouMean(n.Value, outcomes)
+	hint := source.DidYouMean(n.Value, outcomes)
 	switch {
 	case n.Value == core.Retry.String():
 		hint = "a node that asks for another attempt gets one or fails before an edge is chosen"
@@ -246,7 +247,7 @@ func quoted(n *expressions.Clause) string {
 }
 
 func (p *conditionParser) warn(at int, message, hint string) {
-	p.ds.Warnf(core.CodeOrphanOutcome, core.Inside(p.src, at), "condition: %s", message).WithHint("%s", hint)
+	p.ds.Warnf(source.CodeOrphanOutcome, source.Inside(p.src, at), "condition: %s", message).WithHint("%s", hint)
 }
 
 // failNoKey reports that the current token is not a key.

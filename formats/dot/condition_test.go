@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -16,12 +18,12 @@ import (
 // just ran.
 type visit struct {
 	outcome, label string
-	context        *core.Object
+	context        *value.Object
 }
 
 func (v visit) env() expressions.MapEnv {
 	return expressions.MapEnv{
-		State:  core.ObjectOf(core.ContextField, v.context),
+		State:  value.ObjectOf(core.ContextField, v.context),
 		Extras: map[expressions.Root]any{expressions.RootOutcome: v.outcome, expressions.RootPreferredLabel: v.label},
 	}
 }
@@ -29,14 +31,14 @@ func (v visit) env() expressions.MapEnv {
 // compiled compiles a condition. It returns nil if the condition has errors.
 func compiled(tb testing.TB, text string) *expressions.Program {
 	tb.Helper()
-	tree, ds := parseCondition(core.Text{Value: text})
+	tree, ds := parseCondition(source.Text{Value: text})
 	if ds.Failed(false) {
 		tb.Fatalf("%s: %v", text, ds)
 	}
 	if tree == nil {
 		return nil
 	}
-	p, ds := expressions.CompileTree(tree, core.Text{Value: text}, expressions.Scope{}, "")
+	p, ds := expressions.CompileTree(tree, source.Text{Value: text}, expressions.Scope{}, "")
 	if p == nil {
 		tb.Fatalf("%s: %v", text, ds)
 	}
@@ -44,10 +46,10 @@ func compiled(tb testing.TB, text string) *expressions.Program {
 }
 
 func TestConditions(t *testing.T) {
-	v := visit{outcome: "fail", label: "[A] Approve", context: core.ObjectOf(
+	v := visit{outcome: "fail", label: "[A] Approve", context: value.ObjectOf(
 		"flag", true, "off", false, "nothing", nil, "one", int64(1), "onef", 1.0, "half", 0.5, "zero", int64(0), "zerof", 0.0,
 		"text", "an error occurred", "empty", "", "no", "false", "No", "False", "0", "0", "nul", "0", "decimal", "0.0",
-		"version", "1.10", "neg", "-3", "tags", []any{"urgent", int64(7), "low"}, "obj", core.ObjectOf("a", int64(1)),
+		"version", "1.10", "neg", "-3", "tags", []any{"urgent", int64(7), "low"}, "obj", value.ObjectOf("a", int64(1)),
 		"context.both", "prefixed", "both", "plain", "outcome", "success", "preferred_label", "Last", "failure_class", "transient_infra",
 		"a", int64(1), "b", int64(2), "c", int64(3), "hex", "0x1p4", "path", `a\b`, "minus", math.Copysign(0, -1), "context.hidden", nil, "hidden", "seen", "contains", "x", "dotted.key-1", "y", "big", int64(9007199254740993))}
 	for _, c := range []struct {
@@ -163,11 +165,11 @@ func TestManualConditions(t *testing.T) {
 	_, rest, _ := strings.Cut(string(data), "preferred `[A] Approve`")
 	_, rest, _ = strings.Cut(rest, "```json\n")
 	text, rest, _ := strings.Cut(rest, "```")
-	context, err := core.ParseJSON([]byte(text))
+	context, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := visit{outcome: "fail", label: "[A] Approve", context: context.(*core.Object)}
+	v := visit{outcome: "fail", label: "[A] Approve", context: context.(*value.Object)}
 	rows := regexp.MustCompile("(?m)^\\| `(.+?)` \\| (yes|no) \\|").FindAllStringSubmatch(rest, -1)
 	if len(rows) < 12 {
 		t.Fatalf("found %d conditions", len(rows))
@@ -182,7 +184,7 @@ func TestManualConditions(t *testing.T) {
 
 func TestNoCondition(t *testing.T) {
 	for _, text := range []string{"", "  ", "\n"} {
-		if tree, ds := parseCondition(core.Text{Value: text}); tree != nil || ds != nil {
+		if tree, ds := parseCondition(source.Text{Value: text}); tree != nil || ds != nil {
 			t.Errorf("%q: %v, %v", text, tree, ds)
 		}
 	}
@@ -225,9 +227,9 @@ func TestConditionErrors(t *testing.T) {
 		{"regex", `a matches "("`, 11, "missing closing )"},
 		{"lines", "a=1 &&\n", 0, "expected a key at the end"},
 	} {
-		src := core.At(c.text, core.Position{File: "f.dot", Line: 3, Column: 1})
+		src := source.At(c.text, source.Position{File: "f.dot", Line: 3, Column: 1})
 		tree, ds := parseCondition(src)
-		if tree != nil || len(ds) != 1 || ds[0].Code != core.CodeConditionSyntax || !strings.Contains(ds.Error(), c.message) {
+		if tree != nil || len(ds) != 1 || ds[0].Code != source.CodeConditionSyntax || !strings.Contains(ds.Error(), c.message) {
 			t.Errorf("rule %s: %s: %v, %v; want %q", c.rule, c.text, tree, ds, c.message)
 			continue
 		}
@@ -243,7 +245,7 @@ func TestConditionLimits(t *testing.T) {
 		"deep":  strings.Repeat("!", 100_000/2) + "a",
 		"parts": "a" + strings.Repeat("&&a", expressions.MaxNodes),
 	} {
-		if tree, ds := parseCondition(core.Text{Value: text}); tree != nil || !ds.Has(core.CodeLimit) {
+		if tree, ds := parseCondition(source.Text{Value: text}); tree != nil || !ds.Has(source.CodeLimit) {
 			t.Errorf("%s: %v", name, ds)
 		}
 	}
@@ -269,7 +271,7 @@ func TestOutcomesThatCannotBe(t *testing.T) {
 		`outcome matches "^(fail|skip)"`:  "",
 		"outcome":                         "",
 	} {
-		tree, ds := parseCondition(core.Text{Value: text})
+		tree, ds := parseCondition(source.Text{Value: text})
 		switch {
 		case strings.Contains(text, "^(done|skip)$") && !strings.Contains(text, `"`):
 			if tree != nil { // | ends a word
@@ -277,21 +279,21 @@ func TestOutcomesThatCannotBe(t *testing.T) {
 			}
 		case tree == nil || ds.Failed(false):
 			t.Errorf("%s: %v", text, ds)
-		case want == "" && ds != nil, want != "" && (!ds.Has(core.CodeOrphanOutcome) || !strings.Contains(ds.Error(), want)):
+		case want == "" && ds != nil, want != "" && (!ds.Has(source.CodeOrphanOutcome) || !strings.Contains(ds.Error(), want)):
 			t.Errorf("%s: %v, want %q", text, ds, want)
 		}
 	}
 }
 
 func TestExplainNamesKeysAsWritten(t *testing.T) {
-	v := visit{outcome: "fail", label: "No", context: core.ObjectOf("n", int64(3), "context.m", "x")}
+	v := visit{outcome: "fail", label: "No", context: value.ObjectOf("n", int64(3), "context.m", "x")}
 	for text, want := range map[string]string{
 		"outcome=failed && preferred_label=No":   `{"outcome":"fail","preferred_label":"No"}`,
 		"context.n > 2 || n=3 || context.none=1": `{"context.n":3,"n":3,"context.none":null}`,
 		"context.m":                              `{"context.m":"x"}`,
 	} {
 		p := compiled(t, text)
-		if got := core.JSON(p.Explain(v.env().Bind(p))); got != want {
+		if got := value.JSON(p.Explain(v.env().Bind(p))); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
@@ -300,7 +302,7 @@ func TestExplainNamesKeysAsWritten(t *testing.T) {
 // TestConditionsAllocateNothing checks a promise in the documentation of
 // expressions.Clause.
 func TestConditionsAllocateNothing(t *testing.T) {
-	v := visit{outcome: "fail", label: "No", context: core.ObjectOf("n", int64(1_000_000), "f", 0.125, "s", "a long text of words", "b", true)}
+	v := visit{outcome: "fail", label: "No", context: value.ObjectOf("n", int64(1_000_000), "f", 0.125, "s", "a long text of words", "b", true)}
 	for _, text := range []string{
 		"outcome=fail && preferred_label!=Yes && context.n=1000000 && n>=5 && context.s < 3",
 		"f=0.125 && b && !missing && context.s contains words && s matches ^a",
@@ -358,13 +360,13 @@ func TestOneHolds(t *testing.T) {
 }
 
 func ExampleClause() {
-	tree, _ := parseCondition(core.Text{Value: `!outcome=succeeded&&context.score>=0.5||context.note="a b"`})
+	tree, _ := parseCondition(source.Text{Value: `!outcome=succeeded&&context.score>=0.5||context.note="a b"`})
 	fmt.Println(tree)
 	// Output: !outcome = success && context.score >= 0.5 || context.note = "a b"
 }
 
 func BenchmarkCondition(b *testing.B) {
-	v := visit{outcome: "success", context: core.ObjectOf("tests", int64(12), "log", "gave up")}
+	v := visit{outcome: "success", context: value.ObjectOf("tests", int64(12), "log", "gave up")}
 	for _, text := range []string{"outcome=success", "outcome=success && context.tests >= 10", "context.log contains up && !context.none"} {
 		b.Run(text, func(b *testing.B) {
 			p := compiled(b, text)

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"pgregory.net/rapid"
 )
@@ -124,9 +125,9 @@ func drawString(v any) string {
 	case string:
 		return v
 	case float64:
-		return strings.TrimSuffix(core.JSON(v+0), ".0")
+		return strings.TrimSuffix(value.JSON(v+0), ".0")
 	}
-	return core.JSON(v)
+	return value.JSON(v)
 }
 
 var (
@@ -136,8 +137,8 @@ var (
 	somePatterns = []string{"", "^suc", "a.c$", `\d+`, "(?i)APPROVE", "x|1", `"`, "[^a-z]"}
 )
 
-func drawContext(t *rapid.T) *core.Object {
-	o := core.NewObject(0)
+func drawContext(t *rapid.T) *value.Object {
+	o := value.NewObject(0)
 	scalar := func() any {
 		switch rapid.IntRange(0, 4).Draw(t, "sort") {
 		case 0:
@@ -153,7 +154,7 @@ func drawContext(t *rapid.T) *core.Object {
 		case 1:
 			o.Set(key, []any{scalar(), scalar(), []any{scalar()}})
 		case 2:
-			o.Set(key, core.ObjectOf("k", scalar()))
+			o.Set(key, value.ObjectOf("k", scalar()))
 		default:
 			o.Set(key, scalar())
 		}
@@ -185,11 +186,11 @@ func TestConditionsMatchOracle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawOracleCondition(rt)
 		text := s.write(rt)
-		tree, ds := parseCondition(core.Text{Value: text})
+		tree, ds := parseCondition(source.Text{Value: text})
 		if tree == nil {
 			rt.Fatalf("%s: %v", text, ds)
 		}
-		p, ds := expressions.CompileTree(tree, core.Text{Value: text}, expressions.Scope{}, "")
+		p, ds := expressions.CompileTree(tree, source.Text{Value: text}, expressions.Scope{}, "")
 		if p == nil {
 			rt.Fatalf("%s: %v", text, ds)
 		}
@@ -202,11 +203,11 @@ func TestConditionsMatchOracle(t *testing.T) {
 			env := v.env().Bind(p)
 			got, want := p.Test(env), s.holds(v)
 			if got != want {
-				rt.Fatalf("%s is %t, the oracle says %t; context %s, outcome %s, label %s", text, got, want, core.JSON(v.context), v.outcome, v.label)
+				rt.Fatalf("%s is %t, the oracle says %t; context %s, outcome %s, label %s", text, got, want, value.JSON(v.context), v.outcome, v.label)
 			}
-			told, _ := core.ParseJSON([]byte(core.JSON(p.Explain(env))))
-			if again, known := replay.Test(told.(*core.Object)); again != got || !known {
-				rt.Fatalf("%s: from %s: %t, %t", text, core.JSON(told), again, known)
+			told, _ := value.ParseJSON([]byte(value.JSON(p.Explain(env))))
+			if again, known := replay.Test(told.(*value.Object)); again != got || !known {
+				rt.Fatalf("%s: from %s: %t, %t", text, value.JSON(told), again, known)
 			}
 		}
 	})
@@ -241,7 +242,7 @@ func TestOneHoldsMatchesOracle(t *testing.T) {
 		for range 8 {
 			v := visit{outcome: rapid.SampledFrom(outcomes).Draw(rt, "outcome"), label: rapid.SampledFrom(someTexts).Draw(rt, "label"), context: drawContext(rt)}
 			if !all.holds(v) {
-				rt.Fatalf("none of %v holds; context %s, outcome %s, label %s", all, core.JSON(v.context), v.outcome, v.label)
+				rt.Fatalf("none of %v holds; context %s, outcome %s, label %s", all, value.JSON(v.context), v.outcome, v.label)
 			}
 		}
 	})
@@ -254,9 +255,9 @@ func FuzzCondition(f *testing.F) {
 	for _, text := range []string{"outcome=success", `a="x \" y" && !b || c contains d`, "x matches ^a{2}", "a>=1.5", "!!x", "outcome==1", "a & b", `"`, "a=\xff", "(a)", "a= "} {
 		f.Add(text)
 	}
-	v := visit{outcome: "fail", label: "No", context: core.ObjectOf("a", "1", "b", []any{"x"})}
+	v := visit{outcome: "fail", label: "No", context: value.ObjectOf("a", "1", "b", []any{"x"})}
 	f.Fuzz(func(t *testing.T, text string) {
-		src := core.At(text, core.Position{File: "f.dot", Line: 1, Column: 1})
+		src := source.At(text, source.Position{File: "f.dot", Line: 1, Column: 1})
 		tree, ds := parseCondition(src)
 		for _, d := range ds {
 			if !d.Pos.IsValid() || int(d.Pos.Column) > len(text)+1 || int(d.Pos.Line) > strings.Count(text, "\n")+1 {
@@ -273,11 +274,11 @@ func FuzzCondition(f *testing.F) {
 		if p == nil {
 			t.Fatalf("%q parses and does not compile", text)
 		}
-		again, ds := parseCondition(core.Text{Value: tree.String()})
+		again, ds := parseCondition(source.Text{Value: tree.String()})
 		if again == nil || again.String() != tree.String() {
 			t.Fatalf("%q prints as %q, which is %v (%v)", text, tree, again, ds)
 		}
-		q, _ := expressions.CompileTree(again, core.Text{Value: tree.String()}, expressions.Scope{}, "")
+		q, _ := expressions.CompileTree(again, source.Text{Value: tree.String()}, expressions.Scope{}, "")
 		if p.Test(v.env().Bind(p)) != q.Test(v.env().Bind(q)) {
 			t.Errorf("%q and %q differ", text, tree)
 		}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
@@ -17,7 +17,7 @@ var folder = fstest.MapFS{
 }
 
 func TestFindings(t *testing.T) {
-	formatstest.Findings(t, "testdata/findings/*.txtar", func(file string, data []byte) core.Diagnostics {
+	formatstest.Findings(t, "testdata/findings/*.txtar", func(file string, data []byte) source.Diagnostics {
 		_, ds := Parse(file, data, Options{Files: folder})
 		return ds
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // edges adds the edges of a chain. Its attributes apply to each edge.
@@ -29,20 +30,20 @@ func (l *loader) edges(d expandedEdges) {
 // unless the attribute is a default of all edges.
 func (l *loader) hintUnusedFidelity(s *settings, d expandedEdges) {
 	i := s.find("fidelity")
-	if i < 0 || s.list[i].fromDefaults || slices.ContainsFunc(d.ids[1:], func(id core.Text) bool { return l.modelNodes[id.Value] }) {
+	if i < 0 || s.list[i].fromDefaults || slices.ContainsFunc(d.ids[1:], func(id source.Text) bool { return l.modelNodes[id.Value] }) {
 		return
 	}
-	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "fidelity" has no effect on the way to a node that asks no model`, s.subject).Severity = core.Hint
+	l.ds.Warnf(source.CodeIgnored, s.list[i].key.Pos, `%s: attribute "fidelity" has no effect on the way to a node that asks no model`, s.subject).Severity = source.Hint
 }
 
 // hintUnusedFreeform hints at a freeform edge that does not leave a human gate, unless
 // the attribute is a default of all edges.
 func (l *loader) hintUnusedFreeform(s *settings, d expandedEdges, freeform bool) {
 	i := s.find("freeform")
-	if !freeform || s.list[i].fromDefaults || !slices.ContainsFunc(d.ids[:len(d.ids)-1], func(id core.Text) bool { return !l.humanNodes[id.Value] }) {
+	if !freeform || s.list[i].fromDefaults || !slices.ContainsFunc(d.ids[:len(d.ids)-1], func(id source.Text) bool { return !l.humanNodes[id.Value] }) {
 		return
 	}
-	l.ds.Warnf(core.CodeIgnored, s.list[i].key.Pos, `%s: attribute "freeform" has no effect on an edge out of a node that asks no person`, s.subject).Severity = core.Hint
+	l.ds.Warnf(source.CodeIgnored, s.list[i].key.Pos, `%s: attribute "freeform" has no effect on an edge out of a node that asks no person`, s.subject).Severity = source.Hint
 }
 
 // condition parses the condition of edges. A blank string is no condition.
@@ -54,7 +55,7 @@ func (l *loader) condition(e *core.Edge, s *settings) {
 	e.When = &when
 	tree, ds := parseCondition(when)
 	for _, d := range ds {
-		if d.Code == core.CodeOrphanOutcome { // many edges use the same word, so it is reported once
+		if d.Code == source.CodeOrphanOutcome { // many edges use the same word, so it is reported once
 			if l.reported[d.Message] {
 				continue
 			}
@@ -64,7 +65,7 @@ func (l *loader) condition(e *core.Edge, s *settings) {
 		l.ds = append(l.ds, d)
 	}
 	if tree == nil {
-		e.Lost = core.Lost{"when"}
+		e.Lost = source.Lost{"when"}
 		return
 	}
 	e.Parsed = tree

@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // difference describes the first difference between two workflows, ignoring positions.
@@ -16,8 +18,8 @@ func difference(a, b *core.Workflow) string {
 }
 
 var (
-	positionType  = reflect.TypeFor[core.Position]()
-	objectType    = reflect.TypeFor[*core.Object]()
+	positionType  = reflect.TypeFor[source.Position]()
+	objectType    = reflect.TypeFor[*value.Object]()
 	conditionType = reflect.TypeFor[core.Condition]()
 )
 
@@ -30,7 +32,7 @@ func differ(at string, a, b reflect.Value) string {
 	}
 	switch a.Type() {
 	case objectType:
-		return differObjects(at, a.Interface().(*core.Object), b.Interface().(*core.Object))
+		return differObjects(at, a.Interface().(*value.Object), b.Interface().(*value.Object))
 	case conditionType:
 		if a.IsNil() || b.IsNil() {
 			return differNil(at, a, b)
@@ -81,14 +83,14 @@ func differNil(at string, a, b reflect.Value) string {
 	return ""
 }
 
-func differObjects(at string, a, b *core.Object) string {
+func differObjects(at string, a, b *value.Object) string {
 	if a.Len() != b.Len() {
 		return fmt.Sprintf("%s: %v and %v", at, a.Keys(), b.Keys())
 	}
 	for i := range a.Len() {
 		k, v := a.At(i)
 		l, w := b.At(i)
-		if k != l || !core.Equal(v, w) || core.TypeName(v) != core.TypeName(w) {
+		if k != l || !value.Equal(v, w) || value.TypeName(v) != value.TypeName(w) {
 			return fmt.Sprintf("%s: %s=%#v and %s=%#v", at, k, v, l, w)
 		}
 	}

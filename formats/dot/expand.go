@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // expandedGraph is a graph with its defaults and groups resolved: it has each node
@@ -18,16 +18,16 @@ type expandedGraph struct {
 }
 
 type expandedNode struct {
-	id         core.Text // position of the declaration, or of the first mention
+	id         source.Text // position of the declaration, or of the first mention
 	declared   bool
 	attributes *attributeSet
-	classes    []core.Text // from the groups that contain the node
+	classes    []source.Text // from the groups that contain the node
 	inClass    map[string]bool
 }
 
 // expandedEdges are edges from each of the ids to the next, with the same attributes.
 type expandedEdges struct {
-	ids        []core.Text
+	ids        []source.Text
 	attributes *attributeSet
 }
 
@@ -125,7 +125,7 @@ type expander struct {
 	byID           map[string]*expandedNode
 	applied        int // number of values set by defaults
 	parts          int // number of nodes and edges
-	ds             core.Diagnostics
+	ds             source.Diagnostics
 	tooManyApplied bool // maxApplied is exceeded
 	tooManyParts   bool // maxParts is exceeded
 }
@@ -133,11 +133,11 @@ type expander struct {
 // scope holds the settings that apply to the statements of one body.
 type scope struct {
 	nodes, edges *attributeSet // defaults
-	class        core.Text     // derived from the label of the group
+	class        source.Text   // derived from the label of the group
 	root         bool
 }
 
-func expand(g *graph) (expandedGraph, core.Diagnostics) {
+func expand(g *graph) (expandedGraph, source.Diagnostics) {
 	e := &expander{byID: map[string]*expandedNode{}}
 	e.out.attributes = &attributeSet{}
 	e.body(g.body, scope{nodes: &attributeSet{}, edges: &attributeSet{}, root: true})
@@ -187,7 +187,7 @@ func (e *expander) groupStatement(st statement, s *scope) {
 		}
 	case *attribute:
 		if st.key.Value == "label" {
-			s.class = core.At(className(st.value.text.Value), st.value.text.Pos)
+			s.class = source.At(className(st.value.text.Value), st.value.text.Pos)
 		} else if !forDrawing(st.key.Value, st.value.text.Value) {
 			e.out.groupAttributes = append(e.out.groupAttributes, st)
 		}
@@ -229,16 +229,16 @@ func (e *expander) apply(s *attributeSet) *attributeSet {
 	}
 	if !e.tooManyApplied {
 		e.tooManyApplied = true
-		e.ds.Errorf(core.CodeLimit, s.list[0].key.Pos, "defaults give more than %d values to nodes and edges", maxApplied)
+		e.ds.Errorf(source.CodeLimit, s.list[0].key.Pos, "defaults give more than %d values to nodes and edges", maxApplied)
 	}
 	return &attributeSet{}
 }
 
 // room reports whether the graph may have n more nodes or edges.
-func (e *expander) room(n int, pos core.Position) bool {
+func (e *expander) room(n int, pos source.Position) bool {
 	if e.parts += n; e.parts > maxParts && !e.tooManyParts {
 		e.tooManyParts = true
-		e.ds.Errorf(core.CodeLimit, pos, "the graph has more than %d nodes and edges", maxParts)
+		e.ds.Errorf(source.CodeLimit, pos, "the graph has more than %d nodes and edges", maxParts)
 	}
 	return !e.tooManyParts
 }
@@ -273,7 +273,7 @@ func (e *expander) chain(c *chain, s scope) {
 
 // node returns the node with an id, creates it if necessary, and adds the class of the
 // group. It returns nil if maxParts is exceeded.
-func (e *expander) node(id core.Text, s scope) *expandedNode {
+func (e *expander) node(id source.Text, s scope) *expandedNode {
 	n := e.byID[id.Value]
 	if n == nil {
 		if !e.room(1, id.Pos) {

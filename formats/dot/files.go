@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/internal/textfile"
 )
 
@@ -21,9 +21,9 @@ func fileRef(text string) (string, bool) {
 // document's folder. Positions in the result refer to that file. If the file cannot be
 // read, textFile reports an error and returns the reference itself, so that the graph
 // can still be drawn.
-func (l *loader) textFile(s *settings, key string, t core.Text, name string) core.Text {
-	bad := func(why string) *core.Diagnostic {
-		return l.ds.Errorf(core.CodeUnresolvedFile, t.Pos, "%s: %s: %s: %s", s.subject, key, quotePath(t.Value), why)
+func (l *loader) textFile(s *settings, key string, t source.Text, name string) source.Text {
+	bad := func(why string) *source.Diagnostic {
+		return l.ds.Errorf(source.CodeUnresolvedFile, t.Pos, "%s: %s: %s: %s", s.subject, key, quotePath(t.Value), why)
 	}
 	clean := path.Clean(name)
 	switch {
@@ -44,5 +44,5 @@ func (l *loader) textFile(s *settings, key string, t core.Text, name string) cor
 		return t
 	}
 	file := filepath.Join(filepath.Dir(t.Pos.File), filepath.FromSlash(clean))
-	return core.At(text, core.Position{File: file, Line: 1, Column: 1})
+	return source.At(text, source.Position{File: file, Line: 1, Column: 1})
 }

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // load parses a graph of testdata/graphs, which must have no errors. It returns the
 // workflow and its findings by code.
-func load(t *testing.T, name string) (*core.Workflow, map[core.Code]int) {
+func load(t *testing.T, name string) (*core.Workflow, map[source.Code]int) {
 	t.Helper()
 	file := filepath.Join("testdata", "graphs", name)
 	data, err := os.ReadFile(file)
@@ -20,9 +22,9 @@ func load(t *testing.T, name string) (*core.Workflow, map[core.Code]int) {
 		t.Fatal(err)
 	}
 	w, ds := Parse(file, data, Options{Files: folder})
-	codes := map[core.Code]int{}
+	codes := map[source.Code]int{}
 	for _, d := range ds {
-		if codes[d.Code]++; d.Severity == core.Error {
+		if codes[d.Code]++; d.Severity == source.Error {
 			t.Error(d)
 		}
 	}
@@ -45,14 +47,14 @@ func TestGraphs(t *testing.T) {
 		file         string
 		nodes, edges int
 		kinds        string // number of nodes of each kind, in the order of the table
-		findings     map[core.Code]int
+		findings     map[source.Code]int
 	}{
-		{"circles.dot", 9, 11, "1 start, 1 exit, 7 agent", map[core.Code]int{core.CodeOrphanOutcome: 3, core.CodeUnknownKey: 2, core.CodeIgnored: 1}},
-		{"quoted.dot", 17, 28, "1 start, 1 exit, 14 agent, 1 conditional", map[core.Code]int{core.CodeOrphanOutcome: 3, core.CodeUnknownKey: 2}},
+		{"circles.dot", 9, 11, "1 start, 1 exit, 7 agent", map[source.Code]int{source.CodeOrphanOutcome: 3, source.CodeUnknownKey: 2, source.CodeIgnored: 1}},
+		{"quoted.dot", 17, 28, "1 start, 1 exit, 14 agent, 1 conditional", map[source.Code]int{source.CodeOrphanOutcome: 3, source.CodeUnknownKey: 2}},
 		{"long.dot", 76, 100, "1 start, 1 exit, 56 agent, 18 conditional", nil},
-		{"groups.dot", 8, 8, "1 start, 1 exit, 6 agent", map[core.Code]int{core.CodeIgnored: 1, core.CodeFidelity: 1}},
-		{"kinds.dot", 19, 24, "1 start, 1 exit, 6 agent, 1 prompt, 2 script, 1 parallel, 1 fan_in, 2 human, 1 conditional, 1 wait, 1 workflow, 1 other", map[core.Code]int{core.CodeExprSyntax: 1, core.CodeIgnored: 2}},
-		{"conditional.dot", 5, 7, "1 start, 1 exit, 2 agent, 1 conditional", map[core.Code]int{core.CodeIgnored: 1, core.CodeFidelity: 1}},
+		{"groups.dot", 8, 8, "1 start, 1 exit, 6 agent", map[source.Code]int{source.CodeIgnored: 1, source.CodeFidelity: 1}},
+		{"kinds.dot", 19, 24, "1 start, 1 exit, 6 agent, 1 prompt, 2 script, 1 parallel, 1 fan_in, 2 human, 1 conditional, 1 wait, 1 workflow, 1 other", map[source.Code]int{source.CodeExprSyntax: 1, source.CodeIgnored: 2}},
+		{"conditional.dot", 5, 7, "1 start, 1 exit, 2 agent, 1 conditional", map[source.Code]int{source.CodeIgnored: 1, source.CodeFidelity: 1}},
 		{"texts.dot", 4, 3, "1 start, 1 exit, 1 agent, 1 script", nil},
 	}
 	for _, tt := range tests {
@@ -86,7 +88,7 @@ func kindCounts(w *core.Workflow) string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, core.JSON(int64(n))+" "+name)
+			parts = append(parts, value.JSON(int64(n))+" "+name)
 		}
 	}
 	for _, k := range kinds {
@@ -113,7 +115,7 @@ func TestDefaultsAndGroups(t *testing.T) {
 	}
 	for _, tt := range tests {
 		n := node(t, w, tt.id)
-		if got := strings.Join(core.Strings(n.Classes), " "); got != tt.classes {
+		if got := strings.Join(source.Strings(n.Classes), " "); got != tt.classes {
 			t.Errorf("%s: got classes %q, want %q", tt.id, got, tt.classes)
 		}
 		if n.Timeout == nil || n.Timeout.Value != tt.timeout {
@@ -125,7 +127,7 @@ func TestDefaultsAndGroups(t *testing.T) {
 	}
 	var edges []string
 	for _, e := range w.Edges {
-		edges = append(edges, e.From.Value+">"+e.To.Value+" "+core.JSON(int64(e.Weight.Value))+e.Label.Value+core.JSON(e.Attributes))
+		edges = append(edges, e.From.Value+">"+e.To.Value+" "+value.JSON(int64(e.Weight.Value))+e.Label.Value+value.JSON(e.Attributes))
 	}
 	const want = `start>outside 1{} outside>plan 1{} plan>build 1{} plan>work 5in loop{} work>deep 1in loop{"style":"dashed"} build>check 1{} check>build 1{} check>exit 1{}`
 	if got := strings.ReplaceAll(strings.Join(edges, " "), "null", "{}"); got != want {
@@ -155,11 +157,11 @@ func TestKinds(t *testing.T) {
 		{"own", `{}`},
 	}
 	for _, tt := range tests {
-		if got := core.JSON(node(t, w, tt.id).Config.Plain()); got != tt.config {
+		if got := value.JSON(node(t, w, tt.id).Config.Plain()); got != tt.config {
 			t.Errorf("%s: got %s, want %s", tt.id, got, tt.config)
 		}
 	}
-	if got := core.JSON(node(t, w, "own").Args.Plain()); got != `{"threshold":0.5,"mode":"strict mode"}` {
+	if got := value.JSON(node(t, w, "own").Args.Plain()); got != `{"threshold":0.5,"mode":"strict mode"}` {
 		t.Errorf("own: got args %s", got)
 	}
 	if n := node(t, w, "old"); n.Timeout.Value != 10*time.Minute {
@@ -169,7 +171,7 @@ func TestKinds(t *testing.T) {
 	if fork.Join.Word() != core.JoinKOfN || fork.Join.Count.Value != 2 || fork.Parallel.MaxParallel.Value != 2 || fork.Parallel.ErrorPolicy.Value != "fail_fast" {
 		t.Errorf("fork: got %+v %+v", fork.Join, fork.Parallel)
 	}
-	if got := core.JSON(node(t, w, "sub").Attributes); got != `{"manager.poll_interval":"45s","manager.max_cycles":1000}` {
+	if got := value.JSON(node(t, w, "sub").Attributes); got != `{"manager.poll_interval":"45s","manager.max_cycles":1000}` {
 		t.Errorf("sub: got attributes %s", got)
 	}
 	last := w.Edges[len(w.Edges)-1]
@@ -203,7 +205,7 @@ func TestStylesheet(t *testing.T) {
   sh [shape=parallelogram, script=ls, class=b]
 }`
 	w, ds := Parse("", []byte(strings.ReplaceAll(doc, `\"`, `"`)), Options{})
-	if len(ds) != 1 || ds[0].Code != core.CodeIgnored { // for the property speed
+	if len(ds) != 1 || ds[0].Code != source.CodeIgnored { // for the property speed
 		t.Fatal(ds)
 	}
 	tests := []struct{ id, model, provider, effort string }{
@@ -251,7 +253,7 @@ func TestClassesOfGroups(t *testing.T) {
 	w, _ := Parse("", []byte(`digraph g { { label="Outer One"; a; { b }; { label="In/ner_2 Ü" c; a } } d }`), Options{})
 	var got []string
 	for _, n := range w.Nodes {
-		got = append(got, n.ID.Value+"="+strings.Join(core.Strings(n.Classes), ","))
+		got = append(got, n.ID.Value+"="+strings.Join(source.Strings(n.Classes), ","))
 	}
 	if s := strings.Join(got, " "); s != "a=outer-one,inner2-ü b= c=inner2-ü d=" {
 		t.Errorf("got %s", s)
@@ -323,7 +325,7 @@ func TestWhatIsKept(t *testing.T) {
 		{"e", `{"color":"#ff0000","fontsize":12,"shape":"house","stack.child_workflow":"gone.dot"}`},
 	}
 	for _, tt := range tests {
-		if got := core.JSON(node(t, w, tt.id).Attributes); got != tt.want {
+		if got := value.JSON(node(t, w, tt.id).Attributes); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.id, got, tt.want)
 		}
 	}
@@ -363,9 +365,9 @@ func TestStrings(t *testing.T) {
 	if prompt.Scalar != want {
 		t.Errorf("got  %q\nwant %q", prompt.Scalar, want)
 	}
-	text := core.At(want, prompt.Pos)
+	text := source.At(want, prompt.Pos)
 	for part, pos := range map[string]string{"Erste": "4:43", "zweite": "4:56", "Zeile\"": "4:65", "mit": "4:74", "fortgesetzt": "5:1", "Zeilen": "6:1", "{{$input": "6:13"} {
-		got := core.Inside(text, strings.Index(want, part))
+		got := source.Inside(text, strings.Index(want, part))
 		if got.File = ""; got.String() != pos {
 			t.Errorf("%q stands at %s, got %s", part, pos, got)
 		}
@@ -423,7 +425,7 @@ func TestInputs(t *testing.T) {
 				if in.Required {
 					s += "!"
 				}
-				if !core.IsMissing(in.Default) {
+				if !value.IsMissing(in.Default) {
 					s += "=" + in.Default.(string)
 				}
 				got = append(got, s)

@@ -3,7 +3,7 @@ package dot
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // warnGroupAttributes reports attributes of groups that have no effect. A group can
@@ -16,16 +16,16 @@ func (l *loader) warnGroupAttributes(idle []*attribute) {
 		switch {
 		case key == "rankdir": // for drawing
 		case graphTable.find(key, "") != nil:
-			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect in a subgraph, it belongs to the graph", subject, key).
+			l.ds.Warnf(source.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect in a subgraph, it belongs to the graph", subject, key).
 				WithHint("write it outside of the subgraph")
 		case of >= 0:
-			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a subgraph, it belongs to %s", subject, key, attributeTables[of].name).
-				WithHint("for all %s of the subgraph: %s [%s=...]", attributeTables[of].name, map[string]string{nodeTable.name: "node", edgeTable.name: "edge"}[attributeTables[of].name], key).Severity = core.Hint
+			l.ds.Warnf(source.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a subgraph, it belongs to %s", subject, key, attributeTables[of].name).
+				WithHint("for all %s of the subgraph: %s [%s=...]", attributeTables[of].name, map[string]string{nodeTable.name: "node", edgeTable.name: "edge"}[attributeTables[of].name], key).Severity = source.Hint
 		case otherEngineKeys[key] != "":
-			l.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q of other engines has no effect", subject, key).WithHint("%s", otherEngineKeys[key]).Severity = core.Hint
+			l.ds.Warnf(source.CodeIgnored, a.key.Pos, "%s: attribute %q of other engines has no effect", subject, key).WithHint("%s", otherEngineKeys[key]).Severity = source.Hint
 		default:
-			l.ds.Warnf(core.CodeUnknownKey, a.key.Pos, "%s: attribute %q has no meaning and no effect", subject, key).
-				WithHint("%s", core.DidYouMean(key, slices.Concat(graphTable.names(), nodeTable.names()))).Severity = core.Hint
+			l.ds.Warnf(source.CodeUnknownKey, a.key.Pos, "%s: attribute %q has no meaning and no effect", subject, key).
+				WithHint("%s", source.DidYouMean(key, slices.Concat(graphTable.names(), nodeTable.names()))).Severity = source.Hint
 		}
 	}
 }

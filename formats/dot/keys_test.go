@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // ofKinds are kinds with the configuration keys that the table has for them, except the
@@ -67,8 +69,8 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 	}
 	without, bare := parseRow(t, where, kind, "")
 	with, ds := parseRow(t, where, kind, said)
-	news := slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool {
-		return d.Code == core.CodeFidelity || d.Code == core.CodeNoTools || slices.ContainsFunc(bare, func(b core.Diagnostic) bool { return b.Message == d.Message })
+	news := slices.DeleteFunc(slices.Clone(ds), func(d source.Diagnostic) bool {
+		return d.Code == source.CodeFidelity || d.Code == source.CodeNoTools || slices.ContainsFunc(bare, func(b source.Diagnostic) bool { return b.Message == d.Message })
 	})
 	keeps := isKeptAttribute(with, where, row.name)
 	switch row.effect {
@@ -90,7 +92,7 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 			t.Errorf("kept %v, findings %v", keeps, news)
 		}
 	case noEffect:
-		if !keeps || len(news) != 1 || news[0].Severity != core.Warning || news[0].Code != core.CodeIgnored || !strings.Contains(news[0].Message, quote(row.name)) {
+		if !keeps || len(news) != 1 || news[0].Severity != source.Warning || news[0].Code != source.CodeIgnored || !strings.Contains(news[0].Message, quote(row.name)) {
 			t.Errorf("kept %v, findings %v", keeps, news)
 		}
 		if row.hint == "" {
@@ -126,7 +128,7 @@ func rowDocument(where, kind, said string) string {
 	return "digraph g {" + full + on["graphs"] + "\nn [" + shape + own + on["nodes"] + "]\nm [prompt=p]\nn -> m [label=l" + on["edges"] + "]\n}"
 }
 
-func parseRow(t *testing.T, where, kind, said string) (*core.Workflow, core.Diagnostics) {
+func parseRow(t *testing.T, where, kind, said string) (*core.Workflow, source.Diagnostics) {
 	t.Helper()
 	text := rowDocument(where, kind, said)
 	w, ds := Parse("in.dot", []byte(text), Options{Files: folder, Kinds: ofKinds})
@@ -157,7 +159,7 @@ func TestOtherKinds(t *testing.T) {
 			continue
 		}
 		_, ds := Parse("", []byte("digraph g { a [shape=insulator, duration=1s, "+row.name+"=x] }"), Options{Kinds: ofKinds})
-		if len(ds) != 1 || ds[0].Code != core.CodeIgnored || ds[0].Severity != core.Hint {
+		if len(ds) != 1 || ds[0].Code != source.CodeIgnored || ds[0].Severity != source.Hint {
 			t.Errorf("%s: findings %v", row.name, ds)
 		}
 		_, ds = Parse("", []byte("digraph g { node ["+row.name+"=x] a [shape=insulator, duration=1s] }"), Options{Kinds: ofKinds})
@@ -204,7 +206,7 @@ func TestPassEnv(t *testing.T) {
 		if len(ds) > 0 {
 			t.Fatal(ds)
 		}
-		if got := core.JSON(w.Nodes[0].Config.Get(passEnv).Plain()); string(got) != want {
+		if got := value.JSON(w.Nodes[0].Config.Get(passEnv).Plain()); string(got) != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 		roundTrip(t, doc, opts)
@@ -222,14 +224,14 @@ func TestNoTools(t *testing.T) {
 		t.Fatal(ds)
 	}
 	for i, want := range []string{"[]", `["search"]`} {
-		if v := w.Nodes[i].Config.Get("tools"); v == nil || core.JSON(v.Plain()) != want {
+		if v := w.Nodes[i].Config.Get("tools"); v == nil || value.JSON(v.Plain()) != want {
 			t.Errorf("node %d: got %v, want %s", i, v, want)
 		}
 	}
 	roundTrip(t, doc, opts)
 	for attributes, warned := range map[string]bool{"backend=cli": true, `backend=cli, tools=""`: false} {
 		_, ds := Parse("", []byte("digraph g { a [prompt=p, "+attributes+"] }"), opts)
-		if got := slices.ContainsFunc(ds, func(d core.Diagnostic) bool { return d.Code == core.CodeNoTools }); got != warned {
+		if got := slices.ContainsFunc(ds, func(d source.Diagnostic) bool { return d.Code == source.CodeNoTools }); got != warned {
 			t.Errorf("%s: findings %v", attributes, ds)
 		}
 	}

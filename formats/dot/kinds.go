@@ -3,7 +3,7 @@ package dot
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // kindEntry describes a kind of node and how documents select it.
@@ -138,14 +138,14 @@ func resolve(typ, shape string) string {
 
 // nodeKinds returns the kind of each node. If no node selects the start or the exit by
 // shape or type, a node's id can select it.
-func (l *loader) nodeKinds(nodes []*expandedNode) []core.Text {
-	out := make([]core.Text, len(nodes))
+func (l *loader) nodeKinds(nodes []*expandedNode) []source.Text {
+	out := make([]source.Text, len(nodes))
 	typed := make([]bool, len(nodes))
 	asked := map[string]bool{}
 	for i, n := range nodes {
 		s := l.settings(n.attributes, "")
 		typ, shape := s.text("type"), s.text("shape")
-		out[i] = core.At(resolve(typ.Value, shape.Value), n.id.Pos)
+		out[i] = source.At(resolve(typ.Value, shape.Value), n.id.Pos)
 		if typ.Value == "" && shape.Value == "" && s.isSet(scriptKeys...) && !s.isSet(promptKeys...) {
 			out[i].Value = kindScript
 		}
@@ -168,7 +168,7 @@ func (l *loader) nodeKinds(nodes []*expandedNode) []core.Text {
 }
 
 // shapeHint warns of a shape that looks like a misspelling of one in the table.
-func (l *loader) shapeHint(n *expandedNode, shape core.Text) {
+func (l *loader) shapeHint(n *expandedNode, shape source.Text) {
 	if byShape(shape.Value) != nil || slices.Contains(graphvizShapes, shape.Value) {
 		return
 	}
@@ -176,8 +176,8 @@ func (l *loader) shapeHint(n *expandedNode, shape core.Text) {
 	for i := range kinds {
 		shapes[i] = kinds[i].shape
 	}
-	if near := core.DidYouMean(shape.Value, shapes); near != "" {
-		l.ds.Warnf(core.CodeBadValue, shape.Pos, "node %s: shape %s makes it an agent, like every shape that has no meaning", n.id.Value, shape.Value).
+	if near := source.DidYouMean(shape.Value, shapes); near != "" {
+		l.ds.Warnf(source.CodeBadValue, shape.Pos, "node %s: shape %s makes it an agent, like every shape that has no meaning", n.id.Value, shape.Value).
 			WithHint("%s", near)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // TestLimits checks that documents designed to take long are rejected, or are parsed in
@@ -52,7 +52,7 @@ func TestLimits(t *testing.T) {
 			}
 			var limits []string
 			for _, d := range ds {
-				if d.Code == core.CodeLimit && d.Severity == core.Error {
+				if d.Code == source.CodeLimit && d.Severity == source.Error {
 					limits = append(limits, d.Error())
 				}
 			}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/internal/textfile"
 )
 
@@ -41,7 +43,7 @@ func OptionsFor(r *core.Registry, files fs.FS) Options {
 // the order of the document. The workflow is nil if the document cannot be parsed at
 // all. If there are other errors, it holds what could be parsed and all findings, so
 // that compiling it reports every error in the document.
-func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
+func Parse(file string, data []byte, opts Options) (*core.Workflow, source.Diagnostics) {
 	if ds := unreadable(file, data); ds != nil {
 		return nil, ds
 	}
@@ -50,7 +52,7 @@ func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnos
 }
 
 // read parses the document of a scanner.
-func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
+func read(s *scanner, opts Options) (*core.Workflow, source.Diagnostics) {
 	g, ds := parse(s)
 	if g == nil {
 		return nil, ds
@@ -68,14 +70,14 @@ func read(s *scanner, opts Options) (*core.Workflow, core.Diagnostics) {
 
 // withoutRepeats removes repeated findings at the same position. An error in a default
 // is found for every node that gets it.
-func withoutRepeats(ds core.Diagnostics) core.Diagnostics {
+func withoutRepeats(ds source.Diagnostics) source.Diagnostics {
 	type said struct {
 		file string
 		spot
-		code core.Code
+		code source.Code
 	}
 	seen := make(map[said]bool, len(ds))
-	return slices.DeleteFunc(ds, func(d core.Diagnostic) bool {
+	return slices.DeleteFunc(ds, func(d source.Diagnostic) bool {
 		s := said{d.Pos.File, spot{d.Pos.Line, d.Pos.Column}, d.Code}
 		again := seen[s]
 		seen[s] = true
@@ -84,16 +86,16 @@ func withoutRepeats(ds core.Diagnostics) core.Diagnostics {
 }
 
 // unreadable reports a document that is too large or is not valid UTF-8.
-func unreadable(file string, data []byte) core.Diagnostics {
-	var ds core.Diagnostics
+func unreadable(file string, data []byte) source.Diagnostics {
+	var ds source.Diagnostics
 	if len(data) > maxBytes {
-		ds.Errorf(core.CodeLimit, core.Position{File: file, Line: 1, Column: 1}, "document has %d bytes, at most %d are read", len(data), maxBytes)
+		ds.Errorf(source.CodeLimit, source.Position{File: file, Line: 1, Column: 1}, "document has %d bytes, at most %d are read", len(data), maxBytes)
 		return ds
 	}
 	if bad := textfile.InvalidUTF8(data); bad >= 0 {
 		line := bytes.Count(data[:bad], []byte("\n"))
 		column := bad - bytes.LastIndexByte(data[:bad], '\n')
-		ds.Errorf(core.CodeParse, core.Position{File: file, Line: int32(line + 1), Column: int32(column)}, "text is not valid UTF-8").WithHint("save the file as UTF-8")
+		ds.Errorf(source.CodeParse, source.Position{File: file, Line: int32(line + 1), Column: int32(column)}, "text is not valid UTF-8").WithHint("save the file as UTF-8")
 	}
 	return ds
 }
@@ -101,7 +103,7 @@ func unreadable(file string, data []byte) core.Diagnostics {
 // loader converts a graph to a workflow.
 type loader struct {
 	opts Options
-	ds   core.Diagnostics
+	ds   source.Diagnostics
 	w    *core.Workflow
 	// attributes are the attributes of the graph.
 	attributes *attributeSet
@@ -112,7 +114,7 @@ type loader struct {
 	named           map[string]bool
 	uses, labelUses []use
 	usesGoal        bool
-	goalText        *core.Text // the goal that the graph sets, nil if there is none
+	goalText        *source.Text // the goal that the graph sets, nil if there is none
 	// broken reports whether parts of the document could not be parsed. If so, nothing
 	// is reported as missing.
 	broken bool
@@ -120,10 +122,10 @@ type loader struct {
 	// hint.
 	hintChecked map[spot]bool
 	// withoutPrompt are the nodes that ask a model and have no prompt.
-	withoutPrompt []core.Text
+	withoutPrompt []source.Text
 	// withoutTools are the agents without tools. expectingTools are the agents among them
 	// that should have tools, at the position of the attribute that shows it.
-	withoutTools, expectingTools []core.Text
+	withoutTools, expectingTools []source.Text
 	// modelNodes holds the nodes that ask a model, humanNodes the nodes that ask a
 	// person.
 	modelNodes, humanNodes map[string]bool
@@ -141,9 +143,9 @@ func (l *loader) settings(set *attributeSet, subject string) *settings {
 
 func (l *loader) workflow(g *graph, d *expandedGraph) *core.Workflow {
 	l.w = &core.Workflow{Name: g.name, Mode: core.ModeWalk, Document: true, HasInputs: true, Pos: g.pos,
-		Codes: map[core.Code]core.Code{core.CodeModelTools: core.CodeNoTools}}
-	if g.broken || l.ds.Has(core.CodeLimit) {
-		l.w.Lost = core.Lost{"nodes", "edges"}
+		Codes: map[source.Code]source.Code{source.CodeModelTools: source.CodeNoTools}}
+	if g.broken || l.ds.Has(source.CodeLimit) {
+		l.w.Lost = source.Lost{"nodes", "edges"}
 	}
 	goal, rest := l.graph(g, d.attributes)
 	kinds := l.nodeKinds(d.nodes)
@@ -166,7 +168,7 @@ func (l *loader) workflow(g *graph, d *expandedGraph) *core.Workflow {
 // graph reads the attributes of the graph. It returns the goal, nil if there is none,
 // and the remaining attributes: which of them have an effect is only known once the
 // nodes have been read.
-func (l *loader) graph(g *graph, set *attributeSet) (goal *core.Text, rest *settings) {
+func (l *loader) graph(g *graph, set *attributeSet) (goal *source.Text, rest *settings) {
 	s := l.settings(set, "graph "+g.name.Value)
 	w := &core.Walk{Pos: g.pos}
 	l.w.Walk = w
@@ -189,7 +191,7 @@ var valuePlaceholder = regexp.MustCompile(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*
 
 // goalOf returns the goal of the graph, nil if there is none. The goal may be in a
 // file.
-func (l *loader) goalOf(s *settings) *core.Text {
+func (l *loader) goalOf(s *settings) *source.Text {
 	a := s.take("goal")
 	if a == nil {
 		return nil
@@ -200,7 +202,7 @@ func (l *loader) goalOf(s *settings) *core.Text {
 		goal.Value = strings.TrimRight(goal.Value, "\r\n")
 	}
 	if m := valuePlaceholder.FindStringIndex(goal.Value); m != nil {
-		s.ds.Warnf(core.CodeIgnored, core.Inside(goal, m[0]), "%s: nothing is put into a goal, so %s stays as it is written", s.subject, goal.Value[m[0]:m[1]]).
+		s.ds.Warnf(source.CodeIgnored, source.Inside(goal, m[0]), "%s: nothing is put into a goal, so %s stays as it is written", s.subject, goal.Value[m[0]:m[1]]).
 			WithHint("a run is given its goal with --goal")
 	}
 	return &goal
@@ -208,8 +210,8 @@ func (l *loader) goalOf(s *settings) *core.Text {
 
 // goalInput declares the goal as the first input. Its default is the goal of the graph.
 // If the graph has none and a prompt refers to the goal, the input is required.
-func (l *loader) goalInput(goal *core.Text) {
-	in := core.InputDecl{Name: core.At(core.InputGoal, l.w.Pos), Type: &core.Type{Kind: core.StringType}, Default: core.Missing, Pos: l.w.Pos}
+func (l *loader) goalInput(goal *source.Text) {
+	in := core.InputDecl{Name: source.At(core.InputGoal, l.w.Pos), Type: &value.Type{Kind: value.StringType}, Default: value.Missing, Pos: l.w.Pos}
 	if goal != nil {
 		in.Default, in.Name.Pos, in.Pos = goal.Value, goal.Pos, goal.Pos
 	}

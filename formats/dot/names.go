@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // A $name in a prompt, a label or a question is a placeholder. Its value is the run's
@@ -44,7 +46,7 @@ func nameAt(text string) string {
 // use is an occurrence of a $name placeholder.
 type use struct {
 	name, subject, what string
-	pos                 core.Position
+	pos                 source.Position
 }
 
 // refer records a reference to a name, and reports whether the name can have a value.
@@ -62,7 +64,7 @@ func (l *loader) refer(u use) bool {
 	if _, ok := l.inputs[u.name]; ok {
 		return true
 	}
-	in := core.InputDecl{Name: core.At(u.name, u.pos), Type: &core.Type{Kind: core.StringType}, Default: core.Missing, Pos: u.pos}
+	in := core.InputDecl{Name: source.At(u.name, u.pos), Type: &value.Type{Kind: value.StringType}, Default: value.Missing, Pos: u.pos}
 	if a := l.graphAttribute(u.name); a != nil {
 		in.Default, in.Name.Pos, in.Pos = a.value.text.Value, a.key.Pos, a.key.Pos
 	}
@@ -81,8 +83,8 @@ func (l *loader) graphAttribute(name string) *attribute {
 }
 
 // declare adds a required input for a name that follows "inputs.".
-func (l *loader) declare(name string, pos core.Position) {
-	in := core.InputDecl{Name: core.At(name, pos), Required: true, Default: core.Missing, Pos: pos}
+func (l *loader) declare(name string, pos source.Position) {
+	in := core.InputDecl{Name: source.At(name, pos), Required: true, Default: value.Missing, Pos: pos}
 	if i, ok := l.inputs[name]; ok {
 		if !l.w.Inputs[i].Required {
 			l.w.Inputs[i] = in
@@ -96,17 +98,17 @@ func (l *loader) declare(name string, pos core.Position) {
 // warnUnknownNames warns of names that have no value in the document, once for each name.
 func (l *loader) warnUnknownNames() {
 	for _, u := range l.uses {
-		if i, ok := l.inputs[u.name]; ok && (l.w.Inputs[i].Required || !core.IsMissing(l.w.Inputs[i].Default)) ||
+		if i, ok := l.inputs[u.name]; ok && (l.w.Inputs[i].Required || !value.IsMissing(l.w.Inputs[i].Default)) ||
 			slices.Contains(contextNames, u.name) || l.reported["$"+u.name] {
 			continue
 		}
 		l.reported["$"+u.name] = true
 		if u.name == core.ContextField {
-			l.ds.Warnf(core.CodeVariable, u.pos, "%s: %s: $%s is the whole context and has no value of its own, so it stays as it is written", u.subject, u.what, u.name).
+			l.ds.Warnf(source.CodeVariable, u.pos, "%s: %s: $%s is the whole context and has no value of its own, so it stays as it is written", u.subject, u.what, u.name).
 				WithHint("name a key of it")
 			continue
 		}
-		l.ds.Warnf(core.CodeVariable, u.pos, "%s: %s: nothing in the graph is called %s, so $%s has a value only if the run or its context gives it one", u.subject, u.what, u.name, u.name).
+		l.ds.Warnf(source.CodeVariable, u.pos, "%s: %s: nothing in the graph is called %s, so $%s has a value only if the run or its context gives it one", u.subject, u.what, u.name, u.name).
 			WithHint(`run it with --input %s=..., or write %s="..." in the graph`, u.name, u.name).Input = u.name
 	}
 }
@@ -124,7 +126,7 @@ func (l *loader) graphText(name string) string {
 
 // labelText replaces the names in a label by the values of the graph. Labels are shown
 // before anything runs, so inputs and the context are not considered.
-func (l *loader) labelText(subject string, t core.Text) core.Text {
+func (l *loader) labelText(subject string, t source.Text) source.Text {
 	if !strings.Contains(t.Value, "$") {
 		return t
 	}
@@ -144,7 +146,7 @@ func (l *loader) labelText(subject string, t core.Text) core.Text {
 			if value := l.graphText(name); strings.TrimSpace(value) != "" {
 				r.replace(at, end, value)
 			} else if name != core.InputGoal {
-				l.labelUses = append(l.labelUses, use{name, subject, "label", core.Inside(t, at)})
+				l.labelUses = append(l.labelUses, use{name, subject, "label", source.Inside(t, at)})
 			}
 		}
 		next := strings.IndexByte(t.Value[end:], '$')
@@ -160,7 +162,7 @@ func (l *loader) warnUnknownLabels() {
 	for _, u := range l.labelUses {
 		if !l.reported["$"+u.name] {
 			l.reported["$"+u.name] = true
-			l.ds.Warnf(core.CodeVariable, u.pos, "%s: label: the graph has no attribute %s, so $%s is shown as it is written", u.subject, u.name, u.name).
+			l.ds.Warnf(source.CodeVariable, u.pos, "%s: label: the graph has no attribute %s, so $%s is shown as it is written", u.subject, u.name, u.name).
 				WithHint(`write %s="..." in the graph; $$%s is the word itself`, u.name, u.name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // scriptTimeout limits the duration of a script if the document sets no timeout.
@@ -15,7 +16,7 @@ const scriptTimeout = 10 * time.Minute
 // presets are the names of retry policies.
 var presets = []string{"none", "standard", "aggressive", "linear", "patient"}
 
-func (l *loader) node(d *expandedNode, kind core.Text) *core.Node {
+func (l *loader) node(d *expandedNode, kind source.Text) *core.Node {
 	s := l.settings(d.attributes, "node "+d.id.Value)
 	n := &core.Node{ID: d.id, Kind: kind, Pos: d.id.Pos, Asks: kind.Value == kindHuman}
 	l.humanNodes[d.id.Value] = n.Asks
@@ -38,7 +39,7 @@ func (l *loader) node(d *expandedNode, kind core.Text) *core.Node {
 	l.work(n, s)
 	l.recordToolless(n, s)
 	if n.Kind.Value == kindScript && n.Timeout == nil && !s.invalid {
-		n.Timeout = &core.Located[time.Duration]{Value: scriptTimeout, Pos: n.Pos}
+		n.Timeout = &source.Located[time.Duration]{Value: scriptTimeout, Pos: n.Pos}
 	}
 	if slices.Contains(models, n.Kind.Value) {
 		n.Fidelity = l.fidelity(s)
@@ -69,10 +70,10 @@ func implied(s *settings, kind string) bool {
 
 // classes returns the classes of a node: those it sets, then those of the groups that
 // contain it.
-func classes(ownClasses core.Text, groups []core.Text) []core.Text {
-	var out []core.Text
+func classes(ownClasses source.Text, groups []source.Text) []source.Text {
+	var out []source.Text
 	seen := map[string]bool{}
-	add := func(c core.Text) {
+	add := func(c source.Text) {
 		if c.Value != "" && !seen[c.Value] {
 			seen[c.Value] = true
 			out = append(out, c)
@@ -81,7 +82,7 @@ func classes(ownClasses core.Text, groups []core.Text) []core.Text {
 	at := 0
 	for part := range strings.FieldsFuncSeq(ownClasses.Value, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
 		at += strings.Index(ownClasses.Value[at:], part)
-		add(core.At(part, core.Inside(ownClasses, at)))
+		add(source.At(part, source.Inside(ownClasses, at)))
 		at += len(part)
 	}
 	for _, c := range groups {
@@ -99,22 +100,22 @@ func (l *loader) retry(s *settings) *core.OnError {
 	if policy.Value != "" {
 		if slices.Contains(presets, policy.Value) {
 			s.keep("max_retries")
-			return &core.OnError{Policy: core.At("retry", policy.Pos), Preset: policy, Pos: policy.Pos}
+			return &core.OnError{Policy: source.At("retry", policy.Pos), Preset: policy, Pos: policy.Pos}
 		}
-		l.ds.Warnf(core.CodeRetryPolicy, policy.Pos, "%s: there is no retry policy %s, it has no effect", s.subject, quote(policy.Value)).
+		l.ds.Warnf(source.CodeRetryPolicy, policy.Pos, "%s: there is no retry policy %s, it has no effect", s.subject, quote(policy.Value)).
 			WithHint("%s", nearest(policy.Value, presets))
 		s.keep("retry_policy")
 	}
 	if maxRetries == nil {
 		return nil
 	}
-	attempts := core.At(max(maxRetries.Value, 0)+1, maxRetries.Pos)
-	return &core.OnError{Policy: core.At("retry", maxRetries.Pos), Preset: core.At("standard", maxRetries.Pos), Attempts: &attempts, Pos: maxRetries.Pos}
+	attempts := source.At(max(maxRetries.Value, 0)+1, maxRetries.Pos)
+	return &core.OnError{Policy: source.At("retry", maxRetries.Pos), Preset: source.At("standard", maxRetries.Pos), Attempts: &attempts, Pos: maxRetries.Pos}
 }
 
 // nearest suggests the word most similar to the given one, or lists all words.
 func nearest(word string, words []string) string {
-	if near := core.DidYouMean(word, words); near != "" {
+	if near := source.DidYouMean(word, words); near != "" {
 		return near
 	}
 	return "there are " + strings.Join(words, ", ")
@@ -129,14 +130,14 @@ func (l *loader) selection(s *settings) bool {
 		return true
 	}
 	s.keep("selection")
-	l.ds.Warnf(core.CodeSelection, t.Pos, "%s: there is no selection %s, it is deterministic", s.subject, quote(t.Value)).
+	l.ds.Warnf(source.CodeSelection, t.Pos, "%s: there is no selection %s, it is deterministic", s.subject, quote(t.Value)).
 		WithHint("%s", nearest(t.Value, []string{"deterministic", "random"}))
 	return false
 }
 
 // work reads the configuration of a node's kind.
 func (l *loader) work(n *core.Node, s *settings) {
-	n.Config = &core.Value{Kind: core.ObjectValue, Pos: n.Pos}
+	n.Config = &source.Value{Kind: source.ObjectValue, Pos: n.Pos}
 	if a := s.find("import"); a >= 0 {
 		l.imports(n, s)
 		return
@@ -166,7 +167,7 @@ func (l *loader) work(n *core.Node, s *settings) {
 		if s.hasUnused(key) { // otherwise the attribute that sets it has been read
 			a := s.take(key)
 			if v := l.kindValue(s, k, a); v != nil {
-				n.Config.Set(core.At(key, a.key.Pos), v)
+				n.Config.Set(source.At(key, a.key.Pos), v)
 			}
 		}
 	}
@@ -194,29 +195,29 @@ func attributesOf(n *core.Node) string {
 
 // kindValue returns the value of an attribute that is a key of a kind. k is the kind's
 // entry in the table, nil if it has none.
-func (l *loader) kindValue(s *settings, k *kindEntry, a *attribute) *core.Value {
+func (l *loader) kindValue(s *settings, k *kindEntry, a *attribute) *source.Value {
 	v, key := a.value.tree(), a.key.Value
 	switch {
 	case k == nil:
 	case slices.Contains(k.lists, key):
 		list := listTree(v)
 		if list == nil { // an empty list differs from an absent one: no variables are passed, or the agent needs no tools
-			list = &core.Value{Kind: core.ArrayValue, Pos: v.Pos}
+			list = &source.Value{Kind: source.ArrayValue, Pos: v.Pos}
 		}
 		return list
 	case slices.Contains(k.flags, key):
 		if _, ok := a.value.asBool(); !ok && key == "context" { // other engines give context another meaning
 			s.keep(key)
-			l.ds.Warnf(core.CodeBadValue, a.value.text.Pos, "%s: context: want true or false, found %s, so it has no effect", s.subject, a.value.describe())
+			l.ds.Warnf(source.CodeBadValue, a.value.text.Pos, "%s: context: want true or false, found %s, so it has no effect", s.subject, a.value.describe())
 			return nil
 		}
-		return core.Tree(s.flag(key), a.value.text.Pos)
+		return source.Tree(s.flag(key), a.value.text.Pos)
 	case slices.Contains(k.numbers, key):
 		if text := strings.TrimSpace(a.value.text.Value); isNumber(text) {
 			n, _ := unquotedValue(token{text: text, pos: a.value.text.Pos})
 			return n.tree()
 		}
-	case slices.Contains(k.templates, key) && v.Kind == core.StringValue && !fileWord.MatchString(strings.TrimSpace(a.value.text.Value)):
+	case slices.Contains(k.templates, key) && v.Kind == source.StringValue && !fileWord.MatchString(strings.TrimSpace(a.value.text.Value)):
 		return stringTree(l.template(s.subject, key, a.value.text))
 	}
 	return v
@@ -246,7 +247,7 @@ func (l *loader) config(n *core.Node, s *settings, k *kindEntry, owned []string)
 		case c.key == scriptKeys[0] && escapedName.MatchString(s.text(from).Value):
 			t := s.text(from)
 			t.Value = "$" + escapedName.FindStringSubmatch(t.Value)[1]
-			n.Config.Set(core.At(scriptKeys[0], t.Pos), stringTree(t))
+			n.Config.Set(source.At(scriptKeys[0], t.Pos), stringTree(t))
 		default:
 			l.configValue(n, s, c, from)
 		}
@@ -261,7 +262,7 @@ func (l *loader) question(n *core.Node, s *settings, from string) {
 		t = label
 	}
 	if t = l.template(s.subject, cmp.Or(from, "label"), t); t.Value != "" && (from != "" || t.Value != label.Value) {
-		n.Config.Set(core.At(questionKey, t.Pos), stringTree(t))
+		n.Config.Set(source.At(questionKey, t.Pos), stringTree(t))
 	}
 }
 
@@ -269,40 +270,40 @@ func (l *loader) question(n *core.Node, s *settings, from string) {
 // program to run.
 func (l *loader) scriptName(n *core.Node, s *settings, name, from string) {
 	t := s.text(from)
-	at := core.Inside(t, strings.IndexByte(t.Value, '$'))
+	at := source.Inside(t, strings.IndexByte(t.Value, '$'))
 	if l.refer(use{name, s.subject, from, at}) {
-		n.Config.Set(core.At(scriptFrom, at), stringTree(core.At(name, at)))
+		n.Config.Set(source.At(scriptFrom, at), stringTree(source.At(name, at)))
 		return
 	}
-	n.Config.Set(core.At(scriptKeys[0], t.Pos), stringTree(t))
+	n.Config.Set(source.At(scriptKeys[0], t.Pos), stringTree(t))
 }
 
 func (l *loader) configValue(n *core.Node, s *settings, c configKey, from string) {
 	if c.integer {
 		if v := s.anyNumber(from); v != nil {
-			n.Config.Set(core.At(c.key, v.Pos), &core.Value{Kind: core.IntValue, Pos: v.Pos, Scalar: int64(v.Value)})
+			n.Config.Set(source.At(c.key, v.Pos), &source.Value{Kind: source.IntValue, Pos: v.Pos, Scalar: int64(v.Value)})
 		}
 		return
 	}
 	if t := s.text(from); t.Value != "" {
-		n.Config.Set(core.At(c.key, t.Pos), stringTree(t))
+		n.Config.Set(source.At(c.key, t.Pos), stringTree(t))
 	}
 }
 
-func stringTree(t core.Text) *core.Value {
-	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
+func stringTree(t source.Text) *source.Value {
+	return &source.Value{Kind: source.StringValue, Pos: t.Pos, Scalar: t.Value}
 }
 
 // listTree splits a string at commas into a list. It returns nil if there are no words.
-func listTree(v *core.Value) *core.Value {
+func listTree(v *source.Value) *source.Value {
 	s, ok := v.Scalar.(string)
 	if !ok {
 		return v
 	}
-	out := &core.Value{Kind: core.ArrayValue, Pos: v.Pos}
+	out := &source.Value{Kind: source.ArrayValue, Pos: v.Pos}
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {
-			out.Items = append(out.Items, stringTree(core.At(part, v.Pos)))
+			out.Items = append(out.Items, stringTree(source.At(part, v.Pos)))
 		}
 	}
 	if out.Items == nil {
@@ -312,12 +313,12 @@ func listTree(v *core.Value) *core.Value {
 }
 
 // tree returns the value as a node of a configuration tree.
-func (v value) tree() *core.Value { return core.Tree(v.plain(), v.text.Pos) }
+func (v attrValue) tree() *source.Value { return source.Tree(v.plain(), v.text.Pos) }
 
 // arguments returns the attributes of a node whose type is a Go function, except those
 // for drawing.
-func (l *loader) arguments(n *core.Node, s *settings) *core.Value {
-	args := &core.Value{Kind: core.ObjectValue, Pos: n.Pos}
+func (l *loader) arguments(n *core.Node, s *settings) *source.Value {
+	args := &source.Value{Kind: source.ObjectValue, Pos: n.Pos}
 	for i := range s.list {
 		a := &s.list[i]
 		key := a.key.Value
@@ -340,8 +341,8 @@ var conversationKeys = []string{"fidelity", "thread_id"}
 func (l *loader) wait(n *core.Node, s *settings) {
 	d := s.duration("duration")
 	if d != nil {
-		n.Config.Set(core.At("duration", d.Pos), &core.Value{Kind: core.StringValue, Pos: d.Pos, Scalar: d.Value.String()})
+		n.Config.Set(source.At("duration", d.Pos), &source.Value{Kind: source.StringValue, Pos: d.Pos, Scalar: d.Value.String()})
 	} else if !s.invalid && !l.broken {
-		l.ds.Warnf(core.CodeMissingKey, n.Pos, "%s has no duration and will fail", s.subject).WithHint("write duration=30s")
+		l.ds.Warnf(source.CodeMissingKey, n.Pos, "%s has no duration and will fail", s.subject).WithHint("write duration=30s")
 	}
 }

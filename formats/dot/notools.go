@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // toolKeys are attributes of nodes and graphs that only make sense if a model has
@@ -30,7 +31,7 @@ func (l *loader) recordToolless(n *core.Node, s *settings) {
 	}
 	l.withoutTools = append(l.withoutTools, n.ID)
 	if a := s.wantsTools(); a != nil {
-		l.expectingTools = append(l.expectingTools, core.At(n.ID.Value, a.key.Pos))
+		l.expectingTools = append(l.expectingTools, source.At(n.ID.Value, a.key.Pos))
 	}
 }
 
@@ -42,16 +43,16 @@ func (l *loader) warnNoTools(graph *settings) {
 		ids[0].Pos = a.key.Pos
 	}
 	for _, n := range l.w.Nodes {
-		n.Toolless = slices.ContainsFunc(ids, func(id core.Text) bool { return id.Value == n.ID.Value })
+		n.Toolless = slices.ContainsFunc(ids, func(id source.Text) bool { return id.Value == n.ID.Value })
 	}
 	switch len(ids) {
 	case 0:
 		return
 	case 1:
-		l.ds.Warnf(core.CodeNoTools, ids[0].Pos, "node %s: its model has no tools, so it answers in words, changes no file and runs no program", ids[0].Value).
+		l.ds.Warnf(source.CodeNoTools, ids[0].Pos, "node %s: its model has no tools, so it answers in words, changes no file and runs no program", ids[0].Value).
 			WithHint(`tools="..." names Go functions; a script runs programs`)
 	default:
-		l.ds.Warnf(core.CodeNoTools, ids[0].Pos, "nodes %s: their models have no tools, so they answer in words, change no file and run no program", core.Named(core.Strings(ids))).
+		l.ds.Warnf(source.CodeNoTools, ids[0].Pos, "nodes %s: their models have no tools, so they answer in words, change no file and run no program", source.Named(source.Strings(ids))).
 			WithHint(`tools="..." names Go functions; a script runs programs`)
 	}
 }

@@ -3,7 +3,7 @@ package dot
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // parser parses a document by recursive descent. After an error it continues with the
@@ -12,7 +12,7 @@ type parser struct {
 	*scanner
 	tok   token
 	prev  token // the previous token, for errors about what is missing after it
-	ds    core.Diagnostics
+	ds    source.Diagnostics
 	depth int
 	// broken reports whether something could not be parsed. stopped reports whether a
 	// limit was exceeded; all further tokens are then tokenEnd.
@@ -20,7 +20,7 @@ type parser struct {
 }
 
 // parse returns the syntax tree of a document, nil if there is none.
-func parse(s *scanner) (*graph, core.Diagnostics) {
+func parse(s *scanner) (*graph, source.Diagnostics) {
 	p := &parser{scanner: s}
 	p.advance()
 	g := p.document()
@@ -57,20 +57,20 @@ func (p *parser) accept(sign tokenKind) bool {
 	return true
 }
 
-func (p *parser) errorf(pos core.Position, format string, args ...any) *core.Diagnostic {
+func (p *parser) errorf(pos source.Position, format string, args ...any) *source.Diagnostic {
 	p.broken = true
 	if p.stopped {
 		return nil
 	}
 	if len(p.ds) >= maxFindings {
-		p.stop(core.CodeLimit, pos, "document has more than %d errors of syntax, the rest is not read", maxFindings)
+		p.stop(source.CodeLimit, pos, "document has more than %d errors of syntax, the rest is not read", maxFindings)
 		return nil
 	}
-	return p.ds.Errorf(core.CodeParse, pos, format, args...)
+	return p.ds.Errorf(source.CodeParse, pos, format, args...)
 }
 
 // stop ends parsing at the current token.
-func (p *parser) stop(code core.Code, pos core.Position, format string, args ...any) {
+func (p *parser) stop(code source.Code, pos source.Position, format string, args ...any) {
 	if !p.stopped {
 		p.ds.Errorf(code, pos, format, args...)
 	}
@@ -79,7 +79,7 @@ func (p *parser) stop(code core.Code, pos core.Position, format string, args ...
 }
 
 // unexpected reports that the current token differs from the expected one.
-func (p *parser) unexpected(want string) *core.Diagnostic {
+func (p *parser) unexpected(want string) *source.Diagnostic {
 	switch {
 	case p.is(tokenBad) && p.tok.complete:
 		return p.errorf(p.tok.pos, "%s", p.tok.text).WithHint("%s", p.tok.hint)
@@ -107,7 +107,7 @@ func (p *parser) document() *graph {
 	g := &graph{pos: p.tok.pos}
 	p.advance()
 	if p.isName() && p.tok.text != "" {
-		g.name = core.At(p.tok.text, p.tok.pos)
+		g.name = source.At(p.tok.text, p.tok.pos)
 		p.advance()
 	} else {
 		p.unexpected("the name of the graph")
@@ -143,7 +143,7 @@ func (p *parser) checkEnd() {
 func (p *parser) body(of string) []statement {
 	open := p.tok.pos
 	if p.depth++; p.depth > maxDepth {
-		p.stop(core.CodeLimit, open, "groups are nested deeper than %d", maxDepth)
+		p.stop(source.CodeLimit, open, "groups are nested deeper than %d", maxDepth)
 		return nil
 	}
 	p.advance()
@@ -223,10 +223,10 @@ func (p *parser) statement() (statement, bool) {
 		if name.kind == tokenName && isKeyword(name.text) {
 			return &defaults{of: name.text, attributes: attributes, pos: name.pos}, true
 		}
-		return &chain{ids: []core.Text{core.At(name.text, name.pos)}, attributes: attributes}, p.isID(name)
+		return &chain{ids: []source.Text{source.At(name.text, name.pos)}, attributes: attributes}, p.isID(name)
 	case p.is('='):
 		v, ok := p.attributeValue(name)
-		return &attribute{key: core.At(name.text, name.pos), value: v}, ok
+		return &attribute{key: source.At(name.text, name.pos), value: v}, ok
 	}
 	return p.chain(name)
 }
@@ -258,7 +258,7 @@ func (p *parser) isID(t token) bool {
 
 // chain parses a single node or edges, after their first id.
 func (p *parser) chain(first token) (statement, bool) {
-	c := &chain{ids: []core.Text{core.At(first.text, first.pos)}}
+	c := &chain{ids: []source.Text{source.At(first.text, first.pos)}}
 	if !p.isID(first) {
 		return nil, false
 	}
@@ -293,7 +293,7 @@ func (p *parser) chain(first token) (statement, bool) {
 		if !p.isID(first) {
 			return nil, false
 		}
-		c.ids = append(c.ids, core.At(first.text, first.pos))
+		c.ids = append(c.ids, source.At(first.text, first.pos))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // promptKeys are the attributes that hold a prompt, the deprecated one last.
@@ -33,7 +34,7 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 	if word := strings.TrimSpace(t.Value); fileWord.MatchString(word) {
 		t.Value = "{{'" + word + "'}}" // kinds would treat a string such as README.md as the name of a file
 	}
-	n.Config.Set(core.At(promptKey, t.Pos), stringTree(t))
+	n.Config.Set(source.At(promptKey, t.Pos), stringTree(t))
 }
 
 // warnNoPrompts warns of nodes that ask a model and have no prompt. A graph that serves
@@ -43,10 +44,10 @@ func (l *loader) warnNoPrompts() {
 	switch len(ids) {
 	case 0:
 	case 1:
-		l.ds.Warnf(core.CodePrompt, ids[0].Pos, "node %s asks a model and has no prompt", ids[0].Value).
+		l.ds.Warnf(source.CodePrompt, ids[0].Pos, "node %s asks a model and has no prompt", ids[0].Value).
 			WithHint(`write prompt="..."; its id is all that the model is told`)
 	default:
-		l.ds.Warnf(core.CodePrompt, ids[0].Pos, "nodes %s ask a model and have no prompt", core.Named(core.Strings(ids))).
+		l.ds.Warnf(source.CodePrompt, ids[0].Pos, "nodes %s ask a model and have no prompt", source.Named(source.Strings(ids))).
 			WithHint(`write prompt="..."; their ids are all that the model is told`)
 	}
 }

@@ -3,25 +3,25 @@ package dot
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // rewriter builds a string from another one by replacing parts of it. It records the
 // position in the document of each part.
 type rewriter struct {
-	src      core.Text
-	written  []core.Segment // of src
-	next     int            // index of the first segment after done
-	done     int            // number of bytes of src that have been handled
+	src      source.Text
+	written  []source.Segment // of src
+	next     int              // index of the first segment after done
+	done     int              // number of bytes of src that have been handled
 	out      strings.Builder
-	segments []core.Segment // of out; nil if nothing has been replaced
-	bad      int            // number of invalid placeholders
-	literal  bool           // the result is not a template: braces have no special meaning
+	segments []source.Segment // of out; nil if nothing has been replaced
+	bad      int              // number of invalid placeholders
+	literal  bool             // the result is not a template: braces have no special meaning
 }
 
-func newRewriter(t core.Text) *rewriter {
-	list := core.Segments(t)
-	t.Pos = t.Pos.Written(list) // so that core.Inside does not scan the string again
+func newRewriter(t source.Text) *rewriter {
+	list := source.Segments(t)
+	t.Pos = t.Pos.Written(list) // so that source.Inside does not scan the string again
 	return &rewriter{src: t, written: list}
 }
 
@@ -32,8 +32,8 @@ func (r *rewriter) replace(from, to int, with string) {
 		from, with = from-1, literalBrace+with
 	}
 	r.copy(from)
-	pos := core.Inside(r.src, from)
-	r.segments = append(r.segments, core.Segment{Offset: int32(r.out.Len()), Line: pos.Line, Column: pos.Column})
+	pos := source.Inside(r.src, from)
+	r.segments = append(r.segments, source.Segment{Offset: int32(r.out.Len()), Line: pos.Line, Column: pos.Column})
 	r.out.WriteString(with)
 	r.done = to
 }
@@ -44,21 +44,21 @@ func (r *rewriter) copy(to int) {
 		return
 	}
 	shift := int32(r.out.Len() - r.done)
-	start := core.Inside(r.src, r.done)
-	r.segments = append(r.segments, core.Segment{Offset: int32(r.out.Len()), Line: start.Line, Column: start.Column})
+	start := source.Inside(r.src, r.done)
+	r.segments = append(r.segments, source.Segment{Offset: int32(r.out.Len()), Line: start.Line, Column: start.Column})
 	for ; r.next < len(r.written) && int(r.written[r.next].Offset) <= to; r.next++ {
 		if s := r.written[r.next]; int(s.Offset) > r.done {
-			r.segments = append(r.segments, core.Segment{Offset: s.Offset + shift, Line: s.Line, Column: s.Column})
+			r.segments = append(r.segments, source.Segment{Offset: s.Offset + shift, Line: s.Line, Column: s.Column})
 		}
 	}
 	r.out.WriteString(r.src.Value[r.done:to])
 	r.done = to
 }
 
-func (r *rewriter) text() core.Text {
+func (r *rewriter) text() source.Text {
 	if r.segments == nil {
 		return r.src
 	}
 	r.copy(len(r.src.Value))
-	return core.At(r.out.String(), core.Inside(r.src, 0).Written(r.segments))
+	return source.At(r.out.String(), source.Inside(r.src, 0).Written(r.segments))
 }

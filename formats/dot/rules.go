@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // keptText reads a string that is checked and then kept in its source form.
-func (s *settings) keptText(key string) core.Text {
+func (s *settings) keptText(key string) source.Text {
 	t := s.text(key)
 	s.keep(key)
 	return t
@@ -20,7 +21,7 @@ func (s *settings) keptText(key string) core.Text {
 // graphRules checks attributes of the graph.
 func (l *loader) graphRules(s *settings) {
 	if dir := s.keptText("rankdir"); dir.Value != "" && !slices.Contains(directions, dir.Value) {
-		l.ds.Warnf(core.CodeDirection, dir.Pos, "%s: there is no rankdir %s", s.subject, quote(dir.Value)).WithHint("%s", nearest(dir.Value, directions))
+		l.ds.Warnf(source.CodeDirection, dir.Pos, "%s: there is no rankdir %s", s.subject, quote(dir.Value)).WithHint("%s", nearest(dir.Value, directions))
 	}
 	l.fullFidelity = s.text("default_fidelity").Value == "full"
 	l.w.Walk.Fidelity = l.word(s, "default_fidelity")
@@ -36,36 +37,36 @@ var (
 
 // fidelity returns how much of the preceding conversation a node, or the target of an
 // edge, is given. It also checks the attributes of conversations.
-func (l *loader) fidelity(s *settings) core.Text {
+func (l *loader) fidelity(s *settings) source.Text {
 	fidelity, thread := s.text("fidelity"), s.keptText("thread_id")
 	if thread.Value != "" && fidelity.Value != "full" && !(fidelity.Value == "" && l.fullFidelity) {
 		l.reported["thread_id"] = true
-		l.ds.Warnf(core.CodeThreadFidelity, thread.Pos, "%s: attribute \"thread_id\" has no effect here, and elsewhere under fidelity=full only", s.subject).WithHint("%s", noSessions)
+		l.ds.Warnf(source.CodeThreadFidelity, thread.Pos, "%s: attribute \"thread_id\" has no effect here, and elsewhere under fidelity=full only", s.subject).WithHint("%s", noSessions)
 	}
 	return l.word(s, "fidelity")
 }
 
 // word returns the fidelity that an attribute names. An unknown word is kept in its
 // source form. A word that is treated as another one is reported once.
-func (l *loader) word(s *settings, key string) core.Text {
+func (l *loader) word(s *settings, key string) source.Text {
 	t := s.text(key)
 	switch means := core.FidelityOf(t.Value); {
 	case t.Value == "":
 	case means == "":
 		s.keep(key)
-		l.ds.Warnf(core.CodeFidelity, t.Pos, "%s: there is no fidelity %s", s.subject, quote(t.Value)).WithHint("%s", nearest(t.Value, core.Fidelities()))
-		return core.Text{}
+		l.ds.Warnf(source.CodeFidelity, t.Pos, "%s: there is no fidelity %s", s.subject, quote(t.Value)).WithHint("%s", nearest(t.Value, core.Fidelities()))
+		return source.Text{}
 	case means != t.Value && !l.reported[key+t.Value]:
 		l.reported["fidelity"+t.Value], l.reported["default_fidelity"+t.Value] = true, true
-		l.ds.Warnf(core.CodeFidelity, t.Pos, "%s: fidelity %s is taken for %s so far", s.subject, quote(t.Value), means)
+		l.ds.Warnf(source.CodeFidelity, t.Pos, "%s: fidelity %s is taken for %s so far", s.subject, quote(t.Value), means)
 	}
 	return t
 }
 
 // warnReserved warns of a node whose id is a keyword of DOT.
-func (l *loader) warnReserved(id core.Text) {
+func (l *loader) warnReserved(id source.Text) {
 	if slices.Contains(reserved, strings.ToLower(id.Value)) {
-		l.ds.Warnf(core.CodeReservedID, id.Pos, "node %s is called like a word of the language", id.Value).WithHint("give it another id, and a label for people")
+		l.ds.Warnf(source.CodeReservedID, id.Pos, "node %s is called like a word of the language", id.Value).WithHint("give it another id, and a label for people")
 	}
 }
 
@@ -86,20 +87,20 @@ func (l *loader) script(n *core.Node, s *settings) {
 	}
 	if v == nil {
 		if !s.invalid && !l.broken {
-			l.ds.Warnf(core.CodeScriptMissing, n.Pos, "%s has no script and will fail", s.subject).WithHint(`write script="..."`)
+			l.ds.Warnf(source.CodeScriptMissing, n.Pos, "%s has no script and will fail", s.subject).WithHint(`write script="..."`)
 		}
 		return
 	}
-	l.scriptText(s, core.At(v.Scalar.(string), v.Pos))
+	l.scriptText(s, source.At(v.Scalar.(string), v.Pos))
 }
 
 // shellName matches a script that is only a shell variable.
 var shellName = regexp.MustCompile(`^\s*\$\{(` + namePattern + `)\}\s*$`)
 
 // scriptText checks the text of a script.
-func (l *loader) scriptText(s *settings, text core.Text) {
+func (l *loader) scriptText(s *settings, text source.Text) {
 	if m := absoluteDir.FindStringSubmatchIndex(text.Value); m != nil {
-		l.ds.Warnf(core.CodeScriptDir, core.Inside(text, m[2]), "%s: the script changes into a folder with an absolute path", s.subject).
+		l.ds.Warnf(source.CodeScriptDir, source.Inside(text, m[2]), "%s: the script changes into a folder with an absolute path", s.subject).
 			WithHint("the script runs in the workflow's folder; a path below it works on other machines, too")
 	}
 	m := scriptPlaceholder.FindStringIndex(text.Value)
@@ -107,12 +108,12 @@ func (l *loader) scriptText(s *settings, text core.Text) {
 		m = goalVariable(text.Value)
 	}
 	if m != nil {
-		l.ds.Warnf(core.CodeIgnored, core.Inside(text, m[0]), "%s: nothing is put into a script, so %s stays as it is written", s.subject, text.Value[m[0]:m[1]]).
+		l.ds.Warnf(source.CodeIgnored, source.Inside(text, m[0]), "%s: nothing is put into a script, so %s stays as it is written", s.subject, text.Value[m[0]:m[1]]).
 			WithHint("the goal is in its environment, WAVEFOLD_GOAL; stdin=json hands it the context")
 	} else if m := shellName.FindStringSubmatchIndex(text.Value); m != nil {
 		name := text.Value[m[2]:m[3]]
-		l.ds.Warnf(core.CodeIgnored, core.Inside(text, m[2]-2), "%s: the script is a variable of the shell, which reads ${%s} from its environment", s.subject, name).
-			WithHint(`script="$%s" runs what the graph, an input or the context has under that name`, name).Severity = core.Hint
+		l.ds.Warnf(source.CodeIgnored, source.Inside(text, m[2]-2), "%s: the script is a variable of the shell, which reads ${%s} from its environment", s.subject, name).
+			WithHint(`script="$%s" runs what the graph, an input or the context has under that name`, name).Severity = source.Hint
 	}
 }
 
@@ -153,11 +154,11 @@ func goalVariable(script string) []int {
 // imports handles nodes that other engines replace by another graph.
 func (l *loader) imports(n *core.Node, s *settings) {
 	a := s.list[s.find("import")]
-	n.Kind, n.Lacks = core.At(importType, a.key.Pos), "a graph cannot be put in place of a node"
+	n.Kind, n.Lacks = source.At(importType, a.key.Pos), "a graph cannot be put in place of a node"
 	file, first := a.value.text.Value, ""
 	if clean := path.Clean(file); !fs.ValidPath(clean) {
 		file, first = path.Base(clean), "bring the file below this folder and "
 	}
-	l.ds.Warnf(core.CodeImport, a.value.text.Pos, "%s: a graph cannot be put in place of a node, it will fail", s.subject).
+	l.ds.Warnf(source.CodeImport, a.value.text.Pos, "%s: a graph cannot be put in place of a node, it will fail", s.subject).
 		WithHint("%srun it as a sub-workflow: shape=house, stack.child_workflow=%s", first, quotePath(file))
 }

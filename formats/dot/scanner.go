@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // tokenKind is the kind of a token. The kind of a single punctuation character is the
@@ -26,10 +26,10 @@ const (
 type token struct {
 	kind tokenKind
 	text string // of a quoted string: its value, without quotes and escapes
-	pos  core.Position
+	pos  source.Position
 	// end is the position after the token. fresh reports whether it is the first on its
 	// line.
-	end   core.Position
+	end   source.Position
 	fresh bool
 	// hint is the hint for a bad token. complete reports whether its text is a whole
 	// message.
@@ -65,7 +65,7 @@ type scanner struct {
 	file string
 	data []byte
 	// inside is the string that contains the document, nil if it is a file.
-	inside *core.Text
+	inside *source.Text
 	scanState
 }
 
@@ -81,11 +81,11 @@ func newScanner(file string, data []byte) *scanner {
 	return &scanner{file: file, data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), scanState: scanState{line: 1, fresh: true}}
 }
 
-func (s *scanner) position(at int) core.Position {
+func (s *scanner) position(at int) source.Position {
 	if s.inside != nil {
-		return core.Inside(*s.inside, at)
+		return source.Inside(*s.inside, at)
 	}
-	return core.Position{File: s.file, Line: s.line, Column: int32(at - s.lineStart + 1)}
+	return source.Position{File: s.file, Line: s.line, Column: int32(at - s.lineStart + 1)}
 }
 
 // peek returns the byte n bytes ahead, 0 beyond the end.
@@ -222,11 +222,11 @@ func (s *scanner) text(t *token) {
 	s.at++
 	t.kind, t.pos = tokenText, s.position(s.at)
 	var out strings.Builder
-	segments := []core.Segment{{Line: s.line, Column: t.pos.Column}}
+	segments := []source.Segment{{Line: s.line, Column: t.pos.Column}}
 	from := s.at
 	cut := func(behind int) { // continues the string after an escape or line break
 		s.at, from = behind, behind
-		segments = append(segments, core.Segment{Offset: int32(out.Len()), Line: s.line, Column: int32(behind - s.lineStart + 1)})
+		segments = append(segments, source.Segment{Offset: int32(out.Len()), Line: s.line, Column: int32(behind - s.lineStart + 1)})
 	}
 	for s.at < len(s.data) {
 		switch c := s.data[s.at]; {

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // settings reads the attributes of one node, edge or graph. An absent attribute has its
@@ -15,28 +16,28 @@ import (
 type settings struct {
 	*attributeSet
 	loader  *loader
-	ds      *core.Diagnostics
+	ds      *source.Diagnostics
 	subject string // used in messages
 	invalid bool   // an attribute was invalid
 }
 
-func (s *settings) wrongType(a *attribute, want string) *core.Diagnostic {
+func (s *settings) wrongType(a *attribute, want string) *source.Diagnostic {
 	s.invalid = true
-	return s.ds.Errorf(core.CodeWrongType, a.value.text.Pos, "%s: %s: want %s, found %s", s.subject, a.key.Value, want, a.value.describe())
+	return s.ds.Errorf(source.CodeWrongType, a.value.text.Pos, "%s: %s: want %s, found %s", s.subject, a.key.Value, want, a.value.describe())
 }
 
-func (s *settings) badValue(a *attribute, want string) *core.Diagnostic {
+func (s *settings) badValue(a *attribute, want string) *source.Diagnostic {
 	s.invalid = true
-	return s.ds.Errorf(core.CodeBadValue, a.value.text.Pos, "%s: %s: want %s, found %s", s.subject, a.key.Value, want, a.value.describe())
+	return s.ds.Errorf(source.CodeBadValue, a.value.text.Pos, "%s: %s: want %s, found %s", s.subject, a.key.Value, want, a.value.describe())
 }
 
 // text reads an attribute as a string, whatever its kind. A blank string counts as
 // absent.
-func (s *settings) text(key string) core.Text {
+func (s *settings) text(key string) source.Text {
 	if a := s.take(key); a != nil && strings.TrimSpace(a.value.text.Value) != "" {
 		return a.value.text
 	}
-	return core.Text{}
+	return source.Text{}
 }
 
 // first returns the first of several keys that is set and not blank, "" if there is
@@ -71,7 +72,7 @@ func (s *settings) flag(key string) bool {
 }
 
 // number reads an integer that is at least least.
-func (s *settings) number(key string, least int, want string) *core.Int {
+func (s *settings) number(key string, least int, want string) *source.Int {
 	a := s.take(key)
 	if a == nil {
 		return nil
@@ -85,15 +86,15 @@ func (s *settings) number(key string, least int, want string) *core.Int {
 		s.badValue(a, want)
 		return nil
 	}
-	return &core.Int{Value: n, Pos: a.value.text.Pos}
+	return &source.Int{Value: n, Pos: a.value.text.Pos}
 }
 
 // anyNumber reads an integer.
-func (s *settings) anyNumber(key string) *core.Int {
+func (s *settings) anyNumber(key string) *source.Int {
 	return s.number(key, math.MinInt, "")
 }
 
-func (s *settings) duration(key string) *core.Located[time.Duration] {
+func (s *settings) duration(key string) *source.Located[time.Duration] {
 	a := s.take(key)
 	if a == nil {
 		return nil
@@ -103,27 +104,27 @@ func (s *settings) duration(key string) *core.Located[time.Duration] {
 		s.wrongType(a, "a duration").WithHint("such as 250ms, 30s, 15m, 2h or 1d; a number alone is seconds")
 		return nil
 	}
-	return &core.Located[time.Duration]{Value: d, Pos: a.value.text.Pos}
+	return &source.Located[time.Duration]{Value: d, Pos: a.value.text.Pos}
 }
 
 // word reads one of the given words.
-func (s *settings) word(key string, words ...string) core.Text {
+func (s *settings) word(key string, words ...string) source.Text {
 	t := s.text(key)
 	if t.Value == "" || slices.Contains(words, t.Value) {
 		return t
 	}
-	s.badValue(s.take(key), "one of "+strings.Join(words, ", ")).WithHint("%s", core.DidYouMean(t.Value, words))
-	return core.Text{}
+	s.badValue(s.take(key), "one of "+strings.Join(words, ", ")).WithHint("%s", source.DidYouMean(t.Value, words))
+	return source.Text{}
 }
 
 // attributes returns the unused attributes in their source form, nil if there are none.
 // kind is the kind of the node. Unknown attributes, and those that belong elsewhere,
 // get a hint.
-func (s *settings) attributes(of *attributeTable, kind string) *core.Object {
-	var out *core.Object
+func (s *settings) attributes(of *attributeTable, kind string) *value.Object {
+	var out *value.Object
 	for a := range s.unused {
 		if out == nil {
-			out = core.NewObject(len(s.list))
+			out = value.NewObject(len(s.list))
 		}
 		v := a.value.plain()
 		if of == &graphTable && s.loader.named[a.key.Value] {
@@ -154,17 +155,17 @@ func (s *settings) reportUnused(a *attribute, of *attributeTable, kind string) {
 		return
 	}
 	if instead := otherEngineKeys[key]; instead != "" {
-		s.warnOnce(key, core.Hint, a, `%s: attribute %q of other engines has no effect`, instead)
+		s.warnOnce(key, source.Hint, a, `%s: attribute %q of other engines has no effect`, instead)
 		return
 	}
 	s.loader.hintChecked[at] = true
 	for _, p := range attributeTables {
 		if p.name != of.name && p.find(key, "") != nil {
-			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on %s, it belongs to %s", s.subject, key, of.name, p.name).Severity = core.Hint
+			s.ds.Warnf(source.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on %s, it belongs to %s", s.subject, key, of.name, p.name).Severity = source.Hint
 			return
 		}
 	}
-	s.warnOnce(of.name+key, core.Hint, a, "%s: attribute %q has no meaning and is kept as it is", core.DidYouMean(key, of.names())).Code = core.CodeUnknownKey
+	s.warnOnce(of.name+key, source.Hint, a, "%s: attribute %q has no meaning and is kept as it is", source.DidYouMean(key, of.names())).Code = source.CodeUnknownKey
 }
 
 // warnNoEffect reports an attribute of the table that has no effect on this node, edge or
@@ -174,27 +175,27 @@ func (s *settings) warnNoEffect(a *attribute, known *attributeKey, kind string) 
 	case kind == importType: // the node fails, which has been reported
 	case !known.of(kind):
 		if !a.fromDefaults { // defaults apply to nodes of all kinds
-			s.ds.Warnf(core.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a node of the kind %s", s.subject, a.key.Value, kind).
-				WithHint("it belongs to %s", owners(a.key.Value)).Severity = core.Hint
+			s.ds.Warnf(source.CodeIgnored, a.key.Pos, "%s: attribute %q has no effect on a node of the kind %s", s.subject, a.key.Value, kind).
+				WithHint("it belongs to %s", owners(a.key.Value)).Severity = source.Hint
 		}
 	case known.effect == noEffect:
 		if !slices.Contains(known.harmless, a.value.text.Value) {
-			s.warnOnce(a.key.Value, core.Warning, a, "%s: attribute %q has no effect here", known.hint)
+			s.warnOnce(a.key.Value, source.Warning, a, "%s: attribute %q has no effect here", known.hint)
 		}
 	case known.replacedBy != "":
 		if i := s.find(known.replacedBy); i >= 0 && s.list[i].value.text.Value != a.value.text.Value {
-			s.warnOnce(a.key.Value, core.Hint, a, "%s: attribute %q has no effect", fmt.Sprintf("%s counts, its name of today", known.replacedBy))
+			s.warnOnce(a.key.Value, source.Hint, a, "%s: attribute %q has no effect", fmt.Sprintf("%s counts, its name of today", known.replacedBy))
 		}
 	}
 }
 
 // warnOnce adds a finding about an attribute unless the document already has it.
-func (s *settings) warnOnce(what string, severity core.Severity, a *attribute, format, hint string) *core.Diagnostic {
+func (s *settings) warnOnce(what string, severity source.Severity, a *attribute, format, hint string) *source.Diagnostic {
 	if s.loader.reported[what] {
-		return &core.Diagnostic{}
+		return &source.Diagnostic{}
 	}
 	s.loader.reported[what] = true
-	d := s.ds.Warnf(core.CodeIgnored, a.key.Pos, format, s.subject, a.key.Value).WithHint("%s", hint)
+	d := s.ds.Warnf(source.CodeIgnored, a.key.Pos, format, s.subject, a.key.Value).WithHint("%s", hint)
 	d.Severity = severity
 	return d
 }

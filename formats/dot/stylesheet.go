@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // styles holds the rules of a stylesheet such as
@@ -20,7 +21,7 @@ type styles map[string]map[string]style
 
 // style is a value and its position in the order of all values.
 type style struct {
-	value core.Text
+	value source.Text
 	order int
 }
 
@@ -34,16 +35,16 @@ var properties = map[string]string{
 var templateSign = regexp.MustCompile(`\{[{%]`)
 
 // stylesheet parses a stylesheet.
-func (l *loader) stylesheet(t core.Text) {
+func (l *loader) stylesheet(t source.Text) {
 	if m := templateSign.FindStringIndex(t.Value); m != nil {
-		l.ds.Warnf(core.CodeIgnored, core.Inside(t, m[0]), "model_stylesheet: a stylesheet that is a template has no effect").
+		l.ds.Warnf(source.CodeIgnored, source.Inside(t, m[0]), "model_stylesheet: a stylesheet that is a template has no effect").
 			WithHint("write the models into it, or model=... on the nodes")
 		return
 	}
-	t.Pos = t.Pos.Written(core.Segments(t)) // so that core.Inside does not scan the string again
+	t.Pos = t.Pos.Written(source.Segments(t)) // so that source.Inside does not scan the string again
 	s := &sheet{src: t, text: t.Value, rules: styles{}, reported: map[string]bool{}, ds: &l.ds}
 	if problem := s.read(); problem != "" {
-		l.ds.Errorf(core.CodeStylesheet, core.Inside(t, s.at), "model_stylesheet: %s", problem).
+		l.ds.Errorf(source.CodeStylesheet, source.Inside(t, s.at), "model_stylesheet: %s", problem).
 			WithHint("a rule is: selector { property: value; } where the selector is *, a shape, .class or #id")
 	}
 	l.styles = s.rules
@@ -60,7 +61,7 @@ func (l *loader) style(n *core.Node, shape string, owned []string) {
 			continue
 		}
 		if v, ok := l.styles.of(n, shape, c.key); ok {
-			n.Config.Set(core.At(c.key, v.Pos), stringTree(v))
+			n.Config.Set(source.At(c.key, v.Pos), stringTree(v))
 		}
 	}
 	n.Config = ordered(n.Config)
@@ -69,7 +70,7 @@ func (l *loader) style(n *core.Node, shape string, owned []string) {
 // ordered returns a configuration with its keys in the order in which attributes are
 // read: the prompt, the keys of models, other keys. A key from a stylesheet is thus in
 // the same position as if the node had set it.
-func ordered(config *core.Value) *core.Value {
+func ordered(config *source.Value) *source.Value {
 	out := *config
 	out.Keys, out.Values = nil, nil
 	move := func(fits func(key string) bool) {
@@ -91,7 +92,7 @@ func ordered(config *core.Value) *core.Value {
 }
 
 // of returns the value of a property for a node.
-func (s styles) of(n *core.Node, shape, key string) (core.Text, bool) {
+func (s styles) of(n *core.Node, shape, key string) (source.Text, bool) {
 	if v, ok := s["#"+n.ID.Value][key]; ok {
 		return v.value, true
 	}
@@ -109,18 +110,18 @@ func (s styles) of(n *core.Node, shape, key string) (core.Text, bool) {
 			return v.value, true
 		}
 	}
-	return core.Text{}, false
+	return source.Text{}, false
 }
 
 // sheet parses a stylesheet.
 type sheet struct {
-	src      core.Text
+	src      source.Text
 	text     string
 	at       int
 	rules    styles
 	count    int
 	reported map[string]bool // properties without effect that have been reported
-	ds       *core.Diagnostics
+	ds       *source.Diagnostics
 }
 
 // read parses the stylesheet. It returns the first error, whose offset is s.at, or ""
@@ -176,13 +177,13 @@ func (s *sheet) property(selector string) string {
 func (s *sheet) set(selector, name string, from int, value string) {
 	key, ok := properties[name]
 	if !ok {
-		s.ds.Warnf(core.CodeStylesheet, core.Inside(s.src, from), "model_stylesheet: there is no property %s", quote(name)).
+		s.ds.Warnf(source.CodeStylesheet, source.Inside(s.src, from), "model_stylesheet: there is no property %s", quote(name)).
 			WithHint("%s", nearest(name, slices.Sorted(maps.Keys(properties))))
 	}
 	if key == "" {
 		if row := nodeTable.find(name, kindAgent); ok && !s.reported[name] && !slices.Contains(row.harmless, unquoted(value)) {
 			s.reported[name] = true
-			s.ds.Warnf(core.CodeIgnored, core.Inside(s.src, from), "model_stylesheet: property %q has no effect here", name).WithHint("%s", row.hint)
+			s.ds.Warnf(source.CodeIgnored, source.Inside(s.src, from), "model_stylesheet: property %q has no effect here", name).WithHint("%s", row.hint)
 		}
 		return
 	}
@@ -190,7 +191,7 @@ func (s *sheet) set(selector, name string, from int, value string) {
 		s.rules[selector] = map[string]style{}
 	}
 	s.count++
-	s.rules[selector][key] = style{core.At(unquoted(value), core.Inside(s.src, s.at)), s.count}
+	s.rules[selector][key] = style{source.At(unquoted(value), source.Inside(s.src, s.at)), s.count}
 }
 
 // unquoted removes the quotes around a value.

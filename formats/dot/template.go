@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/template"
 )
@@ -34,9 +35,9 @@ var (
 // template converts the placeholders $name, {{ goal }} and {{ inputs.x }} of a string
 // to those of a template. what names the string in messages. Other valid placeholders
 // are left as they are. Invalid ones become literal text, with a warning.
-func (l *loader) template(subject, what string, t core.Text) core.Text {
+func (l *loader) template(subject, what string, t source.Text) source.Text {
 	if at := strings.Index(t.Value, "{%"); at >= 0 {
-		l.ds.Warnf(core.CodeExprSyntax, core.Inside(t, at), "%s: %s: {%% ... %%} has no meaning here, so it stays as it is written", subject, what)
+		l.ds.Warnf(source.CodeExprSyntax, source.Inside(t, at), "%s: %s: {%% ... %%} has no meaning here, so it stays as it is written", subject, what)
 	}
 	r := newRewriter(t)
 	word, braces := finder{text: t.Value, what: "$"}, finder{text: t.Value, what: "{{"}
@@ -85,7 +86,7 @@ func (l *loader) dollar(subject, what string, r *rewriter, from, at int) int {
 		r.replace(at, end, "$")
 	case name != "":
 		end += len(name)
-		if l.refer(use{name, subject, what, core.Inside(r.src, at)}) {
+		if l.refer(use{name, subject, what, source.Inside(r.src, at)}) {
 			r.replace(at, end, placeholderOf(name))
 		}
 	}
@@ -102,12 +103,12 @@ func (l *loader) doubleBraces(subject, what string, r *rewriter, from int) int {
 		return end
 	}
 	if m := input.FindStringSubmatch(written); m != nil {
-		l.declare(m[1], core.Inside(r.src, from))
+		l.declare(m[1], source.Inside(r.src, from))
 		r.replace(from, end, "{{$input."+m[1]+m[2]+"}}")
 		return end
 	}
 	if m := namePlaceholder.FindStringSubmatch(written); m != nil && m[1] == m[2] && m[1] == m[3] && m[1] != core.ContextField {
-		l.refer(use{m[1], subject, what, core.Inside(r.src, from)})
+		l.refer(use{m[1], subject, what, source.Inside(r.src, from)})
 		return end
 	}
 	if r.bad < maxBadPlaceholders {
@@ -115,7 +116,7 @@ func (l *loader) doubleBraces(subject, what string, r *rewriter, from int) int {
 		if why == "" {
 			return end
 		}
-		l.ds.Warnf(core.CodeExprSyntax, core.Inside(r.src, from), "%s: %s: %s, so it stays as it is written", subject, what, why).WithHint("%s", hint)
+		l.ds.Warnf(source.CodeExprSyntax, source.Inside(r.src, from), "%s: %s: %s, so it stays as it is written", subject, what, why).WithHint("%s", hint)
 		if r.bad++; written == "" {
 			r.bad = maxBadPlaceholders
 		}
@@ -192,8 +193,8 @@ func placeholderProblem(written string) (why, hint string) {
 		}
 		return "nothing is called " + quote(inside), hint
 	}
-	_, ds := template.Compile(core.At(written, core.Position{}), expressions.Scope{}, "")
-	if i := slices.IndexFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Error }); i >= 0 {
+	_, ds := template.Compile(source.At(written, source.Position{}), expressions.Scope{}, "")
+	if i := slices.IndexFunc(ds, func(d source.Diagnostic) bool { return d.Severity == source.Error }); i >= 0 {
 		return ds[i].Message, ds[i].Hint
 	}
 	return "", ""

@@ -8,7 +8,7 @@ import (
 )
 
 // unquotedValue parses an unquoted value; ok is false if the value needs quotes.
-func unquotedValue(t token) (v value, ok bool) {
+func unquotedValue(t token) (v attrValue, ok bool) {
 	v.text.Value, v.text.Pos = t.text, t.pos
 	_, isDuration := unitDuration(t.text)
 	switch {
@@ -68,7 +68,7 @@ func unitDuration(s string) (time.Duration, bool) {
 
 // asDuration converts the value to a duration. It accepts the syntax of unitDuration,
 // Go's syntax (1h30m, quoted) and a number of seconds.
-func (v value) asDuration() (time.Duration, bool) {
+func (v attrValue) asDuration() (time.Duration, bool) {
 	text := strings.TrimSpace(v.text.Value)
 	if d, ok := unitDuration(text); ok {
 		return d, true
@@ -85,14 +85,14 @@ func (v value) asDuration() (time.Duration, bool) {
 }
 
 // asBool converts the value to a boolean. The value may be quoted.
-func (v value) asBool() (b, ok bool) {
+func (v attrValue) asBool() (b, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(v.text.Value))
 	return text == "true", text == "true" || text == "false"
 }
 
 // asInt converts the value to an integer. The value may be quoted. Zeros after a
 // decimal point are allowed.
-func (v value) asInt() (int, bool) {
+func (v attrValue) asInt() (int, bool) {
 	whole, behind, pointed := strings.Cut(strings.TrimSpace(v.text.Value), ".")
 	if pointed && (behind == "" || strings.Trim(behind, "0") != "") {
 		return 0, false
@@ -102,7 +102,7 @@ func (v value) asInt() (int, bool) {
 }
 
 // describe formats the value for a message.
-func (v value) describe() string {
+func (v attrValue) describe() string {
 	switch v.kind {
 	case boolValue, intValue, floatValue:
 		return v.text.Value

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Holds reports whether a workflow has the mode that DOT represents, walk.
@@ -113,15 +115,15 @@ func (l *attributeList) put(key, value string) {
 	l.parts = append(l.parts, keyText(key)+"="+value)
 }
 
-func (l *attributeList) text(key string, t core.Text) {
+func (l *attributeList) text(key string, t source.Text) {
 	if t.Value != "" {
 		l.put(key, l.w.text(l.subject, t.Value))
 	}
 }
 
 // label adds a label, with dollar signs escaped.
-func (l *attributeList) label(t core.Text) {
-	l.text("label", core.Text{Value: escapeDollars(t.Value, "")})
+func (l *attributeList) label(t source.Text) {
+	l.text("label", source.Text{Value: escapeDollars(t.Value, "")})
 }
 
 func (l *attributeList) flag(key string, b bool) {
@@ -130,13 +132,13 @@ func (l *attributeList) flag(key string, b bool) {
 	}
 }
 
-func (l *attributeList) number(key string, n *core.Int) {
+func (l *attributeList) number(key string, n *source.Int) {
 	if n != nil {
 		l.put(key, fmt.Sprint(n.Value))
 	}
 }
 
-func (l *attributeList) duration(key string, d *core.Located[time.Duration]) {
+func (l *attributeList) duration(key string, d *source.Located[time.Duration]) {
 	if d != nil {
 		l.put(key, durationText(d.Value))
 	}
@@ -146,14 +148,14 @@ func (l *attributeList) duration(key string, d *core.Located[time.Duration]) {
 func (l *attributeList) value(key string, v any) {
 	text, ok := l.w.scalar(l.subject, v)
 	if !ok {
-		l.w.fail("%s: %s: a value of type %s cannot be written in DOT", l.subject, key, core.TypeName(v))
+		l.w.fail("%s: %s: a value of type %s cannot be written in DOT", l.subject, key, value.TypeName(v))
 		return
 	}
 	l.put(key, text)
 }
 
 // object adds attributes that were kept in their source form.
-func (l *attributeList) object(o *core.Object) {
+func (l *attributeList) object(o *value.Object) {
 	for k, v := range o.All() {
 		l.value(k, v)
 	}
@@ -213,7 +215,7 @@ func (w *writer) node(n *core.Node) {
 	w.checkNode(n, l.subject)
 	w.kindAttribute(n, l)
 	l.label(n.Label)
-	l.text("class", core.Text{Value: strings.Join(core.Strings(n.Classes), ",")})
+	l.text("class", source.Text{Value: strings.Join(source.Strings(n.Classes), ",")})
 	w.work(n, l)
 	l.flag("goal_gate", n.GoalGate)
 	l.flag("allow_partial", n.AllowPartial)
@@ -263,7 +265,7 @@ func (w *writer) kindAttribute(n *core.Node, l *attributeList) {
 
 // work writes the configuration and arguments of a node.
 func (w *writer) work(n *core.Node, l *attributeList) {
-	for _, tree := range []*core.Value{n.Config, n.Args} {
+	for _, tree := range []*source.Value{n.Config, n.Args} {
 		if tree == nil {
 			continue
 		}
@@ -332,7 +334,7 @@ func (w *writer) retry(e *core.OnError, l *attributeList) {
 		return
 	}
 	rest := *e
-	rest.Policy, rest.Preset, rest.Attempts, rest.Pos = core.Text{}, core.Text{}, nil, core.Position{}
+	rest.Policy, rest.Preset, rest.Attempts, rest.Pos = source.Text{}, source.Text{}, nil, source.Position{}
 	preset := e.Preset.Value
 	switch {
 	case e.Policy.Value != "retry" || !isZeroRetry(rest) || !slices.Contains(presets, preset):

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
@@ -134,7 +136,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("neither a workflow nor a finding for %q", data)
 		}
 		lost := func(n *core.Node) bool { return n.Child != nil && n.Child.Lost != nil }
-		if w != nil && w.Lost == nil && !slices.ContainsFunc(w.Nodes, lost) && ds.Has(core.CodeParse) {
+		if w != nil && w.Lost == nil && !slices.ContainsFunc(w.Nodes, lost) && ds.Has(source.CodeParse) {
 			t.Errorf("nothing is lost for %q although %v", data, ds)
 		}
 	})
@@ -218,7 +220,7 @@ func TestWriteRefuses(t *testing.T) {
 		}
 		return w
 	}
-	text := func(s string) core.Text { return core.At(s, core.Position{}) }
+	text := func(s string) source.Text { return source.At(s, source.Position{}) }
 	tests := []struct {
 		name string
 		edit func(w *core.Workflow)
@@ -234,13 +236,13 @@ func TestWriteRefuses(t *testing.T) {
 		{"join", func(w *core.Workflow) { w.Nodes[1].Join = core.JoinOf(text(core.JoinWaitAll)) }, "node a: a join of a node that is not parallel cannot"},
 		{"retry", func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: text("skip")} }, "node a: on_error: only presets"},
 		{"attempts", func(w *core.Workflow) {
-			w.Nodes[1].OnError = &core.OnError{Policy: text("retry"), Preset: text("linear"), Attempts: &core.Int{Value: 2}}
+			w.Nodes[1].OnError = &core.OnError{Policy: text("retry"), Preset: text("linear"), Attempts: &source.Int{Value: 2}}
 		}, "node a: on_error: 2 attempts of preset linear cannot"},
 		{"kind", func(w *core.Workflow) { w.Nodes[1].Kind = text("tool") }, "node a: kind tool cannot be written in DOT: it would be read as node a of kind script"},
 		{"list", func(w *core.Workflow) {
-			w.Nodes[1].Config.Set(text("schema"), core.Tree([]any{"a"}, core.Position{}))
+			w.Nodes[1].Config.Set(text("schema"), source.Tree([]any{"a"}, source.Position{}))
 		}, "node a: schema: a value of type array cannot be written in DOT"},
-		{"twice", func(w *core.Workflow) { w.Nodes[1].Attributes = core.ObjectOf("prompt", "y") }, `node a: attribute "prompt" would appear twice`},
+		{"twice", func(w *core.Workflow) { w.Nodes[1].Attributes = value.ObjectOf("prompt", "y") }, `node a: attribute "prompt" would appear twice`},
 		{"expression", func(w *core.Workflow) { w.Edges[1].Parsed = nil }, "edge a -> exit: a condition that is an expression cannot"},
 		{"no node", func(w *core.Workflow) { w.Edges[1].To = text("gone") }, "workflow g cannot be written in DOT: it has 3 nodes and 2 edges, and would have 4 and 2"},
 		{"utf8", func(w *core.Workflow) { w.Nodes[1].Label = text("a\xff") }, `node a: string "a\xff" is not valid UTF-8`},
@@ -258,17 +260,17 @@ func TestWriteRefuses(t *testing.T) {
 }
 
 func TestWriteBuilt(t *testing.T) {
-	text := func(s string) core.Text { return core.At(s, core.Position{}) }
-	w := &core.Workflow{Name: text("built"), Mode: core.ModeWalk, Walk: &core.Walk{MaxVisits: &core.Int{Value: 7}}, HasInputs: true, Document: true,
-		Inputs: []core.InputDecl{{Name: text("goal"), Type: &core.Type{Kind: core.StringType}, Default: "ship"}},
+	text := func(s string) source.Text { return source.At(s, source.Position{}) }
+	w := &core.Workflow{Name: text("built"), Mode: core.ModeWalk, Walk: &core.Walk{MaxVisits: &source.Int{Value: 7}}, HasInputs: true, Document: true,
+		Inputs: []core.InputDecl{{Name: text("goal"), Type: &value.Type{Kind: value.StringType}, Default: "ship"}},
 		Nodes: []*core.Node{
 			{ID: text("begin"), Kind: text("start")},
-			{ID: text("make"), Kind: text("script"), GoalGate: true, Timeout: &core.Located[time.Duration]{Value: 90 * time.Second},
-				Config: core.Tree(core.ObjectOf("script", "make all", "language", "shell"), core.Position{})},
-			{ID: text("pause"), Kind: text("wait"), Config: core.Tree(core.ObjectOf("duration", "1m30s"), core.Position{})},
+			{ID: text("make"), Kind: text("script"), GoalGate: true, Timeout: &source.Located[time.Duration]{Value: 90 * time.Second},
+				Config: source.Tree(value.ObjectOf("script", "make all", "language", "shell"), source.Position{})},
+			{ID: text("pause"), Kind: text("wait"), Config: source.Tree(value.ObjectOf("duration", "1m30s"), source.Position{})},
 			{ID: text("done"), Kind: text("exit")},
 		},
-		Edges: []*core.Edge{{From: text("begin"), To: text("make")}, {From: text("make"), To: text("pause"), Label: text("[Y] yes")}, {From: text("pause"), To: text("done"), Weight: core.Int{Value: 2}}},
+		Edges: []*core.Edge{{From: text("begin"), To: text("make")}, {From: text("make"), To: text("pause"), Label: text("[Y] yes")}, {From: text("pause"), To: text("done"), Weight: source.Int{Value: 2}}},
 	}
 	out, err := Write(w)
 	const want = `digraph built {

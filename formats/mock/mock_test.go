@@ -7,17 +7,19 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 func TestFindings(t *testing.T) {
-	formatstest.Findings(t, "testdata/*.txtar", func(file string, data []byte) core.Diagnostics {
+	formatstest.Findings(t, "testdata/*.txtar", func(file string, data []byte) source.Diagnostics {
 		_, ds := Parse(file, data)
 		return ds
 	})
 }
 
-func at(line, column int32) core.Position { return core.Position{Line: line, Column: column} }
+func at(line, column int32) source.Position { return source.Position{Line: line, Column: column} }
 
 func parseFull(t testing.TB) *File {
 	t.Helper()
@@ -33,12 +35,12 @@ func parseFull(t testing.TB) *File {
 }
 
 // plain removes the positions of named values.
-func plain(m core.Members[*core.Value]) string {
-	o := core.NewObject(len(m))
+func plain(m source.Members[*source.Value]) string {
+	o := value.NewObject(len(m))
 	for _, e := range m {
 		o.Set(e.Key.Value, e.Value.Plain())
 	}
-	return core.JSON(o)
+	return value.JSON(o)
 }
 
 func TestParseValues(t *testing.T) {
@@ -69,20 +71,20 @@ func TestParseAnswers(t *testing.T) {
 	if e := fetch[1].Error; e == nil || e.Retryable {
 		t.Errorf("second answer %+v", e)
 	}
-	if got := fetch[1].Sleep; got != core.At(1500*time.Millisecond, at(7, 57)) {
+	if got := fetch[1].Sleep; got != source.At(1500*time.Millisecond, at(7, 57)) {
 		t.Errorf("sleep %+v", got)
 	}
 	if got := plain(fetch[2].Delta); got != `{"rows":[1,2],"total":9007199254740993}` {
 		t.Errorf("delta %s", got)
 	}
-	if fetch[2].Status.Value != "partial_success" || core.JSON(fetch[2].EdgeOutput.Plain()) != `{"n":2}` {
+	if fetch[2].Status.Value != "partial_success" || value.JSON(fetch[2].EdgeOutput.Plain()) != `{"n":2}` {
 		t.Errorf("third answer %+v", fetch[2])
 	}
 	score, _ := f.Nodes.Get("score")
 	if i := score[1].Item; i == nil || i.Value != 1 || score[1].Panic == nil || score[1].Panic.Value != "boom" {
 		t.Errorf("answer for item 1 %+v", score[1])
 	}
-	if score[2].Item != nil || score[2].EdgeOutput == nil || score[2].EdgeOutput.Kind != core.NullValue {
+	if score[2].Item != nil || score[2].EdgeOutput == nil || score[2].EdgeOutput.Kind != source.NullValue {
 		t.Errorf("an edge output of null is a value: %+v", score[2])
 	}
 	save, ok := f.Nodes.Get("save")
@@ -96,16 +98,16 @@ func TestParseAnswers(t *testing.T) {
 
 func TestParseExpect(t *testing.T) {
 	e := parseFull(t).Expect
-	count := func(key string, n int, pos core.Position) core.Members[core.Int] {
-		return core.Members[core.Int]{{Key: core.At(key, at(pos.Line, pos.Column-int32(len(key))-2)), Value: core.At(n, pos)}}
+	count := func(key string, n int, pos source.Position) source.Members[source.Int] {
+		return source.Members[source.Int]{{Key: source.At(key, at(pos.Line, pos.Column-int32(len(key))-2)), Value: source.At(n, pos)}}
 	}
-	if e.Run != core.At("partial_success", at(15, 8)) {
+	if e.Run != source.At("partial_success", at(15, 8)) {
 		t.Errorf("run %+v", e.Run)
 	}
 	if s, _ := e.Nodes.Get("never"); s.Value != "none" || len(e.Nodes) != 4 {
 		t.Errorf("nodes %+v", e.Nodes)
 	}
-	if !reflect.DeepEqual(core.Strings(e.Absent), []string{"saved"}) || !reflect.DeepEqual(core.Strings(e.Order), []string{"fetch", "score"}) {
+	if !reflect.DeepEqual(source.Strings(e.Absent), []string{"saved"}) || !reflect.DeepEqual(source.Strings(e.Order), []string{"fetch", "score"}) {
 		t.Errorf("absent %+v, order %+v", e.Absent, e.Order)
 	}
 	if want := count("score", 2, at(19, 17)); !reflect.DeepEqual(e.Runs, want) {

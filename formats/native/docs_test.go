@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/formats/mock"
 )
@@ -17,16 +17,16 @@ import (
 const docsFile = "../../docs/format.md"
 
 // docsKeys returns the keys of a section of the documentation.
-func docsKeys(section string) []core.Key {
+func docsKeys(section string) []source.Key {
 	switch section {
 	case "mock":
-		return core.KeysOf(mock.File{})
+		return source.KeysOf(mock.File{})
 	case "mock answer":
-		return core.KeysOf(mock.Answer{})
+		return source.KeysOf(mock.Answer{})
 	case "mock error":
-		return core.KeysOf(mock.Error{})
+		return source.KeysOf(mock.Error{})
 	case "mock expect":
-		return core.KeysOf(mock.Expect{})
+		return source.KeysOf(mock.Expect{})
 	default:
 		return Keys(section)
 	}
@@ -70,7 +70,7 @@ func TestDocsTables(t *testing.T) {
 }
 
 // valueText describes the values of a key.
-func valueText(k core.Key) string {
+func valueText(k source.Key) string {
 	s := typeText(k.Type, k)
 	if k.Required {
 		s += ", **required**"
@@ -78,8 +78,8 @@ func valueText(k core.Key) string {
 	return s
 }
 
-func typeText(t reflect.Type, k core.Key) string {
-	if of, ok := core.MembersOf(t); ok {
+func typeText(t reflect.Type, k source.Key) string {
+	if of, ok := source.MembersOf(t); ok {
 		return "mapping of " + plural(typeText(of, k))
 	}
 	switch t {
@@ -91,23 +91,23 @@ func typeText(t reflect.Type, k core.Key) string {
 		return "`all`, `all_done`, `any` or mapping"
 	case reflect.TypeFor[mappingShape]():
 		return "mapping"
-	case reflect.TypeFor[core.Text]():
+	case reflect.TypeFor[source.Text]():
 		if len(k.OneOf) > 0 {
 			return "`" + strings.Join(k.OneOf, "`, `") + "`"
 		}
 		return "string"
-	case reflect.TypeFor[core.Int]():
+	case reflect.TypeFor[source.Int]():
 		return "integer" + rangeText(k)
-	case reflect.TypeFor[core.Located[float64]]():
+	case reflect.TypeFor[source.Located[float64]]():
 		return "number" + rangeText(k)
-	case reflect.TypeFor[core.Located[time.Duration]]():
+	case reflect.TypeFor[source.Located[time.Duration]]():
 		if k.Millis {
 			return "milliseconds or duration"
 		}
 		return "duration"
-	case reflect.TypeFor[core.Located[bool]]():
+	case reflect.TypeFor[source.Located[bool]]():
 		return "`true` or `false`"
-	case reflect.TypeFor[core.Value](), reflect.TypeFor[any]():
+	case reflect.TypeFor[source.Value](), reflect.TypeFor[any]():
 		return "any value"
 	case reflect.TypeFor[mock.Answers]():
 		return "list of answers"
@@ -141,7 +141,7 @@ func plural(s string) string {
 	}
 }
 
-func rangeText(k core.Key) string {
+func rangeText(k source.Key) string {
 	switch {
 	case k.Min != "" && k.Max != "":
 		return " from " + k.Min + " to " + k.Max

@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // commonKeys are the keys that every node has.
-var commonKeys = core.KeyNames(nodeShape{})
+var commonKeys = source.KeyNames(nodeShape{})
 
 func (p *parser) node(d *nodeShape) *core.Node {
 	n := &core.Node{
@@ -35,7 +36,7 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Collect: f.Collect, Lost: f.Lost, Pos: f.Pos}
 	}
 	if n.Config == nil { // the node is not a mapping, which has been reported
-		n.Config = &core.Value{Kind: core.ObjectValue, Pos: d.Pos}
+		n.Config = &source.Value{Kind: source.ObjectValue, Pos: d.Pos}
 	}
 	p.kindKeys(n, d)
 	return n
@@ -56,7 +57,7 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 	if !ok {
 		return
 	}
-	known := &core.Value{Kind: core.ObjectValue, Pos: n.Config.Pos}
+	known := &source.Value{Kind: source.ObjectValue, Pos: n.Config.Pos}
 	var meant []string
 	for i, k := range n.Config.Keys {
 		if slices.Contains(kindKeys, k.Value) {
@@ -64,12 +65,12 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 			continue
 		}
 		all := slices.Concat(commonKeys, kindKeys)
-		p.ds.Errorf(core.CodeUnknownKey, k.Pos, "node %s: unknown key %q for kind %s", n.ID.Value, k.Value, n.Kind.Value).
-			WithHint("%s", core.KeyHint(k.Value, all))
-		meant = append(meant, core.Nearest(k.Value, all))
+		p.ds.Errorf(source.CodeUnknownKey, k.Pos, "node %s: unknown key %q for kind %s", n.ID.Value, k.Value, n.Kind.Value).
+			WithHint("%s", source.KeyHint(k.Value, all))
+		meant = append(meant, source.Nearest(k.Value, all))
 	}
 	n.Config = known
-	absent := core.Absent(d)
+	absent := source.Absent(d)
 	for _, k := range meant {
 		if slices.Contains(absent, k) || slices.Contains(kindKeys, k) && known.Get(k) == nil {
 			n.Lost = append(n.Lost, k)
@@ -77,7 +78,7 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 	}
 }
 
-func retryPolicy(name core.Text, d retryShape) *core.RetryPolicy {
+func retryPolicy(name source.Text, d retryShape) *core.RetryPolicy {
 	d.Name = name
 	return (*core.RetryPolicy)(&d)
 }

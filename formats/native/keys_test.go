@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // ineffective are the keys without effect, by section, and a document that contains all
@@ -28,7 +28,7 @@ func TestKeysWithoutEffect(t *testing.T) {
 	_, ds := Parse("a.yaml", []byte(ineffectiveKeys), Options{})
 	got := map[string]bool{}
 	for _, d := range ds {
-		if d.Severity != core.Warning || d.Code != core.CodeIgnored {
+		if d.Severity != source.Warning || d.Code != source.CodeIgnored {
 			t.Errorf("%v", d)
 		}
 		got[d.Pos.String()] = true

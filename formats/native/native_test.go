@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
@@ -36,7 +38,7 @@ type testKind struct {
 
 func (k testKind) Name() string   { return k.name }
 func (k testKind) Keys() []string { return k.keys }
-func (k testKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k testKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{}, nil
 }
 
@@ -51,7 +53,7 @@ func registry() *core.Registry {
 func options() Options { return OptionsFor(registry()) }
 
 func TestFindings(t *testing.T) {
-	formatstest.Findings(t, "testdata/findings/*.txtar", func(file string, data []byte) core.Diagnostics {
+	formatstest.Findings(t, "testdata/findings/*.txtar", func(file string, data []byte) source.Diagnostics {
 		_, ds := Parse(file, data, options())
 		return ds
 	})
@@ -95,8 +97,8 @@ func TestDocuments(t *testing.T) {
 }
 
 // withoutReferences removes the findings about $ref keys without effect.
-func withoutReferences(ds core.Diagnostics) core.Diagnostics {
-	return slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return strings.Contains(d.Message, "$ref: this key has no effect") })
+func withoutReferences(ds source.Diagnostics) source.Diagnostics {
+	return slices.DeleteFunc(slices.Clone(ds), func(d source.Diagnostic) bool { return strings.Contains(d.Message, "$ref: this key has no effect") })
 }
 
 // roundTrip checks that writing a workflow and parsing the result gives the same
@@ -160,15 +162,15 @@ func copies[T any](list []*T, edit func(*T)) []*T {
 	return out
 }
 
-func dropNumber(n **core.Int, byDefault int) {
+func dropNumber(n **source.Int, byDefault int) {
 	if *n != nil && (*n).Value == byDefault {
 		*n = nil
 	}
 }
 
-func dropWord(t *core.Text, byDefault string) {
+func dropWord(t *source.Text, byDefault string) {
 	if t.Value == byDefault {
-		*t = core.Text{}
+		*t = source.Text{}
 	}
 }
 
@@ -218,13 +220,13 @@ type dumper struct {
 
 func (d *dumper) value(v reflect.Value, path string) {
 	switch x := v.Interface().(type) {
-	case core.Position:
+	case source.Position:
 		if d.positions && x.IsValid() {
 			x.File = ""
 			fmt.Fprintf(&d.b, "%s @ %s\n", path, x)
 		}
 		return
-	case *core.Value:
+	case *source.Value:
 		if x != nil {
 			d.tree(x, path)
 		}
@@ -236,8 +238,8 @@ func (d *dumper) value(v reflect.Value, path string) {
 			d.value(v.Elem(), path)
 		}
 	case reflect.Interface:
-		if !core.IsMissing(v.Interface()) {
-			fmt.Fprintf(&d.b, "%s = %s\n", path, core.JSON(v.Interface()))
+		if !value.IsMissing(v.Interface()) {
+			fmt.Fprintf(&d.b, "%s = %s\n", path, value.JSON(v.Interface()))
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -254,8 +256,8 @@ func (d *dumper) value(v reflect.Value, path string) {
 	}
 }
 
-func (d *dumper) tree(v *core.Value, path string) {
-	fmt.Fprintf(&d.b, "%s = %s", path, core.JSON(v.Plain()))
+func (d *dumper) tree(v *source.Value, path string) {
+	fmt.Fprintf(&d.b, "%s = %s", path, value.JSON(v.Plain()))
 	if d.positions {
 		p := v.Pos
 		p.File = ""
@@ -291,7 +293,7 @@ func TestEverythingHasEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range sections {
-		for _, k := range core.KeysOf(s.shape) {
+		for _, k := range source.KeysOf(s.shape) {
 			if k.Name == "store" || k.Name == "budget" { // without effect, never written
 				continue
 			}
@@ -329,7 +331,7 @@ func TestOptionsZero(t *testing.T) {
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
-	if got := core.JSON(w.Nodes[0].Config.Plain()); got != `{"some":"key"}` {
+	if got := value.JSON(w.Nodes[0].Config.Plain()); got != `{"some":"key"}` {
 		t.Errorf("config %s", got)
 	}
 	if w.Dir != "" {
@@ -351,15 +353,15 @@ func TestWorkflowDespiteErrors(t *testing.T) {
 
 func TestFindingsAreCapped(t *testing.T) {
 	_, ds := Parse("x.yaml", []byte("name: x\ngraph: {nodes: ["+strings.Repeat("{},", 1000)+"]}"), options())
-	if len(ds) != core.MaxFindings+1 || ds[core.MaxFindings].Message != "1800 more findings are not shown" {
+	if len(ds) != source.MaxFindings+1 || ds[source.MaxFindings].Message != "1800 more findings are not shown" {
 		t.Errorf("got %d findings, the last is %v", len(ds), ds[len(ds)-1])
 	}
 }
 
 func TestTypeWordsAreThoseOfCore(t *testing.T) {
 	for _, section := range []string{"input", "field", "type"} {
-		if got := Keys(section)[0]; got.Name != "type" || !slices.Equal(got.OneOf, core.TypeNames()) {
-			t.Errorf("%s: %q, want %q", section, got.OneOf, core.TypeNames())
+		if got := Keys(section)[0]; got.Name != "type" || !slices.Equal(got.OneOf, value.TypeNames()) {
+			t.Errorf("%s: %q, want %q", section, got.OneOf, value.TypeNames())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/document"
 )
 
@@ -37,14 +38,14 @@ func OptionsFor(r *core.Registry) Options {
 // once, in the order of the document. The workflow is nil if the document cannot be
 // parsed at all. If its shape has errors, it holds what could be parsed and all
 // findings, so that compiling it reports every error in the document.
-func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
+func Parse(file string, data []byte, opts Options) (*core.Workflow, source.Diagnostics) {
 	tree, ds := document.Parse(file, data)
 	return FromTree(file, tree, ds, opts)
 }
 
 // FromTree is Parse for a document that has already been parsed into a tree, with the
 // findings of that step.
-func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Options) (*core.Workflow, core.Diagnostics) {
+func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Options) (*core.Workflow, source.Diagnostics) {
 	var doc documentShape
 	ds, ok := document.DecodeTree(tree, found, &doc)
 	if !ok {
@@ -65,14 +66,14 @@ func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Option
 // tags cannot express.
 type parser struct {
 	opts Options
-	ds   core.Diagnostics
+	ds   source.Diagnostics
 }
 
 var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
 func (p *parser) workflow(d *documentShape) *core.Workflow {
 	if v := d.Version; v.Pos.IsValid() && !versionPattern.MatchString(v.Value) {
-		p.ds.Errorf(core.CodeBadValue, v.Pos, "version: want three numbers with points, found %q", v.Value).
+		p.ds.Errorf(source.CodeBadValue, v.Pos, "version: want three numbers with points, found %q", v.Value).
 			WithHint("write 1.0.0")
 	}
 	p.warnIgnored("state.store", d.State.Store)
@@ -116,27 +117,27 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 }
 
 // lost returns the sections with parts that could not be read.
-func (d *documentShape) lost() core.Lost {
+func (d *documentShape) lost() source.Lost {
 	lost := slices.Concat(d.Lost, d.State.Lost, d.Graph.Lost)
 	if d.Lost.Has("state") {
-		lost = append(lost, core.KeyNames(d.State)...)
+		lost = append(lost, source.KeyNames(d.State)...)
 	}
 	if d.Lost.Has("graph") {
-		lost = append(lost, core.KeyNames(d.Graph)...)
+		lost = append(lost, source.KeyNames(d.Graph)...)
 	}
 	return lost
 }
 
 // warnIgnored warns about a key without effect.
-func (p *parser) warnIgnored(what string, v *core.Value) {
+func (p *parser) warnIgnored(what string, v *source.Value) {
 	if v != nil {
-		p.ds.Warnf(core.CodeIgnored, v.Pos, "%s: this key has no effect", what)
+		p.ds.Warnf(source.CodeIgnored, v.Pos, "%s: this key has no effect", what)
 	}
 }
 
 // warnReferences warns of types with a $ref, which is not resolved.
-func (p *parser) warnReferences(tree *core.Value) {
-	for _, section := range []*core.Value{tree.Get("state").Get("schema"), tree.Get("inputs")} {
+func (p *parser) warnReferences(tree *source.Value) {
+	for _, section := range []*source.Value{tree.Get("state").Get("schema"), tree.Get("inputs")} {
 		if section == nil {
 			continue
 		}
@@ -146,12 +147,12 @@ func (p *parser) warnReferences(tree *core.Value) {
 	}
 }
 
-func (p *parser) warnReference(name string, t *core.Value) {
+func (p *parser) warnReference(name string, t *source.Value) {
 	if t == nil {
 		return
 	}
 	if ref := t.Get("$ref"); ref != nil {
-		p.ds.Warnf(core.CodeIgnored, ref.Pos, "%s: $ref: this key has no effect: nothing is checked by it", name).WithHint("write type, properties or items")
+		p.ds.Warnf(source.CodeIgnored, ref.Pos, "%s: $ref: this key has no effect: nothing is checked by it", name).WithHint("write type, properties or items")
 	}
 	p.warnReference(name+".items", t.Get("items"))
 	if members := t.Get("properties"); members != nil {
@@ -164,7 +165,7 @@ func (p *parser) warnReference(name string, t *core.Value) {
 // hintElseKeys adds a hint to the error about a key else of an edge.
 func (p *parser) hintElseKeys() {
 	for i := range p.ds {
-		if d := &p.ds[i]; d.Code == core.CodeUnknownKey && strings.HasPrefix(d.Message, "edge ") && strings.HasSuffix(d.Message, `: unknown key "else"`) {
+		if d := &p.ds[i]; d.Code == source.CodeUnknownKey && strings.HasPrefix(d.Message, "edge ") && strings.HasSuffix(d.Message, `: unknown key "else"`) {
 			d.WithHint("write when: else")
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Schema returns the JSON Schema (2020-12) of workflow files, indented, for editors and
@@ -57,18 +59,18 @@ func sectionName(t reflect.Type) string {
 }
 
 func generate(r *core.Registry) []byte {
-	defs := core.NewObject(len(sections))
+	defs := value.NewObject(len(sections))
 	for _, s := range sections {
-		defs.Set(s.name, sectionSchema(s.doc, core.KeysOf(s.shape)))
+		defs.Set(s.name, sectionSchema(s.doc, source.KeysOf(s.shape)))
 	}
 	if r != nil {
 		node, _ := defs.Get("node")
-		closeNode(node.(*core.Object), r)
+		closeNode(node.(*value.Object), r)
 	} else {
 		node, _ := defs.Get("node")
-		node.(*core.Object).Delete("additionalProperties")
+		node.(*value.Object).Delete("additionalProperties")
 	}
-	doc, err := core.AppendJSON(nil, core.ObjectOf(
+	doc, err := value.AppendJSON(nil, value.ObjectOf(
 		"$schema", "https://json-schema.org/draft/2020-12/schema",
 		"title", "wavefold workflow",
 		"$ref", "#/$defs/document",
@@ -87,8 +89,8 @@ func generate(r *core.Registry) []byte {
 
 // sectionSchema returns the schema of a mapping. Unless a key is required, a null value
 // is allowed and means an empty mapping.
-func sectionSchema(doc string, keys []core.Key) *core.Object {
-	props := core.NewObject(len(keys))
+func sectionSchema(doc string, keys []source.Key) *value.Object {
+	props := value.NewObject(len(keys))
 	var required []any
 	for _, k := range keys {
 		v := valueSchema(k.Type, &k)
@@ -98,7 +100,7 @@ func sectionSchema(doc string, keys []core.Key) *core.Object {
 			required = append(required, k.Name)
 		}
 	}
-	out := core.ObjectOf("description", doc)
+	out := value.ObjectOf("description", doc)
 	if required == nil {
 		out.Set("type", []any{"object", "null"})
 	} else {
@@ -111,64 +113,64 @@ func sectionSchema(doc string, keys []core.Key) *core.Object {
 }
 
 // closeNode restricts a node to the keys of its kind.
-func closeNode(node *core.Object, r *core.Registry) {
+func closeNode(node *value.Object, r *core.Registry) {
 	var names, branches []any
 	for _, name := range r.KindNames() {
 		k, _ := r.Kind(name)
-		properties := core.NewObject(0)
+		properties := value.NewObject(0)
 		for _, key := range k.Keys() {
 			properties.Set(key, true)
 		}
-		then := core.ObjectOf("properties", properties)
+		then := value.ObjectOf("properties", properties)
 		if d, ok := k.(core.DocumentedKind); ok && d.Doc() != "" {
 			then.Set("description", d.Doc())
 		}
 		names = append(names, name)
-		branches = append(branches, core.ObjectOf(
-			"if", core.ObjectOf("properties", core.ObjectOf("kind", core.ObjectOf("const", name))),
+		branches = append(branches, value.ObjectOf(
+			"if", value.ObjectOf("properties", value.ObjectOf("kind", value.ObjectOf("const", name))),
 			"then", then,
 		))
 	}
 	props, _ := node.Get("properties")
-	kind, _ := props.(*core.Object).Get("kind")
-	kind.(*core.Object).Set("enum", names)
+	kind, _ := props.(*value.Object).Get("kind")
+	kind.(*value.Object).Set("enum", names)
 	node.Delete("additionalProperties")
 	node.Set("allOf", branches)
 	node.Set("unevaluatedProperties", false)
 }
 
 // schemaProvider is implemented by types that define their own schema.
-type schemaProvider interface{ schema() *core.Object }
+type schemaProvider interface{ schema() *value.Object }
 
-func (conditionShape) schema() *core.Object {
-	return core.ObjectOf("type", []any{"string", "boolean", "number"})
+func (conditionShape) schema() *value.Object {
+	return value.ObjectOf("type", []any{"string", "boolean", "number"})
 }
 
-func (mappingShape) schema() *core.Object { return core.ObjectOf("type", []any{"object", "null"}) }
+func (mappingShape) schema() *value.Object { return value.ObjectOf("type", []any{"object", "null"}) }
 
-func (joinShape) schema() *core.Object {
+func (joinShape) schema() *value.Object {
 	const keys = "#/$defs/join"
-	return core.ObjectOf("anyOf", []any{
-		core.ObjectOf("enum", []any{core.JoinAll, core.JoinAllDone, core.JoinAny, nil}),
-		core.ObjectOf("$ref", keys, "type", "object", "required", []any{core.JoinKOfN}),
-		core.ObjectOf("$ref", keys, "type", "object", "required", []any{core.JoinQuorum}),
+	return value.ObjectOf("anyOf", []any{
+		value.ObjectOf("enum", []any{core.JoinAll, core.JoinAllDone, core.JoinAny, nil}),
+		value.ObjectOf("$ref", keys, "type", "object", "required", []any{core.JoinKOfN}),
+		value.ObjectOf("$ref", keys, "type", "object", "required", []any{core.JoinQuorum}),
 	})
 }
 
-func (bodyShape) schema() *core.Object {
-	return core.ObjectOf("anyOf", []any{
-		core.ObjectOf("type", "string", "pattern", `\S`),
-		core.ObjectOf("type", "array", "items", core.ObjectOf("type", "string"), "minItems", int64(1)),
+func (bodyShape) schema() *value.Object {
+	return value.ObjectOf("anyOf", []any{
+		value.ObjectOf("type", "string", "pattern", `\S`),
+		value.ObjectOf("type", "array", "items", value.ObjectOf("type", "string"), "minItems", int64(1)),
 	})
 }
 
 var (
-	stringType    = reflect.TypeFor[core.Text]()
-	intType       = reflect.TypeFor[core.Int]()
-	numberType    = reflect.TypeFor[core.Located[float64]]()
-	boolType      = reflect.TypeFor[core.Located[bool]]()
-	durationType  = reflect.TypeFor[core.Located[time.Duration]]()
-	treeType      = reflect.TypeFor[core.Value]()
+	stringType    = reflect.TypeFor[source.Text]()
+	intType       = reflect.TypeFor[source.Int]()
+	numberType    = reflect.TypeFor[source.Located[float64]]()
+	boolType      = reflect.TypeFor[source.Located[bool]]()
+	durationType  = reflect.TypeFor[source.Located[time.Duration]]()
+	treeType      = reflect.TypeFor[source.Value]()
 	interfaceType = reflect.TypeFor[any]()
 )
 
@@ -178,46 +180,46 @@ const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s
 
 // valueSchema returns the schema of a value, given the Go type that it is decoded into
 // and its key. The limits of the key apply to the scalars in the value.
-func valueSchema(t reflect.Type, k *core.Key) *core.Object {
+func valueSchema(t reflect.Type, k *source.Key) *value.Object {
 	if s, ok := reflect.Zero(t).Interface().(schemaProvider); ok {
 		return s.schema()
 	}
 	inner := *k
 	inner.Required = false
-	if of, ok := core.MembersOf(t); ok {
+	if of, ok := source.MembersOf(t); ok {
 		return collection(k, "object", "additionalProperties", valueSchema(of, &inner), "minProperties")
 	}
 	switch {
 	case t == interfaceType || t == treeType:
-		return &core.Object{}
+		return &value.Object{}
 	case t == stringType:
 		return stringSchema(k)
 	case t == intType:
-		return limited(core.ObjectOf("type", "integer"), k)
+		return limited(value.ObjectOf("type", "integer"), k)
 	case t == numberType:
-		return limited(core.ObjectOf("type", "number"), k)
+		return limited(value.ObjectOf("type", "number"), k)
 	case t == durationType:
 		return durationSchema(k)
 	case t == boolType, t.Kind() == reflect.Bool:
-		return core.ObjectOf("type", "boolean")
+		return value.ObjectOf("type", "boolean")
 	case t.Kind() == reflect.Pointer:
 		return valueSchema(t.Elem(), k)
 	case t.Kind() == reflect.Slice:
 		return collection(k, "array", "items", valueSchema(t.Elem(), &inner), "minItems")
 	default:
-		return core.ObjectOf("$ref", "#/$defs/"+sectionName(t))
+		return value.ObjectOf("$ref", "#/$defs/"+sectionName(t))
 	}
 }
 
-func collection(k *core.Key, kind, content string, of *core.Object, minKey string) *core.Object {
+func collection(k *source.Key, kind, content string, of *value.Object, minKey string) *value.Object {
 	if k.Required {
-		return core.ObjectOf("type", kind, content, of, minKey, int64(1))
+		return value.ObjectOf("type", kind, content, of, minKey, int64(1))
 	}
-	return core.ObjectOf("type", []any{kind, "null"}, content, of)
+	return value.ObjectOf("type", []any{kind, "null"}, content, of)
 }
 
-func stringSchema(k *core.Key) *core.Object {
-	out := core.ObjectOf("type", "string")
+func stringSchema(k *source.Key) *value.Object {
+	out := value.ObjectOf("type", "string")
 	switch {
 	case len(k.OneOf) > 0:
 		var words []any
@@ -234,10 +236,10 @@ func stringSchema(k *core.Key) *core.Object {
 }
 
 // limited adds the limits of a number.
-func limited(out *core.Object, k *core.Key) *core.Object {
+func limited(out *value.Object, k *source.Key) *value.Object {
 	for _, limit := range []struct{ key, value string }{{"minimum", k.Min}, {"maximum", k.Max}} {
 		if limit.value != "" {
-			n, err := core.ParseNumber(limit.value)
+			n, err := value.ParseNumber(limit.value)
 			if err != nil {
 				panic("native: key " + k.Name + ": " + err.Error())
 			}
@@ -247,20 +249,20 @@ func limited(out *core.Object, k *core.Key) *core.Object {
 	return out
 }
 
-func durationSchema(k *core.Key) *core.Object {
-	text := core.ObjectOf("type", "string", "pattern", durationPattern)
+func durationSchema(k *source.Key) *value.Object {
+	text := value.ObjectOf("type", "string", "pattern", durationPattern)
 	if k.Millis {
-		return core.ObjectOf("anyOf", []any{core.ObjectOf("type", "integer", "minimum", int64(0)), text})
+		return value.ObjectOf("anyOf", []any{value.ObjectOf("type", "integer", "minimum", int64(0)), text})
 	}
 	return text
 }
 
 // Keys returns the keys of a section of the format ("document", "node", "edge" ...) in
 // the order in which Write prints them, or nil if the section does not exist.
-func Keys(section string) []core.Key {
+func Keys(section string) []source.Key {
 	for _, s := range sections {
 		if s.name == section {
-			return slices.Clone(core.KeysOf(s.shape))
+			return slices.Clone(source.KeysOf(s.shape))
 		}
 	}
 	return nil

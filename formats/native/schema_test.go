@@ -9,12 +9,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // shapeCodes are the findings that a schema can also detect.
-var shapeCodes = []core.Code{core.CodeUnknownKey, core.CodeMissingKey, core.CodeWrongType, core.CodeBadValue, core.CodeUnknownKind}
+var shapeCodes = []source.Code{source.CodeUnknownKey, source.CodeMissingKey, source.CodeWrongType, source.CodeBadValue, source.CodeUnknownKind}
 
 // TestSchemaAgreesWithParser checks every test document, valid or not, against the
 // schema. The schema and the parser must agree.
@@ -47,7 +49,7 @@ func TestSchemaAgreesWithParser(t *testing.T) {
 			continue
 		}
 		_, ds = Parse(file, data, options())
-		bad := slices.ContainsFunc(ds, func(d core.Diagnostic) bool { return slices.Contains(shapeCodes, d.Code) })
+		bad := slices.ContainsFunc(ds, func(d source.Diagnostic) bool { return slices.Contains(shapeCodes, d.Code) })
 		faults := c.faults(root, tree.Plain())
 		if bad != (len(faults) > 0) {
 			t.Errorf("%s: the parser says %v\nthe schema says %q", file, ds, faults)
@@ -100,7 +102,7 @@ func TestSchemaFindsEach(t *testing.T) {
 		if len(ds) > 0 {
 			t.Fatal(ds)
 		}
-		faults := c.faults(core.ObjectOf("$ref", "#/$defs/"+tt.section), tree.Plain())
+		faults := c.faults(value.ObjectOf("$ref", "#/$defs/"+tt.section), tree.Plain())
 		if (len(faults) == 0) != tt.ok {
 			t.Errorf("%s %s: faults %q", tt.section, tt.in, faults)
 		}
@@ -116,16 +118,16 @@ func TestSchemaHasTheParsersKeys(t *testing.T) {
 	}
 	for _, s := range sections {
 		def, _ := c.defs.Get(s.name)
-		props, _ := def.(*core.Object).Get("properties")
+		props, _ := def.(*value.Object).Get("properties")
 		var want []string
-		for _, k := range core.KeysOf(s.shape) {
+		for _, k := range source.KeysOf(s.shape) {
 			want = append(want, k.Name)
-			p, _ := props.(*core.Object).Get(k.Name)
-			if d, _ := p.(*core.Object).Get("description"); d == "" || d != k.Doc || !utf8.ValidString(k.Doc) {
+			p, _ := props.(*value.Object).Get(k.Name)
+			if d, _ := p.(*value.Object).Get("description"); d == "" || d != k.Doc || !utf8.ValidString(k.Doc) {
 				t.Errorf("%s.%s has the description %q", s.name, k.Name, d)
 			}
 		}
-		if got := props.(*core.Object).Keys(); !slices.Equal(got, want) {
+		if got := props.(*value.Object).Keys(); !slices.Equal(got, want) {
 			t.Errorf("%s: schema has %q, parser %q", s.name, got, want)
 		}
 	}
@@ -134,9 +136,9 @@ func TestSchemaHasTheParsersKeys(t *testing.T) {
 // TestSchemaDescribesKinds checks that an editor can show the description of a kind.
 func TestSchemaDescribesKinds(t *testing.T) {
 	type config struct {
-		Topic core.Text `wavefold:"topic"`
+		Topic source.Text `wavefold:"topic"`
 	}
-	compile := func(*core.Node, core.Env, *config) (core.Compiled, core.Diagnostics) { return core.Compiled{}, nil }
+	compile := func(*core.Node, core.Env, *config) (core.Compiled, source.Diagnostics) { return core.Compiled{}, nil }
 	text := string(SchemaFor(core.NewRegistry(
 		core.NewKind(core.KindOf[config]{Name: "notice", Doc: "Writes a notice.", Compile: compile}),
 		core.NewKind(core.KindOf[config]{Name: "plain", Compile: compile}))))

@@ -1,8 +1,12 @@
 package native
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
+)
 
-func inputDecl(m core.Member[inputShape]) core.InputDecl {
+func inputDecl(m source.Member[inputShape]) core.InputDecl {
 	d := m.Value
 	return core.InputDecl{
 		Name:        m.Key,
@@ -16,7 +20,7 @@ func inputDecl(m core.Member[inputShape]) core.InputDecl {
 	}
 }
 
-func fieldDecl(m core.Member[fieldShape]) core.FieldDecl {
+func fieldDecl(m source.Member[fieldShape]) core.FieldDecl {
 	d := m.Value
 	return core.FieldDecl{
 		Name: m.Key,
@@ -34,32 +38,32 @@ func fieldDecl(m core.Member[fieldShape]) core.FieldDecl {
 // valueOf distinguishes an absent value from null.
 func valueOf(v *any) any {
 	if v == nil {
-		return core.Missing
+		return value.Missing
 	}
 	return *v
 }
 
 // typeOf returns the type that the keys describe, nil if none is set.
-func typeOf(d *typeShape) *core.Type {
+func typeOf(d *typeShape) *value.Type {
 	if d == nil {
 		return nil
 	}
-	t := &core.Type{
+	t := &value.Type{
 		Items: typeOf(d.Items),
 		Enum:  d.Enum,
 		Ref:   d.Ref.Value,
 		Desc:  d.Description.Value,
 	}
-	if k, ok := core.TypeKindOf(d.Type.Value); ok {
+	if k, ok := value.TypeKindOf(d.Type.Value); ok {
 		t.Kind = k
 	}
 	for _, m := range d.Properties {
-		t.Properties = append(t.Properties, core.Property{Name: m.Key.Value, Type: typeOf(&m.Value)})
+		t.Properties = append(t.Properties, value.Property{Name: m.Key.Value, Type: typeOf(&m.Value)})
 	}
 	if d.Required != nil {
-		t.Required = append([]string{}, core.Strings(d.Required)...)
+		t.Required = append([]string{}, source.Strings(d.Required)...)
 	}
-	if t.Kind == core.AnyType && t.Items == nil && t.Enum == nil && t.Properties == nil && t.Required == nil && t.Ref == "" && t.Desc == "" {
+	if t.Kind == value.AnyType && t.Items == nil && t.Enum == nil && t.Properties == nil && t.Required == nil && t.Ref == "" && t.Desc == "" {
 		return nil
 	}
 	return t

@@ -7,28 +7,28 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // validator checks values against the part of JSON Schema that Schema uses. An unknown
 // keyword fails the test.
 type validator struct {
 	t    *testing.T
-	defs *core.Object
+	defs *value.Object
 }
 
-func newValidator(t *testing.T, schema []byte) (*validator, *core.Object) {
+func newValidator(t *testing.T, schema []byte) (*validator, *value.Object) {
 	t.Helper()
-	v, err := core.ParseJSON(schema)
+	v, err := value.ParseJSON(schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := v.(*core.Object).Copy(0)
+	root := v.(*value.Object).Copy(0)
 	defs, _ := root.Get("$defs")
 	for _, k := range []string{"$schema", "title", "$defs"} {
 		root.Delete(k)
 	}
-	return &validator{t, defs.(*core.Object)}, root
+	return &validator{t, defs.(*value.Object)}, root
 }
 
 // faults returns the errors in a value.
@@ -58,7 +58,7 @@ func (r *result) also(o *result) {
 
 func (c *validator) check(schema, v any, path string) *result {
 	r := &result{path: path, seen: map[string]bool{}}
-	s, ok := schema.(*core.Object)
+	s, ok := schema.(*value.Object)
 	if !ok {
 		if schema != true {
 			r.fail("not allowed")
@@ -88,7 +88,7 @@ func (c *validator) check(schema, v any, path string) *result {
 
 // rest checks the members that no other keyword has evaluated.
 func (c *validator) rest(r *result, schema, v any) {
-	o, _ := v.(*core.Object)
+	o, _ := v.(*value.Object)
 	for name, e := range o.All() {
 		if !r.seen[name] {
 			r.faults = append(r.faults, c.check(schema, e, r.path+"."+name).faults...)
@@ -146,20 +146,20 @@ func checkType(_ *validator, r *result, want, v any) {
 		list = []any{want}
 	}
 	for _, w := range list {
-		kind, _ := core.TypeKindOf(w.(string))
-		if v == nil && kind == core.NullType { // core allows null for every type
+		kind, _ := value.TypeKindOf(w.(string))
+		if v == nil && kind == value.NullType { // core allows null for every type
 			return
 		}
-		if v != nil && kind != core.NullType && (&core.Type{Kind: kind}).Check(v) == nil {
+		if v != nil && kind != value.NullType && (&value.Type{Kind: kind}).Check(v) == nil {
 			return
 		}
 	}
-	r.fail("want type %s", core.JSON(want))
+	r.fail("want type %s", value.JSON(want))
 }
 
 func checkEnum(_ *validator, r *result, want, v any) {
-	if !slices.ContainsFunc(want.([]any), func(e any) bool { return core.Equal(e, v) }) {
-		r.fail("not one of %s", core.JSON(want))
+	if !slices.ContainsFunc(want.([]any), func(e any) bool { return value.Equal(e, v) }) {
+		r.fail("not one of %s", value.JSON(want))
 	}
 }
 
@@ -188,7 +188,7 @@ func checkMinItems(_ *validator, r *result, want, v any) {
 }
 
 func checkRequired(_ *validator, r *result, want, v any) {
-	o, ok := v.(*core.Object)
+	o, ok := v.(*value.Object)
 	for _, k := range want.([]any) {
 		if _, has := o.Get(k.(string)); ok && !has {
 			r.fail("%s is missing", k)
@@ -204,8 +204,8 @@ func checkItems(c *validator, r *result, want, v any) {
 }
 
 func checkProperties(c *validator, r *result, want, v any) {
-	o, _ := v.(*core.Object)
-	for name, schema := range want.(*core.Object).All() {
+	o, _ := v.(*value.Object)
+	for name, schema := range want.(*value.Object).All() {
 		if e, ok := o.Get(name); ok {
 			r.seen[name] = true
 			r.faults = append(r.faults, c.check(schema, e, r.path+"."+name).faults...)

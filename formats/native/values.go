@@ -5,22 +5,24 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // conditionShape holds the source of an expression. Booleans and numbers are
 // expressions, too, and need no quotes: `when: true`.
-type conditionShape struct{ text *core.Text }
+type conditionShape struct{ text *source.Text }
 
 // DecodeValue decodes a scalar.
-func (c *conditionShape) DecodeValue(v *core.Value) core.Diagnostics {
-	text := core.At("", v.Pos)
+func (c *conditionShape) DecodeValue(v *source.Value) source.Diagnostics {
+	text := source.At("", v.Pos)
 	switch v.Kind {
-	case core.StringValue:
+	case source.StringValue:
 		text.Value = v.Scalar.(string)
-	case core.BoolValue, core.IntValue, core.FloatValue:
-		text.Value = core.JSON(v.Scalar)
+	case source.BoolValue, source.IntValue, source.FloatValue:
+		text.Value = value.JSON(v.Scalar)
 	default:
-		ds := core.WrongType(v, "a condition")
+		ds := source.WrongType(v, "a condition")
 		ds[0].WithHint("leave the key out if there is none")
 		return ds
 	}
@@ -34,89 +36,89 @@ func (c *conditionShape) isElse() bool {
 }
 
 // mappingShape is a mapping whose keys the format does not define.
-type mappingShape struct{ tree *core.Value }
+type mappingShape struct{ tree *source.Value }
 
 // DecodeValue keeps the tree. A null counts as absent.
-func (m *mappingShape) DecodeValue(v *core.Value) core.Diagnostics {
+func (m *mappingShape) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
-	case core.ObjectValue:
+	case source.ObjectValue:
 		m.tree = v
 		return nil
-	case core.NullValue:
+	case source.NullValue:
 		return nil
 	default:
-		return core.WrongType(v, "a mapping")
+		return source.WrongType(v, "a mapping")
 	}
 }
 
 // bodyShape is one id or a list of ids.
 type bodyShape struct {
-	ids    []core.Text
+	ids    []source.Text
 	isList bool
 }
 
 // DecodeValue decodes a string or a list of strings.
-func (b *bodyShape) DecodeValue(v *core.Value) core.Diagnostics {
+func (b *bodyShape) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
-	case core.StringValue:
-		b.ids = []core.Text{core.At(v.Scalar.(string), v.Pos)}
+	case source.StringValue:
+		b.ids = []source.Text{source.At(v.Scalar.(string), v.Pos)}
 		return nil
-	case core.ArrayValue:
+	case source.ArrayValue:
 		b.isList = true
-		return core.Decode(v, &b.ids)
+		return source.Decode(v, &b.ids)
 	default:
-		return core.WrongType(v, "an id or a list of ids")
+		return source.WrongType(v, "an id or a list of ids")
 	}
 }
 
 // joinShape is the name of a join, or a mapping with the number of predecessors.
 type joinShape struct {
-	word core.Text
+	word source.Text
 	keys joinKeysShape
-	pos  core.Position
+	pos  source.Position
 }
 
 // joinWords are the joins without a number.
 var joinWords = []string{core.JoinAll, core.JoinAllDone, core.JoinAny}
 
 // DecodeValue decodes a string or a mapping.
-func (j *joinShape) DecodeValue(v *core.Value) core.Diagnostics {
+func (j *joinShape) DecodeValue(v *source.Value) source.Diagnostics {
 	j.pos = v.Pos
 	switch v.Kind {
-	case core.NullValue:
+	case source.NullValue:
 		return nil
-	case core.StringValue:
+	case source.StringValue:
 		return j.decodeWord(v)
-	case core.ObjectValue:
-		ds := core.Decode(v, &j.keys)
+	case source.ObjectValue:
+		ds := source.Decode(v, &j.keys)
 		for i := range ds {
-			if ds[i].Code == core.CodeUnknownKey && v.Get("race") != nil {
+			if ds[i].Code == source.CodeUnknownKey && v.Get("race") != nil {
 				ds[i].WithHint("write race: true next to join")
 			}
 		}
 		if both := j.keys.KOfN != nil && j.keys.Quorum != nil; both || len(v.Keys) == 0 {
-			ds.Errorf(core.CodeMissingKey, v.Pos, "want one of k_of_n and quorum")
+			ds.Errorf(source.CodeMissingKey, v.Pos, "want one of k_of_n and quorum")
 		}
 		return ds
 	}
-	return core.WrongType(v, "a word or a mapping such as {k_of_n: 2}")
+	return source.WrongType(v, "a word or a mapping such as {k_of_n: 2}")
 }
 
-func (j *joinShape) decodeWord(v *core.Value) core.Diagnostics {
+func (j *joinShape) decodeWord(v *source.Value) source.Diagnostics {
 	word := v.Scalar.(string)
 	if slices.Contains(joinWords, word) {
-		j.word = core.At(word, v.Pos)
+		j.word = source.At(word, v.Pos)
 		return nil
 	}
-	var ds core.Diagnostics
-	d := ds.Errorf(core.CodeBadValue, v.Pos, "%q is none of %s, {k_of_n: 2}, {quorum: 0.5}", word, strings.Join(joinWords, ", "))
+	var ds source.Diagnostics
+	d := ds.Errorf(source.CodeBadValue, v.Pos, "%q is none of %s, {k_of_n: 2}, {quorum: 0.5}", word, strings.Join(joinWords, ", "))
 	switch word {
 	case core.JoinKOfN:
 		d.WithHint("write {k_of_n: 2}")
 	case core.JoinQuorum:
 		d.WithHint("write {quorum: 0.5}")
 	default:
-		d.WithHint("%s", core.DidYouMean(word, joinWords))
+		d.WithHint("%s", source.DidYouMean(word, joinWords))
 	}
 	return ds
 }
@@ -126,9 +128,9 @@ func (j *joinShape) join(race bool) *core.Join {
 	out := &core.Join{Policy: j.word, Count: j.keys.KOfN, Fraction: j.keys.Quorum, Race: race, Pos: j.pos}
 	switch {
 	case j.keys.KOfN != nil:
-		out.Policy = core.At(core.JoinKOfN, j.pos)
+		out.Policy = source.At(core.JoinKOfN, j.pos)
 	case j.keys.Quorum != nil:
-		out.Policy = core.At(core.JoinQuorum, j.pos)
+		out.Policy = source.At(core.JoinQuorum, j.pos)
 	case j.word.Value == "" && !race:
 		return nil
 	}
@@ -142,12 +144,12 @@ type (
 )
 
 // DecodeValue decodes the mapping and warns of keys without effect under its policy.
-func (o *onErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
-	ds := hintShorthand(v, core.Decode(v, (*onErrorPlain)(o)))
+func (o *onErrorShape) DecodeValue(v *source.Value) source.Diagnostics {
+	ds := hintShorthand(v, source.Decode(v, (*onErrorPlain)(o)))
 	if o.Policy.Value == "skip" || o.Policy.Value == "fail_run" {
 		for _, k := range v.Keys {
-			if k.Value != "policy" && slices.Contains(core.KeyNames(*o), k.Value) {
-				ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key has no effect under policy %s", k.Value, o.Policy.Value)
+			if k.Value != "policy" && slices.Contains(source.KeyNames(*o), k.Value) {
+				ds.Warnf(source.CodeIgnored, k.Pos, "%s: this key has no effect under policy %s", k.Value, o.Policy.Value)
 			}
 		}
 	}
@@ -155,12 +157,12 @@ func (o *onErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
 }
 
 // DecodeValue decodes the mapping.
-func (o *unitOnErrorShape) DecodeValue(v *core.Value) core.Diagnostics {
-	return hintShorthand(v, core.Decode(v, (*unitOnErrorPlain)(o)))
+func (o *unitOnErrorShape) DecodeValue(v *source.Value) source.Diagnostics {
+	return hintShorthand(v, source.Decode(v, (*unitOnErrorPlain)(o)))
 }
 
 // hintShorthand adds a hint to the error about a string in place of the mapping.
-func hintShorthand(v *core.Value, ds core.Diagnostics) core.Diagnostics {
+func hintShorthand(v *source.Value, ds source.Diagnostics) source.Diagnostics {
 	switch policy, _ := v.Scalar.(string); policy {
 	case "retry":
 		ds[0].WithHint("write {policy: retry, attempts: 3}")
@@ -171,16 +173,16 @@ func hintShorthand(v *core.Value, ds core.Diagnostics) core.Diagnostics {
 }
 
 // DecodeSubject names the node by its id.
-func (*nodeShape) DecodeSubject(v *core.Value) string { return named("node", v, "id") }
+func (*nodeShape) DecodeSubject(v *source.Value) string { return named("node", v, "id") }
 
 // DecodeSubject names the pipeline by its id.
-func (*pipelineShape) DecodeSubject(v *core.Value) string { return named("pipeline", v, "id") }
+func (*pipelineShape) DecodeSubject(v *source.Value) string { return named("pipeline", v, "id") }
 
 // DecodeSubject names the loop by its id.
-func (*loopShape) DecodeSubject(v *core.Value) string { return named("loop", v, "id") }
+func (*loopShape) DecodeSubject(v *source.Value) string { return named("loop", v, "id") }
 
 // DecodeSubject names the edge by its ends.
-func (*edgeShape) DecodeSubject(v *core.Value) string {
+func (*edgeShape) DecodeSubject(v *source.Value) string {
 	from, to := wordMember(v, "from"), wordMember(v, "to")
 	if from == "" || to == "" {
 		return ""
@@ -188,7 +190,7 @@ func (*edgeShape) DecodeSubject(v *core.Value) string {
 	return "edge " + from + " -> " + to
 }
 
-func named(what string, v *core.Value, key string) string {
+func named(what string, v *source.Value, key string) string {
 	if id := wordMember(v, key); id != "" {
 		return what + " " + id
 	}
@@ -196,7 +198,7 @@ func named(what string, v *core.Value, key string) string {
 }
 
 // wordMember returns a member that is a short string on one line, "" otherwise.
-func wordMember(v *core.Value, key string) string {
+func wordMember(v *source.Value, key string) string {
 	s, _ := v.Get(key).Plain().(string)
 	if len(s) > 80 || strings.ContainsAny(s, " \t\r\n") {
 		return ""

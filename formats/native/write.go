@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/document"
 )
 
@@ -18,18 +19,18 @@ import (
 // without a registered name, a custom merge function, or a default without a JSON form.
 // The error names the node or field.
 func Write(w *core.Workflow) ([]byte, error) {
-	wr := &writer{sections: map[*core.Value]bool{}}
+	wr := &writer{sections: map[*source.Value]bool{}}
 	tree := wr.document(w)
 	if wr.err != nil {
 		return nil, wr.err
 	}
-	return document.Print(tree, func(v *core.Value) bool { return !wr.sections[v] })
+	return document.Print(tree, func(v *source.Value) bool { return !wr.sections[v] })
 }
 
 // writer builds the tree of a document.
 type writer struct {
 	// sections are the mappings that are never printed on one line.
-	sections map[*core.Value]bool
+	sections map[*source.Value]bool
 	err      error
 }
 
@@ -40,9 +41,9 @@ func (w *writer) fail(format string, args ...any) {
 }
 
 // object is a mapping under construction. Its methods leave out empty values.
-type object struct{ *core.Value }
+type object struct{ *source.Value }
 
-func newObject() object { return object{&core.Value{Kind: core.ObjectValue}} }
+func newObject() object { return object{&source.Value{Kind: source.ObjectValue}} }
 
 func (w *writer) section() object {
 	o := newObject()
@@ -50,22 +51,22 @@ func (w *writer) section() object {
 	return o
 }
 
-func (o object) put(key string, v *core.Value) { o.Set(core.At(key, core.Position{}), v) }
+func (o object) put(key string, v *source.Value) { o.Set(source.At(key, source.Position{}), v) }
 
-func (o object) text(key string, t core.Text) {
+func (o object) text(key string, t source.Text) {
 	if t.Value != "" {
 		o.put(key, stringValue(t.Value))
 	}
 }
 
 // word adds a string unless it equals the default.
-func (o object) word(key string, t core.Text, byDefault string) {
+func (o object) word(key string, t source.Text, byDefault string) {
 	if t.Value != byDefault {
 		o.text(key, t)
 	}
 }
 
-func (o object) number(key string, n *core.Int, byDefault int) {
+func (o object) number(key string, n *source.Int, byDefault int) {
 	if n != nil && n.Value != byDefault {
 		o.put(key, intValue(n.Value))
 	}
@@ -73,7 +74,7 @@ func (o object) number(key string, n *core.Int, byDefault int) {
 
 func (o object) flag(key string, b bool) {
 	if b {
-		o.put(key, &core.Value{Kind: core.BoolValue, Scalar: true})
+		o.put(key, &source.Value{Kind: source.BoolValue, Scalar: true})
 	}
 }
 
@@ -82,7 +83,7 @@ func (o object) stringList(key string, list []string, always bool) {
 	if len(list) == 0 && !always {
 		return
 	}
-	v := &core.Value{Kind: core.ArrayValue}
+	v := &source.Value{Kind: source.ArrayValue}
 	for _, s := range list {
 		v.Items = append(v.Items, stringValue(s))
 	}
@@ -97,15 +98,15 @@ func (o object) object(key string, v object) {
 }
 
 // list adds a list of mappings unless it is empty.
-func (o object) list(key string, items []*core.Value) {
+func (o object) list(key string, items []*source.Value) {
 	if len(items) > 0 {
-		o.put(key, &core.Value{Kind: core.ArrayValue, Items: items})
+		o.put(key, &source.Value{Kind: source.ArrayValue, Items: items})
 	}
 }
 
 // millis adds a duration in milliseconds, or as a duration string if it is not a whole
 // number of milliseconds.
-func (o object) millis(key string, d *core.Located[time.Duration], byDefault time.Duration) {
+func (o object) millis(key string, d *source.Located[time.Duration], byDefault time.Duration) {
 	switch {
 	case d == nil || d.Value == byDefault:
 	case d.Value%time.Millisecond == 0:
@@ -115,11 +116,11 @@ func (o object) millis(key string, d *core.Located[time.Duration], byDefault tim
 	}
 }
 
-func stringValue(s string) *core.Value { return &core.Value{Kind: core.StringValue, Scalar: s} }
+func stringValue(s string) *source.Value { return &source.Value{Kind: source.StringValue, Scalar: s} }
 
-func intValue(n int) *core.Value { return &core.Value{Kind: core.IntValue, Scalar: int64(n)} }
+func intValue(n int) *source.Value { return &source.Value{Kind: source.IntValue, Scalar: int64(n)} }
 
-func (w *writer) document(d *core.Workflow) *core.Value {
+func (w *writer) document(d *core.Workflow) *source.Value {
 	if d.Mode != "" && d.Mode != core.ModeDAG {
 		w.fail("workflow %s: mode %s cannot be written in this format", d.Name.Value, d.Mode)
 	}
@@ -130,7 +131,7 @@ func (w *writer) document(d *core.Workflow) *core.Value {
 	w.inputs(o, d)
 	w.state(o, d)
 	o.object("incremental", w.incremental(d.Incremental))
-	phases := make([]*core.Value, len(d.Phases))
+	phases := make([]*source.Value, len(d.Phases))
 	for i, p := range d.Phases {
 		ph := newObject()
 		ph.text("id", p.ID)
@@ -179,24 +180,24 @@ func (w *writer) incremental(d *core.Incremental) object {
 	return o
 }
 
-func (w *writer) graph(d *core.Workflow) *core.Value {
+func (w *writer) graph(d *core.Workflow) *source.Value {
 	o := w.section()
-	nodes := make([]*core.Value, len(d.Nodes))
+	nodes := make([]*source.Value, len(d.Nodes))
 	for i, n := range d.Nodes {
 		nodes[i] = w.node(n)
 	}
 	o.list("nodes", nodes)
-	edges := make([]*core.Value, len(d.Edges))
+	edges := make([]*source.Value, len(d.Edges))
 	for i, e := range d.Edges {
 		edges[i] = edgeTree(e)
 	}
 	o.list("edges", edges)
-	units := make([]*core.Value, len(d.Pipelines))
+	units := make([]*source.Value, len(d.Pipelines))
 	for i, p := range d.Pipelines {
 		units[i] = w.pipeline(p)
 	}
 	o.list("pipelines", units)
-	loops := make([]*core.Value, len(d.Loops))
+	loops := make([]*source.Value, len(d.Loops))
 	for i, l := range d.Loops {
 		loops[i] = w.loop(l)
 	}
@@ -204,7 +205,7 @@ func (w *writer) graph(d *core.Workflow) *core.Value {
 	return o.Value
 }
 
-func (w *writer) node(n *core.Node) *core.Value {
+func (w *writer) node(n *core.Node) *source.Value {
 	if impl, _ := n.Config.Get("impl").Plain().(string); n.Handler != nil && impl == "" {
 		w.fail("node %s: its Go function has no registered name, so a document cannot refer to it", n.ID.Value)
 	}
@@ -224,8 +225,8 @@ func (w *writer) node(n *core.Node) *core.Value {
 	if n.Args != nil && len(n.Args.Keys) > 0 {
 		o.put("args", n.Args)
 	}
-	o.stringList("reads", core.Strings(n.Reads), false)
-	o.stringList("writes", core.Strings(n.Writes), n.HasWrites)
+	o.stringList("reads", source.Strings(n.Reads), false)
+	o.stringList("writes", source.Strings(n.Writes), n.HasWrites)
 	if f := n.ForEach; f != nil {
 		fe := newObject()
 		fe.text("source", f.Source)
@@ -243,7 +244,7 @@ func (w *writer) node(n *core.Node) *core.Value {
 	joinTree(o, n.Join)
 	o.number("priority", &n.Priority, 0)
 	if n.Effects != nil { // false may override the kind
-		o.put("effects", &core.Value{Kind: core.BoolValue, Scalar: *n.Effects})
+		o.put("effects", &source.Value{Kind: source.BoolValue, Scalar: *n.Effects})
 	}
 	return o.Value
 }
@@ -274,7 +275,7 @@ func retryTree(o object, r *core.RetryPolicy) {
 		o.word("backoff", r.Backoff, "linear")
 	}
 	if r.Factor != nil {
-		o.put("factor", core.Tree(r.Factor.Value, core.Position{}))
+		o.put("factor", source.Tree(r.Factor.Value, source.Position{}))
 	}
 	base := 100 * time.Millisecond
 	if preset {
@@ -283,7 +284,7 @@ func retryTree(o object, r *core.RetryPolicy) {
 	o.millis("base_ms", r.Base, base)
 	o.millis("max_ms", r.Max, -1)
 	if r.Jitter != nil && (*r.Jitter || preset) {
-		o.put("jitter", &core.Value{Kind: core.BoolValue, Scalar: *r.Jitter})
+		o.put("jitter", &source.Value{Kind: source.BoolValue, Scalar: *r.Jitter})
 	}
 	if preset {
 		o.text("retry_on", r.RetryOn)
@@ -292,7 +293,7 @@ func retryTree(o object, r *core.RetryPolicy) {
 	}
 }
 
-func edgeTree(e *core.Edge) *core.Value {
+func edgeTree(e *core.Edge) *source.Value {
 	o := newObject()
 	o.text("from", e.From)
 	o.text("to", e.To)
@@ -304,16 +305,16 @@ func edgeTree(e *core.Edge) *core.Value {
 	}
 	o.word("on", e.On, "success")
 	if e.Handles != nil {
-		o.put("handles", &core.Value{Kind: core.BoolValue, Scalar: e.Handles.Value})
+		o.put("handles", &source.Value{Kind: source.BoolValue, Scalar: e.Handles.Value})
 	}
 	return o.Value
 }
 
-func (w *writer) pipeline(p *core.Pipeline) *core.Value {
+func (w *writer) pipeline(p *core.Pipeline) *source.Value {
 	o := w.section()
 	o.text("id", p.ID)
 	o.text("items", p.Items)
-	o.stringList("stages", core.Strings(p.Stages), true)
+	o.stringList("stages", source.Strings(p.Stages), true)
 	o.number("concurrency", p.Concurrency, 1)
 	o.number("batch", p.Batch, 0)
 	if p.Flush != nil {
@@ -324,13 +325,13 @@ func (w *writer) pipeline(p *core.Pipeline) *core.Value {
 	return o.Value
 }
 
-func (w *writer) loop(l *core.Loop) *core.Value {
+func (w *writer) loop(l *core.Loop) *source.Value {
 	o := w.section()
 	o.text("id", l.ID)
 	if len(l.Body) == 1 && !l.BodyIsList {
 		o.text("body", l.Body[0])
 	} else {
-		o.stringList("body", core.Strings(l.Body), true)
+		o.stringList("body", source.Strings(l.Body), true)
 	}
 	if l.Until != nil {
 		o.put("until", stringValue(l.Until.Value))
@@ -355,7 +356,7 @@ func joinTree(o object, j *core.Join) {
 		o.object("join", keys)
 	case core.JoinQuorum:
 		if j.Fraction != nil {
-			keys.put("quorum", core.Tree(j.Fraction.Value, core.Position{}))
+			keys.put("quorum", source.Tree(j.Fraction.Value, source.Position{}))
 		}
 		o.object("join", keys)
 	default:

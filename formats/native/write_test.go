@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 )
 
-func text(s string) core.Text { return core.At(s, core.Position{}) }
+func text(s string) source.Text { return source.At(s, source.Position{}) }
 
-func number(n int) *core.Int { return &core.Int{Value: n} }
+func number(n int) *source.Int { return &source.Int{Value: n} }
 
 func tool(id, impl string) *core.Node {
-	return &core.Node{ID: text(id), Kind: text("tool"), Config: core.Tree(core.ObjectOf("impl", impl), core.Position{})}
+	return &core.Node{ID: text(id), Kind: text("tool"), Config: source.Tree(value.ObjectOf("impl", impl), source.Position{})}
 }
 
 var doNothing = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
@@ -31,17 +33,17 @@ func built() *core.Workflow {
 	load := tool("load", "loader")
 	load.Handler = doNothing
 	load.HasWrites = true
-	load.Writes = []core.Text{text("rows")}
+	load.Writes = []source.Text{text("rows")}
 	score := tool("score", "scorer")
 	score.ForEach = &core.ForEach{Source: text("$.rows"), Concurrency: number(1)}
 	score.OnError = &core.OnError{
 		Policy:   text("retry"),
 		Attempts: number(3),
 		Backoff:  text("linear"),
-		Base:     &core.Located[time.Duration]{Value: 1500 * time.Microsecond},
-		Max:      &core.Located[time.Duration]{Value: 2 * time.Second},
+		Base:     &source.Located[time.Duration]{Value: 1500 * time.Microsecond},
+		Max:      &source.Located[time.Duration]{Value: 2 * time.Second},
 	}
-	score.Timeout = &core.Located[time.Duration]{Value: 90 * time.Second}
+	score.Timeout = &source.Located[time.Duration]{Value: 90 * time.Second}
 	score.Join = core.JoinOf(text("all"))
 	score.Effects = new(false)
 	type row struct {
@@ -52,16 +54,16 @@ func built() *core.Workflow {
 		HasInputs: true,
 		Runtime:   core.Runtime{Concurrency: number(1), Schedule: text("dataflow")},
 		Fields: []core.FieldDecl{
-			{Name: text("rows"), Type: &core.Type{Kind: core.ArrayType, Items: &core.Type{}}, Merge: text("last_wins"), Default: []row{{1}, {2}}, Go: core.GoTypeFor[[]row]()},
-			{Name: text("note"), Type: &core.Type{Kind: core.StringType, Desc: "from the type"}, Default: core.Missing},
-			{Name: text("anything"), Default: core.Missing},
+			{Name: text("rows"), Type: &value.Type{Kind: value.ArrayType, Items: &value.Type{}}, Merge: text("last_wins"), Default: []row{{1}, {2}}, Go: value.GoTypeFor[[]row]()},
+			{Name: text("note"), Type: &value.Type{Kind: value.StringType, Desc: "from the type"}, Default: value.Missing},
+			{Name: text("anything"), Default: value.Missing},
 		},
 		Nodes: []*core.Node{load, score, tool("save", "saver")},
 		Edges: []*core.Edge{
 			{From: text("load"), To: text("score"), On: text("success")},
-			{From: text("score"), To: text("save"), When: &core.Text{Value: "length($.rows) > 0 && $.note != ': #'"}},
+			{From: text("score"), To: text("save"), When: &source.Text{Value: "length($.rows) > 0 && $.note != ': #'"}},
 		},
-		Loops: []*core.Loop{{ID: text("again"), Body: []core.Text{text("save")}, BodyIsList: true, MaxIters: number(2), OnExhausted: text("continue")}},
+		Loops: []*core.Loop{{ID: text("again"), Body: []source.Text{text("save")}, BodyIsList: true, MaxIters: number(2), OnExhausted: text("continue")}},
 	}
 }
 
@@ -125,7 +127,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"handler", func(w *core.Workflow) { w.Nodes[1].Handler, w.Nodes[1].Config = doNothing, nil },
 			"node score: its Go function has no registered name, so a document cannot refer to it"},
 		{"handler of another kind", func(w *core.Workflow) {
-			w.Nodes[1].Handler, w.Nodes[1].Config = doNothing, core.Tree(core.ObjectOf("impl", int64(3)), core.Position{})
+			w.Nodes[1].Handler, w.Nodes[1].Config = doNothing, source.Tree(value.ObjectOf("impl", int64(3)), source.Position{})
 		}, "node score: its Go function has no registered name"},
 		{"reduce", func(w *core.Workflow) { w.Fields[1].Reduce = func(a, b any) (any, error) { return a, nil } },
 			"field note: its merge strategy is a Go function, which a document cannot hold"},
@@ -133,9 +135,9 @@ func TestWriteRefuses(t *testing.T) {
 		{"enum", func(w *core.Workflow) { w.Fields[1].Type.Enum = []any{make(chan int)} }, "field note: enum: "},
 		{"mode", func(w *core.Workflow) { w.Mode = "walk" }, "workflow built: mode walk cannot be written in this format"},
 		{"input", func(w *core.Workflow) {
-			w.Inputs = []core.InputDecl{{Name: text("in"), Type: &core.Type{Kind: core.ObjectType, Required: []string{"a"}}, Default: core.Missing}}
+			w.Inputs = []core.InputDecl{{Name: text("in"), Type: &value.Type{Kind: value.ObjectType, Required: []string{"a"}}, Default: value.Missing}}
 		}, "input in: required members and $ref of a type cannot be written"},
-		{"config", func(w *core.Workflow) { w.Nodes[0].Config.Set(text("reads"), core.Tree("x", core.Position{})) },
+		{"config", func(w *core.Workflow) { w.Nodes[0].Config.Set(text("reads"), source.Tree("x", source.Position{})) },
 			`node load: key "reads" of kind tool is one that all nodes have`},
 		{"text", func(w *core.Workflow) { w.Nodes[0].Description = text("a\xff") }, `string "a\xff" is not valid UTF-8`},
 	}
@@ -193,33 +195,33 @@ func TestWriteOrder(t *testing.T) {
 	}
 }
 
-func members(v *core.Value) []*core.Value {
+func members(v *source.Value) []*source.Value {
 	if v == nil {
 		return nil
 	}
 	return v.Values
 }
 
-func items(v *core.Value) []*core.Value {
+func items(v *source.Value) []*source.Value {
 	if v == nil {
 		return nil
 	}
 	return v.Items
 }
 
-func checkOrder(t *testing.T, v *core.Value, section string) {
+func checkOrder(t *testing.T, v *source.Value, section string) {
 	t.Helper()
 	if v == nil {
 		return
 	}
 	var order []int
 	for _, k := range v.Keys {
-		if i := slices.IndexFunc(Keys(section), func(key core.Key) bool { return key.Name == k.Value }); i >= 0 {
+		if i := slices.IndexFunc(Keys(section), func(key source.Key) bool { return key.Name == k.Value }); i >= 0 {
 			order = append(order, i)
 		}
 	}
 	if !slices.IsSorted(order) {
-		t.Errorf("%s: keys are written in the order %v", section, core.Strings(v.Keys))
+		t.Errorf("%s: keys are written in the order %v", section, source.Strings(v.Keys))
 	}
 }
 
@@ -231,7 +233,7 @@ func TestWriteIsCanonical(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree, _ := document.Parse("", data)
-	json, err := core.AppendJSON(nil, tree.Plain())
+	json, err := value.AppendJSON(nil, tree.Plain())
 	if err != nil {
 		t.Fatal(err)
 	}

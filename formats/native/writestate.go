@@ -1,6 +1,10 @@
 package native
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
+)
 
 func (w *writer) inputs(o object, d *core.Workflow) {
 	if !d.HasInputs && len(d.Inputs) == 0 {
@@ -48,21 +52,21 @@ func (w *writer) state(o object, d *core.Workflow) {
 }
 
 // orEmpty returns t, or an empty type if t is nil.
-func orEmpty(t *core.Type) *core.Type {
+func orEmpty(t *value.Type) *value.Type {
 	if t == nil {
-		return &core.Type{}
+		return &value.Type{}
 	}
 	return t
 }
 
-func kind(o object, t *core.Type) {
-	if t.Kind != core.AnyType {
+func kind(o object, t *value.Type) {
+	if t.Kind != value.AnyType {
 		o.put("type", stringValue(t.Kind.String()))
 	}
 }
 
 // typeParts adds the keys of a type other than its kind and description.
-func (w *writer) typeParts(o object, t *core.Type, subject string) {
+func (w *writer) typeParts(o object, t *value.Type, subject string) {
 	if t.Items != nil {
 		o.object("items", w.typeTree(t.Items, subject))
 	}
@@ -75,43 +79,43 @@ func (w *writer) typeParts(o object, t *core.Type, subject string) {
 	}
 	o.stringList("required", t.Required, false)
 	if len(t.Enum) > 0 {
-		enum := &core.Value{Kind: core.ArrayValue}
+		enum := &source.Value{Kind: source.ArrayValue}
 		for _, e := range t.Enum {
 			enum.Items = append(enum.Items, w.tree(e, subject+": enum"))
 		}
 		o.put("enum", enum)
 	}
-	o.text("$ref", core.At(t.Ref, core.Position{}))
+	o.text("$ref", source.At(t.Ref, source.Position{}))
 }
 
-func (w *writer) typeTree(t *core.Type, subject string) object {
+func (w *writer) typeTree(t *value.Type, subject string) object {
 	o := newObject()
 	kind(o, t)
 	w.typeParts(o, t, subject)
-	o.description(core.Text{}, t)
+	o.description(source.Text{}, t)
 	return o
 }
 
 // description adds the description of a field, or of its type if the field has none.
-func (o object) description(text core.Text, t *core.Type) {
+func (o object) description(text source.Text, t *value.Type) {
 	if text.Value == "" {
 		text.Value = t.Desc
 	}
 	o.text("description", text)
 }
 
-// value adds a value unless it is core.Missing.
+// value adds a value unless it is value.Missing.
 func (w *writer) value(o object, key string, v any, subject string) {
-	if !core.IsMissing(v) {
+	if !value.IsMissing(v) {
 		o.put(key, w.tree(v, subject+": "+key))
 	}
 }
 
-func (w *writer) tree(v any, subject string) *core.Value {
-	c, err := core.Canonical(v)
+func (w *writer) tree(v any, subject string) *source.Value {
+	c, err := value.Canonical(v)
 	if err != nil {
 		w.fail("%s: %w", subject, err)
-		return &core.Value{}
+		return &source.Value{}
 	}
-	return core.Tree(c, core.Position{})
+	return source.Tree(c, source.Position{})
 }

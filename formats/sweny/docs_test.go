@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/document"
 )
 
@@ -32,7 +32,7 @@ func TestDocsKeys(t *testing.T) {
 				got = append(got, strings.Trim(key, "`"))
 			}
 		}
-		want := core.KeyNames(shape)
+		want := source.KeyNames(shape)
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {

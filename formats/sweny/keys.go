@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // effect says how a top-level key is treated that the format does not define, or that has
@@ -33,7 +34,7 @@ const (
 // documentKeys are the top-level keys that have an effect, otherKeys the other known
 // ones. docs/formats/sweny.md contains the same list.
 var (
-	documentKeys = core.KeyNames(documentShape{})
+	documentKeys = source.KeyNames(documentShape{})
 	otherKeys    = []topKey{
 		{name: "author"}, {name: "category"}, {name: "color"}, {name: "icon"}, {name: "sample_output"}, {name: "sweny_version"},
 		{name: "tags"}, {name: "variables"}, {name: "version"}, {name: "$schema"},
@@ -56,11 +57,11 @@ var (
 func isLaterNodeKey(key string) bool { return slices.Contains(laterNodeKeys, key) }
 
 // reportOtherKeys reports the top-level keys that have no effect. They are kept.
-func (l *loader) reportOtherKeys(rest *core.Value) {
+func (l *loader) reportOtherKeys(rest *source.Value) {
 	for i, k := range rest.Keys {
 		if k.Value == "spec_version" {
-			if v := core.JSON(rest.Values[i].Plain()); strings.Trim(v, `"`) != "1" {
-				l.ds.Warnf(core.CodeIgnored, k.Pos, "spec_version: the document is of version %s of the format and is read as one of version 1", v)
+			if v := value.JSON(rest.Values[i].Plain()); strings.Trim(v, `"`) != "1" {
+				l.ds.Warnf(source.CodeIgnored, k.Pos, "spec_version: the document is of version %s of the format and is read as one of version 1", v)
 			}
 			continue
 		}
@@ -68,12 +69,12 @@ func (l *loader) reportOtherKeys(rest *core.Value) {
 		switch {
 		case at >= 0 && otherKeys[at].effect == keptOnly:
 		case at >= 0:
-			l.ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("%s", otherKeys[at].hint)
+			l.ds.Warnf(source.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("%s", otherKeys[at].hint)
 		case slices.Contains(nodeKeys, k.Value):
-			l.ds.Warnf(core.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("it is a key of nodes")
+			l.ds.Warnf(source.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("it is a key of nodes")
 		default:
-			l.ds.Warnf(core.CodeIgnored, k.Pos, "key %q has no meaning and is kept as it is", k.Value).
-				WithHint("%s", core.DidYouMean(k.Value, documentKeys)).Severity = core.Hint
+			l.ds.Warnf(source.CodeIgnored, k.Pos, "key %q has no meaning and is kept as it is", k.Value).
+				WithHint("%s", source.DidYouMean(k.Value, documentKeys)).Severity = source.Hint
 		}
 	}
 }
@@ -98,7 +99,7 @@ var (
 )
 
 // reportBlanks reports keys of a mapping that are set to an empty value.
-func (l *loader) reportBlanks(subject string, v *core.Value, keys blankKeys) {
+func (l *loader) reportBlanks(subject string, v *source.Value, keys blankKeys) {
 	if v == nil {
 		return
 	}
@@ -108,24 +109,24 @@ func (l *loader) reportBlanks(subject string, v *core.Value, keys blankKeys) {
 	for i, k := range v.Keys {
 		m := v.Values[i]
 		is := func(list []string) bool { return slices.Contains(list, k.Value) }
-		blank := func(t *core.Value) bool {
+		blank := func(t *source.Value) bool {
 			s, ok := t.Scalar.(string)
 			return ok && strings.TrimSpace(s) == ""
 		}
 		switch {
 		case m.Lost:
 		case is(keys.texts) && blank(m):
-			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: the string is empty", subject, k.Value).WithHint("leave the key out")
-		case is(keys.lists) && m.Kind == core.NullValue:
-			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: want a list, found nothing", subject, k.Value).WithHint("leave the key out")
-		case is(keys.mappings) && m.Kind == core.NullValue:
-			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: want a mapping, found nothing", subject, k.Value).WithHint("leave the key out")
-		case is(keys.nonEmpty) && m.Kind == core.ArrayValue && len(m.Items) == 0:
-			l.ds.Errorf(core.CodeSchema, m.Pos, "%s%s: the list is empty", subject, k.Value).WithHint("leave the key out")
+			l.ds.Errorf(source.CodeSchema, m.Pos, "%s%s: the string is empty", subject, k.Value).WithHint("leave the key out")
+		case is(keys.lists) && m.Kind == source.NullValue:
+			l.ds.Errorf(source.CodeSchema, m.Pos, "%s%s: want a list, found nothing", subject, k.Value).WithHint("leave the key out")
+		case is(keys.mappings) && m.Kind == source.NullValue:
+			l.ds.Errorf(source.CodeSchema, m.Pos, "%s%s: want a mapping, found nothing", subject, k.Value).WithHint("leave the key out")
+		case is(keys.nonEmpty) && m.Kind == source.ArrayValue && len(m.Items) == 0:
+			l.ds.Errorf(source.CodeSchema, m.Pos, "%s%s: the list is empty", subject, k.Value).WithHint("leave the key out")
 		case is(keys.nonBlank):
 			for _, t := range m.Items {
 				if blank(t) {
-					l.ds.Errorf(core.CodeSchema, t.Pos, "%s%s: a name is empty", subject, k.Value)
+					l.ds.Errorf(source.CodeSchema, t.Pos, "%s%s: a name is empty", subject, k.Value)
 				}
 			}
 		}
@@ -133,7 +134,7 @@ func (l *loader) reportBlanks(subject string, v *core.Value, keys blankKeys) {
 }
 
 // reportNodeBlanks reports keys of a node that are set to an empty value.
-func (l *loader) reportNodeBlanks(subject string, v *core.Value) {
+func (l *loader) reportNodeBlanks(subject string, v *source.Value) {
 	l.reportBlanks(subject, v, nodeBlanks)
 	if t := v.Get("tools"); t != nil && (hasItems(t.Get("allow")) || hasItems(t.Get("deny"))) {
 		l.reportBlanks(subject+": tools", t, toolsBlanks)
@@ -148,4 +149,4 @@ func (l *loader) reportNodeBlanks(subject string, v *core.Value) {
 }
 
 // hasItems reports whether a value is a list with at least one element.
-func hasItems(v *core.Value) bool { return v != nil && len(v.Items) > 0 }
+func hasItems(v *source.Value) bool { return v != nil && len(v.Items) > 0 }

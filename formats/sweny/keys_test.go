@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 const minimal = "id: a\nname: A\nentry: a\nnodes: {a: {name: A, instruction: Work.}}\nedges: []\n"
@@ -23,7 +23,7 @@ func TestOtherKeys(t *testing.T) {
 		if v, ok := w.Walk.Attributes.Get(k.name); !ok || v != "x" {
 			t.Errorf("%s is not kept", k.name)
 		}
-		switch warned := len(ds) == 1 && ds[0].Severity == core.Warning && ds[0].Code == core.CodeIgnored && ds[0].Pos.Line == 6; {
+		switch warned := len(ds) == 1 && ds[0].Severity == source.Warning && ds[0].Code == source.CodeIgnored && ds[0].Pos.Line == 6; {
 		case k.effect == keptOnly && len(ds) > 0, k.effect == noEffect && (!warned || ds[0].Hint == ""):
 			t.Errorf("%s: findings %v", k.name, ds)
 		}
@@ -44,7 +44,7 @@ func TestNodeKeysAtTheTop(t *testing.T) {
 			continue
 		}
 		_, ds := Parse("a.yml", []byte(minimal+key+": x\n"), Options{})
-		if len(ds) != 1 || ds[0].Severity != core.Warning || ds[0].Hint != "it is a key of nodes" {
+		if len(ds) != 1 || ds[0].Severity != source.Warning || ds[0].Hint != "it is a key of nodes" {
 			t.Errorf("%s: findings %v", key, ds)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 )
 
@@ -27,14 +29,14 @@ type Options struct {
 // the order of the document. The workflow is nil if the document cannot be parsed at
 // all. If there are other errors, it holds what could be parsed and all findings, so
 // that compiling it reports every error in the document.
-func Parse(file string, data []byte, opts Options) (*core.Workflow, core.Diagnostics) {
+func Parse(file string, data []byte, opts Options) (*core.Workflow, source.Diagnostics) {
 	tree, ds := document.Parse(file, data)
 	return FromTree(file, tree, ds, opts)
 }
 
 // FromTree is Parse for a document that has already been parsed into a tree, with the
 // findings of that step. A nil tree means that the document could not be parsed.
-func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Options) (*core.Workflow, core.Diagnostics) {
+func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Options) (*core.Workflow, source.Diagnostics) {
 	if tree == nil {
 		return nil, recoded(found).Capped()
 	}
@@ -54,12 +56,12 @@ func FromTree(file string, tree *core.Value, found core.Diagnostics, opts Option
 
 // Is reports whether a document is in this format: it has no key graph, and its nodes
 // are a mapping or it has an entry.
-func Is(tree *core.Value) bool {
-	if tree == nil || tree.Kind != core.ObjectValue || tree.Get("graph") != nil {
+func Is(tree *source.Value) bool {
+	if tree == nil || tree.Kind != source.ObjectValue || tree.Get("graph") != nil {
 		return false
 	}
 	nodes := tree.Get("nodes")
-	return nodes != nil && nodes.Kind == core.ObjectValue || tree.Get("entry") != nil || nodes == nil && tree.Get("id") != nil
+	return nodes != nil && nodes.Kind == source.ObjectValue || tree.Get("entry") != nil || nodes == nil && tree.Get("id") != nil
 }
 
 // lookPatterns match lines that occur in documents of this format.
@@ -73,12 +75,12 @@ func Looks(data []byte) bool {
 
 // codes maps the engine's codes for syntax and shape errors to those of this format.
 // Findings of compiling a document are mapped, too.
-var codes = map[core.Code]core.Code{
-	core.CodeUnknownKey: core.CodeSchema, core.CodeMissingKey: core.CodeSchema, core.CodeWrongType: core.CodeSchema, core.CodeBadValue: core.CodeSchema,
-	core.CodeSyntax: core.CodeParseDocument,
+var codes = map[source.Code]source.Code{
+	source.CodeUnknownKey: source.CodeSchema, source.CodeMissingKey: source.CodeSchema, source.CodeWrongType: source.CodeSchema, source.CodeBadValue: source.CodeSchema,
+	source.CodeSyntax: source.CodeParseDocument,
 }
 
-func recoded(ds core.Diagnostics) core.Diagnostics {
+func recoded(ds source.Diagnostics) source.Diagnostics {
 	out := slices.Clone(ds)
 	out.Recode(codes)
 	return out
@@ -88,7 +90,7 @@ func recoded(ds core.Diagnostics) core.Diagnostics {
 // tags cannot express.
 type loader struct {
 	opts    Options
-	ds      core.Diagnostics
+	ds      source.Diagnostics
 	w       *core.Workflow
 	doc     *documentShape
 	library library
@@ -99,7 +101,7 @@ type loader struct {
 	assembled int
 }
 
-func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
+func (l *loader) workflow(tree *source.Value, d *documentShape) *core.Workflow {
 	l.doc = d
 	l.w = &core.Workflow{
 		Name:        d.ID,
@@ -112,7 +114,7 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 		Codes:       codes,
 		Pos:         d.Pos,
 		Walk: &core.Walk{
-			Router:     core.At(core.RouterModel, d.Pos),
+			Router:     source.At(core.RouterModel, d.Pos),
 			Entry:      d.Entry,
 			Model:      d.Model,
 			Attributes: attributes(tree, "id", "description", "entry", "nodes", "edges", "inputs", "model"),
@@ -145,14 +147,14 @@ func (l *loader) workflow(tree *core.Value, d *documentShape) *core.Workflow {
 
 // attributes returns the members of a mapping other than those in but, nil if there are
 // none.
-func attributes(v *core.Value, but ...string) *core.Object {
-	var out *core.Object
+func attributes(v *source.Value, but ...string) *value.Object {
+	var out *value.Object
 	for i, k := range v.Keys {
 		if slices.Contains(but, k.Value) {
 			continue
 		}
 		if out == nil {
-			out = core.NewObject(len(v.Keys))
+			out = value.NewObject(len(v.Keys))
 		}
 		out.Set(k.Value, v.Values[i].Plain())
 	}
@@ -161,12 +163,12 @@ func attributes(v *core.Value, but ...string) *core.Object {
 
 // requireEdges reports a document without the key edges. The list is required even if
 // it is empty, so that a truncated document is detected.
-func (l *loader) requireEdges(tree *core.Value) {
+func (l *loader) requireEdges(tree *source.Value) {
 	switch v := tree.Get("edges"); {
 	case v == nil && !tree.Lost:
-		l.ds.Errorf(core.CodeSchema, tree.Pos, `key "edges" is missing`).WithHint("write edges: [] if there are none")
-	case v != nil && v.Kind == core.NullValue && !v.Lost:
-		l.ds.Errorf(core.CodeSchema, v.Pos, "edges: want a list, found nothing").WithHint("write edges: [] if there are none")
+		l.ds.Errorf(source.CodeSchema, tree.Pos, `key "edges" is missing`).WithHint("write edges: [] if there are none")
+	case v != nil && v.Kind == source.NullValue && !v.Lost:
+		l.ds.Errorf(source.CodeSchema, v.Pos, "edges: want a list, found nothing").WithHint("write edges: [] if there are none")
 	default:
 		return
 	}
@@ -187,13 +189,13 @@ var otherShapes = map[string]string{
 
 // reportUnknownKeys reports unknown keys of a mapping, and returns the keys that were
 // most likely intended.
-func (l *loader) reportUnknownKeys(subject string, rest *core.Value, known []string) (meant core.Lost) {
+func (l *loader) reportUnknownKeys(subject string, rest *source.Value, known []string) (meant source.Lost) {
 	if rest == nil {
 		return nil
 	}
 	for _, k := range rest.Keys {
-		f := l.ds.Errorf(core.CodeSchema, k.Pos, "%s: unknown key %q", subject, k.Value)
-		near := core.Nearest(k.Value, known)
+		f := l.ds.Errorf(source.CodeSchema, k.Pos, "%s: unknown key %q", subject, k.Value)
+		near := source.Nearest(k.Value, known)
 		switch other := otherNames[k.Value]; {
 		case slices.Contains(known, other):
 			near = other
@@ -203,7 +205,7 @@ func (l *loader) reportUnknownKeys(subject string, rest *core.Value, known []str
 		case isLaterNodeKey(k.Value):
 			f.WithHint("this key of later versions of the format is not supported")
 		default:
-			f.WithHint("%s", core.KeyHint(k.Value, known))
+			f.WithHint("%s", source.KeyHint(k.Value, known))
 		}
 		if near != "" {
 			meant = append(meant, near)
@@ -212,7 +214,7 @@ func (l *loader) reportUnknownKeys(subject string, rest *core.Value, known []str
 	return meant
 }
 
-var edgeKeys = core.KeyNames(edgeShape{})
+var edgeKeys = source.KeyNames(edgeShape{})
 
 func (l *loader) edge(i int, d *edgeShape) *core.Edge {
 	subject := "edge " + d.From.Value + " -> " + d.To.Value
@@ -226,7 +228,7 @@ func (l *loader) edge(i int, d *edgeShape) *core.Edge {
 }
 
 // when reads the condition of an edge.
-func (l *loader) when(e *core.Edge, v *core.Value, subject string) {
+func (l *loader) when(e *core.Edge, v *source.Value, subject string) {
 	if v == nil {
 		return
 	}
@@ -235,17 +237,17 @@ func (l *loader) when(e *core.Edge, v *core.Value, subject string) {
 	case v.Lost:
 		e.Lost = append(e.Lost, "when")
 	case !ok:
-		f := l.ds.Errorf(core.CodeSchema, v.Pos, "%s: when: want a string, found %s", subject, v.Describe())
+		f := l.ds.Errorf(source.CodeSchema, v.Pos, "%s: when: want a string, found %s", subject, v.Describe())
 		switch {
 		case v.Get("expr") != nil:
 			f.WithHint("conditions of later versions of the format that are computed are not supported: say it in plain language")
-		case v.Kind != core.ObjectValue && v.Kind != core.ArrayValue && v.Kind != core.NullValue:
+		case v.Kind != source.ObjectValue && v.Kind != source.ArrayValue && v.Kind != source.NullValue:
 			f.WithHint("put it in quotes to make it a string")
 		}
 		e.Lost = append(e.Lost, "when")
 	case strings.TrimSpace(text) == "":
-		l.ds.Warnf(core.CodeSchema, v.Pos, "%s: when: the string is empty, so the edge has no condition", subject)
+		l.ds.Warnf(source.CodeSchema, v.Pos, "%s: when: the string is empty, so the edge has no condition", subject)
 	default:
-		e.When = &core.Text{Value: text, Pos: v.Pos}
+		e.When = &source.Text{Value: text, Pos: v.Pos}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // kindAgent is the kind of all nodes.
@@ -27,17 +29,17 @@ type shared struct{ rules, context string }
 const maxAssembled = 64 << 20
 
 // nodeKeys are the keys of a node.
-var nodeKeys = core.KeyNames(nodeShape{})
+var nodeKeys = source.KeyNames(nodeShape{})
 
-func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
+func (l *loader) node(id source.Text, v *source.Value, common *shared) *core.Node {
 	d := nodeShape{id: id.Value}
-	l.ds = append(l.ds, core.Decode(v, &d)...)
+	l.ds = append(l.ds, source.Decode(v, &d)...)
 	subject := "node " + id.Value
-	n := &core.Node{ID: id, Kind: core.At(kindAgent, id.Pos), Label: d.Name, HasWrites: true, Pos: id.Pos,
-		Attributes: attributes(v, "name"), Config: &core.Value{Kind: core.ObjectValue, Pos: v.Pos}}
+	n := &core.Node{ID: id, Kind: source.At(kindAgent, id.Pos), Label: d.Name, HasWrites: true, Pos: id.Pos,
+		Attributes: attributes(v, "name"), Config: &source.Value{Kind: source.ObjectValue, Pos: v.Pos}}
 	n.Lost = append(d.Lost, l.reportUnknownKeys(subject, d.Rest, nodeKeys)...)
 	if id.Value == core.InputsKey {
-		l.ds.Errorf(core.CodeSchema, id.Pos, "a node cannot be called %q: the inputs of the run go by that name", id.Value).WithHint("choose another name")
+		l.ds.Errorf(source.CodeSchema, id.Pos, "a node cannot be called %q: the inputs of the run go by that name", id.Value).WithHint("choose another name")
 	}
 	l.reportNodeBlanks(subject, v)
 	c := &config{tree: v, out: n.Config}
@@ -50,7 +52,7 @@ func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
 	c.text("model", firstNonBlank(d.Model, l.doc.Model))
 	l.output(n, &d, c)
 	if d.MaxTurns != nil {
-		c.set("max_turns", &core.Value{Kind: core.IntValue, Scalar: int64(d.MaxTurns.Value), Pos: d.MaxTurns.Pos})
+		c.set("max_turns", &source.Value{Kind: source.IntValue, Scalar: int64(d.MaxTurns.Value), Pos: d.MaxTurns.Pos})
 	}
 	l.nodeSkills(&d, c)
 	if d.Tools != nil {
@@ -67,48 +69,48 @@ func (l *loader) node(id core.Text, v *core.Value, common *shared) *core.Node {
 
 // config is the configuration of a node under construction. Each key gets the position
 // of the document key it comes from.
-type config struct{ tree, out *core.Value }
+type config struct{ tree, out *source.Value }
 
-func (c *config) set(key string, v *core.Value) { c.setFrom(key, key, v) }
+func (c *config) set(key string, v *source.Value) { c.setFrom(key, key, v) }
 
-func (c *config) setFrom(key, from string, v *core.Value) {
+func (c *config) setFrom(key, from string, v *source.Value) {
 	pos := v.Pos
 	for _, k := range c.tree.Keys {
 		if k.Value == from {
 			pos = k.Pos
 		}
 	}
-	c.out.Set(core.At(key, pos), v)
+	c.out.Set(source.At(key, pos), v)
 }
 
-func (c *config) setIfPresent(key string, v *core.Value) {
+func (c *config) setIfPresent(key string, v *source.Value) {
 	if v != nil {
 		c.set(key, v)
 	}
 }
 
 func (c *config) flag(key string, b bool) {
-	c.set(key, &core.Value{Kind: core.BoolValue, Scalar: b, Pos: c.tree.Pos})
+	c.set(key, &source.Value{Kind: source.BoolValue, Scalar: b, Pos: c.tree.Pos})
 }
 
-func (c *config) text(key string, t core.Text) {
+func (c *config) text(key string, t source.Text) {
 	if t.Value != "" {
 		c.set(key, stringTree(t))
 	}
 }
 
-func stringTree(t core.Text) *core.Value {
-	return &core.Value{Kind: core.StringValue, Pos: t.Pos, Scalar: t.Value}
+func stringTree(t source.Text) *source.Value {
+	return &source.Value{Kind: source.StringValue, Pos: t.Pos, Scalar: t.Value}
 }
 
 // firstNonBlank returns the first string that is not empty.
-func firstNonBlank(list ...core.Text) core.Text {
+func firstNonBlank(list ...source.Text) source.Text {
 	for _, t := range list {
 		if t.Value != "" {
 			return t
 		}
 	}
-	return core.Text{}
+	return source.Text{}
 }
 
 // instruction reads the instruction of a node.
@@ -128,10 +130,10 @@ func (l *loader) instruction(n *core.Node, d *nodeShape, c *config) bool {
 }
 
 // sources reads a list of sources. Those that cannot be read are left out.
-func (l *loader) sources(list []sourceShape, subject, field string) []core.Text {
-	var out []core.Text
+func (l *loader) sources(list []sourceShape, subject, field string) []source.Text {
+	var out []source.Text
 	for i := range list {
-		at := "[" + core.JSON(int64(i)) + "]"
+		at := "[" + value.JSON(int64(i)) + "]"
 		if t, ok := l.text(&list[i], subject+at, field+at, "the prompts go without it"); ok {
 			out = append(out, t)
 		}
@@ -142,7 +144,7 @@ func (l *loader) sources(list []sourceShape, subject, field string) []core.Text 
 // preamble sets the rules and the context that precede the instruction. They come from
 // the run, the workflow and the node, in this order, or from the node alone.
 func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
-	list := &core.Value{Kind: core.ArrayValue, Pos: c.tree.Pos}
+	list := &source.Value{Kind: source.ArrayValue, Pos: c.tree.Pos}
 	add := func(title, key, text string, nodeSources *nodeSourcesShape) {
 		input := key
 		if nodeSources != nil {
@@ -163,11 +165,11 @@ func (l *loader) preamble(d *nodeShape, c *config, common *shared) {
 }
 
 // assemble appends strings to one that may be empty.
-func (l *loader) assemble(text string, more []core.Text) string {
+func (l *loader) assemble(text string, more []source.Text) string {
 	if len(more) == 0 {
 		return text
 	}
-	parts := core.Strings(more)
+	parts := source.Strings(more)
 	if text != "" {
 		parts = append([]string{text}, parts...)
 	}
@@ -177,7 +179,7 @@ func (l *loader) assemble(text string, more []core.Text) string {
 	}
 	if l.assembled > maxAssembled {
 		if before <= maxAssembled {
-			l.ds.Errorf(core.CodeLimit, more[0].Pos, "the rules and context of all nodes are longer than %d bytes", maxAssembled).
+			l.ds.Errorf(source.CodeLimit, more[0].Pos, "the rules and context of all nodes are longer than %d bytes", maxAssembled).
 				WithHint("put what many nodes share into the rules or the context of the workflow")
 		}
 		return text
@@ -188,14 +190,14 @@ func (l *loader) assemble(text string, more []core.Text) string {
 // preambleSection returns a section of the preamble: a title, the name of the run's
 // input whose text comes first, and the text of the document. It returns nil if the
 // section would be empty.
-func preambleSection(title, input, text string, pos core.Position) *core.Value {
+func preambleSection(title, input, text string, pos source.Position) *source.Value {
 	if input == "" && text == "" {
 		return nil
 	}
-	s := &core.Value{Kind: core.ObjectValue, Pos: pos}
+	s := &source.Value{Kind: source.ObjectValue, Pos: pos}
 	put := func(key, text string) {
 		if text != "" {
-			s.Set(core.At(key, pos), stringTree(core.At(text, pos)))
+			s.Set(source.At(key, pos), stringTree(source.At(text, pos)))
 		}
 	}
 	put("title", title)
@@ -210,16 +212,16 @@ func (l *loader) output(n *core.Node, d *nodeShape, c *config) {
 	if d.Output == nil {
 		return
 	}
-	if d.Output.Kind != core.ObjectValue {
+	if d.Output.Kind != source.ObjectValue {
 		if !d.Output.Lost {
-			l.ds.Errorf(core.CodeSchema, d.Output.Pos, "node %s: output: want a JSON Schema, found %s", d.id, d.Output.Describe())
+			l.ds.Errorf(source.CodeSchema, d.Output.Pos, "node %s: output: want a JSON Schema, found %s", d.id, d.Output.Describe())
 		}
 		n.Lost = append(n.Lost, "output")
 		return
 	}
 	c.setFrom("schema", "output", d.Output)
 	p := d.Output.Get("properties")
-	if p == nil || p.Kind != core.ObjectValue {
+	if p == nil || p.Kind != source.ObjectValue {
 		return
 	}
 	n.Shown = append(n.Shown, p.Keys...)
@@ -228,7 +230,7 @@ func (l *loader) output(n *core.Node, d *nodeShape, c *config) {
 // toolFilter reads which tools of its skills a node may use.
 func (l *loader) toolFilter(d *nodeShape, c *config) {
 	if len(d.Tools.Allow) == 0 && len(d.Tools.Deny) == 0 && !d.Lost.Has("tools") {
-		l.ds.Errorf(core.CodeSchema, d.Tools.Pos, "node %s: tools: want allow, deny or both", d.id)
+		l.ds.Errorf(source.CodeSchema, d.Tools.Pos, "node %s: tools: want allow, deny or both", d.id)
 		return
 	}
 	c.setFrom("tool_filter", "tools", c.tree.Get("tools"))
@@ -246,15 +248,15 @@ func (l *loader) requires(d *nodeShape, c *config) {
 		first, _, _ := strings.Cut(text, ".")
 		first = strings.TrimSuffix(first, "[*]")
 		if first != "" && !slices.Contains(l.contextNames, first) {
-			l.ds.Warnf(core.CodeUnknownNode, path.Pos, "node %s: requires: %s will never be there: there is no node %q", d.id, path.Value, first).
-				WithHint("%s", cmp.Or(core.DidYouMean(first, l.contextNames), "a path begins with "+core.InputsKey+" or a node"))
+			l.ds.Warnf(source.CodeUnknownNode, path.Pos, "node %s: requires: %s will never be there: there is no node %q", d.id, path.Value, first).
+				WithHint("%s", cmp.Or(source.DidYouMean(first, l.contextNames), "a path begins with "+core.InputsKey+" or a node"))
 		}
 	}
 }
 
 // requiredPaths returns the paths in a requires mapping.
-func requiredPaths(requires *core.Value) []core.Text {
-	var found []*core.Value
+func requiredPaths(requires *source.Value) []source.Text {
+	var found []*source.Value
 	if list := requires.Get("output_required"); list != nil {
 		found = append(found, list.Items...)
 	}
@@ -263,10 +265,10 @@ func requiredPaths(requires *core.Value) []core.Text {
 			found = append(found, m.Get("path"))
 		}
 	}
-	var paths []core.Text
+	var paths []source.Text
 	for _, v := range found {
-		if v != nil && v.Kind == core.StringValue {
-			paths = append(paths, core.At(v.Scalar.(string), v.Pos))
+		if v != nil && v.Kind == source.StringValue {
+			paths = append(paths, source.At(v.Scalar.(string), v.Pos))
 		}
 	}
 	return paths
@@ -277,10 +279,10 @@ func (l *loader) eval(d *nodeShape, c *config) {
 	if p := d.EvalPolicy; p.Value != "" && p.Value != "all_pass" {
 		switch p.Value {
 		case "any_pass", "weighted":
-			l.ds.Errorf(core.CodeEvalPolicy, p.Pos, "node %s: eval_policy: %s is reserved and not supported", d.id, p.Value).WithHint("all checks must pass: leave the key out")
+			l.ds.Errorf(source.CodeEvalPolicy, p.Pos, "node %s: eval_policy: %s is reserved and not supported", d.id, p.Value).WithHint("all checks must pass: leave the key out")
 		default:
-			l.ds.Errorf(core.CodeSchema, p.Pos, "node %s: eval_policy: there is no policy %q", d.id, p.Value).
-				WithHint("%s", cmp.Or(core.DidYouMean(p.Value, []string{"all_pass"}), "write all_pass, or leave the key out"))
+			l.ds.Errorf(source.CodeSchema, p.Pos, "node %s: eval_policy: there is no policy %q", d.id, p.Value).
+				WithHint("%s", cmp.Or(source.DidYouMean(p.Value, []string{"all_pass"}), "write all_pass, or leave the key out"))
 		}
 	}
 	c.setIfPresent("eval", d.Eval)
@@ -297,9 +299,9 @@ func (l *loader) retry(d *nodeShape, c *config) *core.OnError {
 	if r.Instruction != nil {
 		c.setFrom("retry_instruction", "retry", r.Instruction)
 	}
-	attempts := core.At(r.Max.Value+1, r.Max.Pos)
-	return &core.OnError{Policy: core.At("retry", r.Pos), Attempts: &attempts, Base: &core.Located[time.Duration]{Pos: r.Pos},
-		RetryOn: core.At("transient", r.Pos), Pos: r.Pos}
+	attempts := source.At(r.Max.Value+1, r.Max.Pos)
+	return &core.OnError{Policy: source.At("retry", r.Pos), Attempts: &attempts, Base: &source.Located[time.Duration]{Pos: r.Pos},
+		RetryOn: source.At("transient", r.Pos), Pos: r.Pos}
 }
 
 // defaultJudgeBudget limits the number of judge calls that a document may cause without
@@ -328,7 +330,7 @@ func (l *loader) warnJudgeCalls() {
 		calls += each
 	}
 	if calls > budget {
-		l.ds.Warnf(core.CodeLimit, pos, "one visit of each node may call judges %d times, and judge_budget is %d", calls, budget).
+		l.ds.Warnf(source.CodeLimit, pos, "one visit of each node may call judges %d times, and judge_budget is %d", calls, budget).
 			WithHint("raise judge_budget, or use checks of the kinds value and function")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // maxParallel limits the number of nodes of such a document, because each node lists
@@ -22,11 +23,11 @@ const maxParallel = 500
 func (l *loader) parallel() {
 	w := l.w
 	if n := len(w.Nodes); n > maxParallel {
-		l.ds.Errorf(core.CodeLimit, l.doc.Pos, "parallel: the document has %d nodes, at most %d are run so", n, maxParallel)
+		l.ds.Errorf(source.CodeLimit, l.doc.Pos, "parallel: the document has %d nodes, at most %d are run so", n, maxParallel)
 		return
 	}
 	w.Mode = core.ModeDAG
-	concurrency := core.At(max(1, len(w.Nodes)), l.doc.Pos)
+	concurrency := source.At(max(1, len(w.Nodes)), l.doc.Pos)
 	w.Runtime.Concurrency = &concurrency // so that a plain fan-out does not run sequentially
 	s := &splitter{loader: l, index: map[string]int32{}, usedIDs: map[string]bool{}}
 	for i, n := range w.Nodes {
@@ -51,8 +52,8 @@ func (s *splitter) connect() {
 	s.out = make(core.Graph, len(s.w.Nodes))
 	whole := true
 	for _, e := range s.w.Edges {
-		from, ok1 := s.end(e, e.From, "from", core.CodeUnknownEdgeSource)
-		to, ok2 := s.end(e, e.To, "to", core.CodeUnknownEdgeTarget)
+		from, ok1 := s.end(e, e.From, "from", source.CodeUnknownEdgeSource)
+		to, ok2 := s.end(e, e.To, "to", source.CodeUnknownEdgeTarget)
 		switch {
 		case !ok1 || !ok2:
 			whole = false
@@ -66,13 +67,13 @@ func (s *splitter) connect() {
 	entry, ok := s.index[s.doc.Entry.Value]
 	switch {
 	case !ok && !s.doc.Lost.Has("entry") && !s.doc.Lost.Has("nodes"):
-		s.ds.Errorf(core.CodeMissingEntry, s.doc.Entry.Pos, "entry: there is no node %q", s.doc.Entry.Value).
+		s.ds.Errorf(source.CodeMissingEntry, s.doc.Entry.Pos, "entry: there is no node %q", s.doc.Entry.Value).
 			WithHint("%s", s.suggestNode(s.doc.Entry.Value))
 	case ok && whole && !s.w.Lost.Has("edges"):
 		for i, reached := range s.out.Reached(entry) {
 			if !reached {
 				n := s.w.Nodes[i]
-				s.ds.Errorf(core.CodeUnreachableNode, n.ID.Pos, "node %s: no way leads to it from the entry %s", n.ID.Value, s.doc.Entry.Value).
+				s.ds.Errorf(source.CodeUnreachableNode, n.ID.Pos, "node %s: no way leads to it from the entry %s", n.ID.Value, s.doc.Entry.Value).
 					WithHint("add an edge that leads to it, or remove it")
 			}
 		}
@@ -91,10 +92,10 @@ func (s *splitter) suggestNode(id string) string {
 	for i, n := range s.w.Nodes {
 		ids[i] = n.ID.Value
 	}
-	return core.DidYouMean(id, ids)
+	return source.DidYouMean(id, ids)
 }
 
-func (s *splitter) end(e *core.Edge, id core.Text, key string, code core.Code) (int32, bool) {
+func (s *splitter) end(e *core.Edge, id source.Text, key string, code source.Code) (int32, bool) {
 	if e.Lost.Has(key) {
 		return 0, false
 	}
@@ -126,7 +127,7 @@ func (s *splitter) reportCycle(e *core.Edge, names []string) {
 	if len(names) > maxNames {
 		names = append(append(slices.Clone(names[:maxNames-1]), "…"), names[len(names)-1])
 	}
-	s.ds.Errorf(core.CodeUnboundedCycle, e.Pos, "with parallel each node runs once, so the ring %s cannot be run, whatever its bounds", strings.Join(names, " -> ")).
+	s.ds.Errorf(source.CodeUnboundedCycle, e.Pos, "with parallel each node runs once, so the ring %s cannot be run, whatever its bounds", strings.Join(names, " -> ")).
 		WithHint("run the document without parallel, or remove the edge back")
 }
 
@@ -181,70 +182,70 @@ func (s *splitter) setContextNodes(n *core.Node, before []int32) {
 	if len(before) == 0 {
 		return
 	}
-	list := &core.Value{Kind: core.ArrayValue, Pos: n.Pos}
+	list := &source.Value{Kind: source.ArrayValue, Pos: n.Pos}
 	for _, i := range before {
 		id := s.w.Nodes[i].ID
-		list.Items = append(list.Items, stringTree(core.At(id.Value, n.Pos)))
+		list.Items = append(list.Items, stringTree(source.At(id.Value, n.Pos)))
 	}
-	n.Config.Set(core.At("context_nodes", n.Pos), list)
+	n.Config.Set(source.At("context_nodes", n.Pos), list)
 }
 
 // route adds a node that chooses between the conditional edges of n, and a node on each
 // of these edges.
 func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
 	pos := n.Pos
-	object := func() *core.Value { return &core.Value{Kind: core.ObjectValue, Pos: pos} }
-	text := func(t string) *core.Value { return stringTree(core.At(t, pos)) }
+	object := func() *source.Value { return &source.Value{Kind: source.ObjectValue, Pos: pos} }
+	text := func(t string) *source.Value { return stringTree(source.At(t, pos)) }
 	config := object()
-	choices := &core.Value{Kind: core.ArrayValue, Pos: pos}
+	choices := &source.Value{Kind: source.ArrayValue, Pos: pos}
 	for _, e := range chosen {
 		c := object()
-		c.Set(core.At("target", pos), text(e.To.Value))
+		c.Set(source.At("target", pos), text(e.To.Value))
 		if name := s.w.Nodes[s.index[e.To.Value]].Label; name.Value != "" {
-			c.Set(core.At("name", pos), stringTree(name))
+			c.Set(source.At("name", pos), stringTree(name))
 		}
 		if e.When != nil {
-			c.Set(core.At("when", pos), stringTree(*e.When))
+			c.Set(source.At("when", pos), stringTree(*e.When))
 		}
 		choices.Items = append(choices.Items, c)
 	}
-	config.Set(core.At("choices", pos), choices)
-	config.Set(core.At("node", pos), text(n.ID.Value))
+	config.Set(source.At("choices", pos), choices)
+	config.Set(source.At("node", pos), text(n.ID.Value))
 	if m := s.doc.Model; m.Value != "" {
-		config.Set(core.At("model", pos), stringTree(m))
+		config.Set(source.At("model", pos), stringTree(m))
 	}
 	shows := object()
 	for _, i := range before {
 		of := s.w.Nodes[i]
-		members := &core.Value{Kind: core.ArrayValue, Pos: pos}
+		members := &source.Value{Kind: source.ArrayValue, Pos: pos}
 		for _, m := range of.Shown {
 			members.Items = append(members.Items, text(m.Value))
 		}
-		shows.Set(core.At(of.ID.Value, pos), members)
+		shows.Set(source.At(of.ID.Value, pos), members)
 	}
-	config.Set(core.At("shows", pos), shows)
-	r := &core.Node{ID: s.id(n.ID.Value+"_route", pos), Kind: core.At("route", pos), Config: config, HasWrites: true, Pos: pos}
+	config.Set(source.At("shows", pos), shows)
+	r := &core.Node{ID: s.id(n.ID.Value+"_route", pos), Kind: source.At("route", pos), Config: config, HasWrites: true, Pos: pos}
 	s.w.Nodes = append(s.w.Nodes, r)
 	s.w.Edges = append(s.w.Edges, &core.Edge{From: n.ID, To: r.ID, Pos: pos})
 	for i, e := range chosen {
-		pass := &core.Node{ID: s.id(n.ID.Value+"_to_"+e.To.Value, e.Pos), Kind: core.At("pass", e.Pos), Label: core.At("to "+e.To.Value, e.Pos),
+		pass := &core.Node{ID: s.id(n.ID.Value+"_to_"+e.To.Value, e.Pos), Kind: source.At("pass", e.Pos), Label: source.At("to "+e.To.Value, e.Pos),
 			Handler: core.HandlerFunc(doNothing), HasWrites: true, Pos: e.Pos}
-		when := core.At(fmt.Sprintf("$nodes.%s.output == %d", r.ID.Value, i), e.Pos)
+		when := source.At(fmt.Sprintf("$nodes.%s.output == %d", r.ID.Value, i), e.Pos)
 		s.w.Nodes = append(s.w.Nodes, pass)
 		s.w.Edges = append(s.w.Edges, &core.Edge{From: r.ID, To: pass.ID, When: &when, Label: edgeLabel(e), Pos: e.Pos}, &core.Edge{From: pass.ID, To: e.To, Pos: e.Pos})
 	}
 }
 
 // edgeLabel returns the label of a chosen edge: its condition.
-func edgeLabel(e *core.Edge) core.Text {
+func edgeLabel(e *core.Edge) source.Text {
 	if e.When == nil {
-		return core.At("none of the others", e.Pos)
+		return source.At("none of the others", e.Pos)
 	}
 	return *e.When
 }
 
 // id returns an unused node id that can be used in conditions.
-func (s *splitter) id(like string, pos core.Position) core.Text {
+func (s *splitter) id(like string, pos source.Position) source.Text {
 	name := strings.ReplaceAll(like, "-", "_")
 	if name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
@@ -254,7 +255,7 @@ func (s *splitter) id(like string, pos core.Position) core.Text {
 		id = fmt.Sprintf("%s_%d", name, i)
 	}
 	s.usedIDs[id] = true
-	return core.At(id, pos)
+	return source.At(id, pos)
 }
 
 // doNothing is the handler of the nodes on edges.

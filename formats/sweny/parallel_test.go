@@ -10,6 +10,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/sweny"
 	"github.com/wavefold/wavefold/nodes/route"
 	"github.com/wavefold/wavefold/scheduler"
@@ -22,11 +24,11 @@ type agents struct{}
 func (agents) Name() string   { return "agent" }
 func (agents) Keys() []string { return []string{"instruction"} }
 
-func (agents) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
-	var before []core.Text
+func (agents) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
+	var before []source.Text
 	if list := n.Config.Get("context_nodes"); list != nil {
 		for _, v := range list.Items {
-			before = append(before, core.At(v.Scalar.(string), v.Pos))
+			before = append(before, source.At(v.Scalar.(string), v.Pos))
 		}
 	}
 	return core.Compiled{Nodes: before, Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
@@ -36,7 +38,7 @@ func (agents) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics
 				saw = append(saw, id.Value)
 			}
 		}
-		return core.Result{EdgeOutput: core.ObjectOf("saw", saw, "hidden", true)}, nil
+		return core.Result{EdgeOutput: value.ObjectOf("saw", saw, "hidden", true)}, nil
 	})}, nil
 }
 
@@ -58,7 +60,7 @@ func (c *chooser) Route(_ context.Context, q core.RouteQuestion) (core.RouteAnsw
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.requests = append(c.requests, fmt.Sprintf("%s[%s] fallback %d, shown %s", q.Node, strings.Join(choices, " "), q.Fallback, core.JSON(q.View)))
+	c.requests = append(c.requests, fmt.Sprintf("%s[%s] fallback %d, shown %s", q.Node, strings.Join(choices, " "), q.Fallback, value.JSON(q.View)))
 	return core.RouteAnswer{Choice: choice}, nil
 }
 
@@ -86,9 +88,9 @@ func runParallel(t *testing.T, doc string, c *chooser, inputs map[string]any) *c
 func ran(r *core.Report) string {
 	var out []string
 	for _, n := range r.Nodes() {
-		if o, ok := n.Output.(*core.Object); ok && n.Status == core.Success {
+		if o, ok := n.Output.(*value.Object); ok && n.Status == core.Success {
 			saw, _ := o.Get("saw")
-			out = append(out, fmt.Sprintf("%s%s", n.ID, core.JSON(saw)))
+			out = append(out, fmt.Sprintf("%s%s", n.ID, value.JSON(saw)))
 		}
 	}
 	slices.Sort(out)
@@ -233,7 +235,7 @@ func TestParallelLimit(t *testing.T) {
 		fmt.Fprintf(&nodes, "  n%d: {name: N, instruction: I.}\n", i)
 	}
 	_, ds := sweny.Parse("", []byte("id: a\nname: A\nparallel: true\nentry: n0\nedges: []\nnodes:\n"+nodes.String()), sweny.Options{})
-	if len(ds) != 1 || ds[0].Code != core.CodeLimit {
+	if len(ds) != 1 || ds[0].Code != source.CodeLimit {
 		t.Errorf("got %v", ds)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
@@ -37,7 +37,7 @@ func TestShapes(t *testing.T) {
 			if got := codes(ds); got != want[filepath.Base(file)] {
 				t.Errorf("got %v, want %s", ds, want[filepath.Base(file)])
 			}
-			if (p == nil) != ds.Has(core.CodeAmbiguousEdges) {
+			if (p == nil) != ds.Has(source.CodeAmbiguousEdges) {
 				t.Errorf("there is a plan: %v", p != nil)
 			}
 			if p != nil {
@@ -54,7 +54,7 @@ func TestShapes(t *testing.T) {
 }
 
 // codes returns the codes of findings.
-func codes(ds core.Diagnostics) string {
+func codes(ds source.Diagnostics) string {
 	var out []string
 	for _, d := range ds {
 		out = append(out, string(d.Code))

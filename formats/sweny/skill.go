@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // inlineSkills reads the skills that the document defines.
@@ -13,16 +14,16 @@ func (l *loader) inlineSkills() {
 	l.skills = map[string]*skillShape{}
 	for _, m := range l.doc.Skills {
 		s := &skillShape{id: m.Key.Value}
-		l.ds = append(l.ds, core.Decode(m.Value, s)...)
+		l.ds = append(l.ds, source.Decode(m.Value, s)...)
 		l.skills[m.Key.Value] = s
 		blank := strings.TrimSpace(s.Instruction.Value) == ""
 		switch {
 		case s.Lost != nil:
 		case blank && s.MCP == nil:
-			l.ds.Errorf(core.CodeInlineSkill, m.Key.Pos, "skill %s: has neither an instruction nor a server of tools (mcp)", s.id).
+			l.ds.Errorf(source.CodeInlineSkill, m.Key.Pos, "skill %s: has neither an instruction nor a server of tools (mcp)", s.id).
 				WithHint("give it an instruction")
 		case s.MCP != nil:
-			l.ds.Warnf(core.CodeIgnored, s.MCP.Pos, "skill %s: mcp: servers of tools are not supported", s.id).
+			l.ds.Warnf(source.CodeIgnored, s.MCP.Pos, "skill %s: mcp: servers of tools are not supported", s.id).
 				WithHint("register Go functions called %s, or %s_something", s.id, s.id)
 		}
 	}
@@ -34,12 +35,12 @@ func (l *loader) nodeSkills(d *nodeShape, c *config) {
 	if len(d.Skills) == 0 {
 		return
 	}
-	list := &core.Value{Kind: core.ArrayValue, Pos: c.tree.Get("skills").Pos}
+	list := &source.Value{Kind: source.ArrayValue, Pos: c.tree.Get("skills").Pos}
 	for _, id := range d.Skills {
-		s := &core.Value{Kind: core.ObjectValue, Pos: id.Pos}
-		put := func(key string, t core.Text) {
+		s := &source.Value{Kind: source.ObjectValue, Pos: id.Pos}
+		put := func(key string, t source.Text) {
 			if strings.TrimSpace(t.Value) != "" {
-				s.Set(core.At(key, t.Pos), stringTree(t))
+				s.Set(source.At(key, t.Pos), stringTree(t))
 			}
 		}
 		put("name", id)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/internal/textfile"
 )
 
@@ -25,23 +26,23 @@ const (
 // a mapping that says which of these it is.
 type sourceShape struct {
 	kind string
-	text core.Text // the text itself, the path or the URL
+	text source.Text // the text itself, the path or the URL
 }
 
 // sourceKeys are the keys of a source that is a mapping.
 var sourceKeys = []string{inlineSource, fileSource, urlSource}
 
 // DecodeValue decodes a string, or a mapping with one of the keys inline, file and url.
-func (s *sourceShape) DecodeValue(v *core.Value) core.Diagnostics {
+func (s *sourceShape) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
-	case core.StringValue:
-		s.text = core.At(v.Scalar.(string), v.Pos)
+	case source.StringValue:
+		s.text = source.At(v.Scalar.(string), v.Pos)
 		s.kind = kindOf(strings.TrimSpace(s.text.Value))
-	case core.ObjectValue:
+	case source.ObjectValue:
 		return s.decodeTagged(v)
 	default:
-		ds := core.WrongType(v, "a string, or one of {inline: …}, {file: …} and {url: …}")
-		if v.Kind != core.ArrayValue && v.Kind != core.NullValue {
+		ds := source.WrongType(v, "a string, or one of {inline: …}, {file: …} and {url: …}")
+		if v.Kind != source.ArrayValue && v.Kind != source.NullValue {
 			ds[0].WithHint("put it in quotes to make it a string")
 		}
 		return ds
@@ -63,16 +64,16 @@ func kindOf(text string) string {
 	return inlineSource
 }
 
-func (s *sourceShape) decodeTagged(v *core.Value) core.Diagnostics {
+func (s *sourceShape) decodeTagged(v *source.Value) source.Diagnostics {
 	var d struct {
-		Inline *core.Text `wavefold:"inline"`
-		File   *core.Text `wavefold:"file"`
-		URL    *core.Text `wavefold:"url"`
-		Type   *core.Text `wavefold:"type"`
+		Inline *source.Text `wavefold:"inline"`
+		File   *source.Text `wavefold:"file"`
+		URL    *source.Text `wavefold:"url"`
+		Type   *source.Text `wavefold:"type"`
 	}
-	ds := core.Decode(v, &d)
+	ds := source.Decode(v, &d)
 	found := 0
-	for i, t := range []*core.Text{d.Inline, d.File, d.URL} {
+	for i, t := range []*source.Text{d.Inline, d.File, d.URL} {
 		if t != nil {
 			found++
 			s.kind, s.text = sourceKeys[i], *t
@@ -82,22 +83,22 @@ func (s *sourceShape) decodeTagged(v *core.Value) core.Diagnostics {
 	case len(ds) > 0:
 		return ds
 	case found != 1:
-		ds.Errorf(core.CodeBadValue, v.Pos, "want one of the keys inline, file and url, found %d", found)
+		ds.Errorf(source.CodeBadValue, v.Pos, "want one of the keys inline, file and url, found %d", found)
 		return ds
 	case d.Type != nil && s.kind != urlSource:
-		ds.Errorf(core.CodeUnknownKey, d.Type.Pos, "type belongs to url")
+		ds.Errorf(source.CodeUnknownKey, d.Type.Pos, "type belongs to url")
 		return ds
 	case d.Type != nil && d.Type.Value != "fetch":
-		ds.Errorf(core.CodeSourceInvalidType, d.Type.Pos, "type: %q is not a way to get a string", d.Type.Value).WithHint("write fetch, or leave it out")
+		ds.Errorf(source.CodeSourceInvalidType, d.Type.Pos, "type: %q is not a way to get a string", d.Type.Value).WithHint("write fetch, or leave it out")
 		return ds
 	}
 	return s.blank()
 }
 
-func (s *sourceShape) blank() core.Diagnostics {
-	var ds core.Diagnostics
+func (s *sourceShape) blank() source.Diagnostics {
+	var ds source.Diagnostics
 	if strings.TrimSpace(s.text.Value) == "" {
-		ds.Errorf(core.CodeMissingKey, s.text.Pos, "the string is empty")
+		ds.Errorf(source.CodeMissingKey, s.text.Pos, "the string is empty")
 	}
 	return ds
 }
@@ -110,18 +111,18 @@ type nodeSourcesShape struct {
 }
 
 // DecodeValue decodes a list, or a mapping with the keys only and sources.
-func (n *nodeSourcesShape) DecodeValue(v *core.Value) core.Diagnostics {
-	if v.Kind != core.ObjectValue {
-		return core.Decode(v, &n.sources)
+func (n *nodeSourcesShape) DecodeValue(v *source.Value) source.Diagnostics {
+	if v.Kind != source.ObjectValue {
+		return source.Decode(v, &n.sources)
 	}
 	var d struct {
 		Only    bool          `wavefold:"only"`
 		Sources []sourceShape `wavefold:"sources"`
 	}
-	ds := core.Decode(v, &d)
+	ds := source.Decode(v, &d)
 	n.only, n.sources = d.Only, d.Sources
 	if v.Get("sources") == nil {
-		ds.Errorf(core.CodeMissingKey, v.Pos, `key "sources" is missing`).WithHint("write {only: true, sources: [./rules.md]}")
+		ds.Errorf(source.CodeMissingKey, v.Pos, `key "sources" is missing`).WithHint("write {only: true, sources: [./rules.md]}")
 	}
 	return ds
 }
@@ -142,19 +143,19 @@ type textOrError struct {
 // text returns the text of a source. It reports an error and returns false if there is
 // none. field names the position in the document. without states the consequence if the
 // source is a URL, which is not fetched.
-func (l *loader) text(s *sourceShape, subject, field, without string) (t core.Text, ok bool) {
+func (l *loader) text(s *sourceShape, subject, field, without string) (t source.Text, ok bool) {
 	switch s.kind {
 	case fileSource:
 		if t, ok = l.fileText(s, subject); !ok {
 			return t, false
 		}
 	case urlSource:
-		l.ds.Warnf(core.CodeSourceOffline, s.text.Pos, "%s: %s is not fetched: %s", subject, quotePath(strings.TrimSpace(s.text.Value)), without).
+		l.ds.Warnf(source.CodeSourceOffline, s.text.Pos, "%s: %s is not fetched: %s", subject, quotePath(strings.TrimSpace(s.text.Value)), without).
 			WithHint("save the content next to the document and name the file")
 		l.record(s, field, "")
 		return s.text, false
 	default:
-		t = core.At(strings.TrimSpace(s.text.Value), s.text.Pos)
+		t = source.At(strings.TrimSpace(s.text.Value), s.text.Pos)
 	}
 	l.record(s, field, t.Value)
 	return t, true
@@ -175,18 +176,18 @@ func (l *loader) record(s *sourceShape, field, text string) {
 
 // fileText reads a file below the document's folder. Positions in the result refer to
 // that file.
-func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
+func (l *loader) fileText(s *sourceShape, subject string) (source.Text, bool) {
 	name := strings.TrimSpace(s.text.Value)
-	bad := func(code core.Code, why string) *core.Diagnostic {
+	bad := func(code source.Code, why string) *source.Diagnostic {
 		return l.ds.Errorf(code, s.text.Pos, "%s: %s: %s", subject, quotePath(name), why)
 	}
 	clean := path.Clean(filepath.ToSlash(name))
 	switch {
 	case !fs.ValidPath(clean):
-		bad(core.CodeSourceOutside, "the path leads out of the document's folder").WithHint("files must lie in the folder of the document; {inline: …} makes it a string")
+		bad(source.CodeSourceOutside, "the path leads out of the document's folder").WithHint("files must lie in the folder of the document; {inline: …} makes it a string")
 		return s.text, false
 	case l.library.files == nil:
-		bad(core.CodeSourceUnread, "there is no folder to look for the file in").WithHint("the document was not read from a file")
+		bad(source.CodeSourceUnread, "there is no folder to look for the file in").WithHint("the document was not read from a file")
 		return s.text, false
 	}
 	f, known := l.library.read[clean]
@@ -197,14 +198,14 @@ func (l *loader) fileText(s *sourceShape, subject string) (core.Text, bool) {
 	}
 	switch {
 	case errors.Is(f.err, fs.ErrNotExist):
-		bad(core.CodeSourceNotFound, "there is no such file").WithHint("%s", textfile.Near(l.library.files, clean))
+		bad(source.CodeSourceNotFound, "there is no such file").WithHint("%s", textfile.Near(l.library.files, clean))
 	case f.err != nil:
-		bad(core.CodeSourceUnread, f.err.Error())
+		bad(source.CodeSourceUnread, f.err.Error())
 	case f.text == "":
-		bad(core.CodeSourceUnread, "the file is empty")
+		bad(source.CodeSourceUnread, "the file is empty")
 	default:
-		at := core.Position{File: filepath.Join(filepath.Dir(s.text.Pos.File), filepath.FromSlash(clean)), Line: 1, Column: 1}
-		return core.At(f.text, at), true
+		at := source.Position{File: filepath.Join(filepath.Dir(s.text.Pos.File), filepath.FromSlash(clean)), Line: 1, Column: 1}
+		return source.At(f.text, at), true
 	}
 	return s.text, false
 }

@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
@@ -21,7 +23,7 @@ var folder = fstest.MapFS{
 }
 
 func TestFindings(t *testing.T) {
-	formatstest.Findings(t, "testdata/*.txtar", func(file string, data []byte) core.Diagnostics {
+	formatstest.Findings(t, "testdata/*.txtar", func(file string, data []byte) source.Diagnostics {
 		_, ds := Parse(file, data, Options{Files: folder})
 		return ds
 	})
@@ -107,7 +109,7 @@ func TestConfig(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			n := parse(t, tt.doc).Nodes[0]
-			if got := core.JSON(n.Config.Plain()); got != tt.want {
+			if got := value.JSON(n.Config.Plain()); got != tt.want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, tt.want)
 			}
 			if n.Kind.Value != "agent" || n.Label.Value != "A" {
@@ -140,17 +142,17 @@ edges:
 		t.Errorf("got %+v", w)
 	}
 	walk := w.Walk
-	if walk.Router.Value != core.RouterModel || walk.Entry.Value != "gather" || walk.Model.Value != "large" || core.JSON(walk.Attributes) != `{"name":"Alert triage","author":"me"}` {
-		t.Errorf("got %+v with %s", walk, core.JSON(walk.Attributes))
+	if walk.Router.Value != core.RouterModel || walk.Entry.Value != "gather" || walk.Model.Value != "large" || value.JSON(walk.Attributes) != `{"name":"Alert triage","author":"me"}` {
+		t.Errorf("got %+v with %s", walk, value.JSON(walk.Attributes))
 	}
-	if in := w.Inputs[1]; in.Name.Value != "tags" || in.Type.Kind != core.ArrayType || in.Type.Items.Kind != core.StringType || core.JSON(in.Default) != `["a"]` {
+	if in := w.Inputs[1]; in.Name.Value != "tags" || in.Type.Kind != value.ArrayType || in.Type.Items.Kind != value.StringType || value.JSON(in.Default) != `["a"]` {
 		t.Errorf("got input %+v", in)
 	}
-	if !w.Inputs[0].Required || !core.IsMissing(w.Inputs[0].Default) || w.Inputs[2].Type.Kind != core.NumberType {
+	if !w.Inputs[0].Required || !value.IsMissing(w.Inputs[0].Default) || w.Inputs[2].Type.Kind != value.NumberType {
 		t.Errorf("got inputs %+v", w.Inputs)
 	}
 	gather, fix := w.Nodes[0], w.Nodes[1]
-	if got := strings.Join(core.Strings(gather.Shown), " "); got != "n m" || fix.Shown != nil {
+	if got := strings.Join(source.Strings(gather.Shown), " "); got != "n m" || fix.Shown != nil {
 		t.Errorf("shown: got %q and %v", got, fix.Shown)
 	}
 	if r := gather.OnError; r == nil || r.Policy.Value != "retry" || r.Attempts.Value != 3 || r.Base.Value != 0 || r.RetryOn.Value != "transient" || fix.OnError != nil {
@@ -176,7 +178,7 @@ func TestLong(t *testing.T) {
 	if _, ds := Parse("a.yml", []byte(long+shares.String()), Options{}); len(ds) != 0 {
 		t.Errorf("one text for all: %v", ds)
 	}
-	if _, ds := Parse("a.yml", []byte(long+adds.String()), Options{}); len(ds) != 1 || ds[0].Code != core.CodeLimit {
+	if _, ds := Parse("a.yml", []byte(long+adds.String()), Options{}); len(ds) != 1 || ds[0].Code != source.CodeLimit {
 		t.Errorf("a text for each: %v", ds)
 	}
 }
@@ -222,14 +224,14 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("a finding without a place or a text: %+v", d)
 			}
 			switch d.Code {
-			case core.CodeUnknownKey, core.CodeMissingKey, core.CodeWrongType, core.CodeBadValue, core.CodeSyntax:
+			case source.CodeUnknownKey, source.CodeMissingKey, source.CodeWrongType, source.CodeBadValue, source.CodeSyntax:
 				t.Errorf("a code of other formats: %v", d)
 			}
 		}
 	})
 }
 
-func tree(t *testing.T, doc string) *core.Value {
+func tree(t *testing.T, doc string) *source.Value {
 	t.Helper()
 	v, _ := document.Parse("a.yml", []byte(doc))
 	return v

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 )
 
@@ -18,12 +20,12 @@ import (
 // nodes of kinds other than agent, settings of the kind that documents do not have, or
 // a Go function without a name. The error names the node.
 func Write(w *core.Workflow) ([]byte, error) {
-	wr := &writer{w: w, sections: map[*core.Value]bool{}}
+	wr := &writer{w: w, sections: map[*source.Value]bool{}}
 	tree := wr.document()
 	if wr.err != nil {
 		return nil, wr.err
 	}
-	out, err := document.Print(tree, func(v *core.Value) bool { return !wr.sections[v] })
+	out, err := document.Print(tree, func(v *source.Value) bool { return !wr.sections[v] })
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +36,7 @@ func Write(w *core.Workflow) ([]byte, error) {
 type writer struct {
 	w *core.Workflow
 	// sections are the mappings that are never printed on one line.
-	sections map[*core.Value]bool
+	sections map[*source.Value]bool
 	err      error
 }
 
@@ -45,40 +47,40 @@ func (w *writer) fail(format string, args ...any) {
 }
 
 // section is a mapping under construction. Empty values are left out.
-type section struct{ v *core.Value }
+type section struct{ v *source.Value }
 
 func (w *writer) section() section {
-	s := section{&core.Value{Kind: core.ObjectValue}}
+	s := section{&source.Value{Kind: source.ObjectValue}}
 	w.sections[s.v] = true
 	return s
 }
 
-func (s section) put(key string, v *core.Value) {
+func (s section) put(key string, v *source.Value) {
 	if v != nil && s.v.Get(key) == nil {
-		s.v.Set(core.Text{Value: key}, v)
+		s.v.Set(source.Text{Value: key}, v)
 	}
 }
 
 func (s section) text(key, text string) {
 	if text != "" {
-		s.put(key, stringTree(core.Text{Value: text}))
+		s.put(key, stringTree(source.Text{Value: text}))
 	}
 }
 
 func (s section) plain(key string, v any, ok bool) {
 	if ok {
-		s.put(key, core.Tree(v, core.Position{}))
+		s.put(key, source.Tree(v, source.Position{}))
 	}
 }
 
-func number(n *core.Int) *core.Value {
+func number(n *source.Int) *source.Value {
 	if n == nil {
 		return nil
 	}
-	return &core.Value{Kind: core.IntValue, Scalar: int64(n.Value)}
+	return &source.Value{Kind: source.IntValue, Scalar: int64(n.Value)}
 }
 
-func (w *writer) document() *core.Value {
+func (w *writer) document() *source.Value {
 	in := w.w
 	if in.Mode != core.ModeWalk || in.Walk == nil || in.Walk.Router.Value != core.RouterModel {
 		w.fail("workflow %s: a graph that no model routes", in.Name.Value)
@@ -110,7 +112,7 @@ func (w *writer) document() *core.Value {
 		nodes.put(n.ID.Value, w.node(n))
 	}
 	s.put("nodes", nodes.v)
-	edges := &core.Value{Kind: core.ArrayValue}
+	edges := &source.Value{Kind: source.ArrayValue}
 	for _, e := range in.Edges {
 		edges.Items = append(edges.Items, w.edge(e))
 	}
@@ -118,8 +120,8 @@ func (w *writer) document() *core.Value {
 	return s.v
 }
 
-func (w *writer) edge(e *core.Edge) *core.Value {
-	s := section{&core.Value{Kind: core.ObjectValue}}
+func (w *writer) edge(e *core.Edge) *source.Value {
+	s := section{&source.Value{Kind: source.ObjectValue}}
 	s.text("from", e.From.Value)
 	s.text("to", e.To.Value)
 	if e.When != nil {
@@ -129,10 +131,10 @@ func (w *writer) edge(e *core.Edge) *core.Value {
 	return s.v
 }
 
-func (w *writer) inputs() *core.Value {
+func (w *writer) inputs() *source.Value {
 	out := w.section()
 	for _, in := range w.w.Inputs {
-		s := section{&core.Value{Kind: core.ObjectValue}}
+		s := section{&source.Value{Kind: source.ObjectValue}}
 		word := inputWord(in.Type)
 		if word == "" {
 			w.fail("input %s: its type", in.Name.Value)
@@ -140,7 +142,7 @@ func (w *writer) inputs() *core.Value {
 		}
 		s.text("type", word)
 		s.plain("required", true, in.Required)
-		s.plain("default", in.Default, !core.IsMissing(in.Default))
+		s.plain("default", in.Default, !value.IsMissing(in.Default))
 		s.plain("enum", in.Type.Enum, len(in.Type.Enum) > 0)
 		s.text("description", in.Description.Value)
 		out.put(in.Name.Value, s.v)
@@ -149,13 +151,13 @@ func (w *writer) inputs() *core.Value {
 }
 
 // inputWord returns the type name in documents, "" if they do not have the type.
-func inputWord(t *core.Type) string {
+func inputWord(t *value.Type) string {
 	switch {
 	case t == nil:
 		return ""
-	case t.Kind == core.ArrayType && t.Items != nil && t.Items.Kind == core.StringType:
+	case t.Kind == value.ArrayType && t.Items != nil && t.Items.Kind == value.StringType:
 		return "string[]"
-	case t.Kind == core.StringType || t.Kind == core.NumberType || t.Kind == core.BooleanType:
+	case t.Kind == value.StringType || t.Kind == value.NumberType || t.Kind == value.BooleanType:
 		return t.Kind.String()
 	}
 	return ""
@@ -172,7 +174,7 @@ var fromConfig = []struct{ key, config string }{
 var otherConfig = map[string]bool{"instruction": true, "preamble": true, "skills": true, "model": true, "judge_model": true,
 	"retry_instruction": true, "context": true, "lenient": true}
 
-func (w *writer) node(n *core.Node) *core.Value {
+func (w *writer) node(n *core.Node) *source.Value {
 	s := w.section()
 	subject := n.Subject()
 	if n.Kind.Value != kindAgent || n.Config == nil {
@@ -226,35 +228,35 @@ func (w *writer) model(s section, n *core.Node, key, common string) {
 
 // instruction returns the instruction of a node. If the document refers to a file or
 // URL, it returns the reference.
-func (w *writer) instruction(n *core.Node) *core.Value {
+func (w *writer) instruction(n *core.Node) *source.Value {
 	original, _ := n.Attributes.Get("instruction")
 	v := n.Config.Get("instruction")
 	switch text, _ := original.(string); {
 	case original != nil && (text == "" || kindOf(strings.TrimSpace(text)) != inlineSource):
-		return core.Tree(original, core.Position{})
+		return source.Tree(original, source.Position{})
 	case v == nil:
 		w.fail("node %s: a node without an instruction", n.ID.Value)
 		return nil
 	case kindOf(v.Scalar.(string)) != inlineSource:
-		s := section{&core.Value{Kind: core.ObjectValue}}
+		s := section{&source.Value{Kind: source.ObjectValue}}
 		s.put(inlineSource, v)
 		return s.v
 	}
 	return v
 }
 
-func skillNames(skills *core.Value) *core.Value {
+func skillNames(skills *source.Value) *source.Value {
 	if skills == nil {
 		return nil
 	}
-	names := &core.Value{Kind: core.ArrayValue}
+	names := &source.Value{Kind: source.ArrayValue}
 	for _, s := range skills.Items {
 		names.Items = append(names.Items, s.Get("name"))
 	}
 	return names
 }
 
-func (w *writer) retry(n *core.Node) *core.Value {
+func (w *writer) retry(n *core.Node) *source.Value {
 	r := n.OnError
 	if r == nil {
 		return nil
@@ -263,8 +265,8 @@ func (w *writer) retry(n *core.Node) *core.Value {
 		w.fail("node %s: its on_error", n.ID.Value)
 		return nil
 	}
-	s := section{&core.Value{Kind: core.ObjectValue}}
-	s.put("max", number(&core.Int{Value: r.Attempts.Value - 1}))
+	s := section{&source.Value{Kind: source.ObjectValue}}
+	s.put("max", number(&source.Int{Value: r.Attempts.Value - 1}))
 	s.put("instruction", n.Config.Get("retry_instruction"))
 	return s.v
 }

@@ -7,20 +7,22 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
 // plain is the content of a workflow without its positions.
 func plain(w *core.Workflow) string {
-	out := core.NewObject(0)
+	out := value.NewObject(0)
 	out.Set("name", w.Name.Value)
 	out.Set("description", w.Description.Value)
 	out.Set("walk", []any{w.Walk.Router.Value, w.Walk.Entry.Value, w.Walk.Model.Value, sorted(w.Walk.Attributes)})
 	for _, in := range w.Inputs {
-		out.Set("input "+in.Name.Value, []any{in.Required, core.JSON(in.Default), in.Description.Value, inputWord(in.Type), in.Type.Enum})
+		out.Set("input "+in.Name.Value, []any{in.Required, value.JSON(in.Default), in.Description.Value, inputWord(in.Type), in.Type.Enum})
 	}
 	for _, n := range w.Nodes {
-		keys := core.NewObject(0)
+		keys := value.NewObject(0)
 		for i, k := range n.Config.Keys {
 			keys.Set(k.Value, n.Config.Values[i].Plain())
 		}
@@ -28,7 +30,7 @@ func plain(w *core.Workflow) string {
 		if n.OnError != nil {
 			attempts = n.OnError.Attempts.Value
 		}
-		out.Set("node "+n.ID.Value, []any{n.Kind.Value, n.Label.Value, sorted(keys), strings.Join(core.Strings(n.Shown), " "), int64(attempts)})
+		out.Set("node "+n.ID.Value, []any{n.Kind.Value, n.Label.Value, sorted(keys), strings.Join(source.Strings(n.Shown), " "), int64(attempts)})
 	}
 	var edges []any
 	for _, e := range w.Edges {
@@ -42,11 +44,11 @@ func plain(w *core.Workflow) string {
 		edges = append(edges, []any{e.From.Value, e.To.Value, when, int64(most)})
 	}
 	out.Set("edges", edges)
-	return core.JSON(out)
+	return value.JSON(out)
 }
 
 // sorted returns an object with sorted keys.
-func sorted(o *core.Object) any { return core.Plain(o) }
+func sorted(o *value.Object) any { return value.Plain(o) }
 
 // TestWrite writes every document of the archives and shapes that has no errors.
 // Parsing the result gives an equal workflow, and writing that gives the same bytes.
@@ -135,12 +137,12 @@ func TestNotWritten(t *testing.T) {
 	for name, change := range map[string]func(*core.Workflow){
 		"workflow a: a graph that no model routes": func(w *core.Workflow) { w.Mode = core.ModeDAG },
 		"workflow a: a field of the state":         func(w *core.Workflow) { w.Fields = []core.FieldDecl{{}} },
-		"workflow a: a limit of the walk":          func(w *core.Workflow) { w.Walk.MaxSteps = &core.Int{Value: 3} },
+		"workflow a: a limit of the walk":          func(w *core.Workflow) { w.Walk.MaxSteps = &source.Int{Value: 3} },
 		"node a: a setting of all nodes":           func(w *core.Workflow) { w.Nodes[0].AutoStatus = true },
 		"node a: a node of kind command":           func(w *core.Workflow) { w.Nodes[0].Kind.Value = "command" },
-		"node a: its key commands":                 func(w *core.Workflow) { w.Nodes[0].Config.Set(core.Text{Value: "commands"}, &core.Value{}) },
+		"node a: its key commands":                 func(w *core.Workflow) { w.Nodes[0].Config.Set(source.Text{Value: "commands"}, &source.Value{}) },
 		"node a: its on_error":                     func(w *core.Workflow) { w.Nodes[0].OnError = &core.OnError{} },
-		"input day: its type":                      func(w *core.Workflow) { w.Inputs = []core.InputDecl{{Name: core.Text{Value: "day"}}} },
+		"input day: its type":                      func(w *core.Workflow) { w.Inputs = []core.InputDecl{{Name: source.Text{Value: "day"}}} },
 	} {
 		w := parse(t, "{id: a, name: A, entry: a, edges: [], nodes: {a: {name: A, instruction: I.}}}")
 		change(w)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Limit is the maximum duration of a call. Calls during compilation normally take
@@ -38,18 +38,18 @@ func Call(what string, f func()) error {
 	}
 }
 
-// Canonical is core.Canonical for a value of any Go type.
+// Canonical is value.Canonical for a value of any Go type.
 func Canonical(v any) (any, error) {
 	switch v.(type) {
 	case nil, bool, int, int64, float64, string:
-		return core.Canonical(v)
+		return value.Canonical(v)
 	}
 	type result struct {
 		v   any
 		err error
 	}
 	r := new(result)
-	if err := Call(fmt.Sprintf("writing a value of type %T as JSON", v), func() { r.v, r.err = core.Canonical(v) }); err != nil {
+	if err := Call(fmt.Sprintf("writing a value of type %T as JSON", v), func() { r.v, r.err = value.Canonical(v) }); err != nil {
 		return nil, err
 	}
 	return r.v, r.err

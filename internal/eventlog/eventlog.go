@@ -19,6 +19,7 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Reader reads the events of a log in order. It uses as much memory as the longest line
@@ -27,7 +28,7 @@ type Reader struct {
 	in     *bufio.Reader
 	line   int
 	buf    []byte
-	parser core.JSONParser
+	parser value.JSONParser
 }
 
 // NewReader returns a reader of the log in r.
@@ -109,9 +110,9 @@ func (r *Reader) decode(text []byte, e *core.Event) error {
 	if err != nil {
 		return fmt.Errorf("this is no event: %w", err)
 	}
-	o, ok := v.(*core.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
-		return fmt.Errorf("this is no event: want a JSON object, got %s", core.TypeName(v))
+		return fmt.Errorf("this is no event: want a JSON object, got %s", value.TypeName(v))
 	}
 	if err := version(o); err != nil {
 		return err
@@ -128,13 +129,13 @@ func (r *Reader) decode(text []byte, e *core.Event) error {
 }
 
 // version checks the format version first: other versions may have other fields.
-func version(o *core.Object) error {
+func version(o *value.Object) error {
 	v, ok := o.Get("v")
 	if !ok {
 		return errors.New("this is no event: it has no v, the version of the format")
 	}
 	if n, ok := v.(int64); !ok || n != core.EventVersion {
-		return fmt.Errorf("event format %s, this program reads format %d", core.JSON(v), core.EventVersion)
+		return fmt.Errorf("event format %s, this program reads format %d", value.JSON(v), core.EventVersion)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // full returns an event in which every field has a value.
@@ -20,9 +21,9 @@ func full(t testing.TB) core.Event {
 		Node: "a[3]/b", Unit: "u", Kind: "k", Phase: "p", Level: core.Nth(0), Item: core.Nth(1), Round: core.Nth(2), Visit: 12, Attempt: 3,
 		Total: core.Nth(4), Status: "fail", Duration: 5, Delay: 6, Reason: "why\n\"", Cause: "c",
 		Error: &core.Failure{Class: "error", Message: "m", Permanent: true, FailsRun: true, RetryAfter: 7, Node: "n", Stack: "s", Category: core.Deterministic, Signature: "g"},
-		From:  "f", To: "t", When: "$.x == 'é'", Result: &yes, Values: core.ObjectOf("$.x", int64(1)<<62), Step: core.StepCondition, Label: "l", Purpose: "run", Model: "m", Tool: "t", Turn: 1,
+		From:  "f", To: "t", When: "$.x == 'é'", Result: &yes, Values: value.ObjectOf("$.x", int64(1)<<62), Step: core.StepCondition, Label: "l", Purpose: "run", Model: "m", Tool: "t", Turn: 1,
 		Usage: &core.Usage{Calls: 1, Input: 2, CachedInput: 3, Output: 4, Reasoning: 5, Estimated: 6, Cost: 0.5}, Nodes: []string{"a", "b"}, Field: "x", Null: true,
-		State: core.ObjectOf("x", nil), Inputs: core.ObjectOf("y", []any{int64(1), 2.5}),
+		State: value.ObjectOf("x", nil), Inputs: value.ObjectOf("y", []any{int64(1), 2.5}),
 		Limits: &core.Limits{Concurrency: 1, MaxInFlight: 2, Barrier: true}, Log: "l", Severity: "INFO", Done: 8, Of: 9, Read: 10, Size: 11}
 	for _, v := range []reflect.Value{reflect.ValueOf(e), reflect.ValueOf(*e.Error), reflect.ValueOf(*e.Usage)} {
 		for i := range v.NumField() {

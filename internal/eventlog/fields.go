@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // set stores one field of an event. It ignores unknown fields, since new ones may be added
@@ -116,10 +117,10 @@ func setRest(e *core.Event, key string, v any) (err error) {
 }
 
 // to stores a value of the type of the field.
-func to[T string | int64 | float64 | bool | *core.Object](field *T, v any) error {
+func to[T string | int64 | float64 | bool | *value.Object](field *T, v any) error {
 	x, ok := v.(T)
 	if !ok {
-		return fmt.Errorf("want %s, got %s", core.TypeName(*field), core.TypeName(v))
+		return fmt.Errorf("want %s, got %s", value.TypeName(*field), value.TypeName(v))
 	}
 	*field = x
 	return nil
@@ -128,7 +129,7 @@ func to[T string | int64 | float64 | bool | *core.Object](field *T, v any) error
 func texts(field *[]string, v any) error {
 	list, ok := v.([]any)
 	if !ok {
-		return fmt.Errorf("want array, got %s", core.TypeName(v))
+		return fmt.Errorf("want array, got %s", value.TypeName(v))
 	}
 	for _, e := range list {
 		var s string
@@ -249,7 +250,7 @@ func limits(v any) (*core.Limits, error) {
 
 // each calls set for every member of an object, and adds the key to an error.
 func each(v any, set func(key string, v any) error) error {
-	var o *core.Object
+	var o *value.Object
 	if err := to(&o, v); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 var update = flag.Bool("update", false, "write the findings that were got into the archives")
@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the findings that were got into t
 // the document NAME.yaml lists its findings in the order of their positions, one per line,
 // as formatted by Line; without it the document must have none. The flag -update rewrites
 // the lists: review the difference before committing it.
-func Findings(t *testing.T, pattern string, parse func(file string, data []byte) core.Diagnostics) {
+func Findings(t *testing.T, pattern string, parse func(file string, data []byte) source.Diagnostics) {
 	t.Helper()
 	archives, err := filepath.Glob(pattern)
 	if err != nil || len(archives) == 0 {
@@ -53,7 +53,7 @@ func AddDocuments(f *testing.F, pattern string) {
 	}
 }
 
-func runArchive(t *testing.T, path string, parse func(file string, data []byte) core.Diagnostics) {
+func runArchive(t *testing.T, path string, parse func(file string, data []byte) source.Diagnostics) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func Split(archive string) (comment string, files []File) {
 }
 
 // Lines formats findings in the order of their positions, one per line.
-func Lines(ds core.Diagnostics) string {
+func Lines(ds source.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range ds.Sorted() {
 		b.WriteString(Line(d) + "\n")
@@ -122,10 +122,10 @@ func Lines(ds core.Diagnostics) string {
 
 // Line formats a finding as "line:column [severity] CODE message (hint)"; the severity of
 // errors is omitted.
-func Line(d core.Diagnostic) string {
+func Line(d source.Diagnostic) string {
 	d.Pos.File = ""
 	s := d.Pos.String() + " "
-	if d.Severity != core.Error {
+	if d.Severity != source.Error {
 		s += d.Severity.String() + " "
 	}
 	s += string(d.Code) + " " + d.Message
@@ -137,9 +137,9 @@ func Line(d core.Diagnostic) string {
 
 // CheckPositions returns an error if a key or scalar of a tree is not at its position in
 // the document. It checks only tokens that are written unquoted: identifiers and integers.
-func CheckPositions(data []byte, v *core.Value) error {
+func CheckPositions(data []byte, v *source.Value) error {
 	lines := strings.SplitAfter(string(data), "\n")
-	check := func(text string, pos core.Position) error {
+	check := func(text string, pos source.Position) error {
 		if int(pos.Line) > len(lines) || int(pos.Column) > len(lines[pos.Line-1])+1 || pos.Line < 1 || pos.Column < 1 {
 			return fmt.Errorf("%q has the position %v outside of the text", text, pos)
 		}
@@ -151,9 +151,9 @@ func CheckPositions(data []byte, v *core.Value) error {
 	return walk(v, check)
 }
 
-func walk(v *core.Value, check func(text string, pos core.Position) error) error {
+func walk(v *source.Value, check func(text string, pos source.Position) error) error {
 	switch {
-	case v.Kind == core.StringValue && isWord(v.Scalar.(string)), v.Kind == core.IntValue:
+	case v.Kind == source.StringValue && isWord(v.Scalar.(string)), v.Kind == source.IntValue:
 		if err := check(fmt.Sprint(v.Scalar), v.Pos); err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // checker returns an error if a value has no JSON form. It inspects only the parts that may
@@ -38,8 +38,8 @@ func (cs checkers) of(t reflect.Type) checker {
 		return known.check
 	}
 	return func(v reflect.Value, depth int) error {
-		if depth >= core.MaxJSONDepth {
-			return deepError{t, core.MaxJSONDepth}
+		if depth >= value.MaxJSONDepth {
+			return deepError{t, value.MaxJSONDepth}
 		}
 		return known.check(v, depth)
 	}
@@ -78,7 +78,7 @@ func checkJSON(v reflect.Value, _ int) error {
 	if v.CanAddr() && v.Kind() != reflect.Pointer { // like encoding/json, which thereby finds more methods
 		v = v.Addr()
 	}
-	_, err := core.Canonical(v.Interface())
+	_, err := value.Canonical(v.Interface())
 	return err
 }
 
@@ -110,8 +110,8 @@ func checkInterface(v reflect.Value, depth int) error {
 	if v.IsNil() {
 		return nil
 	}
-	if depth >= core.MaxJSONDepth {
-		return deepError{v.Elem().Type(), core.MaxJSONDepth}
+	if depth >= value.MaxJSONDepth {
+		return deepError{v.Elem().Type(), value.MaxJSONDepth}
 	}
 	switch v.Interface().(type) {
 	case bool, int64, int, string:

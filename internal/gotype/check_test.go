@@ -10,7 +10,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // picky encodes itself unless its value is odd; shy has the method on its pointer only.
@@ -72,7 +72,7 @@ func (hazards) Generate(r *rand.Rand, depth int) hazards {
 		h.ShyPtr = &s
 	}
 	held := []any{nil, true, "a", 1, int64(2), 2.5, rare(math.NaN(), 0), []any{1, rare(math.Inf(-1), 0)}, map[string]any{"x": rare(math.NaN(), 3)},
-		picky(n()), []float64{rare(math.NaN(), 0)}, core.ObjectOf("a", rare(math.NaN(), 1)), struct{ A any }{rare(math.NaN(), 1)}, map[string]picky{"k": picky(n())}}
+		picky(n()), []float64{rare(math.NaN(), 0)}, value.ObjectOf("a", rare(math.NaN(), 1)), struct{ A any }{rare(math.NaN(), 1)}, map[string]picky{"k": picky(n())}}
 	h.Any, h.Anys = held[r.IntN(len(held))], map[string]any{"k": held[r.IntN(len(held))], "l": nil}
 	if r.IntN(25) == 0 {
 		h.Inner.Ch = make([]chan int, r.IntN(2))
@@ -90,7 +90,7 @@ func TestCheckFindsWhatCannotBeWritten(t *testing.T) {
 	bad := 0
 	for seed := range uint64(4000) {
 		h := hazards{}.Generate(rand.New(rand.NewPCG(seed, 3)), 3)
-		_, want := core.Canonical(h)
+		_, want := value.Canonical(h)
 		got := check(h)
 		if (got == nil) != (want == nil) {
 			t.Fatalf("seed %d: got %v, the JSON form says %v", seed, got, want)
@@ -104,7 +104,7 @@ func TestCheckFindsWhatCannotBeWritten(t *testing.T) {
 	}
 	whole := New(reflect.TypeFor[everyType]()).Checker()
 	if err := quick.Check(func(v everyType) bool {
-		_, err := core.Canonical(v)
+		_, err := value.Canonical(v)
 		return (whole(v) == nil) == (err == nil)
 	}, nil); err != nil {
 		t.Error(err)
@@ -137,7 +137,7 @@ func TestForeign(t *testing.T) {
 	for typ, want := range map[reflect.Type]bool{
 		reflect.TypeFor[[]plain]():          false,
 		reflect.TypeFor[time.Duration]():    false,
-		reflect.TypeFor[*core.Object]():     false,
+		reflect.TypeFor[*value.Object]():    false,
 		reflect.TypeFor[open]():             true,
 		reflect.TypeFor[[]shy]():            true,
 		reflect.TypeFor[map[key]int]():      true,

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Codec converts and copies values of one Go type. It is built once per type, and is then
@@ -20,7 +20,7 @@ type Codec struct {
 
 	hasUserMethods bool
 
-	copy   core.Copier
+	copy   value.Copier
 	check  checker // nil for types all of whose values have a JSON form
 	decode decoder
 	encode encoder
@@ -31,7 +31,7 @@ func New(t reflect.Type) *Codec {
 	if err := usableError(t); err != nil {
 		return &Codec{Err: err}
 	}
-	return &Codec{hasUserMethods: hasUserMethods(t, map[reflect.Type]bool{}), copy: core.NewCopier(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
+	return &Codec{hasUserMethods: hasUserMethods(t, map[reflect.Type]bool{}), copy: value.NewCopier(t), check: checkers{}.of(t), decode: decoders{}.of(t), encode: encoders{}.of(t)}
 }
 
 // Flat reports whether an assignment copies a value of the type.
@@ -99,9 +99,9 @@ func usableError(t reflect.Type) error {
 
 // mismatch returns the error about a value that does not match a type.
 func mismatch(v any, t reflect.Type) error {
-	s := core.JSON(v)
+	s := value.JSON(v)
 	if len(s) > 40 {
-		return fmt.Errorf("%s does not fit %s", core.TypeName(v), t)
+		return fmt.Errorf("%s does not fit %s", value.TypeName(v), t)
 	}
-	return fmt.Errorf("%s %s does not fit %s", core.TypeName(v), s, t)
+	return fmt.Errorf("%s %s does not fit %s", value.TypeName(v), s, t)
 }

@@ -9,7 +9,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 type level int
@@ -82,26 +82,26 @@ func roundTrip[T any](t *testing.T) {
 	t.Helper()
 	c, declared := New(reflect.TypeFor[T]()), Of(reflect.TypeFor[T]())
 	check := func(v T) bool {
-		runtimeValue, err := core.Canonical(v)
+		runtimeValue, err := value.Canonical(v)
 		if err != nil {
 			return true // an integer above int64
 		}
 		if err := declared.Check(runtimeValue); err != nil {
-			t.Errorf("%T: the declared type refuses %s: %v", v, core.JSON(runtimeValue), err)
+			t.Errorf("%T: the declared type refuses %s: %v", v, value.JSON(runtimeValue), err)
 		}
 		encoded, err := c.Encode(reflect.ValueOf(&v).Elem())
-		if err != nil || !core.Equal(encoded, runtimeValue) || core.JSON(encoded) != core.JSON(runtimeValue) && !strings.Contains(core.JSON(encoded), ".0") {
-			t.Errorf("%T: encoded %s, %v\nwant %s", v, core.JSON(encoded), err, core.JSON(runtimeValue))
+		if err != nil || !value.Equal(encoded, runtimeValue) || value.JSON(encoded) != value.JSON(runtimeValue) && !strings.Contains(value.JSON(encoded), ".0") {
+			t.Errorf("%T: encoded %s, %v\nwant %s", v, value.JSON(encoded), err, value.JSON(runtimeValue))
 		}
 		got, err := As[T](c, runtimeValue)
-		if err != nil || core.JSON(got) != core.JSON(v) {
-			t.Errorf("%T: got %s, %v\nwant %s", v, core.JSON(got), err, core.JSON(v))
+		if err != nil || value.JSON(got) != value.JSON(v) {
+			t.Errorf("%T: got %s, %v\nwant %s", v, value.JSON(got), err, value.JSON(v))
 			return false
 		}
 		if !c.Flat() {
 			var dup T
 			if err := c.Copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v)); err != nil || !reflect.DeepEqual(dup, v) {
-				t.Errorf("%T: copy %s, %v\nwant %s", v, core.JSON(dup), err, core.JSON(v))
+				t.Errorf("%T: copy %s, %v\nwant %s", v, value.JSON(dup), err, value.JSON(v))
 				return false
 			}
 		}
@@ -133,10 +133,10 @@ func TestCopySharesNothing(t *testing.T) {
 	if err := c.Copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v)); err != nil {
 		t.Fatal(err)
 	}
-	before := core.JSON(v)
+	before := value.JSON(v)
 	*dup.Ptr, (*dup.Deep).Title, dup.List[0].Title, dup.Bytes[0], dup.Map["k"].Title, dup.Tree.Text = 6, "y", "y", 'y', "y", "y"
 	dup.Map["new"] = nil
-	if after := core.JSON(v); after != before {
+	if after := value.JSON(v); after != before {
 		t.Errorf("the original is now\n%s\nwas\n%s", after, before)
 	}
 }
@@ -146,24 +146,24 @@ func TestCopySharesNothing(t *testing.T) {
 // refer to.
 func TestCopyIsClone(t *testing.T) {
 	type lent struct{ List []int }
-	type value struct {
+	type val struct {
 		lent
 		Any    any
 		Array  [2]*int
-		Object *core.Object
+		Object *value.Object
 		hidden *int
 		Tree   *everyType
 	}
-	c := New(reflect.TypeFor[value]())
+	c := New(reflect.TypeFor[val]())
 	n := 1
 	check := func(tree everyType, list []int, m map[string][]string) bool {
-		v := value{lent{list}, m, [2]*int{&n, nil}, core.ObjectOf("a", []any{int64(1)}), &n, &tree}
-		var dup value
+		v := val{lent{list}, m, [2]*int{&n, nil}, value.ObjectOf("a", []any{int64(1)}), &n, &tree}
+		var dup val
 		if err := c.Copy(reflect.ValueOf(&dup).Elem(), reflect.ValueOf(v)); err != nil {
 			t.Fatal(err)
 		}
-		clone := core.Clone(v).(value)
-		for _, w := range []value{dup, clone} {
+		clone := value.Clone(v).(val)
+		for _, w := range []val{dup, clone} {
 			apart := w.Array[0] != &n && w.Object != v.Object && w.Tree != &tree && w.hidden == &n
 			if !apart || len(list) > 0 && &w.List[0] == &list[0] || len(m) > 0 && reflect.ValueOf(w.Any).Pointer() == reflect.ValueOf(m).Pointer() {
 				return false
@@ -182,7 +182,7 @@ func TestDecodeAnyKeepsDigits(t *testing.T) {
 		L []any
 		M map[string]any
 	}
-	runtimeValue, err := core.ParseJSON([]byte(`{"V":{"id":9007199254740993,"f":1.5},"L":[9007199254740993,[null]],"M":{"x":[{"y":9007199254740993}]}}`))
+	runtimeValue, err := value.ParseJSON([]byte(`{"V":{"id":9007199254740993,"f":1.5},"L":[9007199254740993,[null]],"M":{"x":[{"y":9007199254740993}]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +212,8 @@ func TestEncode(t *testing.T) {
 	v := all{F: 119, Any: map[string]any{"b": 2.0, "a": []any{1, nil, inner{[]int{3}}}}, N: "12", inner: inner{[]int{1}}}
 	want := `{"F":119.0,"Any":{"a":[1,null,{"A":[3]}],"b":2.0},"Nil":null,"N":12,"A":[1],"When":"0001-01-01T00:00:00Z"}`
 	got, err := New(reflect.TypeFor[all]()).Encode(reflect.ValueOf(v))
-	if err != nil || core.JSON(got) != want {
-		t.Errorf("got %s, %v\nwant %s", core.JSON(got), err, want)
+	if err != nil || value.JSON(got) != want {
+		t.Errorf("got %s, %v\nwant %s", value.JSON(got), err, want)
 	}
 	for _, bad := range []any{math.NaN(), uint64(math.MaxUint64), []any{make(chan int)}, map[string]any{"f": func() {}}} {
 		if got, err := New(reflect.TypeOf(bad)).Encode(reflect.ValueOf(bad)); err == nil {
@@ -254,7 +254,7 @@ func TestDecodeErrors(t *testing.T) {
 		{new(time.Time), `"yesterday"`, "does not fit time.Time"},
 		{new(any), `null`, ""},
 	} {
-		runtimeValue, err := core.ParseJSON([]byte(tt.json))
+		runtimeValue, err := value.ParseJSON([]byte(tt.json))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,15 +274,15 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`{"ID":1,"n":{"N":{}}}`)
 	f.Add(`[1,2]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		runtimeValue, err := core.ParseJSON([]byte(text))
+		runtimeValue, err := value.ParseJSON([]byte(text))
 		if err != nil {
 			return
 		}
 		mine, mineErr := As[simple](New(reflect.TypeFor[simple]()), runtimeValue)
 		var theirs simple
 		theirsErr := json.Unmarshal([]byte(text), &theirs)
-		if mineErr == nil && theirsErr == nil && core.JSON(mine) != core.JSON(theirs) && !ambiguous(runtimeValue) {
-			t.Errorf("%s\ngot  %s\njson %s", text, core.JSON(mine), core.JSON(theirs))
+		if mineErr == nil && theirsErr == nil && value.JSON(mine) != value.JSON(theirs) && !ambiguous(runtimeValue) {
+			t.Errorf("%s\ngot  %s\njson %s", text, value.JSON(mine), value.JSON(theirs))
 		}
 	})
 }
@@ -297,7 +297,7 @@ func ambiguous(v any) bool {
 				return true
 			}
 		}
-	case *core.Object:
+	case *value.Object:
 		seen := map[string]bool{}
 		for k, e := range v.All() {
 			if seen[strings.ToLower(k)] || ambiguous(e) {

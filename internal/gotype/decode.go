@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // decoder fills dst, which is zero, from a run-time value. The result shares no memory with
@@ -77,7 +77,7 @@ func (ds decoders) build(t reflect.Type) decoder {
 // decodeJSON encodes the value as JSON and unmarshals that, for types that implement their
 // own decoding.
 func decodeJSON(dst reflect.Value, v any) error {
-	data, err := core.AppendJSON(nil, v)
+	data, err := value.AppendJSON(nil, v)
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,11 @@ func decodeJSON(dst reflect.Value, v any) error {
 }
 
 func decodeObject(dst reflect.Value, v any) error {
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return err
 	}
-	o, ok := core.Clone(c).(*core.Object)
+	o, ok := value.Clone(c).(*value.Object)
 	if !ok {
 		return mismatch(v, dst.Type())
 	}
@@ -103,10 +103,10 @@ func decodeObject(dst reflect.Value, v any) error {
 // runtimeValue converts a value, which may have any Go type, to a run-time value.
 func runtimeValue(v any) (any, error) {
 	switch v.(type) {
-	case bool, string, int64, float64, []any, *core.Object:
+	case bool, string, int64, float64, []any, *value.Object:
 		return v, nil
 	}
-	return core.Canonical(v)
+	return value.Canonical(v)
 }
 
 func (ds decoders) list(t reflect.Type) decoder {
@@ -139,7 +139,7 @@ func (ds decoders) mapping(t reflect.Type) decoder {
 		if err != nil {
 			return err
 		}
-		o, ok := v.(*core.Object)
+		o, ok := v.(*value.Object)
 		if !ok {
 			return mismatch(v, t)
 		}
@@ -171,7 +171,7 @@ func (ds decoders) structure(t reflect.Type) decoder {
 		if err != nil {
 			return err
 		}
-		o, ok := v.(*core.Object)
+		o, ok := v.(*value.Object)
 		if !ok {
 			return mismatch(v, t)
 		}
@@ -194,7 +194,7 @@ func (ds decoders) structure(t reflect.Type) decoder {
 }
 
 // memberOf finds a member, which is often at the index of the field.
-func memberOf(o *core.Object, name string, place int) (any, bool) {
+func memberOf(o *value.Object, name string, place int) (any, bool) {
 	if place < o.Len() {
 		if k, v := o.At(place); k == name {
 			return v, true
@@ -223,7 +223,7 @@ func decodeScalar(dst reflect.Value, v any) error {
 		if t.NumMethod() > 0 {
 			return mismatch(v, t)
 		}
-		if p := core.Plain(v); p != nil {
+		if p := value.Plain(v); p != nil {
 			dst.Set(reflect.ValueOf(p))
 		}
 		return nil

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // encoder converts a Go value to a run-time value that shares no memory with it. The result
@@ -30,7 +30,7 @@ func (es encoders) of(t reflect.Type) encoder {
 
 func (es encoders) build(t reflect.Type) encoder {
 	if t == numberType {
-		return func(v reflect.Value, _ int) (any, error) { return core.ParseNumber(v.String()) }
+		return func(v reflect.Value, _ int) (any, error) { return value.ParseNumber(v.String()) }
 	}
 	if ownJSON(t) || t.Implements(textMarshaler) || reflect.PointerTo(t).Implements(textMarshaler) {
 		return encodeJSON
@@ -58,8 +58,8 @@ func (es encoders) build(t reflect.Type) encoder {
 }
 
 func encodeJSON(v reflect.Value, _ int) (any, error) {
-	c, err := core.Canonical(v.Interface())
-	return core.Clone(c), err
+	c, err := value.Canonical(v.Interface())
+	return value.Clone(c), err
 }
 
 // maxDepth limits the nesting of values. A value that refers to itself would otherwise
@@ -129,7 +129,7 @@ func (es encoders) mapping(t reflect.Type) encoder {
 			keys = append(keys, k.String())
 		}
 		slices.Sort(keys)
-		out := core.NewObject(len(keys))
+		out := value.NewObject(len(keys))
 		for _, k := range keys {
 			e, err := element(v.MapIndex(reflect.ValueOf(k).Convert(t.Key())), depth+1)
 			if err != nil {
@@ -154,7 +154,7 @@ func (es encoders) structure(t reflect.Type) encoder {
 		encode[i] = es.of(m.typ)
 	}
 	return func(v reflect.Value, depth int) (any, error) {
-		out := core.NewObject(len(parts))
+		out := value.NewObject(len(parts))
 		for i, m := range parts {
 			f := v.FieldByIndex(m.index)
 			if m.omitEmpty && isEmpty(f) {
@@ -172,7 +172,7 @@ func (es encoders) structure(t reflect.Type) encoder {
 
 // rows encodes structs of one type, whose objects all have the same keys and share them.
 type rows struct {
-	keys    *core.Keys
+	keys    *value.Keys
 	members []member
 	encoder []encoder
 }
@@ -192,7 +192,7 @@ func (es encoders) rows(t reflect.Type) *rows {
 	for i, m := range parts {
 		names[i], r.encoder[i] = m.name, es.of(m.typ)
 	}
-	r.keys, _ = core.NewKeys(names) // names that appear twice are ambiguous, and have been excluded
+	r.keys, _ = value.NewKeys(names) // names that appear twice are ambiguous, and have been excluded
 	return r
 }
 
@@ -201,7 +201,7 @@ func (r *rows) encode(v reflect.Value, depth int) (any, error) {
 	if err := r.fill(values, v, depth); err != nil {
 		return nil, err
 	}
-	return core.NewRow(r.keys, values), nil
+	return value.NewRow(r.keys, values), nil
 }
 
 // rowBlock is the number of rows of a list that share a block of memory. A row that is
@@ -217,17 +217,17 @@ func (r *rows) encodeList(v reflect.Value, depth int) (any, error) {
 		return nil, tooDeep(v.Type())
 	}
 	out, width := make([]any, v.Len()), len(r.members)
-	var objects []core.Object
+	var objects []value.Object
 	var values []any
 	for i := range out {
 		if len(objects) == 0 {
 			n := min(len(out)-i, rowBlock)
-			objects, values = make([]core.Object, n), make([]any, n*width)
+			objects, values = make([]value.Object, n), make([]any, n*width)
 		}
 		if err := r.fill(values[:width], v.Index(i), depth+1); err != nil {
 			return nil, addPath(fmt.Sprintf("[%d]", i), err)
 		}
-		core.InitRow(&objects[0], r.keys, values[:width])
+		value.InitRow(&objects[0], r.keys, values[:width])
 		out[i] = &objects[0]
 		objects, values = objects[1:], values[width:]
 	}
@@ -295,8 +295,8 @@ func encodeInterface(v reflect.Value, depth int) (any, error) {
 	switch x := v.Interface().(type) {
 	case bool, int64, float64, string:
 		return x, nil
-	case *core.Object:
-		return core.Clone(x), nil
+	case *value.Object:
+		return value.Clone(x), nil
 	}
 	return encoders{}.of(v.Elem().Type())(v.Elem(), depth+1)
 }

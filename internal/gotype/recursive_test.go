@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 type (
@@ -68,7 +68,7 @@ func TestTypesThatHoldThemselves(t *testing.T) {
 }
 
 // whole formats a type with all its members.
-func whole(t *core.Type) string {
+func whole(t *value.Type) string {
 	switch {
 	case t == nil:
 		return "any"
@@ -85,7 +85,7 @@ func whole(t *core.Type) string {
 }
 
 // parts counts the types in a description, including repetitions.
-func parts(t *core.Type) int {
+func parts(t *value.Type) int {
 	if t == nil {
 		return 1
 	}
@@ -109,7 +109,7 @@ func TestManyTypesThatReferToEachOther(t *testing.T) {
 	if own, ok := described.Property("Own"); !ok || whole(own) != "{Zip string}" {
 		t.Errorf("the member of its own is %s", whole(own))
 	}
-	if first, ok := described.Property("A"); !ok || first.Kind != core.ArrayType {
+	if first, ok := described.Property("A"); !ok || first.Kind != value.ArrayType {
 		t.Errorf("a member for which there is no room is %s", whole(first))
 	}
 	New(reflect.TypeFor[g16]())

@@ -6,13 +6,13 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 var (
 	anyType         = reflect.TypeFor[any]()
 	numberType      = reflect.TypeFor[json.Number]()
-	objectType      = reflect.TypeFor[core.Object]()
+	objectType      = reflect.TypeFor[value.Object]()
 	jsonMarshaler   = reflect.TypeFor[json.Marshaler]()
 	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
 	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
@@ -25,7 +25,7 @@ var (
 // Inside itself, a recursive type is described as any value. So is every part that would
 // make a description larger than mostParts: generated types may refer to each other along
 // too many paths to describe them all.
-func Of(t reflect.Type) *core.Type { return types{}.of(t).typ }
+func Of(t reflect.Type) *value.Type { return types{}.of(t).typ }
 
 // maxParts is the maximum number of types in the description of one type.
 const maxParts = 10_000
@@ -36,7 +36,7 @@ type types map[reflect.Type]described
 
 // described is a description and the number of types in it.
 type described struct {
-	typ   *core.Type
+	typ   *value.Type
 	parts int
 }
 
@@ -53,67 +53,67 @@ func (ts types) of(t reflect.Type) described {
 
 // inside returns the description of a type for use in another description, whose size so
 // far is parts. If the limit is exceeded, the description consists of the kind only.
-func (ts types) inside(t reflect.Type, parts *int) *core.Type {
+func (ts types) inside(t reflect.Type, parts *int) *value.Type {
 	d := ts.of(t)
 	if *parts+d.parts > maxParts && d.typ != nil {
-		d = described{&core.Type{Kind: d.typ.Kind}, 1}
+		d = described{&value.Type{Kind: d.typ.Kind}, 1}
 	}
 	*parts += d.parts
 	return d.typ
 }
 
-func (ts types) build(t reflect.Type, parts *int) *core.Type {
+func (ts types) build(t reflect.Type, parts *int) *value.Type {
 	switch {
 	case t == anyType:
 		return nil
 	case t == objectType:
-		return &core.Type{Kind: core.ObjectType}
+		return &value.Type{Kind: value.ObjectType}
 	case t.Kind() == reflect.Pointer:
 		return ts.inside(t.Elem(), parts)
 	case ownJSON(t):
 		return nil
 	case t.Implements(textMarshaler) || reflect.PointerTo(t).Implements(textMarshaler):
-		return &core.Type{Kind: core.StringType}
+		return &value.Type{Kind: value.StringType}
 	}
 	switch t.Kind() {
 	case reflect.Bool:
-		return &core.Type{Kind: core.BooleanType}
+		return &value.Type{Kind: value.BooleanType}
 	case reflect.String:
 		if t == numberType {
 			return nil
 		}
-		return &core.Type{Kind: core.StringType}
+		return &value.Type{Kind: value.StringType}
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return &core.Type{Kind: core.IntegerType}
+		return &value.Type{Kind: value.IntegerType}
 	case reflect.Float32, reflect.Float64:
-		return &core.Type{Kind: core.NumberType}
+		return &value.Type{Kind: value.NumberType}
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return &core.Type{Kind: core.StringType} // base64
+			return &value.Type{Kind: value.StringType} // base64
 		}
-		return &core.Type{Kind: core.ArrayType, Items: ts.inside(t.Elem(), parts)}
+		return &value.Type{Kind: value.ArrayType, Items: ts.inside(t.Elem(), parts)}
 	case reflect.Array:
-		return &core.Type{Kind: core.ArrayType, Items: ts.inside(t.Elem(), parts)}
+		return &value.Type{Kind: value.ArrayType, Items: ts.inside(t.Elem(), parts)}
 	case reflect.Map:
-		return &core.Type{Kind: core.ObjectType}
+		return &value.Type{Kind: value.ObjectType}
 	case reflect.Struct:
 		return ts.structure(t, parts)
 	}
 	return nil
 }
 
-func (ts types) structure(t reflect.Type, parts *int) *core.Type {
-	out := &core.Type{Kind: core.ObjectType}
+func (ts types) structure(t reflect.Type, parts *int) *value.Type {
+	out := &value.Type{Kind: value.ObjectType}
 	for _, m := range members(t) {
 		mt := ts.inside(m.typ, parts)
 		if m.quoted {
-			mt = &core.Type{Kind: core.StringType}
+			mt = &value.Type{Kind: value.StringType}
 		}
 		if m.ambiguous {
 			mt = nil
 		}
-		out.Properties = append(out.Properties, core.Property{Name: m.name, Type: mt})
+		out.Properties = append(out.Properties, value.Property{Name: m.name, Type: mt})
 	}
 	return out
 }

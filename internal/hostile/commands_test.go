@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -61,8 +62,8 @@ func TestHostilePrograms(t *testing.T) {
 				t.Errorf("got  %.500s\nwant %s", got, c.err)
 			}
 			n, _ := r.Node("a")
-			if c.output != "" && core.JSON(n.Output) != c.output {
-				t.Errorf("output %.100s, want %s", core.JSON(n.Output), c.output)
+			if c.output != "" && value.JSON(n.Output) != c.output {
+				t.Errorf("output %.100s, want %s", value.JSON(n.Output), c.output)
 			}
 		})
 	}

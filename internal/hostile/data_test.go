@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -47,8 +47,8 @@ func TestHostileTables(t *testing.T) {
 			write(t, filepath.Join(dir, "rows.csv"), c.data)
 			r, err := run(t, t.Context(), mustIn(t, dir, nil, strings.Replace(load, "%", "rows.csv", 1)), nil, scheduler.Options{})
 			rows, ok := r.State.Get("rows")
-			if !strings.HasPrefix(text(err), c.err) || (err == nil) != (c.err == "") || ok != (err == nil) || ok && core.JSON(rows) != c.rows {
-				t.Errorf("got  %.300s, %v\nwant %s%s", core.JSON(rows), err, c.rows, c.err)
+			if !strings.HasPrefix(text(err), c.err) || (err == nil) != (c.err == "") || ok != (err == nil) || ok && value.JSON(rows) != c.rows {
+				t.Errorf("got  %.300s, %v\nwant %s%s", value.JSON(rows), err, c.rows, c.err)
 			}
 		})
 	}
@@ -218,7 +218,7 @@ func TestSinkOnAFullDisk(t *testing.T) {
 		name, _, _ := strings.Cut(file, ",")
 		doc := "name: x\nstate: {schema: {rows: {type: array}}}\ngraph: {nodes: [{id: a, kind: sink, to: " + file + ", reads: [rows], on_error: {policy: retry, attempts: 2, base_ms: 1}}]}\n"
 		p := mustIn(t, dir, nil, doc)
-		row := core.ObjectOf("text", strings.Repeat("x", 1000))
+		row := value.ObjectOf("text", strings.Repeat("x", 1000))
 		if _, err := run(t, t.Context(), p, map[string]any{"rows": []any{row}}, scheduler.Options{}); err != nil {
 			t.Fatal(err)
 		}
@@ -276,12 +276,12 @@ graph:
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := core.JSON(r.State)
+	state := value.JSON(r.State)
 	if want := `"out":` + id + `,"sub":` + id + `,"sum":` + id + `,"max":` + id; !strings.Contains(state, want) || !strings.Contains(state, `"back":[{"id":`+id) {
 		t.Errorf("state %s", state)
 	}
 	cmd, _ := r.Node("cmd")
-	for what, got := range map[string]string{"the program": core.JSON(cmd.Output), "out.json": read(t, filepath.Join(dir, "out.json")), "out.csv": read(t, filepath.Join(dir, "out.csv"))} {
+	for what, got := range map[string]string{"the program": value.JSON(cmd.Output), "out.json": read(t, filepath.Join(dir, "out.json")), "out.csv": read(t, filepath.Join(dir, "out.csv"))} {
 		if !strings.Contains(got, id) {
 			t.Errorf("%s has %s", what, got)
 		}

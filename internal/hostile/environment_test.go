@@ -11,6 +11,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/llm/openai"
 	"github.com/wavefold/wavefold/nodes/std"
@@ -44,7 +46,7 @@ func talkative() llm.Model {
 }
 
 // compiled compiles workflow.yaml of a folder for an engine with a keyed model.
-func compiled(t *testing.T, dir string) (*plan.Plan, core.Diagnostics) {
+func compiled(t *testing.T, dir string) (*plan.Plan, source.Diagnostics) {
 	t.Helper()
 	e := wavefold.NewEngine(std.Kinds()...)
 	e.UseModel(llm.WithEnv(talkative(), func(string) (string, bool) { return "", false }))
@@ -97,7 +99,7 @@ graph: {nodes: [{id: n, kind: command, run: [env], writes: [out]}]}
 		t.Errorf("found %v", ds)
 	}
 	var events []string
-	r, err := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) { events = append(events, core.JSON(e)) }})
+	r, err := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) { events = append(events, value.JSON(e)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,7 @@ graph: {nodes: [{id: n, kind: command, run: [env], writes: [out]}]}
 		"masked":  {"PATH TOKEN=*** MODE=fast HOSTILE_OTHER", "HOSTILE_TOKEN token-98 OPENAI_API_KEY=sk"},
 	} {
 		v, _ := r.State.Get(name)
-		text := "\n" + core.JSON(v)
+		text := "\n" + value.JSON(v)
 		for _, has := range strings.Fields(want.has) {
 			if !strings.Contains(text, has) {
 				t.Errorf("%s has no %s: %s", name, has, text)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // flow returns a document with state, the given nodes and edges, and more.
@@ -74,7 +74,7 @@ func TestFindings(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			p, ds := compile(t, tools{"f": handle(nop)}, c.doc, false)
-			ds = slices.DeleteFunc(ds, func(d core.Diagnostic) bool { return d.Severity == core.Hint }) // hints about unused fields
+			ds = slices.DeleteFunc(ds, func(d source.Diagnostic) bool { return d.Severity == source.Hint }) // hints about unused fields
 			if got := lines(ds); p != nil || got != c.want {
 				t.Errorf("plan %v\ngot  %.2000s\nwant %s", p != nil, got, c.want)
 			}

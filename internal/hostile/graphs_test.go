@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // New never fails, whatever its arguments: errors are reported when the graph is compiled,
@@ -61,7 +61,7 @@ func TestHostileParts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := wavefold.New("g", c.parts...)
 			r, err := g.Run(t.Context())
-			if _, ok := core.AsDiagnostics(err); !ok || !strings.Contains(err.Error(), c.want) {
+			if _, ok := source.AsDiagnostics(err); !ok || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 			if r == nil || r.State.Len() != 0 || calls != 0 {

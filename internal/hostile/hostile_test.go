@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -34,12 +35,12 @@ func engine(t testing.TB, fns tools) *wavefold.Engine {
 }
 
 // compile reads a document as a file in a folder of its own.
-func compile(t testing.TB, fns tools, text string, strict bool) (*plan.Plan, core.Diagnostics) {
+func compile(t testing.TB, fns tools, text string, strict bool) (*plan.Plan, source.Diagnostics) {
 	t.Helper()
 	return compileIn(t, t.TempDir(), fns, text, strict)
 }
 
-func compileIn(t testing.TB, dir string, fns tools, text string, strict bool) (*plan.Plan, core.Diagnostics) {
+func compileIn(t testing.TB, dir string, fns tools, text string, strict bool) (*plan.Plan, source.Diagnostics) {
 	t.Helper()
 	file := filepath.Join(dir, "flow.yaml")
 	write(t, file, text)
@@ -77,7 +78,7 @@ func run(t testing.TB, ctx context.Context, p *plan.Plan, inputs map[string]any,
 }
 
 // lines returns the findings, one per line, without the folder of the file.
-func lines(ds core.Diagnostics) string {
+func lines(ds source.Diagnostics) string {
 	out := make([]string, len(ds))
 	for i, d := range ds.Sorted() {
 		d.Pos.File = filepath.Base(d.Pos.File)

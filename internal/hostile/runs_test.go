@@ -16,6 +16,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -318,7 +319,7 @@ graph:
 		wg.Go(func() {
 			r, err := scheduler.Run(t.Context(), p, map[string]any{"in": i}, scheduler.Options{})
 			out, _ := r.State.Get("out")
-			if got, want := core.JSON(out), core.JSON(slices.Repeat([]any{int64(i)}, 6)); err != nil || got != want {
+			if got, want := value.JSON(out), value.JSON(slices.Repeat([]any{int64(i)}, 6)); err != nil || got != want {
 				t.Errorf("run %d: %v, %s, want %s", i, err, got, want)
 			}
 		})
@@ -335,7 +336,7 @@ func TestHandlerMutatesItsView(t *testing.T) {
 		for _, v := range []any{in.State(), in.Args(), in.EdgeInputs()} {
 			m := v.(map[string]any)
 			mu.Lock()
-			seen = append(seen, core.JSON(m))
+			seen = append(seen, value.JSON(m))
 			mu.Unlock()
 			spoil(m)
 		}
@@ -360,7 +361,7 @@ graph:
 `)
 	for range 3 { // literals and defaults belong to the plan
 		r, err := run(t, t.Context(), p, nil, scheduler.Options{})
-		if got := core.JSON(r.State); err != nil || got != `{"o":{"deep":[{"k":1}]},"l":[[1],[2]]}` {
+		if got := value.JSON(r.State); err != nil || got != `{"o":{"deep":[{"k":1}]},"l":[[1],[2]]}` {
 			t.Errorf("%v, state %s", err, got)
 		}
 	}
@@ -384,7 +385,7 @@ func spoil(v any) {
 			spoil(e)
 			v[i] = "spoilt"
 		}
-	case *core.Object:
+	case *value.Object:
 		for k, e := range v.All() {
 			spoil(e)
 			v.Set(k, "spoilt")
@@ -452,7 +453,7 @@ func TestParallelWritersOfOneField(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r, err := scheduler.Run(t.Context(), must(t, fns, doc), nil, scheduler.Options{Concurrency: limit})
 			// The first write to once wins; the others fail and store nothing at all.
-			if got := core.JSON(r.State); err == nil || got != `{"v":0,"once":0}` {
+			if got := value.JSON(r.State); err == nil || got != `{"v":0,"once":0}` {
 				t.Errorf("limit %d: %v, %s", limit, err, got)
 			}
 			if f := failure(t, r, "n1"); f.Class != core.ClassMerge || f.Message != `field "once" already has a value and merges set_once` {
@@ -518,7 +519,7 @@ func TestFanOutKeepsItsOrder(t *testing.T) {
 				}
 			}
 			f, _ := r.Node("f")
-			if got := core.JSON(out); got != core.JSON(want) || f.Failed != 20 || f.Failure.Message != "20 of 100 items failed, first item 3: third" {
+			if got := value.JSON(out); got != value.JSON(want) || f.Failed != 20 || f.Failure.Message != "20 of 100 items failed, first item 3: third" {
 				t.Errorf("limit %d: %v, %s, %+v", limit, err, got, f)
 			}
 			if outputs != nil {
@@ -589,7 +590,7 @@ func TestHostileReducers(t *testing.T) {
 func TestNodesOfSkipped(t *testing.T) {
 	var got string
 	p := must(t, tools{"ok": returns(core.Send(1)), "see": handle(func(_ context.Context, in core.Input) (core.Result, error) {
-		got = core.JSON(in.Args())
+		got = value.JSON(in.Args())
 		return core.Result{}, nil
 	})},
 		`name: x

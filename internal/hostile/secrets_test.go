@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -107,8 +108,8 @@ graph: {nodes: [{id: a, kind: command, run: [sh, -c, 'printf %s "$T"'], env: {T:
 `)
 	var last core.Event
 	r, err := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) { last = e }})
-	if err != nil || core.JSON(last.State) != `{"text":"***"}` || core.JSON(r.State) != `{"text":"correct horse"}` {
-		t.Errorf("%v, event %s, report %s", err, core.JSON(last.State), core.JSON(r.State))
+	if err != nil || value.JSON(last.State) != `{"text":"***"}` || value.JSON(r.State) != `{"text":"correct horse"}` {
+		t.Errorf("%v, event %s, report %s", err, value.JSON(last.State), value.JSON(r.State))
 	}
 	// Without secrets nothing is wrapped around the listener.
 	if p := must(t, nil, "name: x\ngraph: {nodes: [{id: a, kind: wait, duration: 1ms}]}\n"); len(p.Secrets) != 0 {

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/cli"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // poison is a string with terminal commands: a title, the clipboard, a link, a cleared
@@ -26,7 +26,7 @@ var inYAML = strings.NewReplacer("\x1b", `\e`, "\x07", `\a`, "\\", `\\`, "\u009b
 	"\u202e", `\u202e`, "\u2066", `\u2066`, "\u200f", `\u200f`, "\u2028", `\u2028`).Replace(poison)
 
 // inJSON is poison inside a JSON string.
-var inJSON = strings.Trim(core.JSON(poison), `"`)
+var inJSON = strings.Trim(value.JSON(poison), `"`)
 
 // ours matches the colours of the command itself, with --color always.
 var ours = regexp.MustCompile(`\x1b\[[0-9;]*m`)

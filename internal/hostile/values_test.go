@@ -13,6 +13,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 )
 
@@ -62,8 +64,8 @@ func listInItself() []any {
 	return l
 }
 
-func objectInItself() *core.Object {
-	o := &core.Object{}
+func objectInItself() *value.Object {
+	o := &value.Object{}
 	o.Set("o", o)
 	return o
 }
@@ -92,7 +94,7 @@ func TestResultsWithoutJSON(t *testing.T) {
 		"one level too many":     {nested(1002), tooDeep},
 		"all levels":             {nested(1001), ""},
 		"struct around it":       {struct{ O any }{holdsItself()}, "json: unsupported value: encountered a cycle via map[string]interface {}"},
-		"object in a struct":     {struct{ O *core.Object }{objectInItself()}, "json: error calling MarshalJSON for type *core.Object: " + tooDeep},
+		"object in a struct":     {struct{ O *value.Object }{objectInItself()}, "json: error calling MarshalJSON for type *value.Object: " + tooDeep},
 		"MarshalJSON panics":     {panicsAsJSON{}, "writing hostile.panicsAsJSON as JSON panicked: no JSON today"},
 		"deep MarshalJSON":       {[]any{map[string]any{"x": panicsAsJSON{}}}, "[0]: x: writing hostile.panicsAsJSON as JSON panicked: no JSON today"},
 		"not a number":           {math.NaN(), "NaN has no JSON form"},
@@ -101,7 +103,7 @@ func TestResultsWithoutJSON(t *testing.T) {
 		"function in a map":      {map[string]any{"f": func() {}}, "f: json: unsupported type: func()"},
 		"above 64 bits":          {uint64(math.MaxInt64) + 1, "9223372036854775808 is above the largest 64-bit integer"},
 		"the largest integer":    {uint64(math.MaxInt64), ""},
-		"nil of several types":   {[]any{nil, (*int)(nil), map[string]any(nil), []string(nil), (*core.Object)(nil)}, ""},
+		"nil of several types":   {[]any{nil, (*int)(nil), map[string]any(nil), []string(nil), (*value.Object)(nil)}, ""},
 		"a name like __proto__":  {map[string]any{"__proto__": 1, "constructor": 2}, ""},
 		"text that is not UTF-8": {"a\xffb", ""},
 	}
@@ -202,7 +204,7 @@ func TestHostileLogLines(t *testing.T) {
 	var got string
 	_, err := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) {
 		if e.Type == core.LogLine {
-			got = core.JSON(e.Values)
+			got = value.JSON(e.Values)
 		}
 	}})
 	want := `{"g.cycle":"<the value is nested deeper than 1000: does it hold itself?>","g.panics":"<writing hostile.panicsAsJSON as JSON panicked: no JSON today>",` +
@@ -222,8 +224,8 @@ func TestHostileInputs(t *testing.T) {
 		`input "out": json: unsupported value: encountered a cycle via map[string]interface {}`: struct{ V any }{holdsItself()},
 	} {
 		r, err := run(t, t.Context(), p, map[string]any{"out": v}, scheduler.Options{})
-		ds, _ := core.AsDiagnostics(err)
-		if len(ds) != 1 || ds[0].Message != want || ds[0].Code != core.CodeInput || r != nil {
+		ds, _ := source.AsDiagnostics(err)
+		if len(ds) != 1 || ds[0].Message != want || ds[0].Code != source.CodeInput || r != nil {
 			t.Errorf("got %v, %v\nwant %s", r, err, want)
 		}
 	}
@@ -358,7 +360,7 @@ func TestStageThatGivesNil(t *testing.T) {
 	g := wavefold.New("g", wavefold.Pipeline("p", items,
 		wavefold.Stage("s", func(context.Context, int) (any, error) { return nil, nil }).Into(out)))
 	r, err := g.Run(t.Context(), items.Is([]int{1, 2}))
-	if got := core.JSON(out.Get(r)); err != nil || got != "[null,null]" {
+	if got := value.JSON(out.Get(r)); err != nil || got != "[null,null]" {
 		t.Errorf("got %s, %v", got, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -25,13 +26,13 @@ type Options struct {
 
 // Run rehearses a plan that was compiled with Registry and returns a record of the run. The
 // error reports inputs that do not match the plan.
-func Run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options) (*Record, error) {
+func Run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options) (*Record, error) {
 	return run(p, inputs, f, o, nil)
 }
 
 // run is like Run, but passes the questions for which the file has no answer to an
 // interviewer.
-func run(p *plan.Plan, inputs *core.Object, f *mock.File, o Options, asked core.Interviewer) (*Record, error) {
+func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, asked core.Interviewer) (*Record, error) {
 	if o.Run == "" {
 		o.Run = "test"
 	}

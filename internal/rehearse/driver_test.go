@@ -16,6 +16,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/scheduler"
 )
@@ -32,7 +34,7 @@ type answerer struct {
 	calls *calls
 }
 
-func (k answering) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (k answering) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	made, ds := k.noop.Compile(n, env)
 	if made.Handler != nil {
 		made.Handler = core.HandlerFunc(k.handle)
@@ -164,7 +166,7 @@ func compileWith(t *testing.T, dir string, file *mock.File, handlers bool) (run 
 
 func sum(r *core.Report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s: %v\n%s\n", r.Status, r.Duration, r.Err, core.JSON(r.State))
+	fmt.Fprintf(&b, "%s in %s: %v\n%s\n", r.Status, r.Duration, r.Err, value.JSON(r.State))
 	for _, n := range r.Nodes() {
 		class := ""
 		if n.Failure != nil {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/nodes/human"
 )
@@ -18,7 +20,7 @@ const DryVisits = 10
 // the choice of the next edge. A gate takes its first choice, and waits take no time; a
 // walk that a model routes ends at its first decision. inputs are the inputs of the run.
 // The findings are those of compiling the workflow, and of inputs that do not match it.
-func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, core.Diagnostics) {
+func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, source.Diagnostics) {
 	nothing := &mock.File{}
 	e = noopEngine(e, nothing, true)
 	w = w.LimitVisits(DryVisits)
@@ -27,7 +29,7 @@ func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Recor
 	if p == nil {
 		return nil, ds
 	}
-	given := core.NewObject(len(inputs))
+	given := value.NewObject(len(inputs))
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		given.Set(name, inputs[name])
 	}
@@ -38,9 +40,9 @@ func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Recor
 	if err == nil {
 		return rec, ds
 	}
-	if found, ok := core.AsDiagnostics(err); ok {
+	if found, ok := source.AsDiagnostics(err); ok {
 		return nil, found
 	}
-	ds.Errorf(core.CodeInput, w.Pos, "%v", err)
+	ds.Errorf(source.CodeInput, w.Pos, "%v", err)
 	return nil, ds
 }

@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/mock"
 )
 
 // Miss is one expectation that was not met.
 type Miss struct {
-	Pos core.Position `json:"-"`
+	Pos source.Position `json:"-"`
 	// At is Pos formatted for people.
 	At string `json:"at"`
 	// What names the expectation, such as "nodes.save" or "state.rows[2].price".
@@ -54,7 +56,7 @@ func (r *Record) Check(e *mock.Expect) []Miss {
 	}
 	for _, name := range e.Absent {
 		if v, ok := r.Report.State.Get(name.Value); ok {
-			c.miss(name.Pos, "absent."+name.Value, "no value", core.JSON(v), "")
+			c.miss(name.Pos, "absent."+name.Value, "no value", value.JSON(v), "")
 		}
 	}
 	c.counts("runs", e.Runs, r.Runs)
@@ -64,7 +66,7 @@ func (r *Record) Check(e *mock.Expect) []Miss {
 		c.trace(e.Trace, e.Pos)
 	}
 	c.counts("peak", e.Peak, r.Peak)
-	c.counts("calls", core.Members[core.Int](e.Calls), r.Calls)
+	c.counts("calls", source.Members[source.Int](e.Calls), r.Calls)
 	c.walk(e)
 	return c.misses
 }
@@ -81,12 +83,12 @@ func (c *checker) walk(e *mock.Expect) {
 		}
 	}
 	if e.Path != nil {
-		c.path(core.Strings(e.Path), e.Path)
+		c.path(source.Strings(e.Path), e.Path)
 	}
 	context, _ := c.rec.Report.State.Get(core.ContextField)
-	have, _ := context.(*core.Object)
+	have, _ := context.(*value.Object)
 	for _, m := range e.Context {
-		if got, want := member(have, m.Key.Value), m.Value.Plain(); !core.Equal(want, got) {
+		if got, want := member(have, m.Key.Value), m.Value.Plain(); !value.Equal(want, got) {
 			path, w, g := firstDifference("context."+m.Key.Value, want, got)
 			c.miss(m.Value.Pos, path, text(w), text(g), "")
 		}
@@ -103,7 +105,7 @@ func (c *checker) walk(e *mock.Expect) {
 }
 
 // path compares the visits of a walk and reports the first difference.
-func (c *checker) path(want []string, at []core.Text) {
+func (c *checker) path(want []string, at []source.Text) {
 	got := c.rec.Report.Path
 	i := 0
 	for i < len(want) && i < len(got) && want[i] == got[i] {
@@ -127,7 +129,7 @@ type checker struct {
 	misses []Miss
 }
 
-func (c *checker) miss(pos core.Position, what, want, got, because string) {
+func (c *checker) miss(pos source.Position, what, want, got, because string) {
 	c.misses = append(c.misses, Miss{pos, pos.String(), what, want, got, because})
 }
 
@@ -138,7 +140,7 @@ func (c *checker) runReason() string {
 	return ""
 }
 
-func (c *checker) node(m core.Member[core.Text]) {
+func (c *checker) node(m source.Member[source.Text]) {
 	id := m.Key.Value
 	got := "none"
 	if s := c.rec.Status[id]; s != core.StatusNone {
@@ -149,17 +151,17 @@ func (c *checker) node(m core.Member[core.Text]) {
 	}
 }
 
-func (c *checker) field(m core.Member[*core.Value]) {
+func (c *checker) field(m source.Member[*source.Value]) {
 	name := m.Key.Value
 	want := m.Value.Plain()
 	got, ok := c.rec.Report.State.Get(name)
 	if !ok {
-		got = core.Missing
+		got = value.Missing
 	}
-	if canonical, err := core.Canonical(got); err == nil {
+	if canonical, err := value.Canonical(got); err == nil {
 		got = canonical
 	}
-	if core.Equal(want, got) {
+	if value.Equal(want, got) {
 		return
 	}
 	path, w, g := firstDifference("state."+name, want, got)
@@ -168,10 +170,10 @@ func (c *checker) field(m core.Member[*core.Value]) {
 
 // text formats a value, or reports that there is none.
 func text(v any) string {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return "no value"
 	}
-	return core.JSON(v)
+	return value.JSON(v)
 }
 
 // firstDifference descends into arrays of equal length and into objects to the first part
@@ -184,18 +186,18 @@ func firstDifference(path string, want, got any) (string, any, any) {
 			return path, want, got
 		}
 		for i := range w {
-			if !core.Equal(w[i], g[i]) {
+			if !value.Equal(w[i], g[i]) {
 				return firstDifference(fmt.Sprintf("%s[%d]", path, i), w[i], g[i])
 			}
 		}
-	case *core.Object:
-		g, ok := got.(*core.Object)
+	case *value.Object:
+		g, ok := got.(*value.Object)
 		if !ok {
 			return path, want, got
 		}
 		for _, key := range slices.Concat(w.Keys(), g.Keys()) {
 			a, b := member(w, key), member(g, key)
-			if !core.Equal(a, b) {
+			if !value.Equal(a, b) {
 				return firstDifference(path+"."+key, a, b)
 			}
 		}
@@ -203,14 +205,14 @@ func firstDifference(path string, want, got any) (string, any, any) {
 	return path, want, got
 }
 
-func member(o *core.Object, key string) any {
+func member(o *value.Object, key string) any {
 	if v, ok := o.Get(key); ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }
 
-func (c *checker) counts(what string, want core.Members[core.Int], got map[string]int) {
+func (c *checker) counts(what string, want source.Members[source.Int], got map[string]int) {
 	for _, m := range want {
 		if n := got[m.Key.Value]; n != m.Value.Value {
 			c.miss(m.Value.Pos, what+"."+m.Key.Value, strconv.Itoa(m.Value.Value), strconv.Itoa(n), c.rec.why(m.Key.Value))
@@ -220,7 +222,7 @@ func (c *checker) counts(what string, want core.Members[core.Int], got map[strin
 
 // order checks that the nodes start in the given order. A repeated id means the next start
 // of that node.
-func (c *checker) order(want []core.Text) {
+func (c *checker) order(want []source.Text) {
 	seen := map[string]int{}
 	last, lastID := -1, ""
 	for _, id := range want {
@@ -251,7 +253,7 @@ func (c *checker) start(id string, nth int) int {
 }
 
 // trace compares the lists of executions and reports the first difference.
-func (c *checker) trace(want []mock.Step, pos core.Position) {
+func (c *checker) trace(want []mock.Step, pos source.Position) {
 	got := c.rec.Trace
 	at := 0
 	for at < len(want) && at < len(got) && matches(want[at], got[at]) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -55,10 +56,10 @@ type noop struct {
 }
 
 // executionCodes lists the codes of findings that do not matter to a rehearsal.
-var executionCodes = []core.Code{core.CodeMissingFile, core.CodeUnresolvedFile, core.CodeUnknownImpl}
+var executionCodes = []source.Code{source.CodeMissingFile, source.CodeUnresolvedFile, source.CodeUnknownImpl}
 
 // Compile checks the node and gives it a handler that must never be called.
-func (k noop) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (k noop) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	made, ds := k.Kind.Compile(n, lenientEnv(env))
 	ds, _ = withoutExecutionFindings(ds)
 	if ds.Failed(false) {
@@ -84,7 +85,7 @@ func (k noop) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnosti
 
 // Read reads a workflow file that will not be run: resources that are needed only to
 // execute it may be missing.
-func Read(e *wavefold.Engine, path string) (*core.Workflow, core.Diagnostics) {
+func Read(e *wavefold.Engine, path string) (*core.Workflow, source.Diagnostics) {
 	w, ds := e.Read(path)
 	ds, _ = withoutExecutionFindings(ds)
 	dropExecutionFindings(w)
@@ -112,8 +113,8 @@ func lenientEnv(env core.Env) core.Env {
 }
 
 // withoutExecutionFindings drops the findings that matter only to execution.
-func withoutExecutionFindings(ds core.Diagnostics) (rest core.Diagnostics, dropped bool) {
-	rest = slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return slices.Contains(executionCodes, d.Code) })
+func withoutExecutionFindings(ds source.Diagnostics) (rest source.Diagnostics, dropped bool) {
+	rest = slices.DeleteFunc(slices.Clone(ds), func(d source.Diagnostic) bool { return slices.Contains(executionCodes, d.Code) })
 	return rest, len(rest) < len(ds)
 }
 
@@ -147,7 +148,7 @@ func Lenient(real *core.Registry) *core.Registry {
 type lenient struct{ core.Kind }
 
 // Compile checks the node.
-func (k lenient) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (k lenient) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	made, ds := k.Kind.Compile(n, lenientEnv(env))
 	rest, dropped := withoutExecutionFindings(ds)
 	if dropped && !rest.Failed(false) {

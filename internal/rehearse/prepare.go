@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -12,9 +14,9 @@ import (
 // Prepare returns the workflow and the inputs with which a mock file starts a run. An
 // initial value of a field that is not an input becomes the default of the field, in a copy
 // of the workflow.
-func Prepare(w *core.Workflow, f *mock.File) (*core.Workflow, *core.Object, core.Diagnostics) {
-	var ds core.Diagnostics
-	inputs := &core.Object{}
+func Prepare(w *core.Workflow, f *mock.File) (*core.Workflow, *value.Object, source.Diagnostics) {
+	var ds source.Diagnostics
+	inputs := &value.Object{}
 	c := *w
 	c.Fields = slices.Clone(w.Fields)
 	for _, m := range f.Inputs {
@@ -26,13 +28,13 @@ func Prepare(w *core.Workflow, f *mock.File) (*core.Workflow, *core.Object, core
 		at := slices.IndexFunc(c.Fields, func(d core.FieldDecl) bool { return d.Name.Value == name })
 		switch {
 		case at < 0 && !isInput:
-			ds.Errorf(core.CodeUnknownField, m.Key.Pos, "initial: state field %q is not declared", name).
-				WithHint("%s", core.DidYouMean(name, fieldNames(w)))
+			ds.Errorf(source.CodeUnknownField, m.Key.Pos, "initial: state field %q is not declared", name).
+				WithHint("%s", source.DidYouMean(name, fieldNames(w)))
 		case isInput || !w.HasInputs:
 			inputs.Set(name, v)
 		default:
 			if err := c.Fields[at].Type.Check(v); err != nil {
-				ds.Errorf(core.CodeWrongType, m.Value.Pos, "initial: state field %q: %v", name, err)
+				ds.Errorf(source.CodeWrongType, m.Value.Pos, "initial: state field %q: %v", name, err)
 				continue
 			}
 			c.Fields[at].Default = v
@@ -50,7 +52,7 @@ func fieldNames(w *core.Workflow) []string {
 }
 
 // Names checks that the nodes and fields in a mock file exist in the plan.
-func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
+func Names(p *plan.Plan, f *mock.File) source.Diagnostics {
 	n := &names{plan: p}
 	for _, m := range f.Nodes {
 		n.node(m.Key, "nodes", false)
@@ -81,7 +83,7 @@ func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
 		n.node(id, "expect.order", false)
 	}
 	for _, s := range e.Trace {
-		n.node(core.At(s.Node, s.Pos), "expect.trace", false)
+		n.node(source.At(s.Node, s.Pos), "expect.trace", false)
 	}
 	for _, m := range e.Asked {
 		n.node(m.Key, "expect.asked", false)
@@ -104,7 +106,7 @@ func Names(p *plan.Plan, f *mock.File) core.Diagnostics {
 
 type names struct {
 	plan *plan.Plan
-	ds   core.Diagnostics
+	ds   source.Diagnostics
 }
 
 // model checks the section about models: its decisions must belong to nodes of walks that a
@@ -122,11 +124,11 @@ func (n *names) model(m *mock.Model) {
 	}
 }
 
-func (n *names) routes(r core.Member[mock.Routes]) {
+func (n *names) routes(r source.Member[mock.Routes]) {
 	p, id := n.inner(r.Key.Value)
 	node, _ := p.Node(id)
 	if _, ok := p.Router(); !ok {
-		n.ds.Errorf(core.CodeBadValue, r.Key.Pos, "model.route: node %q is not in a graph that a model routes", r.Key.Value)
+		n.ds.Errorf(source.CodeBadValue, r.Key.Pos, "model.route: node %q is not in a graph that a model routes", r.Key.Value)
 		return
 	}
 	var targets []string
@@ -137,8 +139,8 @@ func (n *names) routes(r core.Member[mock.Routes]) {
 		if a.To == nil || a.To.Value == mock.None || slices.Contains(targets, a.To.Value) {
 			continue
 		}
-		n.ds.Errorf(core.CodeUnknownNode, a.To.Pos, "model.route.%s: no edge leads from %s to %q", r.Key.Value, r.Key.Value, a.To.Value).
-			WithHint("%s", core.DidYouMean(a.To.Value, targets))
+		n.ds.Errorf(source.CodeUnknownNode, a.To.Pos, "model.route.%s: no edge leads from %s to %q", r.Key.Value, r.Key.Value, a.To.Value).
+			WithHint("%s", source.DidYouMean(a.To.Value, targets))
 	}
 }
 
@@ -157,7 +159,7 @@ func (n *names) inner(path string) (*plan.Plan, string) {
 
 // node follows a path such as outer/inner through nested workflows. A path into a nested
 // workflow that is answered as one node is an error.
-func (n *names) node(id core.Text, where string, units bool) {
+func (n *names) node(id source.Text, where string, units bool) {
 	p := n.plan
 	parts := strings.Split(id.Value, "/")
 	for i, part := range parts {
@@ -170,13 +172,13 @@ func (n *names) node(id core.Text, where string, units bool) {
 		case ok && last, ok && known.Handler != nil && (where == "nodes" || where == "model.run"):
 			return
 		case ok:
-			n.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: node %q runs no nested workflow in this test", where, part).
+			n.ds.Errorf(source.CodeUnknownNode, id.Pos, "%s: node %q runs no nested workflow in this test", where, part).
 				WithHint("a nested workflow runs when nodes: answers for a node inside it and not for the whole")
 			return
 		case last && units && isUnit(p, part):
 			return
 		}
-		n.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", where, part).WithHint("%s", core.DidYouMean(part, nodeNames(p)))
+		n.ds.Errorf(source.CodeUnknownNode, id.Pos, "%s: unknown node %q", where, part).WithHint("%s", source.DidYouMean(part, nodeNames(p)))
 		return
 	}
 }
@@ -193,9 +195,9 @@ func nodeNames(p *plan.Plan) []string {
 	return list
 }
 
-func (n *names) field(name core.Text, where string) {
+func (n *names) field(name source.Text, where string) {
 	if _, ok := n.plan.Schema.Index(name.Value); !ok {
-		n.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: state field %q is not declared", where, name.Value).
-			WithHint("%s", core.DidYouMean(name.Value, n.plan.Schema.FieldNames()))
+		n.ds.Errorf(source.CodeUnknownField, name.Pos, "%s: state field %q is not declared", where, name.Value).
+			WithHint("%s", source.DidYouMean(name.Value, n.plan.Schema.FieldNames()))
 	}
 }

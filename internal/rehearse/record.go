@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -146,7 +147,7 @@ func (r *Record) why(id string) string {
 func (r *Record) unwritten(field string) string {
 	for i := range r.plan.Nodes {
 		n := &r.plan.Nodes[i]
-		if r.Runs[n.ID] == 0 || n.Frame != nil || !slices.Contains(core.Strings(n.Decl.Writes), field) {
+		if r.Runs[n.ID] == 0 || n.Frame != nil || !slices.Contains(source.Strings(n.Decl.Writes), field) {
 			continue
 		}
 		if !answersWhere(r.file, func(path string) bool { return path == n.ID }) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -19,7 +20,7 @@ var errUnscripted = errors.New("the mock file has no answer to this decision")
 
 // decisions holds the scripted answers to routing decisions.
 type decisions struct {
-	pos     core.Position // of the section
+	pos     source.Position // of the section
 	answers map[decision][]*mock.Route
 	count   map[decision]int
 }
@@ -113,7 +114,7 @@ func offers(q *core.RouteQuestion, target string) bool {
 
 // unscripted ends the run at a decision for which the file has no answer, or whose answer
 // is a node that is not among the choices.
-func (d *driver) unscripted(pos core.Position, node string, q *core.RouteQuestion, answer string) machine.Outcome {
+func (d *driver) unscripted(pos source.Position, node string, q *core.RouteQuestion, answer string) machine.Outcome {
 	want := "one of the choices"
 	if answer == "" {
 		answer = "none in the file"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/internal/rehearse"
 )
@@ -14,7 +15,7 @@ import (
 // refining returns a walk that a model routes: a draft is checked, refined at most twice,
 // published if it is good, and dropped if it is hopeless.
 func refining() *core.Workflow {
-	text := func(s string) core.Text { return core.Text{Value: s} }
+	text := func(s string) source.Text { return source.Text{Value: s} }
 	w := &core.Workflow{Mode: core.ModeWalk, Name: text("refining"), OpenInputs: true, Walk: &core.Walk{Router: text(core.RouterModel), Entry: text("draft")}}
 	for _, id := range []string{"draft", "judge", "refine", "publish", "drop"} {
 		w.Nodes = append(w.Nodes, &core.Node{ID: text(id), Kind: text("stage")})
@@ -22,13 +23,13 @@ func refining() *core.Workflow {
 	edge := func(from, to, when string) *core.Edge {
 		e := &core.Edge{From: text(from), To: text(to)}
 		if when != "" {
-			e.When = &core.Text{Value: when}
+			e.When = &source.Text{Value: when}
 		}
 		w.Edges = append(w.Edges, e)
 		return e
 	}
 	edge("draft", "judge", "")
-	edge("judge", "refine", "the draft is poor").MaxIterations = &core.Int{Value: 2}
+	edge("judge", "refine", "the draft is poor").MaxIterations = &source.Int{Value: 2}
 	edge("judge", "publish", "the draft is good")
 	edge("judge", "drop", "")
 	edge("refine", "judge", "")

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -53,14 +55,14 @@ func routing(a *mock.Answer) *core.Routing {
 	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil && a.Evals == nil && a.Category.Value == "" {
 		return nil
 	}
-	r := &core.Routing{PreferredLabel: a.PreferredLabel.Value, SuggestedNext: core.Strings(a.SuggestedNext), Context: map[string]any{},
+	r := &core.Routing{PreferredLabel: a.PreferredLabel.Value, SuggestedNext: source.Strings(a.SuggestedNext), Context: map[string]any{},
 		Category: core.Category(a.Category.Value)}
 	for _, m := range a.ContextUpdates {
 		r.Context[m.Key.Value] = m.Value.Plain()
 	}
 	for _, m := range a.Evals {
 		if r.Evals == nil {
-			r.Evals = core.NewObject(len(a.Evals))
+			r.Evals = value.NewObject(len(a.Evals))
 		}
 		r.Evals.Set(m.Key.Value, eval(m.Key.Value, &m.Value))
 	}
@@ -68,12 +70,12 @@ func routing(a *mock.Answer) *core.Routing {
 }
 
 // eval returns a check in the form that routers see.
-func eval(name string, e *mock.Eval) *core.Object {
+func eval(name string, e *mock.Eval) *value.Object {
 	kind := e.Kind.Value
 	if kind == "" {
 		kind = "value"
 	}
-	o := core.ObjectOf("name", name, "kind", kind, "pass", e.Pass)
+	o := value.ObjectOf("name", name, "kind", kind, "pass", e.Pass)
 	if e.Reasoning.Value != "" {
 		o.Set("reasoning", e.Reasoning.Value)
 	}
@@ -86,7 +88,7 @@ func eval(name string, e *mock.Eval) *core.Object {
 // keeps its value. write returns a description of what is missing, "" if nothing is.
 func write(res *core.Result, n *plan.Node, data any) string {
 	res.EdgeOutput, res.HasEdgeOutput = data, true
-	o, _ := data.(*core.Object)
+	o, _ := data.(*value.Object)
 	for _, name := range n.Decl.Writes {
 		switch v, ok := o.Get(name.Value); {
 		case ok:
@@ -102,7 +104,7 @@ func write(res *core.Result, n *plan.Node, data any) string {
 }
 
 // optional reports whether a schema in the document declares a member without requiring it.
-func optional(schema *core.Value, name string) bool {
+func optional(schema *source.Value, name string) bool {
 	required, _ := schema.Get("required").Plain().([]any)
 	return schema.Get("properties").Get(name) != nil && !slices.Contains(required, any(name))
 }
@@ -141,7 +143,7 @@ func answersFor(f *mock.File, id string) bool {
 }
 
 // scripted lists the answers of all nodes from all sections.
-func scripted(f *mock.File) core.Members[mock.Answers] {
+func scripted(f *mock.File) source.Members[mock.Answers] {
 	if f.Model == nil {
 		return f.Nodes
 	}
@@ -149,7 +151,7 @@ func scripted(f *mock.File) core.Members[mock.Answers] {
 }
 
 func answersWhere(f *mock.File, path func(string) bool) bool {
-	return slices.ContainsFunc(scripted(f), func(m core.Member[mock.Answers]) bool { return path(m.Key.Value) })
+	return slices.ContainsFunc(scripted(f), func(m source.Member[mock.Answers]) bool { return path(m.Key.Value) })
 }
 
 // calls counts the calls of each node, to find the next answer.

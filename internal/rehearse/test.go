@@ -5,16 +5,16 @@ import (
 	"os"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/mock"
 )
 
 // ReadMock reads a mock file.
-func ReadMock(path string) (*mock.File, core.Diagnostics) {
+func ReadMock(path string) (*mock.File, source.Diagnostics) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		var ds core.Diagnostics
-		ds.Errorf(core.CodeMissingFile, core.Position{File: path}, "the mock file cannot be read: %v", errors.Unwrap(err))
+		var ds source.Diagnostics
+		ds.Errorf(source.CodeMissingFile, source.Position{File: path}, "the mock file cannot be read: %v", errors.Unwrap(err))
 		return nil, ds
 	}
 	return mock.Parse(path, data)
@@ -22,7 +22,7 @@ func ReadMock(path string) (*mock.File, core.Diagnostics) {
 
 // Test rehearses a workflow file with the kinds of an engine and returns the expectations
 // of the mock file that were not met. The diagnostics report files that cannot be used.
-func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss, core.Diagnostics) {
+func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss, source.Diagnostics) {
 	e = noopEngine(e, f, false)
 	w, ds := Read(e, workflow)
 	if w == nil {
@@ -39,11 +39,11 @@ func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss,
 	}
 	rec, err := Run(p, inputs, f, o)
 	if err != nil {
-		if ds, ok := core.AsDiagnostics(err); ok {
+		if ds, ok := source.AsDiagnostics(err); ok {
 			return nil, ds
 		}
-		var ds core.Diagnostics
-		ds.Errorf(core.CodeInput, core.Position{File: workflow}, "%v", err)
+		var ds source.Diagnostics
+		ds.Errorf(source.CodeInput, source.Position{File: workflow}, "%v", err)
 		return nil, ds
 	}
 	return rec.Check(f.Expect), nil

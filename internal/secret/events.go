@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Value returns a run-time value with secrets masked in strings and in keys of objects, and
@@ -24,10 +25,10 @@ func (m Masker) Value(v any) any {
 		return m.number(v, strconv.FormatFloat(x, 'f', -1, 64))
 	case []any:
 		return m.list(x)
-	case *core.Object:
+	case *value.Object:
 		return m.Object(x)
 	}
-	if c, err := core.Canonical(v); err == nil && !core.IsMissing(v) {
+	if c, err := value.Canonical(v); err == nil && !value.IsMissing(v) {
 		return m.Value(c)
 	}
 	return v
@@ -59,11 +60,11 @@ func (m Masker) list(list []any) any {
 }
 
 // Object is Value for an object; nil stays nil.
-func (m Masker) Object(o *core.Object) *core.Object {
+func (m Masker) Object(o *value.Object) *value.Object {
 	if o == nil || m.None() {
 		return o
 	}
-	out, changed := core.NewObject(o.Len()), false
+	out, changed := value.NewObject(o.Len()), false
 	for k, e := range o.All() {
 		key, masked := m.Text(k), m.Value(e)
 		changed = changed || key != k || !unchanged(masked, e)
@@ -82,7 +83,7 @@ func unchanged(masked, v any) bool {
 	case []any:
 		y, ok := masked.([]any)
 		return ok && len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0])
-	case nil, bool, string, int64, float64, *core.Object:
+	case nil, bool, string, int64, float64, *value.Object:
 		return masked == v
 	}
 	return false

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 func parse(t *testing.T, text string) any {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,17 +32,17 @@ func TestMaskerValue(t *testing.T) {
 		`[]`:                                     `[]`, `{}`: `{}`,
 	} {
 		v := parse(t, in)
-		if got := core.JSON(m.Value(v)); got != want {
+		if got := value.JSON(m.Value(v)); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
-		if core.JSON(v) != core.JSON(parse(t, in)) {
-			t.Errorf("%s: the value itself became %s", in, core.JSON(v))
+		if value.JSON(v) != value.JSON(parse(t, in)) {
+			t.Errorf("%s: the value itself became %s", in, value.JSON(v))
 		}
 	}
 	type login struct {
 		Token string `json:"token"`
 	}
-	if got := core.JSON(m.Value(login{"hunter2"})); got != `{"token":"***"}` {
+	if got := value.JSON(m.Value(login{"hunter2"})); got != `{"token":"***"}` {
 		t.Errorf("a Go value: %s", got)
 	}
 }
@@ -48,14 +50,14 @@ func TestMaskerValue(t *testing.T) {
 // Values without secrets are not copied.
 func TestMaskerValueShares(t *testing.T) {
 	m := NewMasker("hunter2")
-	o := parse(t, `{"list": [1, 2, {"a": "b"}], "secret": "hunter2"}`).(*core.Object)
+	o := parse(t, `{"list": [1, 2, {"a": "b"}], "secret": "hunter2"}`).(*value.Object)
 	masked := m.Object(o)
 	before, _ := o.Get("list")
 	after, _ := masked.Get("list")
 	if masked == o || &before.([]any)[0] != &after.([]any)[0] {
-		t.Errorf("%p %p, %s", o, masked, core.JSON(masked))
+		t.Errorf("%p %p, %s", o, masked, value.JSON(masked))
 	}
-	if plain := core.ObjectOf("a", "b"); m.Object(plain) != plain || m.Object(nil) != nil {
+	if plain := value.ObjectOf("a", "b"); m.Object(plain) != plain || m.Object(nil) != nil {
 		t.Error("an object without secrets was copied")
 	}
 }
@@ -63,26 +65,26 @@ func TestMaskerValueShares(t *testing.T) {
 func TestMaskerEventAndReport(t *testing.T) {
 	m := NewMasker("hunter2")
 	s := "x hunter2"
-	o := core.ObjectOf("k", s)
+	o := value.ObjectOf("k", s)
 	f := &core.Failure{Class: core.ClassError, Message: s, Stack: s, Cause: errors.New(s)}
 	e := core.Event{Type: core.NodeFailed, Node: "n", Reason: s, When: s, Log: s, Error: f, Values: o, State: o, Inputs: o}
 	got := m.Event(e)
-	if text := core.JSON(got); strings.Contains(text, "hunter2") || strings.Count(text, "***") != 8 || got.Error.Cause != nil {
+	if text := value.JSON(got); strings.Contains(text, "hunter2") || strings.Count(text, "***") != 8 || got.Error.Cause != nil {
 		t.Errorf("got %s", text)
 	}
 	r := &core.Report{State: o, Err: &core.NodeError{Node: "n", Failure: f},
 		Nodes: func() []core.NodeReport {
-			return []core.NodeReport{{ID: "n", Reason: s, Note: s, Failure: f, Output: []any{s}}, {ID: "m", Output: core.Missing}}
+			return []core.NodeReport{{ID: "n", Reason: s, Note: s, Failure: f, Output: []any{s}}, {ID: "m", Output: value.Missing}}
 		},
 		Units: func() []core.UnitReport { return []core.UnitReport{{Reason: s}} },
 	}
 	masked := m.Report(r)
 	n := masked.Nodes()
-	text := core.JSON(masked.State) + masked.Err.Error() + n[0].Reason + n[0].Note + n[0].Failure.Error() + core.JSON(n[0].Output) + masked.Units()[0].Reason
-	if strings.Contains(text, "hunter2") || strings.Count(text, "***") != 7 || !core.IsMissing(n[1].Output) {
+	text := value.JSON(masked.State) + masked.Err.Error() + n[0].Reason + n[0].Note + n[0].Failure.Error() + value.JSON(n[0].Output) + masked.Units()[0].Reason
+	if strings.Contains(text, "hunter2") || strings.Count(text, "***") != 7 || !value.IsMissing(n[1].Output) {
 		t.Errorf("got %s", text)
 	}
-	if f.Message != s || core.JSON(r.State) != core.JSON(o) || core.JSON(o) != `{"k":"x hunter2"}` {
+	if f.Message != s || value.JSON(r.State) != value.JSON(o) || value.JSON(o) != `{"k":"x hunter2"}` {
 		t.Error("masking changed what it was given")
 	}
 }
@@ -119,11 +121,11 @@ func TestEncodedSecrets(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	ref := func(name, value string, ok bool) core.Secret {
-		return core.Secret{Name: core.At(name, core.Position{Line: 7}), Read: func() (string, bool) { return value, ok }}
+		return core.Secret{Name: source.At(name, source.Position{Line: 7}), Read: func() (string, bool) { return value, ok }}
 	}
 	ds := Check([]core.Secret{ref("GOOD", "long enough", true), ref("PIN", "123", true), ref("BLANK", " a b ", true), ref("SPACES", "      1", true), ref("UNSET", "", false), ref("EMPTY", "", true)})
 	if len(ds) != 3 || ds[0].Message != "the secret PIN has fewer than 4 characters and cannot be hidden in what is printed" || ds[0].Pos.Line != 7 ||
-		ds[0].Severity != core.Warning || !strings.Contains(ds[2].Message, "SPACES") {
+		ds[0].Severity != source.Warning || !strings.Contains(ds[2].Message, "SPACES") {
 		t.Errorf("got %v", ds)
 	}
 	if !MaskerOf([]core.Secret{ref("PIN", "123", true), ref("UNSET", "", false)}).None() {

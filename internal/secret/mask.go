@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Mask replaces a secret.
@@ -67,11 +68,11 @@ func MaskerOf(refs []core.Secret) Masker {
 }
 
 // Check returns warnings about secrets that are too short to be masked.
-func Check(refs []core.Secret) core.Diagnostics {
-	var ds core.Diagnostics
+func Check(refs []core.Secret) source.Diagnostics {
+	var ds source.Diagnostics
 	for _, r := range refs {
 		if v, ok := r.Read(); ok && v != "" && len(forms(v)) == 0 {
-			ds.Warnf(core.CodeShortSecret, r.Name.Pos, "the secret %s has fewer than %d characters and cannot be hidden in what is printed", r.Name.Value, MinLength)
+			ds.Warnf(source.CodeShortSecret, r.Name.Pos, "the secret %s has fewer than %d characters and cannot be hidden in what is printed", r.Name.Value, MinLength)
 		}
 	}
 	return ds

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Value is a string in a configuration that may be a secret: either the string itself, or
@@ -11,28 +12,28 @@ import (
 type Value struct {
 	// Text is the literal string, Env the name of the variable. Exactly one of them is set;
 	// Text may be the empty string.
-	Text core.Text
-	Env  core.Text
+	Text source.Text
+	Env  source.Text
 }
 
-var _ core.Unmarshaler = (*Value)(nil)
+var _ source.Unmarshaler = (*Value)(nil)
 
 // DecodeValue decodes a string or a reference.
-func (s *Value) DecodeValue(v *core.Value) core.Diagnostics {
+func (s *Value) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
-	case core.StringValue:
-		s.Text = core.At(v.Scalar.(string), v.Pos)
+	case source.StringValue:
+		s.Text = source.At(v.Scalar.(string), v.Pos)
 		return nil
-	case core.ObjectValue:
+	case source.ObjectValue:
 		var ref struct {
-			Secret core.Text `wavefold:"secret,required"`
+			Secret source.Text `wavefold:"secret,required"`
 		}
-		ds := core.Decode(v, &ref)
+		ds := source.Decode(v, &ref)
 		s.Env = ref.Secret
 		return ds
 	}
-	ds := core.WrongType(v, "a string or {secret: NAME}")
-	if v.Kind == core.IntValue || v.Kind == core.FloatValue || v.Kind == core.BoolValue {
+	ds := source.WrongType(v, "a string or {secret: NAME}")
+	if v.Kind == source.IntValue || v.Kind == source.FloatValue || v.Kind == source.BoolValue {
 		ds[0].WithHint("put it in quotes to make it a string")
 	}
 	return ds
@@ -59,11 +60,11 @@ func (s Value) Read(lookup func(string) (string, bool)) (string, error) {
 
 // CheckSet warns about a secret whose variable is not set. subject names the node and the
 // key, and hint describes what will fail.
-func (s Value) CheckSet(ds *core.Diagnostics, lookup func(string) (string, bool), subject, hint string) {
+func (s Value) CheckSet(ds *source.Diagnostics, lookup func(string) (string, bool), subject, hint string) {
 	if !s.IsSecret() {
 		return
 	}
 	if _, ok := lookup(s.Env.Value); !ok {
-		ds.Warnf(core.CodeBadValue, s.Env.Pos, "%s: the environment variable %s is not set", subject, s.Env.Value).WithHint("%s", hint)
+		ds.Warnf(source.CodeBadValue, s.Env.Pos, "%s: the environment variable %s is not set", subject, s.Env.Value).WithHint("%s", hint)
 	}
 }

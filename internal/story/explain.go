@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // maxShown limits the failed items and attempts in an explanation.
@@ -70,14 +71,14 @@ func (a *Account) reason() string {
 
 // Values formats the values with which a condition was evaluated: "$.n = 3, $.x is
 // missing".
-func Values(o *core.Object) string {
+func Values(o *value.Object) string {
 	var parts []string
 	for path, v := range o.All() {
 		if v == nil { // a missing value is null in JSON
 			parts = append(parts, path+" has no value")
 			continue
 		}
-		parts = append(parts, path+" = "+clip(core.JSON(v), 60))
+		parts = append(parts, path+" = "+clip(value.JSON(v), 60))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Step is an edge or jump that a walk took. From and To are paths, like those of nodes.
@@ -13,11 +14,11 @@ type Step struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	// Rule is one of the core.Step constants; Reason explains the choice.
-	Rule   string       `json:"rule"`
-	Reason string       `json:"reason"`
-	Label  string       `json:"label,omitempty"`
-	When   string       `json:"when,omitempty"`
-	Values *core.Object `json:"values,omitempty"`
+	Rule   string        `json:"rule"`
+	Reason string        `json:"reason"`
+	Label  string        `json:"label,omitempty"`
+	When   string        `json:"when,omitempty"`
+	Values *value.Object `json:"values,omitempty"`
 	// Ended is the status of the stage that the walk came from.
 	Ended string `json:"ended,omitempty"`
 }
@@ -162,7 +163,7 @@ func (w *Step) choiceLines() []string {
 	lines := []string{"offered:"}
 	fallback := ""
 	for _, c := range list {
-		o, _ := c.(*core.Object)
+		o, _ := c.(*value.Object)
 		to, _ := o.Get("to")
 		when, _ := o.Get("when")
 		if when == "" || when == nil {

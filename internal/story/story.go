@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Story is the course of one run, by node.
@@ -69,11 +70,11 @@ type Account struct {
 
 // Condition is an edge whose condition was evaluated.
 type Condition struct {
-	From   string       `json:"from"`
-	To     string       `json:"to"`
-	When   string       `json:"when"`
-	Result bool         `json:"result"`
-	Values *core.Object `json:"values,omitempty"`
+	From   string        `json:"from"`
+	To     string        `json:"to"`
+	When   string        `json:"when"`
+	Result bool          `json:"result"`
+	Values *value.Object `json:"values,omitempty"`
 }
 
 // Retry is an attempt that was followed by another, because it failed or because it asked for

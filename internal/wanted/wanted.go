@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 const (
@@ -35,7 +37,7 @@ func (w *Columns) Look(rows []any) {
 		if len(w.absent) == 0 {
 			return
 		}
-		row, ok := r.(*core.Object)
+		row, ok := r.(*value.Object)
 		if !ok {
 			continue
 		}
@@ -132,7 +134,7 @@ func Anywhere(rows []any, reads []core.ColumnRead) error {
 	for _, r := range reads {
 		s := search{name: r.Column.Value}
 		if !s.in(rows) && s.some {
-			hint := core.DidYouMean(s.name, s.seen)
+			hint := source.DidYouMean(s.name, s.seen)
 			if hint != "" {
 				hint = " (" + hint + ")"
 			}
@@ -155,7 +157,7 @@ func (s *search) in(v any) bool {
 		return false
 	case []any:
 		return slices.ContainsFunc(v, s.in)
-	case *core.Object:
+	case *value.Object:
 		s.some = true
 		for name, member := range v.All() {
 			if name == s.name || s.in(member) {
@@ -182,7 +184,7 @@ func (w *Columns) lost(empty []string) string {
 // Hint is the end of a message about a column that is not among the columns of
 // rows: the nearest name, and what there is.
 func Hint(name string, columns []string) string {
-	hint := core.DidYouMean(name, columns)
+	hint := source.DidYouMean(name, columns)
 	if n := len(columns); n > 0 && n <= wide {
 		hint = strings.TrimSpace(hint + " columns: " + strings.Join(columns, ", "))
 	}

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 func rows(t *testing.T, json string) []any {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(json))
+	v, err := value.ParseJSON([]byte(json))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +21,7 @@ func rows(t *testing.T, json string) []any {
 func reads(names ...string) []core.ColumnRead {
 	var list []core.ColumnRead
 	for _, name := range names {
-		list = append(list, core.ColumnRead{Column: core.At(name, core.Position{File: "f.yaml", Line: 3, Column: 4}), By: "node a: args"})
+		list = append(list, core.ColumnRead{Column: source.At(name, source.Position{File: "f.yaml", Line: 3, Column: 4}), By: "node a: args"})
 	}
 	return list
 }
@@ -65,5 +67,5 @@ func TestAnywhere(t *testing.T) {
 	} {
 		check(t, c.rows+" "+c.member, Anywhere(rows(t, c.rows), reads(c.member)), c.want)
 	}
-	check(t, "a Go type", Anywhere([]any{core.ObjectOf("a", struct{}{})}, reads("city")), "")
+	check(t, "a Go type", Anywhere([]any{value.ObjectOf("a", struct{}{})}, reads("city")), "")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -50,15 +51,15 @@ type chatCall struct {
 }
 
 type functionDecl struct {
-	Name        string       `json:"name"`
-	Description string       `json:"description"`
-	Parameters  *core.Object `json:"parameters"`
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Parameters  *value.Object `json:"parameters"`
 }
 
 type schemaDecl struct {
-	Name   string       `json:"name"`
-	Strict bool         `json:"strict"`
-	Schema *core.Object `json:"schema"`
+	Name   string        `json:"name"`
+	Strict bool          `json:"strict"`
+	Schema *value.Object `json:"schema"`
 }
 
 // request converts the body to a request for the model.

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -70,7 +70,7 @@ func TestServerToolsAndSchema(t *testing.T) {
 	}
 	r := m.Requests()[0]
 	if r.Messages[0].Calls[0] != (llm.ToolCall{ID: "c1", Name: "look", Arguments: "{}"}) || r.Messages[1].Call != "c1" || r.Messages[1].Role != llm.ToolRole ||
-		r.Tools[0].Description != "looks" || core.JSON(r.Tools[0].Parameters) != `{"type":"object"}` || !r.Schema.Strict || r.Schema.Name != "s" ||
+		r.Tools[0].Description != "looks" || value.JSON(r.Tools[0].Parameters) != `{"type":"object"}` || !r.Schema.Strict || r.Schema.Name != "s" ||
 		r.MaxTokens != 9 || *r.Temperature != 0.5 || r.Effort != "low" {
 		t.Errorf("the model was asked %+v", r)
 	}

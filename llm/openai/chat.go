@@ -9,6 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -99,7 +100,7 @@ func chatMessage(m *llm.Message) openai.ChatCompletionMessageParamUnion {
 
 // parameters returns the parameters of a function; the SDK requires a map, whose values
 // keep their order.
-func parameters(o *core.Object) map[string]any {
+func parameters(o *value.Object) map[string]any {
 	if o == nil {
 		return map[string]any{"type": "object", "properties": map[string]any{}}
 	}

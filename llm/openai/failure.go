@@ -16,6 +16,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/retryafter"
 	"github.com/wavefold/wavefold/llm"
 )
@@ -93,8 +94,8 @@ func orUnknown(kind string) string {
 // messageOf extracts the error message of a server: {"error": {"message", "code"}} of
 // OpenAI, {"error": "…"}, {"message": "…"} or {"detail": "…"} of others, or any text.
 func messageOf(body []byte) (message, code string) {
-	v, err := core.ParseJSON(body)
-	o, _ := v.(*core.Object)
+	v, err := value.ParseJSON(body)
+	o, _ := v.(*value.Object)
 	if err != nil || o == nil {
 		return shorten(strings.TrimSpace(string(body))), ""
 	}
@@ -102,7 +103,7 @@ func messageOf(body []byte) (message, code string) {
 		switch v, _ := o.Get(key); v := v.(type) {
 		case string:
 			return shorten(v), ""
-		case *core.Object:
+		case *value.Object:
 			code, _ := v.Get("code")
 			text, _ := code.(string)
 			if s, ok := v.Get("message"); ok {

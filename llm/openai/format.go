@@ -3,7 +3,7 @@ package openai
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -33,7 +33,7 @@ func (f *format) messages(r *llm.Request) []llm.Message {
 	if f.schema == nil || f.native {
 		return r.Messages
 	}
-	return append(slices.Clip(r.Messages), llm.Message{Role: llm.User, Text: "Answer with one JSON value that fits this JSON Schema, without a code block and without any other text:\n" + core.JSON(f.schema.Schema)})
+	return append(slices.Clip(r.Messages), llm.Message{Role: llm.User, Text: "Answer with one JSON value that fits this JSON Schema, without a code block and without any other text:\n" + value.JSON(f.schema.Schema)})
 }
 
 // supportsStrict reports whether OpenAI can enforce a schema strictly: every object requires all
@@ -43,7 +43,7 @@ func supportsStrict(v any) bool {
 	switch v := v.(type) {
 	case []any:
 		return !slices.ContainsFunc(v, func(e any) bool { return !supportsStrict(e) })
-	case *core.Object:
+	case *value.Object:
 		return strictObject(v)
 	}
 	return true
@@ -52,12 +52,12 @@ func supportsStrict(v any) bool {
 // unsupportedKeywords lists the keywords that strict mode does not support.
 var unsupportedKeywords = []string{"allOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else", "patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "oneOf"}
 
-func strictObject(o *core.Object) bool {
+func strictObject(o *value.Object) bool {
 	if o.Len() == 0 {
 		return false
 	}
 	props, _ := o.Get("properties")
-	members, isObject := props.(*core.Object)
+	members, isObject := props.(*value.Object)
 	if kind, _ := o.Get("type"); kind == "object" || isObject {
 		closed, _ := o.Get("additionalProperties")
 		list, _ := o.Get("required")
@@ -72,7 +72,7 @@ func strictObject(o *core.Object) bool {
 			return false
 		case key == "enum" || key == "const" || key == "default" || key == "examples":
 		case key == "properties" || key == "$defs" || key == "definitions":
-			schemas, _ := v.(*core.Object)
+			schemas, _ := v.(*value.Object)
 			for _, s := range schemas.All() {
 				if !supportsStrict(s) {
 					return false

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/llm/llmtest"
 	"github.com/wavefold/wavefold/llm/openai"
@@ -33,22 +34,22 @@ func model(s *llmtest.Server, change ...func(*openai.Options)) *openai.Model {
 
 func user(text string) []llm.Message { return []llm.Message{{Role: llm.User, Text: text}} }
 
-func closed(properties ...any) *core.Object {
+func closed(properties ...any) *value.Object {
 	names := []any{}
 	for i := 0; i < len(properties); i += 2 {
 		names = append(names, properties[i])
 	}
-	return core.ObjectOf("type", "object", "properties", core.ObjectOf(properties...), "required", names, "additionalProperties", false)
+	return value.ObjectOf("type", "object", "properties", value.ObjectOf(properties...), "required", names, "additionalProperties", false)
 }
 
 // body returns the body of the i-th request that a server received.
-func body(t *testing.T, s *llmtest.Server, i int) *core.Object {
+func body(t *testing.T, s *llmtest.Server, i int) *value.Object {
 	t.Helper()
-	v, err := core.ParseJSON(s.Requests()[i].Body)
+	v, err := value.ParseJSON(s.Requests()[i].Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.(*core.Object)
+	return v.(*value.Object)
 }
 
 func TestComplete(t *testing.T) {
@@ -85,7 +86,7 @@ func TestTools(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			s, m := serve(t, llmtest.ServerOptions{}, llmtest.Answer{Calls: []llm.ToolCall{
 				{ID: "c3", Name: "look", Arguments: `{"at": "a long list of things", "deep": [1]}`}, {ID: "c4", Name: "stop", Arguments: `{bad`}}})
-			params := core.ObjectOf("type", "object", "properties", core.ObjectOf("z", core.ObjectOf("type", "string"), "at", core.ObjectOf("type", "string")))
+			params := value.ObjectOf("type", "object", "properties", value.ObjectOf("z", value.ObjectOf("type", "string"), "at", value.ObjectOf("type", "string")))
 			q := &llm.Request{
 				Messages: []llm.Message{
 					{Role: llm.User, Text: "look"},
@@ -112,8 +113,8 @@ func TestTools(t *testing.T) {
 			if len(asked.Tools) != 2 || asked.Tools[0].Description != "looks" || asked.Tools[1].Parameters == nil {
 				t.Errorf("asked %+v", asked.Tools)
 			}
-			if props, _ := asked.Tools[0].Parameters.Get("properties"); core.JSON(props) != `{"z":{"type":"string"},"at":{"type":"string"}}` {
-				t.Errorf("the parameters are %s", core.JSON(props))
+			if props, _ := asked.Tools[0].Parameters.Get("properties"); value.JSON(props) != `{"z":{"type":"string"},"at":{"type":"string"}}` {
+				t.Errorf("the parameters are %s", value.JSON(props))
 			}
 		})
 	}
@@ -125,15 +126,15 @@ func TestSchema(t *testing.T) {
 		schema llm.Schema
 		strict bool
 	}{
-		{"closed", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.ObjectOf("type", "string"), "b", closed("c", core.ObjectOf("enum", []any{core.ObjectOf("type", "object")})))}, true},
+		{"closed", llm.Schema{Name: "s", Strict: true, Schema: closed("a", value.ObjectOf("type", "string"), "b", closed("c", value.ObjectOf("enum", []any{value.ObjectOf("type", "object")})))}, true},
 		{"not asked for", llm.Schema{Name: "s", Schema: closed()}, false},
-		{"a member that need not be there", llm.Schema{Name: "s", Strict: true, Schema: core.ObjectOf("type", "object", "properties", core.ObjectOf("a", core.NewObject(0)), "additionalProperties", false)}, false},
-		{"open", llm.Schema{Name: "s", Strict: true, Schema: core.ObjectOf("type", "object")}, false},
-		{"open inside", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.ObjectOf("type", "array", "items", core.ObjectOf("type", "object")))}, false},
-		{"a keyword without support", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.ObjectOf("oneOf", []any{core.ObjectOf("type", "string")}))}, false},
-		{"open in a definition", llm.Schema{Name: "s", Strict: true, Schema: core.ObjectOf("$ref", "#/$defs/a", "$defs", core.ObjectOf("a", core.ObjectOf("type", "object")))}, false},
-		{"a member of any type", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.NewObject(0))}, false},
-		{"a choice of two", llm.Schema{Name: "s", Strict: true, Schema: closed("a", core.ObjectOf("anyOf", []any{core.ObjectOf("type", "string"), closed()}))}, true},
+		{"a member that need not be there", llm.Schema{Name: "s", Strict: true, Schema: value.ObjectOf("type", "object", "properties", value.ObjectOf("a", value.NewObject(0)), "additionalProperties", false)}, false},
+		{"open", llm.Schema{Name: "s", Strict: true, Schema: value.ObjectOf("type", "object")}, false},
+		{"open inside", llm.Schema{Name: "s", Strict: true, Schema: closed("a", value.ObjectOf("type", "array", "items", value.ObjectOf("type", "object")))}, false},
+		{"a keyword without support", llm.Schema{Name: "s", Strict: true, Schema: closed("a", value.ObjectOf("oneOf", []any{value.ObjectOf("type", "string")}))}, false},
+		{"open in a definition", llm.Schema{Name: "s", Strict: true, Schema: value.ObjectOf("$ref", "#/$defs/a", "$defs", value.ObjectOf("a", value.ObjectOf("type", "object")))}, false},
+		{"a member of any type", llm.Schema{Name: "s", Strict: true, Schema: closed("a", value.NewObject(0))}, false},
+		{"a choice of two", llm.Schema{Name: "s", Strict: true, Schema: closed("a", value.ObjectOf("anyOf", []any{value.ObjectOf("type", "string"), closed()}))}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, hosted := range [][]string{nil, {llm.WebSearch}} {
@@ -142,7 +143,7 @@ func TestSchema(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := m.Requests()[0]
-				if got.Schema == nil || got.Schema.Strict != tt.strict || got.Schema.Name != "s" || !core.Equal(got.Schema.Schema, tt.schema.Schema) {
+				if got.Schema == nil || got.Schema.Strict != tt.strict || got.Schema.Name != "s" || !value.Equal(got.Schema.Schema, tt.schema.Schema) {
 					t.Errorf("asked for %+v", got.Schema)
 				}
 				if len(got.Messages) != 1 {
@@ -158,7 +159,7 @@ func TestSchema(t *testing.T) {
 func TestServerWithoutFormat(t *testing.T) {
 	s, m := serve(t, llmtest.ServerOptions{NoFormat: true}, llmtest.Answer{Text: `{"a": "x"}`})
 	backend := model(s)
-	q := &llm.Request{Messages: user("x"), Schema: &llm.Schema{Name: "s", Schema: closed("a", core.ObjectOf("type", "string"))}}
+	q := &llm.Request{Messages: user("x"), Schema: &llm.Schema{Name: "s", Schema: closed("a", value.ObjectOf("type", "string"))}}
 	for range 2 {
 		r, err := backend.Complete(t.Context(), q)
 		if err != nil || r.Text != `{"a": "x"}` {

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/agent"
@@ -93,8 +94,8 @@ func fields(t *testing.T) core.Schema {
 }
 
 // typesOf tells what may be written into fields that are replaced.
-func typesOf(s core.Schema) func(string) *core.Type {
-	return func(field string) *core.Type { t, _ := s.FieldType(field); return t }
+func typesOf(s core.Schema) func(string) *value.Type {
+	return func(field string) *value.Type { t, _ := s.FieldType(field); return t }
 }
 
 // The answer becomes values: a text, what the node writes, or what the schema says.
@@ -192,12 +193,12 @@ Answer again with one JSON value and nothing else, in the form of this JSON Sche
 func TestPrompt(t *testing.T) {
 	env := core.Env{Schema: nodestest.Schema(t, `{"city": {"type": "string"}}`), Files: fstest.MapFS{
 		"say.md": {Data: []byte("Say {{name}}.")}, "answer.json": {Data: []byte(`{"type": "object"}`)}}}
-	shared := core.Shared{Args: core.ObjectOf("name", "Ada"), Extra: core.NewView([]string{"city"}, []any{"Bergen"}),
-		View: core.NewView([]string{"seen"}, []any{int64(1)}), Edges: core.ObjectOf("before", "x"), Inputs: core.ObjectOf("day", "today", "rules", []any{"one", " two ", int64(3), ""}, "number", int64(7)),
+	shared := core.Shared{Args: value.ObjectOf("name", "Ada"), Extra: core.NewView([]string{"city"}, []any{"Bergen"}),
+		View: core.NewView([]string{"seen"}, []any{int64(1)}), Edges: value.ObjectOf("before", "x"), Inputs: value.ObjectOf("day", "today", "rules", []any{"one", " two ", int64(3), ""}, "number", int64(7)),
 		Nodes: func(id string) (core.Status, any, bool) {
 			switch id {
 			case "load":
-				return core.Success, core.ObjectOf("n", int64(3)), true
+				return core.Success, value.ObjectOf("n", int64(3)), true
 			case "failed":
 				return core.Fail, "x", true
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -17,7 +17,7 @@ func (r *runner) read(answer string) (v any, wrong []string) {
 	case r.schema == nil:
 		return answer, nil
 	}
-	v, err := core.ParseJSON([]byte(llm.Unfenced(answer)))
+	v, err := value.ParseJSON([]byte(llm.Unfenced(answer)))
 	if err != nil {
 		return nil, []string{"it is no JSON: " + err.Error()}
 	}
@@ -27,16 +27,16 @@ func (r *runner) read(answer string) (v any, wrong []string) {
 // data makes an object of any answer: what it holds as JSON, and as "summary" the whole of
 // it if there is anything else in it. Where members are wanted, an answer without an object
 // is wrong.
-func data(answer string, wanted bool) (*core.Object, []string) {
-	if v, err := core.ParseJSON([]byte(llm.Unfenced(answer))); err == nil {
-		if o, ok := v.(*core.Object); ok {
+func data(answer string, wanted bool) (*value.Object, []string) {
+	if v, err := value.ParseJSON([]byte(llm.Unfenced(answer))); err == nil {
+		if o, ok := v.(*value.Object); ok {
 			return o, nil
 		}
 	}
-	out := core.ObjectOf("summary", answer)
+	out := value.ObjectOf("summary", answer)
 	if block, ok := lastBlock(answer); ok {
-		if v, err := core.ParseJSON([]byte(block)); err == nil {
-			if o, ok := v.(*core.Object); ok {
+		if v, err := value.ParseJSON([]byte(block)); err == nil {
+			if o, ok := v.(*value.Object); ok {
 				for k, e := range o.All() {
 					out.Set(k, e)
 				}
@@ -68,10 +68,10 @@ func lastBlock(answer string) (string, bool) {
 }
 
 // withError is an answer that did not do, with the reason.
-func withError(v any, reason string) *core.Object {
-	o, ok := v.(*core.Object)
+func withError(v any, reason string) *value.Object {
+	o, ok := v.(*value.Object)
 	if !ok {
-		o = core.ObjectOf("answer", v)
+		o = value.ObjectOf("answer", v)
 	}
 	o = o.Copy(1)
 	o.Set("error", reason)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/agent"
@@ -116,8 +117,8 @@ func TestTold(t *testing.T) {
 	}
 	results, _ := contextIn(t, r).Get(core.ContextParallelResults)
 	want := `[{"id":"a","status":"success","output":"four\nlines\n` + "```" + `\nof a"},{"id":"b","status":"fail","output":"{\"outcome\":\"fail\",\"failure_reason\":\"b gave up\"}"}]`
-	if core.JSON(results) != want {
-		t.Errorf("parallel.results is %s, want %s", core.JSON(results), want)
+	if value.JSON(results) != want {
+		t.Errorf("parallel.results is %s, want %s", value.JSON(results), want)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
@@ -44,19 +46,19 @@ func newBuilder(n *core.Node, env core.Env, m llm.Model, c agentConfig) *builder
 	return b
 }
 
-func (b *builder) all() core.Diagnostics {
+func (b *builder) all() source.Diagnostics {
 	return append(append(b.find.Found, b.texts.Found...), b.rules.found...)
 }
 
-func (b *builder) errorf(code core.Code, pos core.Position, format string, args ...any) *core.Diagnostic {
+func (b *builder) errorf(code source.Code, pos source.Position, format string, args ...any) *source.Diagnostic {
 	return b.find.Found.Errorf(code, pos, b.subject+": "+format, args...)
 }
 
 func (b *builder) build(prompts []templates.Prompt) *runner {
-	r := &runner{llm: llm.WithTimeout(b.model, b.Timeout), preamble: b.Preamble, context: b.Context, known: core.Strings(b.Known), model: b.Model.Value, provider: b.Provider.Value, effort: b.Effort.Value,
-		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, hosted: core.Strings(b.Hosted),
+	r := &runner{llm: llm.WithTimeout(b.model, b.Timeout), preamble: b.Preamble, context: b.Context, known: source.Strings(b.Known), model: b.Model.Value, provider: b.Provider.Value, effort: b.Effort.Value,
+		lenient: b.Lenient, temperature: b.Temperature, maxTokens: b.MaxTokens, hosted: source.Strings(b.Hosted),
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
-		failSoft: b.FailSoft, retry: b.Retry, writes: core.Strings(b.node.Writes), id: b.node.ID.Value,
+		failSoft: b.FailSoft, retry: b.Retry, writes: source.Strings(b.node.Writes), id: b.node.ID.Value,
 		graph: b.env.Conventions}
 	b.modelName(b.Model, "model")
 	b.modelName(b.JudgeModel, "judge_model")
@@ -86,9 +88,9 @@ func (b *builder) build(prompts []templates.Prompt) *runner {
 
 // modelName warns of a name with something in it that looks like a value: names are sent as
 // they stand.
-func (b *builder) modelName(name core.Text, key string) {
+func (b *builder) modelName(name source.Text, key string) {
 	if strings.Contains(name.Value, "{{") || strings.HasPrefix(name.Value, "$") {
-		b.find.Found.Warnf(core.CodeBadValue, name.Pos, "%s: %s: %q is sent as it is written: the name of a model is not a template", b.subject, key, name.Value).
+		b.find.Found.Warnf(source.CodeBadValue, name.Pos, "%s: %s: %q is sent as it is written: the name of a model is not a template", b.subject, key, name.Value).
 			WithHint("write the name, or leave the key out for the model that is configured")
 	}
 }
@@ -100,7 +102,7 @@ func (b *builder) answer(r *runner) {
 		s, ds := compileSchema(v, b.subject+": schema")
 		b.find.Found = append(b.find.Found, ds...)
 		if r.schema = s; s != nil && b.env.Shown && slices.Contains(s.properties, core.EvalsKey) {
-			b.find.Found.Warnf(core.CodeIgnored, v.Pos, "%s: schema: what picks the edge is shown the checks under %s, so a member of this name is hidden from it", b.subject, core.EvalsKey)
+			b.find.Found.Warnf(source.CodeIgnored, v.Pos, "%s: schema: what picks the edge is shown the checks under %s, so a member of this name is hidden from it", b.subject, core.EvalsKey)
 		}
 		if s != nil {
 			b.fitWrites(v)
@@ -108,26 +110,26 @@ func (b *builder) answer(r *runner) {
 		return
 	}
 	if b.Schema == nil && b.structured() {
-		r.schema, _ = compileSchema(core.Tree(b.writesSchema(), b.node.Pos), b.subject)
+		r.schema, _ = compileSchema(source.Tree(b.writesSchema(), b.node.Pos), b.subject)
 	}
 }
 
 // schemaTree returns the schema of the document or of the file that it names, nil for none.
-func (b *builder) schemaTree() *core.Value {
-	if b.Schema == nil || b.Schema.Kind != core.StringValue {
+func (b *builder) schemaTree() *source.Value {
+	if b.Schema == nil || b.Schema.Kind != source.StringValue {
 		return b.Schema
 	}
-	name := core.At(b.Schema.Scalar.(string), b.Schema.Pos)
+	name := source.At(b.Schema.Scalar.(string), b.Schema.Pos)
 	content, ok := b.find.Read(name, "schema", maxSchema)
 	if !ok {
 		return nil
 	}
-	v, err := core.ParseJSON([]byte(content))
+	v, err := value.ParseJSON([]byte(content))
 	if err != nil {
-		b.errorf(core.CodeBadValue, name.Pos, "schema: %s: %v", name.Value, err)
+		b.errorf(source.CodeBadValue, name.Pos, "schema: %s: %v", name.Value, err)
 		return nil
 	}
-	return core.Tree(v, name.Pos)
+	return source.Tree(v, name.Pos)
 }
 
 func (b *builder) require(r *runner) {
@@ -136,7 +138,7 @@ func (b *builder) require(r *runner) {
 		return
 	}
 	if len(q.Required)+len(q.Matches) == 0 {
-		b.errorf(core.CodeBadValue, q.Pos, "requires: want output_required or output_matches")
+		b.errorf(source.CodeBadValue, q.Pos, "requires: want output_required or output_matches")
 	}
 	r.requires = &requirement{valueRule{b.rules.paths(q.Required, "requires: output_required"), b.rules.matches(q.Matches, "requires: output_matches")}, q.OnFail.Value == "skip"}
 }
@@ -161,14 +163,14 @@ func (b *builder) checkRefs() []core.CheckRef {
 		return nil
 	}
 	var refs []core.CheckRef
-	add := func(source core.Text, key string) {
-		p, err := parsePath(source.Value)
+	add := func(src source.Text, key string) {
+		p, err := parsePath(src.Value)
 		if err != nil || len(p.steps) < 3 || p.steps[0].all || p.steps[1] != (step{core.EvalsKey, false}) {
 			return
 		}
 		name := p.steps[2].name
-		before := strings.Index(source.Value, core.EvalsKey+".") + len(core.EvalsKey) + 1
-		refs = append(refs, core.CheckRef{Node: p.steps[0].name, Key: key, Name: core.Cut(source, before, before+len(name))})
+		before := strings.Index(src.Value, core.EvalsKey+".") + len(core.EvalsKey) + 1
+		refs = append(refs, core.CheckRef{Node: p.steps[0].name, Key: key, Name: source.Cut(src, before, before+len(name))})
 	}
 	for _, t := range b.Requires.Required {
 		add(t, "requires: output_required")
@@ -184,10 +186,10 @@ func (b *builder) capable(r *runner) {
 	if b.model == nil {
 		return
 	}
-	lacks := func(pos core.Position, key string, q llm.Request) {
+	lacks := func(pos source.Position, key string, q llm.Request) {
 		q.Model = r.model
 		if why := llm.Lacks(b.model, &q); why != "" {
-			b.errorf(core.CodeBadValue, pos, "%s: %s", key, why)
+			b.errorf(source.CodeBadValue, pos, "%s: %s", key, why)
 		}
 	}
 	if len(r.hosted) > 0 {
@@ -222,10 +224,10 @@ func (b *builder) offer(r *runner) {
 }
 
 // add offers a tool. A model knows it by a name of letters, digits, _ and -.
-func (b *builder) add(r *runner, pos core.Position, t tool) {
+func (b *builder) add(r *runner, pos source.Position, t tool) {
 	t.Name = toolName(t.Name)
 	if slices.ContainsFunc(r.tools, func(o tool) bool { return o.Name == t.Name }) {
-		b.errorf(core.CodeDuplicate, pos, "two tools are called %s", t.Name)
+		b.errorf(source.CodeDuplicate, pos, "two tools are called %s", t.Name)
 		return
 	}
 	r.tools = append(r.tools, t)
@@ -244,9 +246,9 @@ func (b *builder) function(r *runner, c toolConfig) {
 	if h == nil {
 		hint := "a Go program registers it by Engine.AddTool; list a program to run under commands"
 		if len(b.env.Tools) > 0 {
-			hint = core.UnknownKeyHint(c.Name.Value, b.env.Tools)
+			hint = source.UnknownKeyHint(c.Name.Value, b.env.Tools)
 		}
-		b.errorf(core.CodeUnknownImpl, c.Name.Pos, "tools: no Go function is registered under %q", c.Name.Value).WithHint("%s", hint)
+		b.errorf(source.CodeUnknownImpl, c.Name.Pos, "tools: no Go function is registered under %q", c.Name.Value).WithHint("%s", hint)
 		return
 	}
 	t := b.bind(c.Name, h)
@@ -261,11 +263,11 @@ func (b *builder) function(r *runner, c toolConfig) {
 
 // bind makes a tool of a function, which is told of a node that writes nothing, so that it
 // hands over its result as it is.
-func (b *builder) bind(name core.Text, h core.Handler) tool {
+func (b *builder) bind(name source.Text, h core.Handler) tool {
 	t := tool{Tool: llm.Tool{Name: name.Value}}
 	if d, ok := h.(core.Described); ok {
 		if p := d.Arguments(); p != nil {
-			t.schema, _ = compileSchema(core.Tree(schemaOf(p), name.Pos), "")
+			t.schema, _ = compileSchema(source.Tree(schemaOf(p), name.Pos), "")
 		}
 	}
 	if binder, ok := h.(core.Binder); ok {
@@ -284,7 +286,7 @@ func (t tool) withParameters() tool {
 	return t
 }
 
-func (b *builder) parameters(v *core.Value, key string) *schema {
+func (b *builder) parameters(v *source.Value, key string) *schema {
 	s, ds := compileSchema(v, b.subject+": "+key+": parameters")
 	b.find.Found = append(b.find.Found, ds...)
 	return s
@@ -297,7 +299,7 @@ func (b *builder) command(r *runner, c commandConfig) {
 	}
 	base, err := filepath.Abs(b.env.Dir)
 	if err != nil {
-		b.errorf(core.CodeMissingFile, c.Pos, "commands: the workflow's folder has no path: %v", err)
+		b.errorf(source.CodeMissingFile, c.Pos, "commands: the workflow's folder has no path: %v", err)
 		return
 	}
 	name := c.Run[0]
@@ -313,11 +315,11 @@ func (b *builder) command(r *runner, c commandConfig) {
 	if !ok {
 		return
 	}
-	if program, instead, ok := guard.ReadsProgram(core.Strings(c.Run)); ok {
-		b.errorf(core.CodeBadValue, name.Pos, "commands: %s: standard input is the program text of %s, and what the model sends would be run", c.Name.Value, program).
+	if program, instead, ok := guard.ReadsProgram(source.Strings(c.Run)); ok {
+		b.errorf(source.CodeBadValue, name.Pos, "commands: %s: standard input is the program text of %s, and what the model sends would be run", c.Name.Value, program).
 			WithHint("%s", instead)
 	}
-	p := &commandTool{path: file, name: name.Value, args: core.Strings(c.Run[1:]), dir: base}
+	p := &commandTool{path: file, name: name.Value, args: source.Strings(c.Run[1:]), dir: base}
 	b.environment(p, &c)
 	t.call = p.call
 	b.add(r, c.Name.Pos, t.withParameters())
@@ -330,7 +332,7 @@ func (b *builder) environment(p *commandTool, c *commandConfig) {
 	var own []string
 	for _, m := range c.Env {
 		if m.Key.Value == "" || strings.ContainsAny(m.Key.Value, "=\x00") {
-			b.errorf(core.CodeBadValue, m.Key.Pos, "commands: %s: env: %q cannot be the name of a variable", c.Name.Value, m.Key.Value)
+			b.errorf(source.CodeBadValue, m.Key.Pos, "commands: %s: env: %q cannot be the name of a variable", c.Name.Value, m.Key.Value)
 			continue
 		}
 		own = append(own, m.Key.Value)
@@ -340,7 +342,7 @@ func (b *builder) environment(p *commandTool, c *commandConfig) {
 			m.Value.CheckSet(&b.find.Found, os.LookupEnv, b.subject+": commands: "+c.Name.Value+": env."+m.Key.Value, "calls of this program fail without it")
 		} else {
 			if guard.HasTemplate(m.Value.Text.Value) && guard.CodeVariable(m.Key.Value) {
-				b.errorf(core.CodeBadValue, m.Value.Text.Pos, "commands: %s: env.%s: programs run or load what this variable names, so a value in it would let data become code", c.Name.Value, m.Key.Value).
+				b.errorf(source.CodeBadValue, m.Value.Text.Pos, "commands: %s: env.%s: programs run or load what this variable names, so a value in it would let data become code", c.Name.Value, m.Key.Value).
 					WithHint("keep it fixed, and pass the value in a variable of another name")
 			}
 			v.text = b.texts.Template(m.Value.Text, "commands: "+c.Name.Value+": env."+m.Key.Value)
@@ -360,19 +362,19 @@ func (b *builder) skills(r *runner) {
 			resolved++
 			for _, name := range names {
 				if h, ok := b.env.Tool(name); ok && b.allowed(name) {
-					b.add(r, s.Name.Pos, b.bind(core.At(name, s.Name.Pos), h).withParameters())
+					b.add(r, s.Name.Pos, b.bind(source.At(name, s.Name.Pos), h).withParameters())
 				}
 			}
 		case !isBlank(s.Instruction.Value):
 			resolved++
-			r.preamble = append(r.preamble, preambleConfig{Title: core.At("## Skill: "+s.Name.Value, s.Name.Pos), Text: core.At(strings.TrimSpace(s.Instruction.Value), s.Instruction.Pos)})
+			r.preamble = append(r.preamble, preambleConfig{Title: source.At("## Skill: "+s.Name.Value, s.Name.Pos), Text: source.At(strings.TrimSpace(s.Instruction.Value), s.Instruction.Pos)})
 		default:
 			b.missing.Names = append(b.missing.Names, s.Name)
 		}
 	}
 	if resolved == 0 && b.missing.Names != nil {
 		b.missing.All = true
-		r.unresolved = "none of the skills of the node is there (" + strings.Join(core.Strings(b.missing.Names), ", ") + "): register Go functions of these names"
+		r.unresolved = "none of the skills of the node is there (" + strings.Join(source.Strings(b.missing.Names), ", ") + "): register Go functions of these names"
 	}
 	b.filterNames(r)
 }
@@ -386,7 +388,7 @@ func (b *builder) family(skill string) []string {
 }
 
 func (b *builder) allowed(name string) bool {
-	is := func(t core.Text) bool { return t.Value == name }
+	is := func(t source.Text) bool { return t.Value == name }
 	f := b.Filter
 	return f == nil || !slices.ContainsFunc(f.Deny, is) && (len(f.Allow) == 0 || slices.ContainsFunc(f.Allow, is))
 }
@@ -398,7 +400,7 @@ func (b *builder) filterNames(r *runner) {
 		return
 	}
 	if len(b.Filter.Allow)+len(b.Filter.Deny) == 0 {
-		b.errorf(core.CodeBadValue, b.Filter.Pos, "tool_filter: want allow or deny")
+		b.errorf(source.CodeBadValue, b.Filter.Pos, "tool_filter: want allow or deny")
 	}
 	if b.missing.Names != nil {
 		return
@@ -409,8 +411,8 @@ func (b *builder) filterNames(r *runner) {
 	}
 	for _, t := range slices.Concat(b.Filter.Allow, b.Filter.Deny) {
 		if !slices.Contains(names, t.Value) {
-			b.find.Found.Warnf(core.CodeIgnored, t.Pos, "%s: no skill of the node has the tool %q that its filter names", b.subject, t.Value).
-				WithHint("%s", core.DidYouMean(t.Value, names))
+			b.find.Found.Warnf(source.CodeIgnored, t.Pos, "%s: no skill of the node has the tool %q that its filter names", b.subject, t.Value).
+				WithHint("%s", source.DidYouMean(t.Value, names))
 		}
 	}
 }

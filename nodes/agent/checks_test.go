@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -16,7 +17,7 @@ import (
 // inWalk is what a node of a walk is given whose context is a JSON object.
 func inWalk(t *testing.T, visit int, text string) core.Shared {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestRequires(t *testing.T) {
 				continue
 			}
 			want := "requires " + word + ":\n- " + tt.want
-			if r.Status != status || r.Note != want || len(m.asked) != 0 || core.JSON(r.EdgeOutput) != core.JSON(core.ObjectOf(member, want)) {
+			if r.Status != status || r.Note != want || len(m.asked) != 0 || value.JSON(r.EdgeOutput) != value.JSON(value.ObjectOf(member, want)) {
 				t.Errorf("%s\ngot  %s %s\nwant %s %s", tt.rule, r.Status, r.Note, status, want)
 			}
 		}
@@ -117,19 +118,19 @@ func TestEval(t *testing.T) {
 			if err != nil || r.Status != tt.status || len(m.asked) != tt.calls {
 				t.Fatalf("%+v, %v, %d calls", r, err, len(m.asked))
 			}
-			if got := core.JSON(r.Routing.Evals); tt.evals != "" && got != tt.evals {
+			if got := value.JSON(r.Routing.Evals); tt.evals != "" && got != tt.evals {
 				t.Errorf("got  %s\nwant %s", got, tt.evals)
 			}
 			if first, last := m.asked[2], m.asked[len(m.asked)-1]; first.Purpose != llm.PurposeJudge || first.Model != "small" || last.Model != "large" {
 				t.Errorf("%+v %+v", first, last)
 			}
 			kind, _ := r.Routing.Evals.Get("kind")
-			if why, _ := kind.(*core.Object).Get("reasoning"); why != nil && utf8.RuneCountInString(why.(string)) > 500 {
+			if why, _ := kind.(*value.Object).Get("reasoning"); why != nil && utf8.RuneCountInString(why.(string)) > 500 {
 				t.Errorf("%d characters", utf8.RuneCountInString(why.(string)))
 			}
 			if tt.status == core.Retry {
-				if e, _ := r.EdgeOutput.(*core.Object).Get("error"); e != r.Note || !strings.HasPrefix(r.Note, "the checks of the answer failed:\n- ") {
-					t.Errorf("%s\n%s", r.Note, core.JSON(r.EdgeOutput))
+				if e, _ := r.EdgeOutput.(*value.Object).Get("error"); e != r.Note || !strings.HasPrefix(r.Note, "the checks of the answer failed:\n- ") {
+					t.Errorf("%s\n%s", r.Note, value.JSON(r.EdgeOutput))
 				}
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -122,7 +123,7 @@ func (c *conversation) useAll(ctx context.Context, res *llm.Response, turn int) 
 // repair tells the model what is wrong with its answer.
 func (c *conversation) repair(wrong []string) string {
 	return "This answer cannot be used:\n- " + strings.Join(wrong, "\n- ") +
-		"\n\nAnswer again with one JSON value and nothing else, in the form of this JSON Schema:\n" + core.JSON(c.schema.object)
+		"\n\nAnswer again with one JSON value and nothing else, in the form of this JSON Schema:\n" + value.JSON(c.schema.object)
 }
 
 // ask calls the model. An error is of its backend: in a walk that a model routes it ends

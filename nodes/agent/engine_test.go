@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/formats/sweny"
@@ -101,7 +103,7 @@ func TestFanOut(t *testing.T) {
 			return nil, ctx.Err()
 		}
 		word, _ := strings.CutPrefix(r.Messages[0].Text, "Upper: ")
-		return &llm.Response{Text: core.JSON(core.ObjectOf("upper", []any{strings.ToUpper(word)})), Usage: core.Usage{Input: 3, Output: 1}}, nil
+		return &llm.Response{Text: value.JSON(value.ObjectOf("upper", []any{strings.ToUpper(word)})), Usage: core.Usage{Input: 3, Output: 1}}, nil
 	})
 	reg := core.NewRegistry(agent.Kinds(m)...)
 	var words, want []any
@@ -110,8 +112,8 @@ func TestFanOut(t *testing.T) {
 	}
 	r := run(t, yaml(t, reg, fanOut), reg, map[string]any{"words": words}, scheduler.Options{Concurrency: 8})
 	got, _ := r.State.Get("upper")
-	if r.Status != core.RunSuccess || core.JSON(got) != core.JSON(want) || peak.Load() != 8 {
-		t.Errorf("%s %v, %d at once: %s", r.Status, r.Err, peak.Load(), core.JSON(got))
+	if r.Status != core.RunSuccess || value.JSON(got) != value.JSON(want) || peak.Load() != 8 {
+		t.Errorf("%s %v, %d at once: %s", r.Status, r.Err, peak.Load(), value.JSON(got))
 	}
 	if (r.Usage != core.Usage{Calls: 40, Input: 120, Output: 40}) {
 		t.Errorf("usage %+v", r.Usage)
@@ -154,8 +156,8 @@ graph:
 		"node.retrying a attempt 1 of 2 asked to be run again: the checks of the answer failed:\n- low (value): n: want what is one of [1,2], got 3",
 		"model.answered a run turn 1 10+2",
 	}
-	if r.Status != core.RunSuccess || core.JSON(r.State) != `{"n":2}` {
-		t.Errorf("%s %v %s", r.Status, r.Err, core.JSON(r.State))
+	if r.Status != core.RunSuccess || value.JSON(r.State) != `{"n":2}` {
+		t.Errorf("%s %v %s", r.Status, r.Err, value.JSON(r.State))
 	}
 	if len(l.lines) != len(want) {
 		t.Fatalf("got  %q\nwant %q", l.lines, want)
@@ -206,8 +208,8 @@ func TestDOT(t *testing.T) {
 	}
 	c := contextIn(t, r)
 	for key, want := range map[string]string{"last_stage": `"work"`, "response.plan": `"the plan"`, "tests": `"green"`} {
-		if v, _ := c.Get(key); core.JSON(v) != want {
-			t.Errorf("%s is %s, want %s", key, core.JSON(v), want)
+		if v, _ := c.Get(key); value.JSON(v) != want {
+			t.Errorf("%s is %s, want %s", key, value.JSON(v), want)
 		}
 	}
 	first := m.asked[0]
@@ -236,7 +238,7 @@ func TestDOT(t *testing.T) {
 		bare.AddTool(name, h)
 	}
 	p, ds := plan.Compile(parse(), bare, plan.Options{Lint: lint.Check})
-	if p == nil || ds.Has(core.CodeNoHandler) {
+	if p == nil || ds.Has(source.CodeNoHandler) {
 		t.Fatal(ds)
 	}
 	if r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{}); r != nil || !strings.Contains(err.Error(), "has no model to ask") {
@@ -301,12 +303,12 @@ func own(text string) string {
 }
 
 // contextIn is the context of a walk at its end.
-func contextIn(t *testing.T, r *core.Report) *core.Object {
+func contextIn(t *testing.T, r *core.Report) *value.Object {
 	t.Helper()
 	v, _ := r.State.Get(core.ContextField)
-	o, ok := v.(*core.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
-		t.Fatalf("the state is %s", core.JSON(r.State))
+		t.Fatalf("the state is %s", value.JSON(r.State))
 	}
 	return o
 }
@@ -347,8 +349,8 @@ func TestSWEny(t *testing.T) {
 	if got := m.last().Text; !strings.Contains(got, "{\n\"input\": {\"issue\":\"It crashes.\"},\n\"look\": {\"severity\":\"low\",\"why\":\"a typo\",\"evals\":{\"known\":{\"name\":\"known\",\"kind\":\"value\",\"pass\":true}}}\n}") {
 		t.Errorf("the second node is told %s", got)
 	}
-	if v, _ := contextIn(t, r).Get("reply"); !strings.Contains(core.JSON(v), `"Thanks."`) {
-		t.Errorf("it came to %s", core.JSON(v))
+	if v, _ := contextIn(t, r).Get("reply"); !strings.Contains(value.JSON(v), `"Thanks."`) {
+		t.Errorf("it came to %s", value.JSON(v))
 	}
 	if !slices.Equal(r.Path, []string{"look", "reply"}) {
 		t.Error(r.Path)
@@ -416,8 +418,8 @@ func TestFailuresAreSent(t *testing.T) {
 			reg := core.NewRegistry(agent.Kinds(m)...)
 			w, _ := sweny.Parse("triage.yml", []byte(triage), sweny.Options{})
 			r := run(t, w, reg, nil, scheduler.Options{})
-			if v, _ := contextIn(t, r).Get("look"); core.JSON(v) != tt.want {
-				t.Errorf("got %s, want %s", core.JSON(v), tt.want)
+			if v, _ := contextIn(t, r).Get("look"); value.JSON(v) != tt.want {
+				t.Errorf("got %s, want %s", value.JSON(v), tt.want)
 			}
 			if r.Status != core.RunFailed || len(m.asked) != tt.calls || !slices.Equal(r.Path, []string{"look", "reply"}) {
 				t.Errorf("%s %v, %d calls, %v", r.Status, r.Err, len(m.asked), r.Path)
@@ -446,7 +448,7 @@ graph:
 		}
 	}
 	_, ds := plan.Compile(yaml(t, reg, fmt.Sprintf(doc, "sum")), reg, plan.Options{Lint: lint.Check})
-	if !ds.Has(core.CodeWrongType) {
+	if !ds.Has(source.CodeWrongType) {
 		t.Errorf("a sum of words: %v", ds)
 	}
 }

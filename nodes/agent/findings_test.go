@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -113,7 +114,7 @@ func TestFindings(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, none)
 	}
 	// A prompt has no tools.
-	if _, ds := kindOf("prompt", nil).Compile(nodestest.Node(t, `{"prompt": "hi", "tools": []}`), env); !ds.Has(core.CodeUnknownKey) {
+	if _, ds := kindOf("prompt", nil).Compile(nodestest.Node(t, `{"prompt": "hi", "tools": []}`), env); !ds.Has(source.CodeUnknownKey) {
 		t.Error(ds)
 	}
 	// What a model lacks is said before anything runs, at the place that asks for it.
@@ -151,7 +152,7 @@ func TestFindingsOfWrites(t *testing.T) {
 	} {
 		n := nodestest.Node(t, `{"prompt": "hi", "schema": `+tt.schema+`}`)
 		for name := range strings.FieldsSeq(tt.writes) {
-			n.Writes = append(n.Writes, core.At(name, n.Pos))
+			n.Writes = append(n.Writes, source.At(name, n.Pos))
 		}
 		_, ds := kindOf("prompt", script("x")).Compile(n, env)
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
@@ -31,7 +32,7 @@ func Kinds(m llm.Model) []core.Kind {
 			Name:        kindAgent,
 			Doc:         "Sends a prompt to a language model that may have tools.",
 			WritesState: true,
-			Compile: func(n *core.Node, env core.Env, c *agentConfig) (core.Compiled, core.Diagnostics) {
+			Compile: func(n *core.Node, env core.Env, c *agentConfig) (core.Compiled, source.Diagnostics) {
 				return compile(kindAgent, newBuilder(n, env, m, *c))
 			},
 		}),
@@ -39,7 +40,7 @@ func Kinds(m llm.Model) []core.Kind {
 			Name:        kindPrompt,
 			Doc:         "Sends a prompt to a language model once.",
 			WritesState: true,
-			Compile: func(n *core.Node, env core.Env, c *common) (core.Compiled, core.Diagnostics) {
+			Compile: func(n *core.Node, env core.Env, c *common) (core.Compiled, source.Diagnostics) {
 				return compile(kindPrompt, newBuilder(n, env, m, agentConfig{common: *c}))
 			},
 		}),
@@ -47,7 +48,7 @@ func Kinds(m llm.Model) []core.Kind {
 }
 
 // compile checks a node of a kind, its schema, files and tools. It asks no model.
-func compile(kind string, b *builder) (core.Compiled, core.Diagnostics) {
+func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 	prompts := b.prompts()
 	ds := b.find.Found
 	if ds.Failed(false) {
@@ -79,19 +80,19 @@ func compile(kind string, b *builder) (core.Compiled, core.Diagnostics) {
 func (b *builder) prompts() []templates.Prompt {
 	switch {
 	case b.Prompt != nil && b.Instruction != nil:
-		b.find.Found.Errorf(core.CodeBadValue, b.Instruction.Pos, "%s: prompt and instruction exclude each other", b.subject)
+		b.find.Found.Errorf(source.CodeBadValue, b.Instruction.Pos, "%s: prompt and instruction exclude each other", b.subject)
 	case b.Prompt == nil && b.Instruction == nil && b.node.Config.Whole():
-		b.find.Found.Errorf(core.CodeMissingKey, cmp.Or(b.node.Config.Pos, b.node.Pos), `%s: key "prompt" is missing`, b.subject)
+		b.find.Found.Errorf(source.CodeMissingKey, cmp.Or(b.node.Config.Pos, b.node.Pos), `%s: key "prompt" is missing`, b.subject)
 	}
 	var out []templates.Prompt
 	if b.Prompt != nil {
 		if isBlank(b.Prompt.Value) {
-			b.find.Found.Errorf(core.CodeMissingKey, b.Prompt.Pos, `%s: key "prompt" is empty`, b.subject)
+			b.find.Found.Errorf(source.CodeMissingKey, b.Prompt.Pos, `%s: key "prompt" is empty`, b.subject)
 		}
 		out = append(out, templates.PromptOf(&b.find, *b.Prompt, "prompt"))
 	}
 	if b.Instruction != nil && isBlank(b.Instruction.Value) {
-		b.find.Found.Errorf(core.CodeMissingKey, b.Instruction.Pos, `%s: key "instruction" is empty`, b.subject)
+		b.find.Found.Errorf(source.CodeMissingKey, b.Instruction.Pos, `%s: key "instruction" is empty`, b.subject)
 	}
 	return append(out, templates.PromptOf(&b.find, b.System, "system"))
 }

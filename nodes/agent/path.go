@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // path leads to values in an object: names with points between them, [*] behind one that
@@ -55,9 +55,9 @@ func (p path) find(data any) (values []any, why string) {
 	for _, s := range p.steps {
 		var next []any
 		for _, v := range values {
-			o, ok := v.(*core.Object)
+			o, ok := v.(*value.Object)
 			if !ok {
-				return nil, fmt.Sprintf("%s is looked for in %s", s.name, core.TypeName(v))
+				return nil, fmt.Sprintf("%s is looked for in %s", s.name, value.TypeName(v))
 			}
 			member, ok := o.Get(s.name)
 			switch list, isList := member.([]any); {
@@ -66,7 +66,7 @@ func (p path) find(data any) (values []any, why string) {
 			case !s.all:
 				next = append(next, member)
 			case !isList:
-				return nil, fmt.Sprintf("%s is no list but %s", s.name, core.TypeName(member))
+				return nil, fmt.Sprintf("%s is no list but %s", s.name, value.TypeName(member))
 			default:
 				next = append(next, list...)
 			}

@@ -4,32 +4,34 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // preambleConfig is a text that goes before a prompt, or a mapping: a title, the input of the
 // run whose texts come below it, and a text behind these.
 type preambleConfig struct {
-	Title core.Text `wavefold:"title" doc:"its heading"`
-	Input core.Text `wavefold:"input" doc:"the input of the run with a string or a list of strings, which come first"`
-	Text  core.Text `wavefold:"text" doc:"what comes then"`
+	Title source.Text `wavefold:"title" doc:"its heading"`
+	Input source.Text `wavefold:"input" doc:"the input of the run with a string or a list of strings, which come first"`
+	Text  source.Text `wavefold:"text" doc:"what comes then"`
 }
 
 type preamblePlain preambleConfig
 
 // DecodeValue reads a text or a mapping.
-func (p *preambleConfig) DecodeValue(v *core.Value) core.Diagnostics {
+func (p *preambleConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
-	case core.StringValue:
-		p.Text = core.At(v.Scalar.(string), v.Pos)
+	case source.StringValue:
+		p.Text = source.At(v.Scalar.(string), v.Pos)
 		return nil
-	case core.ObjectValue:
-		return core.Decode(v, (*preamblePlain)(p))
+	case source.ObjectValue:
+		return source.Decode(v, (*preamblePlain)(p))
 	}
-	return core.WrongType(v, "a string, or a mapping with title, input and text")
+	return source.WrongType(v, "a string, or a mapping with title, input and text")
 }
 
 // section returns what the model is told, "" when nothing is below the title.
-func (p *preambleConfig) section(known *core.Object) string {
+func (p *preambleConfig) section(known *value.Object) string {
 	texts := p.given(known)
 	if !isBlank(p.Text.Value) {
 		texts = append(texts, p.Text.Value)
@@ -44,12 +46,12 @@ func (p *preambleConfig) section(known *core.Object) string {
 }
 
 // given returns the texts that the run has as its input, none for what is no text.
-func (p *preambleConfig) given(known *core.Object) []string {
+func (p *preambleConfig) given(known *value.Object) []string {
 	if p.Input.Value == "" {
 		return nil
 	}
 	v, _ := known.Get(core.InputsKey)
-	inputs, _ := v.(*core.Object)
+	inputs, _ := v.(*value.Object)
 	v, _ = inputs.Get(p.Input.Value)
 	list, ok := v.([]any)
 	if !ok {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
@@ -31,8 +32,8 @@ type variable struct {
 
 // call runs the program once. A secret that it was given is hidden from the model, too: what
 // a model is told leaves this machine, and may come back in any answer.
-func (p *commandTool) call(ctx context.Context, in core.Input, input *core.Object) (string, error) {
-	doc, err := core.AppendJSON(nil, input)
+func (p *commandTool) call(ctx context.Context, in core.Input, input *value.Object) (string, error) {
+	doc, err := value.AppendJSON(nil, input)
 	if err != nil {
 		return "", err
 	}
@@ -40,14 +41,14 @@ func (p *commandTool) call(ctx context.Context, in core.Input, input *core.Objec
 		Env: program.Environment(in), Mark: program.Mark(in), Stdin: append(doc, '\n'), Log: in.Logger()}
 	var secrets []string
 	for _, v := range p.env {
-		value, err := v.value(in)
+		val, err := v.value(in)
 		if err != nil {
 			return "", fmt.Errorf("%s: env.%s: %w", p.name, v.name, err)
 		}
 		if v.secret.IsSecret() {
-			secrets = append(secrets, value)
+			secrets = append(secrets, val)
 		}
-		c.Env = append(c.Env, v.name+"="+value)
+		c.Env = append(c.Env, v.name+"="+val)
 	}
 	c.Mask = secret.NewMasker(secrets...)
 	out, err := program.Run(ctx, c)

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // valueRule says what must be in an object.
@@ -82,7 +83,7 @@ func (m match) differs(data any) string {
 }
 
 // shortJSON is a value in a message.
-func shortJSON(v any) string { return cut(core.JSON(v), 200) }
+func shortJSON(v any) string { return cut(value.JSON(v), 200) }
 
 // toolRule says which tools must have been called.
 type toolRule struct{ any, all, no []string }
@@ -111,10 +112,10 @@ func (r toolRule) check(calls []toolUse) (wrong []string) {
 // rules compiles rules and collects what is wrong with them.
 type rules struct {
 	subject string
-	found   core.Diagnostics
+	found   source.Diagnostics
 }
 
-func (c *rules) paths(list []core.Text, key string) []path {
+func (c *rules) paths(list []source.Text, key string) []path {
 	var out []path
 	for _, t := range list {
 		out = append(out, c.path(t, key))
@@ -122,10 +123,10 @@ func (c *rules) paths(list []core.Text, key string) []path {
 	return out
 }
 
-func (c *rules) path(t core.Text, key string) path {
+func (c *rules) path(t source.Text, key string) path {
 	p, err := parsePath(t.Value)
 	if err != nil {
-		c.found.Errorf(core.CodeBadValue, t.Pos, "%s: %s: %v", c.subject, key, err)
+		c.found.Errorf(source.CodeBadValue, t.Pos, "%s: %s: %v", c.subject, key, err)
 	}
 	return p
 }
@@ -144,37 +145,37 @@ func (c *rules) match(m matchConfig, key string) match {
 	if m.Equals != nil {
 		given++
 		want := m.Equals.Plain()
-		out.operator, out.fits = "equals "+shortJSON(want), func(v any) bool { return core.Equal(v, want) }
+		out.operator, out.fits = "equals "+shortJSON(want), func(v any) bool { return value.Equal(v, want) }
 	}
 	if m.In != nil {
 		given++
 		list, ok := m.In.Plain().([]any)
 		if !ok {
-			c.found.Errorf(core.CodeWrongType, m.In.Pos, "%s: %s: in: want a list, found %s", c.subject, key, m.In.Describe())
+			c.found.Errorf(source.CodeWrongType, m.In.Pos, "%s: %s: in: want a list, found %s", c.subject, key, m.In.Describe())
 		}
 		out.operator = "is one of " + shortJSON(list)
-		out.fits = func(v any) bool { return slices.ContainsFunc(list, func(e any) bool { return core.Equal(v, e) }) }
+		out.fits = func(v any) bool { return slices.ContainsFunc(list, func(e any) bool { return value.Equal(v, e) }) }
 	}
 	if m.Matches != nil {
 		given++
 		out.operator, out.fits = "matches "+m.Matches.Value, c.pattern(*m.Matches, key)
 	}
 	if given != 1 {
-		c.found.Errorf(core.CodeBadValue, m.Pos, "%s: %s: want one of equals, in and matches, found %d of them", c.subject, key, given)
+		c.found.Errorf(source.CodeBadValue, m.Pos, "%s: %s: want one of equals, in and matches, found %d of them", c.subject, key, given)
 	}
 	return out
 }
 
-func (c *rules) pattern(t core.Text, key string) func(v any) bool {
+func (c *rules) pattern(t source.Text, key string) func(v any) bool {
 	re, err := regexp.Compile(t.Value)
 	if err != nil {
-		c.found.Errorf(core.CodeBadValue, t.Pos, "%s: %s: matches: %v", c.subject, key, err)
+		c.found.Errorf(source.CodeBadValue, t.Pos, "%s: %s: matches: %v", c.subject, key, err)
 		return func(any) bool { return false }
 	}
 	return func(v any) bool {
 		if s, ok := v.(string); ok {
 			return re.MatchString(s)
 		}
-		return re.MatchString(core.JSON(v))
+		return re.MatchString(value.JSON(v))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
@@ -72,7 +73,7 @@ func (r *runner) Handle(ctx context.Context, in core.Input) (core.Result, error)
 }
 
 // converse begins a conversation.
-func (r *runner) converse(ctx context.Context, in core.Input, known *core.Object) (*conversation, error) {
+func (r *runner) converse(ctx context.Context, in core.Input, known *value.Object) (*conversation, error) {
 	c := &conversation{runner: r, in: in}
 	var err error
 	if r.systemText != nil {
@@ -112,19 +113,19 @@ func (r *runner) converse(ctx context.Context, in core.Input, known *core.Object
 // contextOf is what a run knows where the node stands: in a walk its context, elsewhere the
 // inputs, the state that the node reads, and what its predecessors sent, or the nodes that
 // it names.
-func (r *runner) contextOf(in core.Input) *core.Object {
+func (r *runner) contextOf(in core.Input) *value.Object {
 	s := in.Shared()
 	if in.Visit() > 0 {
 		v, _ := s.View.Get(core.ContextField)
-		if o, ok := v.(*core.Object); ok {
+		if o, ok := v.(*value.Object); ok {
 			return o
 		}
 	}
 	inputs := s.Inputs
 	if inputs == nil {
-		inputs = &core.Object{}
+		inputs = &value.Object{}
 	}
-	out := core.ObjectOf(core.InputsKey, inputs)
+	out := value.ObjectOf(core.InputsKey, inputs)
 	for k, v := range s.View.All() {
 		out.Set(k, v)
 	}
@@ -153,7 +154,7 @@ const (
 
 // contextText shows a model what the run knows, by the name that instructions have for it
 // (context.input.day). It says that this is no instruction, since what others wrote is in it.
-func contextText(known *core.Object) (string, error) {
+func contextText(known *value.Object) (string, error) {
 	data, err := llm.DataJSON(known, maxMember, maxKnown)
 	if err != nil {
 		return "", fmt.Errorf("context: %w", err)
@@ -167,7 +168,7 @@ type requirement struct {
 	skip bool
 }
 
-func (q *requirement) check(known *core.Object) []string {
+func (q *requirement) check(known *value.Object) []string {
 	if q == nil {
 		return nil
 	}
@@ -178,10 +179,10 @@ func (q *requirement) check(known *core.Object) []string {
 func (r *runner) unmet(wrong []string) core.Result {
 	if !r.requires.skip {
 		note := "requires failed:\n- " + strings.Join(wrong, "\n- ")
-		return core.Result{Status: core.Fail, Note: note, EdgeOutput: core.ObjectOf("error", note), HasEdgeOutput: true}
+		return core.Result{Status: core.Fail, Note: note, EdgeOutput: value.ObjectOf("error", note), HasEdgeOutput: true}
 	}
 	note := "requires not met:\n- " + strings.Join(wrong, "\n- ")
-	out := core.Result{Note: note, EdgeOutput: core.ObjectOf("skipped_reason", note), HasEdgeOutput: true}
+	out := core.Result{Note: note, EdgeOutput: value.ObjectOf("skipped_reason", note), HasEdgeOutput: true}
 	if r.graph.Skips {
 		out.Status = core.Skipped
 	}
@@ -191,12 +192,12 @@ func (r *runner) unmet(wrong []string) core.Result {
 // failed is the result of a node whose model did not do what it was asked.
 func (r *runner) failed(d *declined) (core.Result, error) {
 	if r.failSoft {
-		out := core.Send(core.ObjectOf("fail_soft", true, "error", d.text))
+		out := core.Send(value.ObjectOf("fail_soft", true, "error", d.text))
 		out.Note = d.text
 		return out, nil
 	}
 	if r.graph.Shown {
-		return core.Result{Status: core.Fail, Note: d.text, EdgeOutput: core.ObjectOf("error", d.text), HasEdgeOutput: true, Routing: &core.Routing{Category: d.category}}, nil
+		return core.Result{Status: core.Fail, Note: d.text, EdgeOutput: value.ObjectOf("error", d.text), HasEdgeOutput: true, Routing: &core.Routing{Category: d.category}}, nil
 	}
 	return core.Result{}, d
 }
@@ -286,9 +287,9 @@ func evals(verdicts []verdict) *core.Routing {
 	if len(verdicts) == 0 {
 		return nil
 	}
-	all := core.NewObject(len(verdicts))
+	all := value.NewObject(len(verdicts))
 	for _, d := range verdicts {
-		one := core.ObjectOf("name", d.name, "kind", d.kind, "pass", d.pass)
+		one := value.ObjectOf("name", d.name, "kind", d.kind, "pass", d.pass)
 		if d.reasoning != "" {
 			one.Set("reasoning", d.reasoning)
 		}

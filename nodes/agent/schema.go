@@ -10,12 +10,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	faults "github.com/santhosh-tekuri/jsonschema/v6/kind"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // schema is a compiled JSON Schema. It is immutable.
 type schema struct {
-	object   *core.Object // as it is written
+	object   *value.Object // as it is written
 	compiled *jsonschema.Schema
 	// properties and required are the names of members that it declares and demands.
 	properties, required []string
@@ -26,11 +27,11 @@ type schema struct {
 const schemaURL = "mem:///schema"
 
 // compileSchema compiles a schema that is a mapping. Findings stand where the fault is.
-func compileSchema(v *core.Value, at string) (*schema, core.Diagnostics) {
-	var ds core.Diagnostics
-	object, ok := v.Plain().(*core.Object)
+func compileSchema(v *source.Value, at string) (*schema, source.Diagnostics) {
+	var ds source.Diagnostics
+	object, ok := v.Plain().(*value.Object)
 	if !ok {
-		ds.Errorf(core.CodeWrongType, v.Pos, "%s: want a JSON Schema, which is a mapping, found %s", at, v.Describe())
+		ds.Errorf(source.CodeWrongType, v.Pos, "%s: want a JSON Schema, which is a mapping, found %s", at, v.Describe())
 		return nil, ds
 	}
 	c := jsonschema.NewCompiler()
@@ -61,7 +62,7 @@ func (s *schema) optional(name string) bool {
 }
 
 // schemaFindings says what is wrong with a schema.
-func schemaFindings(ds *core.Diagnostics, v *core.Value, at string, err error) {
+func schemaFindings(ds *source.Diagnostics, v *source.Value, at string, err error) {
 	invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err)
 	var found []fault
 	if ok {
@@ -70,23 +71,23 @@ func schemaFindings(ds *core.Diagnostics, v *core.Value, at string, err error) {
 		}
 	}
 	if len(found) == 0 {
-		ds.Errorf(core.CodeBadValue, v.Pos, "%s: this is no JSON Schema: %s", at, strings.ReplaceAll(err.Error(), schemaURL, ""))
+		ds.Errorf(source.CodeBadValue, v.Pos, "%s: this is no JSON Schema: %s", at, strings.ReplaceAll(err.Error(), schemaURL, ""))
 	}
 	for _, f := range found {
 		pos, place := within(v, f.place)
 		if place != "" {
 			place += ": "
 		}
-		ds.Errorf(core.CodeBadValue, pos, "%s: this is no JSON Schema: %s%s", at, place, f.text)
+		ds.Errorf(source.CodeBadValue, pos, "%s: this is no JSON Schema: %s%s", at, place, f.text)
 	}
 }
 
 // within returns where the value at the end of a way stands, and the way in words.
-func within(v *core.Value, way []string) (core.Position, string) {
+func within(v *source.Value, way []string) (source.Position, string) {
 	var words strings.Builder
 	for _, name := range way {
-		var next *core.Value
-		if i, err := strconv.Atoi(name); err == nil && v.Kind == core.ArrayValue && i < len(v.Items) {
+		var next *source.Value
+		if i, err := strconv.Atoi(name); err == nil && v.Kind == source.ArrayValue && i < len(v.Items) {
 			next = v.Items[i]
 			fmt.Fprintf(&words, "[%d]", i)
 		} else {
@@ -128,7 +129,7 @@ func (s *schema) check(v any) []string {
 func (s *schema) missing(v any) []string { return lacking(v, s.required) }
 
 func lacking(v any, names []string) []string {
-	o, _ := v.(*core.Object)
+	o, _ := v.(*value.Object)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, ok := o.Get(name)
 		return ok
@@ -193,7 +194,7 @@ func forSchema(v any) any {
 			out[i] = forSchema(e)
 		}
 		return out
-	case *core.Object:
+	case *value.Object:
 		out := make(map[string]any, v.Len())
 		for k, e := range v.All() {
 			out[k] = forSchema(e)
@@ -203,9 +204,9 @@ func forSchema(v any) any {
 	return v
 }
 
-func memberNames(o *core.Object, key string) []string {
+func memberNames(o *value.Object, key string) []string {
 	v, _ := o.Get(key)
-	members, _ := v.(*core.Object)
+	members, _ := v.(*value.Object)
 	if members == nil {
 		return nil
 	}
@@ -213,15 +214,15 @@ func memberNames(o *core.Object, key string) []string {
 }
 
 // schemaOf is the JSON Schema of a type, empty for one that nothing is known of.
-func schemaOf(t *core.Type) *core.Object {
-	out := &core.Object{}
+func schemaOf(t *value.Type) *value.Object {
+	out := &value.Object{}
 	if t == nil {
 		return out
 	}
 	if t.Desc != "" {
 		out.Set("description", t.Desc)
 	}
-	if t.Kind != core.AnyType {
+	if t.Kind != value.AnyType {
 		out.Set("type", t.Kind.String())
 	}
 	if len(t.Enum) > 0 {
@@ -231,7 +232,7 @@ func schemaOf(t *core.Type) *core.Object {
 		out.Set("items", schemaOf(t.Items))
 	}
 	if len(t.Properties) > 0 {
-		members := core.NewObject(len(t.Properties))
+		members := value.NewObject(len(t.Properties))
 		for _, p := range t.Properties {
 			members.Set(p.Name, schemaOf(p.Type))
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -17,7 +18,7 @@ import (
 type tool struct {
 	llm.Tool
 	schema *schema // of the arguments, nil for anything
-	call   func(ctx context.Context, in core.Input, args *core.Object) (string, error)
+	call   func(ctx context.Context, in core.Input, args *value.Object) (string, error)
 }
 
 // toolUse is a call that a model made.
@@ -61,9 +62,9 @@ func (c *conversation) use(ctx context.Context, call llm.ToolCall, turn int) (to
 
 // inputOf is the node's input with the idempotency key of one call: its place among the
 // calls of the conversation, the tool and the arguments.
-func (c *conversation) inputOf(name string, args *core.Object) core.Input {
+func (c *conversation) inputOf(name string, args *value.Object) core.Input {
 	s := c.in.Shared()
-	sum := sha256.Sum256([]byte(core.JSON(args)))
+	sum := sha256.Sum256([]byte(value.JSON(args)))
 	s.Key = fmt.Sprintf("%s/%d/%s/%x", c.in.IdempotencyKey(), len(c.uses)+1, name, sum[:6])
 	return core.NewInput(c.in.Run(), c.in.Node(), c.in.Attempt(), s).ForItem(s.Item, s.Index)
 }
@@ -89,17 +90,17 @@ func (c *conversation) known() string {
 }
 
 // arguments reads what a model wrote for arguments.
-func (t *tool) arguments(text string) (*core.Object, error) {
+func (t *tool) arguments(text string) (*value.Object, error) {
 	if strings.TrimSpace(text) == "" {
 		text = "{}"
 	}
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("the arguments are no JSON: %w", err)
 	}
-	o, ok := v.(*core.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
-		return nil, fmt.Errorf("the arguments must be a JSON object, got %s", core.TypeName(v))
+		return nil, fmt.Errorf("the arguments must be a JSON object, got %s", value.TypeName(v))
 	}
 	if t.schema != nil {
 		if wrong := t.schema.check(o); wrong != nil {
@@ -110,11 +111,11 @@ func (t *tool) arguments(text string) (*core.Object, error) {
 }
 
 // run calls the tool. It may be code of the user: a panic is its failure.
-func (t *tool) run(ctx context.Context, in core.Input, args *core.Object) (text string, err error) {
+func (t *tool) run(ctx context.Context, in core.Input, args *value.Object) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			in.Logger().Error("tool "+t.Name+" panicked", "panic", core.PanicText(p), "stack", string(debug.Stack()))
-			text, err = "", fmt.Errorf("the tool panicked: %s", core.PanicText(p))
+			in.Logger().Error("tool "+t.Name+" panicked", "panic", value.PanicText(p), "stack", string(debug.Stack()))
+			text, err = "", fmt.Errorf("the tool panicked: %s", value.PanicText(p))
 		}
 	}()
 	return t.call(ctx, in, args)
@@ -122,8 +123,8 @@ func (t *tool) run(ctx context.Context, in core.Input, args *core.Object) (text 
 
 // function is a tool that calls a registered Go function. It is given the state that the
 // node reads, and of its own nothing but the arguments.
-func function(h core.Handler) func(context.Context, core.Input, *core.Object) (string, error) {
-	return func(ctx context.Context, in core.Input, args *core.Object) (string, error) {
+func function(h core.Handler) func(context.Context, core.Input, *value.Object) (string, error) {
+	return func(ctx context.Context, in core.Input, args *value.Object) (string, error) {
 		s := in.Shared()
 		s.Args, s.Edges, s.Item, s.Index, s.Previous, s.Briefing = args, nil, nil, 0, "", nil
 		r, err := h.Handle(ctx, core.NewInput(in.Run(), in.Node(), in.Attempt(), s))
@@ -155,7 +156,7 @@ func textOf(r core.Result) (string, error) {
 	if s, ok := v.(string); ok {
 		return s, nil
 	}
-	text, err := core.AppendJSON(nil, v)
+	text, err := value.AppendJSON(nil, v)
 	if err != nil {
 		return "", fmt.Errorf("the result has no JSON form: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/agent"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -18,19 +19,19 @@ import (
 // described is a function that says what it takes.
 type described struct{ core.HandlerFunc }
 
-func (described) Arguments() *core.Type {
-	return &core.Type{Kind: core.ObjectType, Properties: []core.Property{{Name: "n", Type: &core.Type{Kind: core.IntegerType}}}, Required: []string{"n"}}
+func (described) Arguments() *value.Type {
+	return &value.Type{Kind: value.ObjectType, Properties: []value.Property{{Name: "n", Type: &value.Type{Kind: value.IntegerType}}}, Required: []string{"n"}}
 }
 
 // functions are the Go functions of the tests.
 func functions(names ...string) core.Env {
 	all := map[string]core.Handler{
 		"echo": core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
-			return core.Send(core.JSON(in.Shared().Args)), nil
+			return core.Send(value.JSON(in.Shared().Args)), nil
 		}),
 		"double": described{func(_ context.Context, in core.Input) (core.Result, error) {
 			n, _ := in.Arg("n")
-			return core.Send(core.ObjectOf("twice", n.(int64)*2)), nil
+			return core.Send(value.ObjectOf("twice", n.(int64)*2)), nil
 		}},
 		"big": core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
 			return core.Send(strings.Repeat("ä", 5<<19)), nil
@@ -88,7 +89,7 @@ func TestTools(t *testing.T) {
 		var told []core.ToolCall
 		ctx := core.WithMeter(t.Context(), &core.Meter{Tool: func(c core.ToolCall) { told = append(told, c) }})
 		h := compile(t, "agent", m, `{"prompt": "Hi", "tools": `+all+`, "commands": [{"name": "list", "run": ["cat"]}, {"name": "crash", "run": ["sh", "-c", "echo oh >&2; exit 3"]}]}`, functions())
-		r, err := h.Handle(ctx, core.NewInput("run", "n", 1, core.Shared{Args: core.ObjectOf("mine", 1)}))
+		r, err := h.Handle(ctx, core.NewInput("run", "n", 1, core.Shared{Args: value.ObjectOf("mine", 1)}))
 		if got := outcome(r, err); got != `{} -> "fine"` {
 			t.Errorf("%s: %s", tt.call, got)
 		}
@@ -137,7 +138,7 @@ func TestTurns(t *testing.T) {
 	if n := len(m.asked[0].Messages); n != 1 {
 		t.Errorf("the first request has changed: %d messages", n)
 	}
-	if d := m.asked[0].Tools[2]; d.Description != "Twice." || core.JSON(d.Parameters) != `{"required":["n"]}` {
+	if d := m.asked[0].Tools[2]; d.Description != "Twice." || value.JSON(d.Parameters) != `{"required":["n"]}` {
 		t.Errorf("%+v", d)
 	}
 }

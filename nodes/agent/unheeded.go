@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/llm"
 )
 
@@ -12,7 +13,7 @@ import (
 // not have.
 
 // warn adds a warning that is reported once for all nodes of the document that have it.
-func (b *builder) warn(code core.Code, pos core.Position, hint, format string, args ...any) {
+func (b *builder) warn(code source.Code, pos source.Position, hint, format string, args ...any) {
 	b.warnings = append(b.warnings, core.KindWarning{Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
@@ -20,8 +21,8 @@ func (b *builder) warn(code core.Code, pos core.Position, hint, format string, a
 func (b *builder) unheeded(r *runner, told string) {
 	b.otherProvider(r)
 	without := func(key, why, hint string) {
-		if v := b.node.Config.Get(key); v != nil && v.Kind != core.NullValue && b.own(v.Pos) {
-			b.warn(core.CodeIgnored, v.Pos, hint, "%s has no effect: %s", key, why)
+		if v := b.node.Config.Get(key); v != nil && v.Kind != source.NullValue && b.own(v.Pos) {
+			b.warn(source.CodeIgnored, v.Pos, hint, "%s has no effect: %s", key, why)
 		}
 	}
 	judged := slices.ContainsFunc(r.checks, func(k check) bool { return k.kind == checkJudge })
@@ -44,7 +45,7 @@ func (b *builder) unheeded(r *runner, told string) {
 	}
 	for _, p := range b.Preamble {
 		if p.Title.Value != "" && p.Input.Value == "" && isBlank(p.Text.Value) && b.own(p.Title.Pos) {
-			b.warn(core.CodeIgnored, p.Title.Pos, "add text or input", "preamble: title has no effect: there is nothing below it")
+			b.warn(source.CodeIgnored, p.Title.Pos, "add text or input", "preamble: title has no effect: there is nothing below it")
 		}
 	}
 	if b.Lenient && r.schema == nil {
@@ -64,7 +65,7 @@ func (b *builder) unheeded(r *runner, told string) {
 
 // own reports whether a setting is written at the node. A setting for all nodes of a document
 // is written before them, and one that a format adds is at the position of the node.
-func (b *builder) own(pos core.Position) bool {
+func (b *builder) own(pos source.Position) bool {
 	at := b.node.Pos
 	return pos != b.node.Config.Pos && (pos.File != at.File || pos.Line > at.Line || pos.Line == at.Line && pos.Column > at.Column)
 }
@@ -75,7 +76,7 @@ func (b *builder) otherProvider(r *runner) {
 		return
 	}
 	if why := llm.Lacks(b.model, &llm.Request{Model: r.model, Provider: r.provider}); why != "" {
-		b.warn(core.CodeIgnored, b.Provider.Pos, "a proxy can choose the provider by the name of the model; in Go, a client of your own can read Request.Provider",
+		b.warn(source.CodeIgnored, b.Provider.Pos, "a proxy can choose the provider by the name of the model; in Go, a client of your own can read Request.Provider",
 			"provider has no effect: %s", why)
 	}
 }
@@ -88,7 +89,7 @@ func (b *builder) expected(r *runner, told string) {
 	if b.missing.Names != nil {
 		return
 	}
-	offered := func(t core.Text) bool {
+	offered := func(t source.Text) bool {
 		return slices.ContainsFunc(r.tools, func(o tool) bool { return o.Name == toolName(t.Value) })
 	}
 	wanted := false
@@ -96,9 +97,9 @@ func (b *builder) expected(r *runner, told string) {
 		if e.Kind.Value != checkFunction || e.Rule == nil {
 			continue
 		}
-		lost := func(names []core.Text, why string) {
+		lost := func(names []source.Text, why string) {
 			wanted = true
-			b.warn(core.CodeModelTools, names[0].Pos, "offer these tools, or leave the check out", "%s wants calls of %s, and %s, so the check always fails", e.Name.Value, core.Named(core.Strings(names)), why)
+			b.warn(source.CodeModelTools, names[0].Pos, "offer these tools, or leave the check out", "%s wants calls of %s, and %s, so the check always fails", e.Name.Value, source.Named(source.Strings(names)), why)
 		}
 		if any := e.Rule.AnyTool; len(any) > 0 && !slices.ContainsFunc(any, offered) {
 			lost(any, "the model is offered none of them")
@@ -119,11 +120,11 @@ func (b *builder) expected(r *runner, told string) {
 		hint = "give the node skills"
 	}
 	pos := b.node.ID.Pos
-	for _, p := range []*core.Text{b.Prompt, b.Instruction} {
+	for _, p := range []*source.Text{b.Prompt, b.Instruction} {
 		if p != nil {
 			pos = p.Pos
 		}
 	}
-	b.warn(core.CodeModelTools, pos, fmt.Sprintf("%q needs a tool; %s", phrase, hint),
+	b.warn(source.CodeModelTools, pos, fmt.Sprintf("%q needs a tool; %s", phrase, hint),
 		"the prompt asks for work on files or with programs, and the model has no tools: it answers with a string, changes no file and runs no program")
 }

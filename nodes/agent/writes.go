@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // structured reports whether a text will not do for what the node writes.
@@ -14,22 +15,22 @@ func (b *builder) structured() bool {
 		return len(b.node.Writes) > 1
 	}
 	t := b.writeType(b.node.Writes[0])
-	return t != nil && t.Kind != core.AnyType && t.Kind != core.StringType && t.Kind != core.NullType || t != nil && len(t.Enum) > 0
+	return t != nil && t.Kind != value.AnyType && t.Kind != value.StringType && t.Kind != value.NullType || t != nil && len(t.Enum) > 0
 }
 
 // writesSchema is the schema of an answer that holds what a node writes: an object with
 // its fields.
-func (b *builder) writesSchema() *core.Object {
-	members, required := core.NewObject(len(b.node.Writes)), []any{}
+func (b *builder) writesSchema() *value.Object {
+	members, required := value.NewObject(len(b.node.Writes)), []any{}
 	for _, w := range b.node.Writes {
 		members.Set(w.Value, schemaOf(b.writeType(w)))
 		required = append(required, w.Value)
 	}
-	return core.ObjectOf("type", "object", "properties", members, "required", required, "additionalProperties", false)
+	return value.ObjectOf("type", "object", "properties", members, "required", required, "additionalProperties", false)
 }
 
 // writeType is the type of what may be written into a field, nil for anything.
-func (b *builder) writeType(field core.Text) *core.Type {
+func (b *builder) writeType(field source.Text) *value.Type {
 	if b.env.WriteType == nil {
 		return nil
 	}
@@ -38,7 +39,7 @@ func (b *builder) writeType(field core.Text) *core.Type {
 
 // fitWrites finds members of an answer that the fields which the node writes never take:
 // the model would be paid for each answer before the run could tell.
-func (b *builder) fitWrites(schema *core.Value) {
+func (b *builder) fitWrites(schema *source.Value) {
 	for _, w := range b.node.Writes {
 		t := b.writeType(w)
 		members := schema.Get("properties")
@@ -46,30 +47,30 @@ func (b *builder) fitWrites(schema *core.Value) {
 		switch closed := schema.Get("additionalProperties"); {
 		case member != nil:
 			b.fits(member, t, w.Value)
-		case len(b.node.Writes) == 1 && (members != nil || typeOf(schema) != core.ObjectType):
+		case len(b.node.Writes) == 1 && (members != nil || typeOf(schema) != value.ObjectType):
 			b.fits(schema, t, w.Value)
 		case closed != nil && closed.Scalar == false:
-			b.errorf(core.CodeBadValue, closed.Pos, "schema: the node writes %s, and the answer can have no such member", w.Value)
+			b.errorf(source.CodeBadValue, closed.Pos, "schema: the node writes %s, and the answer can have no such member", w.Value)
 		}
 	}
 }
 
 // fits finds a schema whose values a field never takes.
-func (b *builder) fits(schema *core.Value, field *core.Type, name string) {
+func (b *builder) fits(schema *source.Value, field *value.Type, name string) {
 	kind := typeOf(schema)
 	if field == nil || !kind.Disjoint(field.Kind) {
 		return
 	}
-	d := b.errorf(core.CodeWrongType, schema.Get("type").Pos, "schema: the field %s wants %s, and the answer gives it %s", name, field.Kind, kind)
-	if field.Kind == core.ArrayType {
+	d := b.errorf(source.CodeWrongType, schema.Get("type").Pos, "schema: the field %s wants %s, and the answer gives it %s", name, field.Kind, kind)
+	if field.Kind == value.ArrayType {
 		d.WithHint("a list takes elements as a list: the answer may be one, or an object with a member %s that is one", name)
 	}
 }
 
 // typeOf is the type that a schema names, AnyType when it names none or several.
-func typeOf(schema *core.Value) core.TypeKind {
+func typeOf(schema *source.Value) value.TypeKind {
 	name, _ := schema.Get("type").Plain().(string)
-	kind, _ := core.TypeKindOf(name)
+	kind, _ := value.TypeKindOf(name)
 	return kind
 }
 
@@ -77,7 +78,7 @@ func typeOf(schema *core.Value) core.TypeKind {
 // or, without one, the whole; of several each gets the member of its name. A field whose
 // member may be absent keeps its value if it is.
 func (r *runner) deltaOf(v any) (map[string]any, error) {
-	o, isObject := v.(*core.Object)
+	o, isObject := v.(*value.Object)
 	optional := func(name string) bool { return isObject && r.schema.optional(name) }
 	if len(r.writes) == 1 {
 		name := r.writes[0]

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
 	"github.com/wavefold/wavefold/nodes/internal/program"
@@ -41,7 +42,7 @@ func New(o Options) core.Kind {
 }
 
 // compile finds the program and compiles the templates.
-func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *c, node: n, texts: templates.NewSet(n, env), lookup: o.LookupEnv}
 	b.find.Env, b.find.Subject = env, n.Subject()
 	cmd := b.build()

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -27,7 +29,7 @@ func env() core.Env {
 
 func shared() core.Shared {
 	return core.Shared{
-		Args:  core.ObjectOf("name", `Robert"; rm -rf ~; $(touch pwned) '`, "dash", "--version"),
+		Args:  value.ObjectOf("name", `Robert"; rm -rf ~; $(touch pwned) '`, "dash", "--version"),
 		Extra: core.NewView([]string{"city", "n"}, []any{"Bergen", int64(2)}),
 		Item:  "third", Index: core.Nth(2),
 	}
@@ -189,7 +191,7 @@ func TestFindings(t *testing.T) {
 func TestReads(t *testing.T) {
 	node := `{"run": ["echo", "{{$.city}}", "{{$.n}}"], "stdin": "{{$nodes.load.status}}", "env": {"A": "{{$.day}}", "B": "{{$.city}}"}}`
 	made, ds := kind.Compile(nodestest.Node(t, node), env())
-	got := strings.Join(core.Strings(made.Reads), " ") + ", " + strings.Join(core.Strings(made.Nodes), " ")
+	got := strings.Join(source.Strings(made.Reads), " ") + ", " + strings.Join(source.Strings(made.Nodes), " ")
 	if want := "city n day, load"; got != want || len(ds) > 0 {
 		t.Errorf("got %s, findings %v, want %s", got, ds, want)
 	}

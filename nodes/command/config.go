@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
@@ -17,32 +18,32 @@ import (
 )
 
 type config struct {
-	Run       argv                       `wavefold:"run,required" doc:"the program and its arguments, one list element each"`
-	Stdin     *core.Text                 `wavefold:"stdin" doc:"text for standard input, a template; json hands over the document that tools get"`
-	Env       core.Members[secret.Value] `wavefold:"env" doc:"further environment variables: {NAME: template} or {NAME: {secret: VARIABLE}}"`
-	PassEnv   program.Passed             `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
-	Dir       core.Text                  `wavefold:"dir" doc:"working folder, below the workflow's folder"`
-	Output    core.Text                  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
-	Into      core.Text                  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges"`
-	MaxOutput setting.Bytes              `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
-	OK        []int                      `wavefold:"ok_codes,min=0,max=255" doc:"exit codes that are no failure ([0])"`
-	Options   bool                       `wavefold:"allow_options" doc:"whether a value at the beginning of an argument may be an option, such as -r (false)"`
+	Run       argv                         `wavefold:"run,required" doc:"the program and its arguments, one list element each"`
+	Stdin     *source.Text                 `wavefold:"stdin" doc:"text for standard input, a template; json hands over the document that tools get"`
+	Env       source.Members[secret.Value] `wavefold:"env" doc:"further environment variables: {NAME: template} or {NAME: {secret: VARIABLE}}"`
+	PassEnv   program.Passed               `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
+	Dir       source.Text                  `wavefold:"dir" doc:"working folder, below the workflow's folder"`
+	Output    source.Text                  `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
+	Into      source.Text                  `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges"`
+	MaxOutput setting.Bytes                `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
+	OK        []int                        `wavefold:"ok_codes,min=0,max=255" doc:"exit codes that are no failure ([0])"`
+	Options   bool                         `wavefold:"allow_options" doc:"whether a value at the beginning of an argument may be an option, such as -r (false)"`
 }
 
 // argv is a list of arguments. A single text is refused with the list it should
 // have been: a shell would split it, and there is none.
-type argv []core.Text
+type argv []source.Text
 
-var _ core.Unmarshaler = (*argv)(nil)
+var _ source.Unmarshaler = (*argv)(nil)
 
 // DecodeValue reads the list.
-func (a *argv) DecodeValue(v *core.Value) core.Diagnostics {
+func (a *argv) DecodeValue(v *source.Value) source.Diagnostics {
 	if s, ok := v.Scalar.(string); ok {
-		ds := core.WrongType(v, "a list with one element for each argument")
+		ds := source.WrongType(v, "a list with one element for each argument")
 		ds[0].WithHint("write [%s]; no shell splits the string", strings.Join(strings.Fields(s), ", "))
 		return ds
 	}
-	return core.Decode(v, (*[]core.Text)(a))
+	return source.Decode(v, (*[]source.Text)(a))
 }
 
 // builder makes a command of a configuration.
@@ -73,7 +74,7 @@ func (b *builder) build() *command {
 func (b *builder) program(c *command) {
 	base, err := filepath.Abs(b.find.Env.Dir)
 	if err != nil {
-		b.find.Found.Errorf(core.CodeMissingFile, b.Run[0].Pos, "%s: run: the workflow's folder has no path: %v", b.find.Subject, err)
+		b.find.Found.Errorf(source.CodeMissingFile, b.Run[0].Pos, "%s: run: the workflow's folder has no path: %v", b.find.Subject, err)
 		return
 	}
 	c.dir = base
@@ -86,9 +87,9 @@ func (b *builder) program(c *command) {
 	c.name = name.Value
 	switch {
 	case strings.TrimSpace(name.Value) == "":
-		b.find.Found.Errorf(core.CodeMissingKey, name.Pos, "%s: run: the name of the program is empty", b.find.Subject)
+		b.find.Found.Errorf(source.CodeMissingKey, name.Pos, "%s: run: the name of the program is empty", b.find.Subject)
 	case guard.HasTemplate(name.Value):
-		b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: the program must be fixed; only its arguments may contain templates", b.find.Subject)
+		b.find.Found.Errorf(source.CodeBadValue, name.Pos, "%s: run: the program must be fixed; only its arguments may contain templates", b.find.Subject)
 	case strings.ContainsRune(name.Value, '/') && !filepath.IsAbs(name.Value):
 		if clean, ok := b.find.File(name, "run"); ok && b.executable(name, clean) {
 			c.path = filepath.Join(base, filepath.FromSlash(clean))
@@ -98,18 +99,18 @@ func (b *builder) program(c *command) {
 	}
 }
 
-func (b *builder) executable(name core.Text, clean string) bool {
+func (b *builder) executable(name source.Text, clean string) bool {
 	info, err := fs.Stat(b.find.Env.Files, clean)
 	if runtime.GOOS == "windows" || err == nil && info.Mode().Perm()&0o111 != 0 {
 		return true
 	}
-	b.find.Found.Errorf(core.CodeBadValue, name.Pos, "%s: run: %q is not executable", b.find.Subject, name.Value).WithHint("run chmod +x on it")
+	b.find.Found.Errorf(source.CodeBadValue, name.Pos, "%s: run: %q is not executable", b.find.Subject, name.Value).WithHint("run chmod +x on it")
 	return false
 }
 
 func (b *builder) arguments(c *command) {
-	b.guard(core.Strings(b.Run))
-	exposed := guard.Exposed(core.Strings(b.Run))
+	b.guard(source.Strings(b.Run))
+	exposed := guard.Exposed(source.Strings(b.Run))
 	if b.Options && len(exposed) == 0 {
 		b.find.Found = append(b.find.Found, setting.NoEffect(b.node, "a command without arguments that could be options: none begins with a template", "allow_options")...)
 	}
@@ -119,21 +120,21 @@ func (b *builder) arguments(c *command) {
 	for i, arg := range b.Run[1:] {
 		c.args = append(c.args, b.texts.Template(arg, "run["+strconv.Itoa(i+1)+"]"))
 		if path := strings.TrimPrefix(arg.Value, "$."); path != arg.Value && path != "" && !strings.ContainsAny(path, " \t\n{") {
-			b.find.Found.Errorf(core.CodeBadValue, arg.Pos, "%s: run[%d]: %q is passed as it is written", b.find.Subject, i+1, arg.Value).
-				WithHint(`write "{{%s}}" for the value`, arg.Value).Severity = core.Hint
+			b.find.Found.Errorf(source.CodeBadValue, arg.Pos, "%s: run[%d]: %q is passed as it is written", b.find.Subject, i+1, arg.Value).
+				WithHint(`write "{{%s}}" for the value`, arg.Value).Severity = source.Hint
 		}
 	}
 }
 
 // guard keeps data from becoming code.
 func (b *builder) guard(argv []string) {
-	place := func(i int) core.Position { return core.Inside(b.Run[i], strings.Index(argv[i], "{{")) }
+	place := func(i int) source.Position { return source.Inside(b.Run[i], strings.Index(argv[i], "{{")) }
 	for _, text := range guard.ProgramTexts(argv) {
-		b.find.Found.Errorf(core.CodeBadValue, place(text.At), "%s: run[%d]: a template inside the program text of %s would let data become code", b.find.Subject, text.At, text.Program).
+		b.find.Found.Errorf(source.CodeBadValue, place(text.At), "%s: run[%d]: a template inside the program text of %s would let data become code", b.find.Subject, text.At, text.Program).
 			WithHint("%s", text.Instead)
 	}
 	for _, i := range guard.Suspects(argv) {
-		b.find.Found.Warnf(core.CodeBadValue, place(i), "%s: run[%d]: if %s runs this text, the template lets data become code", b.find.Subject, i, argv[0]).
+		b.find.Found.Warnf(source.CodeBadValue, place(i), "%s: run[%d]: if %s runs this text, the template lets data become code", b.find.Subject, i, argv[0]).
 			WithHint("pass the value as an argument of its own or by env; if the text is not run, use a template node")
 	}
 	b.options(argv, place)
@@ -141,23 +142,23 @@ func (b *builder) guard(argv []string) {
 		return
 	}
 	if name, instead, ok := guard.ReadsProgram(argv); ok {
-		b.find.Found.Errorf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: it is the program text of %s, so a value in it would let data become code", b.find.Subject, name).
+		b.find.Found.Errorf(source.CodeBadValue, b.Stdin.Pos, "%s: stdin: it is the program text of %s, so a value in it would let data become code", b.find.Subject, name).
 			WithHint("%s", instead)
 	} else if name := guard.MaybeReadsProgram(argv); name != "" {
-		b.find.Found.Warnf(core.CodeBadValue, b.Stdin.Pos, "%s: stdin: if %s starts %s, this is its program text, and a value in it lets data become code", b.find.Subject, argv[0], name).
+		b.find.Found.Warnf(source.CodeBadValue, b.Stdin.Pos, "%s: stdin: if %s starts %s, this is its program text, and a value in it lets data become code", b.find.Subject, argv[0], name).
 			WithHint("give %s a program in a file or in an option", name)
 	}
 }
 
 // options reports values in places where a program takes them for something else than
 // data.
-func (b *builder) options(argv []string, place func(int) core.Position) {
+func (b *builder) options(argv []string, place func(int) source.Position) {
 	if i, ok := guard.Nameless(argv); ok {
-		b.find.Found.Warnf(core.CodeBadValue, place(i), `%s: run[%d]: the argument after the program text of %s is "$0", the name of the program`, b.find.Subject, i, argv[0]).
+		b.find.Found.Warnf(source.CodeBadValue, place(i), `%s: run[%d]: the argument after the program text of %s is "$0", the name of the program`, b.find.Subject, i, argv[0]).
 			WithHint(`put a word between the two, so that the value is "$1": [%s, -c, '... "$1"', %s, "{{...}}"]`, argv[0], argv[0])
 	}
 	for _, i := range guard.Executed(argv) {
-		b.find.Found.Errorf(core.CodeBadValue, place(i), "%s: run[%d]: %s runs what this argument says, so a value in it would let data become code", b.find.Subject, i, guard.ProgramName(argv[0])).
+		b.find.Found.Errorf(source.CodeBadValue, place(i), "%s: run[%d]: %s runs what this argument says, so a value in it would let data become code", b.find.Subject, i, guard.ProgramName(argv[0])).
 			WithHint("keep the argument fixed")
 	}
 }
@@ -178,12 +179,12 @@ func (b *builder) environment(c *command) {
 	c.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
 	for _, m := range b.Env {
 		if m.Key.Value == "" || strings.ContainsAny(m.Key.Value, "=\x00") {
-			b.find.Found.Errorf(core.CodeBadValue, m.Key.Pos, "%s: env: %q cannot be the name of a variable", b.find.Subject, m.Key.Value)
+			b.find.Found.Errorf(source.CodeBadValue, m.Key.Pos, "%s: env: %q cannot be the name of a variable", b.find.Subject, m.Key.Value)
 			continue
 		}
 		v := variable{name: m.Key.Value, secret: m.Value}
 		if !m.Value.IsSecret() && guard.HasTemplate(m.Value.Text.Value) && guard.CodeVariable(m.Key.Value) {
-			b.find.Found.Errorf(core.CodeBadValue, m.Value.Text.Pos, "%s: env.%s: programs run or load what this variable names, so a value in it would let data become code", b.find.Subject, m.Key.Value).
+			b.find.Found.Errorf(source.CodeBadValue, m.Value.Text.Pos, "%s: env.%s: programs run or load what this variable names, so a value in it would let data become code", b.find.Subject, m.Key.Value).
 				WithHint("keep it fixed, and pass the value in a variable of another name")
 		}
 		m.Value.CheckSet(&b.find.Found, b.lookup, b.find.Subject+": env."+m.Key.Value, "the node fails without it")
@@ -202,7 +203,7 @@ func (b *builder) target(c *command) {
 		return
 	}
 	if b.Into.Value != "" {
-		b.find.Found.Errorf(core.CodeBadValue, b.Into.Pos, "%s: into: output: %s has nothing to put into a field", b.find.Subject, c.form)
+		b.find.Found.Errorf(source.CodeBadValue, b.Into.Pos, "%s: into: output: %s has nothing to put into a field", b.find.Subject, c.form)
 	} else if c.form == program.None {
 		b.find.Found = append(b.find.Found, setting.UnusedWrites(b.node, "a command with output: none writes no state")...)
 	}

@@ -4,34 +4,34 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // config is the configuration as it stands in a document.
 type config struct {
-	Source      source                   `wavefold:"source,required" doc:"the files to load: a path, a pattern such as in/*.csv, a list of them, - for standard input, or {files, format}"`
-	Format      core.Text                `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet" doc:"how the files are written; by default what their names end in"`
-	Compression core.Text                `wavefold:"compression,oneof=gzip|none" doc:"how the files are compressed; by default gzip if the name ends in .gz"`
-	Columns     core.Members[columnType] `wavefold:"columns" doc:"columns that the files must have, with their types: {name: type} or {name: {type, optional}}"`
-	Select      []core.Text              `wavefold:"select,fixed" doc:"the columns of the rows, in this order; others are not read"`
-	Unknown     core.Text                `wavefold:"unknown,oneof=keep|drop|fail" doc:"what happens to columns that are not declared: keep (default), drop, or fail the node"`
-	Infer       bool                     `wavefold:"infer" doc:"find the types of other columns of csv and tsv from their cells (default true)"`
-	InferRows   core.Int                 `wavefold:"infer_rows,min=1" doc:"from how many rows types are found; by default all, of a stream the first 10000"`
-	Header      header                   `wavefold:"header" doc:"true (default): the first line of csv and tsv names the columns; or the list of names of a file without such a line"`
-	Delimiter   core.Text                `wavefold:"delimiter" doc:"the character between cells of csv"`
-	Nulls       []string                 `wavefold:"nulls" doc:"cells that mean null (default: the empty one)"`
-	FileColumn  core.Text                `wavefold:"file_column,fixed" doc:"the name of a column that holds the name of the file a row is from"`
-	Limit       core.Int                 `wavefold:"limit,min=1" doc:"how many rows to load"`
-	MinRows     core.Int                 `wavefold:"min_rows,min=1" doc:"how many good rows there must be in all files together"`
-	AllowEmpty  bool                     `wavefold:"allow_empty" doc:"a file without content has no rows, and no row need be good"`
-	Stream      bool                     `wavefold:"stream" doc:"hand the rows to the one node that reads the field, batch by batch, instead of storing them"`
-	Check       bool                     `wavefold:"check" doc:"look for the files when the workflow is loaded (default true)"`
-	Optional    bool                     `wavefold:"optional" doc:"a file that is not there counts as one without rows"`
-	Outside     bool                     `wavefold:"allow_outside" doc:"the files may lie outside of the workflow's folder"`
-	MaxRow      setting.Bytes            `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
-	MaxRatio    core.Int                 `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
+	Source      sourceConfig               `wavefold:"source,required" doc:"the files to load: a path, a pattern such as in/*.csv, a list of them, - for standard input, or {files, format}"`
+	Format      source.Text                `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet" doc:"how the files are written; by default what their names end in"`
+	Compression source.Text                `wavefold:"compression,oneof=gzip|none" doc:"how the files are compressed; by default gzip if the name ends in .gz"`
+	Columns     source.Members[columnType] `wavefold:"columns" doc:"columns that the files must have, with their types: {name: type} or {name: {type, optional}}"`
+	Select      []source.Text              `wavefold:"select,fixed" doc:"the columns of the rows, in this order; others are not read"`
+	Unknown     source.Text                `wavefold:"unknown,oneof=keep|drop|fail" doc:"what happens to columns that are not declared: keep (default), drop, or fail the node"`
+	Infer       bool                       `wavefold:"infer" doc:"find the types of other columns of csv and tsv from their cells (default true)"`
+	InferRows   source.Int                 `wavefold:"infer_rows,min=1" doc:"from how many rows types are found; by default all, of a stream the first 10000"`
+	Header      header                     `wavefold:"header" doc:"true (default): the first line of csv and tsv names the columns; or the list of names of a file without such a line"`
+	Delimiter   source.Text                `wavefold:"delimiter" doc:"the character between cells of csv"`
+	Nulls       []string                   `wavefold:"nulls" doc:"cells that mean null (default: the empty one)"`
+	FileColumn  source.Text                `wavefold:"file_column,fixed" doc:"the name of a column that holds the name of the file a row is from"`
+	Limit       source.Int                 `wavefold:"limit,min=1" doc:"how many rows to load"`
+	MinRows     source.Int                 `wavefold:"min_rows,min=1" doc:"how many good rows there must be in all files together"`
+	AllowEmpty  bool                       `wavefold:"allow_empty" doc:"a file without content has no rows, and no row need be good"`
+	Stream      bool                       `wavefold:"stream" doc:"hand the rows to the one node that reads the field, batch by batch, instead of storing them"`
+	Check       bool                       `wavefold:"check" doc:"look for the files when the workflow is loaded (default true)"`
+	Optional    bool                       `wavefold:"optional" doc:"a file that is not there counts as one without rows"`
+	Outside     bool                       `wavefold:"allow_outside" doc:"the files may lie outside of the workflow's folder"`
+	MaxRow      setting.Bytes              `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
+	MaxRatio    source.Int                 `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
 	table.CheckOptions
 }
 
@@ -45,39 +45,39 @@ const standardInput = "-"
 
 // source is the names of files and patterns. Beside a name and a list of names it
 // may be a mapping; its keys type and uri are those of OpenExpertise documents.
-type source struct {
-	Files  []core.Text
-	Format core.Text
+type sourceConfig struct {
+	Files  []source.Text
+	Format source.Text
 }
 
 // sourceKeys are the keys of the mapping.
 type sourceKeys struct {
-	File   core.Text   `wavefold:"file"`
-	Files  []core.Text `wavefold:"files"`
-	URI    core.Text   `wavefold:"uri"`
-	Type   core.Text   `wavefold:"type"`
-	Format core.Text   `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet"`
+	File   source.Text   `wavefold:"file"`
+	Files  []source.Text `wavefold:"files"`
+	URI    source.Text   `wavefold:"uri"`
+	Type   source.Text   `wavefold:"type"`
+	Format source.Text   `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet"`
 }
 
 // DecodeValue reads the source.
-func (s *source) DecodeValue(v *core.Value) core.Diagnostics {
+func (s *sourceConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	if text, ok := v.Scalar.(string); ok {
-		s.Files = []core.Text{core.At(text, v.Pos)}
+		s.Files = []source.Text{source.At(text, v.Pos)}
 		return nil
 	}
-	var ds core.Diagnostics
+	var ds source.Diagnostics
 	var keys sourceKeys
 	switch v.Kind {
-	case core.ArrayValue:
-		ds = core.Decode(v, &keys.Files)
-	case core.ObjectValue:
-		ds = core.Decode(v, &keys)
+	case source.ArrayValue:
+		ds = source.Decode(v, &keys.Files)
+	case source.ObjectValue:
+		ds = source.Decode(v, &keys)
 	default:
-		return core.WrongType(v, "a path, a list of paths or a mapping with the key file")
+		return source.WrongType(v, "a path, a list of paths or a mapping with the key file")
 	}
 	malformed := ds.Failed(false)
 	if keys.Type.Value != "" && keys.Type.Value != "file" {
-		d := ds.Errorf(core.CodeBadValue, keys.Type.Pos, "type: a dataset reads files, not %q", keys.Type.Value)
+		d := ds.Errorf(source.CodeBadValue, keys.Type.Pos, "type: a dataset reads files, not %q", keys.Type.Value)
 		if kind := map[string]string{"http": "http", "https": "http", "api": "http", "sqlite": "sql", "postgres": "sql", "postgresql": "sql", "sql": "sql"}[keys.Type.Value]; kind != "" {
 			d.WithHint("use a node of the kind %s", kind)
 		}
@@ -87,7 +87,7 @@ func (s *source) DecodeValue(v *core.Value) core.Diagnostics {
 	}
 	keys.URI.Value = strings.TrimPrefix(keys.URI.Value, "file://")
 	given := 0
-	for _, one := range []core.Text{keys.File, keys.URI} {
+	for _, one := range []source.Text{keys.File, keys.URI} {
 		if one.Value != "" {
 			s.Files = append(s.Files, one)
 			given++
@@ -100,16 +100,16 @@ func (s *source) DecodeValue(v *core.Value) core.Diagnostics {
 	s.Format = keys.Format
 	switch {
 	case given > 1:
-		ds.Errorf(core.CodeBadValue, v.Pos, "only one of file, files and uri can be given")
+		ds.Errorf(source.CodeBadValue, v.Pos, "only one of file, files and uri can be given")
 	case len(s.Files) == 0:
-		ds.Errorf(core.CodeMissingKey, v.Pos, `key "file" is missing`)
+		ds.Errorf(source.CodeMissingKey, v.Pos, `key "file" is missing`)
 	}
 	for _, f := range s.Files {
 		switch {
 		case strings.TrimSpace(f.Value) == "":
-			ds.Errorf(core.CodeMissingKey, f.Pos, "the file name is empty")
+			ds.Errorf(source.CodeMissingKey, f.Pos, "the file name is empty")
 		case strings.Contains(f.Value, "://"):
-			ds.Errorf(core.CodeBadValue, f.Pos, "a dataset reads files, %q is none", f.Value)
+			ds.Errorf(source.CodeBadValue, f.Pos, "a dataset reads files, %q is none", f.Value)
 		}
 	}
 	return ds
@@ -118,31 +118,31 @@ func (s *source) DecodeValue(v *core.Value) core.Diagnostics {
 // columnType is the type of a column as documents write it, or a mapping.
 type columnType struct {
 	columnKeys
-	Pos core.Position
+	Pos source.Position
 }
 
 // columnKeys are the keys of the mapping.
 type columnKeys struct {
-	Type     core.Text `wavefold:"type,oneof=string|integer|number|boolean|array|object" doc:"the type; by default as for other columns"`
-	Optional *bool     `wavefold:"optional" doc:"a file need not have the column"`
+	Type     source.Text `wavefold:"type,oneof=string|integer|number|boolean|array|object" doc:"the type; by default as for other columns"`
+	Optional *bool       `wavefold:"optional" doc:"a file need not have the column"`
 }
 
 // DecodeValue reads a type or a mapping.
-func (c *columnType) DecodeValue(v *core.Value) core.Diagnostics {
+func (c *columnType) DecodeValue(v *source.Value) source.Diagnostics {
 	c.Pos = v.Pos
-	if v.Kind == core.ObjectValue {
-		return core.Decode(v, &c.columnKeys)
+	if v.Kind == source.ObjectValue {
+		return source.Decode(v, &c.columnKeys)
 	}
 	word, ok := v.Scalar.(string)
 	if !ok {
-		return core.WrongType(v, "one of "+strings.Join(columnTypes, ", ")+", or a mapping with the keys type and optional")
+		return source.WrongType(v, "one of "+strings.Join(columnTypes, ", ")+", or a mapping with the keys type and optional")
 	}
-	var ds core.Diagnostics
+	var ds source.Diagnostics
 	if !slices.Contains(columnTypes, word) {
-		ds.Errorf(core.CodeBadValue, v.Pos, "%q is none of %s", word, strings.Join(columnTypes, ", ")).
-			WithHint("%s", core.DidYouMean(word, columnTypes))
+		ds.Errorf(source.CodeBadValue, v.Pos, "%q is none of %s", word, strings.Join(columnTypes, ", ")).
+			WithHint("%s", source.DidYouMean(word, columnTypes))
 	}
-	c.Type = core.At(word, v.Pos)
+	c.Type = source.At(word, v.Pos)
 	return ds
 }
 
@@ -152,22 +152,22 @@ var columnTypes = []string{"string", "integer", "number", "boolean", "array", "o
 type header struct{ names []string }
 
 // DecodeValue reads true or a list of names.
-func (h *header) DecodeValue(v *core.Value) core.Diagnostics {
+func (h *header) DecodeValue(v *source.Value) source.Diagnostics {
 	if v.Scalar == true {
 		return nil
 	}
-	if v.Kind != core.ArrayValue || len(v.Items) == 0 {
-		return core.WrongType(v, "true, or the list of column names of a file without a header line")
+	if v.Kind != source.ArrayValue || len(v.Items) == 0 {
+		return source.WrongType(v, "true, or the list of column names of a file without a header line")
 	}
-	var ds core.Diagnostics
+	var ds source.Diagnostics
 	seen := map[string]bool{}
 	for _, e := range v.Items {
 		name, ok := e.Scalar.(string)
 		switch {
 		case !ok || name == "":
-			ds = append(ds, core.WrongType(e, "a column name")...)
+			ds = append(ds, source.WrongType(e, "a column name")...)
 		case seen[name]:
-			ds.Errorf(core.CodeDuplicateKey, e.Pos, "column %q appears twice", name)
+			ds.Errorf(source.CodeDuplicateKey, e.Pos, "column %q appears twice", name)
 		}
 		seen[name] = true
 		h.names = append(h.names, name)

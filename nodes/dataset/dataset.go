@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
@@ -19,7 +21,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 })
 
 // compile checks a node: its file, its one field, its checks.
-func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *c, node: n, env: env, scope: table.NewScope(n, env)}
 	h := b.build()
 	ds := b.scope.Found
@@ -43,7 +45,7 @@ type builder struct {
 	node  *core.Node
 	env   core.Env
 	scope *table.Scope
-	into  core.Text // the field the rows go to
+	into  source.Text // the field the rows go to
 	rows  core.Columns
 	// inputs are the files and patterns that the document spells out.
 	inputs []core.Target
@@ -73,7 +75,7 @@ func (b *builder) build() *handler {
 	h.policy, h.mayLack = b.CheckOptions.Compile(b.scope, b.node, b.rows, b.node.Pos, ""), b.rows.Optional
 	h.options.GiveUp, h.options.Raw = h.policy.GivesUp(), h.policy.Collects()
 	if field := h.policy.Field(); b.Stream && field != "" {
-		b.scope.Errorf(core.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)
+		b.scope.Errorf(source.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)
 	}
 	h.slots = b.scope.Slots()
 	return h
@@ -83,7 +85,7 @@ func (b *builder) build() *handler {
 func (b *builder) cells(f table.Format) table.Cells {
 	delimiter, ok := table.Delimiter(b.Delimiter)
 	if !ok {
-		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
+		b.scope.Errorf(source.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
 	}
 	if f != "" && !f.Delimited() {
 		b.ignored(string(f), "infer", "infer_rows", "header", "delimiter", "nulls")
@@ -97,7 +99,7 @@ func (b *builder) cells(f table.Format) table.Cells {
 	if f == parquet.Format {
 		b.ignored(string(f), "compression", "max_row", "max_ratio")
 		if b.stdin() {
-			b.scope.Errorf(core.CodeBadValue, b.Source.Files[0].Pos, "source", "a Parquet file is read from its end and cannot come from standard input").WithHint("save it as a file")
+			b.scope.Errorf(source.CodeBadValue, b.Source.Files[0].Pos, "source", "a Parquet file is read from its end and cannot come from standard input").WithHint("save it as a file")
 		}
 	}
 	window := b.InferRows.Value
@@ -126,16 +128,16 @@ func (b *builder) selection(types table.Types) []string {
 		return nil
 	}
 	if len(b.Select) == 0 {
-		b.scope.Errorf(core.CodeMissingKey, b.node.Config.Get("select").Pos, "select", "there are no columns")
+		b.scope.Errorf(source.CodeMissingKey, b.node.Config.Get("select").Pos, "select", "there are no columns")
 	}
 	var names []string
 	for _, s := range b.Select {
 		if slices.Contains(names, s.Value) || s.Value == b.FileColumn.Value {
-			b.scope.Errorf(core.CodeDuplicateKey, s.Pos, "select", "column %q appears twice", s.Value)
+			b.scope.Errorf(source.CodeDuplicateKey, s.Pos, "select", "column %q appears twice", s.Value)
 		}
 		if h := b.Header.names; h != nil && !slices.Contains(h, s.Value) && !optional(types, s.Value) {
-			b.scope.Errorf(core.CodeUnknownField, s.Pos, "select", "the header has no column %q", s.Value).
-				WithHint("%s", core.DidYouMean(s.Value, h))
+			b.scope.Errorf(source.CodeUnknownField, s.Pos, "select", "the header has no column %q", s.Value).
+				WithHint("%s", source.DidYouMean(s.Value, h))
 		}
 		names = append(names, s.Value)
 	}
@@ -150,15 +152,15 @@ func optional(types table.Types, name string) bool {
 
 // target finds the field the rows go to, the one write that is not for rejects,
 // and the declared type of a row.
-func (b *builder) target() (items *core.Type) {
-	var rest []core.Text
+func (b *builder) target() (items *value.Type) {
+	var rest []source.Text
 	for _, w := range b.node.Writes {
 		if w.Value != b.Rejects.Value {
 			rest = append(rest, w)
 		}
 	}
 	if len(rest) != 1 {
-		b.scope.Errorf(core.CodeBadValue, b.node.Pos, "writes", "a dataset writes its rows to exactly one field, found %d", len(rest)).
+		b.scope.Errorf(source.CodeBadValue, b.node.Pos, "writes", "a dataset writes its rows to exactly one field, found %d", len(rest)).
 			WithHint("writes: [rows]")
 		return nil
 	}
@@ -167,26 +169,26 @@ func (b *builder) target() (items *core.Type) {
 	if t == nil {
 		return nil
 	}
-	if t.Kind != core.ArrayType && t.Kind != core.AnyType {
-		b.scope.Errorf(core.CodeWrongType, rest[0].Pos, "writes", "the rows are an array, field %q takes %s", rest[0].Value, t.Kind)
+	if t.Kind != value.ArrayType && t.Kind != value.AnyType {
+		b.scope.Errorf(source.CodeWrongType, rest[0].Pos, "writes", "the rows are an array, field %q takes %s", rest[0].Value, t.Kind)
 		return nil
 	}
 	return t.Items
 }
 
 // types gathers the columns that the document and the state schema declare.
-func (b *builder) types(items *core.Type, f table.Format) table.Types {
+func (b *builder) types(items *value.Type, f table.Format) table.Types {
 	var out table.Types
 	for _, c := range b.Columns {
 		name, kind, pos := c.Key.Value, kindOf(c.Value.Type.Value), c.Value.Pos
-		if f.Delimited() && (kind == core.ArrayType || kind == core.ObjectType) {
-			b.scope.Errorf(core.CodeBadValue, pos, "columns", "a cell of %s cannot be an %s", f, kind)
+		if f.Delimited() && (kind == value.ArrayType || kind == value.ObjectType) {
+			b.scope.Errorf(source.CodeBadValue, pos, "columns", "a cell of %s cannot be an %s", f, kind)
 		}
 		p, ok := items.Property(name)
-		if ok && p != nil && kind != core.AnyType && !agree(kind, p.Kind) {
-			b.scope.Errorf(core.CodeWrongType, pos, "columns", "%s is %s here and %s in the state schema", name, kind, p.Kind)
+		if ok && p != nil && kind != value.AnyType && !agree(kind, p.Kind) {
+			b.scope.Errorf(source.CodeWrongType, pos, "columns", "%s is %s here and %s in the state schema", name, kind, p.Kind)
 		}
-		if kind == core.AnyType && scalar(p) {
+		if kind == value.AnyType && scalar(p) {
 			kind = p.Kind
 		}
 		optional := ok && isOptional(items, name)
@@ -215,20 +217,20 @@ func (b *builder) types(items *core.Type, f table.Format) table.Types {
 
 // isOptional reports whether the state schema says that rows need not have a column: it
 // lists the required ones, and this one is not among them.
-func isOptional(items *core.Type, name string) bool {
+func isOptional(items *value.Type, name string) bool {
 	return items.Required != nil && !slices.Contains(items.Required, name)
 }
 
 // scalar reports whether a type is one that a cell can have.
-func scalar(t *core.Type) bool {
-	return t != nil && slices.Contains([]core.TypeKind{core.StringType, core.IntegerType, core.NumberType, core.BooleanType}, t.Kind)
+func scalar(t *value.Type) bool {
+	return t != nil && slices.Contains([]value.TypeKind{value.StringType, value.IntegerType, value.NumberType, value.BooleanType}, t.Kind)
 }
 
 // inHeader makes sure that the header of the document has a column.
-func (b *builder) inHeader(name string, pos core.Position, optional bool) {
+func (b *builder) inHeader(name string, pos source.Position, optional bool) {
 	if h := b.Header.names; h != nil && !optional && name != b.FileColumn.Value && !slices.Contains(h, name) {
-		b.scope.Errorf(core.CodeUnknownField, pos, "columns", "the header has no column %q", name).
-			WithHint("%s", core.DidYouMean(name, h))
+		b.scope.Errorf(source.CodeUnknownField, pos, "columns", "the header has no column %q", name).
+			WithHint("%s", source.DidYouMean(name, h))
 	}
 }
 
@@ -236,11 +238,11 @@ func (b *builder) inHeader(name string, pos core.Position, optional bool) {
 func (b *builder) contradictions(h *handler) {
 	min, limit := b.MinRows, b.Limit
 	if min.Value > 0 && limit.Value > 0 && limit.Value < min.Value {
-		b.scope.Errorf(core.CodeBadValue, min.Pos, "min_rows", "limit: %d never yields so many rows", limit.Value)
+		b.scope.Errorf(source.CodeBadValue, min.Pos, "min_rows", "limit: %d never yields so many rows", limit.Value)
 	}
 	if u := b.Unknown; u.Value == string(table.DropUnknown) || u.Value == string(table.FailUnknown) {
 		if len(h.options.Types) == 0 && h.options.Select == nil {
-			b.scope.Errorf(core.CodeBadValue, u.Pos, "unknown", "no columns are declared").
+			b.scope.Errorf(source.CodeBadValue, u.Pos, "unknown", "no columns are declared").
 				WithHint("declare them under columns, or as items.properties of the field in the state schema")
 		}
 	}
@@ -250,14 +252,14 @@ func (b *builder) contradictions(h *handler) {
 }
 
 // kindOf returns the type of a word that the decoder allowed, AnyType for none.
-func kindOf(word string) core.TypeKind {
-	k, _ := core.TypeKindOf(word)
+func kindOf(word string) value.TypeKind {
+	k, _ := value.TypeKindOf(word)
 	return k
 }
 
 // agree reports whether a column of one type can be stored as another.
-func agree(column, declared core.TypeKind) bool {
-	return column == declared || declared == core.AnyType || column == core.IntegerType && declared == core.NumberType
+func agree(column, declared value.TypeKind) bool {
+	return column == declared || declared == value.AnyType || column == value.IntegerType && declared == value.NumberType
 }
 
 // rowColumns says what is known of the rows before they are read.
@@ -289,16 +291,16 @@ func (b *builder) rowColumns(h *handler) core.Columns {
 		c.Type = o.RowType
 		return c
 	}
-	c.Type = &core.Type{Kind: core.ObjectType}
+	c.Type = &value.Type{Kind: value.ObjectType}
 	for _, t := range o.Types {
-		typ := &core.Type{Kind: t.Kind}
-		if p, ok := o.RowType.Property(t.Name); ok && p != nil && t.Kind == core.AnyType {
+		typ := &value.Type{Kind: t.Kind}
+		if p, ok := o.RowType.Property(t.Name); ok && p != nil && t.Kind == value.AnyType {
 			typ = p
 		}
-		c.Type.Properties = append(c.Type.Properties, core.Property{Name: t.Name, Type: typ})
+		c.Type.Properties = append(c.Type.Properties, value.Property{Name: t.Name, Type: typ})
 	}
 	if file != "" {
-		c.Type.Properties = append(c.Type.Properties, core.Property{Name: file, Type: &core.Type{Kind: core.StringType}})
+		c.Type.Properties = append(c.Type.Properties, value.Property{Name: file, Type: &value.Type{Kind: value.StringType}})
 	}
 	return c
 }

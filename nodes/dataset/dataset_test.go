@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/dataset"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -95,7 +97,7 @@ func TestCompile(t *testing.T) {
 	} {
 		_, ds := dataset.Kind.Compile(nodestest.Node(t, c.node), env(t, dir))
 		got := strings.TrimSpace(nodestest.Findings(ds))
-		if ok := got == c.want || c.want == "EXPR_TYPE" && ds.Has(core.CodeExprType); !ok {
+		if ok := got == c.want || c.want == "EXPR_TYPE" && ds.Has(source.CodeExprType); !ok {
 			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
 		}
 	}
@@ -168,7 +170,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.EdgeOutput.(*core.Object).Delete("schema") // TestSchema
+			r.EdgeOutput.(*value.Object).Delete("schema") // TestSchema
 			if got := nodestest.Text(r); got != c.want {
 				t.Fatalf("got\n%s\nwant\n%s", got, c.want)
 			}
@@ -212,24 +214,24 @@ func TestRunFails(t *testing.T) {
 
 func TestFileName(t *testing.T) {
 	dir := folder(t, map[string]string{"in/1.csv": "a\n1\n", "2.dat": "a\n2\n"})
-	value := func(name string) core.Shared {
+	val := func(name string) core.Shared {
 		return core.Shared{Extra: core.NewView([]string{"file"}, []any{name})}
 	}
 	made := compiled(t, `{"source": "$.file", "writes": ["rows"]}`, dir)
 	if len(made.Reads) != 1 || made.Reads[0].Value != "file" || made.Effects {
 		t.Fatalf("reads %v, effects %v", made.Reads, made.Effects)
 	}
-	if r, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, value("in/1.csv")); err != nil || core.JSON(r.Delta["rows"]) != `[{"a":1}]` {
+	if r, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, val("in/1.csv")); err != nil || value.JSON(r.Delta["rows"]) != `[{"a":1}]` {
 		t.Fatalf("%v, %v", r, err)
 	}
-	if _, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, value("2.dat")); err == nil || !strings.Contains(err.Error(), "add the key format") {
+	if _, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, val("2.dat")); err == nil || !strings.Contains(err.Error(), "add the key format") {
 		t.Fatalf("error %v", err)
 	}
-	if _, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, value("../x.csv")); err == nil || !strings.Contains(err.Error(), "leaves the workflow's folder") {
+	if _, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, val("../x.csv")); err == nil || !strings.Contains(err.Error(), "leaves the workflow's folder") {
 		t.Fatalf("error %v", err)
 	}
-	item := core.Shared{Item: core.ObjectOf("f", "2.dat"), Index: core.Nth(0)}
-	if r, err := run(t, `{"source": {"file": "$item.f", "format": "csv"}, "writes": ["rows"]}`, dir, item); err != nil || core.JSON(r.Delta["rows"]) != `[{"a":2}]` {
+	item := core.Shared{Item: value.ObjectOf("f", "2.dat"), Index: core.Nth(0)}
+	if r, err := run(t, `{"source": {"file": "$item.f", "format": "csv"}, "writes": ["rows"]}`, dir, item); err != nil || value.JSON(r.Delta["rows"]) != `[{"a":2}]` {
 		t.Fatalf("%v, %v", r, err)
 	}
 	outside := `{"source": "` + filepath.Join(dir, "in/1.csv") + `", "allow_outside": true, "writes": ["rows"]}`
@@ -276,7 +278,7 @@ func TestRejectsReplaceNoInput(t *testing.T) {
 	if err := os.Symlink("in", filepath.Join(dir, "link")); err != nil {
 		t.Skip("no symbolic links:", err)
 	}
-	item := core.Shared{Item: core.ObjectOf("f", "small"), Index: core.Nth(0)}
+	item := core.Shared{Item: value.ObjectOf("f", "small"), Index: core.Nth(0)}
 	for more, want := range map[string]string{
 		`"source": "in/{{$item.f}}.csv", "rejects": "in/{{$item.f}}.csv"`:                        "rejects: in/small.csv is a file that the node reads",
 		`"source": "in/*.csv", "rejects": "in/./{{$item.f}}.csv"`:                                "rejects: in/./small.csv is a file that the node reads",
@@ -318,8 +320,8 @@ func TestRealData(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := r.Delta["rows"].([]any)
-		if len(rows) != c.rows || core.JSON(rows[0]) != c.first {
-			t.Errorf("%s: %d rows, the first %s", c.file, len(rows), core.JSON(rows[0]))
+		if len(rows) != c.rows || value.JSON(rows[0]) != c.first {
+			t.Errorf("%s: %d rows, the first %s", c.file, len(rows), value.JSON(rows[0]))
 		}
 	}
 }
@@ -367,7 +369,7 @@ func TestDocs(t *testing.T) {
 	}
 	dir := folder(t, map[string]string{"data/flights.csv": "date,delay\nd1,1\nd2,9999\n"})
 	r, err := run(t, nodestest.ExampleNode(t, example, "load"), dir, core.Shared{})
-	if err != nil || core.JSON(r.Delta["flights"]) != `[{"date":"d1","delay":1,"origin":null}]` {
+	if err != nil || value.JSON(r.Delta["flights"]) != `[{"date":"d1","delay":1,"origin":null}]` {
 		t.Errorf("the example gives %s, %v", nodestest.Text(r), err)
 	}
 }

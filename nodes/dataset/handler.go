@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
@@ -345,7 +346,7 @@ func (h *handler) result(in core.Input, t *loading, list []any, p *table.Profile
 		list = []any{}
 	}
 	c := t.checks
-	out := &core.Object{}
+	out := &value.Object{}
 	h.setSource(out, "path", t.names)
 	out.Set("rows", t.rows)
 	out.Set("rejected", int64(c.Rejected()))
@@ -373,7 +374,7 @@ func (h *handler) result(in core.Input, t *loading, list []any, p *table.Profile
 }
 
 // setSource names the files: one as a text, several as a list.
-func (h *handler) setSource(out *core.Object, key string, names []string) {
+func (h *handler) setSource(out *value.Object, key string, names []string) {
 	if len(names) == 1 {
 		out.Set(key, names[0])
 		return
@@ -388,7 +389,7 @@ func (h *handler) setSource(out *core.Object, key string, names []string) {
 var errNoSource = errors.New("the description of the stream names no source")
 
 // sourceOf reads what setSource wrote.
-func sourceOf(described *core.Object, key string) ([]string, error) {
+func sourceOf(described *value.Object, key string) ([]string, error) {
 	switch v, _ := described.Get(key); v := v.(type) {
 	case string:
 		return []string{v}, nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -21,7 +22,7 @@ type Table struct {
 	Bytes   int64
 	Columns []Column
 	// Rows are the first rows that could be read. Checks were not run.
-	Rows []*core.Object
+	Rows []*value.Object
 	// Bad are the first rows that could not be read, BadRows is how many of the
 	// rows that were looked at they are.
 	Bad     []BadRow
@@ -76,7 +77,7 @@ const previewRows = 10_000
 // they are short. It looks at 10,000 rows at most, by which it also finds the types
 // of columns, runs no checks and writes nothing. in is what the node would be given;
 // a source that depends on state needs the fields of Compiled.Reads. An error of the
-// node is a core.Diagnostics.
+// node is a source.Diagnostics.
 func Preview(ctx context.Context, n *core.Node, env core.Env, in core.Input, o PreviewOptions) (*Table, error) {
 	made, ds := Kind.Compile(n, env)
 	if ds.Failed(false) {
@@ -141,7 +142,7 @@ const maxBad = 3
 // look takes the first rows, good and bad.
 func (t *Table) look(b table.Batch, rows int) {
 	for _, row := range b.Rows[:min(len(b.Rows), max(rows-len(t.Rows), 0))] {
-		t.Rows = append(t.Rows, row.(*core.Object))
+		t.Rows = append(t.Rows, row.(*value.Object))
 	}
 	for _, bad := range b.Bad[:min(len(b.Bad), maxBad-min(len(t.Bad), maxBad))] {
 		t.Bad = append(t.Bad, BadRow{bad.File, bad.Row, bad.Line, bad.Reason})

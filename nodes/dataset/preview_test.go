@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/dataset"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -46,8 +47,8 @@ func TestPreview(t *testing.T) {
 		for _, r := range got.Rows {
 			list = append(list, r)
 		}
-		if core.JSON(list) != c.rows || places(got.Bad) != c.bad || got.Count != c.count || got.Whole != c.whole {
-			t.Errorf("%s: rows %s, bad %q, %d, whole %v", c.node, core.JSON(list), places(got.Bad), got.Count, got.Whole)
+		if value.JSON(list) != c.rows || places(got.Bad) != c.bad || got.Count != c.count || got.Whole != c.whole {
+			t.Errorf("%s: rows %s, bad %q, %d, whole %v", c.node, value.JSON(list), places(got.Bad), got.Count, got.Whole)
 		}
 		if len(got.Columns) != len(c.columns) {
 			t.Fatalf("%s: columns %v", c.node, got.Columns)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/dataset"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -47,9 +48,9 @@ func outcome(t *testing.T, node string, e core.Env, stream bool) (rows, warnings
 	case err != nil:
 		return err.Error(), log.Text(), 0
 	case !stream:
-		return core.JSON(r.Delta["rows"]), log.Text(), r.Status
+		return value.JSON(r.Delta["rows"]), log.Text(), r.Status
 	}
-	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, r.Delta["rows"].(*core.Object))
+	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, r.Delta["rows"].(*value.Object))
 	if err != nil {
 		return err.Error(), log.Text(), 0
 	}
@@ -58,7 +59,7 @@ func outcome(t *testing.T, node string, e core.Env, stream bool) (rows, warnings
 	for {
 		batch, err := s.Next(t.Context())
 		if err != nil && err.Error() == "EOF" {
-			return core.JSON(all), log.Text(), 0
+			return value.JSON(all), log.Text(), 0
 		}
 		if err != nil {
 			return err.Error(), log.Text(), 0
@@ -356,14 +357,14 @@ func TestRule79(t *testing.T) {
 				node += `, "stream": true`
 			}
 			got, _, _ := outcome(t, node+"}", rulesEnv(t, dir, ""), stream)
-			if list, err := core.ParseJSON([]byte(got)); err == nil {
+			if list, err := value.ParseJSON([]byte(got)); err == nil {
 				short := []any{}
 				for _, r := range list.([]any) {
-					name, _ := r.(*core.Object).Get("_file")
-					n, _ := r.(*core.Object).Get("n")
+					name, _ := r.(*value.Object).Get("_file")
+					n, _ := r.(*value.Object).Get("n")
 					short = append(short, []any{name, n})
 				}
-				got = core.JSON(short)
+				got = value.JSON(short)
 			}
 			if got != c.want {
 				t.Errorf("rule 79: %s, stream %v:\n got %s\nwant %s", c.node, stream, got, c.want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -16,7 +17,7 @@ import (
 // the names of the moment.
 func (b *builder) source() ([]*table.Name, table.Format) {
 	var names []*table.Name
-	var fixed []core.Text
+	var fixed []source.Text
 	for _, f := range b.Source.Files {
 		name := b.scope.Input(f, "source")
 		if name == nil {
@@ -50,7 +51,7 @@ var endings = map[table.Format][]string{
 
 // inputsOf returns what a name, a pattern or a folder means for those who ask which
 // nodes read and write a file.
-func inputsOf(place files.Place, f core.Text, format table.Format) []core.Target {
+func inputsOf(place files.Place, f source.Text, format table.Format) []core.Target {
 	if !isFolder(f.Value) {
 		t := place.Target(f)
 		t.Pattern = files.IsPattern(f.Value)
@@ -59,7 +60,7 @@ func inputsOf(place files.Place, f core.Text, format table.Format) []core.Target
 	var out []core.Target
 	for _, ending := range endings[format] {
 		for _, compressed := range []string{"", ".gz"} {
-			t := place.Target(core.At(f.Value+"[^._]*"+ending+compressed, f.Pos))
+			t := place.Target(source.At(f.Value+"[^._]*"+ending+compressed, f.Pos))
 			t.Name, t.Pattern = f, true
 			out = append(out, t)
 		}
@@ -68,9 +69,9 @@ func inputsOf(place files.Place, f core.Text, format table.Format) []core.Target
 }
 
 // standardInput checks what cannot be done with standard input.
-func (b *builder) standardInput(f core.Text) {
+func (b *builder) standardInput(f source.Text) {
 	if len(b.Source.Files) > 1 {
-		b.scope.Errorf(core.CodeBadValue, f.Pos, "source", "standard input (-) cannot be combined with files")
+		b.scope.Errorf(source.CodeBadValue, f.Pos, "source", "standard input (-) cannot be combined with files")
 	}
 	b.ignored("standard input", "optional", "check", "allow_outside")
 }
@@ -81,7 +82,7 @@ func (b *builder) fileFormat(names []*table.Name) table.Format {
 	given := b.Format
 	if s := b.Source.Format; s.Value != "" {
 		if given.Value != "" && given.Value != s.Value {
-			b.scope.Errorf(core.CodeBadValue, given.Pos, "format", "the source says %s", s.Value)
+			b.scope.Errorf(source.CodeBadValue, given.Pos, "format", "the source says %s", s.Value)
 		}
 		given = s
 	}
@@ -94,14 +95,14 @@ func (b *builder) fileFormat(names []*table.Name) table.Format {
 		fixed := i < len(names) && names[i].Fixed()
 		switch {
 		case this == "" && fixed && f.Value == standardInput:
-			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "standard input has no name, so its format is unknown").
+			b.scope.Errorf(source.CodeMissingKey, f.Pos, "source", "standard input has no name, so its format is unknown").
 				WithHint("add format: csv, tsv, jsonl or json")
 		case isFolder(f.Value):
 		case this == "" && fixed:
-			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "%q does not end in the name of a format", f.Value).
+			b.scope.Errorf(source.CodeMissingKey, f.Pos, "source", "%q does not end in the name of a format", f.Value).
 				WithHint("add format: csv, tsv, jsonl, json or parquet")
 		case this != "" && format != "" && this != format:
-			b.scope.Errorf(core.CodeBadValue, f.Pos, "source", "%q is %s and %q is %s; the files of one table have one format", b.Source.Files[0].Value, format, f.Value, this)
+			b.scope.Errorf(source.CodeBadValue, f.Pos, "source", "%q is %s and %q is %s; the files of one table have one format", b.Source.Files[0].Value, format, f.Value, this)
 		}
 		if this != "" {
 			format = this
@@ -109,7 +110,7 @@ func (b *builder) fileFormat(names []*table.Name) table.Format {
 	}
 	for i, f := range b.Source.Files {
 		if isFolder(f.Value) && format == "" && i < len(names) && names[i].Fixed() {
-			b.scope.Errorf(core.CodeMissingKey, f.Pos, "source", "%q is a folder, which has files of any format", f.Value).
+			b.scope.Errorf(source.CodeMissingKey, f.Pos, "source", "%q is a folder, which has files of any format", f.Value).
 				WithHint("add format: csv, tsv, jsonl, json or parquet")
 		}
 	}
@@ -131,10 +132,10 @@ func formatOf(name string) table.Format {
 
 // find looks for files when the workflow is loaded, unless the document says that they
 // may come later.
-func (b *builder) find(name core.Text, format table.Format) {
+func (b *builder) find(name source.Text, format table.Format) {
 	if files.IsPattern(name.Value) {
 		if err := files.CheckPattern(name.Value); err != nil {
-			b.scope.Errorf(core.CodeBadValue, name.Pos, "source", "%v", err)
+			b.scope.Errorf(source.CodeBadValue, name.Pos, "source", "%v", err)
 			return
 		}
 	}
@@ -177,7 +178,7 @@ func isFile(fsys fs.FS, name string) bool {
 }
 
 // missing reports that there is nothing to read.
-func (b *builder) missing(name core.Text) {
+func (b *builder) missing(name source.Text) {
 	message := "there is no file %q"
 	switch {
 	case files.IsPattern(name.Value):
@@ -185,7 +186,7 @@ func (b *builder) missing(name core.Text) {
 	case isFolder(name.Value):
 		message = "there is no file of the format in the folder %q"
 	}
-	d := b.scope.Errorf(core.CodeMissingFile, name.Pos, "source", message, name.Value)
+	d := b.scope.Errorf(source.CodeMissingFile, name.Pos, "source", message, name.Value)
 	if files.IsPattern(name.Value) || isFolder(name.Value) {
 		d.WithHint("if another node makes them, say check: false; if there may be none, optional: true")
 	}
@@ -194,13 +195,13 @@ func (b *builder) missing(name core.Text) {
 // notFound takes over what a finder found, with what to do about it.
 func (b *builder) notFound(f files.Finder) {
 	for i := range f.Found {
-		if f.Found[i].Code == core.CodeBadValue {
+		if f.Found[i].Code == source.CodeBadValue {
 			f.Found[i].WithHint("files must lie in the workflow's folder unless allow_outside is true")
 		}
 		if strings.HasSuffix(f.Found[i].Message, "is no regular file") {
 			f.Found[i].WithHint("a folder is named with a slash at its end")
 		}
-		if f.Found[i].Code == core.CodeMissingFile && f.Found[i].Hint == "" {
+		if f.Found[i].Code == source.CodeMissingFile && f.Found[i].Hint == "" {
 			f.Found[i].WithHint("if another node makes it, say check: false; if it may be absent, optional: true")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -22,7 +23,7 @@ func (h *handler) describe(ctx context.Context, in core.Input, names []string, l
 		return core.Result{}, err
 	}
 	defer src.Close()
-	out := &core.Object{}
+	out := &value.Object{}
 	h.setSource(out, "source", names)
 	out.Set("format", string(r.Format()))
 	if len(names) != 1 || names[0] != standardInput {
@@ -39,13 +40,13 @@ func (h *handler) describe(ctx context.Context, in core.Input, names []string, l
 		out.Set("schema", h.schema(r, h.profile(batch.Rows)))
 	}
 	res := core.Send(out)
-	res.Delta = map[string]any{h.into: core.Clone(out)}
+	res.Delta = map[string]any{h.into: value.Clone(out)}
 	res.Note = "a stream of " + sourceName(names)
 	return res, nil
 }
 
 // Open opens the stream.
-func (h *handler) Open(ctx context.Context, in core.Input, described *core.Object) (core.Stream, error) {
+func (h *handler) Open(ctx context.Context, in core.Input, described *value.Object) (core.Stream, error) {
 	names, err := sourceOf(described, "source")
 	if err != nil {
 		return nil, err
@@ -114,8 +115,8 @@ func (s *stream) following(ctx context.Context) ([]any, error) {
 }
 
 // Summary says what was read. A table that limit cut short has no hash.
-func (s *stream) Summary() *core.Object {
-	out := core.ObjectOf(core.RowCount, s.rows)
+func (s *stream) Summary() *value.Object {
+	out := value.ObjectOf(core.RowCount, s.rows)
 	if n := s.checks.Rejected(); n > 0 {
 		out.Set(core.RejectedRows, int64(n))
 	}

@@ -15,13 +15,14 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/dataset"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
 // streamed runs a node with stream: true and its reader, and returns what the
 // field holds then: the description and the summary, with the rows.
-func streamed(t testing.TB, node string, e core.Env) (rows []any, state *core.Object, err error) {
+func streamed(t testing.TB, node string, e core.Env) (rows []any, state *value.Object, err error) {
 	t.Helper()
 	s, state, err := opened(t, node, e)
 	if err != nil {
@@ -48,7 +49,7 @@ func streamed(t testing.TB, node string, e core.Env) (rows []any, state *core.Ob
 }
 
 // opened runs a node and opens its stream.
-func opened(t testing.TB, node string, e core.Env) (core.Stream, *core.Object, error) {
+func opened(t testing.TB, node string, e core.Env) (core.Stream, *value.Object, error) {
 	t.Helper()
 	made, ds := dataset.Kind.Compile(nodestest.Node(t, node), e)
 	if ds.Failed(false) {
@@ -62,7 +63,7 @@ func opened(t testing.TB, node string, e core.Env) (core.Stream, *core.Object, e
 	if made.Stream.Value == "" || len(r.Delta) != 1 {
 		t.Fatalf("stream %q, delta %v", made.Stream.Value, r.Delta)
 	}
-	described := core.Clone(r.Delta[made.Stream.Value]).(*core.Object)
+	described := value.Clone(r.Delta[made.Stream.Value]).(*value.Object)
 	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, described)
 	return s, described, err
 }
@@ -95,16 +96,16 @@ func TestStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := core.JSON(rows); got != c.rows {
+			if got := value.JSON(rows); got != c.rows {
 				t.Errorf("rows %s, want %s", got, c.rows)
 			}
-			if got := core.JSON(state); got != c.state {
+			if got := value.JSON(state); got != c.state {
 				t.Errorf("state %s\nwant  %s", got, c.state)
 			}
 			if !strings.Contains(c.node, "infer_rows") {
 				r, err := run(t, c.node+`, "writes": ["rows"]}`, dir, core.Shared{})
-				if err != nil || core.JSON(r.Delta["rows"]) != c.rows {
-					t.Errorf("as an array: %s, %v", core.JSON(r.Delta["rows"]), err)
+				if err != nil || value.JSON(r.Delta["rows"]) != c.rows {
+					t.Errorf("as an array: %s, %v", value.JSON(r.Delta["rows"]), err)
 				}
 			}
 		})
@@ -199,7 +200,7 @@ func TestGzip(t *testing.T) {
 		{`{"source": "half.csv.gz"`, "half.csv.gz:4: the gzip data is cut off after "},
 	} {
 		r, err := run(t, c.node+`, "writes": ["rows"]}`, dir, core.Shared{})
-		switch got := core.JSON(r.Delta["rows"]); {
+		switch got := value.JSON(r.Delta["rows"]); {
 		case err == nil && got != c.want, err != nil && !strings.Contains(err.Error(), c.want):
 			t.Errorf("%s: %s, %v, want %s", c.node, got, err, c.want)
 		case err != nil && !strings.Contains(err.Error(), ".csv.gz:"):
@@ -250,15 +251,15 @@ func TestSeveralFiles(t *testing.T) {
 			}
 			continue
 		}
-		r.EdgeOutput.(*core.Object).Delete("schema")
+		r.EdgeOutput.(*value.Object).Delete("schema")
 		if got := nodestest.Text(r); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
 		}
 	}
 	outside := fmt.Sprintf(`{"source": %q, "allow_outside": true, "on_bad_row": "skip", "limit": 1, "writes": ["rows"]}`, filepath.Join(dir, "in", "[ab].csv"))
 	r, err := run(t, outside, t.TempDir(), core.Shared{})
-	if path, _ := r.EdgeOutput.(*core.Object).Get("path"); err != nil || core.JSON(path) != fmt.Sprintf("[%q,%q]", filepath.Join(dir, "in/a.csv"), filepath.Join(dir, "in/b.csv")) {
-		t.Errorf("outside: %s, %v", core.JSON(path), err)
+	if path, _ := r.EdgeOutput.(*value.Object).Get("path"); err != nil || value.JSON(path) != fmt.Sprintf("[%q,%q]", filepath.Join(dir, "in/a.csv"), filepath.Join(dir, "in/b.csv")) {
+		t.Errorf("outside: %s, %v", value.JSON(path), err)
 	}
 	relative := `{"source": "../beside/x*.csv", "allow_outside": true, "check": false, "writes": ["rows"]}`
 	base := filepath.Dir(folder(t, nil))
@@ -269,7 +270,7 @@ func TestSeveralFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if path, _ := r.EdgeOutput.(*core.Object).Get("path"); path != "../beside/x1.csv" {
+	if path, _ := r.EdgeOutput.(*value.Object).Get("path"); path != "../beside/x1.csv" {
 		t.Errorf("a pattern beside the folder: %v", path)
 	}
 }
@@ -284,8 +285,8 @@ func piped(t testing.TB, r io.Reader) core.Env {
 func TestStandardInput(t *testing.T) {
 	const node = `{"source": "-", "format": "csv", "stream": true, "writes": ["rows"]}`
 	rows, state, err := streamed(t, node, piped(t, strings.NewReader("a\n1\n")))
-	if err != nil || core.JSON(rows) != `[{"a":1}]` || !strings.HasPrefix(core.JSON(state), `{"source":"-","format":"csv","rows":1,"hash":`) {
-		t.Errorf("%s, %s, %v", core.JSON(rows), core.JSON(state), err)
+	if err != nil || value.JSON(rows) != `[{"a":1}]` || !strings.HasPrefix(value.JSON(state), `{"source":"-","format":"csv","rows":1,"hash":`) {
+		t.Errorf("%s, %s, %v", value.JSON(rows), value.JSON(state), err)
 	}
 	made, ds := dataset.Kind.Compile(nodestest.Node(t, strings.Replace(node, `"stream": true, `, "", 1)), piped(t, strings.NewReader("a\n1\nx\xff\n")))
 	if ds.Failed(false) || !made.Stdin {
@@ -415,7 +416,7 @@ func TestRejectsOfStreams(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	made, _ := dataset.Kind.Compile(nodestest.Node(t, node+`}`), e(5000))
 	in := core.NewInput("run", "n", 1, core.Shared{Dir: dir})
-	s, err = made.Handler.(core.StreamSource).Open(ctx, in, core.ObjectOf("source", "-"))
+	s, err = made.Handler.(core.StreamSource).Open(ctx, in, value.ObjectOf("source", "-"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,8 +448,8 @@ func TestInferRows(t *testing.T) {
 	} {
 		dir := folder(t, map[string]string{"a.csv": text})
 		rows, state, err := streamed(t, `{"source": "a.csv", "stream": true, "writes": ["rows"], `+c.node+`}`, env(t, dir))
-		if err != nil || core.JSON(rows) != c.rows {
-			t.Errorf("%s: %s, %v, want %s", c.node, core.JSON(rows), err, c.rows)
+		if err != nil || value.JSON(rows) != c.rows {
+			t.Errorf("%s: %s, %v, want %s", c.node, value.JSON(rows), err, c.rows)
 			continue
 		}
 		if bad, _ := state.Get("rejected"); fmt.Sprint(bad) != strings.Replace(c.bad, "0", "<nil>", 1) {

@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
@@ -19,20 +21,20 @@ var Kind = core.NewKind(core.KindOf[struct{}]{
 	Name:   "fan_in",
 	Doc:    "Picks the best of the branches of a walk.",
 	Before: inWalk,
-	Compile: func(n *core.Node, _ core.Env, _ *struct{}) (core.Compiled, core.Diagnostics) {
+	Compile: func(n *core.Node, _ core.Env, _ *struct{}) (core.Compiled, source.Diagnostics) {
 		ds := append(setting.UnusedWrites(n, "a fan_in writes no state"), setting.UnusedArgs(n, setting.NoArgs)...)
 		return core.Compiled{Handler: core.HandlerFunc(handle), Bookkeeping: true}, ds
 	},
 })
 
 // inWalk rejects nodes that are not in a walk.
-func inWalk(n *core.Node, env core.Env) (made core.Compiled, done bool, ds core.Diagnostics) {
+func inWalk(n *core.Node, env core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
 	if !env.Branches {
 		pos := n.Kind.Pos
 		if !pos.IsValid() {
 			pos = n.Pos
 		}
-		ds.Errorf(core.CodeBadValue, pos, "%s: kind fan_in exists in walks only", n.Subject())
+		ds.Errorf(source.CodeBadValue, pos, "%s: kind fan_in exists in walks only", n.Subject())
 	}
 	return core.Compiled{}, false, ds
 }
@@ -68,12 +70,12 @@ type branch struct {
 // results reads what the last parallel node left. What has no id is no branch.
 func results(in core.Input) []branch {
 	v, _ := in.Shared().View.Get(core.ContextField)
-	left, _ := v.(*core.Object)
+	left, _ := v.(*value.Object)
 	v, _ = left.Get(core.ContextParallelResults)
 	items, _ := v.([]any)
 	var list []branch
 	for _, item := range items {
-		o, _ := item.(*core.Object)
+		o, _ := item.(*value.Object)
 		b := branch{id: text(o, "id"), status: text(o, "status")}
 		if b.id == "" {
 			continue
@@ -94,7 +96,7 @@ func results(in core.Input) []branch {
 	return list
 }
 
-func text(o *core.Object, key string) string {
+func text(o *value.Object, key string) string {
 	v, _ := o.Get(key)
 	s, _ := v.(string)
 	return s

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/fanin"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -13,9 +14,9 @@ var inWalk = core.Env{Conventions: core.Conventions{Context: true, Branches: tru
 
 func input(t *testing.T, results string) core.Shared {
 	t.Helper()
-	context := core.NewObject(1)
+	context := value.NewObject(1)
 	if results != "" {
-		v, err := core.ParseJSON([]byte(results))
+		v, err := value.ParseJSON([]byte(results))
 		if err != nil {
 			t.Fatal(err)
 		}

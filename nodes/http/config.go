@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
@@ -19,28 +20,28 @@ import (
 
 // config is the configuration as it stands in a document.
 type config struct {
-	URL     core.Text                  `wavefold:"url,required" doc:"the address, a template; values in it are escaped"`
-	Method  core.Text                  `wavefold:"method,oneof=GET|HEAD|POST|PUT|PATCH|DELETE" doc:"the method (GET)"`
-	Query   core.Members[secret.Value] `wavefold:"query" doc:"further query parameters: {name: template} or {name: {secret: VARIABLE}}"`
-	Headers core.Members[secret.Value] `wavefold:"headers" doc:"headers: {name: template} or {name: {secret: VARIABLE}}"`
-	Auth    *authConfig                `wavefold:"auth" doc:"{bearer: {secret: VARIABLE}} or {basic: {user, password: {secret: VARIABLE}}}"`
-	Body    *core.Text                 `wavefold:"body" doc:"the text to send, a template; args sends the node's args as JSON"`
-	Output  core.Text                  `wavefold:"output,oneof=json|jsonl|lines|text|none" doc:"what the answer is (json)"`
-	Rows    core.Text                  `wavefold:"rows" doc:"where in a JSON answer the value is, such as data.items"`
-	Pages   *pagesConfig               `wavefold:"pages" doc:"how the next page is found: {by: number|offset|cursor|link, param, from, size, next, max}"`
-	Save    core.Text                  `wavefold:"save" doc:"the file to store the answer in, instead of the state"`
-	Into    core.Text                  `wavefold:"into" doc:"the field that gets the value; default the only declared write, else the edges"`
-	Stream  core.Located[bool]         `wavefold:"stream" doc:"make the field a stream: pages are fetched as they are read"`
-	OK      []int                      `wavefold:"ok,min=100,max=599" doc:"statuses that are no failure besides 200 to 299"`
-	Rate    *float64                   `wavefold:"per_second" doc:"how many requests may start in a second, over pages, attempts, redirects and items; fractions are allowed"`
-	Idle    time.Duration              `wavefold:"idle_timeout,min=1ms" doc:"how long no byte may come before the attempt fails (60s)"`
-	MaxBody setting.Bytes              `wavefold:"max_body" doc:"limit on the body of one answer, unpacked (50MB, with save 1GB)"`
+	URL     source.Text                  `wavefold:"url,required" doc:"the address, a template; values in it are escaped"`
+	Method  source.Text                  `wavefold:"method,oneof=GET|HEAD|POST|PUT|PATCH|DELETE" doc:"the method (GET)"`
+	Query   source.Members[secret.Value] `wavefold:"query" doc:"further query parameters: {name: template} or {name: {secret: VARIABLE}}"`
+	Headers source.Members[secret.Value] `wavefold:"headers" doc:"headers: {name: template} or {name: {secret: VARIABLE}}"`
+	Auth    *authConfig                  `wavefold:"auth" doc:"{bearer: {secret: VARIABLE}} or {basic: {user, password: {secret: VARIABLE}}}"`
+	Body    *source.Text                 `wavefold:"body" doc:"the text to send, a template; args sends the node's args as JSON"`
+	Output  source.Text                  `wavefold:"output,oneof=json|jsonl|lines|text|none" doc:"what the answer is (json)"`
+	Rows    source.Text                  `wavefold:"rows" doc:"where in a JSON answer the value is, such as data.items"`
+	Pages   *pagesConfig                 `wavefold:"pages" doc:"how the next page is found: {by: number|offset|cursor|link, param, from, size, next, max}"`
+	Save    source.Text                  `wavefold:"save" doc:"the file to store the answer in, instead of the state"`
+	Into    source.Text                  `wavefold:"into" doc:"the field that gets the value; default the only declared write, else the edges"`
+	Stream  source.Located[bool]         `wavefold:"stream" doc:"make the field a stream: pages are fetched as they are read"`
+	OK      []int                        `wavefold:"ok,min=100,max=599" doc:"statuses that are no failure besides 200 to 299"`
+	Rate    *float64                     `wavefold:"per_second" doc:"how many requests may start in a second, over pages, attempts, redirects and items; fractions are allowed"`
+	Idle    time.Duration                `wavefold:"idle_timeout,min=1ms" doc:"how long no byte may come before the attempt fails (60s)"`
+	MaxBody setting.Bytes                `wavefold:"max_body" doc:"limit on the body of one answer, unpacked (50MB, with save 1GB)"`
 }
 
 type authConfig struct {
-	Bearer *secret.Value `wavefold:"bearer" doc:"the token"`
-	Basic  *basicConfig  `wavefold:"basic" doc:"{user, password}"`
-	Pos    core.Position `wavefold:",pos"`
+	Bearer *secret.Value   `wavefold:"bearer" doc:"the token"`
+	Basic  *basicConfig    `wavefold:"basic" doc:"{user, password}"`
+	Pos    source.Position `wavefold:",pos"`
 }
 
 type basicConfig struct {
@@ -49,14 +50,14 @@ type basicConfig struct {
 }
 
 type pagesConfig struct {
-	By     core.Text     `wavefold:"by,required,oneof=number|offset|cursor|link" doc:"what leads to the next page"`
-	Param  core.Text     `wavefold:"param,fixed" doc:"the query parameter that asks for a page"`
-	From   int           `wavefold:"from" doc:"the first number or offset (number 1, offset 0)"`
-	Size   int           `wavefold:"size,min=1" doc:"how many rows a full page has"`
-	Next   core.Text     `wavefold:"next" doc:"where in the answer the next cursor or address is"`
-	Max    int           `wavefold:"max,min=1" doc:"how many pages there may be (1000)"`
-	Repeat core.Text     `wavefold:"repeat,oneof=end|keep" doc:"what to do with a page that has the rows of the one before: end there without it, or keep it and continue; by default the node fails"`
-	Pos    core.Position `wavefold:",pos"`
+	By     source.Text     `wavefold:"by,required,oneof=number|offset|cursor|link" doc:"what leads to the next page"`
+	Param  source.Text     `wavefold:"param,fixed" doc:"the query parameter that asks for a page"`
+	From   int             `wavefold:"from" doc:"the first number or offset (number 1, offset 0)"`
+	Size   int             `wavefold:"size,min=1" doc:"how many rows a full page has"`
+	Next   source.Text     `wavefold:"next" doc:"where in the answer the next cursor or address is"`
+	Max    int             `wavefold:"max,min=1" doc:"how many pages there may be (1000)"`
+	Repeat source.Text     `wavefold:"repeat,oneof=end|keep" doc:"what to do with a page that has the rows of the one before: end there without it, or keep it and continue; by default the node fails"`
+	Pos    source.Position `wavefold:",pos"`
 }
 
 // What bounds the body of one answer unless the document says so: one that is
@@ -111,8 +112,8 @@ func (b *builder) build() *handler {
 	return h
 }
 
-func (b *builder) errorf(pos core.Position, key, format string, args ...any) *core.Diagnostic {
-	return b.texts.Found.Errorf(core.CodeBadValue, pos, b.node.Subject()+": "+key+": "+format, args...)
+func (b *builder) errorf(pos source.Position, key, format string, args ...any) *source.Diagnostic {
+	return b.texts.Found.Errorf(source.CodeBadValue, pos, b.node.Subject()+": "+key+": "+format, args...)
 }
 
 // defaultIdle is how long no byte may come unless the document says so.
@@ -162,7 +163,7 @@ func withoutUser(text string) string {
 }
 
 // pairs compiles the members of query and headers.
-func (b *builder) pairs(list core.Members[secret.Value], key string) []pair {
+func (b *builder) pairs(list source.Members[secret.Value], key string) []pair {
 	var out []pair
 	for _, m := range list {
 		if m.Key.Value == "" {
@@ -174,13 +175,13 @@ func (b *builder) pairs(list core.Members[secret.Value], key string) []pair {
 	return out
 }
 
-func (b *builder) value(v secret.Value, key string) value {
+func (b *builder) value(v secret.Value, key string) paramValue {
 	if v.IsSecret() {
 		b.secrets = append(b.secrets, v)
 		v.CheckSet(&b.texts.Found, b.lookup, b.node.Subject()+": "+key, "the node fails without it")
-		return value{secret: v}
+		return paramValue{secret: v}
 	}
-	return value{text: b.texts.Template(v.Text, key)}
+	return paramValue{text: b.texts.Template(v.Text, key)}
 }
 
 func (b *builder) checkHeaders() {
@@ -223,7 +224,7 @@ func (b *builder) body(h *handler) {
 }
 
 // member reads the place of a value in an answer.
-func (b *builder) member(t core.Text, key string) []string {
+func (b *builder) member(t source.Text, key string) []string {
 	if t.Value == "" {
 		return nil
 	}

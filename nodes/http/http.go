@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -56,7 +58,7 @@ func newTransport() *http.Transport {
 }
 
 // compile checks a node and compiles its templates. It sends nothing.
-func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *c, node: n, texts: templates.NewSet(n, env), scope: table.NewScope(n, env), lookup: o.LookupEnv}
 	h := b.build()
 	h.dir, h.lookup, h.transport = env.Dir, o.LookupEnv, o.Transport
@@ -70,7 +72,7 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 	}
 	made := core.Compiled{Handler: h, Effects: true, Reads: append(b.texts.Reads, b.scope.Reads()...), Nodes: b.texts.Nodes}
 	if h.form == formText && h.pages == nil {
-		made.Results = h.to.Type(core.StringType)
+		made.Results = h.to.Type(value.StringType)
 	}
 	switch {
 	case h.save == nil:
@@ -84,7 +86,7 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 		made.Secrets = append(made.Secrets, v.Ref(h.lookup))
 	}
 	if h.stream {
-		made.Stream = core.At(h.to.Field, b.Stream.Pos)
+		made.Stream = source.At(h.to.Field, b.Stream.Pos)
 	}
 	return made, ds
 }
@@ -95,9 +97,9 @@ type handler struct {
 	url       *templates.Template
 	query     []pair
 	headers   []pair
-	bearer    *value // nil for none
-	user      *value
-	password  *value
+	bearer    *paramValue // nil for none
+	user      *paramValue
+	password  *paramValue
 	body      *templates.Template // nil for none
 	bodyArgs  bool
 	form      form
@@ -127,7 +129,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	var r core.Result
 	switch {
 	case h.stream:
-		return core.Write(h.to.Field, core.ObjectOf("source", c.shown(c.url))), nil
+		return core.Write(h.to.Field, value.ObjectOf("source", c.shown(c.url))), nil
 	case h.save != nil:
 		r, err = h.store(ctx, in, c)
 	case h.pages != nil:
@@ -139,7 +141,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 }
 
 // Open begins to read the pages, or the lines of the one answer.
-func (h *handler) Open(ctx context.Context, in core.Input, described *core.Object) (core.Stream, error) {
+func (h *handler) Open(ctx context.Context, in core.Input, described *value.Object) (core.Stream, error) {
 	c, err := h.call(in)
 	if err != nil {
 		return nil, c.mask.Error(err)
@@ -161,7 +163,7 @@ func (h *handler) one(ctx context.Context, c *call) (core.Result, error) {
 		return core.Result{}, err
 	}
 	defer a.close()
-	out := core.ObjectOf("status", int64(a.status))
+	out := value.ObjectOf("status", int64(a.status))
 	v, err := h.value(a)
 	if err != nil || h.form == formNone {
 		return core.Send(out), err
@@ -196,7 +198,7 @@ func (h *handler) all(ctx context.Context, in core.Input, c *call) (core.Result,
 	if h.to.Field == "" {
 		return core.Send(rows), nil
 	}
-	r := core.Send(core.ObjectOf("status", int64(p.status), "rows", int64(len(rows)), "pages", int64(p.fetched)))
+	r := core.Send(value.ObjectOf("status", int64(p.status), "rows", int64(len(rows)), "pages", int64(p.fetched)))
 	r.Delta = map[string]any{h.to.Field: rows}
 	r.Note = table.Count(len(rows), "row") + " in " + table.Count(p.fetched, "page") + " from " + c.host()
 	return r, nil
@@ -222,7 +224,7 @@ func (h *handler) store(ctx context.Context, in core.Input, c *call) (core.Resul
 		}
 		return err
 	}, func() core.Result {
-		r := core.Send(core.ObjectOf("status", int64(a.status), "path", name, "bytes", n))
+		r := core.Send(value.ObjectOf("status", int64(a.status), "path", name, "bytes", n))
 		r.Note = fmt.Sprintf("%d bytes saved to %s", n, name)
 		return r
 	})

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -34,7 +36,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 
 func shared() core.Shared {
 	return core.Shared{
-		Args:  core.ObjectOf("name", "Ada", "n", int64(9007199254740993)),
+		Args:  value.ObjectOf("name", "Ada", "n", int64(9007199254740993)),
 		Extra: core.NewView([]string{"id", "q"}, []any{"../admin?x=1", "a b&c=d"}),
 		Item:  int64(3), Index: core.Nth(2),
 	}
@@ -58,10 +60,10 @@ func handle(t *testing.T, node string) (core.Result, error) {
 func result(r core.Result) string {
 	s := ""
 	for field, v := range r.Delta {
-		s += field + "=" + core.JSON(v) + " "
+		s += field + "=" + value.JSON(v) + " "
 	}
 	if r.HasEdgeOutput {
-		s += "-> " + core.JSON(r.EdgeOutput)
+		s += "-> " + value.JSON(r.EdgeOutput)
 	}
 	return s
 }
@@ -378,7 +380,7 @@ func pull(t *testing.T, node string, batches int) string {
 	if err != nil {
 		return err.Error()
 	}
-	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, r.Delta[made.Stream.Value].(*core.Object))
+	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, r.Delta[made.Stream.Value].(*value.Object))
 	if err != nil {
 		return err.Error()
 	}
@@ -387,14 +389,14 @@ func pull(t *testing.T, node string, batches int) string {
 	for ; batches != 0; batches-- {
 		batch, err := s.Next(t.Context())
 		if err == io.EOF {
-			return core.JSON(rows) + " " + core.JSON(s.Summary())
+			return value.JSON(rows) + " " + value.JSON(s.Summary())
 		}
 		if err != nil {
-			return core.JSON(rows) + " " + err.Error()
+			return value.JSON(rows) + " " + err.Error()
 		}
 		rows = append(rows, batch...)
 	}
-	return core.JSON(rows)
+	return value.JSON(rows)
 }
 
 func TestBrokenPages(t *testing.T) {
@@ -531,7 +533,7 @@ func TestSecretsStayPrivate(t *testing.T) {
 		t.Errorf("another host was sent %v", seen)
 	}
 	unset := fmt.Sprintf(`{"url": "%s", "auth": {"bearer": {"secret": "NOBODY"}}}`, s.URL)
-	if _, ds := kind.Compile(nodestest.Node(t, unset), core.Env{}); len(ds) != 1 || ds[0].Severity != core.Warning || !strings.Contains(ds[0].Message, "auth.bearer: the environment variable NOBODY is not set") {
+	if _, ds := kind.Compile(nodestest.Node(t, unset), core.Env{}); len(ds) != 1 || ds[0].Severity != source.Warning || !strings.Contains(ds[0].Message, "auth.bearer: the environment variable NOBODY is not set") {
 		t.Error(ds)
 	}
 	_, err = handle(t, unset)

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // What leads to the next page.
@@ -76,7 +78,7 @@ func (p *pager) next(ctx context.Context) ([]any, error) {
 		return nil, fmt.Errorf("page %d: %w", p.fetched+1, err)
 	}
 	p.fetched++
-	if g := p.h.pages; g.repeat != repeatKeep && len(rows) > 0 && core.Equal(p.last, rows) {
+	if g := p.h.pages; g.repeat != repeatKeep && len(rows) > 0 && value.Equal(p.last, rows) {
 		if g.repeat == repeatEnd {
 			p.url = nil
 			return nil, nil
@@ -116,7 +118,7 @@ func (p *pager) fetch(ctx context.Context) ([]any, error) {
 	}
 	rows, ok := v.([]any)
 	if !ok {
-		return nil, a.permanent(fmt.Errorf("%s of the answer is %s, want the array of rows", describe(p.h.rows), core.TypeName(v)))
+		return nil, a.permanent(fmt.Errorf("%s of the answer is %s, want the array of rows", describe(p.h.rows), value.TypeName(v)))
 	}
 	p.status = a.status
 	if p.fetched == 0 && len(rows) > 0 {
@@ -167,7 +169,7 @@ func (p *pager) forward(a *answer, doc any, rows []any) error {
 func (p *pager) warnOfNext(doc any) {
 	next := p.h.pages.next
 	for i, name := range next {
-		o, ok := doc.(*core.Object)
+		o, ok := doc.(*value.Object)
 		if doc == nil {
 			return
 		}
@@ -176,7 +178,7 @@ func (p *pager) warnOfNext(doc any) {
 			if doc, ok = o.Get(name); ok {
 				continue
 			}
-			if hint = core.DidYouMean(name, o.Keys()); hint != "" {
+			if hint = source.DidYouMean(name, o.Keys()); hint != "" {
 				hint = " (" + hint + ")"
 			}
 		}
@@ -189,7 +191,7 @@ func (p *pager) warnOfNext(doc any) {
 func (p *pager) word(doc any) (string, error) {
 	v := doc
 	for _, name := range p.h.pages.next {
-		o, ok := v.(*core.Object)
+		o, ok := v.(*value.Object)
 		if !ok {
 			return "", nil
 		}
@@ -203,7 +205,7 @@ func (p *pager) word(doc any) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	}
-	return "", fmt.Errorf("%s of the answer is %s, want a string", strings.Join(p.h.pages.next, "."), core.TypeName(v))
+	return "", fmt.Errorf("%s of the answer is %s, want a string", strings.Join(p.h.pages.next, "."), value.TypeName(v))
 }
 
 // follow goes to an address that the answer names. It must lie on the same host,
@@ -300,8 +302,8 @@ func (s *pageStream) Next(ctx context.Context) ([]any, error) {
 }
 
 // Summary tells how many rows and pages there were.
-func (s *pageStream) Summary() *core.Object {
-	return core.ObjectOf(core.RowCount, s.rows, "pages", int64(s.fetched))
+func (s *pageStream) Summary() *value.Object {
+	return value.ObjectOf(core.RowCount, s.rows, "pages", int64(s.fetched))
 }
 
 // Close does nothing: each page's connection was given back.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/retryafter"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/program"
@@ -23,11 +24,11 @@ import (
 // pair is a query parameter or a header.
 type pair struct {
 	name string
-	value
+	paramValue
 }
 
-// value is a template, or a secret.
-type value struct {
+// paramValue is a template, or a secret.
+type paramValue struct {
 	text   *templates.Template
 	secret secret.Value
 }
@@ -48,7 +49,7 @@ type call struct {
 func (h *handler) call(in core.Input) (*call, error) {
 	c := &call{h: h, headers: http.Header{}}
 	var secrets []string
-	read := func(v value, key string) (string, error) {
+	read := func(v paramValue, key string) (string, error) {
 		if !v.secret.IsSecret() {
 			s, err := v.text.Render(in)
 			return s, at(key, err)
@@ -71,7 +72,7 @@ func at(key string, err error) error {
 	return fmt.Errorf("%s: %w", key, err)
 }
 
-type reader func(v value, key string) (string, error)
+type reader func(v paramValue, key string) (string, error)
 
 // address renders the URL. Values are escaped for the place they stand in,
 // unless the address begins with one.
@@ -130,7 +131,7 @@ func (c *call) query(read reader) error {
 		return nil
 	}
 	for _, p := range c.h.query {
-		v, err := read(p.value, "query."+p.name)
+		v, err := read(p.paramValue, "query."+p.name)
 		if err != nil {
 			return err
 		}
@@ -157,7 +158,7 @@ func withParam(u *url.URL, name, value string, replace bool) *url.URL {
 
 func (c *call) header(in core.Input, read reader) error {
 	for _, p := range c.h.headers {
-		v, err := read(p.value, "headers."+p.name)
+		v, err := read(p.paramValue, "headers."+p.name)
 		if err != nil {
 			return err
 		}
@@ -203,7 +204,7 @@ func (c *call) authorize(read reader, secrets *[]string) error {
 func (c *call) fill(in core.Input) error {
 	switch {
 	case c.h.bodyArgs:
-		data, err := core.AppendJSON(nil, in.Shared().Args)
+		data, err := value.AppendJSON(nil, in.Shared().Args)
 		if err != nil {
 			return core.Permanent(fmt.Errorf("body: the args have no JSON form: %w", err))
 		}

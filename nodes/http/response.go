@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/program"
 )
 
@@ -135,7 +137,7 @@ func (a *answer) json(data []byte) (any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, a.permanent(errors.New("the answer is empty, want JSON (output: none wants nothing)"))
 	}
-	v, err := core.ParseJSON(data)
+	v, err := value.ParseJSON(data)
 	if err != nil {
 		return nil, a.permanent(fmt.Errorf("%w; it begins with %s", badJSON("the answer", data, err), program.Excerpt(data)))
 	}
@@ -154,7 +156,7 @@ func badJSON(what string, data []byte, err error) error {
 func (a *answer) jsonLines(data []byte) ([]any, error) {
 	out := []any{}
 	number := 0
-	var p core.JSONParser
+	var p value.JSONParser
 	for line := range bytes.Lines(data) {
 		number++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -172,13 +174,13 @@ func (a *answer) jsonLines(data []byte) ([]any, error) {
 // find follows names into a document.
 func find(v any, names []string) (any, error) {
 	for i, name := range names {
-		o, ok := v.(*core.Object)
+		o, ok := v.(*value.Object)
 		if !ok {
-			return nil, fmt.Errorf("%s of the answer is %s, want an object", describe(names[:i]), core.TypeName(v))
+			return nil, fmt.Errorf("%s of the answer is %s, want an object", describe(names[:i]), value.TypeName(v))
 		}
 		if v, ok = o.Get(name); !ok {
 			err := fmt.Errorf("the answer has no %s", strings.Join(names[:i+1], "."))
-			if near := core.DidYouMean(name, o.Keys()); near != "" {
+			if near := source.DidYouMean(name, o.Keys()); near != "" {
 				err = fmt.Errorf("%w, %s", err, near)
 			}
 			return nil, err
@@ -202,7 +204,7 @@ type lineStream struct {
 	c      *call
 	a      *answer
 	in     *bufio.Reader
-	parser core.JSONParser
+	parser value.JSONParser
 	number int
 	rows   int64
 }
@@ -252,15 +254,15 @@ func (s *lineStream) Next(ctx context.Context) ([]any, error) {
 // objects refuses rows of a stream that are none.
 func objects(rows []any, before int64) error {
 	for i, r := range rows {
-		if _, ok := r.(*core.Object); !ok {
-			return fmt.Errorf("row %d is %s, want an object", before+int64(i)+1, core.TypeName(r))
+		if _, ok := r.(*value.Object); !ok {
+			return fmt.Errorf("row %d is %s, want an object", before+int64(i)+1, value.TypeName(r))
 		}
 	}
 	return nil
 }
 
 // Summary tells how many rows there were.
-func (s *lineStream) Summary() *core.Object { return core.ObjectOf(core.RowCount, s.rows) }
+func (s *lineStream) Summary() *value.Object { return value.ObjectOf(core.RowCount, s.rows) }
 
 // Close gives the connection back.
 func (s *lineStream) Close() error {

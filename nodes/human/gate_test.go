@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-func at(s string) core.Text {
-	return core.At(s, core.Position{File: nodestest.File, Line: 1, Column: 1})
+func at(s string) source.Text {
+	return source.At(s, source.Position{File: nodestest.File, Line: 1, Column: 1})
 }
 
 // edges makes edges of "label -> target", "-> target" for one without a label; "label? ->"
@@ -119,7 +120,7 @@ func TestAnswers(t *testing.T) {
 
 func TestQuestion(t *testing.T) {
 	n := nodestest.Node(t, `{"text": "Ship it?", "default_choice": "chat"}`)
-	n.Timeout = new(core.At(time.Minute, n.Pos))
+	n.Timeout = new(source.At(time.Minute, n.Pos))
 	var asked []core.Question
 	who := human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
 		asked = append(asked, q)
@@ -219,7 +220,7 @@ func TestTimeout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := nodestest.Node(t, tt.node)
 				if tt.timeout > 0 {
-					n.Timeout = new(core.At(tt.timeout, n.Pos))
+					n.Timeout = new(source.At(tt.timeout, n.Pos))
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), tt.limit)
 				defer cancel()
@@ -260,7 +261,7 @@ func TestFindings(t *testing.T) {
 	} {
 		n := nodestest.Node(t, tt.node)
 		if tt.timeout {
-			n.Timeout = new(core.At(time.Minute, n.Pos))
+			n.Timeout = new(source.At(time.Minute, n.Pos))
 		}
 		_, ds := human.Kind.Compile(n, core.Env{Edges: tt.edges})
 		if got := strings.TrimSpace(nodestest.Findings(ds)); got != tt.want {

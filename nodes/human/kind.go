@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
@@ -18,9 +19,9 @@ var Kind = core.NewKind(core.KindOf[config]{
 })
 
 type config struct {
-	Text    core.Text `wavefold:"text" doc:"the question, a template (the node's label, else its id)"`
-	Show    showList  `wavefold:"show" doc:"what is shown with it: fields, context.KEY, expressions, files"`
-	Default core.Text `wavefold:"default_choice" doc:"the node that follows if there is no answer within the timeout"`
+	Text    source.Text `wavefold:"text" doc:"the question, a template (the node's label, else its id)"`
+	Show    showList    `wavefold:"show" doc:"what is shown with it: fields, context.KEY, expressions, files"`
+	Default source.Text `wavefold:"default_choice" doc:"the node that follows if there is no answer within the timeout"`
 }
 
 // builder compiles one node.
@@ -29,12 +30,12 @@ type builder struct {
 	node  *core.Node
 	env   core.Env
 	texts *templates.Set
-	ds    core.Diagnostics
+	ds    source.Diagnostics
 }
 
 // compile reads the question and finds the choices.
-func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	var ds core.Diagnostics
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
+	var ds source.Diagnostics
 	b := &builder{config: *c, node: n, env: env, texts: templates.NewSet(n, env)}
 	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), ways: waysOf(env.Edges), files: env.Files, dir: env.Dir}
 	if c.Text.Value != "" {
@@ -46,7 +47,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 		g.timeout = n.Timeout.Value
 	}
 	if len(g.ways) == 0 && len(env.Edges) > 0 {
-		ds.Warnf(core.CodeMissingKey, n.ID.Pos, "%s: every edge out of it has a condition and no label, so there is nothing to choose and the gate fails", n.Subject()).
+		ds.Warnf(source.CodeMissingKey, n.ID.Pos, "%s: every edge out of it has a condition and no label, so there is nothing to choose and the gate fails", n.Subject()).
 			WithHint("give a label to the edges that a person may choose")
 	}
 	g.checkLabels(&ds, n.Subject())
@@ -65,7 +66,7 @@ type way struct {
 	freeform bool
 	// prefer is the label that the gate prefers, "" where another edge has it, too.
 	prefer string
-	pos    core.Position
+	pos    source.Position
 }
 
 // waysOf returns the edges that answers lead along. An edge with a condition and no label
@@ -106,11 +107,11 @@ func preferred(edges []*core.Edge, label string) *core.Edge {
 }
 
 // checkLabels warns of choices that nobody can tell apart.
-func (g *gate) checkLabels(ds *core.Diagnostics, subject string) {
+func (g *gate) checkLabels(ds *source.Diagnostics, subject string) {
 	for i, w := range g.ways {
 		for _, o := range g.ways[:i] {
 			if !w.freeform && !o.freeform && core.NormalLabel(o.choice.Label) == core.NormalLabel(w.choice.Label) {
-				ds.Warnf(core.CodeDuplicate, w.pos, "%s: the choices %q and %q cannot be told apart but by their keys", subject, o.choice.Label, w.choice.Label)
+				ds.Warnf(source.CodeDuplicate, w.pos, "%s: the choices %q and %q cannot be told apart but by their keys", subject, o.choice.Label, w.choice.Label)
 				break
 			}
 		}
@@ -119,7 +120,7 @@ func (g *gate) checkLabels(ds *core.Diagnostics, subject string) {
 
 // checkConditions warns of choices that may lead nowhere, though others would not. A
 // condition on what was picked is another way to write the choice.
-func checkConditions(ds *core.Diagnostics, subject string, edges []*core.Edge) {
+func checkConditions(ds *source.Diagnostics, subject string, edges []*core.Edge) {
 	if !slices.ContainsFunc(edges, func(e *core.Edge) bool { return e.When == nil }) {
 		return
 	}
@@ -128,12 +129,12 @@ func checkConditions(ds *core.Diagnostics, subject string, edges []*core.Edge) {
 			strings.Contains(e.When.Value, core.ContextPreferredLabel) || strings.Contains(e.When.Value, "human.gate.") {
 			continue
 		}
-		ds.Warnf(core.CodeIgnored, e.Label.Pos, "%s: the choice %q counts only while its condition is true: if it is false when somebody picks it, no edge is followed", subject, e.Label.Value)
+		ds.Warnf(source.CodeIgnored, e.Label.Pos, "%s: the choice %q counts only while its condition is true: if it is false when somebody picks it, no edge is followed", subject, e.Label.Value)
 	}
 }
 
 // setDefault finds the default choice.
-func (g *gate) setDefault(ds *core.Diagnostics, c *config, n *core.Node) {
+func (g *gate) setDefault(ds *source.Diagnostics, c *config, n *core.Node) {
 	if c.Default.Value == "" {
 		return
 	}
@@ -143,12 +144,12 @@ func (g *gate) setDefault(ds *core.Diagnostics, c *config, n *core.Node) {
 	}
 	at := slices.Index(targets, c.Default.Value)
 	if at < 0 {
-		ds.Warnf(core.CodeUnknownNode, c.Default.Pos, "%s: default_choice: no choice leads to %q, so nothing is taken when time is up", n.Subject(), c.Default.Value).
-			WithHint("%s", cmp.Or(core.DidYouMean(c.Default.Value, targets), "want one of "+strings.Join(targets, ", ")))
+		ds.Warnf(source.CodeUnknownNode, c.Default.Pos, "%s: default_choice: no choice leads to %q, so nothing is taken when time is up", n.Subject(), c.Default.Value).
+			WithHint("%s", cmp.Or(source.DidYouMean(c.Default.Value, targets), "want one of "+strings.Join(targets, ", ")))
 		return
 	}
 	g.fallback = &g.ways[at]
 	if n.Timeout == nil {
-		ds.Warnf(core.CodeIgnored, c.Default.Pos, "%s: default_choice is taken when time is up, and the node has no timeout", n.Subject())
+		ds.Warnf(source.CodeIgnored, c.Default.Pos, "%s: default_choice is taken when time is up, and the node has no timeout", n.Subject())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rootfs"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
@@ -31,23 +32,23 @@ type shown struct {
 
 // showList are the entries of show: a list, or one string with commas between them, as an
 // attribute of DOT has it.
-type showList []core.Text
+type showList []source.Text
 
 // DecodeValue reads a list of strings, or one string.
-func (l *showList) DecodeValue(v *core.Value) core.Diagnostics {
+func (l *showList) DecodeValue(v *source.Value) source.Diagnostics {
 	s, ok := v.Scalar.(string)
 	if !ok {
-		return core.Decode(v, (*[]core.Text)(l))
+		return source.Decode(v, (*[]source.Text)(l))
 	}
 	at := 0
 	for _, part := range entries(s) {
 		if name := strings.TrimSpace(part); name != "" {
-			*l = append(*l, core.At(name, core.Inside(core.At(s, v.Pos), at+strings.Index(part, name))))
+			*l = append(*l, source.At(name, source.Inside(source.At(s, v.Pos), at+strings.Index(part, name))))
 		}
 		at += len(part) + 1
 	}
 	if len(*l) == 0 { // which is reported as an entry that is empty
-		*l = append(*l, core.At("", v.Pos))
+		*l = append(*l, source.At("", v.Pos))
 	}
 	return nil
 }
@@ -86,10 +87,10 @@ func (b *builder) shows() []shown {
 		key, inContext := strings.CutPrefix(name, core.ContextField+".")
 		switch {
 		case name == "":
-			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: an entry is empty", b.node.Subject())
+			b.ds.Errorf(source.CodeBadValue, e.Pos, "%s: show: an entry is empty", b.node.Subject())
 			continue
 		case inContext && strings.TrimSpace(key) == "":
-			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q names no key of the context", b.node.Subject(), name)
+			b.ds.Errorf(source.CodeBadValue, e.Pos, "%s: show: %q names no key of the context", b.node.Subject(), name)
 			continue
 		case strings.HasPrefix(name, "$"):
 			expression = name
@@ -101,7 +102,7 @@ func (b *builder) shows() []shown {
 			s.file = b.fileName(e, strings.TrimPrefix(name, "@"))
 		}
 		if expression != "" {
-			if s.text = b.texts.Template(core.At("{{"+expression+"}}", e.Pos), "show"); s.text == nil {
+			if s.text = b.texts.Template(source.At("{{"+expression+"}}", e.Pos), "show"); s.text == nil {
 				continue
 			}
 		} else if s.file == "" {
@@ -120,24 +121,24 @@ func (b *builder) isField(name string) bool {
 }
 
 // fileName checks the name of a file, which need not be there yet; "" after an error.
-func (b *builder) fileName(e core.Text, name string) string {
+func (b *builder) fileName(e source.Text, name string) string {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: the file %q does not lie below the workflow's folder", b.node.Subject(), name)
+		b.ds.Errorf(source.CodeBadValue, e.Pos, "%s: show: the file %q does not lie below the workflow's folder", b.node.Subject(), name)
 		return ""
 	}
 	clean := path.Clean(filepath.ToSlash(name))
 	if clean == "." {
-		b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q is a folder, not a file", b.node.Subject(), name)
+		b.ds.Errorf(source.CodeBadValue, e.Pos, "%s: show: %q is a folder, not a file", b.node.Subject(), name)
 		return ""
 	}
 	if b.env.Files != nil {
 		if info, err := fs.Stat(b.env.Files, clean); err == nil && !info.Mode().IsRegular() {
-			b.ds.Errorf(core.CodeBadValue, e.Pos, "%s: show: %q is no regular file", b.node.Subject(), name)
+			b.ds.Errorf(source.CodeBadValue, e.Pos, "%s: show: %q is no regular file", b.node.Subject(), name)
 			return ""
 		}
 	}
 	if strings.ContainsAny(name, "{}") || !strings.ContainsAny(name, "./") {
-		b.ds.Warnf(core.CodeMissingFile, e.Pos, "%s: show: %q is taken for a file", b.node.Subject(), name).
+		b.ds.Warnf(source.CodeMissingFile, e.Pos, "%s: show: %q is taken for a file", b.node.Subject(), name).
 			WithHint("a value of the context is context.%s, an expression begins with $", name)
 	}
 	return clean

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/scheduler"
@@ -54,8 +55,8 @@ func TestShow(t *testing.T) {
 		t.Skip(err)
 	}
 	in := core.Shared{
-		Inputs: core.ObjectOf("goal", "ship"),
-		Extra:  core.NewView([]string{"plan", core.ContextField}, []any{"a plan", core.ObjectOf("response.plan", "1. build {{x}}", "list", []any{int64(1)}, "long", strings.Repeat("x", 20_000))}),
+		Inputs: value.ObjectOf("goal", "ship"),
+		Extra:  core.NewView([]string{"plan", core.ContextField}, []any{"a plan", value.ObjectOf("response.plan", "1. build {{x}}", "list", []any{int64(1)}, "long", strings.Repeat("x", 20_000))}),
 	}
 	for _, tt := range []struct{ node, want string }{
 		{`{"text": "Ship {{$.plan}} for {{$input.goal}}?"}`, "Ship a plan for ship?"},
@@ -183,7 +184,7 @@ func TestShownInEvents(t *testing.T) {
 	_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Interviewer: human.AutoApprove(), Listener: func(e core.Event) {
 		if e.Type == core.NodeAsked {
 			shown, _ := e.Values.Get("show")
-			got = fmt.Sprint(e.Reason, " ", core.JSON(shown))
+			got = fmt.Sprint(e.Reason, " ", value.JSON(shown))
 		}
 	}})
 	if want := `Reach the end? [{"name":"$input.goal","text":"the end"},{"name":"context.none","missing":"there is no value"}]`; err != nil || got != want {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
@@ -135,7 +136,7 @@ func TestWalkContext(t *testing.T) {
 		t.Errorf("asked %s", got)
 	}
 	v, _ := r.State.Get(core.ContextField)
-	o, _ := v.(*core.Object)
+	o, _ := v.(*value.Object)
 	got := map[string]any{}
 	for _, key := range []string{human.ContextSelected, human.ContextLabel, human.ContextText, core.ContextPreferredLabel} {
 		got[key], _ = o.Get(key)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // packageDoc returns the text of the package comment in a file.
@@ -57,11 +59,11 @@ func ExampleIn(t testing.TB, file string) []byte {
 
 // ExampleNode returns a node of the example as the text that Case.Node wants.
 // document is the parsed example.
-func ExampleNode(t testing.TB, document *core.Value, id string) string {
+func ExampleNode(t testing.TB, document *source.Value, id string) string {
 	t.Helper()
 	for _, n := range document.Get("graph").Get("nodes").Items {
 		if n.Get("id").Plain() == id {
-			return core.JSON(n.Plain())
+			return value.JSON(n.Plain())
 		}
 	}
 	t.Fatalf("the example has no node %q", id)
@@ -69,7 +71,7 @@ func ExampleNode(t testing.TB, document *core.Value, id string) string {
 }
 
 // Nested is the configuration inside a key: Config is the struct that is decoded, as
-// core.KeyNames wants it, and Path the names that lead to it, as in "pages".
+// source.KeyNames wants it, and Path the names that lead to it, as in "pages".
 type Nested struct {
 	Path   string
 	Config any
@@ -99,7 +101,7 @@ func CheckDocs(t *testing.T, kind core.Kind, nested ...Nested) {
 	found := described(fields, regexp.MustCompile("^\\| `([a-z_.]+)` \\| [a-z][a-z ,]* \\|")) // the type is there, too
 	for _, n := range nested {
 		var inside []string
-		for _, k := range core.KeyNames(n.Config) {
+		for _, k := range source.KeyNames(n.Config) {
 			if key := n.Path + "." + k; slices.Contains(found, key) || !slices.Contains(keys, k) {
 				inside = append(inside, key)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -31,7 +33,7 @@ func registry() *core.Registry {
 }
 
 // compile reads and compiles a document as if it lay in dir.
-func compile(dir string, text []byte) (*plan.Plan, core.Diagnostics) {
+func compile(dir string, text []byte) (*plan.Plan, source.Diagnostics) {
 	reg := registry()
 	options := native.OptionsFor(reg)
 	env := func(w *core.Workflow) core.Env {
@@ -85,7 +87,7 @@ func TestExamplesRun(t *testing.T) {
 			}
 			text := nodestest.ExampleIn(t, filepath.Join("..", tt.kind, "doc.go"))
 			report := run(t, filepath.Join("..", tt.kind, "testdata"), string(text))
-			got := core.JSON(report.State)
+			got := value.JSON(report.State)
 			if report.Err != nil {
 				got = report.Err.Error()
 			}
@@ -138,7 +140,7 @@ graph:
 `)
 	want := `{"names":["Ada","Bea"],"greetings":["0 Ada 2","1 Bea 2"],"rounds":["again 0","again 1"],` +
 		`"note":"[0,1] success 1","lines":["[\"0 Ada 2\",\"1 Bea 2\"]","[0,1] success 1"]}`
-	if got := core.JSON(report.State); got != want || report.Err != nil {
+	if got := value.JSON(report.State); got != want || report.Err != nil {
 		t.Errorf("got %s, %v\nwant %s", got, report.Err, want)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // patience is how long a handler may take to notice that its context has ended.
@@ -67,7 +69,7 @@ func (s suite) result(t *testing.T) {
 	if got := Text(r); s.c.Want != "" && got != s.c.Want {
 		t.Errorf("got %s, want %s", got, s.c.Want)
 	}
-	writes := core.Strings(Node(t, s.c.Node).Writes)
+	writes := source.Strings(Node(t, s.c.Node).Writes)
 	for field := range r.Delta {
 		if !slices.Contains(writes, field) {
 			t.Errorf("the result writes %q, which is not among the writes %q", field, writes)
@@ -128,5 +130,5 @@ func (s suite) ownership(t *testing.T) {
 // inputText returns everything an input holds as text.
 func inputText(in core.Input) string {
 	s := in.Shared()
-	return core.JSON([]any{s.Args, s.View.Object(), s.Extra.Object(), s.Edges, s.Item, s.Inputs})
+	return value.JSON([]any{s.Args, s.View.Object(), s.Extra.Object(), s.Edges, s.Item, s.Inputs})
 }

@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Text returns a result as text for comparisons: the delta as JSON with its
 // fields sorted and, after an arrow, what goes along the edges.
 func Text(r core.Result) string {
-	delta := core.NewObject(len(r.Delta))
+	delta := value.NewObject(len(r.Delta))
 	for _, field := range slices.Sorted(maps.Keys(r.Delta)) {
 		delta.Set(field, r.Delta[field])
 	}
-	s := core.JSON(delta)
+	s := value.JSON(delta)
 	if r.HasEdgeOutput {
-		s += " -> " + core.JSON(r.EdgeOutput)
+		s += " -> " + value.JSON(r.EdgeOutput)
 	}
 	if r.Status != core.StatusNone {
 		s += " " + r.Status.String()
@@ -35,7 +36,7 @@ func spoil(v any) {
 			spoil(e)
 			v[i] = "spoilt"
 		}
-	case *core.Object:
+	case *value.Object:
 		for _, k := range slices.Clone(v.Keys()) {
 			e, _ := v.Get(k)
 			spoil(e)

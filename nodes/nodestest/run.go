@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Case is one node of the kind under test.
@@ -100,7 +102,7 @@ type suite struct {
 	before string
 }
 
-func (s suite) made(t *testing.T, node string) (core.Compiled, core.Diagnostics) {
+func (s suite) made(t *testing.T, node string) (core.Compiled, source.Diagnostics) {
 	t.Helper()
 	return s.kind.Compile(Node(t, node), s.c.Env)
 }
@@ -108,12 +110,12 @@ func (s suite) made(t *testing.T, node string) (core.Compiled, core.Diagnostics)
 // compile checks what the kind makes of the valid node.
 func (s suite) compile(t *testing.T) {
 	n := Node(t, s.c.Node)
-	before := core.JSON(n.Config.Plain())
+	before := value.JSON(n.Config.Plain())
 	made, ds := s.kind.Compile(n, s.c.Env)
 	if ds.Failed(false) {
 		t.Fatalf("the valid node has findings:\n%v", ds)
 	}
-	if after := core.JSON(n.Config.Plain()); after != before {
+	if after := value.JSON(n.Config.Plain()); after != before {
 		t.Errorf("compiling changed the node:\nbefore %s\nafter  %s", before, after)
 	}
 	set := 0
@@ -144,7 +146,7 @@ func (s suite) keys(t *testing.T) {
 		switch {
 		case !ds.Failed(false):
 			optional = append(optional, key.Value)
-		case ds.Has(core.CodeMissingKey):
+		case ds.Has(source.CodeMissingKey):
 			required = append(required, key.Value)
 		}
 		s.unknown(t, i, key.Value+key.Value[len(key.Value)-1:], key.Value)
@@ -164,34 +166,34 @@ func (s suite) keys(t *testing.T) {
 func (s suite) unknown(t *testing.T, i int, name, near string) {
 	t.Helper()
 	n := Node(t, s.c.Node)
-	at := core.Position{File: File, Line: 900, Column: 7}
+	at := source.Position{File: File, Line: 900, Column: 7}
 	if i < 0 {
-		n.Config.Set(core.At(name, at), core.Tree("x", at))
+		n.Config.Set(source.At(name, at), source.Tree("x", at))
 	} else {
-		n.Config.Keys[i] = core.At(name, at)
+		n.Config.Keys[i] = source.At(name, at)
 	}
 	_, ds := s.kind.Compile(n, s.c.Env)
 	for _, d := range ds {
-		if d.Code == core.CodeUnknownKey && d.Pos == at {
+		if d.Code == source.CodeUnknownKey && d.Pos == at {
 			if !strings.Contains(d.Error(), `"`+name+`"`) || !strings.Contains(d.Hint, near) {
 				t.Errorf("unknown key %q: the finding does not name it and %q: %v", name, near, d)
 			}
 			return
 		}
 	}
-	t.Errorf("unknown key %q at %s: no %s among the findings: %v", name, at, core.CodeUnknownKey, ds)
+	t.Errorf("unknown key %q at %s: no %s among the findings: %v", name, at, source.CodeUnknownKey, ds)
 }
 
 // shapes replaces each value by one of every other shape. Whatever the kind says
 // to it must have a place, and it must not panic.
 func (s suite) shapes(t *testing.T) {
 	for i := range Node(t, s.c.Node).Config.Keys {
-		for _, v := range []any{nil, true, int64(-1), int64(1) << 60, 0.5, "", " ", "{{", "$.", []any{}, []any{nil, "x", int64(1)}, core.ObjectOf(), core.ObjectOf("a", core.ObjectOf("b", nil))} {
+		for _, v := range []any{nil, true, int64(-1), int64(1) << 60, 0.5, "", " ", "{{", "$.", []any{}, []any{nil, "x", int64(1)}, value.ObjectOf(), value.ObjectOf("a", value.ObjectOf("b", nil))} {
 			n := Node(t, s.c.Node)
 			key := n.Config.Keys[i]
-			n.Config.Values[i] = core.Tree(v, n.Config.Values[i].Pos)
+			n.Config.Values[i] = source.Tree(v, n.Config.Values[i].Pos)
 			_, ds := s.kind.Compile(n, s.c.Env)
-			checkPositions(t, ds, key.Value+": "+core.JSON(v))
+			checkPositions(t, ds, key.Value+": "+value.JSON(v))
 		}
 	}
 }
@@ -205,7 +207,7 @@ func (s suite) bareEnv(t *testing.T) {
 	}
 }
 
-func checkPositions(t *testing.T, ds core.Diagnostics, what string) {
+func checkPositions(t *testing.T, ds source.Diagnostics, what string) {
 	t.Helper()
 	for _, d := range ds {
 		if !d.Pos.IsValid() || d.Code == "" || d.Message == "" {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // good is a kind without faults: it writes its text, and the state's field "in",
@@ -16,13 +18,13 @@ import (
 type good struct {
 	keys []string
 	// compile and handle replace the parts of the kind.
-	compile func(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics)
+	compile func(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics)
 	handle  core.HandlerFunc
 }
 
 type config struct {
-	Text  core.Text `wavefold:"text,required"`
-	Times core.Int  `wavefold:"times,min=1"`
+	Text  source.Text `wavefold:"text,required"`
+	Times source.Int  `wavefold:"times,min=1"`
 }
 
 func (g good) Name() string { return "good" }
@@ -31,15 +33,15 @@ func (g good) Keys() []string {
 	if g.keys != nil {
 		return g.keys
 	}
-	return core.KeyNames(config{})
+	return source.KeyNames(config{})
 }
 
-func (g good) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (g good) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	if g.compile != nil {
 		return g.compile(n, env)
 	}
 	var c config
-	ds := core.Decode(n.Config, &c)
+	ds := source.Decode(n.Config, &c)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
@@ -83,27 +85,27 @@ var faulty = map[string]struct {
 	kind good
 	says string
 }{
-	"loose decoding": {good{compile: func(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+	"loose decoding": {good{compile: func(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 		return core.Compiled{Handler: write("x")}, nil
 	}}, `no UNKNOWN_KEY`},
-	"findings without a place": {good{compile: func(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+	"findings without a place": {good{compile: func(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 		var c config
-		ds := core.Decode(n.Config, &c)
+		ds := source.Decode(n.Config, &c)
 		if c.Times.Value < 1 {
-			ds.Errorf(core.CodeBadValue, core.Position{}, "times is too small")
+			ds.Errorf(source.CodeBadValue, source.Position{}, "times is too small")
 		}
 		return core.Compiled{Handler: write("x")}, ds
 	}}, "a finding without place"},
-	"changes the node": {good{compile: func(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	"changes the node": {good{compile: func(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 		made, ds := good{}.Compile(n, env)
-		n.Config.Set(core.At("seen", n.Pos), core.Tree(true, n.Pos))
+		n.Config.Set(source.At("seen", n.Pos), source.Tree(true, n.Pos))
 		return made, ds
 	}}, "compiling changed the node"},
-	"makes nothing": {good{compile: func(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	"makes nothing": {good{compile: func(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 		_, ds := good{}.Compile(n, env)
 		return core.Compiled{}, ds
 	}}, "exactly one of"},
-	"panics on a wrong shape": {good{compile: func(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+	"panics on a wrong shape": {good{compile: func(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 		if v := n.Config.Get("text"); v != nil {
 			_ = v.Scalar.(string)
 		}
@@ -160,7 +162,7 @@ func TestTreePositions(t *testing.T) {
 	v := Tree(t, "{\"a\": [1,\n  {\"b\": \"x: y, z\"}, null],\n \"c\": 2.5}")
 	tests := []struct {
 		what string
-		got  core.Position
+		got  source.Position
 		want string
 	}{
 		{"mapping", v.Pos, "1:1"}, {"key a", v.Keys[0].Pos, "1:2"}, {"list", v.Get("a").Pos, "1:7"},
@@ -173,7 +175,7 @@ func TestTreePositions(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt.what, got, tt.want)
 		}
 	}
-	if got := core.JSON(v.Plain()); got != `{"a":[1,{"b":"x: y, z"},null],"c":2.5}` {
+	if got := value.JSON(v.Plain()); got != `{"a":[1,{"b":"x: y, z"},null],"c":2.5}` {
 		t.Errorf("got %s", got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Schema returns a state schema for core.Env: fields by name, each with its type
@@ -15,16 +17,16 @@ func Schema(t testing.TB, text string) core.Schema {
 	var s schema
 	v := Tree(t, text)
 	for i, k := range v.Keys {
-		s = append(s, core.Property{Name: k.Value, Type: typeOf(t, v.Values[i])})
+		s = append(s, value.Property{Name: k.Value, Type: typeOf(t, v.Values[i])})
 	}
 	return s
 }
 
-type schema []core.Property
+type schema []value.Property
 
 // FieldType returns the type of a field.
-func (s schema) FieldType(name string) (*core.Type, bool) {
-	return (&core.Type{Properties: s}).Property(name)
+func (s schema) FieldType(name string) (*value.Type, bool) {
+	return (&value.Type{Properties: s}).Property(name)
 }
 
 // FieldNames lists the fields in order.
@@ -37,15 +39,15 @@ func (s schema) FieldNames() []string {
 }
 
 // typeOf reads a type; one without the key "type" accepts everything.
-func typeOf(t testing.TB, v *core.Value) *core.Type {
+func typeOf(t testing.TB, v *source.Value) *value.Type {
 	t.Helper()
 	word := v.Get("type")
 	if word == nil {
 		return nil
 	}
-	out := &core.Type{}
+	out := &value.Type{}
 	name, _ := word.Scalar.(string)
-	kind, ok := core.TypeKindOf(name)
+	kind, ok := value.TypeKindOf(name)
 	if !ok {
 		t.Fatalf("%s: unknown type %q", word.Pos, name)
 	}
@@ -55,7 +57,7 @@ func typeOf(t testing.TB, v *core.Value) *core.Type {
 	}
 	if members := v.Get("properties"); members != nil {
 		for i, k := range members.Keys {
-			out.Properties = append(out.Properties, core.Property{Name: k.Value, Type: typeOf(t, members.Values[i])})
+			out.Properties = append(out.Properties, value.Property{Name: k.Value, Type: typeOf(t, members.Values[i])})
 		}
 	}
 	if required := v.Get("required"); required != nil {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // File is the file name in the positions that Tree and Node give.
@@ -17,7 +19,7 @@ const File = "test.json"
 
 // Tree reads a JSON text as a positioned tree: every value and key carries the
 // line and column it begins at, a text those of its quote.
-func Tree(t testing.TB, text string) *core.Value {
+func Tree(t testing.TB, text string) *source.Value {
 	t.Helper()
 	r := &treeReader{text: text, dec: json.NewDecoder(strings.NewReader(text))}
 	r.dec.UseNumber()
@@ -39,7 +41,7 @@ func Tree(t testing.TB, text string) *core.Value {
 func Node(t testing.TB, text string) *core.Node {
 	t.Helper()
 	v := Tree(t, text)
-	n := &core.Node{ID: core.At("n", v.Pos), Pos: v.Pos, Config: &core.Value{Kind: core.ObjectValue, Pos: v.Pos}}
+	n := &core.Node{ID: source.At("n", v.Pos), Pos: v.Pos, Config: &source.Value{Kind: source.ObjectValue, Pos: v.Pos}}
 	for i, k := range v.Keys {
 		member := v.Values[i]
 		switch k.Value {
@@ -60,18 +62,18 @@ func Node(t testing.TB, text string) *core.Node {
 	return n
 }
 
-func textOf(t testing.TB, v *core.Value) core.Text {
+func textOf(t testing.TB, v *source.Value) source.Text {
 	t.Helper()
 	s, ok := v.Scalar.(string)
 	if !ok {
 		t.Fatalf("%s: want a string, got %s", v.Pos, v.Kind)
 	}
-	return core.At(s, v.Pos)
+	return source.At(s, v.Pos)
 }
 
-func textsOf(t testing.TB, v *core.Value) []core.Text {
+func textsOf(t testing.TB, v *source.Value) []source.Text {
 	t.Helper()
-	out := []core.Text{}
+	out := []source.Text{}
 	for _, e := range v.Items {
 		out = append(out, textOf(t, e))
 	}
@@ -86,7 +88,7 @@ type treeReader struct {
 }
 
 // next returns a token and the place of its first character.
-func (r *treeReader) next() (json.Token, core.Position, error) {
+func (r *treeReader) next() (json.Token, source.Position, error) {
 	from := int(r.dec.InputOffset())
 	for from < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[from]) >= 0 {
 		from++
@@ -95,10 +97,10 @@ func (r *treeReader) next() (json.Token, core.Position, error) {
 	before := r.text[:from]
 	line := strings.Count(before, "\n")
 	column := from - strings.LastIndexByte(before, '\n')
-	return tok, core.Position{File: File, Line: int32(line + 1), Column: int32(column)}, err
+	return tok, source.Position{File: File, Line: int32(line + 1), Column: int32(column)}, err
 }
 
-func (r *treeReader) value() (*core.Value, error) {
+func (r *treeReader) value() (*source.Value, error) {
 	tok, pos, err := r.next()
 	if err != nil {
 		return nil, noEnd(err)
@@ -106,7 +108,7 @@ func (r *treeReader) value() (*core.Value, error) {
 	return r.from(tok, pos)
 }
 
-func (r *treeReader) from(tok json.Token, pos core.Position) (*core.Value, error) {
+func (r *treeReader) from(tok json.Token, pos source.Position) (*source.Value, error) {
 	switch tok := tok.(type) {
 	case json.Delim:
 		if tok == '[' {
@@ -114,17 +116,17 @@ func (r *treeReader) from(tok json.Token, pos core.Position) (*core.Value, error
 		}
 		return r.object(pos)
 	case json.Number:
-		n, err := core.ParseNumber(tok.String())
+		n, err := value.ParseNumber(tok.String())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pos, err)
 		}
-		return core.Tree(n, pos), nil
+		return source.Tree(n, pos), nil
 	}
-	return core.Tree(tok, pos), nil
+	return source.Tree(tok, pos), nil
 }
 
-func (r *treeReader) array(pos core.Position) (*core.Value, error) {
-	out := &core.Value{Kind: core.ArrayValue, Pos: pos}
+func (r *treeReader) array(pos source.Position) (*source.Value, error) {
+	out := &source.Value{Kind: source.ArrayValue, Pos: pos}
 	for r.dec.More() {
 		e, err := r.value()
 		if err != nil {
@@ -136,8 +138,8 @@ func (r *treeReader) array(pos core.Position) (*core.Value, error) {
 	return out, noEnd(err)
 }
 
-func (r *treeReader) object(pos core.Position) (*core.Value, error) {
-	out := &core.Value{Kind: core.ObjectValue, Pos: pos}
+func (r *treeReader) object(pos source.Position) (*source.Value, error) {
+	out := &source.Value{Kind: source.ObjectValue, Pos: pos}
 	for r.dec.More() {
 		key, at, err := r.next()
 		if err != nil {
@@ -147,7 +149,7 @@ func (r *treeReader) object(pos core.Position) (*core.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Set(core.At(key.(string), at), v)
+		out.Set(source.At(key.(string), at), v)
 	}
 	_, err := r.dec.Token()
 	return out, noEnd(err)
@@ -163,7 +165,7 @@ func noEnd(err error) error {
 
 // Findings formats findings one on a line, without the file name, so that tests
 // can compare them as text.
-func Findings(ds core.Diagnostics) string {
+func Findings(ds source.Diagnostics) string {
 	var b bytes.Buffer
 	for _, d := range ds.Sorted() {
 		d.Pos.File = ""

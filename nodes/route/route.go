@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
@@ -17,21 +19,21 @@ var Kind = core.NewKind(core.KindOf[config]{
 })
 
 type config struct {
-	Choices []choiceConfig            `wavefold:"choices,required" doc:"what to choose from"`
-	Shows   core.Members[[]core.Text] `wavefold:"shows" doc:"ids of nodes whose results the model is shown, and which members of each"`
-	Node    core.Text                 `wavefold:"node" doc:"the node that the question is about"`
-	Model   core.Text                 `wavefold:"model" doc:"the model to ask"`
+	Choices []choiceConfig                `wavefold:"choices,required" doc:"what to choose from"`
+	Shows   source.Members[[]source.Text] `wavefold:"shows" doc:"ids of nodes whose results the model is shown, and which members of each"`
+	Node    source.Text                   `wavefold:"node" doc:"the node that the question is about"`
+	Model   source.Text                   `wavefold:"model" doc:"the model to ask"`
 }
 
 type choiceConfig struct {
-	When   core.Text     `wavefold:"when" doc:"the condition, in plain language; absent: chosen when none fits"`
-	Target core.Text     `wavefold:"target" doc:"the id of the node that it leads to; default its number"`
-	Name   core.Text     `wavefold:"name" doc:"what people call it"`
-	Pos    core.Position `wavefold:",pos"`
+	When   source.Text     `wavefold:"when" doc:"the condition, in plain language; absent: chosen when none fits"`
+	Target source.Text     `wavefold:"target" doc:"the id of the node that it leads to; default its number"`
+	Name   source.Text     `wavefold:"name" doc:"what people call it"`
+	Pos    source.Position `wavefold:",pos"`
 }
 
-func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	var ds core.Diagnostics
+func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, source.Diagnostics) {
+	var ds source.Diagnostics
 	h := &handler{model: c.Model.Value, node: c.Node.Value, fallback: core.NoRoute}
 	for i, o := range c.Choices {
 		target := o.Target.Value
@@ -40,7 +42,7 @@ func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, core.Diagnosti
 		}
 		if o.When.Value == "" {
 			if h.fallback != core.NoRoute {
-				ds.Errorf(core.CodeBadValue, o.Pos, "%s: choices[%d]: choices[%d] has no condition either, and only one can be what is left", n.Subject(), i, h.fallback)
+				ds.Errorf(source.CodeBadValue, o.Pos, "%s: choices[%d]: choices[%d] has no condition either, and only one can be what is left", n.Subject(), i, h.fallback)
 			}
 			h.fallback = i
 		}
@@ -49,15 +51,15 @@ func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, core.Diagnosti
 	made := core.Compiled{Handler: h, Models: true, AsksRouter: true, RouterModel: h.model}
 	for _, m := range c.Shows {
 		made.Nodes = append(made.Nodes, m.Key)
-		h.shows = append(h.shows, shown{m.Key.Value, core.Strings(m.Value)})
+		h.shows = append(h.shows, shown{m.Key.Value, source.Strings(m.Value)})
 	}
 	switch len(n.Writes) {
 	case 0:
 	case 1:
 		h.write = n.Writes[0].Value
-		made.Results = map[string]*core.Type{h.write: {Kind: core.IntegerType}}
+		made.Results = map[string]*value.Type{h.write: {Kind: value.IntegerType}}
 	default:
-		ds.Errorf(core.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", n.Subject())
+		ds.Errorf(source.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", n.Subject())
 	}
 	if ds = append(ds, setting.UnusedArgs(n, setting.NoArgs)...); ds.Failed(false) {
 		return core.Compiled{}, ds
@@ -113,7 +115,7 @@ func (h *handler) result(choice int, note string) core.Result {
 }
 
 func (h *handler) question(in core.Input, s *core.Shared) core.RouteQuestion {
-	q := core.RouteQuestion{Run: in.Run(), Node: h.node, Visit: 1, Model: h.model, Inputs: s.Inputs, View: core.NewObject(len(h.shows)),
+	q := core.RouteQuestion{Run: in.Run(), Node: h.node, Visit: 1, Model: h.model, Inputs: s.Inputs, View: value.NewObject(len(h.shows)),
 		Choices: h.choices, Fallback: h.fallback}
 	if q.Node == "" {
 		q.Node = in.Node()

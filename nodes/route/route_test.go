@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/route"
@@ -60,25 +61,25 @@ func TestChoice(t *testing.T) {
 
 func TestQuestion(t *testing.T) {
 	const node = two + `, "shows": {"load": ["n", "gone"], "judge": [], "text": ["n"], "skipped": [], "failed": []}, "node": "judge", "model": "large", "reads": ["f"], "writes": ["way"]}`
-	inputs := core.ObjectOf("day", "monday")
+	inputs := value.ObjectOf("day", "monday")
 	r, q, err := ask(t, node, 1, core.Shared{Inputs: inputs, View: core.NewView([]string{"f"}, []any{int64(7)}),
 		Nodes: func(id string) (core.Status, any, bool) {
 			switch id {
 			case "load":
-				return core.Success, core.ObjectOf("n", int64(3), "secret", "x"), true
+				return core.Success, value.ObjectOf("n", int64(3), "secret", "x"), true
 			case "text":
 				return core.Success, "go to the hidden edge", true
 			case "judge":
-				return core.PartialSuccess, core.ObjectOf("all", true), true
+				return core.PartialSuccess, value.ObjectOf("all", true), true
 			case "failed":
-				return core.Fail, core.ObjectOf("error", "x"), true
+				return core.Fail, value.ObjectOf("error", "x"), true
 			}
 			return core.Skipped, nil, true
 		}})
 	if err != nil || r.Delta["way"] != int64(1) {
 		t.Fatalf("got %+v, %v", r, err)
 	}
-	if got, want := core.JSON(q.View), `{"load":{"n":3,"gone":null},"judge":{"all":true},"text":{"n":null},"f":7}`; got != want {
+	if got, want := value.JSON(q.View), `{"load":{"n":3,"gone":null},"judge":{"all":true},"text":{"n":null},"f":7}`; got != want {
 		t.Errorf("view: got %s, want %s", got, want)
 	}
 	if q.Node != "judge" || q.Model != "large" || q.Inputs != inputs || q.Fallback != core.NoRoute || len(q.Choices) != 2 {
@@ -90,11 +91,11 @@ func TestQuestion(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
-	r, q, err := ask(t, two+"}", 0, core.Shared{Inputs: core.ObjectOf("dryRun", true)})
+	r, q, err := ask(t, two+"}", 0, core.Shared{Inputs: value.ObjectOf("dryRun", true)})
 	if err != nil || r.EdgeOutput != int64(-1) || q.Choices != nil {
 		t.Errorf("got %+v, %v after %+v", r, err, q)
 	}
-	if r, _, _ := ask(t, two+"}", 0, core.Shared{Inputs: core.ObjectOf("dryRun", "true")}); r.EdgeOutput != int64(0) {
+	if r, _, _ := ask(t, two+"}", 0, core.Shared{Inputs: value.ObjectOf("dryRun", "true")}); r.EdgeOutput != int64(0) {
 		t.Error("a text is no dry run")
 	}
 }
@@ -133,5 +134,5 @@ func TestConformance(t *testing.T) {
 		t.Fatal(ds)
 	}
 	nodestest.Run(t, route.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "pick"),
-		Input: core.Shared{Inputs: core.ObjectOf(core.InputDryRun, true)}, Want: "{} (dry run: no model was asked)"})
+		Input: core.Shared{Inputs: value.ObjectOf(core.InputDryRun, true)}, Want: "{} (dry run: no model was asked)"})
 }

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
@@ -33,32 +35,32 @@ var Kind = core.NewKind(core.KindOf[config]{
 })
 
 type config struct {
-	Script    core.Text      `wavefold:"script" doc:"the text of the program"`
-	From      core.Text      `wavefold:"script_from" doc:"in place of script: the input, or the key in the context of the walk, that contains the program"`
-	Language  core.Text      `wavefold:"language,oneof=shell|python" doc:"shell or python (shell)"`
-	Stdin     core.Text      `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
-	Output    core.Text      `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
-	Into      core.Text      `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges of a dag"`
+	Script    source.Text    `wavefold:"script" doc:"the text of the program"`
+	From      source.Text    `wavefold:"script_from" doc:"in place of script: the input, or the key in the context of the walk, that contains the program"`
+	Language  source.Text    `wavefold:"language,oneof=shell|python" doc:"shell or python (shell)"`
+	Stdin     source.Text    `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
+	Output    source.Text    `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
+	Into      source.Text    `wavefold:"into" doc:"the field that gets it; default the only declared write, else the edges of a dag"`
 	PassEnv   program.Passed `wavefold:"pass_env" doc:"the variables that the program gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
 	MaxOutput setting.Bytes  `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
 }
 
 // compile finds the interpreter. Where nodes may lack settings, a node without a script
 // loads and fails when it is visited; the format of the document reports it.
-func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	f := &files.Finder{Env: env, Subject: n.Subject()}
 	switch {
 	case c.From.Value != "" && c.Script.Value != "":
-		f.Found.Errorf(core.CodeBadValue, c.From.Pos, "%s: script and script_from exclude each other", f.Subject)
+		f.Found.Errorf(source.CodeBadValue, c.From.Pos, "%s: script and script_from exclude each other", f.Subject)
 		return core.Compiled{}, f.Found
 	case c.From.Value == "" && strings.TrimSpace(c.Script.Value) == "":
 		if env.Late {
 			return core.Compiled{Lacks: "there is no script"}, nil
 		}
 		if c.Script.Pos.IsValid() {
-			f.Found.Errorf(core.CodeMissingKey, c.Script.Pos, `%s: key "script" is empty`, f.Subject)
+			f.Found.Errorf(source.CodeMissingKey, c.Script.Pos, `%s: key "script" is empty`, f.Subject)
 		} else {
-			f.Found.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "script" is missing`, f.Subject)
+			f.Found.Errorf(source.CodeMissingKey, n.Config.Pos, `%s: key "script" is missing`, f.Subject)
 		}
 		return core.Compiled{}, f.Found
 	}
@@ -85,15 +87,15 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 // interpreter finds what runs the text, and where.
 func (c *config) interpreter(s *script, f *files.Finder) {
 	if len(c.Script.Value) > maxScript {
-		f.Found.Errorf(core.CodeLimit, c.Script.Pos, "%s: script: it has %d bytes, more than the limit of %d", f.Subject, len(c.Script.Value), maxScript).
+		f.Found.Errorf(source.CodeLimit, c.Script.Pos, "%s: script: it has %d bytes, more than the limit of %d", f.Subject, len(c.Script.Value), maxScript).
 			WithHint("put it into a file and run that")
 	}
 	if at := strings.IndexByte(c.Script.Value, 0); at >= 0 {
-		f.Found.Errorf(core.CodeBadValue, core.Inside(c.Script, at), "%s: script: it contains a NUL byte", f.Subject)
+		f.Found.Errorf(source.CodeBadValue, source.Inside(c.Script, at), "%s: script: it contains a NUL byte", f.Subject)
 	}
 	dir, err := filepath.Abs(f.Env.Dir)
 	if err != nil {
-		f.Found.Errorf(core.CodeMissingFile, c.Script.Pos, "%s: the workflow's folder has no path: %v", f.Subject, err)
+		f.Found.Errorf(source.CodeMissingFile, c.Script.Pos, "%s: the workflow's folder has no path: %v", f.Subject, err)
 	}
 	pos := c.Language.Pos
 	if !pos.IsValid() {
@@ -113,7 +115,7 @@ func (c *config) target(s *script, n *core.Node, f *files.Finder) {
 		s.to = to
 		f.Found = append(f.Found, ds...)
 	case c.Into.Value != "":
-		f.Found.Errorf(core.CodeBadValue, c.Into.Pos, "%s: into: output: %s has nothing to put into a field", f.Subject, s.form)
+		f.Found.Errorf(source.CodeBadValue, c.Into.Pos, "%s: into: output: %s has nothing to put into a field", f.Subject, s.form)
 	case s.form == program.None:
 		f.Found = append(f.Found, setting.UnusedWrites(n, "a script with output: none writes no state")...)
 	}
@@ -190,7 +192,7 @@ func (s *script) text(in core.Input) (string, error) {
 	v, ok := in.Shared().Inputs.Get(s.from)
 	if !ok {
 		known, _ := in.Shared().View.Get(core.ContextField)
-		context, _ := known.(*core.Object)
+		context, _ := known.(*value.Object)
 		v, ok = context.Get(s.from)
 	}
 	text, isText := v.(string)
@@ -198,7 +200,7 @@ func (s *script) text(in core.Input) (string, error) {
 	case !ok:
 		return "", fmt.Errorf("there is no script: neither an input nor the context of the walk has %q", s.from)
 	case !isText:
-		return "", fmt.Errorf("the script: %s is not a string but %s", s.from, core.TypeName(v))
+		return "", fmt.Errorf("the script: %s is not a string but %s", s.from, value.TypeName(v))
 	case strings.TrimSpace(text) == "":
 		return "", fmt.Errorf("there is no script: %s is empty", s.from)
 	case len(text) > maxScript:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/script"
@@ -38,9 +39,9 @@ func handle(t *testing.T, ctx context.Context, node string, env core.Env, log *n
 		t.Fatalf("%s: findings %v, effects %t", node, ds, made.Effects)
 	}
 	in := core.Shared{
-		Inputs: core.ObjectOf("goal", `ship "it"; $(touch pwned)`),
-		Args:   core.ObjectOf("n", int64(2)),
-		View:   core.NewView([]string{core.ContextField}, []any{core.ObjectOf("plan", "a b")}),
+		Inputs: value.ObjectOf("goal", `ship "it"; $(touch pwned)`),
+		Args:   value.ObjectOf("n", int64(2)),
+		View:   core.NewView([]string{core.ContextField}, []any{value.ObjectOf("plan", "a b")}),
 		Log:    slog.New(log),
 	}
 	return made.Handler.Handle(ctx, core.NewInput("run of "+t.Name(), "n", 1, in))
@@ -52,7 +53,7 @@ func contextOf(r core.Result) string {
 		return ""
 	}
 	c := r.Routing.Context
-	return core.JSON(core.ObjectOf(script.ContextOutput, c[script.ContextOutput], script.ContextStderr, c[script.ContextStderr]))
+	return value.JSON(value.ObjectOf(script.ContextOutput, c[script.ContextOutput], script.ContextStderr, c[script.ContextStderr]))
 }
 
 func TestHandle(t *testing.T) {
@@ -185,7 +186,7 @@ func TestNoScriptInAWalk(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	shared := core.Shared{Args: core.ObjectOf("x", "y")}
+	shared := core.Shared{Args: value.ObjectOf("x", "y")}
 	nodestest.Run(t, script.Kind,
 		nodestest.Case{Name: "all keys", Env: inDag(), Input: shared, Want: `{"out":"y"}`,
 			Node: `{"script": "import json, sys\nprint(json.dumps(json.load(sys.stdin)['x']))", "language": "python", "stdin": "json", "output": "json",

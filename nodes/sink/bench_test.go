@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // flights gives the same batch of rows of five columns n times.
@@ -15,14 +16,14 @@ type flights struct {
 }
 
 func newFlights(tb testing.TB, batches int) *flights {
-	keys, err := core.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
+	keys, err := value.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	f := &flights{batch: make([]any, 1000), n: batches}
 	airports := []string{"SJC", "SNA", "PHX", "BNA", "MDW"}
 	for i := range f.batch {
-		f.batch[i] = core.NewRow(keys, []any{"2001/02/14 15:12", int64(i%90 - 10), int64(342 + i), airports[i%5], airports[i%4]})
+		f.batch[i] = value.NewRow(keys, []any{"2001/02/14 15:12", int64(i%90 - 10), int64(342 + i), airports[i%5], airports[i%4]})
 	}
 	return f
 }
@@ -35,8 +36,8 @@ func (f *flights) Next(context.Context) ([]any, error) {
 	return f.batch, nil
 }
 
-func (*flights) Summary() *core.Object { return nil }
-func (*flights) Close() error          { return nil }
+func (*flights) Summary() *value.Object { return nil }
+func (*flights) Close() error           { return nil }
 
 // BenchmarkStream writes 100,000 rows of a stream to a file.
 func BenchmarkStream(b *testing.B) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -114,14 +115,14 @@ func (h *handler) content(ctx context.Context, in core.Input, f table.Format) (c
 
 // value checks a value against the format.
 func (h *handler) value(f table.Format, v any) (content, error) {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return content{}, fmt.Errorf("%s has no value", h.from.Name.Value)
 	}
 	switch f {
 	case table.Text:
 		text, ok := v.(string)
 		if !ok {
-			return content{}, fmt.Errorf("%s: want a string, got %s", h.from.Name.Value, core.TypeName(v))
+			return content{}, fmt.Errorf("%s: want a string, got %s", h.from.Name.Value, value.TypeName(v))
 		}
 		return content{text: []byte(text)}, nil
 	case table.JSON, table.JSONL:
@@ -135,7 +136,7 @@ func (h *handler) value(f table.Format, v any) (content, error) {
 
 // jsonValue takes any value; the elements of an array are written one on a line.
 func (h *handler) jsonValue(f table.Format, v any) (content, error) {
-	v, err := core.Canonical(v)
+	v, err := value.Canonical(v)
 	if err != nil {
 		return content{}, fmt.Errorf("%s: %w", h.from.Name.Value, err)
 	}
@@ -143,9 +144,9 @@ func (h *handler) jsonValue(f table.Format, v any) (content, error) {
 		return content{rows: table.ArraySource(list)}, nil
 	}
 	if f == table.JSONL {
-		return content{}, fmt.Errorf("%s: want an array, got %s", h.from.Name.Value, core.TypeName(v))
+		return content{}, fmt.Errorf("%s: want an array, got %s", h.from.Name.Value, value.TypeName(v))
 	}
-	text, err := core.AppendJSON(nil, v)
+	text, err := value.AppendJSON(nil, v)
 	if err != nil {
 		return content{}, fmt.Errorf("%s: %w", h.from.Name.Value, err)
 	}
@@ -153,9 +154,9 @@ func (h *handler) jsonValue(f table.Format, v any) (content, error) {
 }
 
 func (h *handler) result(name string, c content, done int64) core.Result {
-	out := core.ObjectOf("path", name)
+	out := value.ObjectOf("path", name)
 	if h.to == nil {
-		out = core.ObjectOf("path", stdout)
+		out = value.ObjectOf("path", stdout)
 	}
 	r := core.Send(out)
 	r.Note = "written to " + name
@@ -320,12 +321,12 @@ func (w *writing) fields(src *table.Source, head []any) []table.Field {
 // check reports the first value that does not have its column's type.
 func (w *writing) check(rows []any) error {
 	for _, c := range w.columns {
-		if c.Kind == core.AnyType {
+		if c.Kind == value.AnyType {
 			continue
 		}
-		col, t := table.Column{Name: c.Name}, &core.Type{Kind: c.Kind}
+		col, t := table.Column{Name: c.Name}, &value.Type{Kind: c.Kind}
 		for i, r := range rows {
-			if err := t.Check(col.Value(r.(*core.Object))); err != nil {
+			if err := t.Check(col.Value(r.(*value.Object))); err != nil {
 				return fmt.Errorf("row %d, column %s: %w", w.done+int64(i)+1, c.Name, err)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -118,7 +119,7 @@ func TestStdout(t *testing.T) {
 func TestStdoutFails(t *testing.T) {
 	large := make([]any, 5000)
 	for i := range large {
-		large[i] = core.ObjectOf("a", strings.Repeat("x", 100))
+		large[i] = value.ObjectOf("a", strings.Repeat("x", 100))
 	}
 	for _, c := range []struct {
 		name      string
@@ -156,7 +157,7 @@ func TestDiskIsFull(t *testing.T) {
 	})
 	rows := make([]any, 4000)
 	for i := range rows {
-		rows[i] = core.ObjectOf("a", strings.Repeat("x", i%200), "i", int64(i*7919%4000))
+		rows[i] = value.ObjectOf("a", strings.Repeat("x", i%200), "i", int64(i*7919%4000))
 	}
 	for _, node := range []string{`{"to": "out.csv", "from": "rows"}`, `{"to": "out.json", "from": "rows"}`,
 		`{"to": "out.db", "table": "t", "from": "rows"}`} {

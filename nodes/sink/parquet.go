@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -48,7 +49,7 @@ type parquetWriter struct {
 type parquetColumn struct {
 	read    table.Column
 	given   bool // by the document or the state schema, not by the first rows
-	kind    core.TypeKind
+	kind    value.TypeKind
 	out     *parquet.ColumnWriter
 	values  []parquet.Value
 	scratch []byte // the texts of the batch
@@ -61,7 +62,7 @@ func newParquetWriter(w io.Writer, fields []table.Field, head []any, closed bool
 	root := &orderedGroup{}
 	for i, f := range fields {
 		c := &p.columns[i]
-		*c = parquetColumn{read: table.Column{Name: f.Name}, kind: f.Kind, given: f.Kind != core.AnyType}
+		*c = parquetColumn{read: table.Column{Name: f.Name}, kind: f.Kind, given: f.Kind != value.AnyType}
 		if !c.given {
 			var err error
 			if c.kind, err = judge(table.Look(head, f.Name)); err != nil {
@@ -85,32 +86,32 @@ func newParquetWriter(w io.Writer, fields []table.Field, head []any, closed bool
 }
 
 // judge returns the type of a column by what its first rows hold.
-func judge(s table.Seen) (core.TypeKind, error) {
+func judge(s table.Seen) (value.TypeKind, error) {
 	switch {
 	case s == 0, s.Only(table.SeenText):
-		return core.StringType, nil
+		return value.StringType, nil
 	case s.Only(table.SeenInteger | table.SeenLong):
-		return core.IntegerType, nil
+		return value.IntegerType, nil
 	case s.Only(table.SeenInteger | table.SeenFloat):
-		return core.NumberType, nil
+		return value.NumberType, nil
 	case s.Only(table.SeenBoolean):
-		return core.BooleanType, nil
+		return value.BooleanType, nil
 	case s.Only(table.SeenNested):
-		return core.ObjectType, nil
+		return value.ObjectType, nil
 	}
 	return 0, fmt.Errorf("the rows hold values of different types (%s); parquet has one type for each column", s)
 }
 
 // leaf returns the column for values of a type.
-func leaf(k core.TypeKind) parquet.Node {
+func leaf(k value.TypeKind) parquet.Node {
 	switch k {
-	case core.IntegerType:
+	case value.IntegerType:
 		return parquet.Int(64)
-	case core.NumberType:
+	case value.NumberType:
 		return parquet.Leaf(parquet.DoubleType)
-	case core.BooleanType:
+	case value.BooleanType:
 		return parquet.Leaf(parquet.BooleanType)
-	case core.StringType:
+	case value.StringType:
 		return parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 	}
 	return parquet.JSON()
@@ -123,7 +124,7 @@ func (p *parquetWriter) Write(ctx context.Context, rows []any) error {
 	}
 	if p.guard != nil {
 		for i, r := range rows {
-			if err := p.guard.Check(r.(*core.Object)); err != nil {
+			if err := p.guard.Check(r.(*value.Object)); err != nil {
 				return fmt.Errorf("row %d: %w", p.rows+int64(i)+1, err)
 			}
 		}
@@ -132,7 +133,7 @@ func (p *parquetWriter) Write(ctx context.Context, rows []any) error {
 		c := &p.columns[i]
 		c.values, c.scratch = c.values[:0], c.scratch[:0]
 		for j, r := range rows {
-			cell := c.read.Value(r.(*core.Object))
+			cell := c.read.Value(r.(*value.Object))
 			v, err := c.value(cell)
 			if err != nil {
 				return core.Permanent(fmt.Errorf("row %d, column %s: %w", p.rows+int64(j)+1, c.read.Name, err))
@@ -165,32 +166,32 @@ func (c *parquetColumn) value(v any) (parquet.Value, error) {
 	case nil:
 		return parquet.Value{}, nil
 	case string:
-		if c.kind == core.StringType {
+		if c.kind == value.StringType {
 			return c.text(append(c.scratch, x...)), nil
 		}
 	case int64:
 		switch {
-		case c.kind == core.IntegerType:
+		case c.kind == value.IntegerType:
 			return parquet.Int64Value(x), nil
-		case c.kind == core.NumberType && table.Sort(x) == table.SeenLong:
+		case c.kind == value.NumberType && table.Sort(x) == table.SeenLong:
 			return parquet.Value{}, fmt.Errorf("a column of numbers would change the integer %d", x)
-		case c.kind == core.NumberType:
+		case c.kind == value.NumberType:
 			return parquet.DoubleValue(float64(x)), nil
 		}
 	case float64:
 		switch {
-		case c.kind == core.NumberType:
+		case c.kind == value.NumberType:
 			return parquet.DoubleValue(x), nil
-		case c.kind == core.IntegerType && x == float64(int64(x)):
+		case c.kind == value.IntegerType && x == float64(int64(x)):
 			return parquet.Int64Value(int64(x)), nil
 		}
 	case bool:
-		if c.kind == core.BooleanType {
+		if c.kind == value.BooleanType {
 			return parquet.BooleanValue(x), nil
 		}
-	case []any, *core.Object:
-		if c.kind == core.ArrayType || c.kind == core.ObjectType {
-			text, err := core.AppendJSON(c.scratch, v)
+	case []any, *value.Object:
+		if c.kind == value.ArrayType || c.kind == value.ObjectType {
+			text, err := value.AppendJSON(c.scratch, v)
 			return c.text(text), err
 		}
 	}
@@ -206,9 +207,9 @@ func (c *parquetColumn) text(grown []byte) parquet.Value {
 }
 
 func (c *parquetColumn) refuse(v any) error {
-	err := (&core.Type{Kind: c.kind}).Check(v)
+	err := (&value.Type{Kind: c.kind}).Check(v)
 	if err == nil { // an array where the type is object, both of which are JSON
-		err = fmt.Errorf("%s is not stored in a column of type %s", core.TypeName(v), c.kind)
+		err = fmt.Errorf("%s is not stored in a column of type %s", value.TypeName(v), c.kind)
 	}
 	if c.given {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -86,7 +87,7 @@ func TestParquet(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				path, _ := r.EdgeOutput.(*core.Object).Get("path")
+				path, _ := r.EdgeOutput.(*value.Object).Get("path")
 				if got, _ := parquetDump(t, filepath.Join(dir, path.(string))); got != c.want {
 					t.Errorf("as a stream %v: got\n%s\nwant\n%s", asStream, got, c.want)
 				}
@@ -142,7 +143,7 @@ func TestParquetGroups(t *testing.T) {
 			for i := range names {
 				names[i].Name = fmt.Sprint("c", i)
 			}
-			keys, err := core.NewKeys(table.FieldNames(names))
+			keys, err := value.NewKeys(table.FieldNames(names))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +165,7 @@ func TestParquetGroups(t *testing.T) {
 					if c.text != "" {
 						values[0] = fmt.Sprint(at+i, c.text)
 					}
-					rows[i] = core.NewRow(keys, values)
+					rows[i] = value.NewRow(keys, values)
 				}
 				if w == nil {
 					if w, err = newParquetWriter(f, names, rows, true, codecs[""]); err != nil {

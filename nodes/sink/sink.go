@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -24,7 +26,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 var modes = map[string]database.Mode{"": database.Remake, "replace": database.Remake, "append": database.Append, "upsert": database.Upsert}
 
 // compile checks a node: what it writes, where to, in which columns.
-func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *c, node: n, env: env, scope: table.NewScope(n, env)}
 	h := b.build()
 	ds := append(b.scope.Found, setting.UnusedWrites(n, "a sink writes no state")...)
@@ -35,7 +37,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h), Replaces: b.replaces(h),
 		Upserts: h.format == sqliteFormat && h.table.Mode == database.Upsert}
 	if h.known.Header != "" {
-		made.Glances = []core.Text{core.At(h.known.Header, h.from.Name.Pos)}
+		made.Glances = []source.Text{source.At(h.known.Header, h.from.Name.Pos)}
 	}
 	return made, ds
 }
@@ -52,7 +54,7 @@ func (b *builder) build() *handler {
 	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.List, words: form{table.Format(b.Format.Value), b.Compress.Value}}
 	delimiter, ok := table.Delimiter(b.Delimiter)
 	if !ok {
-		b.scope.Errorf(core.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
+		b.scope.Errorf(source.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
 	}
 	h.layout = table.Layout{Delimiter: delimiter, NoHeader: !b.Header}
 	b.form(h)
@@ -72,7 +74,7 @@ func (b *builder) form(h *handler) {
 	if b.Table.Value != "" && b.Format.Value == "" {
 		h.words.format = sqliteFormat
 		if f, err := formOf("", h.words.compression, b.To.Value); err == nil && f.format != "" && f.format != sqliteFormat && !strings.HasPrefix(b.To.Value, "$") {
-			b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "tables are in SQLite databases, and the name %q is the name of a %s file", b.To.Value, f.format).
+			b.scope.Errorf(source.CodeBadValue, b.Table.Pos, "table", "tables are in SQLite databases, and the name %q is the name of a %s file", b.To.Value, f.format).
 				WithHint("leave out table, name the file .db, or add format: sqlite")
 		}
 	}
@@ -83,17 +85,17 @@ func (b *builder) form(h *handler) {
 	}
 	f, err := formOf(string(h.words.format), h.words.compression, name)
 	if err != nil {
-		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%v", err)
+		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "%v", err)
 	}
 	if f.format == "" && fixed {
-		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%q does not end in the name of a format", b.To.Value).
+		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "%q does not end in the name of a format", b.To.Value).
 			WithHint("add format: csv, tsv, jsonl, json, parquet or text, or for a database table: NAME")
 	}
 	h.format = f.format
 	switch c := b.Compress.Value; {
 	case c == "" || c == "none" || c == "gzip" || f.format == "" || f.format == parquetFormat || f.format == sqliteFormat:
 	default:
-		b.scope.Errorf(core.CodeBadValue, b.Compress.Pos, "compression", "%s is compressed with gzip or none, %s is for parquet", f.format, c)
+		b.scope.Errorf(source.CodeBadValue, b.Compress.Pos, "compression", "%s is compressed with gzip or none, %s is for parquet", f.format, c)
 	}
 }
 
@@ -103,15 +105,15 @@ func (b *builder) table(h *handler) {
 		return
 	}
 	if b.Table.Value == "" {
-		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", `an SQLite database needs the key "table"`).WithHint("table: NAME")
+		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", `an SQLite database needs the key "table"`).WithHint("table: NAME")
 	}
 	if err := sqlite.Rules.CheckName(b.Table.Value); err != nil {
-		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "%v", err)
+		b.scope.Errorf(source.CodeBadValue, b.Table.Pos, "table", "%v", err)
 	}
 	if strings.HasPrefix(strings.ToLower(b.Table.Value), "sqlite_") {
-		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
+		b.scope.Errorf(source.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
 	}
-	h.table = database.Table{Name: b.Table.Value, Mode: modes[b.Mode.Value], Key: core.Strings(b.Key), Columns: b.Columns.List, Make: true}
+	h.table = database.Table{Name: b.Table.Value, Mode: modes[b.Mode.Value], Key: source.Strings(b.Key), Columns: b.Columns.List, Make: true}
 	database.CheckKeys(b.scope, &h.table, b.Mode.Pos, b.Key, b.To.Pos, sqlite.Rules)
 }
 
@@ -131,10 +133,10 @@ func (b *builder) to(h *handler) {
 		return
 	}
 	if strings.HasSuffix(b.To.Value, "/") {
-		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%q is a folder", b.To.Value)
+		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "%q is a folder", b.To.Value)
 	}
 	if err := files.Local(b.To.Value); err != nil && !b.Outside {
-		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "%v", err).WithHint("files are written in the workflow's folder unless allow_outside is true")
+		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "%v", err).WithHint("files are written in the workflow's folder unless allow_outside is true")
 	}
 }
 
@@ -173,31 +175,31 @@ func (b *builder) stdout(h *handler) {
 	b.scope.Found = append(b.scope.Found, setting.NoEffect(b.node, "standard output", "allow_outside")...)
 	switch {
 	case h.format == sqliteFormat:
-		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "a database is a file, not standard output")
+		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "a database is a file, not standard output")
 	case h.stdout == nil && h.format != "":
-		b.scope.Errorf(core.CodeBadValue, b.To.Pos, "to", "the program has no standard output to write to")
+		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "the program has no standard output to write to")
 	}
 }
 
 // from decides what is written and checks a known type against the format.
-func (b *builder) from(h *handler) *core.Type {
+func (b *builder) from(h *handler) *value.Type {
 	h.from = b.scope.Source(b.From)
 	if h.from == nil {
 		return nil
 	}
-	want := core.ArrayType
+	want := value.ArrayType
 	switch h.format {
 	case table.Text:
-		want = core.StringType
+		want = value.StringType
 	case table.JSON, "":
 		return h.from.Type
 	}
-	if have := h.from.Kind(); have != core.AnyType && have != want {
-		d := b.scope.Errorf(core.CodeWrongType, h.from.Name.Pos, h.from.Key, "%s holds a value of type %s, %s is %s", h.format, want, h.from.Name.Value, have)
+	if have := h.from.Kind(); have != value.AnyType && have != want {
+		d := b.scope.Errorf(source.CodeWrongType, h.from.Name.Pos, h.from.Key, "%s holds a value of type %s, %s is %s", h.format, want, h.from.Name.Value, have)
 		switch {
-		case have == core.StringType:
+		case have == value.StringType:
 			d.WithHint("a string is written with format: text")
-		case have == core.ObjectType && h.from.IsItem():
+		case have == value.ObjectType && h.from.IsItem():
 			d.WithHint("%s", table.BatchHint)
 		}
 	}
@@ -212,7 +214,7 @@ func (b *builder) ignored(h *handler) {
 	report := func(keys ...string) {
 		for _, key := range keys {
 			if v := b.node.Config.Get(key); v != nil {
-				b.scope.Errorf(core.CodeBadValue, v.Pos, key, "does not go with %s", h.format)
+				b.scope.Errorf(source.CodeBadValue, v.Pos, key, "does not go with %s", h.format)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -105,7 +106,7 @@ func TestKnownColumns(t *testing.T) {
 
 func rowsOf(t testing.TB, text string) []any {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			v, err := core.ParseJSON([]byte(c.value))
+			v, err := value.ParseJSON([]byte(c.value))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,13 +226,13 @@ func TestTypedGoValue(t *testing.T) {
 }
 
 func TestRunFails(t *testing.T) {
-	rows := []any{core.ObjectOf("id", int64(1)), core.ObjectOf("id", "x")}
+	rows := []any{value.ObjectOf("id", int64(1)), value.ObjectOf("id", "x")}
 	for _, c := range []struct {
 		name, node string
 		value      any
 		want       string
 	}{
-		{"no value", `{"to": "out.csv", "reads": ["rows"]}`, core.Missing, "rows has no value"},
+		{"no value", `{"to": "out.csv", "reads": ["rows"]}`, value.Missing, "rows has no value"},
 		{"no array", `{"to": "out.csv", "reads": ["rows"]}`, "x", "rows: want an array of objects, got string"},
 		{"no object", `{"to": "out.csv", "reads": ["rows"]}`, []any{int64(1)}, "rows[0]: want an object, got integer"},
 		{"no array for jsonl", `{"to": "out.jsonl", "reads": ["rows"]}`, "x", "rows: want an array, got string"},
@@ -264,7 +265,7 @@ func TestRunFails(t *testing.T) {
 func TestFileFailsWhole(t *testing.T) {
 	rows := make([]any, 5000)
 	for i := range rows {
-		rows[i] = core.ObjectOf("a", strings.Repeat("x", 100))
+		rows[i] = value.ObjectOf("a", strings.Repeat("x", 100))
 	}
 	for _, to := range []string{"out.csv", "out.jsonl", "out.json"} {
 		for name, want := range map[string]error{"full": syscall.ENOSPC, "cancelled": context.Canceled} {
@@ -321,7 +322,7 @@ func TestDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := core.JSON(r.EdgeOutput); !strings.HasPrefix(got, `{"path":"db/x.sqlite","rows":`) || !strings.HasSuffix(got, `"table":"flights"}`) {
+		if got := value.JSON(r.EdgeOutput); !strings.HasPrefix(got, `{"path":"db/x.sqlite","rows":`) || !strings.HasSuffix(got, `"table":"flights"}`) {
 			t.Errorf("edge output %s", got)
 		}
 	}
@@ -355,7 +356,7 @@ func TestFanOut(t *testing.T) {
 		if replaces := slices.ContainsFunc(made.Outputs, func(t core.Target) bool { return !t.Adds }); replaces == ok {
 			t.Errorf("%s: a fixed target is replaced: %v, want %v", node, replaces, !ok)
 		}
-		item := core.ObjectOf("file", "f", "rows", []any{core.ObjectOf("a", int64(1))})
+		item := value.ObjectOf("file", "f", "rows", []any{value.ObjectOf("a", int64(1))})
 		_, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, core.Shared{Dir: t.TempDir(), Item: item, Index: core.Nth(0)}))
 		if err != nil {
 			t.Errorf("%s: error %v", node, err)
@@ -395,7 +396,7 @@ func TestRule78ColumnsOfASink(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	rows, err := core.ParseJSON([]byte(`[{"id":1,"x":"a"},{"id":2,"x":"b"}]`))
+	rows, err := value.ParseJSON([]byte(`[{"id":1,"x":"a"},{"id":2,"x":"b"}]`))
 	if err != nil {
 		t.Fatal(err)
 	}

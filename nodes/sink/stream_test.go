@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -34,14 +35,14 @@ func (s *stream) Next(context.Context) ([]any, error) {
 	return rows, nil
 }
 
-func (s *stream) Summary() *core.Object { return nil }
-func (s *stream) Close() error          { s.closed++; return nil }
+func (s *stream) Summary() *value.Object { return nil }
+func (s *stream) Close() error           { s.closed++; return nil }
 
 // streamed is an input whose field rows is a stream, and its reported progress.
 func streamed(dir string, s *stream) (core.Input, *[]int64) {
 	var progress []int64
 	return core.NewInput("run", "n", 1, core.Shared{Dir: dir,
-		View:   core.NewView([]string{"rows", "typed"}, []any{core.ObjectOf("source", "x"), core.ObjectOf("source", "x")}),
+		View:   core.NewView([]string{"rows", "typed"}, []any{value.ObjectOf("source", "x"), value.ObjectOf("source", "x")}),
 		Report: func(done, of int64) { progress = append(progress, done) },
 		Open: func(_ context.Context, field string) (core.Stream, bool, error) {
 			return s, field == "rows" || field == "typed", nil
@@ -67,8 +68,8 @@ func TestStreamIsWrittenLikeAnArray(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			name, _ := r.EdgeOutput.(*core.Object).Get("path")
-			n, _ := r.EdgeOutput.(*core.Object).Get("rows")
+			name, _ := r.EdgeOutput.(*value.Object).Get("path")
+			n, _ := r.EdgeOutput.(*value.Object).Get("rows")
 			if n != int64(5) {
 				t.Errorf("%s: %v rows", node, n)
 			}
@@ -144,7 +145,7 @@ func TestDeclaredColumns(t *testing.T) {
 func TestStreamFailsWhole(t *testing.T) {
 	first := make([]any, 3000)
 	for i := range first {
-		first[i] = core.ObjectOf("id", int64(i), "t", strings.Repeat("x", 100))
+		first[i] = value.ObjectOf("id", int64(i), "t", strings.Repeat("x", 100))
 	}
 	broken := errors.New("the source broke")
 	for _, to := range []string{`"to": "out.csv"`, `"to": "out.tsv", "columns": {"id": "integer"}`, `"to": "out.jsonl", "columns": {"id": "integer"}`,
@@ -229,7 +230,7 @@ func (h headed) Header(context.Context) ([]string, bool, error) { return h.colum
 // stream knows, those that the nodes before are known to give, and those that the output
 // of the node with the header lists.
 func TestHeaderOfATableWithoutRows(t *testing.T) {
-	output := core.ObjectOf("schema", []any{core.ObjectOf("column", "id", "type", "integer"), core.ObjectOf("column", "t", "type", "any")})
+	output := value.ObjectOf("schema", []any{value.ObjectOf("column", "id", "type", "integer"), value.ObjectOf("column", "t", "type", "any")})
 	for _, c := range []struct {
 		name, node string
 		known      core.Columns
@@ -243,7 +244,7 @@ func TestHeaderOfATableWithoutRows(t *testing.T) {
 		{"a header", `"to": "out.csv"`, core.Columns{Header: "load"}, nil, output, "id,t\n"},
 		{"a header, listed columns", `"to": "out.csv", "columns": ["x"]`, core.Columns{Header: "load"}, nil, output, "x\n"},
 		{"a header, no header wanted", `"to": "out.csv", "header": false`, core.Columns{Header: "load"}, nil, output, ""},
-		{"a mocked node", `"to": "out.csv"`, core.Columns{Header: "load"}, nil, core.ObjectOf("rows", int64(0)), ""},
+		{"a mocked node", `"to": "out.csv"`, core.Columns{Header: "load"}, nil, value.ObjectOf("rows", int64(0)), ""},
 		{"json", `"to": "out.json"`, core.Columns{Header: "load"}, nil, output, "[]\n"},
 	} {
 		dir := t.TempDir()

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // flights gives n batches of a thousand rows of five columns.
 func flights(b *testing.B, n int) *feed {
-	keys, err := core.NewKeys([]string{"id", "date", "delay", "distance", "origin"})
+	keys, err := value.NewKeys([]string{"id", "date", "delay", "distance", "origin"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -18,7 +19,7 @@ func flights(b *testing.B, n int) *feed {
 	for i := range n {
 		rows := make([]any, 1000)
 		for j := range rows {
-			rows[j] = core.NewRow(keys, []any{int64(1000*i + j), "2001-02-14 15:12", int64(j%90 - 10), int64(342 + j), []string{"SJC", "SNA", "PHX"}[j%3]})
+			rows[j] = value.NewRow(keys, []any{int64(1000*i + j), "2001-02-14 15:12", int64(j%90 - 10), int64(342 + j), []string{"SJC", "SNA", "PHX"}[j%3]})
 		}
 		f.batches = append(f.batches, rows)
 	}

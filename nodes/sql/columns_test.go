@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // headedFeed is a feed that knows its columns.
@@ -57,7 +58,7 @@ func TestHeaderOfAQuery(t *testing.T) {
 	}
 	defer s.Close()
 	columns, ok, err := core.HeaderOf(t.Context(), s)
-	if core.JSON(columns) != `["name","n"]` || !ok || err != nil {
+	if value.JSON(columns) != `["name","n"]` || !ok || err != nil {
 		t.Error(columns, ok, err)
 	}
 }

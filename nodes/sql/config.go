@@ -3,7 +3,7 @@ package sql
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -11,36 +11,36 @@ import (
 // config is the configuration as it stands in a document.
 type config struct {
 	DSN         secret.Value    `wavefold:"dsn,required" doc:"the database: a file of SQLite, or the connection string of a PostgreSQL server; {secret: NAME} reads it from the environment"`
-	Driver      core.Text       `wavefold:"driver,oneof=sqlite|postgres" doc:"what the database is; by default what the dsn begins with, or a file's name ends in"`
-	Query       core.Text       `wavefold:"query" doc:"a statement that reads; its rows go into the one declared write"`
-	Into        core.Text       `wavefold:"into" doc:"with query: the field for the rows; by default the only declared write"`
+	Driver      source.Text     `wavefold:"driver,oneof=sqlite|postgres" doc:"what the database is; by default what the dsn begins with, or a file's name ends in"`
+	Query       source.Text     `wavefold:"query" doc:"a statement that reads; its rows go into the one declared write"`
+	Into        source.Text     `wavefold:"into" doc:"with query: the field for the rows; by default the only declared write"`
 	Stream      bool            `wavefold:"stream" doc:"with query: the rows are a stream, read by one other node"`
 	Exec        statements      `wavefold:"exec" doc:"statements that change something, one or a list; they run in one transaction"`
-	Table       core.Text       `wavefold:"table,fixed" doc:"the table that rows are written to"`
-	Schema      core.Text       `wavefold:"schema,fixed" doc:"with table: the schema of PostgreSQL it is in"`
-	From        core.Text       `wavefold:"from" doc:"with table: the field to write, or an expression such as $.report.rows; by default the only declared read"`
-	Mode        core.Text       `wavefold:"mode,oneof=insert|upsert|replace" doc:"with table: what happens to rows that are there: insert adds to them (default), upsert updates those with the key, replace removes them"`
-	Key         []core.Text     `wavefold:"key,fixed" doc:"with table: the columns by which upsert finds rows"`
+	Table       source.Text     `wavefold:"table,fixed" doc:"the table that rows are written to"`
+	Schema      source.Text     `wavefold:"schema,fixed" doc:"with table: the schema of PostgreSQL it is in"`
+	From        source.Text     `wavefold:"from" doc:"with table: the field to write, or an expression such as $.report.rows; by default the only declared read"`
+	Mode        source.Text     `wavefold:"mode,oneof=insert|upsert|replace" doc:"with table: what happens to rows that are there: insert adds to them (default), upsert updates those with the key, replace removes them"`
+	Key         []source.Text   `wavefold:"key,fixed" doc:"with table: the columns by which upsert finds rows"`
 	Columns     table.FieldList `wavefold:"columns" doc:"with table: the columns to fill, a list of names or {name: type}; by default all columns of the rows"`
 	Create      bool            `wavefold:"create" doc:"with table: create the table if it does not exist"`
-	Batch       core.Int        `wavefold:"batch,min=1,max=100000" doc:"with table: number of rows that are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`
-	Transaction core.Text       `wavefold:"transaction,oneof=all|batch" doc:"with table: all rows are one transaction (default), or each batch is"`
+	Batch       source.Int      `wavefold:"batch,min=1,max=100000" doc:"with table: number of rows that are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`
+	Transaction source.Text     `wavefold:"transaction,oneof=all|batch" doc:"with table: all rows are one transaction (default), or each batch is"`
 	Outside     bool            `wavefold:"allow_outside" doc:"a file of SQLite may lie outside of the workflow's folder"`
 }
 
 // statements is one statement or a list of them.
-type statements []core.Text
+type statements []source.Text
 
 // DecodeValue reads the statements.
-func (s *statements) DecodeValue(v *core.Value) core.Diagnostics {
+func (s *statements) DecodeValue(v *source.Value) source.Diagnostics {
 	if text, ok := v.Scalar.(string); ok {
-		*s = statements{core.At(text, v.Pos)}
+		*s = statements{source.At(text, v.Pos)}
 		return nil
 	}
-	if v.Kind != core.ArrayValue || len(v.Items) == 0 {
-		return core.WrongType(v, "a statement or a list of statements")
+	if v.Kind != source.ArrayValue || len(v.Items) == 0 {
+		return source.WrongType(v, "a statement or a list of statements")
 	}
-	return core.Decode(v, (*[]core.Text)(s))
+	return source.Decode(v, (*[]source.Text)(s))
 }
 
 // Names of drivers.

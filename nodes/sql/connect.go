@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/postgres"
@@ -77,7 +78,7 @@ func (c *connector) server(ctx context.Context, dsn string, out *connection) err
 // secrets are what nothing may show: a connection string that is one, and the
 // password in any other.
 func (c *connector) secrets() []core.Secret {
-	name, read := core.At("dsn", c.dsn.Text.Pos), func() (string, bool) { return c.dsn.Text.Value, true }
+	name, read := source.At("dsn", c.dsn.Text.Pos), func() (string, bool) { return c.dsn.Text.Value, true }
 	var out []core.Secret
 	if c.dsn.IsSecret() {
 		ref := c.dsn.Ref(c.lookup)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/sink"
 	"github.com/wavefold/wavefold/nodes/transform"
@@ -24,7 +25,7 @@ func runDocument(t *testing.T, dir, dsn, document string, options ...wavefold.Ru
 		t.Fatal(err)
 	}
 	var events strings.Builder
-	r, err := g.Run(t.Context(), append(options, wavefold.WithListener(func(e core.Event) { events.WriteString(core.JSON(e) + "\n") }))...)
+	r, err := g.Run(t.Context(), append(options, wavefold.WithListener(func(e core.Event) { events.WriteString(value.JSON(e) + "\n") }))...)
 	return r, events.String(), err
 }
 
@@ -46,8 +47,8 @@ func TestExampleInTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := r.State.Get("late"); core.JSON(got) != `[{"id":1,"delay":12}]` {
-		t.Errorf("late is %s", core.JSON(got))
+	if got, _ := r.State.Get("late"); value.JSON(got) != `[{"id":1,"delay":12}]` {
+		t.Errorf("late is %s", value.JSON(got))
 	}
 }
 
@@ -76,7 +77,7 @@ graph:
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := core.JSON(r.State)
+	state := value.JSON(r.State)
 	for _, want := range []string{`"flights":{"source":"postgres","rows":10661,"hash":"`, `"kept":[{"rows":10661,"hours":8785.0}]`} {
 		if !strings.Contains(state, want) {
 			t.Errorf("state %s, want %s", state, want)
@@ -179,8 +180,8 @@ graph:
 		if err != nil || len(r.Warnings) > 0 {
 			t.Fatal(name, err, r.Warnings)
 		}
-		if seen, _ := r.State.Get("seen"); core.JSON(seen) != `[{"id":1}]` {
-			t.Errorf("%s: the node between them read %s", name, core.JSON(seen))
+		if seen, _ := r.State.Get("seen"); value.JSON(seen) != `[{"id":1}]` {
+			t.Errorf("%s: the node between them read %s", name, value.JSON(seen))
 		}
 		if got := strings.TrimSpace(s.must("SELECT string_agg(id::text, ' ') FROM t")); got != "2" {
 			t.Errorf("%s: the table has %s, want the row of the later node", name, got)

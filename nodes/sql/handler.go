@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -20,10 +22,10 @@ func (s *statement) bind(in core.Shared) (database.Statement, error) {
 	out := database.Statement{Text: s.text, Args: make([]any, len(s.params))}
 	for i, name := range s.params {
 		v, ok := in.Args.Get(name)
-		if !ok || core.IsMissing(v) {
+		if !ok || value.IsMissing(v) {
 			return out, core.Permanent(fmt.Errorf("the argument %q has no value", name))
 		}
-		c, err := core.Canonical(v)
+		c, err := value.Canonical(v)
 		if err != nil {
 			return out, core.Permanent(fmt.Errorf("the argument %q: %w", name, err))
 		}
@@ -38,7 +40,7 @@ func (s *statement) place(err error) error {
 	if !ok || !s.src.Pos.IsValid() {
 		return err
 	}
-	return fmt.Errorf("%s: %w", core.Inside(s.src, s.source(e.Offset)), err)
+	return fmt.Errorf("%s: %w", source.Inside(s.src, s.source(e.Offset)), err)
 }
 
 // query reads rows into a field.
@@ -85,7 +87,7 @@ func (q *query) Handle(ctx context.Context, in core.Input) (core.Result, error) 
 	}
 	r := q.to.Result(all)
 	if !r.HasEdgeOutput {
-		r.EdgeOutput, r.HasEdgeOutput = core.ObjectOf("rows", int64(len(all))), true
+		r.EdgeOutput, r.HasEdgeOutput = value.ObjectOf("rows", int64(len(all))), true
 	}
 	r.Note = table.Count(len(all), "row") + " from " + c.name
 	return r, nil
@@ -148,13 +150,13 @@ func (q streamed) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err := c.Describe(ctx, s); err != nil {
 		return core.Result{}, c.about(q.statement.place(err))
 	}
-	r := core.Write(q.to.Field, core.ObjectOf("source", c.name))
+	r := core.Write(q.to.Field, value.ObjectOf("source", c.name))
 	r.Note = "rows of " + c.name
 	return r, nil
 }
 
 // Open runs the query.
-func (q streamed) Open(ctx context.Context, in core.Input, _ *core.Object) (core.Stream, error) {
+func (q streamed) Open(ctx context.Context, in core.Input, _ *value.Object) (core.Stream, error) {
 	rows, c, err := q.rows(ctx, in)
 	if err != nil {
 		return nil, err
@@ -207,7 +209,7 @@ func (e *exec) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err != nil {
 		return core.Result{}, c.about(err)
 	}
-	r := core.Send(core.ObjectOf("rows", total, "statements", counts))
+	r := core.Send(value.ObjectOf("rows", total, "statements", counts))
 	r.Note = table.Count(len(bound), "statement") + " on " + c.name + ", " + table.Count(int(total), "row")
 	return r, nil
 }
@@ -314,7 +316,7 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 	if err != nil {
 		return core.Result{}, c.about(fmt.Errorf("table %s: %w", t.Name, err))
 	}
-	r := core.Send(core.ObjectOf("table", t.Name, "rows", n))
+	r := core.Send(value.ObjectOf("table", t.Name, "rows", n))
 	r.Upserted = t.Upserted
 	r.Note = table.Count(int(n), "row") + " written to " + c.name + ", table " + t.Name
 	return r, nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database/postgrestest"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -85,9 +86,9 @@ func onServer(s *testServer, keys string) core.Handler {
 	return compiled(s.t, s.dsn(), `{"dsn": {"secret": "DSN"}, "driver": "postgres", `+keys+`}`)
 }
 
-func value(t testing.TB, text string) any {
+func valueOf(t testing.TB, text string) any {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +100,10 @@ func input(t testing.TB, dir, rows, args string) core.Input {
 	t.Helper()
 	s := core.Shared{Dir: dir}
 	if rows != "" {
-		s.View = core.NewView([]string{"rows", "typed"}, []any{value(t, rows), value(t, rows)})
+		s.View = core.NewView([]string{"rows", "typed"}, []any{valueOf(t, rows), valueOf(t, rows)})
 	}
 	if args != "" {
-		s.Args = value(t, args).(*core.Object)
+		s.Args = valueOf(t, args).(*value.Object)
 	}
 	return core.NewInput("run", "n", 1, s)
 }
@@ -133,8 +134,8 @@ func (s *feed) Next(context.Context) ([]any, error) {
 	return rows, nil
 }
 
-func (s *feed) Summary() *core.Object { return nil }
-func (s *feed) Close() error          { s.closed++; return nil }
+func (s *feed) Summary() *value.Object { return nil }
+func (s *feed) Close() error           { s.closed++; return nil }
 
 // fedBy is an input whose field rows is a stream.
 func fedBy(dir string, s core.Stream) core.Input {
@@ -146,7 +147,7 @@ func fedBy(dir string, s core.Stream) core.Input {
 func numbered(from, to int) []any {
 	var rows []any
 	for i := from; i <= to; i++ {
-		rows = append(rows, core.ObjectOf("id", int64(i), "name", "x"))
+		rows = append(rows, value.ObjectOf("id", int64(i), "name", "x"))
 	}
 	return rows
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database/postgrestest"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -17,7 +18,7 @@ import (
 func TestPostgresTypes(t *testing.T) {
 	s := server(t)
 	s.must(`CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN small AS int CHECK (value < 10)`)
-	h := onServer(s, `"writes": ["out"], "query": `+core.JSON(`
+	h := onServer(s, `"writes": ["out"], "query": `+value.JSON(`
 		SELECT 1::smallint AS i2, 2::int AS i4, 9007199254740993 AS i8, 1.5::real AS f4, 0.1234567890123456::float8 AS f8, 2::float8 AS whole, true AS b,
 			'x'::text AS t, 'y'::varchar(3) AS v, 'z'::char(3) AS c, null::int AS n,
 			12.50::numeric(10,2) AS d, 9007199254740993::numeric AS dw, sum(1::bigint) AS s,
@@ -35,7 +36,7 @@ func TestPostgresTypes(t *testing.T) {
 		`"inf":"infinity","bc":"0044-03-15 00:00:00 BC","iv":"1 day 02:00:00","jb":{"a":9007199254740993,"b":[1,{"c":null}]},"j":[1,2],"jn":null,` +
 		`"ai":[1,2,null],"at":["a,b","\"q\"","NULL",null],"aa":[[1,2],[3,4]],"ae":[],"an":[1.5,2],"ab":[7,8],` +
 		`"m":"ok","dom":3,"by":"\\x00ff","u":"00000000-0000-0000-0000-00000000002a","ip":"10.0.0.1"}`
-	if got := core.JSON(r.Delta["out"].([]any)[0]); got != want {
+	if got := value.JSON(r.Delta["out"].([]any)[0]); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := r.Note; got != "1 row from postgres" {
@@ -45,7 +46,7 @@ func TestPostgresTypes(t *testing.T) {
 
 func TestPostgresArguments(t *testing.T) {
 	s := server(t)
-	h := onServer(s, `"writes": ["out"], "args": {"day": 0, "ids": 0, "list": 0, "o": 0, "f": 0, "b": 0, "n": 0, "q": 0, "e": 0}, "query": `+core.JSON(`
+	h := onServer(s, `"writes": ["out"], "args": {"day": 0, "ids": 0, "list": 0, "o": 0, "f": 0, "b": 0, "n": 0, "q": 0, "e": 0}, "query": `+value.JSON(`
 		SELECT :day::date + 1 AS day, 3 = ANY(:ids::int[]) AS found, :list::jsonb AS list, :o::jsonb -> 'k' AS k, :f::float8 * 2 AS f, :f::int AS whole,
 			NOT :b::bool AS b, :n::text IS NULL AS n, :q::text AS q, length(:e::text) AS e, :day::text AS again`))
 	in := input(t, "", "", `{"day": "2024-01-31", "ids": [1, 3], "list": [1, "x"], "o": {"k": [true]}, "f": 2.0, "b": true, "n": null, "q": "'; DROP TABLE x; --", "e": ""}`)
@@ -54,7 +55,7 @@ func TestPostgresArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"day":"2024-02-01","found":true,"list":[1,"x"],"k":[true],"f":4.0,"whole":2,"b":false,"n":true,"q":"'; DROP TABLE x; --","e":0,"again":"2024-01-31"}]`
-	if got := core.JSON(r.Delta["out"]); got != want {
+	if got := value.JSON(r.Delta["out"]); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -137,15 +138,15 @@ func TestPostgresStream(t *testing.T) {
 			}
 			for _, row := range batch {
 				n++
-				if want := fmt.Sprintf(`{"i":%d,"name":"x%d"}`, n, n%3); core.JSON(row) != want {
-					t.Fatalf("row %s, want %s", core.JSON(row), want)
+				if want := fmt.Sprintf(`{"i":%d,"name":"x%d"}`, n, n%3); value.JSON(row) != want {
+					t.Fatalf("row %s, want %s", value.JSON(row), want)
 				}
 			}
 		}
 		count, _ := rows.Summary().Get(core.RowCount)
 		hash, _ := rows.Summary().Get("hash")
 		if hashes = append(hashes, hash); n != 2500 || count != int64(2500) || hashes[0] != hash {
-			t.Errorf("%d rows, summary %s", n, core.JSON(rows.Summary()))
+			t.Errorf("%d rows, summary %s", n, value.JSON(rows.Summary()))
 		}
 		if err := rows.Close(); err != nil {
 			t.Error(err)
@@ -440,7 +441,7 @@ func TestPostgresManyColumns(t *testing.T) {
 	for i := range 1500 {
 		names = append(names, fmt.Sprint("c", i))
 	}
-	keys, err := core.NewKeys(names)
+	keys, err := value.NewKeys(names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -448,7 +449,7 @@ func TestPostgresManyColumns(t *testing.T) {
 	for i := range rows {
 		values := make([]any, len(names))
 		values[0], values[1499] = int64(i), "last"
-		rows[i] = core.NewRow(keys, values)
+		rows[i] = value.NewRow(keys, values)
 	}
 	h := onServer(s, `"table": "t", "create": true, "from": "rows", "mode": "upsert", "key": ["c0"]`)
 	if _, err := h.Handle(t.Context(), fedBy("", &feed{batches: [][]any{rows}})); err != nil {

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
 // shows reports whether one of the words stands in an error, wherever one may look
 // for it, or in the log.
 func shows(err error, log string, words ...string) string {
-	texts := []string{log, fmt.Sprintf("%v %+v %q", err, err, err), core.JSON(core.FailureOf(err).Message)}
+	texts := []string{log, fmt.Sprintf("%v %+v %q", err, err, err), value.JSON(core.FailureOf(err).Message)}
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		texts = append(texts, e.Error())
 	}
@@ -54,7 +55,7 @@ func TestPasswordsStayHidden(t *testing.T) {
 					if !strings.Contains(dsn, "password") && !strings.Contains(dsn, "@") {
 						continue // nothing says that this is a password
 					}
-					node = `{"dsn": ` + core.JSON(dsn) + `, "driver": "postgres", ` + keys + `}`
+					node = `{"dsn": ` + value.JSON(dsn) + `, "driver": "postgres", ` + keys + `}`
 					words = words[:1]
 				}
 				log := &nodestest.Log{}
@@ -68,7 +69,7 @@ func TestPasswordsStayHidden(t *testing.T) {
 				}
 			}
 		}
-		_, ds := Kind.Compile(nodestest.Node(t, `{"dsn": `+core.JSON(dsn)+`, "exec": "DELETE FROM t"}`), core.Env{})
+		_, ds := Kind.Compile(nodestest.Node(t, `{"dsn": `+value.JSON(dsn)+`, "exec": "DELETE FROM t"}`), core.Env{})
 		if strings.Contains(fmt.Sprint(ds), "s3cret") {
 			t.Errorf("%s: findings %v", dsn, ds)
 		}
@@ -85,7 +86,7 @@ func TestPostgresLoginStaysHidden(t *testing.T) {
 	for _, secret := range []bool{true, false} {
 		node := `{"dsn": {"secret": "DSN"}, "driver": "postgres", "exec": "SELECT 1"}`
 		if !secret {
-			node = `{"dsn": ` + core.JSON(u.String()) + `, "exec": "SELECT 1"}`
+			node = `{"dsn": ` + value.JSON(u.String()) + `, "exec": "SELECT 1"}`
 		}
 		_, err = compiled(t, u.String(), node).Handle(t.Context(), core.Input{})
 		if err == nil || !strings.Contains(err.Error(), "password authentication failed") || !core.FailureOf(err).Permanent {
@@ -97,13 +98,13 @@ func TestPostgresLoginStaysHidden(t *testing.T) {
 	}
 	// Neither do the results of what goes right, nor errors that quote a statement.
 	u.User = url.UserPassword("postgres", s.Password)
-	node := `{"dsn": ` + core.JSON(u.String()) + `, "stream": true, "writes": ["out"], "query": "SELECT 1 AS a"}`
+	node := `{"dsn": ` + value.JSON(u.String()) + `, "stream": true, "writes": ["out"], "query": "SELECT 1 AS a"}`
 	r, err := compiled(t, "", node).Handle(t.Context(), core.Input{})
 	if got, want := nodestest.Text(r), `{"out":{"source":"postgres://`+u.Host+`/postgres"}} (rows of postgres://`+u.Host+`/postgres)`; err != nil || got != want {
 		t.Errorf("result %s, %v, want %s", got, err, want)
 	}
 	for _, secret := range []string{s.Password, s.dsn()} {
-		_, err = onServer(s, `"args": {"p": 0}, "exec": "SELECT (:p::text)::int"`).Handle(t.Context(), input(t, "", "", `{"p": `+core.JSON(secret)+`}`))
+		_, err = onServer(s, `"args": {"p": 0}, "exec": "SELECT (:p::text)::int"`).Handle(t.Context(), input(t, "", "", `{"p": `+value.JSON(secret)+`}`))
 		if want := `postgres: invalid input syntax for type integer: "***" [22P02]`; err == nil || err.Error() != want || !core.FailureOf(err).Permanent {
 			t.Errorf("error %v, want %s", err, want)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/postgres"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
@@ -36,7 +38,7 @@ func New(o Options) core.Kind {
 }
 
 // compile checks a node. It connects to nothing.
-func (o Options) compile(n *core.Node, env core.Env, config *config) (core.Compiled, core.Diagnostics) {
+func (o Options) compile(n *core.Node, env core.Env, config *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *config, node: n, env: env, scope: table.NewScope(n, env)}
 	c := connector{lookup: o.LookupEnv, dsn: b.DSN, dir: env.Dir, outside: b.Outside}
 	var made core.Compiled
@@ -74,41 +76,41 @@ func (b *builder) connector(c *connector) bool {
 	}
 	switch {
 	case strings.Contains(text.Value, "{{"):
-		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "a template is not allowed here").WithHint("a connection string of the moment comes from the environment: dsn: {secret: NAME}")
+		b.scope.Errorf(source.CodeBadValue, pos, "dsn", "a template is not allowed here").WithHint("a connection string of the moment comes from the environment: dsn: {secret: NAME}")
 		return false
 	case c.driver == "" && b.DSN.IsSecret():
-		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "a secret does not show which database it is").WithHint("add driver: postgres, or driver: sqlite")
+		b.scope.Errorf(source.CodeBadValue, pos, "dsn", "a secret does not show which database it is").WithHint("add driver: postgres, or driver: sqlite")
 		return false
 	case c.driver == "":
-		b.scope.Errorf(core.CodeBadValue, pos, "dsn", "what the database is cannot be seen from it").
+		b.scope.Errorf(source.CodeBadValue, pos, "dsn", "what the database is cannot be seen from it").
 			WithHint("begin it with postgres:// or sqlite:, or add driver: postgres or sqlite")
 		return false
 	case schemeDriver(text.Value) != "" && schemeDriver(text.Value) != c.driver:
-		b.scope.Errorf(core.CodeBadValue, b.Driver.Pos, "driver", "the dsn is of %s", schemeDriver(text.Value)).WithHint("leave driver out")
+		b.scope.Errorf(source.CodeBadValue, b.Driver.Pos, "driver", "the dsn is of %s", schemeDriver(text.Value)).WithHint("leave driver out")
 		return false
 	case c.driver == postgresDriver:
 		c.dialect = postgresDialect
 		if b.Outside {
-			b.scope.Errorf(core.CodeBadValue, b.node.Config.Get("allow_outside").Pos, "allow_outside", "goes with files of SQLite")
+			b.scope.Errorf(source.CodeBadValue, b.node.Config.Get("allow_outside").Pos, "allow_outside", "goes with files of SQLite")
 		}
 		if passwords := postgres.Passwords(text.Value); slices.ContainsFunc(passwords, func(p string) bool { return p != "" }) && !b.DSN.IsSecret() {
-			b.scope.Warnf(core.CodeBadValue, pos, "dsn", "the document contains a password").WithHint("put the string into an environment variable: dsn: {secret: NAME}")
+			b.scope.Warnf(source.CodeBadValue, pos, "dsn", "the document contains a password").WithHint("put the string into an environment variable: dsn: {secret: NAME}")
 		}
 		return true
 	}
 	c.dialect = sqliteDialect
 	if !b.DSN.IsSecret() {
-		b.file(core.At(fileOf(text.Value), pos))
+		b.file(source.At(fileOf(text.Value), pos))
 	}
 	return true
 }
 
 // file checks the name of an SQLite file.
-func (b *builder) file(name core.Text) {
+func (b *builder) file(name source.Text) {
 	if name.Value == ":memory:" {
-		b.scope.Errorf(core.CodeBadValue, name.Pos, "dsn", "a database in memory would be gone with the node")
+		b.scope.Errorf(source.CodeBadValue, name.Pos, "dsn", "a database in memory would be gone with the node")
 	} else if err := files.Local(name.Value); err != nil && !b.Outside {
-		b.scope.Errorf(core.CodeBadValue, name.Pos, "dsn", "%v", err).WithHint("a database lies in the workflow's folder unless allow_outside is true")
+		b.scope.Errorf(source.CodeBadValue, name.Pos, "dsn", "%v", err).WithHint("a database lies in the workflow's folder unless allow_outside is true")
 	}
 }
 
@@ -121,7 +123,7 @@ func (b *builder) build(c connector) core.Compiled {
 		}
 	}
 	if modes != 1 {
-		b.scope.Errorf(core.CodeBadValue, b.node.Pos, "", "wants one of the keys query, exec and table, has %d", modes).
+		b.scope.Errorf(source.CodeBadValue, b.node.Pos, "", "wants one of the keys query, exec and table, has %d", modes).
 			WithHint("query reads rows, exec changes something, table writes rows")
 		return core.Compiled{}
 	}
@@ -142,13 +144,13 @@ func (b *builder) build(c connector) core.Compiled {
 func (b *builder) only(mode string, others ...string) {
 	for _, k := range b.node.Config.Keys {
 		if k.Value != mode && !slices.Contains(others, k.Value) && !slices.Contains([]string{"dsn", "driver", "allow_outside"}, k.Value) {
-			b.scope.Errorf(core.CodeBadValue, b.node.Config.Get(k.Value).Pos, k.Value, "does not go with %s", mode)
+			b.scope.Errorf(source.CodeBadValue, b.node.Config.Get(k.Value).Pos, k.Value, "does not go with %s", mode)
 		}
 	}
 }
 
 // statements parses SQL texts and compares their parameters with the arguments.
-func (b *builder) statements(d dialect, key string, texts ...core.Text) []*statement {
+func (b *builder) statements(d dialect, key string, texts ...source.Text) []*statement {
 	var names []string
 	if b.node.Args != nil {
 		for _, k := range b.node.Args.Keys {
@@ -160,24 +162,24 @@ func (b *builder) statements(d dialect, key string, texts ...core.Text) []*state
 	for i, text := range texts {
 		s, faults := parseStatement(text, d)
 		for _, f := range faults {
-			b.scope.Errorf(core.CodeBadValue, core.Inside(text, f.offset), key, "%s", f.message).WithHint("%s", f.hint)
+			b.scope.Errorf(source.CodeBadValue, source.Inside(text, f.offset), key, "%s", f.message).WithHint("%s", f.hint)
 		}
 		for _, p := range s.params {
 			used[p] = true
 			if !slices.Contains(names, p) {
-				b.scope.Errorf(core.CodeUnknownField, core.Inside(text, s.offset(p)), key, "there is no argument %q", p).
+				b.scope.Errorf(source.CodeUnknownField, source.Inside(text, s.offset(p)), key, "there is no argument %q", p).
 					WithHint("%s", argumentHint(p, names))
 			}
 		}
 		if message, hint := s.refused(d, key == "query", b.Outside); message != "" {
-			b.scope.Errorf(core.CodeBadValue, text.Pos, key, "%s", message).WithHint("%s", hint)
+			b.scope.Errorf(source.CodeBadValue, text.Pos, key, "%s", message).WithHint("%s", hint)
 		}
 		out[i] = s
 	}
 	if b.node.Args != nil {
 		for _, k := range b.node.Args.Keys {
 			if !used[k.Value] {
-				b.scope.Warnf(core.CodeUnused, k.Pos, "args", "no statement has the parameter :%s", k.Value).WithHint("a parameter is written :%s in the SQL", k.Value)
+				b.scope.Warnf(source.CodeUnused, k.Pos, "args", "no statement has the parameter :%s", k.Value).WithHint("a parameter is written :%s in the SQL", k.Value)
 			}
 		}
 	}
@@ -185,7 +187,7 @@ func (b *builder) statements(d dialect, key string, texts ...core.Text) []*state
 }
 
 func argumentHint(name string, names []string) string {
-	if near := core.DidYouMean(name, names); near != "" {
+	if near := source.DidYouMean(name, names); near != "" {
 		return near
 	}
 	return "add args: {" + name + ": $.field}"
@@ -196,7 +198,7 @@ func (b *builder) query(c connector) core.Compiled {
 	to, ds := setting.TargetOf(b.node, b.Into, b.node.Subject())
 	b.scope.Found = append(b.scope.Found, ds...)
 	q.to = to
-	made := core.Compiled{Handler: q, Results: to.Type(core.ArrayType)}
+	made := core.Compiled{Handler: q, Results: to.Type(value.ArrayType)}
 	if to.Field != "" {
 		made.Columns = map[string]core.Columns{to.Field: {}} // known once the query runs
 	}
@@ -205,9 +207,9 @@ func (b *builder) query(c connector) core.Compiled {
 	}
 	pos := b.node.Config.Get("stream").Pos
 	if to.Field == "" {
-		b.scope.Errorf(core.CodeBadValue, pos, "stream", "there is no field to make a stream of").WithHint("add writes: [rows]")
+		b.scope.Errorf(source.CodeBadValue, pos, "stream", "there is no field to make a stream of").WithHint("add writes: [rows]")
 	}
-	made.Handler, made.Results, made.Stream = &streamed{q}, nil, core.At(to.Field, pos)
+	made.Handler, made.Results, made.Stream = &streamed{q}, nil, source.At(to.Field, pos)
 	return made
 }
 
@@ -217,7 +219,7 @@ var sqlModes = map[string]database.Mode{"": database.Append, "insert": database.
 
 func (b *builder) load(c connector) core.Compiled {
 	l := &load{connector: c, table: database.Table{
-		Schema: b.Schema.Value, Name: b.Table.Value, Mode: sqlModes[b.Mode.Value], Key: core.Strings(b.Key), Columns: b.Columns.List,
+		Schema: b.Schema.Value, Name: b.Table.Value, Mode: sqlModes[b.Mode.Value], Key: source.Strings(b.Key), Columns: b.Columns.List,
 		Make: b.Create, Batch: int(b.Batch.Value), Commit: b.Transaction.Value == "batch"}}
 	if l.table.Commit && l.table.Batch == 0 {
 		l.table.Batch = transactionRows
@@ -233,7 +235,7 @@ func (b *builder) load(c connector) core.Compiled {
 	}
 	if l.table.Mode == database.Replace {
 		if l.table.Commit {
-			b.scope.Errorf(core.CodeBadValue, b.Transaction.Pos, "transaction", "replace is one transaction: after a failure in the middle the old rows would be gone")
+			b.scope.Errorf(source.CodeBadValue, b.Transaction.Pos, "transaction", "replace is one transaction: after a failure in the middle the old rows would be gone")
 		}
 	}
 	b.scope.Found = append(b.scope.Found, setting.UnusedWrites(b.node, "a node that writes a table writes no state")...)
@@ -241,9 +243,9 @@ func (b *builder) load(c connector) core.Compiled {
 	if l.from = b.scope.Source(b.From); l.from == nil {
 		return core.Compiled{}
 	}
-	if have := l.from.Kind(); have != core.AnyType && have != core.ArrayType {
-		d := b.scope.Errorf(core.CodeWrongType, l.from.Name.Pos, l.from.Key, "a table takes a value of type array, %s is %s", l.from.Name.Value, have)
-		if have == core.ObjectType && l.from.IsItem() {
+	if have := l.from.Kind(); have != value.AnyType && have != value.ArrayType {
+		d := b.scope.Errorf(source.CodeWrongType, l.from.Name.Pos, l.from.Key, "a table takes a value of type array, %s is %s", l.from.Name.Value, have)
+		if have == value.ObjectType && l.from.IsItem() {
 			d.WithHint("%s", table.BatchHint)
 		}
 	}
@@ -251,7 +253,7 @@ func (b *builder) load(c connector) core.Compiled {
 	made := core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}
 	if l.from.Field() != "" && l.table.Columns == nil {
 		if l.known = b.scope.Columns(l.from.Field(), nil); l.known.Header != "" {
-			made.Glances = []core.Text{core.At(l.known.Header, l.from.Name.Pos)}
+			made.Glances = []source.Text{source.At(l.known.Header, l.from.Name.Pos)}
 		}
 	}
 	l.target, made.Upserts = made.Outputs[0], l.table.Mode == database.Upsert
@@ -268,7 +270,7 @@ func (b *builder) output(c connector, to *database.Table) core.Target {
 	case b.DSN.IsSecret():
 		t.Key = "secret:" + b.DSN.Env.Value
 	case c.driver == sqliteDriver:
-		t = files.Place{Dir: c.dir}.Target(core.At(fileOf(b.DSN.Text.Value), b.DSN.Text.Pos))
+		t = files.Place{Dir: c.dir}.Target(source.At(fileOf(b.DSN.Text.Value), b.DSN.Text.Pos))
 		t.Adds = to.Mode != database.Replace
 	}
 	switch {
@@ -284,18 +286,18 @@ func (b *builder) output(c connector, to *database.Table) core.Target {
 // name checks the names of the table and its schema.
 func (b *builder) name(rules database.Rules) {
 	if err := rules.CheckName(b.Table.Value); err != nil {
-		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "%v", err)
+		b.scope.Errorf(source.CodeBadValue, b.Table.Pos, "table", "%v", err)
 	}
 	if err := rules.CheckName(b.Schema.Value); err != nil {
-		b.scope.Errorf(core.CodeBadValue, b.Schema.Pos, "schema", "%v", err)
+		b.scope.Errorf(source.CodeBadValue, b.Schema.Pos, "schema", "%v", err)
 	}
 	schema, table, dotted := strings.Cut(b.Table.Value, ".")
 	switch {
 	case rules.Name == sqlite.Rules.Name && b.Schema.Value != "":
-		b.scope.Errorf(core.CodeBadValue, b.Schema.Pos, "schema", "goes with PostgreSQL")
+		b.scope.Errorf(source.CodeBadValue, b.Schema.Pos, "schema", "goes with PostgreSQL")
 	case rules.Name == sqlite.Rules.Name && strings.HasPrefix(strings.ToLower(b.Table.Value), "sqlite_"):
-		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
+		b.scope.Errorf(source.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
 	case rules.Name == postgres.Rules.Name && dotted:
-		b.scope.Errorf(core.CodeBadValue, b.Table.Pos, "table", "the name contains a dot").WithHint("write schema: %s and table: %s", schema, table)
+		b.scope.Errorf(source.CodeBadValue, b.Table.Pos, "table", "the name contains a dot").WithHint("write schema: %s and table: %s", schema, table)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -95,7 +96,7 @@ func mustFile(t testing.TB, dir, keys, rows, args string) core.Result {
 // selected returns the result of a query as JSON.
 func selected(t testing.TB, dir, query string) string {
 	t.Helper()
-	return core.JSON(mustFile(t, dir, `"writes": ["out"], "query": `+core.JSON(query), "", "").Delta["out"])
+	return value.JSON(mustFile(t, dir, `"writes": ["out"], "query": `+value.JSON(query), "", "").Delta["out"])
 }
 
 func TestSQLiteTypes(t *testing.T) {
@@ -116,7 +117,7 @@ func TestSQLiteArguments(t *testing.T) {
 	mustFile(t, dir, `"exec": "CREATE TABLE t (a)"`, "", "")
 	r := mustFile(t, dir, `"writes": ["out"], "args": {"a": 0, "b": 0, "n": 0, "ids": 0}, "query": "SELECT :a AS a, :b + 1 AS b, :n IS NULL AS n, 3 IN (SELECT value FROM json_each(:ids)) AS found, :a AS again"`,
 		"", `{"a": "'; DROP TABLE t; --", "b": 9007199254740992, "n": null, "ids": [1, 3]}`)
-	if got := core.JSON(r.Delta["out"]); got != `[{"a":"'; DROP TABLE t; --","b":9007199254740993,"n":1,"found":1,"again":"'; DROP TABLE t; --"}]` {
+	if got := value.JSON(r.Delta["out"]); got != `[{"a":"'; DROP TABLE t; --","b":9007199254740993,"n":1,"found":1,"again":"'; DROP TABLE t; --"}]` {
 		t.Errorf("got %s", got)
 	}
 	if got := nodestest.Text(r); !strings.HasSuffix(got, ` -> {"rows":1} (1 row from x.db)`) {
@@ -210,8 +211,8 @@ func TestSQLiteStream(t *testing.T) {
 		}
 		sizes = append(sizes, len(batch))
 	}
-	if fmt.Sprint(sizes) != "[1000 1000 500]" || !strings.HasPrefix(core.JSON(rows.Summary()), `{"rows":2500,"hash":"`) {
-		t.Errorf("batches %v, summary %s", sizes, core.JSON(rows.Summary()))
+	if fmt.Sprint(sizes) != "[1000 1000 500]" || !strings.HasPrefix(value.JSON(rows.Summary()), `{"rows":2500,"hash":"`) {
+		t.Errorf("batches %v, summary %s", sizes, value.JSON(rows.Summary()))
 	}
 	if err := rows.Close(); err != nil {
 		t.Error(err)
@@ -267,14 +268,14 @@ func TestSQLiteLoad(t *testing.T) {
 	}
 	mustFile(t, dir, `"exec": "INSERT INTO t (id) VALUES (8)"`, "", "")
 	// A failure in the middle of a stream.
-	broken := &feed{batches: [][]any{value(t, `[{"id":20},{"id":21}]`).([]any), value(t, `[{"id":22},{"id":7}]`).([]any)}}
+	broken := &feed{batches: [][]any{valueOf(t, `[{"id":20},{"id":21}]`).([]any), valueOf(t, `[{"id":22},{"id":7}]`).([]any)}}
 	_, err := compiled(t, "", `{"dsn": "x.db", "table": "t", "from": "rows", "key": ["id"]}`).Handle(t.Context(), fedBy(dir, broken))
 	if want := "x.db: table t: row 4 (id 7): constraint failed: UNIQUE constraint failed: t.id (1555) (mode: upsert updates the row that is there)"; err == nil || err.Error() != want || broken.closed != 1 {
 		t.Errorf("error %v, want %s, closed %d times", err, want, broken.closed)
 	}
 	// A cancellation behind the last row.
 	ctx, cancel := context.WithCancel(t.Context())
-	last := &feed{batches: [][]any{value(t, `[{"id":30}]`).([]any)}, end: cancel}
+	last := &feed{batches: [][]any{valueOf(t, `[{"id":30}]`).([]any)}, end: cancel}
 	if _, err := compiled(t, "", `{"dsn": "x.db", "table": "t", "from": "rows", "batch": 1}`).Handle(ctx, fedBy(dir, last)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
@@ -305,7 +306,7 @@ func TestConformance(t *testing.T) {
 	env := core.Env{Schema: nodestest.Schema(t, fields)}
 	dir := t.TempDir()
 	mustFile(t, dir, `"exec": ["CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT)", "INSERT INTO t VALUES (1, 'a')"]`, "", "")
-	in := core.Shared{Dir: dir, Args: core.ObjectOf("id", int64(1)), View: core.NewView([]string{"rows"}, []any{value(t, `[{"id":1,"x":"a"}]`)})}
+	in := core.Shared{Dir: dir, Args: value.ObjectOf("id", int64(1)), View: core.NewView([]string{"rows"}, []any{valueOf(t, `[{"id":1,"x":"a"}]`)})}
 	nodestest.Run(t, Kind,
 		nodestest.Case{Name: "query", Env: env, Input: in,
 			Node: `{"dsn": "x.db", "driver": "sqlite", "query": "SELECT * FROM t WHERE id = :id", "into": "out", "allow_outside": false, "args": {"id": 1}, "writes": ["out"]}`,
@@ -340,14 +341,14 @@ func TestDocs(t *testing.T) {
 		rows := example.Get("state").Get("schema").Get("flights").Get("default").Plain()
 		in := core.Shared{Dir: dir, View: core.NewView([]string{"flights"}, []any{rows})}
 		if n.Args != nil {
-			in.Args = n.Args.Plain().(*core.Object)
+			in.Args = n.Args.Plain().(*value.Object)
 		}
 		var err error
 		if last, err = made.Handler.Handle(t.Context(), core.NewInput("r", id, 1, in)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := core.JSON(last.Delta["late"]); got != `[{"id":1,"delay":12}]` {
+	if got := value.JSON(last.Delta["late"]); got != `[{"id":1,"delay":12}]` {
 		t.Errorf("the example gives %s", got)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // statement is an SQL text whose parameters are written :name, and the same text
 // as its database wants them. Values never become part of the text: they are sent
 // beside it.
 type statement struct {
-	src  core.Text
+	src  source.Text
 	text string
 	// params are the names of the parameters; the database counts them from 1.
 	params []string
@@ -52,7 +52,7 @@ var (
 
 // parseStatement finds the parameters of one statement. Texts, quoted names and
 // comments are passed over.
-func parseStatement(src core.Text, d dialect) (*statement, []fault) {
+func parseStatement(src source.Text, d dialect) (*statement, []fault) {
 	s := &scanner{dialect: d, src: src.Value, out: &statement{src: src}}
 	s.statement()
 	s.out.text = s.text.String()

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 func parsed(text string, d dialect) (*statement, []fault) {
-	return parseStatement(core.At(text, core.Position{Line: 1, Column: 1}), d)
+	return parseStatement(source.At(text, source.Position{Line: 1, Column: 1}), d)
 }
 
 func TestParameters(t *testing.T) {

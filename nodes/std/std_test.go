@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/std"
 )
@@ -42,14 +44,14 @@ func (f *flow) run(kind, node string) core.Result {
 	if ds.Failed(false) {
 		f.t.Fatal(ds)
 	}
-	view := func(names []core.Text) core.View {
+	view := func(names []source.Text) core.View {
 		values := make([]any, len(names))
 		for i, name := range names {
-			if values[i] = core.Missing; f.state[name.Value] != nil {
+			if values[i] = value.Missing; f.state[name.Value] != nil {
 				values[i] = f.state[name.Value]
 			}
 		}
-		return core.NewView(core.Strings(names), values)
+		return core.NewView(source.Strings(names), values)
 	}
 	r, err := made.Handler.Handle(f.t.Context(), core.NewInput("run", "n", 1, core.Shared{Dir: f.dir, View: view(n.Reads), Extra: view(made.Reads)}))
 	if err != nil {
@@ -114,7 +116,7 @@ func TestDelays(t *testing.T) {
 		if err := db.QueryRow("SELECT flights, mean, worst FROM delays WHERE state = ?", w[0]).Scan(&n, &mean, &worst); err != nil {
 			t.Fatal(err)
 		}
-		if got := []string{w[0], fmt.Sprint(n), core.JSON(mean), fmt.Sprint(worst)}; !slices.Equal(got, w) {
+		if got := []string{w[0], fmt.Sprint(n), value.JSON(mean), fmt.Sprint(worst)}; !slices.Equal(got, w) {
 			t.Errorf("table %v, want %v", got, w)
 		}
 	}
@@ -138,7 +140,7 @@ func delaysByState(t *testing.T, dir string) [][]string {
 		for _, d := range list {
 			total += d
 		}
-		out = append(out, []string{state, strconv.Itoa(len(list)), core.JSON(float64(total) / float64(len(list))), strconv.Itoa(slices.Max(list))})
+		out = append(out, []string{state, strconv.Itoa(len(list)), value.JSON(float64(total) / float64(len(list))), strconv.Itoa(slices.Max(list))})
 	}
 	slices.SortFunc(out, func(a, b []string) int {
 		x, _ := strconv.Atoi(a[1])

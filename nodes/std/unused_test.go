@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/llm/llmtest"
 	"github.com/wavefold/wavefold/nodes/agent"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -172,7 +173,7 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-func compileOne(t *testing.T, kind, node string) (core.Compiled, core.Diagnostics) {
+func compileOne(t *testing.T, kind, node string) (core.Compiled, source.Diagnostics) {
 	t.Helper()
 	k, _ := core.NewRegistry(append(std.Kinds(), agent.Kinds(llmtest.Script(t))...)...).Kind(kind)
 	return k.Compile(nodestest.Node(t, node), core.Env{Dir: t.TempDir(), Schema: nodestest.Schema(t, `{"a": {}, "b": {}}`), LookPath: func(name string) (string, error) { return "/bin/" + name, nil },
@@ -186,9 +187,9 @@ func nothing(context.Context, core.Input) (core.Result, error) { return core.Res
 func unused(t *testing.T, kind, node, about string) string {
 	t.Helper()
 	_, ds := compileOne(t, kind, node)
-	var found core.Diagnostics
+	var found source.Diagnostics
 	for _, d := range ds {
-		if d.Severity == core.Error {
+		if d.Severity == source.Error {
 			t.Fatalf("%s %s: %v", kind, node, d)
 		}
 		if strings.Contains(d.Message, about) {

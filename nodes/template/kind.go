@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
@@ -21,12 +23,12 @@ var Kind = core.NewKind(core.KindOf[config]{
 })
 
 type config struct {
-	Text *core.Text `wavefold:"text" doc:"the template; either this or file"`
-	File *core.Text `wavefold:"file" doc:"a file with the template, below the workflow's folder"`
-	Into core.Text  `wavefold:"into" doc:"the field that gets the result; by default the only declared write, else the edges"`
+	Text *source.Text `wavefold:"text" doc:"the template; either this or file"`
+	File *source.Text `wavefold:"file" doc:"a file with the template, below the workflow's folder"`
+	Into source.Text  `wavefold:"into" doc:"the field that gets the result; by default the only declared write, else the edges"`
 }
 
-func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	texts := templates.NewSet(n, env)
 	t, ds := c.compile(n, env, texts)
 	ds = append(ds, texts.Found...)
@@ -35,28 +37,28 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 		return core.Compiled{}, ds
 	}
 	ds = append(ds, setting.UnusedArgs(n, "the template may contain {{NAME}}", texts.Names...)...)
-	return core.Compiled{Handler: &renderer{t, to}, Reads: texts.Reads, Nodes: texts.Nodes, Results: to.Type(core.StringType)}, ds
+	return core.Compiled{Handler: &renderer{t, to}, Reads: texts.Reads, Nodes: texts.Nodes, Results: to.Type(value.StringType)}, ds
 }
 
 // compile compiles the template from the document or from its file. Findings in a
 // file carry its name and lines.
-func (c *config) compile(n *core.Node, env core.Env, texts *templates.Set) (*templates.Template, core.Diagnostics) {
-	var ds core.Diagnostics
+func (c *config) compile(n *core.Node, env core.Env, texts *templates.Set) (*templates.Template, source.Diagnostics) {
+	var ds source.Diagnostics
 	switch {
 	case c.Text != nil && c.File != nil:
-		ds.Errorf(core.CodeBadValue, c.File.Pos, "%s: text and file exclude each other", n.Subject())
+		ds.Errorf(source.CodeBadValue, c.File.Pos, "%s: text and file exclude each other", n.Subject())
 	case c.Text != nil:
 		return texts.Template(*c.Text, "text"), nil
 	case c.File == nil:
-		ds.Errorf(core.CodeMissingKey, n.Config.Pos, `%s: key "text" or "file" is missing`, n.Subject())
+		ds.Errorf(source.CodeMissingKey, n.Config.Pos, `%s: key "text" or "file" is missing`, n.Subject())
 	default:
 		f := &files.Finder{Env: env, Subject: n.Subject()}
 		content, ok := f.Read(*c.File, "file", maxFile)
 		if !ok {
 			return nil, f.Found
 		}
-		start := core.Position{File: c.File.Value, Line: 1, Column: 1}
-		return texts.Template(core.At(content, start), "file"), nil
+		start := source.Position{File: c.File.Value, Line: 1, Column: 1}
+		return texts.Template(source.At(content, start), "file"), nil
 	}
 	return nil, ds
 }

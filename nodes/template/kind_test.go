@@ -6,6 +6,8 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/template"
@@ -21,8 +23,8 @@ func env() core.Env {
 
 func shared() core.Shared {
 	return core.Shared{
-		Args:  core.ObjectOf("body", "all is well"),
-		View:  core.NewView([]string{"orders"}, []any{[]any{core.ObjectOf("title", "Notes")}}),
+		Args:  value.ObjectOf("body", "all is well"),
+		View:  core.NewView([]string{"orders"}, []any{[]any{value.ObjectOf("title", "Notes")}}),
 		Extra: core.NewView([]string{"name"}, []any{"Ada"}),
 	}
 }
@@ -53,7 +55,7 @@ func TestRender(t *testing.T) {
 
 func TestReads(t *testing.T) {
 	made, _ := template.Kind.Compile(nodestest.Node(t, `{"text": "{{$.name}} {{$.a.b}} {{$nodes.load.status}} {{$.name}}"}`), env())
-	if got := strings.Join(core.Strings(made.Reads), " ") + ", " + strings.Join(core.Strings(made.Nodes), " "); got != "name a, load" {
+	if got := strings.Join(source.Strings(made.Reads), " ") + ", " + strings.Join(source.Strings(made.Nodes), " "); got != "name a, load" {
 		t.Errorf("got %s, want name a, load", got)
 	}
 }

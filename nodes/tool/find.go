@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rootfs"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
@@ -26,7 +26,7 @@ var endings = []string{".mjs", ".js", ".py", ".sh"}
 // finder finds the file behind an impl and the program that runs it.
 type finder struct {
 	files.Finder
-	impl core.Text
+	impl source.Text
 }
 
 func (f *finder) find() (*fileTool, bool) {
@@ -54,14 +54,14 @@ func (f *finder) find() (*fileTool, bool) {
 
 // unknown reports a name that is neither a function nor a file.
 func (f *finder) unknown() {
-	hint := core.DidYouMean(f.impl.Value, f.Env.Tools)
+	hint := source.DidYouMean(f.impl.Value, f.Env.Tools)
 	if hint == "" && f.Env.Files != nil {
 		hint = files.Near(f.Env.Files, f.impl.Value)
 	}
 	if hint == "" {
 		hint = "register it with Registry.AddTool, or name a file such as tools/" + f.impl.Value + ".mjs"
 	}
-	f.Found.Errorf(core.CodeUnknownImpl, f.impl.Pos, "%s: impl: no function %q is registered", f.Subject, f.impl.Value).
+	f.Found.Errorf(source.CodeUnknownImpl, f.impl.Pos, "%s: impl: no function %q is registered", f.Subject, f.impl.Value).
 		WithHint("%s", hint)
 }
 
@@ -69,7 +69,7 @@ func (f *finder) unknown() {
 // registered functions.
 func (f *finder) hintFunction() {
 	if d := &f.Found[len(f.Found)-1]; d.Hint == "" {
-		d.WithHint("%s", core.DidYouMean(f.impl.Value, f.Env.Tools))
+		d.WithHint("%s", source.DidYouMean(f.impl.Value, f.Env.Tools))
 	}
 }
 
@@ -99,7 +99,7 @@ func (f *finder) candidate(clean string) (string, fs.FileInfo, error) {
 func (f *finder) program(file string, info fs.FileInfo) (*fileTool, bool) {
 	dir, err := filepath.Abs(f.Env.Dir)
 	if err != nil {
-		f.Found.Errorf(core.CodeMissingFile, f.impl.Pos, "%s: impl: the workflow's folder has no path: %v", f.Subject, err)
+		f.Found.Errorf(source.CodeMissingFile, f.impl.Pos, "%s: impl: the workflow's folder has no path: %v", f.Subject, err)
 		return nil, false
 	}
 	full := filepath.Join(dir, filepath.FromSlash(file))
@@ -155,7 +155,7 @@ func (f *finder) executable(info fs.FileInfo) bool {
 	if runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0 {
 		return true
 	}
-	f.Found.Errorf(core.CodeBadValue, f.impl.Pos, "%s: impl: %q is not executable", f.Subject, f.impl.Value).
+	f.Found.Errorf(source.CodeBadValue, f.impl.Pos, "%s: impl: %q is not executable", f.Subject, f.impl.Value).
 		WithHint("run chmod +x on it, or use an ending that names an interpreter: %s", strings.Join(endings, " "))
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
@@ -19,23 +20,23 @@ var Kind = core.NewKind(core.KindOf[config]{
 })
 
 type config struct {
-	Impl      core.Text      `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
+	Impl      source.Text    `wavefold:"impl,required" doc:"a registered Go function, or a file below the workflow's folder"`
 	PassEnv   program.Passed `wavefold:"pass_env" doc:"the variables that a file gets of the environment, in place of all; PATH, HOME, LANG and TMPDIR in any case"`
 	MaxOutput setting.Bytes  `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
 }
 
 // compile finds the code that impl names.
-func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	var ds core.Diagnostics
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
+	var ds source.Diagnostics
 	if env.Tool != nil {
 		if h, ok := env.Tool(c.Impl.Value); ok {
 			if b, ok := h.(core.Binder); ok {
-				var found core.Diagnostics
+				var found source.Diagnostics
 				h, found = b.Bind(n, env)
 				ds = append(ds, found...)
 			}
 			if c.PassEnv.Given {
-				ds.Warnf(core.CodeIgnored, n.Config.Get("pass_env").Pos, "%s: pass_env has no effect: %s is a Go function, which has the environment of this program", n.Subject(), c.Impl.Value)
+				ds.Warnf(source.CodeIgnored, n.Config.Get("pass_env").Pos, "%s: pass_env has no effect: %s is a Go function, which has the environment of this program", n.Subject(), c.Impl.Value)
 			}
 			ds = append(ds, setting.NoEffect(n, "a Go function", "max_output")...)
 			made := core.Compiled{Handler: h}

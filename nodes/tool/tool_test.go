@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/tool"
@@ -40,10 +41,10 @@ func needs(t *testing.T, program string) {
 // input is the input of an attempt in the third item of a fan-out.
 func input(log *slog.Logger) core.Input {
 	return core.NewInput("run1", "n", 2, core.Shared{
-		Args: core.ObjectOf("name", "Ada", "n", int64(7)), Log: log,
-		View:  core.NewView([]string{"amounts", "unset"}, []any{[]any{int64(1), int64(2), 3.5}, core.Missing}),
-		Edges: core.ObjectOf("load", false),
-		Item:  core.ObjectOf("key", "k"), Index: core.Nth(2),
+		Args: value.ObjectOf("name", "Ada", "n", int64(7)), Log: log,
+		View:  core.NewView([]string{"amounts", "unset"}, []any{[]any{int64(1), int64(2), 3.5}, value.Missing}),
+		Edges: value.ObjectOf("load", false),
+		Item:  value.ObjectOf("key", "k"), Index: core.Nth(2),
 	})
 }
 
@@ -111,7 +112,7 @@ func TestHandle(t *testing.T) {
 
 func TestLoop(t *testing.T) {
 	made, _ := tool.Kind.Compile(nodestest.Node(t, `{"impl": "tools/pass"}`), env())
-	in := core.NewInput("run1", "n", 1, core.Shared{Args: core.ObjectOf("$item", "mine", "_state", "mine"), Loop: "refine", Round: 4})
+	in := core.NewInput("run1", "n", 1, core.Shared{Args: value.ObjectOf("$item", "mine", "_state", "mine"), Loop: "refine", Round: 4})
 	r, err := made.Handler.Handle(t.Context(), in)
 	want := `{} -> {"_state":{},"_edge_inputs":{},"$iter":4,"$loop":"refine"}`
 	if got := nodestest.Text(r); err != nil || got != want {
@@ -165,14 +166,14 @@ func TestMaxOutput(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	in := core.Shared{Args: core.ObjectOf("name", "Ada"), View: core.NewView([]string{"amounts"}, []any{[]any{int64(1)}})}
+	in := core.Shared{Args: value.ObjectOf("name", "Ada"), View: core.NewView([]string{"amounts"}, []any{[]any{int64(1)}})}
 	nodestest.Run(t, tool.Kind,
 		nodestest.Case{Name: "script", Env: env(), Input: in,
 			Node: `{"impl": "tools/pass", "max_output": "1MB"}`,
 			Want: `{} -> {"name":"Ada","_state":{"amounts":[1]},"_edge_inputs":{}}`},
 		nodestest.Case{Name: "hanging script", Env: env(), Input: in, Hangs: true,
 			Node: `{"impl": "tools/hang"}`},
-		nodestest.Case{Name: "function", Env: env(), Input: core.Shared{Args: core.ObjectOf("n", int64(1))}, Ignores: true,
+		nodestest.Case{Name: "function", Env: env(), Input: core.Shared{Args: value.ObjectOf("n", int64(1))}, Ignores: true,
 			Node: `{"impl": "score", "writes": ["score"]}`, Want: `{"score":1}`},
 	)
 }
@@ -184,5 +185,5 @@ func TestDocs(t *testing.T) {
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	nodestest.Run(t, tool.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "greet"), Env: env(), Input: core.Shared{Args: core.ObjectOf("name", "Ada")}, Want: `{"greeting":"hello Ada"}`})
+	nodestest.Run(t, tool.Kind, nodestest.Case{Name: "example", Node: nodestest.ExampleNode(t, example, "greet"), Env: env(), Input: core.Shared{Args: value.ObjectOf("name", "Ada")}, Want: `{"greeting":"hello Ada"}`})
 }

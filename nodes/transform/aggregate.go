@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // fold computes one aggregate for all groups, which it knows by their numbers from
@@ -182,7 +182,7 @@ func (l *lists) result(group int) (any, error) {
 }
 
 func notNumber(v any) error {
-	return fmt.Errorf("want a number, got %s %s", core.TypeName(v), shorten(core.JSON(v)))
+	return fmt.Errorf("want a number, got %s %s", value.TypeName(v), shorten(value.JSON(v)))
 }
 
 // shorten cuts a value in a message.

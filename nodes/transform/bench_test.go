@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
 func flights(b *testing.B, n int) []any {
-	keys, err := core.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
+	keys, err := value.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	rows := make([]any, n)
 	for i := range rows {
-		rows[i] = core.NewRow(keys, []any{fmt.Sprintf("2001/02/%02d", i%28), int64(i*7919%240 - 60), int64(100 + i*31%2500), fmt.Sprint("A", i%59), fmt.Sprint("A", i*13%59)})
+		rows[i] = value.NewRow(keys, []any{fmt.Sprintf("2001/02/%02d", i%28), int64(i*7919%240 - 60), int64(100 + i*31%2500), fmt.Sprint("A", i%59), fmt.Sprint("A", i*13%59)})
 	}
 	return rows
 }
@@ -24,7 +25,7 @@ func flights(b *testing.B, n int) []any {
 func BenchmarkStep(b *testing.B) {
 	airports := make([]any, 3376)
 	for i := range airports {
-		airports[i] = core.ObjectOf("iata", fmt.Sprint("A", i), "city", fmt.Sprint("City ", i), "latitude", float64(i)/100)
+		airports[i] = value.ObjectOf("iata", fmt.Sprint("A", i), "city", fmt.Sprint("City ", i), "latitude", float64(i)/100)
 	}
 	for _, c := range []struct{ name, step string }{
 		{"filter", `{"filter": "$item.delay > 15 && $item.distance > 500"}`},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -50,7 +51,7 @@ func madeAirports() (rows []any, cities map[string]string) {
 	cities = map[string]string{}
 	for i := range 3376 {
 		iata, city := fmt.Sprint("A", i), fmt.Sprint("City ", i/2)
-		rows = append(rows, core.ObjectOf("iata", iata, "city", city, "state", "XX"))
+		rows = append(rows, value.ObjectOf("iata", iata, "city", city, "state", "XX"))
 		cities[iata] = city
 	}
 	return rows, cities
@@ -168,8 +169,8 @@ func (s *flightStream) Next(context.Context) ([]any, error) {
 	return rows, nil
 }
 
-func (s *flightStream) Summary() *core.Object { return &core.Object{} }
-func (s *flightStream) Close() error          { return nil }
+func (s *flightStream) Summary() *value.Object { return &value.Object{} }
+func (s *flightStream) Close() error           { return nil }
 
 func stepsOver(tb testing.TB, steps string, in core.Shared) (groups int, sum int64) {
 	made, ds := Kind.Compile(nodestest.Node(tb, `{"reads": ["in"], "writes": ["out"], "steps": [`+steps+`]}`), core.Env{})
@@ -194,7 +195,7 @@ func BenchmarkChain(b *testing.B) {
 	const rows = 200_000
 	list := madeFlights(5000)
 	airports, cities := madeAirports()
-	keys, err := core.NewKeys(flightColumns)
+	keys, err := value.NewKeys(flightColumns)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -35,9 +37,9 @@ func (b *builder) noBadRows(s *stepConfig, prefix string) {
 	if len(s.Checks) == 0 || slices.ContainsFunc(s.Checks, table.Check.Rejects) {
 		return
 	}
-	without := func(key string, given bool, pos core.Position) {
+	without := func(key string, given bool, pos source.Position) {
 		if given {
-			b.scope.Warnf(core.CodeIgnored, pos, prefix+key, "has no effect: no check makes a row bad, all have severity: warn")
+			b.scope.Warnf(source.CodeIgnored, pos, prefix+key, "has no effect: no check makes a row bad, all have severity: warn")
 		}
 	}
 	without("on_bad_row", s.OnBadRow.Value != "", s.OnBadRow.Pos)
@@ -53,7 +55,7 @@ type checker struct {
 	work
 	collector *table.Collector
 	view      *view
-	object    func() *core.Object // of the record
+	object    func() *value.Object // of the record
 
 	mayBeEmpty bool // no row need be good
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // What is known of the columns is carried from step to step while a node is
@@ -11,19 +13,19 @@ import (
 // misspelt one is found before anything runs.
 
 // rowType returns the type of rows with typed columns.
-func rowType(properties []core.Property) *core.Type {
-	return &core.Type{Kind: core.ObjectType, Properties: properties}
+func rowType(properties []value.Property) *value.Type {
+	return &value.Type{Kind: value.ObjectType, Properties: properties}
 }
 
 // typed returns a column with its type, when it is known.
-func typed(name string, kind core.TypeKind) core.Property {
-	if kind == core.AnyType || kind == core.NullType {
-		return core.Property{Name: name}
+func typed(name string, kind value.TypeKind) value.Property {
+	if kind == value.AnyType || kind == value.NullType {
+		return value.Property{Name: name}
 	}
-	return core.Property{Name: name, Type: &core.Type{Kind: kind}}
+	return value.Property{Name: name, Type: &value.Type{Kind: kind}}
 }
 
-func properties(c core.Columns) []core.Property {
+func properties(c core.Columns) []value.Property {
 	if c.Type == nil {
 		return nil
 	}
@@ -31,7 +33,7 @@ func properties(c core.Columns) []core.Property {
 }
 
 // exactly is the knowledge that rows have these columns and no others.
-func exactly(columns []core.Property) core.Columns {
+func exactly(columns []value.Property) core.Columns {
 	names := make([]string, len(columns))
 	for i, p := range columns {
 		names[i] = p.Name
@@ -46,18 +48,18 @@ func required(c core.Columns, names []string) []string {
 }
 
 // property returns what is known of one column.
-func property(c core.Columns, name string) core.Property {
+func property(c core.Columns, name string) value.Property {
 	t, _ := c.Type.Property(name)
-	return core.Property{Name: name, Type: t}
+	return value.Property{Name: name, Type: t}
 }
 
 // with returns the knowledge after columns were added or replaced.
-func with(c core.Columns, added []core.Property) core.Columns {
+func with(c core.Columns, added []value.Property) core.Columns {
 	list := slices.Clone(properties(c))
 	names, optional := slices.Clone(c.Names), slices.Clone(c.Optional)
 	for _, p := range added {
 		optional = slices.DeleteFunc(optional, func(name string) bool { return name == p.Name }) // every row has it now
-		if i := slices.IndexFunc(list, func(q core.Property) bool { return q.Name == p.Name }); i >= 0 {
+		if i := slices.IndexFunc(list, func(q value.Property) bool { return q.Name == p.Name }); i >= 0 {
 			list[i] = p
 		} else {
 			list = append(list, p)
@@ -72,17 +74,17 @@ func with(c core.Columns, added []core.Property) core.Columns {
 // without returns the knowledge after columns were dropped.
 func without(c core.Columns, dropped []string) core.Columns {
 	gone := func(name string) bool { return slices.Contains(dropped, name) }
-	list := slices.DeleteFunc(slices.Clone(properties(c)), func(p core.Property) bool { return gone(p.Name) })
+	list := slices.DeleteFunc(slices.Clone(properties(c)), func(p value.Property) bool { return gone(p.Name) })
 	return core.Columns{Type: rowType(list), Names: slices.DeleteFunc(slices.Clone(c.Names), gone), Closed: c.Closed,
 		Optional: slices.DeleteFunc(slices.Clone(c.Optional), gone)}
 }
 
 // need reports a column that rows cannot have at this step, and warns of one
 // that looks like a declared one.
-func (b *builder) need(c core.Columns, name core.Text, key string) {
+func (b *builder) need(c core.Columns, name source.Text, key string) {
 	if !c.Has(name.Value) {
-		b.scope.Errorf(core.CodeUnknownField, name.Pos, key, "the rows have no column %q here", name.Value).
-			WithHint("%s", core.UnknownKeyHint(name.Value, c.Names))
+		b.scope.Errorf(source.CodeUnknownField, name.Pos, key, "the rows have no column %q here", name.Value).
+			WithHint("%s", source.UnknownKeyHint(name.Value, c.Names))
 		return
 	}
 	if c.Closed {
@@ -92,16 +94,16 @@ func (b *builder) need(c core.Columns, name core.Text, key string) {
 	for _, p := range properties(c) {
 		names = append(names, p.Name)
 	}
-	if near := core.DidYouMean(name.Value, names); near != "" && !slices.Contains(names, name.Value) {
-		b.scope.Warnf(core.CodeUnknownField, name.Pos, key, "the rows have no declared column %q", name.Value).WithHint("%s", near)
+	if near := source.DidYouMean(name.Value, names); near != "" && !slices.Contains(names, name.Value) {
+		b.scope.Warnf(source.CodeUnknownField, name.Pos, key, "the rows have no declared column %q", name.Value).WithHint("%s", near)
 	}
 }
 
 // distinct reports names that are empty or stand twice.
-func (b *builder) distinct(names []core.Text, key string) {
+func (b *builder) distinct(names []source.Text, key string) {
 	for i, n := range names {
-		if n.Value == "" || slices.Contains(core.Strings(names[:i]), n.Value) {
-			b.scope.Errorf(core.CodeDuplicateKey, n.Pos, key, "column %q is empty or appears twice", n.Value)
+		if n.Value == "" || slices.Contains(source.Strings(names[:i]), n.Value) {
+			b.scope.Errorf(source.CodeDuplicateKey, n.Pos, key, "column %q is empty or appears twice", n.Value)
 		}
 	}
 }

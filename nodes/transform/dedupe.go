@@ -6,17 +6,18 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // dedupe compiles a step that keeps the first of equal rows; without columns,
 // rows are equal in all of them.
-func (b *builder) dedupe(list []core.Text, key string, c core.Columns) step {
+func (b *builder) dedupe(list []source.Text, key string, c core.Columns) step {
 	for _, n := range list {
 		b.need(c, n, key)
 	}
 	b.distinct(list, key)
-	names := core.Strings(list)
+	names := source.Strings(list)
 	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
 		if len(names) == 0 {
 			return &wholeDeduper{work: w, numbers: map[string]int{}, seen: map[string]struct{}{}, held: w.budget("row")}, nil

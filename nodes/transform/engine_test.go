@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/nodes/transform"
 	"github.com/wavefold/wavefold/scheduler"
@@ -12,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-func plans(t *testing.T, text string) (*plan.Plan, core.Diagnostics) {
+func plans(t *testing.T, text string) (*plan.Plan, source.Diagnostics) {
 	t.Helper()
 	reg := core.NewRegistry(transform.Kind)
 	w, ds := native.Parse("main.yaml", []byte(text), native.OptionsFor(reg))
@@ -62,7 +64,7 @@ func TestChainOfStreams(t *testing.T) {
 	}
 	var rows []any
 	for i := range 11 {
-		rows = append(rows, core.ObjectOf("number", int64(i), "t", string(rune('a'+i%3))))
+		rows = append(rows, value.ObjectOf("number", int64(i), "t", string(rune('a'+i%3))))
 	}
 	names := parse(t, `[{"id":"a","name":"Ann"},{"id":"b","name":"Bob"}]`)
 	report, err := scheduler.Run(t.Context(), p, map[string]any{"rows": rows, "names": names}, scheduler.Options{})
@@ -74,8 +76,8 @@ func TestChainOfStreams(t *testing.T) {
 		"named":  `{"source":"even","rows":3,"from":6,"rejected":2}`,
 		"totals": `[{"name":"Ann","n":2,"sum":6},{"name":"Bob","n":1,"sum":4}]`,
 	} {
-		if v, _ := report.State.Get(field); core.JSON(v) != want {
-			t.Errorf("%s is %s, want %s", field, core.JSON(v), want)
+		if v, _ := report.State.Get(field); value.JSON(v) != want {
+			t.Errorf("%s is %s, want %s", field, value.JSON(v), want)
 		}
 	}
 	if n, _ := report.Node("totals"); n.Status != core.PartialSuccess {

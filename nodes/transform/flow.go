@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -152,14 +153,14 @@ type attempt struct {
 	keepers    []*keeper
 	out        *output
 
-	source   source
-	single   bool         // the table is one object
-	upstream core.Stream  // source, when it is a stream
-	begun    bool         // the columns that are known before the first row have been judged
-	header   *layout      // of the result, nil if it is not known
-	types    []*core.Type // of the columns that come in, where header is known
-	vague    bool         // a step adds columns that are not known
-	reads    wanted.Reads // of the result, by expressions of the workflow
+	source   rowSource
+	single   bool          // the table is one object
+	upstream core.Stream   // source, when it is a stream
+	begun    bool          // the columns that are known before the first row have been judged
+	header   *layout       // of the result, nil if it is not known
+	types    []*value.Type // of the columns that come in, where header is known
+	vague    bool          // a step adds columns that are not known
+	reads    wanted.Reads  // of the result, by expressions of the workflow
 	batch    []any
 	at       int   // the next row of batch
 	dry      bool  // there is nothing more to read
@@ -285,7 +286,7 @@ func (a *attempt) columns(ctx context.Context) ([]string, error) {
 		if !ok {
 			columns = nil
 		}
-		a.types = make([]*core.Type, len(columns))
+		a.types = make([]*value.Type, len(columns))
 		return columns, err
 	}
 	var columns []string
@@ -296,7 +297,7 @@ func (a *attempt) columns(ctx context.Context) ([]string, error) {
 }
 
 // headerOf returns the columns that the output of a node tells, nil if it tells none.
-func (a *attempt) headerOf(node string) []core.Property {
+func (a *attempt) headerOf(node string) []value.Property {
 	if node == "" || a.shared.Nodes == nil {
 		return nil
 	}
@@ -309,10 +310,10 @@ func (a *attempt) schema() []any {
 	list := make([]any, len(a.header.names))
 	for i, name := range a.header.names {
 		kind := a.handler.types.Kind(name)
-		if p := a.header.places[i]; kind == core.AnyType && p >= 0 && a.types[p] != nil {
+		if p := a.header.places[i]; kind == value.AnyType && p >= 0 && a.types[p] != nil {
 			kind = a.types[p].Kind // a column of the table that came in
 		}
-		list[i] = core.ObjectOf("column", name, "type", kind.String())
+		list[i] = value.ObjectOf("column", name, "type", kind.String())
 	}
 	return list
 }
@@ -330,11 +331,11 @@ func (a *attempt) close() error {
 
 // judged adds what the checks found to a summary and returns how many rows they
 // took out.
-func (a *attempt) judged(out *core.Object) (rejected int64) {
+func (a *attempt) judged(out *value.Object) (rejected int64) {
 	if len(a.collectors) == 0 {
 		return 0
 	}
-	warnings := &core.Object{}
+	warnings := &value.Object{}
 	for _, c := range a.collectors {
 		rejected += int64(c.Rejected())
 		for check, n := range c.Warnings().All() {
@@ -349,7 +350,7 @@ func (a *attempt) judged(out *core.Object) (rejected int64) {
 }
 
 // source yields the rows of a table, and io.EOF after the last.
-type source interface {
+type rowSource interface {
 	Next(ctx context.Context) ([]any, error)
 }
 
@@ -457,17 +458,17 @@ func (a *attempt) feed(ctx context.Context, want int) error {
 }
 
 // row makes sure of a row. The array of a field has been looked at as a whole.
-func (a *attempt) row(v any) (*core.Object, error) {
+func (a *attempt) row(v any) (*value.Object, error) {
 	if a.upstream != nil {
 		var err error
-		if v, err = core.Canonical(v); err != nil {
+		if v, err = value.Canonical(v); err != nil {
 			return nil, err
 		}
 	}
-	if row, ok := v.(*core.Object); ok && row != nil {
+	if row, ok := v.(*value.Object); ok && row != nil {
 		return row, nil
 	}
-	return nil, fmt.Errorf("want an object, got %s", core.TypeName(v))
+	return nil, fmt.Errorf("want an object, got %s", value.TypeName(v))
 }
 
 // read gets the next batch.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // function is what an aggregate does.
@@ -55,13 +57,13 @@ func percent(word string) (int, bool) {
 // call is the text of a function with or without an argument.
 type call struct {
 	word   string
-	inner  core.Text // between the parentheses
-	called bool      // there are parentheses
+	inner  source.Text // between the parentheses
+	called bool        // there are parentheses
 }
 
 // parseCall takes a text such as "sum(delay)" apart; ok is false when a
 // parenthesis is not closed or empty.
-func parseCall(src core.Text) (c call, ok bool) {
+func parseCall(src source.Text) (c call, ok bool) {
 	word, rest, called := strings.Cut(src.Value, "(")
 	c.word, c.called = strings.TrimSpace(word), called
 	if !called {
@@ -71,7 +73,7 @@ func parseCall(src core.Text) (c call, ok bool) {
 	trimmed := strings.TrimLeft(inner, space)
 	from := len(word) + 1 + len(inner) - len(trimmed)
 	trimmed = strings.TrimRight(trimmed, space)
-	c.inner = core.Cut(src, from, from+len(trimmed))
+	c.inner = source.Cut(src, from, from+len(trimmed))
 	return c, closed && trimmed != ""
 }
 
@@ -80,7 +82,7 @@ const space = " \t\r\n"
 
 // aggregate compiles "function" or "function(argument)". The argument is the
 // name of a column or an expression.
-func (b *builder) aggregate(src core.Text, key string, c core.Columns) (aggregate, core.TypeKind) {
+func (b *builder) aggregate(src source.Text, key string, c core.Columns) (aggregate, value.TypeKind) {
 	call, ok := parseCall(src)
 	var a aggregate
 	names := make([]string, len(functions))
@@ -95,36 +97,36 @@ func (b *builder) aggregate(src core.Text, key string, c core.Columns) (aggregat
 	case ok:
 		a.f, a.percent = percentile, p
 	case at < 0:
-		b.scope.Errorf(core.CodeExprName, src.Pos, key, "unknown function %q", call.word).
-			WithHint("%s", core.UnknownKeyHint(call.word, append(names, "p90")))
-		return a, core.AnyType
+		b.scope.Errorf(source.CodeExprName, src.Pos, key, "unknown function %q", call.word).
+			WithHint("%s", source.UnknownKeyHint(call.word, append(names, "p90")))
+		return a, value.AnyType
 	default:
 		f := functions[at]
 		a.f, a.percent, argument, numbers = f.f, 50, f.argument, f.numbers
 	}
 	if !ok || !call.called && argument == 1 {
-		b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "want %s(column) or %s(expression), found %q", call.word, call.word, src.Value)
-		return a, core.AnyType
+		b.scope.Errorf(source.CodeExprSyntax, src.Pos, key, "want %s(column) or %s(expression), found %q", call.word, call.word, src.Value)
+		return a, value.AnyType
 	}
 	if !call.called {
-		return a, core.IntegerType
+		return a, value.IntegerType
 	}
 	kind := b.argument(&a.argument, call.inner, a.f == countIf, numbers, key, c)
 	switch a.f {
 	case countRows, countIf, countDistinct:
-		kind = core.IntegerType
+		kind = value.IntegerType
 	case mean:
-		kind = core.NumberType
+		kind = value.NumberType
 	case list:
-		kind = core.ArrayType
+		kind = value.ArrayType
 	}
 	return a, kind
 }
 
 // argument compiles the argument of a function and returns its type. condition
 // tells that it is one, numbers that it must be a number.
-func (b *builder) argument(a *argument, src core.Text, condition, numbers bool, key string, c core.Columns) core.TypeKind {
-	var kind core.TypeKind
+func (b *builder) argument(a *argument, src source.Text, condition, numbers bool, key string, c core.Columns) value.TypeKind {
+	var kind value.TypeKind
 	if isName(src.Value) && !condition {
 		b.need(c, src, key)
 		a.column, kind = src.Value, c.Kind(src.Value)
@@ -137,8 +139,8 @@ func (b *builder) argument(a *argument, src core.Text, condition, numbers bool, 
 			kind = a.program.Type()
 		}
 	}
-	if numbers && kind != core.AnyType && kind != core.IntegerType && kind != core.NumberType {
-		b.scope.Errorf(core.CodeExprType, src.Pos, key, "want numbers, %s is %s", src.Value, kind)
+	if numbers && kind != value.AnyType && kind != value.IntegerType && kind != value.NumberType {
+		b.scope.Errorf(source.CodeExprType, src.Pos, key, "want numbers, %s is %s", src.Value, kind)
 	}
 	return kind
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -27,12 +29,12 @@ type argument struct {
 // group compiles a step that makes one row of each group.
 func (b *builder) group(g *groupConfig, key string, c core.Columns) (step, core.Columns) {
 	b.distinct(g.By, key+".by")
-	var known []core.Property
+	var known []value.Property
 	for _, n := range g.By {
 		b.need(c, n, key+".by")
 		known = append(known, property(c, n.Value))
 	}
-	by := core.Strings(g.By)
+	by := source.Strings(g.By)
 	var list []aggregate
 	for _, m := range g.Aggregate {
 		if slices.Contains(by, m.Key.Value) {
@@ -139,7 +141,7 @@ func (g *grouping) take(_ context.Context, r *record) error {
 		case a.f == countIf:
 			v = a.program.Test(env)
 		case a.program != nil:
-			if v, err = value(a.program, env, &g.memo); err != nil {
+			if v, err = evaluate(a.program, env, &g.memo); err != nil {
 				return g.failRow(fmt.Errorf("%s: %w", a.name, err))
 			}
 		}

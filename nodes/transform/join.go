@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -38,7 +40,7 @@ const (
 )
 
 func (b *builder) join(c *joinConfig, key string, columns core.Columns) (step, core.Columns) {
-	j := &join{with: c.With.Value, left: core.Strings(c.On.left), right: core.Strings(c.On.right),
+	j := &join{with: c.With.Value, left: source.Strings(c.On.left), right: source.Strings(c.On.right),
 		outer: c.Kind.Value == "left", prefix: c.Prefix.Value, match: c.Match.Value, maxRows: defaultMaxRows}
 	if c.MaxRows != nil {
 		j.maxRows = int64(c.MaxRows.Value)
@@ -53,18 +55,18 @@ func (b *builder) join(c *joinConfig, key string, columns core.Columns) (step, c
 	for i, l := range c.On.left {
 		r := c.On.right[i]
 		if left, right := columns.Kind(l.Value), other.Kind(r.Value); left.Disjoint(right) {
-			b.scope.Errorf(core.CodeWrongType, r.Pos, key+".on", "%q is %s and %q of %s is %s, so no row matches", l.Value, left, r.Value, j.with, right)
+			b.scope.Errorf(source.CodeWrongType, r.Pos, key+".on", "%q is %s and %q of %s is %s, so no row matches", l.Value, left, r.Value, j.with, right)
 		}
 	}
 	if c.Take == nil {
 		j.header, j.closed = b.headerOf(other), other.All()
-		var added []core.Property
+		var added []value.Property
 		for _, p := range properties(other) {
 			if slices.Contains(j.right, p.Name) {
 				continue
 			}
 			j.declared = append(j.declared, p.Name)
-			if p.Name = j.prefix + p.Name; columns.Kind(p.Name) == core.AnyType {
+			if p.Name = j.prefix + p.Name; columns.Kind(p.Name) == value.AnyType {
 				added = append(added, p)
 			}
 		}
@@ -81,15 +83,15 @@ func (b *builder) join(c *joinConfig, key string, columns core.Columns) (step, c
 		j.needs = required(other, j.right)
 		return step{required(columns, j.left), nil, j.stage}, after
 	}
-	j.take = core.Strings(c.Take.from)
+	j.take = source.Strings(c.Take.from)
 	names := b.takenNames(c, key)
-	j.names = core.Strings(names)
-	var added []core.Property
+	j.names = source.Strings(names)
+	var added []value.Property
 	for i, n := range c.Take.from {
 		b.need(other, n, key+".take")
 		p := property(other, n.Value)
 		if p.Name = names[i].Value; columns.Closed && columns.Has(p.Name) {
-			b.scope.Errorf(core.CodeDuplicateKey, names[i].Pos, key+".take", "the rows have a column %q already", p.Name).
+			b.scope.Errorf(source.CodeDuplicateKey, names[i].Pos, key+".take", "the rows have a column %q already", p.Name).
 				WithHint("set prefix, or write take: {%s: another name}", n.Value)
 		}
 		added = append(added, p)
@@ -99,11 +101,11 @@ func (b *builder) join(c *joinConfig, key string, columns core.Columns) (step, c
 }
 
 // takenNames returns the names that the columns of take have in the result.
-func (b *builder) takenNames(c *joinConfig, key string) []core.Text {
+func (b *builder) takenNames(c *joinConfig, key string) []source.Text {
 	names := c.Take.to
 	if names == nil {
 		for _, n := range c.Take.from {
-			names = append(names, core.At(c.Prefix.Value+n.Value, n.Pos))
+			names = append(names, source.At(c.Prefix.Value+n.Value, n.Pos))
 		}
 	} else if c.Prefix.Value != "" {
 		b.problem(c.Prefix.Pos, key+".prefix", "take names the columns already", "leave prefix out")
@@ -122,8 +124,8 @@ func (b *builder) otherTable(c *joinConfig, key string) core.Columns {
 	if t == nil {
 		return b.scope.Columns(c.With.Value, nil)
 	}
-	if t.Kind != core.ArrayType && t.Kind != core.AnyType {
-		b.scope.Errorf(core.CodeWrongType, c.With.Pos, key+".with", "a table is an array of objects, %s is %s", c.With.Value, t.Kind)
+	if t.Kind != value.ArrayType && t.Kind != value.AnyType {
+		b.scope.Errorf(source.CodeWrongType, c.With.Pos, key+".with", "a table is an array of objects, %s is %s", c.With.Value, t.Kind)
 	}
 	return b.scope.Columns(c.With.Value, t.Items)
 }
@@ -210,7 +212,7 @@ func (j *joiner) read(ctx context.Context) error {
 		if err := table.Tick(ctx, i); err != nil {
 			return err
 		}
-		o := row.(*core.Object)
+		o := row.(*value.Object)
 		places, _ := keys.of(j.headers.of(o), func(l *layout) ([]table.CellIndex, error) {
 			n.note(l)
 			return l.findAll(j.spec.right), nil
@@ -226,7 +228,7 @@ func (j *joiner) read(ctx context.Context) error {
 			m.chains = append(m.chains, chain{first: int32(i)})
 		case j.spec.match == "one":
 			return core.Permanent(fmt.Errorf("%s: rows %d and %d have the same key %s (match: one)",
-				j.spec.with, m.chains[id].first+1, i+1, shorten(core.JSON(slices.Clone(j.key)))))
+				j.spec.with, m.chains[id].first+1, i+1, shorten(value.JSON(slices.Clone(j.key)))))
 		case j.spec.match == "first":
 			continue
 		default:
@@ -324,7 +326,7 @@ func (j *joiner) combine(ctx context.Context, r *record, l *layout, at int32) er
 		if err := table.Tick(ctx, n+1); err != nil {
 			return err
 		}
-		match := table.Record{Base: j.other.rows[at].(*core.Object)}
+		match := table.Record{Base: j.other.rows[at].(*value.Object)}
 		places, _ := j.taken.of(j.headers.of(match.Base), func(l *layout) ([]table.CellIndex, error) { return l.findAll(j.columns), nil })
 		for i, p := range places {
 			r.Registers[j.first+i] = match.At(p)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -53,7 +53,7 @@ func roomy[T any](list []T, hint int) []T {
 func (k *keeper) settle(batch int) {
 	if added := k.rows[k.old:]; k.stream && k.shared == len(added) && len(added)*4 < batch {
 		for i, row := range added {
-			o := row.(*core.Object)
+			o := row.(*value.Object)
 			added[i] = k.copies.of(o).row(&table.Record{Base: o}, false)
 		}
 	}

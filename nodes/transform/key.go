@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
-// appendKey appends bytes that are the same for two values exactly if core.Equal
+// appendKey appends bytes that are the same for two values exactly if value.Equal
 // holds them equal, and that cannot run into those of a following value. NaN is
 // equal to itself.
 func appendKey(buf []byte, v any) []byte {
@@ -37,7 +37,7 @@ func appendKey(buf []byte, v any) []byte {
 			buf = appendKey(buf, e)
 		}
 		return buf
-	case *core.Object:
+	case *value.Object:
 		return appendObjectKey(buf, v)
 	}
 	return append(buf, 'n')
@@ -61,7 +61,7 @@ func appendText(buf []byte, s string) []byte {
 }
 
 // appendObjectKey sorts the members: their order makes no difference.
-func appendObjectKey(buf []byte, o *core.Object) []byte {
+func appendObjectKey(buf []byte, o *value.Object) []byte {
 	keys := slices.Sorted(slices.Values(o.Keys()))
 	buf = binary.BigEndian.AppendUint32(append(buf, 'o'), uint32(len(keys)))
 	for _, k := range keys {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -18,7 +18,7 @@ type layout struct {
 	// same tells that the base row has exactly these columns, so that there is no
 	// need to make another.
 	same  bool
-	keys  *core.Keys
+	keys  *value.Keys
 	build *table.Builder
 }
 
@@ -66,9 +66,9 @@ func registers(first, n int) []table.CellIndex {
 }
 
 // header returns the keys of rows of the layout.
-func (l *layout) header() *core.Keys {
+func (l *layout) header() *value.Keys {
 	if l.keys == nil {
-		keys, err := core.NewKeys(l.names)
+		keys, err := value.NewKeys(l.names)
 		if err != nil {
 			panic(err) // no step makes a column twice
 		}
@@ -80,14 +80,14 @@ func (l *layout) header() *core.Keys {
 // row makes a row of the values of a record. Rows are made in blocks, which stay
 // as long as one of their rows does; alone is for a row that is kept while its
 // neighbours are not.
-func (l *layout) row(r *table.Record, alone bool) *core.Object {
+func (l *layout) row(r *table.Record, alone bool) *value.Object {
 	var (
-		row    *core.Object
+		row    *value.Object
 		values []any
 	)
 	if alone {
 		values = make([]any, len(l.places))
-		row = core.NewRow(l.header(), values)
+		row = value.NewRow(l.header(), values)
 	} else {
 		if l.build == nil {
 			l.build = table.NewBuilder(l.header())
@@ -107,7 +107,7 @@ type record struct {
 }
 
 // object returns the record as one row.
-func (r *record) object() *core.Object {
+func (r *record) object() *value.Object {
 	if r.layout.same {
 		return r.Base
 	}
@@ -126,7 +126,7 @@ type headers struct {
 	known   map[string]*layout
 }
 
-func (h *headers) of(row *core.Object) *layout {
+func (h *headers) of(row *value.Object) *layout {
 	keys := row.Keys()
 	if h.current != nil && wanted.SameKeys(keys, h.last) {
 		return h.current

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -83,7 +84,7 @@ func sizeOf(v any) int64 {
 			n += valueSize + sizeOf(e)
 		}
 		return n
-	case *core.Object:
+	case *value.Object:
 		n := int64(rowSize)
 		for _, e := range v.All() {
 			n += valueSize + sizeOf(e)

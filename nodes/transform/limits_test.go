@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // What a step holds back is bounded, whatever the table is.
@@ -65,13 +66,13 @@ func (c *countdown) Err() error {
 // in a long sort, or in a join of one row with very many.
 func TestCancelledInTheMiddle(t *testing.T) {
 	many := numbers(run + 5)
-	keys, err := core.NewKeys([]string{"one"})
+	keys, err := value.NewKeys([]string{"one"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	same := make([]any, 20_000)
 	for i := range same {
-		same[i] = core.NewRow(keys, []any{int64(1)})
+		same[i] = value.NewRow(keys, []any{int64(1)})
 	}
 	for _, c := range []struct {
 		name, steps string

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -36,7 +37,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 		kinds = append(kinds,
 			rapid.Map(rapid.SliceOfN(anyValue(depth-1), 0, 2), func(l []any) any { return l }),
 			rapid.Custom(func(t *rapid.T) any {
-				o := &core.Object{}
+				o := &value.Object{}
 				for _, k := range rapid.Permutation([]string{"x", "y"}).Draw(t, "keys")[:rapid.IntRange(0, 2).Draw(t, "members")] {
 					o.Set(k, anyValue(depth-1).Draw(t, k))
 				}
@@ -51,7 +52,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 func tables(t *rapid.T, label string) []any {
 	rows := make([]any, rapid.IntRange(0, 12).Draw(t, label))
 	for i := range rows {
-		row := &core.Object{}
+		row := &value.Object{}
 		for _, k := range rapid.Permutation([]string{"a", "b", "n"}).Draw(t, "order") {
 			if k == "n" {
 				row.Set(k, rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.Int64(), func(i int64) any { return i / 16 })).Draw(t, k))
@@ -62,7 +63,7 @@ func tables(t *rapid.T, label string) []any {
 		rows[i] = row
 	}
 	if len(rows) > 0 { // columns that no row has are an error, which is tested elsewhere
-		first := rows[0].(*core.Object)
+		first := rows[0].(*value.Object)
 		for _, k := range []string{"a", "b"} {
 			if _, ok := first.Get(k); !ok {
 				first.Set(k, nil)
@@ -73,7 +74,7 @@ func tables(t *rapid.T, label string) []any {
 }
 
 func member(row any, name string) any {
-	v, _ := row.(*core.Object).Get(name)
+	v, _ := row.(*value.Object).Get(name)
 	return v
 }
 
@@ -94,7 +95,7 @@ func transformed(t *rapid.T, tb testing.TB, steps string, in, other []any) []any
 
 func sameRows(t *rapid.T, got, want []any) {
 	t.Helper()
-	if g, w := core.JSON(got), core.JSON(want); g != w {
+	if g, w := value.JSON(got), value.JSON(want); g != w {
 		t.Fatalf("got\n%s\nwant\n%s", g, w)
 	}
 }
@@ -102,18 +103,18 @@ func sameRows(t *rapid.T, got, want []any) {
 func TestOrderAndKeysAgreeWithEqual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := anyValue(2).Draw(t, "a"), anyValue(2).Draw(t, "b"), anyValue(2).Draw(t, "c")
-		equal := core.Equal(a, b)
+		equal := value.Equal(a, b)
 		if got := compare(a, b) == 0; got != equal {
-			t.Fatalf("compare(%s, %s) = %d, Equal %v", core.JSON(a), core.JSON(b), compare(a, b), equal)
+			t.Fatalf("compare(%s, %s) = %d, Equal %v", value.JSON(a), value.JSON(b), compare(a, b), equal)
 		}
 		if got := string(appendKey(nil, a)) == string(appendKey(nil, b)); got != equal {
-			t.Fatalf("keys of %s and %s are the same: %v, Equal %v", core.JSON(a), core.JSON(b), got, equal)
+			t.Fatalf("keys of %s and %s are the same: %v, Equal %v", value.JSON(a), value.JSON(b), got, equal)
 		}
 		if compare(a, b) != -compare(b, a) {
-			t.Fatalf("compare(%s, %s) = %d, turned around %d", core.JSON(a), core.JSON(b), compare(a, b), compare(b, a))
+			t.Fatalf("compare(%s, %s) = %d, turned around %d", value.JSON(a), value.JSON(b), compare(a, b), compare(b, a))
 		}
 		if compare(a, b) <= 0 && compare(b, c) <= 0 && compare(a, c) > 0 {
-			t.Fatalf("%s <= %s <= %s, but the last is before the first", core.JSON(a), core.JSON(b), core.JSON(c))
+			t.Fatalf("%s <= %s <= %s, but the last is before the first", value.JSON(a), value.JSON(b), value.JSON(c))
 		}
 	})
 }
@@ -126,24 +127,24 @@ func TestOrder(t *testing.T) {
 		int64(1<<53 - 1), float64(1 << 53), int64(1<<53 + 1), int64(1<<63 - 1), float64(1 << 63), 1e300,
 		"", "1", "A", "a", "aa", "b", "é",
 		[]any{}, []any{nil}, []any{int64(1)}, []any{int64(1), "a"}, []any{int64(2)},
-		&core.Object{}, core.ObjectOf("x", int64(1)), core.ObjectOf("x", int64(2)), core.ObjectOf("y", int64(1)), core.ObjectOf("x", int64(1), "y", int64(1)),
+		&value.Object{}, value.ObjectOf("x", int64(1)), value.ObjectOf("x", int64(2)), value.ObjectOf("y", int64(1)), value.ObjectOf("x", int64(1), "y", int64(1)),
 	}
 	for i, a := range ordered {
 		for j, b := range ordered {
 			if got, want := compare(a, b), cmp.Compare(i, j); got != want {
-				t.Errorf("compare(%s, %s) = %d, want %d", core.JSON(a), core.JSON(b), got, want)
+				t.Errorf("compare(%s, %s) = %d, want %d", value.JSON(a), value.JSON(b), got, want)
 			}
 			if same := string(appendKey(nil, a)) == string(appendKey(nil, b)); same != (i == j) {
-				t.Errorf("keys of %s and %s are the same: %v", core.JSON(a), core.JSON(b), same)
+				t.Errorf("keys of %s and %s are the same: %v", value.JSON(a), value.JSON(b), same)
 			}
 		}
 	}
 	for _, pair := range [][2]any{
 		{int64(1), 1.0}, {int64(0), math.Copysign(0, -1)}, {float64(1 << 53), int64(1 << 53)}, {int64(-1 << 63), float64(-1 << 63)},
-		{core.ObjectOf("x", int64(1), "y", nil), core.ObjectOf("y", nil, "x", 1.0)}, {[]any{int64(1)}, []any{1.0}},
+		{value.ObjectOf("x", int64(1), "y", nil), value.ObjectOf("y", nil, "x", 1.0)}, {[]any{int64(1)}, []any{1.0}},
 	} {
 		if compare(pair[0], pair[1]) != 0 || string(appendKey(nil, pair[0])) != string(appendKey(nil, pair[1])) {
-			t.Errorf("%s and %s are equal", core.JSON(pair[0]), core.JSON(pair[1]))
+			t.Errorf("%s and %s are equal", value.JSON(pair[0]), value.JSON(pair[1]))
 		}
 	}
 }
@@ -153,8 +154,8 @@ func TestKeysDoNotRunTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.SliceOfN(anyValue(1), 2, 2).Draw(t, "a"), rapid.SliceOfN(anyValue(1), 2, 2).Draw(t, "b")
 		ka, kb := appendKey(appendKey(nil, a[0]), a[1]), appendKey(appendKey(nil, b[0]), b[1])
-		if same := string(short(ka)) == string(short(kb)); same != (core.Equal(a[0], b[0]) && core.Equal(a[1], b[1])) {
-			t.Fatalf("%s and %s: keys are the same: %v", core.JSON(a), core.JSON(b), same)
+		if same := string(short(ka)) == string(short(kb)); same != (value.Equal(a[0], b[0]) && value.Equal(a[1], b[1])) {
+			t.Fatalf("%s and %s: keys are the same: %v", value.JSON(a), value.JSON(b), same)
 		}
 	})
 }
@@ -168,7 +169,7 @@ func TestIndex(t *testing.T) {
 		for i := range 300 {
 			key := []any{int64(i % 100), fmt.Sprint(i % 150)}
 			n, added := x.hashed(key, hash(i%300))
-			if n != i || !added || core.JSON(x.key(n)) != core.JSON(key) {
+			if n != i || !added || value.JSON(x.key(n)) != value.JSON(key) {
 				t.Fatalf("key %d has number %d, added %v", i, n, added)
 			}
 		}
@@ -185,11 +186,11 @@ func TestHashAgreesWithEqual(t *testing.T) {
 	x := newIndex(1)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyValue(2).Draw(t, "a"), anyValue(2).Draw(t, "b")
-		if core.Equal(a, b) && x.hash([]any{a}) != x.hash([]any{b}) {
-			t.Fatalf("%s and %s are equal and have different hashes", core.JSON(a), core.JSON(b))
+		if value.Equal(a, b) && x.hash([]any{a}) != x.hash([]any{b}) {
+			t.Fatalf("%s and %s are equal and have different hashes", value.JSON(a), value.JSON(b))
 		}
-		if sameValue(a, b) != core.Equal(a, b) {
-			t.Fatalf("%s and %s: same %v", core.JSON(a), core.JSON(b), sameValue(a, b))
+		if sameValue(a, b) != value.Equal(a, b) {
+			t.Fatalf("%s and %s: same %v", value.JSON(a), value.JSON(b), sameValue(a, b))
 		}
 		for _, down := range []bool{false, true} {
 			ra, ea := rough(a, down)
@@ -199,7 +200,7 @@ func TestHashAgreesWithEqual(t *testing.T) {
 				r = -r
 			}
 			if r != 0 && r != c || c == 0 && r != 0 || r == 0 && ea && eb && c != 0 {
-				t.Fatalf("%s and %s compare as %d, roughly (down %v) as %d, exact %v and %v", core.JSON(a), core.JSON(b), c, down, r, ea, eb)
+				t.Fatalf("%s and %s compare as %d, roughly (down %v) as %d, exact %v and %v", value.JSON(a), value.JSON(b), c, down, r, ea, eb)
 			}
 		}
 	})
@@ -232,13 +233,13 @@ func roughly(v any) roughValue {
 // Long tables are sorted in runs that are merged, and the first rows alone are
 // found without keeping the others.
 func TestSortOfManyRows(t *testing.T) {
-	keys, err := core.NewKeys([]string{"a", "b"})
+	keys, err := value.NewKeys([]string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := make([]any, 2*run+17)
 	for i := range rows {
-		rows[i] = core.NewRow(keys, []any{int64(i) * 7919 % 1009, int64(i)})
+		rows[i] = value.NewRow(keys, []any{int64(i) * 7919 % 1009, int64(i)})
 	}
 	for _, order := range []string{`"a"`, `"-a"`} {
 		want := slices.Clone(rows)
@@ -285,7 +286,7 @@ func TestDedupeOracle(t *testing.T) {
 		in := tables(rt, "rows")
 		var want []any
 		for _, r := range in {
-			if !slices.ContainsFunc(want, func(w any) bool { return core.Equal(member(w, "a"), member(r, "a")) }) {
+			if !slices.ContainsFunc(want, func(w any) bool { return value.Equal(member(w, "a"), member(r, "a")) }) {
 				want = append(want, r)
 			}
 		}
@@ -300,14 +301,14 @@ func TestJoinOracle(t *testing.T) {
 		want := []any{}
 		for _, l := range in {
 			add := func(b, n any) {
-				row := l.(*core.Object).Copy(2)
+				row := l.(*value.Object).Copy(2)
 				row.Set("o_b", b)
 				row.Set("o_n", n)
 				want = append(want, row)
 			}
 			found := false
 			for _, r := range other {
-				if k := member(r, "a"); k != nil && core.Equal(k, member(l, "a")) {
+				if k := member(r, "a"); k != nil && value.Equal(k, member(l, "a")) {
 					found = true
 					add(member(r, "b"), member(r, "n"))
 				}
@@ -325,7 +326,7 @@ func TestGroupOracle(t *testing.T) {
 		in := tables(rt, "rows")
 		var groups [][]any
 		for _, r := range in {
-			i := slices.IndexFunc(groups, func(g []any) bool { return core.Equal(member(g[0], "a"), member(r, "a")) })
+			i := slices.IndexFunc(groups, func(g []any) bool { return value.Equal(member(g[0], "a"), member(r, "a")) })
 			if i < 0 {
 				i, groups = len(groups), append(groups, nil)
 			}
@@ -349,7 +350,7 @@ func TestWindowOracle(t *testing.T) {
 			x := rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.Int64Range(-1<<58, 1<<58), func(i int64) any { return i }),
 				rapid.Map(rapid.Int64Range(-3, 3), func(i int64) any { return i }),
 				rapid.Map(rapid.IntRange(-8, 8), func(i int) any { return float64(i) / 4 })).Draw(rt, "x")
-			in[i] = core.ObjectOf("k", rapid.SampledFrom([]any{nil, "a", int64(1), 1.0}).Draw(rt, "k"), "x", x)
+			in[i] = value.ObjectOf("k", rapid.SampledFrom([]any{nil, "a", int64(1), 1.0}).Draw(rt, "k"), "x", x)
 		}
 		rows := rapid.IntRange(1, 4).Draw(rt, "window")
 		text := strings.ReplaceAll(`{"window": {"by": ["k"], "columns": {"i": "row_number", "l": "lag(x, N)", "lo": "min(x, N)", "hi": "max(x)", "s": "sum(x, N)", "all": "sum(x)", "m": "mean(x, N)"}}}`, "N", fmt.Sprint(rows))
@@ -357,7 +358,7 @@ func TestWindowOracle(t *testing.T) {
 		for i, r := range in {
 			var part []any // of the row, until now
 			for _, o := range in[:i+1] {
-				if core.Equal(member(o, "k"), member(r, "k")) {
+				if value.Equal(member(o, "k"), member(r, "k")) {
 					part = append(part, member(o, "x"))
 				}
 			}
@@ -380,14 +381,14 @@ func TestWindowOracle(t *testing.T) {
 			if len(sorted) > 0 {
 				lo, mean = sorted[0], naiveMean(sorted)
 			}
-			want = append(want, set(r.(*core.Object), "i", int64(len(part)), "l", lag, "lo", lo, "hi", greatest[len(greatest)-1], "s", s, "all", all, "m", mean))
+			want = append(want, set(r.(*value.Object), "i", int64(len(part)), "l", lag, "lo", lo, "hi", greatest[len(greatest)-1], "s", s, "all", all, "m", mean))
 		}
 		if len(want) == 0 {
 			want = []any{}
 		}
 		got := transformed(rt, t, text, in, nil)
-		if !core.Equal(got, want) {
-			rt.Fatalf("%s\ngot\n%s\nwant\n%s", text, core.JSON(got), core.JSON(want))
+		if !value.Equal(got, want) {
+			rt.Fatalf("%s\ngot\n%s\nwant\n%s", text, value.JSON(got), value.JSON(want))
 		}
 	})
 }
@@ -420,7 +421,7 @@ func naiveMean(list []any) any {
 	}
 }
 
-func naiveGroup(rows []any) *core.Object {
+func naiveGroup(rows []any) *value.Object {
 	total := new(big.Int)
 	var numbers []int64
 	bs, distinct := []any{}, []any{}
@@ -431,7 +432,7 @@ func naiveGroup(rows []any) *core.Object {
 		}
 		b := member(r, "b")
 		bs = append(bs, b)
-		if b != nil && !slices.ContainsFunc(distinct, func(d any) bool { return core.Equal(d, b) }) {
+		if b != nil && !slices.ContainsFunc(distinct, func(d any) bool { return value.Equal(d, b) }) {
 			distinct = append(distinct, b)
 		}
 	}
@@ -440,7 +441,7 @@ func naiveGroup(rows []any) *core.Object {
 	if n := len(numbers); n > 0 {
 		lo, hi, mid = numbers[0], numbers[n-1], numbers[(n+1)/2-1]
 	}
-	return core.ObjectOf("a", member(rows[0], "a"), "rows", int64(len(rows)), "n", int64(len(numbers)), "s", total.Int64(), "lo", lo, "hi", hi,
+	return value.ObjectOf("a", member(rows[0], "a"), "rows", int64(len(rows)), "n", int64(len(numbers)), "s", total.Int64(), "lo", lo, "hi", hi,
 		"mid", mid, "l", bs, "f", bs[0], "z", bs[len(bs)-1], "d", int64(len(distinct)))
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // rank orders values of different types: null, booleans, numbers, texts,
@@ -26,7 +26,7 @@ func rank(v any) int {
 	return 5
 }
 
-// compare is a total order over all values that holds equal what core.Equal does:
+// compare is a total order over all values that holds equal what value.Equal does:
 // false before true, numbers by value, texts by code point, arrays element by
 // element, objects by their JSON text with sorted keys. NaN is equal to itself and
 // before all other numbers.
@@ -80,7 +80,7 @@ func compareMixed(i int64, f float64) int {
 	if math.IsNaN(f) {
 		return 1
 	}
-	return core.CompareIntFloat(i, f)
+	return value.CompareIntFloat(i, f)
 }
 
 func compareArrays(a, b []any) int {

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -51,13 +53,13 @@ func (s *reshaper) take(ctx context.Context, r *record) error {
 	return s.next.take(ctx, r)
 }
 
-func (b *builder) selection(list []core.Text, key string, c core.Columns) (step, core.Columns) {
+func (b *builder) selection(list []source.Text, key string, c core.Columns) (step, core.Columns) {
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
 	}
 	b.distinct(list, key)
-	names := core.Strings(list)
-	known := make([]core.Property, len(names))
+	names := source.Strings(list)
+	known := make([]value.Property, len(names))
 	for i, n := range list {
 		b.need(c, n, key)
 		known[i] = property(c, n.Value)
@@ -73,11 +75,11 @@ func (b *builder) selection(list []core.Text, key string, c core.Columns) (step,
 	}), exactly(known)
 }
 
-func (b *builder) drop(list []core.Text, key string, c core.Columns) (step, core.Columns) {
+func (b *builder) drop(list []source.Text, key string, c core.Columns) (step, core.Columns) {
 	for _, n := range list {
 		b.need(c, n, key)
 	}
-	gone := core.Strings(list)
+	gone := source.Strings(list)
 	return reshaping(c, gone, func(l *layout) (*layout, error) {
 		out := &layout{}
 		for i, n := range l.names {
@@ -89,11 +91,11 @@ func (b *builder) drop(list []core.Text, key string, c core.Columns) (step, core
 	}), without(c, gone)
 }
 
-func (b *builder) rename(list core.Members[core.Text], key string, c core.Columns) (step, core.Columns) {
+func (b *builder) rename(list source.Members[source.Text], key string, c core.Columns) (step, core.Columns) {
 	to := map[string]string{}
 	var olds, news []string
-	var targets []core.Text
-	var known []core.Property
+	var targets []source.Text
+	var known []value.Property
 	for _, m := range list {
 		b.need(c, m.Key, key)
 		to[m.Key.Value] = m.Value.Value
@@ -107,7 +109,7 @@ func (b *builder) rename(list core.Members[core.Text], key string, c core.Column
 	left := without(c, olds)
 	for _, t := range targets {
 		if left.Closed && slices.Contains(left.Names, t.Value) {
-			b.scope.Errorf(core.CodeDuplicateKey, t.Pos, key, "the rows have a column %q already", t.Value)
+			b.scope.Errorf(source.CodeDuplicateKey, t.Pos, key, "the rows have a column %q already", t.Value)
 		}
 	}
 	after := with(left, known)

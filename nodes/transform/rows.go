@@ -5,11 +5,13 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-func (b *builder) filter(src core.Text, key string, c core.Columns) step {
+func (b *builder) filter(src source.Text, key string, c core.Columns) step {
 	test := b.scope.Condition(src, c, key)
 	return step{nil, required(c, table.Needs(test)), func(_ context.Context, w work) (stage, error) {
 		return &filter{work: w, test: test, view: w.view()}, nil
@@ -39,10 +41,10 @@ type computed struct {
 }
 
 // compute compiles the columns of map and derive.
-func (b *builder) compute(list core.Members[expr], key string, c core.Columns) ([]computed, []core.Property) {
+func (b *builder) compute(list source.Members[expr], key string, c core.Columns) ([]computed, []value.Property) {
 	var (
 		out   []computed
-		known []core.Property
+		known []value.Property
 	)
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
@@ -54,7 +56,7 @@ func (b *builder) compute(list core.Members[expr], key string, c core.Columns) (
 		}
 		p := b.scope.Row(m.Value.Text, c, key+"."+m.Key.Value)
 		if p == nil {
-			known = append(known, core.Property{Name: m.Key.Value})
+			known = append(known, value.Property{Name: m.Key.Value})
 			continue
 		}
 		out = append(out, computed{m.Key.Value, p})
@@ -65,28 +67,28 @@ func (b *builder) compute(list core.Members[expr], key string, c core.Columns) (
 
 // typeOf returns what is known of a computed column. A column that is copied
 // keeps all that was known of it.
-func (b *builder) typeOf(name string, p *expressions.Program, c core.Columns) core.Property {
+func (b *builder) typeOf(name string, p *expressions.Program, c core.Columns) value.Property {
 	if path, ok := p.Tree().Path(); ok && path.Root == expressions.RootItem && len(path.Steps) == 1 && !path.Steps[0].IsIndex {
-		return core.Property{Name: name, Type: property(c, path.Steps[0].Name).Type}
+		return value.Property{Name: name, Type: property(c, path.Steps[0].Name).Type}
 	}
 	return typed(name, p.Type())
 }
 
 // value evaluates an expression to what a row can hold: a missing value is null.
-func value(p *expressions.Program, env expressions.Env, memo *table.Memo) (any, error) {
+func evaluate(p *expressions.Program, env expressions.Env, memo *table.Memo) (any, error) {
 	switch v := p.Boxed(env, memo).(type) {
-	case nil, bool, int64, float64, string, []any, *core.Object:
+	case nil, bool, int64, float64, string, []any, *value.Object:
 		return v, nil
 	default:
-		if core.IsMissing(v) {
+		if value.IsMissing(v) {
 			return nil, nil
 		}
-		return core.Canonical(v)
+		return value.Canonical(v)
 	}
 }
 
 // mapping makes rows of computed columns alone.
-func (b *builder) mapping(list core.Members[expr], key string, c core.Columns) (step, core.Columns) {
+func (b *builder) mapping(list source.Members[expr], key string, c core.Columns) (step, core.Columns) {
 	columns, known := b.compute(list, key, c)
 	shape := func(first int) func(*layout) (*layout, error) {
 		names := make([]string, len(columns))
@@ -100,7 +102,7 @@ func (b *builder) mapping(list core.Members[expr], key string, c core.Columns) (
 }
 
 // derive adds columns. All its expressions see the row as it came in.
-func (b *builder) derive(list core.Members[expr], key string, c core.Columns) (step, core.Columns) {
+func (b *builder) derive(list source.Members[expr], key string, c core.Columns) (step, core.Columns) {
 	columns, known := b.compute(list, key, c)
 	shape := func(first int) func(*layout) (*layout, error) {
 		names := make([]string, len(columns))
@@ -148,7 +150,7 @@ func (c *computer) take(ctx context.Context, r *record) error {
 	env := c.view.on(r, c.rows)
 	c.rows++
 	for i := range c.columns {
-		v, err := value(c.columns[i].program, env, &c.memos[i])
+		v, err := evaluate(c.columns[i].program, env, &c.memos[i])
 		if err != nil {
 			return c.failRow(fmt.Errorf("%s: %w", c.columns[i].name, err))
 		}

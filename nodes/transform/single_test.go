@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/transform"
 )
@@ -14,7 +15,7 @@ func TestResultOfOneRow(t *testing.T) {
 	env := core.Env{Schema: nodestest.Schema(t, `{
 		"rows": {"type": "array"},
 		"size": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}`)}
-	rows := []any{core.ObjectOf("n", int64(7)), core.ObjectOf("n", int64(2))}
+	rows := []any{value.ObjectOf("n", int64(7)), value.ObjectOf("n", int64(2))}
 	for _, tt := range []struct{ step, from, want string }{
 		{`"limit": 1`, "rows", `{"size":{"n":7}}`},
 		{`"derive": {"n": "$item.n / 7"}`, "size", `{"size":{"n":1}}`},
@@ -32,7 +33,7 @@ func TestResultOfOneRow(t *testing.T) {
 			}
 			continue
 		}
-		view := core.NewView([]string{"rows", "size"}, []any{rows, core.ObjectOf("n", int64(7))})
+		view := core.NewView([]string{"rows", "size"}, []any{rows, value.ObjectOf("n", int64(7))})
 		r, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, core.Shared{View: view}))
 		got := nodestest.Text(r)
 		if err != nil {

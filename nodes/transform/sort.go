@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // sort compiles a stable sort. A leading minus turns the order of a column
 // around. top is how many of the rows are wanted, -1 for all.
-func (b *builder) sort(list []core.Text, key string, c core.Columns, top int) step {
+func (b *builder) sort(list []source.Text, key string, c core.Columns, top int) step {
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
 	}
@@ -21,7 +23,7 @@ func (b *builder) sort(list []core.Text, key string, c core.Columns, top int) st
 	bare := slices.Clone(list)
 	for i := range bare {
 		if strings.HasPrefix(bare[i].Value, "-") {
-			bare[i] = core.Cut(bare[i], 1, len(bare[i].Value))
+			bare[i] = source.Cut(bare[i], 1, len(bare[i].Value))
 			down[i] = true
 		}
 		names[i] = bare[i].Value
@@ -113,7 +115,7 @@ func (s *sorter) take(ctx context.Context, r *record) error {
 
 // alone returns the record as a row of its own: few of those that are taken stay
 // to the end.
-func (s *sorter) alone(r *record) *core.Object {
+func (s *sorter) alone(r *record) *value.Object {
 	if _, isArray := s.source.(*array); isArray && r.layout.same {
 		return r.Base
 	}
@@ -191,7 +193,7 @@ func (s *sorter) end(ctx context.Context) (more bool, err error) {
 	}
 	r := &s.record
 	for until := min(s.given+endRows, len(s.entries)); s.given < until && !s.enough(); s.given++ {
-		r.Base = s.keep.rows[s.entries[s.given].row].(*core.Object)
+		r.Base = s.keep.rows[s.entries[s.given].row].(*value.Object)
 		r.layout = s.headers.of(r.Base)
 		if err := s.next.take(ctx, r); err != nil {
 			return false, err
@@ -259,7 +261,7 @@ func rough(v any, down bool) (n roughValue, exact bool) {
 	case int64:
 		f := float64(v)
 		n, exact = roughNumber(f)
-		exact = exact && core.CompareIntFloat(v, f) == 0
+		exact = exact && value.CompareIntFloat(v, f) == 0
 	case float64:
 		n, exact = roughNumber(v)
 	case string:

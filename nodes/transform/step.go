@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -32,8 +33,8 @@ type builder struct {
 	node     *core.Node
 	scope    *table.Scope
 	policies []*table.Policy
-	glances  []core.Text // nodes that tell the columns of a table
-	rejects  []string    // where the policies put bad rows
+	glances  []source.Text // nodes that tell the columns of a table
+	rejects  []string      // where the policies put bad rows
 	steps    []named
 	wanted   int // rows that the step behind the one being compiled wants, -1 for all
 }
@@ -43,7 +44,7 @@ type builder struct {
 func (b *builder) compileSteps(c core.Columns) core.Columns {
 	own := b.simple.present()
 	if len(own) > 0 && b.Steps != nil {
-		b.scope.Errorf(core.CodeBadValue, b.node.Config.Get(own[0]).Pos, own[0], "one step is a key of the node, the others are under steps").
+		b.scope.Errorf(source.CodeBadValue, b.node.Config.Get(own[0]).Pos, own[0], "one step is a key of the node, the others are under steps").
 			WithHint("move it into steps")
 		return c
 	}
@@ -52,7 +53,7 @@ func (b *builder) compileSteps(c core.Columns) core.Columns {
 		return b.compile(&stepConfig{simple: b.simple, Pos: b.node.Pos}, "", c)
 	}
 	if len(b.Steps) == 0 {
-		b.scope.Errorf(core.CodeMissingKey, b.node.Config.Get("steps").Pos, "steps", "there are none")
+		b.scope.Errorf(source.CodeMissingKey, b.node.Config.Get("steps").Pos, "steps", "there are none")
 	}
 	b.misplaced()
 	for i := range b.Steps {
@@ -76,7 +77,7 @@ func (b *builder) misplaced() {
 	}
 	for _, key := range withChecks {
 		if v := b.node.Config.Get(key); v != nil {
-			b.scope.Errorf(core.CodeBadValue, v.Pos, key, "it has no effect on a node with steps; it belongs to the step with checks").WithHint("%s", hint)
+			b.scope.Errorf(source.CodeBadValue, v.Pos, key, "it has no effect on a node with steps; it belongs to the step with checks").WithHint("%s", hint)
 		}
 	}
 }
@@ -126,12 +127,12 @@ func (b *builder) compile(s *stepConfig, prefix string, c core.Columns) core.Col
 	return after
 }
 
-func (b *builder) problem(pos core.Position, key, message, hint string) {
+func (b *builder) problem(pos source.Position, key, message, hint string) {
 	if key == "" {
-		b.scope.Found.Errorf(core.CodeBadValue, pos, "%s: %s", b.node.Subject(), message).WithHint("%s", hint)
+		b.scope.Found.Errorf(source.CodeBadValue, pos, "%s: %s", b.node.Subject(), message).WithHint("%s", hint)
 		return
 	}
-	b.scope.Errorf(core.CodeBadValue, pos, key, "%s", message).WithHint("%s", hint)
+	b.scope.Errorf(source.CodeBadValue, pos, key, "%s", message).WithHint("%s", hint)
 }
 
 func (b *builder) make(s *stepConfig, kind, key string, c core.Columns) (step, core.Columns) {

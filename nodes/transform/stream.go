@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -13,16 +15,16 @@ import (
 const batchRows = 1024
 
 // stream checks what a node that makes a stream may not do, and returns its field.
-func (b *builder) stream(h *handler) core.Text {
+func (b *builder) stream(h *handler) source.Text {
 	pos := b.node.Config.Get("stream").Pos
 	if h.single {
-		b.scope.Errorf(core.CodeStream, pos, "stream", "field %q is declared as an object and cannot be a stream", h.into)
+		b.scope.Errorf(source.CodeStream, pos, "stream", "field %q is declared as an object and cannot be a stream", h.into)
 	}
 	if i := slices.IndexFunc(h.policies, func(p *table.Policy) bool { return p.Field() != "" }); i >= 0 {
-		b.scope.Errorf(core.CodeStream, pos, "stream", "the rejects of a stream go to a file, %q is a field", h.policies[i].Field()).
+		b.scope.Errorf(source.CodeStream, pos, "stream", "the rejects of a stream go to a file, %q is a field", h.policies[i].Field()).
 			WithHint("rejects: rejects.csv")
 	}
-	return core.At(h.into, pos)
+	return source.At(h.into, pos)
 }
 
 // streamHandler makes a stream of the table instead of working itself.
@@ -63,7 +65,7 @@ func (h streamHandler) describe(ctx context.Context, in core.Input, later *table
 			return core.Result{}, err
 		}
 	}
-	described := core.ObjectOf("source", h.from.Name.Value)
+	described := value.ObjectOf("source", h.from.Name.Value)
 	r := core.Send(described)
 	r.Delta = map[string]any{h.into: described}
 	r.Note = "a stream of " + h.from.Name.Value
@@ -71,7 +73,7 @@ func (h streamHandler) describe(ctx context.Context, in core.Input, later *table
 }
 
 // Open sets the steps to work.
-func (h streamHandler) Open(ctx context.Context, in core.Input, _ *core.Object) (core.Stream, error) {
+func (h streamHandler) Open(ctx context.Context, in core.Input, _ *value.Object) (core.Stream, error) {
 	a, err := h.start(ctx, in, nil)
 	if err != nil {
 		return nil, err
@@ -123,8 +125,8 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 }
 
 // Summary tells how many rows came out, and what the checks found.
-func (s *stream) Summary() *core.Object {
-	out := core.ObjectOf("source", s.a.handler.from.Name.Value, core.RowCount, s.rows, "from", s.a.from)
+func (s *stream) Summary() *value.Object {
+	out := value.ObjectOf("source", s.a.handler.from.Name.Value, core.RowCount, s.rows, "from", s.a.from)
 	s.a.judged(out)
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -46,7 +47,7 @@ func (s *rowStream) Next(ctx context.Context) ([]any, error) {
 	return batch, nil
 }
 
-func (s *rowStream) Summary() *core.Object { return core.ObjectOf(core.RowCount, int64(s.pulled)) }
+func (s *rowStream) Summary() *value.Object { return value.ObjectOf(core.RowCount, int64(s.pulled)) }
 
 func (s *rowStream) Close() error {
 	s.closed++
@@ -77,7 +78,7 @@ func drained(tb testing.TB, made core.Compiled, in core.Input) outcome {
 	if err != nil || !ok {
 		return outcomeOf(r, result, err)
 	}
-	s, err := source.Open(tb.Context(), in, result.(*core.Object))
+	s, err := source.Open(tb.Context(), in, result.(*value.Object))
 	if err != nil {
 		return outcomeOf(r, result, err)
 	}
@@ -89,7 +90,7 @@ func drained(tb testing.TB, made core.Compiled, in core.Input) outcome {
 			if !errors.Is(err, io.EOF) {
 				return outcome{err: err.Error()}
 			}
-			return outcome{rows: core.JSON(rows), edge: core.JSON(s.Summary())}
+			return outcome{rows: value.JSON(rows), edge: value.JSON(s.Summary())}
 		}
 		if len(batch) == 0 {
 			tb.Fatal("an empty batch")
@@ -112,7 +113,7 @@ func outcomeOf(r core.Result, rows any, err error) outcome {
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
-	return outcome{rows: core.JSON(rows), edge: core.JSON(r.EdgeOutput), bad: core.JSON(r.Delta["bad"])}
+	return outcome{rows: value.JSON(rows), edge: value.JSON(r.EdgeOutput), bad: value.JSON(r.Delta["bad"])}
 }
 
 // drawSteps draws steps and returns them as text, with what the naive way makes of
@@ -188,7 +189,7 @@ func TestStreamsAreArrays(t *testing.T) {
 		if absent {
 			return
 		}
-		if g := core.JSON(rows); g != want.rows {
+		if g := value.JSON(rows); g != want.rows {
 			rt.Fatalf("%s\n got %s\nwant %s", text, want.rows, g)
 		}
 	})
@@ -208,13 +209,13 @@ func compiled(tb testing.TB, steps, more string) core.Compiled {
 }
 
 func numbers(n int) []any {
-	keys, err := core.NewKeys([]string{"n", "t"})
+	keys, err := value.NewKeys([]string{"n", "t"})
 	if err != nil {
 		panic(err)
 	}
 	rows := make([]any, n)
 	for i := range rows {
-		rows[i] = core.NewRow(keys, []any{int64(i), fmt.Sprint("t", i%7)})
+		rows[i] = value.NewRow(keys, []any{int64(i), fmt.Sprint("t", i%7)})
 	}
 	return rows
 }
@@ -274,8 +275,8 @@ func TestFewRowsAreCopied(t *testing.T) {
 			}
 			for _, row := range r.Delta["out"].([]any) {
 				n := member(row, "n").(int64)
-				if same := row == in[n]; same == c.copied || core.JSON(row) != core.JSON(in[n]) {
-					t.Fatalf("%s: row %d is the same object: %v, %s", steps, n, same, core.JSON(row))
+				if same := row == in[n]; same == c.copied || value.JSON(row) != value.JSON(in[n]) {
+					t.Fatalf("%s: row %d is the same object: %v, %s", steps, n, same, value.JSON(row))
 				}
 			}
 		}
@@ -290,10 +291,10 @@ func TestStreamFails(t *testing.T) {
 		want        string
 	}{
 		{"in the middle", `{"filter": "true"}`, &rowStream{rows: numbers(10), sizes: []int{3}, fail: broken}, "broken"},
-		{"no object", `{"filter": "true"}`, &rowStream{rows: []any{core.ObjectOf(), int64(7)}, sizes: []int{3}}, "in: row 2: want an object, got integer"},
+		{"no object", `{"filter": "true"}`, &rowStream{rows: []any{value.ObjectOf(), int64(7)}, sizes: []int{3}}, "in: row 2: want an object, got integer"},
 		{"null", `{"filter": "true"}`, &rowStream{rows: []any{nil}, sizes: []int{3}}, "in: row 1: want an object, got null"},
-		{"NaN", `{"limit": 1}`, &rowStream{rows: []any{core.ObjectOf("n", math.NaN())}, sizes: []int{3}}, "in: row 1: n: NaN has no JSON form"},
-		{"a Go value", `{"filter": "$item.n == 3"}`, &rowStream{rows: []any{core.ObjectOf("n", 3)}, sizes: []int{3}}, ""},
+		{"NaN", `{"limit": 1}`, &rowStream{rows: []any{value.ObjectOf("n", math.NaN())}, sizes: []int{3}}, "in: row 1: n: NaN has no JSON form"},
+		{"a Go value", `{"filter": "$item.n == 3"}`, &rowStream{rows: []any{value.ObjectOf("n", 3)}, sizes: []int{3}}, ""},
 		{"no such column", `{"filter": "true"}, {"drop": ["m"]}`, &rowStream{rows: numbers(3), sizes: []int{3}}, `steps[1]: drop: no row has the column "m" (columns: n, t)`},
 		{"a check", `{"checks": [{"name": "c", "expr": "$item.n < 7"}]}`, &rowStream{rows: numbers(30), sizes: []int{3}}, `steps[0]: checks: row 8: check "c": $item.n < 7 is false, $item.n = 7`},
 	} {
@@ -334,7 +335,7 @@ func TestStreamEnds(t *testing.T) {
 	if len(rows) != 3 || err != nil || end != io.EOF || again != io.EOF {
 		t.Errorf("%d rows, %v, %v, %v", len(rows), err, end, again)
 	}
-	if got := core.JSON(s.Summary()); got != `{"source":"in","rows":3,"from":3}` {
+	if got := value.JSON(s.Summary()); got != `{"source":"in","rows":3,"from":3}` {
 		t.Errorf("summary %s", got)
 	}
 }
@@ -369,11 +370,11 @@ func (s naiveStep) lacks(rows []any) string {
 }
 
 // each makes a new row of each.
-func each(f func(i int, row *core.Object) *core.Object) func(rows, other []any) []any {
+func each(f func(i int, row *value.Object) *value.Object) func(rows, other []any) []any {
 	return func(rows, _ []any) []any {
 		out := []any{}
 		for i, r := range rows {
-			if made := f(i, r.(*core.Object)); made != nil {
+			if made := f(i, r.(*value.Object)); made != nil {
 				out = append(out, made)
 			}
 		}
@@ -382,45 +383,45 @@ func each(f func(i int, row *core.Object) *core.Object) func(rows, other []any) 
 }
 
 // set returns a copy of a row with further columns.
-func set(row *core.Object, pairs ...any) *core.Object {
+func set(row *value.Object, pairs ...any) *value.Object {
 	out := row.Copy(2)
-	for k, v := range core.ObjectOf(pairs...).All() {
+	for k, v := range value.ObjectOf(pairs...).All() {
 		out.Set(k, v)
 	}
 	return out
 }
 
 var naiveSteps = []naiveStep{
-	{`{"filter": "$item.a != null && $index % 3 != 1"}`, each(func(i int, row *core.Object) *core.Object {
+	{`{"filter": "$item.a != null && $index % 3 != 1"}`, each(func(i int, row *value.Object) *value.Object {
 		if a, ok := row.Get("a"); ok && a == nil || i%3 == 1 {
 			return nil // a column that is not there is not null
 		}
 		return row
 	})},
-	{`{"derive": {"a": "$item.b", "b": "$item.a", "c": "$index * 1000"}}`, each(func(i int, row *core.Object) *core.Object {
+	{`{"derive": {"a": "$item.b", "b": "$item.a", "c": "$index * 1000"}}`, each(func(i int, row *value.Object) *value.Object {
 		return set(row, "a", member(row, "b"), "b", member(row, "a"), "c", int64(i)*1000)
 	})},
-	{`{"derive": {"c": "length(string($item)) >= 2"}}`, each(func(_ int, row *core.Object) *core.Object { return set(row, "c", true) })},
-	{`{"filter": "$item.c == 1000"}`, each(func(_ int, row *core.Object) *core.Object {
-		if core.Equal(member(row, "c"), int64(1000)) {
+	{`{"derive": {"c": "length(string($item)) >= 2"}}`, each(func(_ int, row *value.Object) *value.Object { return set(row, "c", true) })},
+	{`{"filter": "$item.c == 1000"}`, each(func(_ int, row *value.Object) *value.Object {
+		if value.Equal(member(row, "c"), int64(1000)) {
 			return row
 		}
 		return nil
 	})},
-	{`{"derive": {"d": "coalesce($item.none, $item.c, 7)"}}`, each(func(_ int, row *core.Object) *core.Object {
+	{`{"derive": {"d": "coalesce($item.none, $item.c, 7)"}}`, each(func(_ int, row *value.Object) *value.Object {
 		if c := member(row, "c"); c != nil {
 			return set(row, "d", c)
 		}
 		return set(row, "d", int64(7))
 	})},
-	{`{"map": {"b": "$item.a", "a": "concat('x', $index)"}}`, each(func(i int, row *core.Object) *core.Object {
-		return core.ObjectOf("b", member(row, "a"), "a", fmt.Sprint("x", i))
+	{`{"map": {"b": "$item.a", "a": "concat('x', $index)"}}`, each(func(i int, row *value.Object) *value.Object {
+		return value.ObjectOf("b", member(row, "a"), "a", fmt.Sprint("x", i))
 	})},
-	{`{"select": ["b", "a"]}`, each(func(_ int, row *core.Object) *core.Object {
-		return core.ObjectOf("b", member(row, "b"), "a", member(row, "a"))
+	{`{"select": ["b", "a"]}`, each(func(_ int, row *value.Object) *value.Object {
+		return value.ObjectOf("b", member(row, "b"), "a", member(row, "a"))
 	})},
-	{`{"rename": {"a": "b", "b": "a"}}`, each(func(_ int, row *core.Object) *core.Object {
-		out := &core.Object{}
+	{`{"rename": {"a": "b", "b": "a"}}`, each(func(_ int, row *value.Object) *value.Object {
+		out := &value.Object{}
 		for k, v := range row.All() {
 			switch k {
 			case "a":
@@ -432,13 +433,13 @@ var naiveSteps = []naiveStep{
 		}
 		return out
 	})},
-	{`{"drop": ["c"]}`, each(func(_ int, row *core.Object) *core.Object {
+	{`{"drop": ["c"]}`, each(func(_ int, row *value.Object) *value.Object {
 		out := row.Copy(0)
 		out.Delete("c")
 		return out
 	})},
-	{`{"checks": [{"name": "c", "expr": "$item.b != 1"}], "on_bad_row": "skip"}`, each(func(_ int, row *core.Object) *core.Object {
-		if core.Equal(member(row, "b"), int64(1)) {
+	{`{"checks": [{"name": "c", "expr": "$item.b != 1"}], "on_bad_row": "skip"}`, each(func(_ int, row *value.Object) *value.Object {
+		if value.Equal(member(row, "b"), int64(1)) {
 			return nil
 		}
 		return row
@@ -461,22 +462,22 @@ var naiveSteps = []naiveStep{
 		return out[:min(3, len(out))]
 	}},
 	{`{"dedupe": ["a"]}`, func(rows, _ []any) []any {
-		return naiveDedupe(rows, func(x, y any) bool { return core.Equal(member(x, "a"), member(y, "a")) })
+		return naiveDedupe(rows, func(x, y any) bool { return value.Equal(member(x, "a"), member(y, "a")) })
 	}},
 	{`{"dedupe": []}`, func(rows, _ []any) []any {
-		return naiveDedupe(rows, func(x, y any) bool { return core.Equal(bare(x), bare(y)) })
+		return naiveDedupe(rows, func(x, y any) bool { return value.Equal(bare(x), bare(y)) })
 	}},
 	{`{"join": {"with": "other", "on": "a", "kind": "left", "prefix": "o_", "take": ["b"]}}`, func(rows, other []any) []any {
 		out := []any{}
 		for _, l := range rows {
 			found := false
 			for _, r := range other {
-				if k := member(r, "a"); k != nil && core.Equal(k, member(l, "a")) {
-					out, found = append(out, set(l.(*core.Object), "o_b", member(r, "b"))), true
+				if k := member(r, "a"); k != nil && value.Equal(k, member(l, "a")) {
+					out, found = append(out, set(l.(*value.Object), "o_b", member(r, "b"))), true
 				}
 			}
 			if !found {
-				out = append(out, set(l.(*core.Object), "o_b", nil))
+				out = append(out, set(l.(*value.Object), "o_b", nil))
 			}
 		}
 		return out
@@ -487,7 +488,7 @@ var naiveSteps = []naiveStep{
 			var last, third any
 			n := int64(1)
 			for j := i - 1; j >= 0; j-- {
-				if !core.Equal(member(rows[j], "b"), member(r, "b")) {
+				if !value.Equal(member(rows[j], "b"), member(r, "b")) {
 					continue
 				}
 				if n++; n == 2 {
@@ -497,18 +498,18 @@ var naiveSteps = []naiveStep{
 					third = int64(j)
 				}
 			}
-			out = append(out, set(r.(*core.Object), "c", last, "d", n, "n", third))
+			out = append(out, set(r.(*value.Object), "c", last, "d", n, "n", third))
 		}
 		return out
 	}},
 	{`{"group": {"by": ["b"], "aggregate": {"a": "count", "c": "last($item.a)"}}}`, func(rows, _ []any) []any {
 		out := []any{}
 		for _, r := range rows {
-			i := slices.IndexFunc(out, func(g any) bool { return core.Equal(member(g, "b"), member(r, "b")) })
+			i := slices.IndexFunc(out, func(g any) bool { return value.Equal(member(g, "b"), member(r, "b")) })
 			if i < 0 {
-				i, out = len(out), append(out, core.ObjectOf("b", member(r, "b"), "a", int64(0), "c", nil))
+				i, out = len(out), append(out, value.ObjectOf("b", member(r, "b"), "a", int64(0), "c", nil))
 			}
-			g := out[i].(*core.Object)
+			g := out[i].(*value.Object)
 			g.Set("a", member(g, "a").(int64)+1)
 			g.Set("c", member(r, "a"))
 		}
@@ -528,8 +529,8 @@ func naiveDedupe(rows []any, same func(x, y any) bool) []any {
 
 // bare returns a row without its nulls.
 func bare(row any) any {
-	out := &core.Object{}
-	for k, v := range row.(*core.Object).All() {
+	out := &value.Object{}
+	for k, v := range row.(*value.Object).All() {
 		if v != nil {
 			out.Set(k, v)
 		}

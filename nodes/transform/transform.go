@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -21,7 +23,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 })
 
 // compile checks a node and compiles its steps.
-func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *c, node: n, scope: table.NewScope(n, env)}
 	h := &handler{dir: env.Dir, limits: b.limits()}
 	h.from = b.scope.Source(b.From)
@@ -48,15 +50,15 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 	made.Columns, made.Glances = map[string]core.Columns{h.into: after}, b.glances
 	made.Reads, made.Outputs = b.scope.Reads(), files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	// A field that is also read as a value cannot be a stream.
-	made.Streams = slices.DeleteFunc(h.from.Streams(), func(f core.Text) bool { return !b.scope.Once(f.Value) })
+	made.Streams = slices.DeleteFunc(h.from.Streams(), func(f source.Text) bool { return !b.scope.Once(f.Value) })
 	return made, ds
 }
 
 // headerOf returns the node that tells the columns of a table, and notes that its output is
 // looked at.
 func (b *builder) headerOf(c core.Columns) string {
-	if c.Header != "" && !slices.Contains(core.Strings(b.glances), c.Header) {
-		b.glances = append(b.glances, core.At(c.Header, b.node.Pos))
+	if c.Header != "" && !slices.Contains(source.Strings(b.glances), c.Header) {
+		b.glances = append(b.glances, source.At(c.Header, b.node.Pos))
 	}
 	return c.Header
 }
@@ -78,15 +80,15 @@ func (b *builder) columns(from *table.From) core.Columns {
 	if from == nil {
 		return core.Columns{}
 	}
-	var row *core.Type
+	var row *value.Type
 	switch from.Kind() {
-	case core.ArrayType:
+	case value.ArrayType:
 		row = from.Type.Items
-	case core.ObjectType:
+	case value.ObjectType:
 		row = from.Type
-	case core.AnyType:
+	case value.AnyType:
 	default:
-		b.scope.Errorf(core.CodeWrongType, from.Name.Pos, from.Key, "a table is an array of objects, %s is %s", from.Name.Value, from.Type.Kind)
+		b.scope.Errorf(source.CodeWrongType, from.Name.Pos, from.Key, "a table is an array of objects, %s is %s", from.Name.Value, from.Type.Kind)
 		return core.Columns{}
 	}
 	return b.scope.RowsOf(from, row)
@@ -96,7 +98,7 @@ func (b *builder) columns(from *table.From) core.Columns {
 // that takes no rejects. single tells that it is declared as an object, which takes the
 // one row of the result.
 func (b *builder) into(after core.Columns) (field string, single bool) {
-	var rest []core.Text
+	var rest []source.Text
 	for _, w := range b.node.Writes {
 		if !slices.ContainsFunc(b.policies, func(p *table.Policy) bool { return p.Field() == w.Value }) {
 			rest = append(rest, w)
@@ -107,10 +109,10 @@ func (b *builder) into(after core.Columns) (field string, single bool) {
 	case name.Value == "" && len(rest) == 1:
 		name = rest[0]
 	case name.Value == "":
-		b.scope.Errorf(core.CodeBadValue, b.node.Pos, "writes", "the result goes to exactly one field, found %d", len(rest)).WithHint("writes: [rows]")
+		b.scope.Errorf(source.CodeBadValue, b.node.Pos, "writes", "the result goes to exactly one field, found %d", len(rest)).WithHint("writes: [rows]")
 		return "", false
-	case !slices.Contains(core.Strings(rest), name.Value):
-		b.scope.Errorf(core.CodeUnknownField, name.Pos, "into", "field %q is not among the writes for the result", name.Value).
+	case !slices.Contains(source.Strings(rest), name.Value):
+		b.scope.Errorf(source.CodeUnknownField, name.Pos, "into", "field %q is not among the writes for the result", name.Value).
 			WithHint("add it: writes: [%s]", name.Value)
 		return "", false
 	}
@@ -124,38 +126,38 @@ func (b *builder) into(after core.Columns) (field string, single bool) {
 
 // resultType compares what is known of the result with the declared type of its
 // field, and reports whether that is an object.
-func (b *builder) resultType(into core.Text, after core.Columns) (single bool) {
+func (b *builder) resultType(into source.Text, after core.Columns) (single bool) {
 	t := b.scope.WriteType(into.Value)
 	if t == nil {
 		return false
 	}
 	switch t.Kind {
-	case core.ObjectType:
+	case value.ObjectType:
 		b.rowType(into, t, after)
 		return true
-	case core.ArrayType, core.AnyType:
+	case value.ArrayType, value.AnyType:
 		b.rowType(into, t.Items, after)
 	default:
-		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "the result is an array, field %q takes %s", into.Value, t.Kind)
+		b.scope.Errorf(source.CodeWrongType, into.Pos, "writes", "the result is an array, field %q takes %s", into.Value, t.Kind)
 	}
 	return false
 }
 
 // rowType compares the columns of the result with the declared type of a row.
-func (b *builder) rowType(into core.Text, t *core.Type, after core.Columns) {
+func (b *builder) rowType(into source.Text, t *value.Type, after core.Columns) {
 	if t == nil {
 		return
 	}
 	for _, p := range t.Properties {
 		have := after.Kind(p.Name)
-		if p.Type == nil || have == core.AnyType || p.Type.Kind == core.AnyType || have == p.Type.Kind || have == core.IntegerType && p.Type.Kind == core.NumberType || have == core.NumberType && p.Type.Kind == core.IntegerType {
+		if p.Type == nil || have == value.AnyType || p.Type.Kind == value.AnyType || have == p.Type.Kind || have == value.IntegerType && p.Type.Kind == value.NumberType || have == value.NumberType && p.Type.Kind == value.IntegerType {
 			continue
 		}
-		b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "column %q is %s here and %s in the state schema of %s", p.Name, have, p.Type.Kind, into.Value)
+		b.scope.Errorf(source.CodeWrongType, into.Pos, "writes", "column %q is %s here and %s in the state schema of %s", p.Name, have, p.Type.Kind, into.Value)
 	}
 	for _, r := range t.Required {
 		if !after.Has(r) {
-			b.scope.Errorf(core.CodeWrongType, into.Pos, "writes", "%s requires a column %q, which the result does not have", into.Value, r)
+			b.scope.Errorf(source.CodeWrongType, into.Pos, "writes", "%s requires a column %q, which the result does not have", into.Value, r)
 		}
 	}
 }
@@ -220,7 +222,7 @@ func (h *handler) work(ctx context.Context, in core.Input, later *table.LateFile
 // that a stage of a pipeline can transform its item.
 func (h *handler) table(s core.Shared) (rows []any, single bool, err error) {
 	v := h.from.Value(s)
-	o, single := v.(*core.Object)
+	o, single := v.(*value.Object)
 	if single {
 		v = []any{o}
 	}
@@ -251,7 +253,7 @@ func (h *handler) result(a *attempt) core.Result {
 		rows = append(make([]any, 0, len(rows)), rows...)
 	}
 	from := max(a.from, a.total) // a limit may have left out the end of an array
-	out := core.ObjectOf("rows", int64(len(rows)), "from", from)
+	out := value.ObjectOf("rows", int64(len(rows)), "from", from)
 	if len(rows) == 0 && a.header != nil {
 		out.Set("schema", a.schema())
 	}

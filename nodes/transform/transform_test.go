@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/transform"
@@ -29,7 +31,7 @@ func env(t testing.TB) core.Env {
 
 func parse(t testing.TB, text string) any {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -50,7 +52,7 @@ func run(t testing.TB, node, in, other string) (core.Result, error) {
 		Dir:    t.TempDir(),
 		View:   core.NewView([]string{"in"}, []any{parse(t, in)}),
 		Extra:  core.NewView([]string{"other", "n"}, []any{parse(t, other), int64(10)}),
-		Inputs: core.ObjectOf("least", int64(2)),
+		Inputs: value.ObjectOf("least", int64(2)),
 	}))
 }
 
@@ -112,7 +114,7 @@ func TestSteps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := core.JSON(r.Delta["out"]); got != c.want {
+			if got := value.JSON(r.Delta["out"]); got != c.want {
 				t.Fatalf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -145,7 +147,7 @@ func TestJoin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := core.JSON(r.Delta["out"]); got != c.want {
+			if got := value.JSON(r.Delta["out"]); got != c.want {
 				t.Fatalf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -204,7 +206,7 @@ func TestLongKeys(t *testing.T) {
 	in := make([]any, rows)
 	big := strings.Repeat("x", size)
 	for i := range in {
-		in[i] = core.ObjectOf("big", big, "id", int64(i), "pair", []any{big, int64(i)})
+		in[i] = value.ObjectOf("big", big, "id", int64(i), "pair", []any{big, int64(i)})
 	}
 	for _, step := range []string{
 		`{"group": {"by": ["big", "id"], "aggregate": {"n": "count"}}}`, `{"group": {"aggregate": {"n": "count_distinct(pair)"}}}`,
@@ -222,7 +224,7 @@ func TestLongKeys(t *testing.T) {
 		if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > rows*size/10 {
 			t.Errorf("%s: %d MB, %v", step, got>>20, err)
 		}
-		if n, _ := r.EdgeOutput.(*core.Object).Get("rows"); n != int64(rows) && n != int64(1) {
+		if n, _ := r.EdgeOutput.(*value.Object).Get("rows"); n != int64(rows) && n != int64(1) {
 			t.Errorf("%s: %v rows", step, n)
 		}
 	}
@@ -365,7 +367,7 @@ func TestCompile(t *testing.T) {
 	} {
 		_, ds := transform.Kind.Compile(nodestest.Node(t, c.node), env(t))
 		got := strings.TrimSpace(nodestest.Findings(ds))
-		if ok := got == c.want || !strings.Contains(c.want, " ") && c.want != "" && ds.Has(core.Code(c.want)); !ok {
+		if ok := got == c.want || !strings.Contains(c.want, " ") && c.want != "" && ds.Has(source.Code(c.want)); !ok {
 			t.Errorf("%s\n got %s\nwant %s", c.node, got, c.want)
 		}
 	}
@@ -377,7 +379,7 @@ func TestReads(t *testing.T) {
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	if got := strings.Join(core.Strings(made.Reads), " "); got != "flights airports text" {
+	if got := strings.Join(source.Strings(made.Reads), " "); got != "flights airports text" {
 		t.Errorf("reads %s", got)
 	}
 	if made.Effects {
@@ -419,8 +421,8 @@ func TestRejectsFile(t *testing.T) {
 // A table that many nodes read is never changed: rows that pass are shared, and
 // changed ones are new.
 func TestInputStays(t *testing.T) {
-	in := any(append(parse(t, abc).([]any), core.ObjectOf("room", "behind"))[:3]) // an append to the result must not write into it
-	before := core.JSON(in)
+	in := any(append(parse(t, abc).([]any), value.ObjectOf("room", "behind"))[:3]) // an append to the result must not write into it
+	before := value.JSON(in)
 	for _, s := range []string{
 		`{"derive": {"a": "0", "z": "1"}}`, `{"rename": {"a": "q"}}`, `{"drop": ["a"]}`, `{"sort": ["-a"]}`, `{"group": {"by": ["b"], "aggregate": {"l": "list(a)", "p": "p50(a)"}}}`,
 		`{"checks": [{"name": "c", "expr": "$item.a > 0"}]}`, `{"limit": 3}`, `{"map": {"a": "1"}}`, `{"dedupe": ["b"]}`, `{"filter": "$item.a > 1"}`, `{"join": {"with": "in", "on": "a", "prefix": "r_"}}`,
@@ -434,7 +436,7 @@ func TestInputStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		list := r.Delta["out"].([]any)
-		if got := core.JSON(in); got != before || cap(list) != len(list) {
+		if got := value.JSON(in); got != before || cap(list) != len(list) {
 			t.Fatalf("%s: the table became %s, capacity %d of %d", s, got, cap(list), len(list))
 		}
 	}
@@ -487,9 +489,9 @@ func TestHandbook(t *testing.T) {
 		if ds.Failed(false) {
 			t.Fatalf("%s\n%v", block, ds)
 		}
-		node := core.JSON(list.Items[0].Plain())
+		node := value.JSON(list.Items[0].Plain())
 		if list.Items[0].Get("kind") == nil {
-			node = `{"reads": ["flights"], "writes": ["out"], "steps": ` + core.JSON(list.Plain()) + `}`
+			node = `{"reads": ["flights"], "writes": ["out"], "steps": ` + value.JSON(list.Plain()) + `}`
 		}
 		made, ds := transform.Kind.Compile(nodestest.Node(t, node), core.Env{})
 		if ds.Failed(false) {
@@ -515,7 +517,7 @@ func TestDocs(t *testing.T) {
 	flights := parse(t, `[{"origin":"A","distance":600,"delay":1},{"origin":"B","distance":501,"delay":7},{"origin":"A","distance":900,"delay":4},{"origin":"C","distance":500,"delay":99}]`)
 	r, err := made.Handler.Handle(t.Context(), core.NewInput("r", "n", 1, core.Shared{View: core.NewView([]string{"flights"}, []any{flights})}))
 	const want = `[{"origin":"B","flights":1,"mean_delay":7.0,"worst":7},{"origin":"A","flights":2,"mean_delay":2.5,"worst":4}]`
-	if got := core.JSON(r.Delta["delays"]); err != nil || got != want {
+	if got := value.JSON(r.Delta["delays"]); err != nil || got != want {
 		t.Errorf("the example gives %s, %v, want %s", got, err, want)
 	}
 }

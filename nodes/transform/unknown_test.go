@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -65,9 +66,9 @@ func TestRule78UnknownColumns(t *testing.T) {
 		"other": {"type": "array", "items": {"type": "object", "properties": {"id": {}, "t": {}, "perhaps": {}}, "required": ["id"]}},
 		"out": {"type": "array"}}`)}
 	rows := func() []any {
-		return []any{core.ObjectOf("delay", int64(1)), core.ObjectOf("delay", int64(2)), core.ObjectOf("delay", int64(2), "some", int64(4))}
+		return []any{value.ObjectOf("delay", int64(1)), value.ObjectOf("delay", int64(2)), value.ObjectOf("delay", int64(2), "some", int64(4))}
 	}
-	other := []any{core.ObjectOf("id", int64(1), "t", "a")}
+	other := []any{value.ObjectOf("id", int64(1), "t", "a")}
 	for _, c := range unknownColumns {
 		for _, to := range []string{"", `, "stream": true`} {
 			made, ds := Kind.Compile(nodestest.Node(t, `{"reads": ["in"], "writes": ["out"]`+to+`, "steps": [`+c.steps+`]}`), env)
@@ -125,7 +126,7 @@ func TestHeaderOfAStream(t *testing.T) {
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}
-		other := []any{core.ObjectOf("id", int64(1), "t", "a")}
+		other := []any{value.ObjectOf("id", int64(1), "t", "a")}
 		s, err := made.Handler.(core.StreamSource).Open(t.Context(), openOf(&headed{&rowStream{}, []string{"a", "b"}}, other), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -36,7 +38,7 @@ func (b *builder) window(w *windowConfig, key string, c core.Columns) (step, cor
 		b.need(c, n, key+".by")
 	}
 	var list []windowed
-	var known []core.Property
+	var known []value.Property
 	for _, m := range w.Columns {
 		if m.Key.Value == "" {
 			b.problem(m.Key.Pos, key, "a column needs a name", "")
@@ -45,7 +47,7 @@ func (b *builder) window(w *windowConfig, key string, c core.Columns) (step, cor
 		x.name = m.Key.Value
 		list, known = append(list, x), append(known, typed(x.name, kind))
 	}
-	by := core.Strings(w.By)
+	by := source.Strings(w.By)
 	arguments := make([]argument, len(list))
 	for i := range list {
 		arguments[i] = list[i].argument
@@ -56,7 +58,7 @@ func (b *builder) window(w *windowConfig, key string, c core.Columns) (step, cor
 
 // windowed compiles "row_number", "lag(x)", "lag(x, rows)", "sum(x)" or
 // "sum(x, rows)".
-func (b *builder) windowed(src core.Text, key string, c core.Columns) (windowed, core.TypeKind) {
+func (b *builder) windowed(src source.Text, key string, c core.Columns) (windowed, value.TypeKind) {
 	call, ok := parseCall(src)
 	w := windowed{word: call.word}
 	names := make([]string, len(windowFunctions))
@@ -68,22 +70,22 @@ func (b *builder) windowed(src core.Text, key string, c core.Columns) (windowed,
 	}
 	switch {
 	case at < 0:
-		b.scope.Errorf(core.CodeExprName, src.Pos, key, "unknown function %q", call.word).WithHint("%s", core.UnknownKeyHint(call.word, names))
-		return w, core.AnyType
+		b.scope.Errorf(source.CodeExprName, src.Pos, key, "unknown function %q", call.word).WithHint("%s", source.UnknownKeyHint(call.word, names))
+		return w, value.AnyType
 	case call.word == "row_number":
 		if call.called {
-			b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "row_number is written without parentheses, found %q", src.Value)
+			b.scope.Errorf(source.CodeExprSyntax, src.Pos, key, "row_number is written without parentheses, found %q", src.Value)
 		}
-		return w, core.IntegerType
+		return w, value.IntegerType
 	case !ok || !call.called:
-		b.scope.Errorf(core.CodeExprSyntax, src.Pos, key, "want %s(column) or %s(column, rows), found %q", call.word, call.word, src.Value)
-		return w, core.AnyType
+		b.scope.Errorf(source.CodeExprSyntax, src.Pos, key, "want %s(column) or %s(column, rows), found %q", call.word, call.word, src.Value)
+		return w, value.AnyType
 	}
 	inner, rows, has := cutRows(call.inner)
 	if has {
 		n, err := strconv.Atoi(rows.Value)
 		if err != nil || n < 1 || n > maxWindow {
-			b.scope.Errorf(core.CodeBadValue, rows.Pos, key, "want a number of rows from 1 to %d, found %q", maxWindow, rows.Value)
+			b.scope.Errorf(source.CodeBadValue, rows.Pos, key, "want a number of rows from 1 to %d, found %q", maxWindow, rows.Value)
 		}
 		w.rows = n
 	} else if call.word == "lag" {
@@ -91,14 +93,14 @@ func (b *builder) windowed(src core.Text, key string, c core.Columns) (windowed,
 	}
 	kind := b.argument(&w.argument, inner, false, windowFunctions[at].numbers, key, c)
 	if call.word == "mean" {
-		kind = core.NumberType
+		kind = value.NumberType
 	}
 	return w, kind
 }
 
 // cutRows takes the number of rows off the end of an argument. Commas inside of
 // calls and texts belong to the argument.
-func cutRows(src core.Text) (inner, rows core.Text, has bool) {
+func cutRows(src source.Text) (inner, rows source.Text, has bool) {
 	comma, depth := -1, 0
 	quote := byte(0)
 	for i := range len(src.Value) {
@@ -118,12 +120,12 @@ func cutRows(src core.Text) (inner, rows core.Text, has bool) {
 		}
 	}
 	if comma < 0 {
-		return src, core.Text{}, false
+		return src, source.Text{}, false
 	}
 	end := len(strings.TrimRight(src.Value[:comma], space))
 	rest := src.Value[comma+1:]
 	from := comma + 1 + len(rest) - len(strings.TrimLeft(rest, space))
-	return core.Cut(src, 0, end), core.Cut(src, from, len(src.Value)), true
+	return source.Cut(src, 0, end), source.Cut(src, from, len(src.Value)), true
 }
 
 // windower adds columns to rows as they come. It remembers of each partition what
@@ -200,7 +202,7 @@ func (s *windower) take(ctx context.Context, r *record) error {
 		x := &s.list[i]
 		var v any
 		if x.program != nil {
-			v, err = value(x.program, env, &s.memos[i])
+			v, err = evaluate(x.program, env, &s.memos[i])
 		} else {
 			v = r.At(shape.from[len(s.by)+i])
 		}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
@@ -24,14 +26,14 @@ func Skill() core.Kind {
 }
 
 type cliAgent struct {
-	Provider core.Text     `wavefold:"provider,required" doc:"which program"`
-	Prompt   core.Text     `wavefold:"prompt,required" doc:"the prompt, or the name of a file with it"`
-	Model    core.Text     `wavefold:"model" doc:"name of the model"`
-	Workdir  core.Text     `wavefold:"workdir" doc:"folder it works in"`
-	Output   core.Text     `wavefold:"output_format" doc:"what it prints"`
-	Schema   *core.Value   `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
+	Provider source.Text   `wavefold:"provider,required" doc:"which program"`
+	Prompt   source.Text   `wavefold:"prompt,required" doc:"the prompt, or the name of a file with it"`
+	Model    source.Text   `wavefold:"model" doc:"name of the model"`
+	Workdir  source.Text   `wavefold:"workdir" doc:"folder it works in"`
+	Output   source.Text   `wavefold:"output_format" doc:"what it prints"`
+	Schema   *source.Value `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
 	Timeout  time.Duration `wavefold:"timeout_ms,ms,min=1s" doc:"limit on the call, at least 1000"`
-	Extra    []core.Text   `wavefold:"extra_args" doc:"further arguments"`
+	Extra    []source.Text `wavefold:"extra_args" doc:"further arguments"`
 }
 
 // files finds the files that the configuration names, and returns the templates of it.
@@ -41,10 +43,10 @@ func (c *cliAgent) files(f *files.Finder) []templates.Prompt {
 }
 
 type skill struct {
-	Impl   core.Text    `wavefold:"impl,required" doc:"the package of prompts"`
-	Inputs *core.Object `wavefold:"inputs" doc:"its inputs"`
-	Model  core.Text    `wavefold:"model" doc:"name of the model"`
-	Schema *core.Value  `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
+	Impl   source.Text   `wavefold:"impl,required" doc:"the package of prompts"`
+	Inputs *value.Object `wavefold:"inputs" doc:"its inputs"`
+	Model  source.Text   `wavefold:"model" doc:"name of the model"`
+	Schema *source.Value `wavefold:"schema" doc:"JSON Schema of the answer, or a file with it"`
 }
 
 func (c *skill) files(f *files.Finder) []templates.Prompt {
@@ -56,7 +58,7 @@ func (c *skill) files(f *files.Finder) []templates.Prompt {
 // registered under the name of the kind, if there is one. find finds the files that a
 // configuration names, and returns the templates of it.
 func kind[C any](name, doc string, find func(*C, *files.Finder) []templates.Prompt) core.Kind {
-	compile := func(n *core.Node, env core.Env, c *C) (core.Compiled, core.Diagnostics) {
+	compile := func(n *core.Node, env core.Env, c *C) (core.Compiled, source.Diagnostics) {
 		f := &files.Finder{Env: env, Subject: n.Subject()}
 		prompts := find(c, f)
 		if f.Found.Failed(false) {
@@ -71,12 +73,12 @@ func kind[C any](name, doc string, find func(*C, *files.Finder) []templates.Prom
 }
 
 // schema checks the shape of a schema, and that one which is a file is there.
-func schema(f *files.Finder, v *core.Value) {
+func schema(f *files.Finder, v *source.Value) {
 	switch {
-	case v == nil || v.Kind == core.ObjectValue:
-	case v.Kind == core.StringValue:
-		f.File(core.At(v.Scalar.(string), v.Pos), "schema")
+	case v == nil || v.Kind == source.ObjectValue:
+	case v.Kind == source.StringValue:
+		f.File(source.At(v.Scalar.(string), v.Pos), "schema")
 	default:
-		f.Found.Errorf(core.CodeWrongType, v.Pos, "%s: schema: want a mapping or the name of a file, found %s", f.Subject, v.Describe())
+		f.Found.Errorf(source.CodeWrongType, v.Pos, "%s: schema: want a mapping or the name of a file, found %s", f.Subject, v.Describe())
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/unhandled"
@@ -56,7 +58,7 @@ func TestReplaced(t *testing.T) {
 // mine is a user's kind that takes the checks of the missing one over.
 type mine struct{ core.Kind }
 
-func (m mine) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (m mine) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	_, ds := m.Kind.Compile(n, env)
 	return core.Compiled{Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
 		return core.Result{}, nil
@@ -71,12 +73,12 @@ func TestRegistered(t *testing.T) {
 	env.Schema = nodestest.Schema(t, `{"city": {"type": "string"}}`)
 	env.Tool = func(name string) (core.Handler, bool) {
 		return core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
-			got = append(got, core.JSON(in.Shared().Args)+" "+in.Node()+" "+in.Run())
+			got = append(got, value.JSON(in.Shared().Args)+" "+in.Node()+" "+in.Run())
 			result, _ := core.ParseDirective(`{"outcome": "partial_success"}`)
 			return result, nil
 		}), name == "cli-agent"
 	}
-	shared := core.Shared{Args: core.ObjectOf("name", "Ada", "prompt", "mine"), Extra: core.NewView([]string{"city"}, []any{"Bergen"})}
+	shared := core.Shared{Args: value.ObjectOf("name", "Ada", "prompt", "mine"), Extra: core.NewView([]string{"city"}, []any{"Bergen"})}
 	for _, node := range []string{
 		`{"kind": "cli-agent", "provider": "x", "model": "m", "prompt": "Go to {{$.city}}, {{name}}.", "timeout_ms": 5000}`,
 		`{"kind": "cli-agent", "provider": "x", "prompt": "prompts/echo.md"}`,
@@ -88,7 +90,7 @@ func TestRegistered(t *testing.T) {
 		if len(ds) > 0 || made.NoHandler != "" {
 			t.Fatalf("%s: %v %s", node, ds, made.NoHandler)
 		}
-		if reads := core.Strings(made.Reads); strings.Contains(node, "$.city") != (len(reads) == 1) {
+		if reads := source.Strings(made.Reads); strings.Contains(node, "$.city") != (len(reads) == 1) {
 			t.Errorf("%s: reads %q", node, reads)
 		}
 		r, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, shared))
@@ -116,9 +118,9 @@ func TestRegistered(t *testing.T) {
 // bound is a function that looks at its node.
 type bound struct{ core.HandlerFunc }
 
-func (bound) Bind(n *core.Node, _ core.Env) (core.Handler, core.Diagnostics) {
-	var ds core.Diagnostics
-	ds.Warnf(core.CodeUnused, n.Pos, "bound to %s", n.ID.Value)
+func (bound) Bind(n *core.Node, _ core.Env) (core.Handler, source.Diagnostics) {
+	var ds source.Diagnostics
+	ds.Warnf(source.CodeUnused, n.Pos, "bound to %s", n.ID.Value)
 	return bound{func(context.Context, core.Input) (core.Result, error) { return core.Send("bound"), nil }}, ds
 }
 

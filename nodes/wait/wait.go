@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
@@ -20,14 +21,14 @@ type config struct {
 }
 
 // before lets a node without a duration fail when it is visited, where nodes may lack settings.
-func before(n *core.Node, env core.Env) (made core.Compiled, done bool, ds core.Diagnostics) {
+func before(n *core.Node, env core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
 	if env.Late && n.Config.Get("duration") == nil {
 		return core.Compiled{Lacks: "there is no duration"}, true, nil
 	}
 	return core.Compiled{}, false, nil
 }
 
-func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, core.Diagnostics) {
+func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	ds := append(setting.UnusedWrites(n, "a wait writes nothing"), setting.UnusedArgs(n, setting.NoArgs)...)
 	return core.Compiled{Wait: &core.Wait{Duration: c.Duration}}, ds
 }

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
@@ -20,7 +21,7 @@ func kind(name string, role core.Role, doc string) core.Kind {
 	return core.NewKind(core.KindOf[struct{}]{
 		Name: name,
 		Doc:  doc,
-		Compile: func(n *core.Node, _ core.Env, _ *struct{}) (core.Compiled, core.Diagnostics) {
+		Compile: func(n *core.Node, _ core.Env, _ *struct{}) (core.Compiled, source.Diagnostics) {
 			ds := append(setting.UnusedWrites(n, "a node of kind "+name+" writes nothing"), setting.UnusedArgs(n, setting.NoArgs)...)
 			return core.Compiled{Role: role}, ds
 		},

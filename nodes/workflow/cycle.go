@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
@@ -47,7 +48,7 @@ func (l *loader) includes(n *core.Node, from string) (string, bool) {
 		return "", false
 	}
 	v := n.Config.Get(key)
-	if v == nil || v.Kind != core.StringValue || files.Local(v.Scalar.(string)) != nil {
+	if v == nil || v.Kind != source.StringValue || files.Local(v.Scalar.(string)) != nil {
 		return "", false
 	}
 	file := path.Join(path.Dir(from), files.Clean(v.Scalar.(string)))

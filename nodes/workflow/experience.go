@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
@@ -17,14 +18,14 @@ var Experience = core.NewKind(core.KindOf[experienceConfig]{
 })
 
 type experienceConfig struct {
-	Impl  core.Text `wavefold:"impl,required" doc:"the other workflow, a file or a folder with an experience.yaml, below this workflow's folder"`
-	Scope core.Text `wavefold:"state_scope,oneof=isolated|shared" doc:"isolated, which is the default; shared is an error"`
+	Impl  source.Text `wavefold:"impl,required" doc:"the other workflow, a file or a folder with an experience.yaml, below this workflow's folder"`
+	Scope source.Text `wavefold:"state_scope,oneof=isolated|shared" doc:"isolated, which is the default; shared is an error"`
 }
 
 // isolated rejects a state that is shared.
-func isolated(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds core.Diagnostics) {
+func isolated(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
 	if scope := n.Config.Get("state_scope"); scope != nil && scope.Scalar == "shared" {
-		ds.Errorf(core.CodeBadValue, scope.Pos, "%s: state_scope: a nested run has a state of its own, so shared is not possible", n.Subject()).
+		ds.Errorf(source.CodeBadValue, scope.Pos, "%s: state_scope: a nested run has a state of its own, so shared is not possible", n.Subject()).
 			WithHint("remove it; give the nested run values with args, and name the fields it is to fill in writes")
 	}
 	return core.Compiled{}, false, ds
@@ -32,7 +33,7 @@ func isolated(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds core.
 
 // compileExperience loads the other workflow as the kind "workflow" does. A Go function
 // that is registered under the name of the kind does the work instead.
-func compileExperience(n *core.Node, env core.Env, c *experienceConfig) (core.Compiled, core.Diagnostics) {
+func compileExperience(n *core.Node, env core.Env, c *experienceConfig) (core.Compiled, source.Diagnostics) {
 	if made, found, ok := templates.Function(experience, n, env, nil); ok {
 		return made, found
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rootfs"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
@@ -14,8 +15,8 @@ import (
 type loader struct {
 	env     core.Env
 	subject string
-	key     string    // of the configuration
-	name    core.Text // its value
+	key     string      // of the configuration
+	name    source.Text // its value
 	// folders makes the name of a folder stand for the experience in it.
 	folders bool
 
@@ -24,14 +25,14 @@ type loader struct {
 }
 
 // load loads the file and checks that it does not lead back to itself.
-func (l *loader) load() (*core.Workflow, core.Diagnostics) {
-	var ds core.Diagnostics
+func (l *loader) load() (*core.Workflow, source.Diagnostics) {
+	var ds source.Diagnostics
 	if err := files.Local(l.name.Value); err != nil {
-		ds.Errorf(core.CodeBadValue, l.name.Pos, "%s: %s: %v", l.subject, l.key, err).WithHint("files must lie in the workflow's folder")
+		ds.Errorf(source.CodeBadValue, l.name.Pos, "%s: %s: %v", l.subject, l.key, err).WithHint("files must lie in the workflow's folder")
 		return nil, ds
 	}
 	if l.env.LoadWorkflow == nil {
-		ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: there is no folder to look for %q in", l.subject, l.key, l.name.Value).
+		ds.Errorf(source.CodeMissingFile, l.name.Pos, "%s: %s: there is no folder to look for %q in", l.subject, l.key, l.name.Value).
 			WithHint("the workflow was not loaded from a folder; give it one")
 		return nil, ds
 	}
@@ -44,7 +45,7 @@ func (l *loader) load() (*core.Workflow, core.Diagnostics) {
 		return nil, l.error(file, err)
 	}
 	if round := l.cycle(file, inner); round != "" {
-		ds.Errorf(core.CodeCycle, l.name.Pos, "%s: %s: the workflow includes itself: %s", l.subject, l.key, round)
+		ds.Errorf(source.CodeCycle, l.name.Pos, "%s: %s: the workflow includes itself: %s", l.subject, l.key, round)
 	}
 	return inner, ds
 }
@@ -71,9 +72,9 @@ func exists(folder fs.FS, name string) bool {
 
 // error turns an error of the engine's loader into findings. Findings about the other
 // file keep their places in it.
-func (l *loader) error(file string, err error) core.Diagnostics {
-	found, ok := core.AsDiagnostics(err)
-	var ds core.Diagnostics
+func (l *loader) error(file string, err error) source.Diagnostics {
+	found, ok := source.AsDiagnostics(err)
+	var ds source.Diagnostics
 	for _, d := range found {
 		if !d.Pos.IsValid() {
 			d.Pos = l.name.Pos
@@ -87,15 +88,15 @@ func (l *loader) error(file string, err error) core.Diagnostics {
 	switch {
 	case ok && ds.Failed(false):
 	case rootfs.Leaves(err):
-		ds.Errorf(core.CodeBadValue, l.name.Pos, "%s: %s: %v", l.subject, l.key, rootfs.Describe(shown, l.env.Dir, err)).
+		ds.Errorf(source.CodeBadValue, l.name.Pos, "%s: %s: %v", l.subject, l.key, rootfs.Describe(shown, l.env.Dir, err)).
 			WithHint("files must lie in the workflow's folder")
 	case errors.Is(err, fs.ErrNotExist):
-		d := ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: there is no file %q", l.subject, l.key, shown)
+		d := ds.Errorf(source.CodeMissingFile, l.name.Pos, "%s: %s: there is no file %q", l.subject, l.key, shown)
 		if l.env.Files != nil {
 			d.WithHint("%s", files.Near(l.env.Files, file))
 		}
 	default:
-		ds.Errorf(core.CodeMissingFile, l.name.Pos, "%s: %s: %q cannot be loaded: %v", l.subject, l.key, shown, err)
+		ds.Errorf(source.CodeMissingFile, l.name.Pos, "%s: %s: %q cannot be loaded: %v", l.subject, l.key, shown, err)
 	}
 	return ds
 }

@@ -1,6 +1,9 @@
 package workflow
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+)
 
 const name = "workflow"
 
@@ -13,7 +16,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 })
 
 // nested handles a node that has its workflow with it: no file needs to be loaded.
-func nested(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds core.Diagnostics) {
+func nested(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
 	if n.Child != nil {
 		return core.Compiled{Frame: &core.Frame{Workflow: n.Child}}, true, nil
 	}
@@ -21,14 +24,14 @@ func nested(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds core.Di
 }
 
 type config struct {
-	File    core.Text               `wavefold:"file,required" doc:"the other workflow, a path below this workflow's folder"`
-	Outputs core.Members[core.Text] `wavefold:"outputs" doc:"which of its fields fill which of ours: {ours: theirs}"`
+	File    source.Text                 `wavefold:"file,required" doc:"the other workflow, a path below this workflow's folder"`
+	Outputs source.Members[source.Text] `wavefold:"outputs" doc:"which of its fields fill which of ours: {ours: theirs}"`
 }
 
 // compile loads the other workflow and checks that it does not lead back to
 // itself. What is inside it is checked by whoever compiles the frame.
-func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnostics) {
-	var ds core.Diagnostics
+func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
+	var ds source.Diagnostics
 	if c.File.Value == "" && !n.Config.Whole() {
 		return core.Compiled{Lacks: "what names its workflow cannot be read"}, ds
 	}
@@ -52,20 +55,20 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, core.Diagnos
 }
 
 // checkOutputs compares both sides of the mapping with what is declared.
-func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) core.Diagnostics {
-	var ds core.Diagnostics
-	writes, fields := core.Strings(n.Writes), fieldsOf(inner)
+func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) source.Diagnostics {
+	var ds source.Diagnostics
+	writes, fields := source.Strings(n.Writes), fieldsOf(inner)
 	for _, o := range c.Outputs {
 		if !contains(writes, o.Key.Value) {
-			hint := core.DidYouMean(o.Key.Value, writes)
+			hint := source.DidYouMean(o.Key.Value, writes)
 			if hint == "" {
 				hint = "add it: writes: [" + o.Key.Value + "]"
 			}
-			ds.Errorf(core.CodeUnknownField, o.Key.Pos, "%s: outputs: field %q is not among the node's writes", n.Subject(), o.Key.Value).WithHint("%s", hint)
+			ds.Errorf(source.CodeUnknownField, o.Key.Pos, "%s: outputs: field %q is not among the node's writes", n.Subject(), o.Key.Value).WithHint("%s", hint)
 		}
 		if !contains(fields, o.Value.Value) && !inner.Lost.Any("schema", "inputs") {
-			ds.Errorf(core.CodeUnknownField, o.Value.Pos, "%s: outputs: %q has no field %q", n.Subject(), c.File.Value, o.Value.Value).
-				WithHint("%s", core.DidYouMean(o.Value.Value, fields))
+			ds.Errorf(source.CodeUnknownField, o.Value.Pos, "%s: outputs: %q has no field %q", n.Subject(), c.File.Value, o.Value.Value).
+				WithHint("%s", source.DidYouMean(o.Value.Value, fields))
 		}
 	}
 	if n.Config.Get("outputs") == nil {
@@ -73,7 +76,7 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) core.Diagnosti
 	}
 	for _, w := range n.Writes {
 		if _, ok := c.Outputs.Get(w.Value); !ok {
-			ds.Warnf(core.CodeUnused, w.Pos, "%s: field %q is among the writes, but outputs does not fill it", n.Subject(), w.Value)
+			ds.Warnf(source.CodeUnused, w.Pos, "%s: field %q is among the writes, but outputs does not fill it", n.Subject(), w.Value)
 		}
 	}
 	return ds

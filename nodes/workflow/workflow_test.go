@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 	"github.com/wavefold/wavefold/nodes/workflow"
@@ -31,9 +33,9 @@ func (s set) env(t *testing.T) core.Env {
 		if !ok {
 			return nil, fmt.Errorf("open %s: %w", path, fs.ErrNotExist)
 		}
-		w := &core.Workflow{Name: core.At(path, core.Position{}),
-			Fields: []core.FieldDecl{{Name: core.At("summary", core.Position{}), Default: core.Missing}, {Name: core.At("region", core.Position{}), Default: core.Missing}},
-			Inputs: []core.InputDecl{{Name: core.At("day", core.Position{})}}}
+		w := &core.Workflow{Name: source.At(path, source.Position{}),
+			Fields: []core.FieldDecl{{Name: source.At("summary", source.Position{}), Default: value.Missing}, {Name: source.At("region", source.Position{}), Default: value.Missing}},
+			Inputs: []core.InputDecl{{Name: source.At("day", source.Position{})}}}
 		for i, file := range includes {
 			w.Nodes = append(w.Nodes, nodestest.Node(t, fmt.Sprintf(`{"id": "n%d", "kind": "workflow", "file": %q}`, i, file)))
 		}
@@ -67,8 +69,8 @@ func TestFindings(t *testing.T) {
 	failing := func(err error) core.Env {
 		return core.Env{LoadWorkflow: func(string) (*core.Workflow, error) { return nil, err }}
 	}
-	inside := core.Diagnostic{Code: core.CodeSyntax, Pos: core.Position{File: "region.yaml", Line: 3, Column: 1}, Message: "no colon"}
-	placeless := core.Diagnostic{Code: core.CodeCycle, Message: "a.yaml -> a.yaml"}
+	inside := source.Diagnostic{Code: source.CodeSyntax, Pos: source.Position{File: "region.yaml", Line: 3, Column: 1}, Message: "no colon"}
+	placeless := source.Diagnostic{Code: source.CodeCycle, Message: "a.yaml -> a.yaml"}
 	tests := []struct {
 		name string
 		node string
@@ -78,7 +80,7 @@ func TestFindings(t *testing.T) {
 		{"missing file", `{"file": "regoin.yaml"}`, env, `1:10: error: node n: file: there is no file "regoin.yaml" (did you mean "region.yaml"?) [MISSING_FILE]`},
 		{"no folder", `{"file": "region.yaml"}`, core.Env{}, `1:10: error: node n: file: there is no folder to look for "region.yaml" in (the workflow was not loaded from a folder; give it one) [MISSING_FILE]`},
 		{"outside", `{"file": "../region.yaml"}`, env, `1:10: error: node n: file: "../region.yaml" leaves the workflow's folder (files must lie in the workflow's folder) [BAD_VALUE]`},
-		{"broken file", `{"file": "region.yaml"}`, failing(core.Diagnostics{inside}), `3:1: error: no colon [SYNTAX]`},
+		{"broken file", `{"file": "region.yaml"}`, failing(source.Diagnostics{inside}), `3:1: error: no colon [SYNTAX]`},
 		{"placeless finding", `{"file": "region.yaml"}`, failing(placeless), `1:10: error: a.yaml -> a.yaml [CYCLE]`},
 		{"any error", `{"file": "region.yaml"}`, failing(errors.New("disk on fire")), `1:10: error: node n: file: "region.yaml" cannot be loaded: disk on fire [MISSING_FILE]`},
 		{"output not among writes", `{"file": "region.yaml", "outputs": {"reprot": "summary"}, "writes": ["report"]}`, env,

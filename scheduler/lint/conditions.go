@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -26,7 +27,7 @@ func (c *checker) checkConditions() {
 			c.checkConstant(e, d)
 		}
 		if e.On == plan.OnFail && c.endsRun(e.From) {
-			c.ds.Warnf(core.CodeIgnored, d.On.Pos, "%s: on: fail never holds, because a failure of %s ends the run", message.Edge(d), d.From.Value).
+			c.ds.Warnf(source.CodeIgnored, d.On.Pos, "%s: on: fail never holds, because a failure of %s ends the run", message.Edge(d), d.From.Value).
 				WithHint("leave out the policy fail_run to continue after the failure")
 		}
 		// The condition of an edge that handles still decides whether the failure is
@@ -36,7 +37,7 @@ func (c *checker) checkConditions() {
 			if d.When != nil {
 				pos = d.When.Pos
 			}
-			c.ds.Warnf(core.CodeIgnored, pos, "%s: when: has no effect, because %s runs in any case (join: all_done)", message.Edge(d), d.To.Value)
+			c.ds.Warnf(source.CodeIgnored, pos, "%s: when: has no effect, because %s runs in any case (join: all_done)", message.Edge(d), d.To.Value)
 		}
 	}
 }
@@ -55,7 +56,7 @@ func (c *checker) checkHandles() {
 		}
 	}
 	if first != nil && c.w.Document {
-		c.ds.Hintf(core.CodeUnhandled, first.On.Pos, "%s: on: fail: the run is failed if %s fails, although %s runs", message.Edge(first), first.From.Value, first.To.Value).
+		c.ds.Hintf(source.CodeUnhandled, first.On.Pos, "%s: on: fail: the run is failed if %s fails, although %s runs", message.Edge(first), first.From.Value, first.To.Value).
 			WithHint("handles: true on the edge makes it partial_success; handles: false says that it is meant")
 	}
 }
@@ -67,7 +68,7 @@ func (c *checker) idleHandles() {
 		if d.Handles == nil || e.On != plan.OnFail || c.p.Vertices[e.From].Unit != nil || c.p.Nodes[e.FromNode].Policy != plan.PolicySkip {
 			continue
 		}
-		c.ds.Warnf(core.CodeIgnored, d.Handles.Pos, "%s: handles has no effect: node %s has on_error: {policy: skip}, so its failure is tolerated anyway", message.Edge(d), d.From.Value).
+		c.ds.Warnf(source.CodeIgnored, d.Handles.Pos, "%s: handles has no effect: node %s has on_error: {policy: skip}, so its failure is tolerated anyway", message.Edge(d), d.From.Value).
 			WithHint("leave out handles, or the policy if the edge is to decide")
 	}
 }
@@ -114,7 +115,7 @@ func (c *checker) checkUntils() {
 		if len(found) > 0 || c.mayWrite(v) || slices.ContainsFunc(until.Fields, func(f int32) bool { return u.OwnIndex(f) >= 0 }) {
 			continue
 		}
-		d := c.ds.Warnf(core.CodeLoopBound, c.f.Until(v).Pos, "loop %s: until: nothing in the body can change it", u.ID)
+		d := c.ds.Warnf(source.CodeLoopBound, c.f.Until(v).Pos, "loop %s: until: nothing in the body can change it", u.ID)
 		if len(until.Fields) > 0 {
 			d.WithHint("no node of the body writes %s", c.p.Schema.Fields[until.Fields[0]].Name)
 		}

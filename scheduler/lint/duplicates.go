@@ -1,7 +1,7 @@
 package lint
 
 import (
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -30,18 +30,18 @@ func (c *checker) duplicateEdge(first, second plan.EdgeFact) {
 	at := message.Edge(b)
 	switch {
 	case x == y && a.Else == b.Else && textOf(a.When) == textOf(b.When):
-		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: the edge appears twice", at), "first", a.Pos)
+		message.PointTo(c.ds.Warnf(source.CodeDuplicateEdge, b.Pos, "%s: the edge appears twice", at), "first", a.Pos)
 	case c.tolerant(second.Edge.To): // its edges need not hold
 	case x != y && x != plan.OnDone && y != plan.OnDone:
-		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: one edge asks that %s succeeds and another that it fails, so %s never runs", at, a.From.Value, a.To.Value),
+		message.PointTo(c.ds.Warnf(source.CodeDuplicateEdge, b.Pos, "%s: one edge asks that %s succeeds and another that it fails, so %s never runs", at, a.From.Value, a.To.Value),
 			"on: done holds in both cases; the other edge is", a.Pos)
 	default:
-		message.PointTo(c.ds.Warnf(core.CodeDuplicateEdge, b.Pos, "%s: there is another edge between the two, and both must hold", at),
+		message.PointTo(c.ds.Warnf(source.CodeDuplicateEdge, b.Pos, "%s: there is another edge between the two, and both must hold", at),
 			"one edge with one condition says the same; the other edge is", a.Pos)
 	}
 }
 
-func textOf(t *core.Text) string {
+func textOf(t *source.Text) string {
 	if t == nil {
 		return ""
 	}

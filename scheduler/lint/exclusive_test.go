@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Branches whose conditions exclude each other may write one field, also where the
@@ -48,7 +48,7 @@ graph:
     - {id: y, kind: fn, writes: [out]}
   edges: [`+tt.edges+`]
 `)
-		if got := ds.Has(core.CodeUnorderedWrites); got != tt.want || ds.Failed(false) {
+		if got := ds.Has(source.CodeUnorderedWrites); got != tt.want || ds.Failed(false) {
 			t.Errorf("%s: got %v, want %v: %v", tt.name, got, tt.want, strings.ReplaceAll(ds.Error(), "; ", "\n"))
 		}
 	}

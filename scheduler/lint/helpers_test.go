@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -14,18 +15,18 @@ type fn struct{}
 
 func (fn) Name() string   { return "fn" }
 func (fn) Keys() []string { return []string{"see"} }
-func (fn) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (fn) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	made := core.Compiled{Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })}
 	if v := n.Config.Get("see"); v != nil {
 		for _, e := range v.Items {
-			made.Reads = append(made.Reads, core.At(e.Scalar.(string), e.Pos))
+			made.Reads = append(made.Reads, source.At(e.Scalar.(string), e.Pos))
 		}
 	}
 	return made, nil
 }
 
 // check compiles a document and returns all findings.
-func check(t *testing.T, doc string) core.Diagnostics {
+func check(t *testing.T, doc string) source.Diagnostics {
 	t.Helper()
 	reg := core.NewRegistry(fn{})
 	w, ds := native.Parse("a.yaml", []byte(doc), native.OptionsFor(reg))

@@ -1,7 +1,7 @@
 package lint
 
 import (
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -19,7 +19,7 @@ func (c *checker) checkItems() {
 				continue
 			}
 			name := c.p.Schema.Fields[f].Name
-			d := c.ds.Warnf(core.CodeItemsReplace, writtenAt(n, n.Writes[at]), "%s: each item replaces field %q, so that only the result of the last item stays", message.Node(n.ID), name)
+			d := c.ds.Warnf(source.CodeItemsReplace, writtenAt(n, n.Writes[at]), "%s: each item replaces field %q, so that only the result of the last item stays", message.Node(n.ID), name)
 			switch list := c.p.Schema.Fields[f].Collectable() == nil; {
 			case list && n.Collect >= 0:
 				d.WithHint("a fan-out collects one field: declare %s with merge: array_append, and write a list of results for each item", name)
@@ -57,7 +57,7 @@ func (c *checker) rowsReplace(u *plan.Unit) {
 			if read[f] || !c.replaced(f) {
 				continue
 			}
-			d := c.ds.Warnf(core.CodeItemsReplace, writtenAt(n, n.Writes[at]), "%s: each row of pipeline %s replaces field %q, which no stage reads, so that only the result of the last row stays",
+			d := c.ds.Warnf(source.CodeItemsReplace, writtenAt(n, n.Writes[at]), "%s: each row of pipeline %s replaces field %q, which no stage reads, so that only the result of the last row stays",
 				message.Node(n.ID), u.ID, c.p.Schema.Fields[f].Name)
 			if c.p.Schema.Fields[f].Collectable() == nil {
 				d.WithHint("declare the field with merge: array_append, which keeps the elements of all rows")
@@ -75,11 +75,11 @@ func (c *checker) replaced(f int32) bool {
 }
 
 // writtenAt returns where a node lists a field among its writes.
-func writtenAt(n *plan.Node, field string) core.Position {
+func writtenAt(n *plan.Node, field string) source.Position {
 	for _, w := range n.Decl.Writes {
 		if w.Value == field {
 			return w.Pos
 		}
 	}
-	return core.Position{}
+	return source.Position{}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -21,7 +22,7 @@ func (c *checker) checkJoins() {
 		for _, f := range c.f.Reads(j.Vertex) {
 			if names := c.armsThatWrite(j, f); len(names) > 0 {
 				d := c.joinOf(j.Vertex)
-				c.ds = append(c.ds, core.Diagnostic{Code: core.CodeJoin, Severity: core.Hint, Pos: d.Pos,
+				c.ds = append(c.ds, source.Diagnostic{Code: source.CodeJoin, Severity: source.Hint, Pos: d.Pos,
 					Message: fmt.Sprintf("node %s: join: it waits for %s in any case, because it reads %s", c.p.Vertices[j.Vertex].ID, strings.Join(names, ", "), c.p.Schema.Fields[f].Name),
 					Hint:    "what a predecessor sends as its edge output is there at once"})
 				break
@@ -38,17 +39,17 @@ func (c *checker) countJoin(j *plan.Join) {
 	d, n := c.joinOf(j.Vertex), j.Count()
 	id, word := c.p.Vertices[j.Vertex].ID, d.Word()
 	if word == core.JoinQuorum && d.Fraction != nil && d.Fraction.Value > 1 {
-		c.ds.Warnf(core.CodeJoin, d.Fraction.Pos, "node %s: join: a quorum of %v is more than all, so %s never runs", id, d.Fraction.Value, id).
+		c.ds.Warnf(source.CodeJoin, d.Fraction.Pos, "node %s: join: a quorum of %v is more than all, so %s never runs", id, d.Fraction.Value, id).
 			WithHint("a share is a number from 0 to 1, such as 0.5")
 		return
 	}
 	switch {
 	case n == 0:
-		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: %s has no predecessors to join", id, id).WithHint("leave the join out, or add edges to %s", id)
+		c.ds.Warnf(source.CodeJoin, d.Pos, "node %s: join: %s has no predecessors to join", id, id).WithHint("leave the join out, or add edges to %s", id)
 	case j.Need > n:
-		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes %d predecessors and has %d, so %s never runs", id, j.Need, n, id)
+		c.ds.Warnf(source.CodeJoin, d.Pos, "node %s: join: takes %d predecessors and has %d, so %s never runs", id, j.Need, n, id)
 	case j.Need == 0:
-		c.ds.Warnf(core.CodeJoin, d.Pos, "node %s: join: takes no predecessor, so %s runs at once, however they end", id, id).
+		c.ds.Warnf(source.CodeJoin, d.Pos, "node %s: join: takes no predecessor, so %s runs at once, however they end", id, id).
 			WithHint("join: all_done waits for them all")
 	}
 }

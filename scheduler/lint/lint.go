@@ -7,12 +7,13 @@ package lint
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // Check returns the findings about a workflow. It is meant for plan.Options.Lint.
-func Check(f *plan.Facts) core.Diagnostics {
+func Check(f *plan.Facts) source.Diagnostics {
 	c := &checker{f: f, p: f.Plan(), w: f.Plan().Workflow}
 	c.nodes()
 	switch {
@@ -30,7 +31,7 @@ type checker struct {
 	f  *plan.Facts
 	p  *plan.Plan
 	w  *core.Workflow
-	ds core.Diagnostics
+	ds source.Diagnostics
 	// conditions and failEdges report whether there are edges with a condition, or on: fail.
 	conditions, failEdges bool
 	choice                []bool              // by vertex: see unclear
@@ -97,7 +98,7 @@ func (c *checker) nodesOf(v int32) []int32 {
 }
 
 // hint suggests a name while there are few findings.
-func (c *checker) hint(d *core.Diagnostic, word string, names []string) {
+func (c *checker) hint(d *source.Diagnostic, word string, names []string) {
 	if len(c.ds) <= message.MaxHinted {
 		d.WithHint("%s", message.Near(word, names))
 	}

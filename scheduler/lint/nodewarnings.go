@@ -3,7 +3,7 @@ package lint
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -22,6 +22,6 @@ func (c *checker) nodeWarnings() {
 				nodes = append(nodes, o.Node)
 			}
 		}
-		c.ds.Warnf(w.Code, w.Pos, "%s: %s", plural(len(nodes), "node ", "nodes ")+core.Named(nodes), w.Message).WithHint("%s", w.Hint)
+		c.ds.Warnf(w.Code, w.Pos, "%s: %s", plural(len(nodes), "node ", "nodes ")+source.Named(nodes), w.Message).WithHint("%s", w.Hint)
 	}
 }

@@ -1,7 +1,7 @@
 package lint
 
 import (
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
@@ -21,14 +21,14 @@ func (c *checker) checkPhases() {
 		}
 		id := p.ID.Value
 		if _, twice := used[id]; twice {
-			c.ds.Warnf(core.CodeDuplicate, p.ID.Pos, "phase %q is declared twice", id)
+			c.ds.Warnf(source.CodeDuplicate, p.ID.Pos, "phase %q is declared twice", id)
 			continue
 		}
 		used[id] = false
 		names = append(names, id)
 	}
 	all := !c.f.Invalid().Nodes && !c.f.Invalid().Members // uses are known
-	use := func(phase core.Text, lost core.Lost, at string) {
+	use := func(phase source.Text, lost source.Lost, at string) {
 		all = all && !lost.Has("phase")
 		if phase.Value == "" {
 			return
@@ -40,7 +40,7 @@ func (c *checker) checkPhases() {
 		if unknown {
 			return
 		}
-		d := c.ds.Warnf(core.CodeUnknownPhase, phase.Pos, "%s: phase %q is not declared", at, phase.Value)
+		d := c.ds.Warnf(source.CodeUnknownPhase, phase.Pos, "%s: phase %q is not declared", at, phase.Value)
 		c.hint(d, phase.Value, names)
 	}
 	for _, n := range c.w.Nodes {
@@ -55,7 +55,7 @@ func (c *checker) checkPhases() {
 	for _, p := range c.w.Phases {
 		if all && !p.Lost.Has("id") && !used[p.ID.Value] {
 			used[p.ID.Value] = true // once
-			c.ds.Warnf(core.CodeUnused, p.ID.Pos, "phase %q is used by no node", p.ID.Value)
+			c.ds.Warnf(source.CodeUnused, p.ID.Pos, "phase %q is used by no node", p.ID.Value)
 		}
 	}
 }

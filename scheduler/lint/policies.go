@@ -1,7 +1,7 @@
 package lint
 
 import (
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -10,7 +10,7 @@ import (
 func (c *checker) unusedPolicies() {
 	for _, p := range c.w.RetryPolicies {
 		if !c.f.PolicyUsed(p) && !c.f.Invalid().Nodes {
-			c.ds.Warnf(core.CodeUnused, p.Name.Pos, "retry policy %q is never used", p.Name.Value)
+			c.ds.Warnf(source.CodeUnused, p.Name.Pos, "retry policy %q is never used", p.Name.Value)
 		}
 	}
 }
@@ -20,7 +20,7 @@ func (c *checker) waits() {
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]
 		if n.Wait != nil && n.Timeout > 0 && n.Timeout < n.Wait.Duration {
-			c.ds.Warnf(core.CodeBadValue, n.Decl.Timeout.Pos, "%s: timeout: the wait of %s is longer than %s, so it always fails", message.Node(n.ID), n.Wait.Duration, n.Timeout)
+			c.ds.Warnf(source.CodeBadValue, n.Decl.Timeout.Pos, "%s: timeout: the wait of %s is longer than %s, so it always fails", message.Node(n.ID), n.Wait.Duration, n.Timeout)
 		}
 	}
 }
@@ -41,6 +41,6 @@ func (c *checker) manyRuns() {
 			most = n
 		}
 	}
-	c.ds.Warnf(core.CodeLimit, most.Decl.Pos, "node %s: running this workflow means %s runs of nested workflows, because they include one another several times", most.ID, plan.NestedText(c.p.Nested)).
+	c.ds.Warnf(source.CodeLimit, most.Decl.Pos, "node %s: running this workflow means %s runs of nested workflows, because they include one another several times", most.ID, plan.NestedText(c.p.Nested)).
 		WithHint("wavefold plan FILE shows the number for each of them")
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -83,7 +84,7 @@ func (c *checker) moreReads(count map[int32]int) {
 	for f := range c.p.Schema.Fields {
 		if n := count[int32(f)] - maxReads; n > 0 {
 			last := c.ds[len(c.ds)-1]
-			c.ds = append(c.ds, core.Diagnostic{Code: core.CodeReadUnordered, Severity: core.Warning, Pos: last.Pos,
+			c.ds = append(c.ds, source.Diagnostic{Code: source.CodeReadUnordered, Severity: source.Warning, Pos: last.Pos,
 				Message: fmt.Sprintf("state field %q: %s see writes by their level only", c.p.Schema.Fields[f].Name, message.More(n, "read"))})
 		}
 	}
@@ -150,7 +151,7 @@ func (c *checker) ownField(v, field int32) bool { return c.p.Vertices[v].Unit.Ow
 // whose callers pass values along with the fields.
 func (c *checker) filled(field int32) bool {
 	f := &c.p.Schema.Fields[field]
-	return c.f.IsInput(f.Name) || c.f.Invalid().Inputs || !core.IsMissing(f.Default) || c.f.Given(f.Name) || c.f.AnyStart() && !c.w.Document
+	return c.f.IsInput(f.Name) || c.f.Invalid().Inputs || !value.IsMissing(f.Default) || c.f.Given(f.Name) || c.f.AnyStart() && !c.w.Document
 }
 
 // spot finds the text of a read.
@@ -195,7 +196,7 @@ func (c *checker) neverWritten(r *read) {
 	} else {
 		text += ", and it is no input, so it has no value"
 	}
-	c.ds.Warnf(core.CodeNeverWritten, s.Pos, text, s.At, name).
+	c.ds.Warnf(source.CodeNeverWritten, s.Pos, text, s.At, name).
 		WithHint("declare it under inputs, give it a default, or add it to the writes of a node")
 }
 
@@ -238,7 +239,7 @@ func (c *checker) readBefore(r *read) {
 	if c.f.AnyStart() {
 		text += ", so only a starting value can fill it"
 	}
-	d := c.ds.Warnf(core.CodeReadBefore, s.Pos, "%s", text)
+	d := c.ds.Warnf(source.CodeReadBefore, s.Pos, "%s", text)
 	if writer, ok := c.couldPrecede(writers, reader); ok {
 		from, _ := c.f.Writer(writer, r.field)
 		d.WithHint("add an edge from %s to %s", c.p.Nodes[from].ID, c.p.Nodes[target].ID)
@@ -280,7 +281,7 @@ func (c *checker) readUnordered(r *read, x *plan.Gap) {
 	}
 	first := writers[x.Slots[0]]
 	from, _ := c.f.Writer(first, r.field)
-	d := c.ds.Warnf(core.CodeReadUnordered, s.Pos, "%s: state field %q is written by %s on a lower level, but no path leads from there to %s%s",
+	d := c.ds.Warnf(source.CodeReadUnordered, s.Pos, "%s: state field %q is written by %s on a lower level, but no path leads from there to %s%s",
 		s.At, c.p.Schema.Fields[r.field].Name, strings.Join(by, ", "), c.p.Nodes[target].ID, c.ways(first, reader))
 	if first != reader {
 		d.WithHint("add an edge from %s to %s", c.p.Nodes[from].ID, c.p.Nodes[target].ID)

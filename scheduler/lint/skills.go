@@ -3,7 +3,7 @@ package lint
 import (
 	"strconv"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // missingSkills warns of skills that are nowhere. Documents give the same few skills to
@@ -27,7 +27,7 @@ func (c *checker) missingSkills() {
 			}
 			seen[s.Value] = true
 			skills = append(skills, strconv.Quote(s.Value))
-			if n := core.DidYouMean(s.Value, c.f.Tools()); n != "" && near == "" {
+			if n := source.DidYouMean(s.Value, c.f.Tools()); n != "" && near == "" {
 				near = strconv.Quote(s.Value) + ": " + n
 			}
 		}
@@ -37,8 +37,8 @@ func (c *checker) missingSkills() {
 		hint = plural(len(skills), "register a Go function of this name, or some that begin with it and _, or give the skill an instruction",
 			"register Go functions of these names, or that begin with them and _, or give the skills instructions")
 	}
-	c.ds.Warnf(core.CodeUnknownSkill, missing[0].Names[0].Pos, "%s: there %s%s", plural(len(nodes), "node ", "nodes ")+core.Named(nodes),
-		plural(len(skills), "is no skill ", "are no skills ")+core.Named(skills), idle(nodes, failing)).WithHint("%s", hint)
+	c.ds.Warnf(source.CodeUnknownSkill, missing[0].Names[0].Pos, "%s: there %s%s", plural(len(nodes), "node ", "nodes ")+source.Named(nodes),
+		plural(len(skills), "is no skill ", "are no skills ")+source.Named(skills), idle(nodes, failing)).WithHint("%s", hint)
 }
 
 // idle tells which of some nodes have no other skills.
@@ -48,7 +48,7 @@ func idle(nodes, failing []string) string {
 	case len(failing) == 0:
 		return ""
 	case len(failing) < len(nodes):
-		who = core.Named(failing)
+		who = source.Named(failing)
 	default:
 		who = plural(len(nodes), "it", "they")
 	}

@@ -3,7 +3,7 @@ package lint
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -33,7 +33,7 @@ func (c *checker) checkSkips() {
 			continue
 		}
 		d, why := c.f.Decl(int32(i)), c.f.Decl(skip)
-		c.ds.Warnf(core.CodeSkippedSource, d.When.Pos, "%s: when: it lets %s run although %s was skipped, because the condition of %s is false", message.Edge(d), d.To.Value, d.From.Value, message.Edge(why)).
+		c.ds.Warnf(source.CodeSkippedSource, d.When.Pos, "%s: when: it lets %s run although %s was skipped, because the condition of %s is false", message.Edge(d), d.To.Value, d.From.Value, message.Edge(why)).
 			WithHint(`add "&& $nodes.%s.status == 'success'" to skip %s as well, or on: done if it is to run`, c.firstNode(e.From), d.To.Value)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // A node behind one that a condition skipped runs if its own condition is true, which is
@@ -43,7 +43,7 @@ graph:
     - {id: publish, kind: fn, `+tt.publish+`}
   edges: [`+tt.edges+`]
 `)
-		if got := ds.Has(core.CodeSkippedSource); got != tt.want || ds.Failed(false) {
+		if got := ds.Has(source.CodeSkippedSource); got != tt.want || ds.Failed(false) {
 			t.Errorf("%s: got %v, want %v: %v", tt.name, got, tt.want, strings.ReplaceAll(ds.Error(), "; ", "\n"))
 		}
 	}

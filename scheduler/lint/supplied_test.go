@@ -3,7 +3,7 @@ package lint
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // A field that a node reads counts as written where the node's args have its name, unless
@@ -27,7 +27,7 @@ name: w
 state: {schema: {name: {type: string}, other: {type: string, default: x}, out: {type: string}}}
 graph: {nodes: [`+tt.node+`]}
 `)
-		if got := ds.Has(core.CodeNeverWritten); got != tt.want || ds.Failed(false) {
+		if got := ds.Has(source.CodeNeverWritten); got != tt.want || ds.Failed(false) {
 			t.Errorf("%s: got %v, want %v: %v", tt.name, got, tt.want, ds)
 		}
 	}

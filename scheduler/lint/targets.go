@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -64,7 +65,7 @@ func (c *checker) writtenTwice(a, b plan.Target, ordered *int) bool {
 		if a.Nested {
 			return false // reported in the nested workflow
 		}
-		message.PointTo(c.ds.Errorf(core.CodeOverwrite, b.Pos, "node %s: writes %s twice", c.p.Nodes[b.Node].ID, b), "first", a.Pos)
+		message.PointTo(c.ds.Errorf(source.CodeOverwrite, b.Pos, "node %s: writes %s twice", c.p.Nodes[b.Node].ID, b), "first", a.Pos)
 		return true
 	}
 	known, first := c.ordered(&a, &b, ordered)
@@ -72,21 +73,21 @@ func (c *checker) writtenTwice(a, b plan.Target, ordered *int) bool {
 	case !known || first && (b.Adds || c.handles(a, b)):
 		return false
 	case first && (c.p.Vertices[c.p.Nodes[b.Node].Vertex].Conditional || c.between(a, b, ordered)):
-		c.ds.Warnf(core.CodeOverwrite, b.Pos, "node %s: replaces %s, which node %s writes before it", c.p.Nodes[b.Node].ID, b, c.writerOf(a)).
+		c.ds.Warnf(source.CodeOverwrite, b.Pos, "node %s: replaces %s, which node %s writes before it", c.p.Nodes[b.Node].ID, b, c.writerOf(a)).
 			WithHint("let one of them write something else")
 		return true
 	case first:
-		c.ds.Errorf(core.CodeOverwrite, b.Pos, "node %s: replaces %s, which node %s writes before it, and no node between them could have read it", c.p.Nodes[b.Node].ID, b, c.writerOf(a)).
+		c.ds.Errorf(source.CodeOverwrite, b.Pos, "node %s: replaces %s, which node %s writes before it, and no node between them could have read it", c.p.Nodes[b.Node].ID, b, c.writerOf(a)).
 			WithHint("let one of them write something else")
 		return true
 	}
 	const unordered = "node %s: writes %s, as node %s does, and neither comes before the other: which one wins is a matter of time"
 	if c.mayNotRun(a) && c.mayNotRun(b) {
-		c.ds.Warnf(core.CodeOverwrite, b.Pos, unordered+", if both run", c.p.Nodes[b.Node].ID, b, c.writerOf(a)).
+		c.ds.Warnf(source.CodeOverwrite, b.Pos, unordered+", if both run", c.p.Nodes[b.Node].ID, b, c.writerOf(a)).
 			WithHint("if only one of them ever runs, say so: write when: else on the edge to one of them")
 		return true
 	}
-	d := c.ds.Errorf(core.CodeOverwrite, b.Pos, unordered, c.p.Nodes[b.Node].ID, b, c.writerOf(a))
+	d := c.ds.Errorf(source.CodeOverwrite, b.Pos, unordered, c.p.Nodes[b.Node].ID, b, c.writerOf(a))
 	switch {
 	case b.Table != "" && (a.Adds || b.Adds):
 		d.WithHint("add an edge from the node that replaces the table to the other one")
@@ -118,13 +119,13 @@ func (c *checker) mayNotRun(t plan.Target) bool {
 func (c *checker) readAndWritten(in, out plan.Target, ordered *int) {
 	if in.Node == out.Node {
 		if !in.Nested {
-			message.PointTo(c.ds.Errorf(core.CodeOverwrite, out.Pos, "node %s: writes %s, which is a file that it reads", c.p.Nodes[in.Node].ID, out), "read", in.Pos)
+			message.PointTo(c.ds.Errorf(source.CodeOverwrite, out.Pos, "node %s: writes %s, which is a file that it reads", c.p.Nodes[in.Node].ID, out), "read", in.Pos)
 		}
 		return
 	}
 	reader, writer := in, out
 	if known, first := c.ordered(&in, &out, ordered); known && !first {
-		c.ds.Warnf(core.CodeOverwrite, reader.Pos, "node %s: reads %s, which node %s writes, and neither comes before the other: what is read is a matter of time",
+		c.ds.Warnf(source.CodeOverwrite, reader.Pos, "node %s: reads %s, which node %s writes, and neither comes before the other: what is read is a matter of time",
 			c.p.Nodes[reader.Node].ID, writer, c.writerOf(writer)).
 			WithHint("%s", c.orderHint(writer, reader))
 	}

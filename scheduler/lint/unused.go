@@ -1,6 +1,6 @@
 package lint
 
-import "github.com/wavefold/wavefold/core"
+import "github.com/wavefold/wavefold/core/source"
 
 // checkUnusedFields mentions state fields that nobody reads or writes.
 func (c *checker) checkUnusedFields() {
@@ -10,7 +10,7 @@ func (c *checker) checkUnusedFields() {
 	for _, d := range c.w.Fields {
 		i, ok := c.p.Schema.Index(d.Name.Value)
 		if ok && !c.f.Mentioned(int32(i)) && !c.f.IsInput(d.Name.Value) && !c.f.Given(d.Name.Value) {
-			c.ds.Hintf(core.CodeUnused, d.Name.Pos, "state field %q is neither read nor written", d.Name.Value)
+			c.ds.Hintf(source.CodeUnused, d.Name.Pos, "state field %q is neither read nor written", d.Name.Value)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -18,9 +19,9 @@ func (c *checker) reachable() {
 		switch {
 		case ok:
 		case int32(i) == w.Exit:
-			c.ds.Warnf(core.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to the exit, so no run can succeed", c.p.Nodes[i].ID)
+			c.ds.Warnf(source.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to the exit, so no run can succeed", c.p.Nodes[i].ID)
 		default:
-			c.ds.Warnf(core.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to it from the start", c.p.Nodes[i].ID)
+			c.ds.Warnf(source.CodeReachability, c.w.Nodes[i].ID.Pos, "node %s: no way leads to it from the start", c.p.Nodes[i].ID)
 		}
 	}
 }
@@ -54,7 +55,7 @@ func (c *checker) noWayOut() {
 		}
 		ends = append(ends, int32(i))
 		if visited[i] && n.Role != core.RoleExit && n.Parallel == nil { // of one that has no branches, or nowhere to go on, is told elsewhere
-			c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[i].ID.Pos, "%s: no edge leaves it and it is not the exit, so %s", message.Node(c.p.Nodes[i].ID), c.deadEnd(int32(i))).
+			c.ds.Warnf(source.CodeDeadEnd, c.w.Nodes[i].ID.Pos, "%s: no edge leaves it and it is not the exit, so %s", message.Node(c.p.Nodes[i].ID), c.deadEnd(int32(i))).
 				WithHint("add an edge to the node that comes next, or to %s", c.p.Nodes[w.Exit].ID)
 		}
 	}
@@ -70,7 +71,7 @@ func (c *checker) noWayOut() {
 	}
 	if len(ring) > 0 {
 		first := slices.IndexFunc(c.w.Nodes, func(n *core.Node) bool { return n.ID.Value == ring[0] })
-		c.ds.Warnf(core.CodeDeadEnd, c.w.Nodes[first].ID.Pos, "nodes %s: no way leads from them to the exit, so a run that gets there fails", core.Named(ring)).
+		c.ds.Warnf(source.CodeDeadEnd, c.w.Nodes[first].ID.Pos, "nodes %s: no way leads from them to the exit, so a run that gets there fails", source.Named(ring)).
 			WithHint("add an edge out of the ring")
 	}
 }

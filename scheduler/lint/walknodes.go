@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -12,7 +13,7 @@ import (
 func (c *checker) goalGates() {
 	for i, d := range c.w.Nodes {
 		if n := &c.p.Walk.Nodes[i]; n.GoalGate && len(n.Targets) == 0 {
-			c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate, and there is nowhere to go back to when it is not satisfied", message.Node(d.ID.Value)).
+			c.ds.Warnf(source.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate, and there is nowhere to go back to when it is not satisfied", message.Node(d.ID.Value)).
 				WithHint("add retry_target")
 		}
 	}
@@ -24,9 +25,9 @@ func (c *checker) branches() {
 		switch p := c.p.Walk.Nodes[i].Parallel; {
 		case p == nil:
 		case len(p.Branches) == 0:
-			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: has no branches, so it always fails", message.Node(d.ID.Value)).WithHint("edges without a condition lead to branches")
+			c.ds.Warnf(source.CodeJoin, d.ID.Pos, "%s: has no branches, so it always fails", message.Node(d.ID.Value)).WithHint("edges without a condition lead to branches")
 		case p.Meet < 0:
-			c.ds.Warnf(core.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is no next node", message.Node(d.ID.Value))
+			c.ds.Warnf(source.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is no next node", message.Node(d.ID.Value))
 		}
 	}
 }
@@ -54,7 +55,7 @@ func (c *checker) gatesOfBranches() {
 		for _, b := range w.Nodes[i].Parallel.Branches {
 			if d := c.w.Nodes[b]; w.Nodes[b].GoalGate && !visited[b] {
 				visited[b] = true
-				c.ds.Warnf(core.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate and only ever a branch, and of branches no gate is looked at", message.Node(d.ID.Value)).
+				c.ds.Warnf(source.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate and only ever a branch, and of branches no gate is looked at", message.Node(d.ID.Value)).
 					WithHint("let %s, or a node after it, be the gate", c.p.Nodes[i].ID)
 			}
 		}
@@ -64,7 +65,7 @@ func (c *checker) gatesOfBranches() {
 // allConditional warns of nodes out of which every edge has a condition. Graphs repeat
 // one pattern many times, so one warning tells of all.
 func (c *checker) allConditional() {
-	var ids []core.Text
+	var ids []source.Text
 	for i, d := range c.w.Nodes {
 		n := &c.p.Walk.Nodes[i]
 		free := func(e int32) bool { return c.f.Decl(e).When == nil }
@@ -75,10 +76,10 @@ func (c *checker) allConditional() {
 	switch len(ids) {
 	case 0:
 	case 1:
-		c.ds.Warnf(core.CodeAllConditionalEdges, ids[0].Pos, "%s: every edge out of it has a condition; where none holds, the run fails", message.Node(ids[0].Value)).
+		c.ds.Warnf(source.CodeAllConditionalEdges, ids[0].Pos, "%s: every edge out of it has a condition; where none holds, the run fails", message.Node(ids[0].Value)).
 			WithHint("add an edge without a condition")
 	default:
-		c.ds.Warnf(core.CodeAllConditionalEdges, ids[0].Pos, "nodes %s: every edge out of them has a condition; where none holds, the run fails", core.Named(core.Strings(ids))).
+		c.ds.Warnf(source.CodeAllConditionalEdges, ids[0].Pos, "nodes %s: every edge out of them has a condition; where none holds, the run fails", source.Named(source.Strings(ids))).
 			WithHint("add edges without a condition")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -100,7 +100,7 @@ func (c *checker) gapsOf(questions []plan.Question, ask func(vertex int32) bool,
 	gaps, left := c.p.Gaps(questions, ask, limit, *visits)
 	if *visits = left; left < 0 {
 		clear(c.chained) // what was not looked at is not known to be in order
-		c.ds = append(c.ds, core.Diagnostic{Code: core.CodeLimit, Severity: core.Hint, Pos: c.w.Pos,
+		c.ds = append(c.ds, source.Diagnostic{Code: source.CodeLimit, Severity: source.Hint, Pos: c.w.Pos,
 			Message: "the graph is too large to check the order of all reads and writes of the state"})
 	}
 	return gaps
@@ -119,7 +119,7 @@ func (c *checker) unorderedWrites(field int32, pairs []pair) {
 	if others := c.otherPairs(field, pairs[1:]); others != "" {
 		text += "; the same holds for " + others
 	}
-	c.ds.Warnf(core.CodeUnorderedWrites, bPos, "%s", text).
+	c.ds.Warnf(source.CodeUnorderedWrites, bPos, "%s", text).
 		WithHint("add an edge from %s to %s, or a merge strategy that keeps both", c.p.Nodes[a].ID, c.p.Nodes[b].ID)
 }
 
@@ -138,7 +138,7 @@ func (c *checker) otherPairs(field int32, pairs []pair) string {
 }
 
 // named names a node and where its document says what is at issue.
-func (c *checker) named(node int32, pos core.Position) string {
+func (c *checker) named(node int32, pos source.Position) string {
 	id := c.p.Nodes[node].ID
 	if !pos.IsValid() {
 		return id
@@ -153,7 +153,7 @@ const maxWay = 8
 // part; "" when nothing does. Of the findings that are left out in the end it is
 // not asked.
 func (c *checker) ways(a, b int32) string {
-	if len(c.ds) > 2*core.MaxFindings {
+	if len(c.ds) > 2*source.MaxFindings {
 		return ""
 	}
 	x, y := way(c.p, a), way(c.p, b)

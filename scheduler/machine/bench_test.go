@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -30,11 +31,11 @@ func BenchmarkMachine(b *testing.B) {
 		}},
 	}
 	for _, s := range shapes {
-		w := &core.Workflow{Name: core.Text{Value: s.name}}
+		w := &core.Workflow{Name: source.Text{Value: s.name}}
 		for i := range nodes {
-			w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: fmt.Sprint("n", i)}, Handler: core.HandlerFunc(nil)}) // the benchmark answers
+			w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: fmt.Sprint("n", i)}, Handler: core.HandlerFunc(nil)}) // the benchmark answers
 			for _, p := range s.pred(i) {
-				w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: fmt.Sprint("n", p)}, To: core.Text{Value: fmt.Sprint("n", i)}})
+				w.Edges = append(w.Edges, &core.Edge{From: source.Text{Value: fmt.Sprint("n", p)}, To: source.Text{Value: fmt.Sprint("n", i)}})
 			}
 		}
 		p, ds := plan.Compile(w, nil, plan.Options{})
@@ -73,21 +74,21 @@ func BenchmarkMachine(b *testing.B) {
 // something: plain nodes that read a field, items, rows, and nested runs.
 func BenchmarkExecution(b *testing.B) {
 	const n = 1000
-	text := func(s string) core.Text { return core.Text{Value: s} }
+	text := func(s string) source.Text { return source.Text{Value: s} }
 	list := core.FieldDecl{Name: text("list"), Default: make([]any, n)}
 	node := func(id string) *core.Node {
-		return &core.Node{ID: text(id), Reads: []core.Text{text("list")}, HasWrites: true, Handler: core.HandlerFunc(nil)}
+		return &core.Node{ID: text(id), Reads: []source.Text{text("list")}, HasWrites: true, Handler: core.HandlerFunc(nil)}
 	}
 	plain := &core.Workflow{}
 	for i := range n {
 		plain.Nodes = append(plain.Nodes, node(fmt.Sprint("n", i)))
 	}
 	each := func(n *core.Node) *core.Node {
-		n.ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 8}}
+		n.ForEach = &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: 8}}
 		return n
 	}
 	items := &core.Workflow{Nodes: []*core.Node{each(node("a"))}}
-	rows := &core.Workflow{Nodes: []*core.Node{node("a")}, Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []core.Text{text("a")}, Concurrency: &core.Int{Value: 8}}}}
+	rows := &core.Workflow{Nodes: []*core.Node{node("a")}, Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.list"), Stages: []source.Text{text("a")}, Concurrency: &source.Int{Value: 8}}}}
 	leaf := &core.Workflow{Name: text("inner"), Nodes: []*core.Node{{ID: text("leaf"), HasWrites: true, Handler: core.HandlerFunc(nil)}}}
 	nestedItems := &core.Workflow{Nodes: []*core.Node{each(&core.Node{ID: text("a"), Kind: text("nested"), HasWrites: true})}}
 	for _, s := range []struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
@@ -77,28 +78,28 @@ func (f *frame) writer(field int32, slot int) string {
 // there is nothing to see.
 func readable(v any) any {
 	if _, ok := v.(*state.FailedMerge); ok {
-		return core.Missing
+		return value.Missing
 	}
 	return v
 }
 
 // edgeInputs collects what direct predecessors sent, nil when nobody did.
-func (f *frame) edgeInputs(n *plan.Node, in *pass) *core.Object {
-	var o *core.Object
+func (f *frame) edgeInputs(n *plan.Node, in *pass) *value.Object {
+	var o *value.Object
 	if f.Outputs != nil {
 		for _, e := range f.p.InEdges(n.Vertex) {
 			edge := &f.p.Edges[e]
-			if v := f.Outputs[edge.FromNode]; edge.ToNode == n.Index && f.v[edge.From].Status.Succeeded() && !core.IsMissing(v) && f.takes(e) {
+			if v := f.Outputs[edge.FromNode]; edge.ToNode == n.Index && f.v[edge.From].Status.Succeeded() && !value.IsMissing(v) && f.takes(e) {
 				if o == nil {
-					o = &core.Object{}
+					o = &value.Object{}
 				}
 				o.Set(f.p.Nodes[edge.FromNode].ID, v)
 			}
 		}
 	}
-	if in != nil && !core.IsMissing(in.Prev.v) && in.Place > 0 {
+	if in != nil && !value.IsMissing(in.Prev.v) && in.Place > 0 {
 		if o == nil {
-			o = &core.Object{}
+			o = &value.Object{}
 		}
 		o.Set(f.p.Nodes[in.t.u.Members[in.Place-1]].ID, in.Prev.v)
 	}
@@ -130,17 +131,17 @@ func (e levelEnv) Node(id int) (core.Status, any) {
 	return e.f.nodeStatus(int32(id)), e.f.output(int32(id))
 }
 func (e levelEnv) Input(name string) any { return inputNamed(e.f.Inputs, name) }
-func (levelEnv) Item() any               { return core.Missing }
-func (levelEnv) Index() any              { return core.Missing }
+func (levelEnv) Item() any               { return value.Missing }
+func (levelEnv) Index() any              { return value.Missing }
 func (levelEnv) Extra(expressions.Root) any {
-	return core.Missing
+	return value.Missing
 }
 
-func inputNamed(inputs *core.Object, name string) any {
+func inputNamed(inputs *value.Object, name string) any {
 	if v, ok := inputs.Get(name); ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // unitEnv lets the condition of a loop see what its rounds have written.
@@ -166,11 +167,11 @@ type Captured struct {
 // Field returns a captured field.
 func (e Captured) Field(slot int) any {
 	if e.Call == nil {
-		return core.Missing
+		return value.Missing
 	}
 	at := slices.IndexFunc(e.For.Reads, func(r plan.Read) bool { return r.Field == int32(slot) })
 	if at < 0 {
-		return core.Missing
+		return value.Missing
 	}
 	return e.Call.Values[at]
 }
@@ -179,7 +180,7 @@ func (e Captured) Field(slot int) any {
 func (e Captured) Node(id int) (core.Status, any) {
 	at := slices.Index(e.For.NodeRefs, int32(id))
 	if e.Call == nil || at < 0 {
-		return core.StatusNone, core.Missing
+		return core.StatusNone, value.Missing
 	}
 	return e.Call.Nodes[at].Status, e.Call.Nodes[at].Output
 }
@@ -187,7 +188,7 @@ func (e Captured) Node(id int) (core.Status, any) {
 // Input returns $input.NAME.
 func (e Captured) Input(name string) any {
 	if e.Call == nil {
-		return core.Missing
+		return value.Missing
 	}
 	return inputNamed(e.Call.Inputs, name)
 }
@@ -195,7 +196,7 @@ func (e Captured) Input(name string) any {
 // Item returns the element of a fan-out or pipeline.
 func (e Captured) Item() any {
 	if e.Call == nil {
-		return core.Missing
+		return value.Missing
 	}
 	if e.Place >= 0 {
 		return e.Call.Items.At(e.Place)
@@ -203,7 +204,7 @@ func (e Captured) Item() any {
 	if e.Call.Row > 0 {
 		return e.Call.Item
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // Index returns the place of the element.
@@ -216,13 +217,13 @@ func (e Captured) Index() any {
 			return int64(i)
 		}
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // Extra returns $iter and $loop.
 func (e Captured) Extra(root expressions.Root) any {
 	if e.Call == nil || e.Call.Round == 0 {
-		return core.Missing
+		return value.Missing
 	}
 	switch root {
 	case expressions.RootIter:
@@ -231,5 +232,5 @@ func (e Captured) Extra(root expressions.Root) any {
 	case expressions.RootLoop:
 		return e.Call.Loop
 	}
-	return core.Missing
+	return value.Missing
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // marked returns the only key of an object if it is a mark, else "".
 func marked(v any) string {
-	if o, ok := v.(*core.Object); ok && o.Len() == 1 {
+	if o, ok := v.(*value.Object); ok && o.Len() == 1 {
 		if k, _ := o.At(0); k == markMissing || k == markValue {
 			return k
 		}
@@ -36,10 +37,10 @@ func marked(v any) string {
 // mark returns the value whose plain JSON form is the form of v.
 func mark(v any) any {
 	switch {
-	case core.IsMissing(v):
-		return core.ObjectOf(markMissing, true)
+	case value.IsMissing(v):
+		return value.ObjectOf(markMissing, true)
 	case marked(v) != "":
-		return core.ObjectOf(markValue, v)
+		return value.ObjectOf(markValue, v)
 	}
 	return v
 }
@@ -48,17 +49,17 @@ func mark(v any) any {
 func unmark(v any) any {
 	switch marked(v) {
 	case markMissing:
-		return core.Missing
+		return value.Missing
 	case markValue:
-		_, v = v.(*core.Object).At(0)
+		_, v = v.(*value.Object).At(0)
 	}
 	return v
 }
 
-func (a anyJSON) MarshalJSON() ([]byte, error) { return core.AppendJSON(nil, mark(a.v)) }
+func (a anyJSON) MarshalJSON() ([]byte, error) { return value.AppendJSON(nil, mark(a.v)) }
 
 func (a *anyJSON) UnmarshalJSON(data []byte) error {
-	v, err := core.ParseJSON(data)
+	v, err := value.ParseJSON(data)
 	a.v = unmark(v)
 	return err
 }
@@ -93,17 +94,17 @@ type commandJSON struct {
 }
 
 type callJSON struct {
-	Path   string       `json:"path,omitempty"`
-	Values []anyJSON    `json:"values,omitempty"`
-	Items  *anyJSON     `json:"items,omitempty"`
-	Row    core.Ordinal `json:"row,omitzero"`
-	Item   *anyJSON     `json:"item,omitempty"`
-	Taken  int          `json:"taken,omitempty"`
-	Round  core.Ordinal `json:"round,omitzero"`
-	Loop   string       `json:"loop,omitempty"`
-	Visit  int          `json:"visit,omitempty"`
-	Edges  *core.Object `json:"edges,omitempty"`
-	Nodes  []nodeJSON   `json:"nodes,omitempty"`
+	Path   string        `json:"path,omitempty"`
+	Values []anyJSON     `json:"values,omitempty"`
+	Items  *anyJSON      `json:"items,omitempty"`
+	Row    core.Ordinal  `json:"row,omitzero"`
+	Item   *anyJSON      `json:"item,omitempty"`
+	Taken  int           `json:"taken,omitempty"`
+	Round  core.Ordinal  `json:"round,omitzero"`
+	Loop   string        `json:"loop,omitempty"`
+	Visit  int           `json:"visit,omitempty"`
+	Edges  *value.Object `json:"edges,omitempty"`
+	Nodes  []nodeJSON    `json:"nodes,omitempty"`
 
 	Previous string              `json:"previous,omitempty"`
 	Briefing *core.Briefing      `json:"briefing,omitempty"`
@@ -143,10 +144,10 @@ func (call *Call) toJSON(c *Command) *callJSON {
 	if c.Node != nil && c.Node.Source != nil {
 		reads, refs := c.Node.Source.Alone()
 		for _, at := range reads {
-			j.Values[at].v = core.Missing
+			j.Values[at].v = value.Missing
 		}
 		for _, at := range refs {
-			j.Nodes[at].Output.v = core.Missing
+			j.Nodes[at].Output.v = value.Missing
 		}
 	}
 	return j
@@ -163,7 +164,7 @@ func (s Items) slice(from, to int32) []any {
 
 // DecodeCommand reads a command back, finding the node of an OpRun in the plan of the run.
 // inputs are the Inputs of the Call that was encoded, nil if it had none.
-func DecodeCommand(p *plan.Plan, inputs *core.Object, data []byte) (Command, error) {
+func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, error) {
 	var j commandJSON
 	if err := json.Unmarshal(data, &j); err != nil {
 		return Command{}, err
@@ -295,8 +296,8 @@ type eventJSON struct {
 // without the plan.
 type outcomeJSON struct {
 	plainOutcome
-	Writes *core.Object `json:"writes,omitempty"`
-	Output outputJSON   `json:"output,omitempty"`
+	Writes *value.Object `json:"writes,omitempty"`
+	Output outputJSON    `json:"output,omitempty"`
 }
 
 // plainOutcome is an Outcome without its methods.
@@ -305,12 +306,12 @@ type plainOutcome Outcome
 func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
 	j := outcomeJSON{plainOutcome: plainOutcome(*o), Output: o.outputJSON()}
 	for _, w := range o.Writes {
-		v, err := core.Canonical(w.Value)
+		v, err := value.Canonical(w.Value)
 		if err != nil {
 			return j, err
 		}
 		if j.Writes == nil {
-			j.Writes = &core.Object{}
+			j.Writes = &value.Object{}
 		}
 		j.Writes.Set(p.Schema.Fields[w.Field].Name, v)
 	}

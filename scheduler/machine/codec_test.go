@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // TestMissingIsToldFromAnObject: an object of the user's that looks like the
 // mark of Missing came back as Missing.
 func TestMissingIsToldFromAnObject(t *testing.T) {
-	mark := core.ObjectOf("$missing", true)
-	for _, v := range []any{core.Missing, nil, mark, core.ObjectOf("$value", mark), []any{mark}, int64(1 << 60), 1.0, core.ObjectOf("$value", int64(1), "x", nil)} {
+	mark := value.ObjectOf("$missing", true)
+	for _, v := range []any{value.Missing, nil, mark, value.ObjectOf("$value", mark), []any{mark}, int64(1 << 60), 1.0, value.ObjectOf("$value", int64(1), "x", nil)} {
 		data, err := json.Marshal(anyJSON{v})
 		if err != nil {
 			t.Fatal(err)
@@ -20,8 +20,8 @@ func TestMissingIsToldFromAnObject(t *testing.T) {
 		if err := json.Unmarshal(data, &back); err != nil {
 			t.Fatal(err)
 		}
-		if core.TypeName(back.v) != core.TypeName(v) || core.JSON(back.v) != core.JSON(v) {
-			t.Errorf("%s %s came back as %s %s", core.TypeName(v), core.JSON(v), core.TypeName(back.v), core.JSON(back.v))
+		if value.TypeName(back.v) != value.TypeName(v) || value.JSON(back.v) != value.JSON(v) {
+			t.Errorf("%s %s came back as %s %s", value.TypeName(v), value.JSON(v), value.TypeName(back.v), value.JSON(back.v))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -93,8 +94,8 @@ type Call struct {
 	Round  core.Ordinal // of a loop
 	Loop   string
 	Visit  int // of a node of a walk, from 1
-	Edges  *core.Object
-	Inputs *core.Object
+	Edges  *value.Object
+	Inputs *value.Object
 	Nodes  []NodeValue // parallel to Node.NodeRefs
 	// Previous is the error of the previous attempt, "" for the first attempt.
 	Previous string
@@ -176,9 +177,9 @@ type Outcome struct {
 
 // Route is the part of a result that says where a walk continues.
 type Route struct {
-	Label string       `json:"label,omitempty"`
-	Next  []string     `json:"next,omitempty"`
-	Evals *core.Object `json:"evals,omitempty"`
+	Label string        `json:"label,omitempty"`
+	Next  []string      `json:"next,omitempty"`
+	Evals *value.Object `json:"evals,omitempty"`
 	// Answer is the answer of the router, if it was asked.
 	Answer *core.RouteAnswer `json:"answer,omitempty"`
 }
@@ -196,7 +197,7 @@ func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
 	if o.Failure != nil && res.Status != core.Fail {
 		return
 	}
-	o.Note = core.CutText(res.Note)
+	o.Note = value.CutText(res.Note)
 	if res.Routing != nil {
 		o.Text = res.Routing.Text
 	}
@@ -209,7 +210,7 @@ func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
 	if !res.HasEdgeOutput && res.EdgeOutput == nil {
 		return
 	}
-	v, err := core.Canonical(res.EdgeOutput)
+	v, err := value.Canonical(res.EdgeOutput)
 	switch {
 	case err == nil:
 		o.Output, o.HasOutput = v, true

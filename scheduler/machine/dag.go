@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -363,7 +364,7 @@ func (f *frame) readerDone(r plan.Reader) bool {
 	return f.v[r.Vertex].Phase == resolved
 }
 
-func nothing(int32) (any, []any) { return core.Missing, nil }
+func nothing(int32) (any, []any) { return value.Missing, nil }
 
 // advance releases the readers that waited for a prefix of a field, and the writer whose turn it
 // is if the field can reject writes.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -36,7 +37,7 @@ func (m *Machine) emitSources(p *plan.Plan) {
 	}
 	list := make([]any, len(p.Workflow.Sources))
 	for i, s := range p.Workflow.Sources {
-		o := core.ObjectOf("field", s.Field, "kind", s.Kind)
+		o := value.ObjectOf("field", s.Field, "kind", s.Kind)
 		if s.Name != "" {
 			o.Set("name", s.Name)
 		}
@@ -45,7 +46,7 @@ func (m *Machine) emitSources(p *plan.Plan) {
 		}
 		list[i] = o
 	}
-	m.emit(core.Event{Type: core.SourcesResolved, Values: core.ObjectOf("sources", list)})
+	m.emit(core.Event{Type: core.SourcesResolved, Values: value.ObjectOf("sources", list)})
 }
 
 func (f *frame) emitReady(v int32) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -14,12 +16,12 @@ import (
 func eachPlan(t *testing.T, limit int, change ...func(*core.Node)) *plan.Plan {
 	t.Helper()
 	h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
-	n := &core.Node{ID: core.Text{Value: "n"}, Handler: h, HasWrites: true,
-		ForEach: &core.ForEach{Source: core.Text{Value: "$.list"}, Concurrency: &core.Int{Value: limit}}}
+	n := &core.Node{ID: source.Text{Value: "n"}, Handler: h, HasWrites: true,
+		ForEach: &core.ForEach{Source: source.Text{Value: "$.list"}, Concurrency: &source.Int{Value: limit}}}
 	for _, f := range change {
 		f(n)
 	}
-	w := &core.Workflow{Name: core.Text{Value: "w"}, Nodes: []*core.Node{n}, Fields: []core.FieldDecl{{Name: core.Text{Value: "list"}, Default: core.Missing}}}
+	w := &core.Workflow{Name: source.Text{Value: "w"}, Nodes: []*core.Node{n}, Fields: []core.FieldDecl{{Name: source.Text{Value: "list"}, Default: value.Missing}}}
 	p, ds := plan.Compile(w, nil, plan.Options{})
 	if p == nil {
 		t.Fatal(ds)
@@ -30,7 +32,7 @@ func eachPlan(t *testing.T, limit int, change ...func(*core.Node)) *plan.Plan {
 // eachMachine runs a fan-out over so many items.
 func eachMachine(t *testing.T, items, limit int, change ...func(*core.Node)) *Machine {
 	t.Helper()
-	m, err := New(eachPlan(t, limit, change...), core.ObjectOf("list", make([]any, items)), Options{})
+	m, err := New(eachPlan(t, limit, change...), value.ObjectOf("list", make([]any, items)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

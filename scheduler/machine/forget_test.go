@@ -6,16 +6,18 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // TestOldValuesAreForgotten: every value a field ever had stayed in memory, and in
 // each snapshot, until the end of the run.
 func TestOldValuesAreForgotten(t *testing.T) {
-	text := func(s string) core.Text { return core.Text{Value: s} }
+	text := func(s string) source.Text { return source.Text{Value: s} }
 	h := core.HandlerFunc(nil) // the test answers
 	node := func(id string) *core.Node {
-		return &core.Node{ID: text(id), Reads: []core.Text{text("x")}, Writes: []core.Text{text("x")}, HasWrites: true, Handler: h}
+		return &core.Node{ID: text(id), Reads: []source.Text{text("x")}, Writes: []source.Text{text("x")}, HasWrites: true, Handler: h}
 	}
 	chain := &core.Workflow{}
 	for i := range 300 {
@@ -24,13 +26,13 @@ func TestOldValuesAreForgotten(t *testing.T) {
 			chain.Edges = append(chain.Edges, &core.Edge{From: text(fmt.Sprint("n", i-1)), To: text(fmt.Sprint("n", i))})
 		}
 	}
-	loop := &core.Workflow{Nodes: []*core.Node{node("a")}, Loops: []*core.Loop{{ID: text("l"), Body: []core.Text{text("a")}, MaxIters: &core.Int{Value: 300}}}}
+	loop := &core.Workflow{Nodes: []*core.Node{node("a")}, Loops: []*core.Loop{{ID: text("l"), Body: []source.Text{text("a")}, MaxIters: &source.Int{Value: 300}}}}
 	rows := &core.Workflow{Nodes: []*core.Node{node("a")}, Fields: []core.FieldDecl{{Name: text("rows"), Default: make([]any, 300)}},
-		Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.rows"), Stages: []core.Text{text("a")}}}}
+		Pipelines: []*core.Pipeline{{ID: text("p"), Items: text("$.rows"), Stages: []source.Text{text("a")}}}}
 	big := strings.Repeat("x", 1000)
 	for name, w := range map[string]*core.Workflow{"chain": chain, "loop": loop, "pipeline": rows} {
 		w.Name = text(name)
-		w.Fields = append(w.Fields, core.FieldDecl{Name: text("x"), Default: core.Missing})
+		w.Fields = append(w.Fields, core.FieldDecl{Name: text("x"), Default: value.Missing})
 		p, ds := plan.Compile(w, nil, plan.Options{})
 		if p == nil {
 			t.Fatal(ds)
@@ -55,8 +57,8 @@ func TestOldValuesAreForgotten(t *testing.T) {
 			}
 			m.Apply(&Event{Kind: Finished, ID: c.ID, Outcome: Outcome{Writes: []plan.Write{{Field: c.Node.WriteFields[0], Value: fmt.Sprint(big, k)}}}})
 		}
-		if got := m.root.report().State; core.JSON(got) != core.JSON(core.ObjectOf("x", fmt.Sprint(big, 299))) && name != "pipeline" {
-			t.Errorf("%s: the state is %.50s", name, core.JSON(got))
+		if got := m.root.report().State; value.JSON(got) != value.JSON(value.ObjectOf("x", fmt.Sprint(big, 299))) && name != "pipeline" {
+			t.Errorf("%s: the state is %.50s", name, value.JSON(got))
 		}
 	}
 }

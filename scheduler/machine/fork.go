@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine/internal/quorum"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -53,7 +54,7 @@ func (t *walk) startFork(v *visit) {
 	p := t.parallel(v)
 	v.Fork = &fork{Branches: make([]branch, len(p.Branches)), maxParallel: p.MaxParallel}
 	for i := range v.Fork.Branches {
-		v.Fork.Branches[i] = branch{Score: anyJSON{core.Missing}, Output: anyJSON{core.Missing}}
+		v.Fork.Branches[i] = branch{Score: anyJSON{value.Missing}, Output: anyJSON{value.Missing}}
 	}
 	if n := &t.f.p.Nodes[v.Node]; n.Timeout > 0 {
 		v.Due = t.f.m.timeAfter(n.Timeout)
@@ -102,7 +103,7 @@ func (t *walk) branchEnded(b *visit, o *Outcome) {
 				r.Writes = append(r.Writes, w)
 				continue
 			}
-			if score, ok := w.Value.(*core.Object).Get("score"); ok {
+			if score, ok := w.Value.(*value.Object).Get("score"); ok {
 				r.Score.v = score
 			}
 		}
@@ -229,16 +230,16 @@ func (t *walk) forkWrites(v *visit) []plan.Write {
 	for i := range k.Branches {
 		b := &k.Branches[i]
 		writes = append(writes, b.Writes...)
-		r := core.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", b.finalStatus().String())
-		if !core.IsMissing(b.Score.v) {
+		r := value.ObjectOf("id", t.id(t.parallel(v).Branches[i]), "status", b.finalStatus().String())
+		if !value.IsMissing(b.Score.v) {
 			r.Set("score", b.Score.v)
 		}
-		if !core.IsMissing(b.Output.v) {
+		if !value.IsMissing(b.Output.v) {
 			r.Set("output", b.Output.v)
 		}
 		results[i] = r
 	}
-	patch := core.ObjectOf(core.ContextParallelResults, results, core.ContextParallelCount, int64(len(results)))
+	patch := value.ObjectOf(core.ContextParallelResults, results, core.ContextParallelCount, int64(len(results)))
 	return append(writes, plan.Write{Field: t.w.Context, Value: patch})
 }
 
@@ -252,7 +253,7 @@ func (t *walk) skipBranches(v *visit) {
 		r := &t.Nodes[node]
 		r.Status, r.Last, r.Failure, r.Why, r.Started, r.Ended = core.Skipped, core.Skipped, nil, k.Reason, 0, 0
 		if t.f.Outputs != nil {
-			t.f.setOutput(node, core.Missing)
+			t.f.setOutput(node, value.Missing)
 		}
 		delete(t.f.Notes, node)
 		t.f.emitBranchSkipped(t, v, node)

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -30,10 +31,10 @@ type endReason struct {
 // frame is one run of one graph: the run itself or a nested run. Snapshots contain its exported
 // fields; frameJSON adds the rest.
 type frame struct {
-	ID     int64        `json:"id"`
-	Path   string       `json:"path,omitempty"`
-	Owner  ID           `json:"owner"` // the work in the parent that the frame executes
-	Inputs *core.Object `json:"inputs,omitempty"`
+	ID     int64         `json:"id"`
+	Path   string        `json:"path,omitempty"`
+	Owner  ID            `json:"owner"` // the work in the parent that the frame executes
+	Inputs *value.Object `json:"inputs,omitempty"`
 
 	EndReasons []endReason       `json:"end_reasons,omitempty"` // by vertex; nil until a vertex fails or is skipped
 	ElseGates  []int32           `json:"else_gates,omitempty"`  // open gates of each plan.Judge
@@ -122,7 +123,7 @@ type task interface {
 	reissue()
 }
 
-func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, start []any, inputs *core.Object) *frame {
+func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, start []any, inputs *value.Object) *frame {
 	f := &frame{ID: id, Path: path, Inputs: inputs, Clean: true, v: make([]vertex, len(p.Vertices)), unresolved: len(p.Vertices)}
 	if len(p.Judges) > 0 {
 		f.ElseGates = make([]int32, len(p.Judges))
@@ -331,7 +332,7 @@ func (f *frame) setFailure(v int32, fail *core.Failure) {
 // output returns what a node sent, Missing if it sent nothing.
 func (f *frame) output(node int32) any {
 	if f.Outputs == nil {
-		return core.Missing
+		return value.Missing
 	}
 	return f.Outputs[node]
 }
@@ -340,7 +341,7 @@ func (f *frame) setOutput(node int32, v any) {
 	if f.Outputs == nil {
 		f.Outputs = make([]any, len(f.p.Nodes))
 		for i := range f.Outputs {
-			f.Outputs[i] = core.Missing
+			f.Outputs[i] = value.Missing
 		}
 	}
 	f.Outputs[node] = v

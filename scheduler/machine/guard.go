@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
@@ -38,11 +39,11 @@ func (f *frame) test(p *expressions.Program, env expressions.Env) bool {
 }
 
 // explain returns what a condition read.
-func (f *frame) explain(p *expressions.Program, env expressions.Env) *core.Object {
+func (f *frame) explain(p *expressions.Program, env expressions.Env) *value.Object {
 	if !f.mayRunUserCode {
 		return p.Explain(env)
 	}
-	held, o := freeze(p.FieldSlots(), p.Nodes(), env), new(*core.Object)
+	held, o := freeze(p.FieldSlots(), p.Nodes(), env), new(*value.Object)
 	if err := f.guarded("the condition "+p.Source(), func() { *o = p.Explain(held) }); err != nil {
 		return nil
 	}
@@ -67,13 +68,13 @@ func (f *frame) itemsAt(what string, source *plan.Source, env expressions.Env) (
 }
 
 // startingValues checks the inputs of a run. Values of Go types may bring code along.
-func startingValues(p *plan.Plan, inputs *core.Object, guard state.Guard) (start []any, given *core.Object, err error) {
+func startingValues(p *plan.Plan, inputs *value.Object, guard state.Guard) (start []any, given *value.Object, err error) {
 	if guard == nil || !p.Foreign && plainValues(inputs) {
 		return p.Start(inputs)
 	}
 	var r struct {
 		start []any
-		given *core.Object
+		given *value.Object
 		err   error
 	}
 	s := &r
@@ -85,7 +86,7 @@ func startingValues(p *plan.Plan, inputs *core.Object, guard state.Guard) (start
 
 // plainValues reports whether all values are of types that bring no code along, as far as
 // one look tells.
-func plainValues(o *core.Object) bool {
+func plainValues(o *value.Object) bool {
 	for _, v := range o.All() {
 		switch v.(type) {
 		case nil, bool, int, int64, float64, string:
@@ -97,10 +98,10 @@ func plainValues(o *core.Object) bool {
 }
 
 // start resolves the inputs of a nested run.
-func (f *frame) start(n *plan.Node, call *Call) (start []any, given *core.Object, err error) {
+func (f *frame) start(n *plan.Node, call *Call) (start []any, given *value.Object, err error) {
 	type started struct {
 		start []any
-		given *core.Object
+		given *value.Object
 		err   error
 	}
 	r := new(started)
@@ -137,7 +138,7 @@ func (f *frame) eventValue(field string, v any) any {
 		v   any
 		err error
 	}
-	err := f.guarded("writing field "+field+" as JSON", func() { r.v, r.err = core.Canonical(v) })
+	err := f.guarded("writing field "+field+" as JSON", func() { r.v, r.err = value.Canonical(v) })
 	switch {
 	case err != nil:
 		return "<" + err.Error() + ">"

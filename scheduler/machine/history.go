@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // This file keeps what model nodes of a walk are told: the stages that have finished, as the
@@ -64,7 +65,7 @@ func (o *Outcome) outputOrText() any {
 	case o.Text != "":
 		return o.Text
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // briefing is what a visit is told, nil for nothing.

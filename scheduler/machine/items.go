@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -28,7 +29,7 @@ func itemsAt(what string, source *plan.Source, env expressions.Env) (Items, *cor
 	}
 	items, ok := itemsOf(v)
 	if !ok {
-		return Items{}, badInputs(fmt.Errorf("%s %s is %s, want an array", what, source.Text.Value, core.TypeName(v)))
+		return Items{}, badInputs(fmt.Errorf("%s %s is %s, want an array", what, source.Text.Value, value.TypeName(v)))
 	}
 	return items, nil
 }
@@ -38,7 +39,7 @@ func itemsOf(v any) (Items, bool) {
 	if list, ok := v.([]any); ok {
 		return Items{list: list, n: len(list)}, true
 	}
-	if v == nil || core.IsMissing(v) {
+	if v == nil || value.IsMissing(v) {
 		return Items{}, false
 	}
 	rv := reflect.ValueOf(v)

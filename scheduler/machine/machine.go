@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine/internal/backoff"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
@@ -66,7 +67,7 @@ type Machine struct {
 
 // New returns a machine at the start of a run. It returns an error if the inputs do not fit the
 // plan.
-func New(p *plan.Plan, inputs *core.Object, opts Options) (*Machine, error) {
+func New(p *plan.Plan, inputs *value.Object, opts Options) (*Machine, error) {
 	if err := checkPlanners(p, nil); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -110,12 +111,12 @@ func (t *fanOut) merge() {
 func (t *fanOut) collected(results []any) any {
 	f, at := t.f, t.n.Collect
 	if at < 0 || t.fault != nil {
-		return core.Missing
+		return value.Missing
 	}
 	write := plan.Write{Field: at, Value: f.p.Schema.Fields[at].Collect(results)}
 	if err := f.rejection(write); err != nil {
 		t.fault = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
-		return core.Missing
+		return value.Missing
 	}
 	f.emitWrites(t.n, []plan.Write{write}, 0, 0)
 	return write.Value

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/draw"
 	"github.com/wavefold/wavefold/internal/runview"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -113,7 +115,7 @@ func (t flowTask) startOne() bool {
 	t.most, t.order = max(t.most, len(t.flying)), append(t.order, r.ID)
 	t.emit(core.NodeStarted, v, "")
 	n := &t.f.p.Nodes[v.node]
-	t.f.run(n, t.id(v), &Call{Edges: core.ObjectOf("input", v.input), Values: make([]any, len(n.Reads))}, &t.group)
+	t.f.run(n, t.id(v), &Call{Edges: value.ObjectOf("input", v.input), Values: make([]any, len(n.Reads))}, &t.group)
 	return true
 }
 
@@ -143,10 +145,10 @@ func (t flowTask) answer(e *Event) bool {
 // flowPlan compiles a graph in which s sends to a and b, and both send to m.
 func flowPlan(t *testing.T, modes ...*plan.Mode) *plan.Plan {
 	t.Helper()
-	text := func(s string) core.Text { return core.Text{Value: s} }
-	w := &core.Workflow{Name: text("tokens"), Mode: "flow", Fields: []core.FieldDecl{{Name: text("x"), Default: core.Missing}}}
+	text := func(s string) source.Text { return source.Text{Value: s} }
+	w := &core.Workflow{Name: text("tokens"), Mode: "flow", Fields: []core.FieldDecl{{Name: text("x"), Default: value.Missing}}}
 	for _, id := range []string{"s", "a", "b", "m"} {
-		w.Nodes = append(w.Nodes, &core.Node{ID: text(id), Writes: []core.Text{text("x")}, Handler: core.HandlerFunc(nil)})
+		w.Nodes = append(w.Nodes, &core.Node{ID: text(id), Writes: []source.Text{text("x")}, Handler: core.HandlerFunc(nil)})
 	}
 	for _, e := range []string{"sa", "sb", "am", "bm"} {
 		w.Edges = append(w.Edges, &core.Edge{From: text(e[:1]), To: text(e[1:])})
@@ -250,7 +252,7 @@ func TestModesWithoutPlanner(t *testing.T) {
 	if _, err := New(flowPlan(t, &lame), nil, Options{}); err == nil || !strings.Contains(err.Error(), `the mode "flow" has no planner`) {
 		t.Errorf("got %v", err)
 	}
-	w := &core.Workflow{Mode: "flow", Nodes: []*core.Node{{ID: core.Text{Value: "a"}, Handler: core.HandlerFunc(nil)}}}
+	w := &core.Workflow{Mode: "flow", Nodes: []*core.Node{{ID: source.Text{Value: "a"}, Handler: core.HandlerFunc(nil)}}}
 	if p, ds := plan.Compile(w, nil, plan.Options{}); p != nil || !strings.Contains(fmt.Sprint(ds), `mode: unknown word "flow"`) {
 		t.Errorf("got %v", ds)
 	}

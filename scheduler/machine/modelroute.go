@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -13,8 +14,8 @@ type byModel struct{ *walk }
 
 // modelMemory is what byModel remembers.
 type modelMemory struct {
-	Followed []int32                `json:"followed,omitempty"` // by pair of nodes: how often it was followed; nil until one was
-	Evals    map[int32]*core.Object `json:"evals,omitempty"`    // checks of what nodes sent last
+	Followed []int32                 `json:"followed,omitempty"` // by pair of nodes: how often it was followed; nil until one was
+	Evals    map[int32]*value.Object `json:"evals,omitempty"`    // checks of what nodes sent last
 }
 
 // Reasons of ends and of edges that no condition led to, as traces of such walks know them.
@@ -29,9 +30,9 @@ const (
 func (t *byModel) begin() {
 	given := t.f.Inputs
 	if given == nil {
-		given = core.NewObject(0)
+		given = value.NewObject(0)
 	}
-	t.set(t.w.Context, core.ObjectOf(core.InputsKey, given))
+	t.set(t.w.Context, value.ObjectOf(core.InputsKey, given))
 }
 
 func (t *byModel) admits(int32) bool        { return true }
@@ -94,24 +95,24 @@ func (t *byModel) byQuestion(v *visit, _ *Outcome) (route, finding) {
 // the router.
 func (t *byModel) remember(v *visit, o *Outcome) {
 	sent := o.edgeOutput()
-	if core.IsMissing(sent) {
-		sent = core.NewObject(0)
+	if value.IsMissing(sent) {
+		sent = value.NewObject(0)
 	}
 	delete(t.Evals, v.Node)
 	if o.Route != nil && o.Route.Evals != nil {
 		if t.Evals == nil {
-			t.Evals = map[int32]*core.Object{}
+			t.Evals = map[int32]*value.Object{}
 		}
 		t.Evals[v.Node] = o.Route.Evals
 		sent = withEvals(sent, o.Route.Evals)
 	}
-	t.set(t.w.Context, core.ObjectOf(t.id(v.Node), sent))
+	t.set(t.w.Context, value.ObjectOf(t.id(v.Node), sent))
 }
 
 // withEvals adds the checks of a result to what the nodes behind it see of it. A member of
 // that name which the result has itself stays.
-func withEvals(sent any, evals *core.Object) any {
-	whole, ok := sent.(*core.Object)
+func withEvals(sent any, evals *value.Object) any {
+	whole, ok := sent.(*value.Object)
 	if _, taken := whole.Get(core.EvalsKey); !ok || taken {
 		return sent
 	}
@@ -193,9 +194,9 @@ func (t *byModel) question(v *visit) *question {
 }
 
 // view is what the router sees of the nodes that have ended, and which of them failed.
-func (t *byModel) view() (view *core.Object, failed []string) {
-	context, _ := t.Fields[t.w.Context].Last().(*core.Object)
-	view = core.NewObject(context.Len())
+func (t *byModel) view() (view *value.Object, failed []string) {
+	context, _ := t.Fields[t.w.Context].Last().(*value.Object)
+	view = value.NewObject(context.Len())
 	for key, sent := range context.All() {
 		n, ok := t.f.p.Node(key)
 		if !ok || t.Nodes[n.Index].Visits == 0 {
@@ -213,7 +214,7 @@ func (t *byModel) view() (view *core.Object, failed []string) {
 // the order in which they were declared, null for those that are not there.
 func (t *byModel) routerView(node int32, sent any) any {
 	evals := t.Evals[node]
-	whole, isObject := sent.(*core.Object)
+	whole, isObject := sent.(*value.Object)
 	names := t.w.Nodes[node].Shown
 	switch {
 	case names == nil && evals == nil:
@@ -221,7 +222,7 @@ func (t *byModel) routerView(node int32, sent any) any {
 	case names == nil && isObject:
 		names = whole.Keys()
 	case names == nil:
-		return core.ObjectOf("output", sent, core.EvalsKey, evals)
+		return value.ObjectOf("output", sent, core.EvalsKey, evals)
 	}
 	out := core.ShownMembers(sent, names)
 	if evals != nil {

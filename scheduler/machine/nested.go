@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -169,7 +170,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 	}
 	for _, out := range n.Frame.Outputs {
 		v := f.mode.final(int(out.Inner))
-		if core.IsMissing(v) {
+		if value.IsMissing(v) {
 			continue
 		}
 		accepted, err := f.parent.accept(n, &out, v)
@@ -186,7 +187,7 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 		if r.Status == core.RunPartial {
 			status = "partial"
 		}
-		o.Output, o.HasOutput = core.ObjectOf("status", status, "finalState", f.finalState(true)), true
+		o.Output, o.HasOutput = value.ObjectOf("status", status, "finalState", f.finalState(true)), true
 	}
 	return o
 }

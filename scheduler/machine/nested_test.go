@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // TestEndedNestedRunsAreForgotten: a loop kept a place for each nested run it had ever
 // begun, in memory and in its snapshots.
 func TestEndedNestedRunsAreForgotten(t *testing.T) {
-	leaf := &core.Workflow{Name: core.Text{Value: "inner"}, Nodes: []*core.Node{{ID: core.Text{Value: "leaf"}, HasWrites: true, Handler: core.HandlerFunc(nil)}}}
-	w := &core.Workflow{Name: core.Text{Value: "w"},
-		Nodes: []*core.Node{{ID: core.Text{Value: "body"}, Kind: core.Text{Value: "nested"}, HasWrites: true}},
-		Loops: []*core.Loop{{ID: core.Text{Value: "l"}, Body: []core.Text{{Value: "body"}}, MaxIters: &core.Int{Value: 1000}}}}
+	leaf := &core.Workflow{Name: source.Text{Value: "inner"}, Nodes: []*core.Node{{ID: source.Text{Value: "leaf"}, HasWrites: true, Handler: core.HandlerFunc(nil)}}}
+	w := &core.Workflow{Name: source.Text{Value: "w"},
+		Nodes: []*core.Node{{ID: source.Text{Value: "body"}, Kind: source.Text{Value: "nested"}, HasWrites: true}},
+		Loops: []*core.Loop{{ID: source.Text{Value: "l"}, Body: []source.Text{{Value: "body"}}, MaxIters: &source.Int{Value: 1000}}}}
 	p, ds := plan.Compile(w, core.NewRegistry(nestedKind{leaf}), plan.Options{})
 	if p == nil {
 		t.Fatal(ds)
@@ -57,8 +58,8 @@ func TestEndedNestedRunsAreForgotten(t *testing.T) {
 // tried three times with jitter.
 func siblingsPlan(t *testing.T) *plan.Plan {
 	t.Helper()
-	leaf := &core.Workflow{Name: core.Text{Value: "inner"}, Nodes: []*core.Node{retried("work", handled)}}
-	at := func(s string) core.Text { return core.Text{Value: s} }
+	leaf := &core.Workflow{Name: source.Text{Value: "inner"}, Nodes: []*core.Node{retried("work", handled)}}
+	at := func(s string) source.Text { return source.Text{Value: s} }
 	w := &core.Workflow{Name: at("w"),
 		Nodes: []*core.Node{{ID: at("a"), HasWrites: true, Handler: core.HandlerFunc(nil)}, {ID: at("b"), HasWrites: true, Handler: core.HandlerFunc(nil)},
 			{ID: at("x"), Kind: at("nested"), HasWrites: true}, {ID: at("y"), Kind: at("nested"), HasWrites: true}},

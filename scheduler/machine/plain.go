@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -222,7 +223,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 					return w.Value, nil
 				}
 			}
-			return core.Missing, nil
+			return value.Missing, nil
 		})
 	}
 	if o.HasOutput {

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // puller is the reading of a stream by a pipeline or fan-out. For a pipeline it holds
@@ -37,7 +38,7 @@ func (p *streamReader) of(field int32) any {
 			return w.Value
 		}
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // mayPull reports whether a row is to be fetched.

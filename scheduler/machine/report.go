@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -80,11 +81,11 @@ func cancelError(first *core.NodeError) error {
 
 // finalState returns the values of all fields in declared order. In canonical
 // form values of Go types are turned into their JSON form.
-func (f *frame) finalState(canonical bool) *core.Object {
-	o := core.NewObject(len(f.p.Schema.Fields))
+func (f *frame) finalState(canonical bool) *value.Object {
+	o := value.NewObject(len(f.p.Schema.Fields))
 	for i := range f.p.Schema.Fields {
 		v := readable(f.mode.final(i))
-		if core.IsMissing(v) {
+		if value.IsMissing(v) {
 			continue
 		}
 		if canonical {

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 func onePlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
-	w := &core.Workflow{Name: core.Text{Value: "w"}, Nodes: []*core.Node{{ID: core.Text{Value: "n"}, Handler: h, HasWrites: true}}}
+	w := &core.Workflow{Name: source.Text{Value: "w"}, Nodes: []*core.Node{{ID: source.Text{Value: "n"}, Handler: h, HasWrites: true}}}
 	p, ds := plan.Compile(w, nil, plan.Options{})
 	if p == nil {
 		t.Fatal(ds)
@@ -84,9 +85,9 @@ func TestRestoreWhileStopping(t *testing.T) {
 func twoPlan(t *testing.T, change func(nodes []*core.Node), ids ...string) *plan.Plan {
 	t.Helper()
 	h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
-	w := &core.Workflow{Name: core.Text{Value: "w"}}
+	w := &core.Workflow{Name: source.Text{Value: "w"}}
 	for _, id := range ids {
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.Text{Value: id}, Handler: h, HasWrites: true})
+		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: id}, Handler: h, HasWrites: true})
 	}
 	if change != nil {
 		change(w.Nodes)
@@ -165,8 +166,8 @@ func TestRestoreOfAnotherVersion(t *testing.T) {
 
 // A snapshot of a fan-out that has ended contains each result once: the ledger has them.
 func TestSnapshotHasResultsOnce(t *testing.T) {
-	text := func(s string) core.Text { return core.Text{Value: s} }
-	n := &core.Node{ID: text("n"), Handler: core.HandlerFunc(nil), Writes: []core.Text{text("out")}, HasWrites: true, ForEach: &core.ForEach{Source: text("$.list")}}
+	text := func(s string) source.Text { return source.Text{Value: s} }
+	n := &core.Node{ID: text("n"), Handler: core.HandlerFunc(nil), Writes: []source.Text{text("out")}, HasWrites: true, ForEach: &core.ForEach{Source: text("$.list")}}
 	w := &core.Workflow{Name: text("w"), Nodes: []*core.Node{n}, Fields: []core.FieldDecl{
 		{Name: text("list"), Default: []any{int64(1), int64(2)}}, {Name: text("out"), Merge: text("array_append"), Default: []any{}}}}
 	p, ds := plan.Compile(w, nil, plan.Options{})

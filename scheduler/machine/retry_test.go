@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -13,14 +15,14 @@ type nestedKind struct{ inner *core.Workflow }
 
 func (nestedKind) Name() string   { return "nested" }
 func (nestedKind) Keys() []string { return nil }
-func (k nestedKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k nestedKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Frame: &core.Frame{Workflow: k.inner}}, nil
 }
 
 // retried is a node that is tried three times, after a wait of 100 ms that is spread.
 func retried(id string, change ...func(*core.Node)) *core.Node {
-	n := &core.Node{ID: core.Text{Value: id}, HasWrites: true, OnError: &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: 3},
-		Base: &core.Located[time.Duration]{Value: 100 * time.Millisecond}, Jitter: new(true)}}
+	n := &core.Node{ID: source.Text{Value: id}, HasWrites: true, OnError: &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: &source.Int{Value: 3},
+		Base: &source.Located[time.Duration]{Value: 100 * time.Millisecond}, Jitter: new(true)}}
 	for _, f := range change {
 		f(n)
 	}
@@ -32,15 +34,15 @@ func handled(n *core.Node) { n.Handler = core.HandlerFunc(nil) }
 // retriedPlan has a plain node, a fan-out, a stage of a pipeline and a nested run.
 func retriedPlan(t *testing.T, change ...func(*core.Node)) *plan.Plan {
 	t.Helper()
-	inner := &core.Workflow{Name: core.Text{Value: "inner"}, Nodes: []*core.Node{{ID: core.Text{Value: "leaf"}, HasWrites: true, Handler: core.HandlerFunc(nil)}}}
+	inner := &core.Workflow{Name: source.Text{Value: "inner"}, Nodes: []*core.Node{{ID: source.Text{Value: "leaf"}, HasWrites: true, Handler: core.HandlerFunc(nil)}}}
 	each := func(n *core.Node) {
-		n.ForEach = &core.ForEach{Source: core.Text{Value: "$.list"}, Concurrency: &core.Int{Value: 9}}
+		n.ForEach = &core.ForEach{Source: source.Text{Value: "$.list"}, Concurrency: &source.Int{Value: 9}}
 	}
-	w := &core.Workflow{Name: core.Text{Value: "w"}, Fields: []core.FieldDecl{{Name: core.Text{Value: "list"}, Default: core.Missing}},
+	w := &core.Workflow{Name: source.Text{Value: "w"}, Fields: []core.FieldDecl{{Name: source.Text{Value: "list"}, Default: value.Missing}},
 		Nodes: []*core.Node{retried("plain", append(change, handled)...), retried("each", append(change, handled, each)...), retried("stage", append(change, handled)...),
-			retried("nested", append(change, func(n *core.Node) { n.Kind = core.Text{Value: "nested"} })...)},
-		Pipelines: []*core.Pipeline{{ID: core.Text{Value: "p"}, Items: core.Text{Value: "$.list"}, Stages: []core.Text{{Value: "stage"}}}},
-		Edges:     []*core.Edge{{From: core.Text{Value: "plain"}, To: core.Text{Value: "stage"}, On: core.Text{Value: "done"}}},
+			retried("nested", append(change, func(n *core.Node) { n.Kind = source.Text{Value: "nested"} })...)},
+		Pipelines: []*core.Pipeline{{ID: source.Text{Value: "p"}, Items: source.Text{Value: "$.list"}, Stages: []source.Text{{Value: "stage"}}}},
+		Edges:     []*core.Edge{{From: source.Text{Value: "plain"}, To: source.Text{Value: "stage"}, On: source.Text{Value: "done"}}},
 	}
 	p, ds := plan.Compile(w, core.NewRegistry(nestedKind{inner}), plan.Options{})
 	if p == nil {
@@ -53,7 +55,7 @@ func retriedPlan(t *testing.T, change ...func(*core.Node)) *plan.Plan {
 // commands, from the machine and from its copies after each step.
 func waits(t *testing.T, p *plan.Plan, seed uint64, fail *core.Failure) (list, restored []time.Duration) {
 	t.Helper()
-	m, err := New(p, core.ObjectOf("list", make([]any, 20)), Options{Concurrency: 8, Seed: seed})
+	m, err := New(p, value.ObjectOf("list", make([]any, 20)), Options{Concurrency: 8, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func TestWaitsAreNotSpreadWithoutASeed(t *testing.T) {
 
 // A wait that was spread could be longer than the longest.
 func TestLongestWait(t *testing.T) {
-	longest := func(n *core.Node) { n.OnError.Max = &core.Located[time.Duration]{Value: 110 * time.Millisecond} }
+	longest := func(n *core.Node) { n.OnError.Max = &source.Located[time.Duration]{Value: 110 * time.Millisecond} }
 	list, _ := waits(t, retriedPlan(t, longest), 7, &core.Failure{Message: "boom"})
 	capped := 0
 	for i, d := range list {

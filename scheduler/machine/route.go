@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/internal/alike"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -61,7 +62,7 @@ func (t *byOutcomes) left(v *visit, o *Outcome) bool {
 		t.finish()
 		return false
 	}
-	known := core.ObjectOf(core.ContextVisitCount, int64(v.Count))
+	known := value.ObjectOf(core.ContextVisitCount, int64(v.Count))
 	// A conditional lets its edges see the stage before it; after a restart there is none.
 	isStage := n.Role != core.RoleConditional || t.Last.Node < 0
 	if isStage {
@@ -308,8 +309,8 @@ func (e walkEnv) Node(id int) (core.Status, any) {
 	return e.t.Nodes[id].Status, e.t.f.output(int32(id))
 }
 func (e walkEnv) Input(name string) any { return inputNamed(e.t.f.Inputs, name) }
-func (walkEnv) Item() any               { return core.Missing }
-func (walkEnv) Index() any              { return core.Missing }
+func (walkEnv) Item() any               { return value.Missing }
+func (walkEnv) Index() any              { return value.Missing }
 
 // Extra returns what is known of the last stage.
 func (e walkEnv) Extra(root expressions.Root) any {
@@ -330,5 +331,5 @@ func (e walkEnv) Extra(root expressions.Root) any {
 			return last.Failure.Message
 		}
 	}
-	return core.Missing
+	return value.Missing
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/route"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -150,18 +152,18 @@ func (k scriptedKind) Name() string { return string(k) }
 // replaces, "*" for one whose name is known only when it runs.
 func (scriptedKind) Keys() []string { return []string{"stream", "streams", "after", "replaces"} }
 
-func (scriptedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (scriptedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	made := core.Compiled{Handler: scriptedHandler{}}
 	made.Streams, made.Nodes = listed(n.Config.Get("streams")), listed(n.Config.Get("after"))
 	if s := n.Config.Get("stream"); s != nil {
-		made.Stream = core.At(s.Scalar.(string), s.Pos)
+		made.Stream = source.At(s.Scalar.(string), s.Pos)
 	}
 	if s := n.Config.Get("replaces"); s != nil {
 		name := s.Scalar.(string)
 		made.Replaces = core.ReplacesRendered
 		if name != "*" {
 			made.Replaces = core.ReplacesFixed
-			made.Outputs = []core.Target{{Name: core.At(name, s.Pos), Key: name}}
+			made.Outputs = []core.Target{{Name: source.At(name, s.Pos), Key: name}}
 		}
 	}
 	return made, nil
@@ -170,15 +172,15 @@ func (scriptedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagn
 // scriptedHandler is never called.
 type scriptedHandler struct{ core.HandlerFunc }
 
-func (scriptedHandler) Open(context.Context, core.Input, *core.Object) (core.Stream, error) {
+func (scriptedHandler) Open(context.Context, core.Input, *value.Object) (core.Stream, error) {
 	return nil, errors.New("a script has no rows but its own")
 }
 
-func listed(v *core.Value) []core.Text {
-	var out []core.Text
+func listed(v *source.Value) []source.Text {
+	var out []source.Text
 	if v != nil {
 		for _, e := range v.Items {
-			out = append(out, core.At(e.Scalar.(string), e.Pos))
+			out = append(out, source.At(e.Scalar.(string), e.Pos))
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -110,7 +111,7 @@ func (x *player) restore(args []string) (err error) {
 // inputs of the run.
 func (x *player) start(args []string) (err error) {
 	o := machine.Options{Run: "r", Events: true}
-	inputs := core.NewObject(0)
+	inputs := value.NewObject(0)
 	for _, a := range args {
 		k, v, _ := strings.Cut(a, "=")
 		n, _ := strconv.Atoi(v)
@@ -136,7 +137,7 @@ func (x *player) start(args []string) (err error) {
 			if !ok {
 				return fmt.Errorf("unknown setting %q", a)
 			}
-			inputs.Set(name, value(v))
+			inputs.Set(name, parseValue(v))
 		}
 	}
 	x.m, err = machine.New(x.p, inputs, o)
@@ -245,7 +246,7 @@ func (x *player) outcome(c *machine.Command, args []string) (o machine.Outcome, 
 	res, r := core.Result{}, core.Routing{}
 	for _, a := range args {
 		k, text, ok := strings.Cut(a, "=")
-		v := value(text)
+		v := parseValue(text)
 		switch {
 		case !ok:
 			return o, fmt.Errorf("%q is no result", a)
@@ -296,7 +297,7 @@ func (x *player) failure(args []string) (*core.Failure, error) {
 		var err error
 		switch k, v, _ := strings.Cut(a, "="); {
 		case strings.HasPrefix(a, `"`):
-			f.Message = value(a).(string)
+			f.Message = parseValue(a).(string)
 		case a == "permanent":
 			f.Permanent = true
 		case a == "fails-run":
@@ -343,7 +344,7 @@ func (x *player) apply(c *machine.Command, e *machine.Event) error {
 }
 
 // inputsOf returns the inputs of a command, which are not in its JSON form.
-func inputsOf(c *machine.Command) *core.Object {
+func inputsOf(c *machine.Command) *value.Object {
 	if c.Call == nil {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -117,30 +119,30 @@ func callText(c *machine.Command) string {
 	if call == nil {
 		return ""
 	}
-	declared := core.Strings(c.Node.Decl.Reads)
+	declared := source.Strings(c.Node.Decl.Reads)
 	for i, r := range c.Node.Reads {
 		name := c.Plan.Schema.Fields[r.Field].Name
-		if slices.Contains(declared, name) && i < len(call.Values) && !core.IsMissing(call.Values[i]) {
-			fmt.Fprintf(&b, " %s=%s", name, core.JSON(call.Values[i]))
+		if slices.Contains(declared, name) && i < len(call.Values) && !value.IsMissing(call.Values[i]) {
+			fmt.Fprintf(&b, " %s=%s", name, value.JSON(call.Values[i]))
 		}
 	}
 	if call.Items.Len() > 0 {
 		b.WriteString(" items=")
 		for i := c.ID.From; i < c.ID.To; i++ {
-			b.WriteString(core.JSON(call.Items.At(int(i))))
+			b.WriteString(value.JSON(call.Items.At(int(i))))
 			if i+1 < c.ID.To {
 				b.WriteString(",")
 			}
 		}
 	}
 	if call.Row > 0 {
-		fmt.Fprintf(&b, " item=%s", core.JSON(call.Item))
+		fmt.Fprintf(&b, " item=%s", value.JSON(call.Item))
 	}
 	if call.Edges.Len() > 0 {
-		fmt.Fprintf(&b, " from=%s", core.JSON(call.Edges))
+		fmt.Fprintf(&b, " from=%s", value.JSON(call.Edges))
 	}
 	if call.Inputs.Len() > 0 {
-		fmt.Fprintf(&b, " input=%s", core.JSON(call.Inputs))
+		fmt.Fprintf(&b, " input=%s", value.JSON(call.Inputs))
 	}
 	for i, n := range call.Nodes {
 		fmt.Fprintf(&b, " $%s=%s", c.Plan.Nodes[c.Node.NodeRefs[i]].ID, n.Status)
@@ -161,7 +163,7 @@ func choices(q *core.RouteQuestion) string {
 		}
 		list = append(list, fmt.Sprintf("%d %s -> %s", i, when, c.Target))
 	}
-	return strings.Join(list, ", ") + "; view " + core.JSON(q.View)
+	return strings.Join(list, ", ") + "; view " + value.JSON(q.View)
 }
 
 // eventLine shows an event in short: what it is about, then what it says.
@@ -221,7 +223,7 @@ func (x *player) report(r *core.Report) {
 		x.printf("  error: %s", r.Err)
 	}
 	if r.State.Len() > 0 {
-		x.printf("  state: %s", core.JSON(r.State))
+		x.printf("  state: %s", value.JSON(r.State))
 	}
 	if r.Path != nil {
 		x.printf("  path: %s", strings.Join(r.Path, " "))
@@ -300,8 +302,8 @@ func indexOf(list []string, s string) int {
 }
 
 // value reads JSON; what is no JSON is a string.
-func value(text string) any {
-	if v, err := core.ParseJSON([]byte(text)); err == nil {
+func parseValue(text string) any {
+	if v, err := value.ParseJSON([]byte(text)); err == nil {
 		return v
 	}
 	return text

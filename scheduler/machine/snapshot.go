@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -88,8 +89,8 @@ func (t walkPlanner) save(j *frameJSON) { j.Walk = t.walk }
 
 // column is a column of the state that snapshots contain.
 type column struct {
-	*state.Column              // nil if a field needs no column
-	saved         *core.Object // the content in a snapshot, until loadColumns moves it to a column
+	*state.Column               // nil if a field needs no column
+	saved         *value.Object // the content in a snapshot, until loadColumns moves it to a column
 }
 
 func (c column) MarshalJSON() ([]byte, error) {
@@ -100,7 +101,7 @@ func (c column) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return core.AppendJSON(nil, dump)
+	return value.AppendJSON(nil, dump)
 }
 
 func (c *column) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &c.saved) }
@@ -130,17 +131,17 @@ func (vs values) MarshalJSON() ([]byte, error) {
 	}
 	list := make([]any, len(vs))
 	for i, v := range vs {
-		v, err := core.Canonical(v)
+		v, err := value.Canonical(v)
 		if err != nil {
 			return nil, err
 		}
 		list[i] = mark(v)
 	}
-	return core.AppendJSON(nil, list)
+	return value.AppendJSON(nil, list)
 }
 
 func (vs *values) UnmarshalJSON(data []byte) error {
-	v, err := core.ParseJSON(data)
+	v, err := value.ParseJSON(data)
 	list, _ := v.([]any)
 	for i := range list {
 		list[i] = unmark(list[i])

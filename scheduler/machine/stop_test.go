@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -12,16 +14,16 @@ import (
 // its next attempt was dropped when the run was stopped: listeners waited for its end
 // for ever, and its attempt was one of no execution.
 func TestStoppedRowThatWaitsForASlot(t *testing.T) {
-	w := &core.Workflow{Name: core.Text{Value: "w"}, Fields: []core.FieldDecl{{Name: core.Text{Value: "list"}, Default: core.Missing}},
-		Nodes: []*core.Node{{ID: core.Text{Value: "s"}, HasWrites: true, Handler: core.HandlerFunc(nil),
-			OnError: &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: 2}}}},
-		Pipelines: []*core.Pipeline{{ID: core.Text{Value: "p"}, Items: core.Text{Value: "$.list"}, Stages: []core.Text{{Value: "s"}}, Concurrency: &core.Int{Value: 2}}}}
+	w := &core.Workflow{Name: source.Text{Value: "w"}, Fields: []core.FieldDecl{{Name: source.Text{Value: "list"}, Default: value.Missing}},
+		Nodes: []*core.Node{{ID: source.Text{Value: "s"}, HasWrites: true, Handler: core.HandlerFunc(nil),
+			OnError: &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: &source.Int{Value: 2}}}},
+		Pipelines: []*core.Pipeline{{ID: source.Text{Value: "p"}, Items: source.Text{Value: "$.list"}, Stages: []source.Text{{Value: "s"}}, Concurrency: &source.Int{Value: 2}}}}
 	p, ds := plan.Compile(w, nil, plan.Options{})
 	if p == nil {
 		t.Fatal(ds)
 	}
 	for _, restored := range []bool{false, true} {
-		m, err := New(p, core.ObjectOf("list", make([]any, 3)), Options{MaxInFlight: 1, Events: true})
+		m, err := New(p, value.ObjectOf("list", make([]any, 3)), Options{MaxInFlight: 1, Events: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -261,7 +262,7 @@ func (t *unit) startOne() bool {
 
 // begin begins the next pass.
 func (t *unit) begin() {
-	p := &pass{t: t, N: t.Next, Prev: anyJSON{core.Missing}}
+	p := &pass{t: t, N: t.Next, Prev: anyJSON{value.Missing}}
 	t.Next++
 	if t.u.Puller != nil {
 		p.Item.v = t.Pull.take()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
 )
@@ -59,16 +60,16 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 		if !slices.Contains(own.Members, int32(p.Place)) {
 			continue
 		}
-		value := core.Missing
+		val := value.Missing
 		for _, w := range writes {
 			if w.Field == own.Field {
-				value = w.Value
+				val = w.Value
 			}
 		}
 		slot := t.before(own, p)
-		t.View[i].Resolve(slot, value, nil)
+		t.View[i].Resolve(slot, val, nil)
 		if t.Canon[i].Column != nil {
-			t.Canon[i].Resolve(slot, value, nil)
+			t.Canon[i].Resolve(slot, val, nil)
 		}
 	}
 	if !t.u.IsLoop {
@@ -102,7 +103,7 @@ func (t *unit) contribution(field int32) (any, []any) {
 	case i < 0:
 		return t.Pull.of(field), nil
 	case i >= len(t.View):
-		return core.Missing, nil
+		return value.Missing, nil
 	}
 	last := t.Next
 	if t.Dropped >= 0 { // the round that does not count is the last one there was
@@ -111,7 +112,7 @@ func (t *unit) contribution(field int32) (any, []any) {
 	k := t.slot(&t.u.Own[i], last, 0)
 	writes := t.View[i].Writes(k)
 	if len(writes) == 0 {
-		return core.Missing, nil
+		return value.Missing, nil
 	}
 	if c := t.Canon[i]; c.Column != nil { // nobody writes such a field out of turn
 		t.f.ledger.Column(int(field)).Expect(c.At(min(k, c.Cursor())))

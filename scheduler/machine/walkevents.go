@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -110,9 +111,9 @@ func (q *question) addTo(e *core.Event) {
 	}
 	choices := make([]any, len(q.query.Choices))
 	for i, c := range q.query.Choices {
-		choices[i] = core.ObjectOf("to", c.Target, "when", c.When)
+		choices[i] = value.ObjectOf("to", c.Target, "when", c.When)
 	}
-	e.Values = core.ObjectOf("choices", choices, "view", q.answer.ViewHash, "answer", q.answer.Raw)
+	e.Values = value.ObjectOf("choices", choices, "view", q.answer.ViewHash, "answer", q.answer.Raw)
 	if q.unusable() {
 		e.Values.Set("unusable", true)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -144,8 +145,8 @@ func (t *walk) call(v *visit) *Call {
 		from = v.parent.Node
 	}
 	if from >= 0 {
-		if sent := t.f.output(from); !core.IsMissing(sent) {
-			c.Edges = core.ObjectOf(t.id(from), sent)
+		if sent := t.f.output(from); !value.IsMissing(sent) {
+			c.Edges = value.ObjectOf(t.id(from), sent)
 		}
 	}
 	return c
@@ -252,7 +253,7 @@ func (t *walk) record(v *visit, o *Outcome) {
 // sent is what an outcome sends along its edges, Missing for nothing.
 func (o *Outcome) edgeOutput() any {
 	if !o.HasOutput {
-		return core.Missing
+		return value.Missing
 	}
 	return o.Output
 }

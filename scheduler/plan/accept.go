@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Write is one accepted write: a field and the value as the field stores it.
@@ -40,7 +41,7 @@ func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 func said(r *core.Result) *core.Failure {
 	f := &core.Failure{Class: core.ClassError, Message: "the handler returned status fail", Permanent: true}
 	if r.Note != "" {
-		f.Message = core.CutText(r.Note)
+		f.Message = value.CutText(r.Note)
 	}
 	category := core.CategoryOfText(r.Note)
 	if r.Routing != nil && r.Routing.Category != "" {
@@ -75,7 +76,7 @@ func (p *Plan) acceptContext(values map[string]any) (Write, *core.Failure) {
 	if !p.Conventions.Context {
 		return Write{}, &core.Failure{Class: core.ClassWrite, Message: "the result sets values of the context, which exists in walks only"}
 	}
-	v, err := core.Canonical(values)
+	v, err := value.Canonical(values)
 	if err != nil {
 		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("context: %v", err), Cause: err}
 	}

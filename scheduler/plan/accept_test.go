@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 const accepting = `
@@ -47,7 +48,7 @@ func TestAccept(t *testing.T) {
 			writes, failure := p.Accept(n, &tt.result)
 			got := []string{}
 			for _, w := range writes {
-				got = append(got, p.Schema.Fields[w.Field].Name+"="+core.JSON(w.Value))
+				got = append(got, p.Schema.Fields[w.Field].Name+"="+value.JSON(w.Value))
 			}
 			text := fmt.Sprint(got)
 			if failure != nil {

@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -184,7 +184,7 @@ func (c *compiler) reportLate() {
 		} else {
 			s = c.vertexSpot(&c.decl[l.decl], expressions.RootNodes, id)
 		}
-		d := c.ds.Errorf(core.CodeNodeOrder, s.pos, "%s: $nodes.%s is not known yet: %s is not on a lower level", s.at, id, id)
+		d := c.ds.Errorf(source.CodeNodeOrder, s.pos, "%s: $nodes.%s is not known yet: %s is not on a lower level", s.at, id, id)
 		switch {
 		case target == l.reader && c.p.Vertices[target].Unit != nil:
 			d.WithHint("a member of a unit finds what the one before it sent among its edge inputs")

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/jsonpath"
 )
@@ -25,7 +26,7 @@ type argument struct {
 // Resolve returns the arguments with their paths replaced by values, which are
 // shared with the state. A member whose path leads nowhere is left out; in a
 // list it is null. stop and the errors are those of Source.Value.
-func (a *Args) Resolve(env expressions.Env, stop func() bool) (*core.Object, error) {
+func (a *Args) Resolve(env expressions.Env, stop func() bool) (*value.Object, error) {
 	if a == nil {
 		return nil, nil
 	}
@@ -33,7 +34,7 @@ func (a *Args) Resolve(env expressions.Env, stop func() bool) (*core.Object, err
 	if err != nil {
 		return nil, fmt.Errorf("args: %w", err)
 	}
-	o, _ := v.(*core.Object)
+	o, _ := v.(*value.Object)
 	return o, nil
 }
 
@@ -48,19 +49,19 @@ func (a *argument) resolve(env expressions.Env, stop func() bool) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			if !core.IsMissing(v) {
+			if !value.IsMissing(v) {
 				out[i] = v
 			}
 		}
 		return out, nil
 	case a.keys != nil:
-		out := core.NewObject(len(a.keys))
+		out := value.NewObject(len(a.keys))
 		for i, k := range a.keys {
 			v, err := a.members[i].resolve(env, stop)
 			if err != nil {
 				return nil, err
 			}
-			if !core.IsMissing(v) {
+			if !value.IsMissing(v) {
 				out.Set(k, v)
 			}
 		}
@@ -70,34 +71,34 @@ func (a *argument) resolve(env expressions.Env, stop func() bool) (any, error) {
 }
 
 // compileArgs compiles the tree and collects what its paths read.
-func (c *compiler) compileArgs(v *core.Value, at place, use *References) *Args {
-	if v == nil || v.Kind != core.ObjectValue {
+func (c *compiler) compileArgs(v *source.Value, at place, use *References) *Args {
+	if v == nil || v.Kind != source.ObjectValue {
 		return nil
 	}
 	return &Args{root: c.argument(v, at, use)}
 }
 
-func (c *compiler) argument(v *core.Value, at place, use *References) argument {
+func (c *compiler) argument(v *source.Value, at place, use *References) argument {
 	switch v.Kind {
-	case core.ObjectValue:
+	case source.ObjectValue:
 		a := argument{keys: make([]string, len(v.Keys)), members: make([]argument, len(v.Keys))}
 		for i, k := range v.Keys {
 			a.keys[i], a.members[i] = k.Value, c.argument(v.Values[i], at.sub(k.Value), use)
 		}
 		return a
-	case core.ArrayValue:
+	case source.ArrayValue:
 		a := argument{isList: true, members: make([]argument, len(v.Items))}
 		for i, e := range v.Items {
 			a.members[i] = c.argument(e, at, use)
 		}
 		return a
-	case core.StringValue:
+	case source.StringValue:
 		return c.textArgument(v, at, use)
 	}
 	return argument{literal: v.Plain()}
 }
 
-func (c *compiler) textArgument(v *core.Value, at place, use *References) argument {
+func (c *compiler) textArgument(v *source.Value, at place, use *References) argument {
 	text := v.Scalar.(string)
 	if rest, ok := strings.CutPrefix(text, "$"); ok && beginsWithRoot(rest) {
 		if path, doubtful := isPath(rest); path || doubtful || strings.HasPrefix(rest, "$.") {
@@ -106,7 +107,7 @@ func (c *compiler) textArgument(v *core.Value, at place, use *References) argume
 	}
 	path, doubtful := isPath(text)
 	if doubtful {
-		c.ds.Warnf(core.CodeExprSyntax, v.Pos, "%s: %q begins like a path but is not one, so it is passed on as a string", at, text).
+		c.ds.Warnf(source.CodeExprSyntax, v.Pos, "%s: %q begins like a path but is not one, so it is passed on as a string", at, text).
 			WithHint(`correct what is in the brackets, or write "$%s" for the string`, text)
 	}
 	if !path {
@@ -114,7 +115,7 @@ func (c *compiler) textArgument(v *core.Value, at place, use *References) argume
 	}
 	scope := c.scope(c.nodeRoots)
 	scope.Item = c.nodeItem
-	return argument{source: c.compileSource(core.At(text, v.Pos), scope, at, use)}
+	return argument{source: c.compileSource(source.At(text, v.Pos), scope, at, use)}
 }
 
 // pathRoots are the beginnings that make a text in args a path.
@@ -141,7 +142,7 @@ func isPath(s string) (path, doubtful bool) {
 	if closed && (blank == nowhere || strings.Contains(s, "[?")) { // a filter is no prose
 		return true, false
 	}
-	if path, _ := jsonpath.Compile(core.Text{Value: s}); path != nil && isJSONPath(s) {
+	if path, _ := jsonpath.Compile(source.Text{Value: s}); path != nil && isJSONPath(s) {
 		return true, false
 	}
 	return false, true

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -13,9 +15,9 @@ type fakeEnv struct{ fields []any }
 func (e fakeEnv) Field(i int) any             { return e.fields[i] }
 func (e fakeEnv) Node(int) (core.Status, any) { return core.Success, "output" }
 func (e fakeEnv) Input(name string) any       { return "input " + name }
-func (e fakeEnv) Item() any                   { return core.ObjectOf("x", int64(1)) }
+func (e fakeEnv) Item() any                   { return value.ObjectOf("x", int64(1)) }
 func (e fakeEnv) Index() any                  { return int64(4) }
-func (e fakeEnv) Extra(expressions.Root) any  { return core.Missing }
+func (e fakeEnv) Extra(expressions.Root) any  { return value.Missing }
 
 func TestArgs(t *testing.T) {
 	for _, tt := range []struct{ name, args, want string }{
@@ -46,14 +48,14 @@ name: x
 state: {schema: {rows: {type: array, default: []}, obj: {type: object, default: {}}, none: {default: 1}}}
 graph: {nodes: [{id: other, kind: fn}, {id: n, kind: fn, for_each: {source: $.rows}`+args+`}], edges: [{from: other, to: n}]}`)
 			n, _ := p.Node("n")
-			env := fakeEnv{[]any{[]any{int64(1), int64(2)}, core.ObjectOf("k", "v"), core.Missing}}
+			env := fakeEnv{[]any{[]any{int64(1), int64(2)}, value.ObjectOf("k", "v"), value.Missing}}
 			o, err := n.Args.Resolve(env, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := "null"
 			if o != nil {
-				got = core.JSON(o)
+				got = value.JSON(o)
 			}
 			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
@@ -72,8 +74,8 @@ graph: {nodes: [{id: n, kind: fn, reads: [b, a], args: {x: $.c, y: [$.a]}, for_e
 	for _, r := range n.Reads {
 		names = append(names, p.Schema.Fields[r.Field].Name)
 	}
-	got := core.JSON([]any{core.JSON(names), core.JSON(n.View), core.JSON(n.Extra)})
-	if want := core.JSON([]any{`["b","a","d","c"]`, `["b","a"]`, `["a","c"]`}); got != want {
+	got := value.JSON([]any{value.JSON(names), value.JSON(n.View), value.JSON(n.Extra)})
+	if want := value.JSON([]any{`["b","a","d","c"]`, `["b","a"]`, `["a","c"]`}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for i, at := range n.ExtraAt {
@@ -95,7 +97,7 @@ func TestArgsThatBeginLikeAPath(t *testing.T) {
 		if len(ds) > 0 {
 			got = ds[0].Severity.String()
 		}
-		if got != want || len(ds) > 0 && ds[0].Code != core.CodeExprSyntax {
+		if got != want || len(ds) > 0 && ds[0].Code != source.CodeExprSyntax {
 			t.Errorf("%s: got %q, want %q: %v", arg, got, want, ds)
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // attribute completes findings about a workflow: it sets Node and Edge where they are not set,
 // and gives a finding without a place that of its node, else that of the workflow. A message
 // begins with its subject, and so with "node ID", "nodes ID, ..." or "edge FROM -> TO" if it
 // is about one of these. Codes become those of the workflow's format.
-func attribute(ds core.Diagnostics, w *core.Workflow) {
+func attribute(ds source.Diagnostics, w *core.Workflow) {
 	ds.Recode(w.Codes)
 	nodes := make(map[string]*core.Node, len(w.Nodes))
 	for _, n := range w.Nodes {
@@ -29,8 +30,8 @@ func attribute(ds core.Diagnostics, w *core.Workflow) {
 }
 
 // setSubject sets Node or Edge of a finding whose message begins with one.
-func setSubject(d *core.Diagnostic, nodes map[string]*core.Node) {
-	if d.Node != "" || d.Edge != (core.EdgeRef{}) {
+func setSubject(d *source.Diagnostic, nodes map[string]*core.Node) {
+	if d.Node != "" || d.Edge != (source.EdgeRef{}) {
 		return
 	}
 	if rest, ok := cutSubject(d.Message, "node ", "nodes "); ok {
@@ -46,7 +47,7 @@ func setSubject(d *core.Diagnostic, nodes map[string]*core.Node) {
 	if id == "" { // an edge to a node that is not there
 		id, _, _ = strings.Cut(to, ": ")
 	}
-	d.Edge = core.EdgeRef{From: from, To: id}
+	d.Edge = source.EdgeRef{From: from, To: id}
 }
 
 func cutSubject(message string, words ...string) (rest string, ok bool) {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // fielded gives every node of a graph a field that it writes, and lets it read
@@ -15,10 +17,10 @@ func fielded(w *core.Workflow, merge string, field func(i int) int, reads func(i
 		top = max(top, field(i))
 	}
 	for f := range top + 1 {
-		w.Fields = append(w.Fields, core.FieldDecl{Name: fieldName(f), Merge: core.Text{Value: merge}, Default: core.Missing})
+		w.Fields = append(w.Fields, core.FieldDecl{Name: fieldName(f), Merge: source.Text{Value: merge}, Default: value.Missing})
 	}
 	for i, n := range w.Nodes {
-		n.Writes = []core.Text{fieldName(field(i))}
+		n.Writes = []source.Text{fieldName(field(i))}
 		for _, f := range reads(i) {
 			n.Reads = append(n.Reads, fieldName(f))
 		}
@@ -26,7 +28,7 @@ func fielded(w *core.Workflow, merge string, field func(i int) int, reads func(i
 	return w
 }
 
-func fieldName(f int) core.Text { return core.Text{Value: fmt.Sprintf("f%d", f)} }
+func fieldName(f int) source.Text { return source.Text{Value: fmt.Sprintf("f%d", f)} }
 
 // BenchmarkCompile is what checking and compiling a layered graph costs per
 // node: without state; with a field per node that is read one layer and three

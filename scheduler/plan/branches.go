@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
@@ -48,7 +49,7 @@ func (c *compiler) parallel(p *Parallel, d *core.Node, at place) {
 		case "ignore":
 			p.Ignore = true
 		default:
-			c.ds.Errorf(core.CodeBadValue, word.Pos, "%s: error_policy: unknown word %q", at, word.Value).
+			c.ds.Errorf(source.CodeBadValue, word.Pos, "%s: error_policy: unknown word %q", at, word.Value).
 				WithHint("%s", message.Near(word.Value, []string{"continue", "fail_fast", "ignore"}))
 		}
 	}
@@ -63,7 +64,7 @@ func (c *compiler) parallel(p *Parallel, d *core.Node, at place) {
 	case core.JoinQuorum:
 		p.Need, p.Join = c.quorum(d.Join, n, at), joinText(d.Join)
 	default:
-		c.ds.Errorf(core.CodeBadValue, d.Join.Policy.Pos, "%s: join_policy: unknown word %q", at, word).
+		c.ds.Errorf(source.CodeBadValue, d.Join.Policy.Pos, "%s: join_policy: unknown word %q", at, word).
 			WithHint("%s", message.Near(word, []string{core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum}))
 	}
 }
@@ -71,11 +72,11 @@ func (c *compiler) parallel(p *Parallel, d *core.Node, at place) {
 // atLeast is the K of k_of_n over n branches.
 func (c *compiler) atLeast(j *core.Join, n int, at place) int {
 	if j.Count == nil {
-		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: k_of_n: needs a number", at).WithHint("such as k_of_n(2)")
+		c.ds.Errorf(source.CodeMissingKey, j.Pos, "%s: k_of_n: needs a number", at).WithHint("such as k_of_n(2)")
 		return 0
 	}
 	if j.Count.Value > n {
-		c.ds.Warnf(core.CodeJoin, j.Count.Pos, "%s: k_of_n(%d) can never be reached with %d", at, j.Count.Value, n)
+		c.ds.Warnf(source.CodeJoin, j.Count.Pos, "%s: k_of_n(%d) can never be reached with %d", at, j.Count.Value, n)
 	}
 	return max(0, j.Count.Value)
 }
@@ -83,11 +84,11 @@ func (c *compiler) atLeast(j *core.Join, n int, at place) int {
 // quorum is the K that a share of n branches amounts to.
 func (c *compiler) quorum(j *core.Join, n int, at place) int {
 	if j.Fraction == nil {
-		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: quorum: needs a number", at).WithHint("such as quorum(0.5)")
+		c.ds.Errorf(source.CodeMissingKey, j.Pos, "%s: quorum: needs a number", at).WithHint("such as quorum(0.5)")
 		return 0
 	}
 	if f := j.Fraction.Value; f < 0 || f > 1 || math.IsNaN(f) {
-		c.ds.Warnf(core.CodeJoin, j.Fraction.Pos, "%s: quorum(%v): want a share from 0 to 1", at, f)
+		c.ds.Warnf(source.CodeJoin, j.Fraction.Pos, "%s: quorum(%v): want a share from 0 to 1", at, f)
 	}
 	return share(j.Fraction.Value, n)
 }
@@ -169,5 +170,5 @@ func (s *nestedSearch) report(node int32) {
 	}
 	names = append(names, nodes[node].ID)
 	slices.Reverse(names)
-	s.c.ds.Errorf(core.CodeCycle, s.c.w.Nodes[node].ID.Pos, "node %s: is a branch of itself: %s", nodes[node].ID, message.Arrows(names, maxNames))
+	s.c.ds.Errorf(source.CodeCycle, s.c.w.Nodes[node].ID.Pos, "node %s: is a branch of itself: %s", nodes[node].ID, message.Arrows(names, maxNames))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/dot"
 )
 
@@ -15,7 +16,7 @@ import (
 const first = 2
 
 // forks compiles a walk of parallel nodes n0, n1 ... with the edges that are given.
-func forks(t *testing.T, nodes int, edges [][2]int) (*Plan, core.Diagnostics) {
+func forks(t *testing.T, nodes int, edges [][2]int) (*Plan, source.Diagnostics) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("digraph g {\nstart exit\nnode [shape=component]\n")
@@ -66,7 +67,7 @@ func TestBranches(t *testing.T) {
 			ring = ring || reach[i][i]
 		}
 		p, ds := forks(t, n, edges)
-		if ds.Has(core.CodeCycle) != ring {
+		if ds.Has(source.CodeCycle) != ring {
 			t.Fatalf("seed %d: a ring is reported: %v, there is one: %v\n%v\n%v", seed, !ring, ring, edges, ds)
 		}
 		if ring {

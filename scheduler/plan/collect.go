@@ -4,13 +4,15 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // This file checks what goes into the fields that nodes write: the types of results, and
 // what becomes of the results of a fan-out's items.
 
 // collect compiles for_each.collect.
-func (c *compiler) collect(n *Node, name core.Text, at place) {
+func (c *compiler) collect(n *Node, name source.Text, at place) {
 	if name.Value == "" {
 		return
 	}
@@ -22,13 +24,13 @@ func (c *compiler) collect(n *Node, name core.Text, at place) {
 	field := &c.p.Schema.Fields[f]
 	if !slices.Contains(n.WriteFields, f) {
 		if c.writesValid(n.Decl) {
-			c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: field %q is not among the node's writes", at, name.Value).
+			c.ds.Errorf(source.CodeUnknownField, name.Pos, "%s: field %q is not among the node's writes", at, name.Value).
 				WithHint("add it: writes: [%s]", name.Value)
 		}
 		return
 	}
 	if err := field.Collectable(); err != nil && !field.Invalid {
-		c.ds.Errorf(core.CodeMergeType, name.Pos, "%s: %v", at, err).
+		c.ds.Errorf(source.CodeMergeType, name.Pos, "%s: %v", at, err).
 			WithHint("declare the field as {type: array} with the strategy last_wins, array_append, union or set_once")
 		return
 	}
@@ -36,7 +38,7 @@ func (c *compiler) collect(n *Node, name core.Text, at place) {
 }
 
 // writeType is the type of what a node may write into a field, nil for anything.
-func (c *compiler) writeType(n *Node, name string) *core.Type {
+func (c *compiler) writeType(n *Node, name string) *value.Type {
 	i, ok := c.p.Schema.Index(name)
 	switch {
 	case !ok:
@@ -54,13 +56,13 @@ func (c *compiler) results(n *Node, made core.Compiled, at place) {
 		if !disjoint(have, want) {
 			continue
 		}
-		d := c.ds.Errorf(core.CodeWrongType, writePos(n, n.Writes[i]), "%s: writes: the result is of type %s, field %q takes %s", at, have, n.Writes[i], want)
+		d := c.ds.Errorf(source.CodeWrongType, writePos(n, n.Writes[i]), "%s: writes: the result is of type %s, field %q takes %s", at, have, n.Writes[i], want)
 		c.collectHint(d, n, f)
 	}
 }
 
 // collectHint proposes to collect results that do not go into a field one by one.
-func (c *compiler) collectHint(d *core.Diagnostic, n *Node, field int32) {
+func (c *compiler) collectHint(d *source.Diagnostic, n *Node, field int32) {
 	if n.Source != nil && n.Collect < 0 && c.p.Schema.Fields[field].Collectable() == nil {
 		d.WithHint("%s", (&Facts{c}).CollectText(field))
 	}

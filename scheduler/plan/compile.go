@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/state"
 )
@@ -16,7 +18,7 @@ type Options struct {
 	// Lint reports what the workflow can run and probably does not mean; nested workflows are
 	// passed to it, too. It is lint.Check of scheduler/lint but in tests; nil reports
 	// nothing.
-	Lint func(f *Facts) core.Diagnostics
+	Lint func(f *Facts) source.Diagnostics
 	// Strict reports warnings as reasons not to run.
 	Strict bool
 	// Modes are further modes that a workflow may have.
@@ -34,8 +36,8 @@ type Options struct {
 // linear in the size of the workflow, except that who comes before whom is
 // followed through the graph with a bound: 100,000 nodes take a few seconds at
 // worst.
-func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, core.Diagnostics) {
-	c := newCompiler(w, reg, opts, &common{nested: []*frame{{w: w}}, frames: map[frameKey]*frame{}, seen: map[core.Diagnostic]bool{}})
+func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, source.Diagnostics) {
+	c := newCompiler(w, reg, opts, &common{nested: []*frame{{w: w}}, frames: map[frameKey]*frame{}, seen: map[source.Diagnostic]bool{}})
 	c.compile()
 	attribute(c.ds, w)
 	ds := append(c.ds, c.nestedDs...)
@@ -51,11 +53,11 @@ type compiler struct {
 	reg    *core.Registry
 	opts   Options
 	env    core.Env
-	ds     core.Diagnostics
+	ds     source.Diagnostics
 	p      *Plan
 	common *common
 	// nestedDs are the findings about nested workflows.
-	nestedDs core.Diagnostics
+	nestedDs source.Diagnostics
 	// given tells which fields the node around a nested workflow fills; nil at
 	// the root.
 	given map[string]bool
@@ -80,16 +82,16 @@ type compiler struct {
 	ids        []string
 	streamUse  map[int32]*streamUse // by field
 	// makes and takes are what kinds say of streams, by node.
-	makes     map[int32]core.Text
+	makes     map[int32]source.Text
 	takes     map[int32][]string
 	tables    tables
 	checks    resultChecks
-	unitIDs   map[string]core.Position
+	unitIDs   map[string]source.Position
 	warnings  []NodeWarning           // those that kinds have
 	missing   []MissingSkills         // those that are nowhere
 	inputUsed map[string]bool         // names that expressions read through $input
 	fieldUsed []bool                  // fields that something refers to
-	secretAt  map[core.Text]bool      // references to secrets that are in the plan
+	secretAt  map[source.Text]bool    // references to secrets that are in the plan
 	outEdges  map[string][]*core.Edge // of a walk, by node
 	fieldSeen marks
 	nodeSeen  marks
@@ -108,7 +110,7 @@ type compiler struct {
 type common struct {
 	frames map[frameKey]*frame
 	nested []*frame // being compiled, outermost first, the root included
-	seen   map[core.Diagnostic]bool
+	seen   map[source.Diagnostic]bool
 }
 
 // vertexDecl is a vertex before it has a canonical place.
@@ -206,14 +208,14 @@ func (c *compiler) runtime() {
 	case "barrier":
 		c.p.Barrier = true
 	default:
-		c.ds.Errorf(core.CodeBadValue, r.Schedule.Pos, "runtime.schedule: unknown word %q", r.Schedule.Value).
+		c.ds.Errorf(source.CodeBadValue, r.Schedule.Pos, "runtime.schedule: unknown word %q", r.Schedule.Value).
 			WithHint("dataflow or barrier")
 	}
 }
 
-func (c *compiler) atLeastOne(n *core.Int, at place) int {
+func (c *compiler) atLeastOne(n *source.Int, at place) int {
 	if n.Value < 1 {
-		c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want a whole number of at least 1, got %d", at, n.Value)
+		c.ds.Errorf(source.CodeBadValue, n.Pos, "%s: want a whole number of at least 1, got %d", at, n.Value)
 		return 1
 	}
 	return n.Value
@@ -230,7 +232,7 @@ func (c *compiler) schema() {
 	for _, in := range c.w.Inputs {
 		if !have[in.Name.Value] && !c.w.OpenInputs {
 			have[in.Name.Value] = true
-			decls = append(decls, core.FieldDecl{Name: in.Name, Type: in.Type, Default: core.Missing, Lost: in.Lost, Pos: in.Pos})
+			decls = append(decls, core.FieldDecl{Name: in.Name, Type: in.Type, Default: value.Missing, Lost: in.Lost, Pos: in.Pos})
 		}
 	}
 	for i, d := range decls {

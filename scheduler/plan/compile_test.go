@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
@@ -14,12 +16,14 @@ func handled(id string) *core.Node {
 	return &core.Node{ID: text(id), Handler: core.HandlerFunc(nothing), HasWrites: true}
 }
 
-func number(n int) *core.Int { return &core.Int{Value: n, Pos: core.Position{Line: 9, Column: 9}} }
+func number(n int) *source.Int {
+	return &source.Int{Value: n, Pos: source.Position{Line: 9, Column: 9}}
+}
 
 // brokenKind makes nothing of its nodes.
 type brokenKind struct{ testKind }
 
-func (brokenKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (brokenKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{}, nil
 }
 
@@ -39,7 +43,7 @@ func TestGoBuilt(t *testing.T) {
 		{"no kind", func(_ *core.Workflow, n *core.Node) { n.Handler = nil }, "MISSING_KEY node n: kind is missing"},
 		{"unknown kind", func(_ *core.Workflow, n *core.Node) { n.Handler, n.Kind = nil, text("tol") }, `UNKNOWN_KIND node n: unknown kind "tol" (did you mean "tool"?)`},
 		{"a kind without a handler", func(_ *core.Workflow, n *core.Node) { n.Handler, n.Kind = nil, text("broken") }, `UNKNOWN_KIND node n: kind "broken" made no handler for it`},
-		{"timeout", func(_ *core.Workflow, n *core.Node) { n.Timeout = &core.Located[time.Duration]{} }, "BAD_VALUE node n: timeout: want more than 0, got 0s"},
+		{"timeout", func(_ *core.Workflow, n *core.Node) { n.Timeout = &source.Located[time.Duration]{} }, "BAD_VALUE node n: timeout: want more than 0, got 0s"},
 		{"join", func(_ *core.Workflow, n *core.Node) { n.Join = core.JoinOf(text("all_doen")) }, `BAD_VALUE node n: join: unknown word "all_doen" (did you mean "all_done"?)`},
 		{"for_each.concurrency", func(_ *core.Workflow, n *core.Node) {
 			n.ForEach = &core.ForEach{Source: text("$.rows"), Concurrency: number(0)}
@@ -54,8 +58,8 @@ func TestGoBuilt(t *testing.T) {
 			n.OnError = &core.OnError{Policy: text("retry"), Attempts: number(21)}
 		}, "9:9 BAD_VALUE node n: on_error.attempts: want 1 to 20, got 21"},
 		{"backoff, waits and then", func(_ *core.Workflow, n *core.Node) {
-			n.OnError = &core.OnError{Policy: text("retry"), Attempts: number(2), Backoff: text("exp"), Base: &core.Located[time.Duration]{Value: -1},
-				Max: &core.Located[time.Duration]{Value: -1}, Then: text("retry")}
+			n.OnError = &core.OnError{Policy: text("retry"), Attempts: number(2), Backoff: text("exp"), Base: &source.Located[time.Duration]{Value: -1},
+				Max: &source.Located[time.Duration]{Value: -1}, Then: text("retry")}
 		}, `BAD_VALUE node n: on_error.backoff: unknown word "exp" (defined: linear, exponential)
  BAD_VALUE node n: on_error.base_ms: want at least 0, got -1ns
  BAD_VALUE node n: on_error.max_ms: want at least 0, got -1ns
@@ -71,29 +75,29 @@ func TestGoBuilt(t *testing.T) {
  MISSING_KEY pipeline p: stages is empty
 9:9 BAD_VALUE pipeline p: concurrency: want a whole number of at least 1, got 0`},
 		{"loop", func(w *core.Workflow, _ *core.Node) {
-			w.Loops = []*core.Loop{{ID: text("l"), Body: []core.Text{text("n")}, MaxIters: number(0), OnExhausted: text("stop")}}
+			w.Loops = []*core.Loop{{ID: text("l"), Body: []source.Text{text("n")}, MaxIters: number(0), OnExhausted: text("stop")}}
 		}, `BAD_VALUE loop l: on_exhausted: unknown word "stop" (defined: continue, fail)
 9:9 BAD_VALUE loop l: max_iters: want a whole number of at least 1, got 0`},
 		{"field", func(w *core.Workflow, _ *core.Node) {
-			w.Fields = append(w.Fields, core.FieldDecl{Name: text("rows"), Default: core.Missing})
+			w.Fields = append(w.Fields, core.FieldDecl{Name: text("rows"), Default: value.Missing})
 		}, `DUPLICATE_ID state field "rows" is declared twice`},
 		{"input", func(w *core.Workflow, _ *core.Node) {
-			w.Inputs = []core.InputDecl{{Name: text("a"), Default: core.Missing}, {Name: text("a"), Default: core.Missing}, {Name: text(""), Default: core.Missing}}
+			w.Inputs = []core.InputDecl{{Name: text("a"), Default: value.Missing}, {Name: text("a"), Default: value.Missing}, {Name: text(""), Default: value.Missing}}
 		}, `BAD_ID input "": a name is letters, digits and underscore, not starting with a digit
  DUPLICATE_ID input "a" is declared twice`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := handled("n")
-			n.Reads = []core.Text{text("rows")}
+			n.Reads = []source.Text{text("rows")}
 			w := &core.Workflow{Name: text("x"), Nodes: []*core.Node{n},
-				Fields: []core.FieldDecl{{Name: text("rows"), Type: &core.Type{Kind: core.ArrayType}, Default: []any{}}}}
+				Fields: []core.FieldDecl{{Name: text("rows"), Type: &value.Type{Kind: value.ArrayType}, Default: []any{}}}}
 			tt.build(w, n)
 			reg := registry()
 			reg.AddKind(brokenKind{testKind{name: "broken"}})
 			p, ds := Compile(w, reg, Options{Lint: lint})
 			var got []string
 			for _, d := range ds.Sorted() {
-				if d.Severity == core.Error {
+				if d.Severity == source.Error {
 					got = append(got, formatstest.Line(d))
 				}
 			}
@@ -108,13 +112,13 @@ func TestGoBuilt(t *testing.T) {
 // nobody writes a field is no reason to warn, unless it declares its inputs.
 func TestGoBuiltStartingValues(t *testing.T) {
 	n := handled("n")
-	n.Reads = []core.Text{text("name")}
-	w := &core.Workflow{Nodes: []*core.Node{n}, Fields: []core.FieldDecl{{Name: text("name"), Default: core.Missing}}}
+	n.Reads = []source.Text{text("name")}
+	w := &core.Workflow{Nodes: []*core.Node{n}, Fields: []core.FieldDecl{{Name: text("name"), Default: value.Missing}}}
 	if _, ds := Compile(w, nil, Options{Lint: lint}); len(ds) > 0 {
 		t.Errorf("without inputs: %v", ds)
 	}
 	w.HasInputs = true
-	if _, ds := Compile(w, nil, Options{Lint: lint}); !ds.Has(core.CodeNeverWritten) {
+	if _, ds := Compile(w, nil, Options{Lint: lint}); !ds.Has(source.CodeNeverWritten) {
 		t.Errorf("with inputs: %v", ds)
 	}
 }
@@ -157,17 +161,19 @@ func TestStrict(t *testing.T) {
 // Of too many findings the least severe go first, in the order of the file.
 func TestTooManyFindings(t *testing.T) {
 	w := &core.Workflow{Phases: []core.Phase{{ID: text("p")}}}
-	at := func(line int, s string) core.Text { return core.At(s, core.Position{Line: int32(line), Column: 1}) }
+	at := func(line int, s string) source.Text {
+		return source.At(s, source.Position{Line: int32(line), Column: 1})
+	}
 	for i := range 300 {
 		n := handled(fmt.Sprint("n", i))
 		n.Phase = at(2*i, "q")
 		if i%3 == 0 {
-			n.Reads = []core.Text{at(2*i+1, "nope")}
+			n.Reads = []source.Text{at(2*i+1, "nope")}
 		}
 		w.Nodes = append(w.Nodes, n)
 	}
 	_, ds := Compile(w, nil, Options{Lint: lint})
-	count := map[core.Severity]int{}
+	count := map[source.Severity]int{}
 	for i, d := range ds {
 		count[d.Severity]++
 		if i > 0 && d.Pos.Line < ds[i-1].Pos.Line {
@@ -175,7 +181,7 @@ func TestTooManyFindings(t *testing.T) {
 		}
 	}
 	last := ds[len(ds)-1]
-	if len(ds) != 201 || count[core.Error] != 100 || last.Code != core.CodeLimit || last.Severity != core.Warning || last.Message != "201 more findings are not shown" {
+	if len(ds) != 201 || count[source.Error] != 100 || last.Code != source.CodeLimit || last.Severity != source.Warning || last.Message != "201 more findings are not shown" {
 		t.Errorf("%d findings, %v, the last is %v", len(ds), count, last)
 	}
 }
@@ -188,7 +194,7 @@ func TestManyWrongNames(t *testing.T) {
 		e.To = text(fmt.Sprint("m", i))
 	}
 	_, ds := Compile(w, nil, Options{Lint: lint})
-	if len(ds) != core.MaxFindings+1 || ds[0].Code != core.CodeUnknownNode {
+	if len(ds) != source.MaxFindings+1 || ds[0].Code != source.CodeUnknownNode {
 		t.Errorf("%d findings, the first is %v", len(ds), ds[0])
 	}
 }
@@ -198,7 +204,7 @@ func TestLongCycle(t *testing.T) {
 	w := layered(5000, 1)
 	w.Edges = append(w.Edges, &core.Edge{From: text("n4999"), To: text("n0")})
 	_, ds := Compile(w, nil, Options{Lint: lint})
-	if len(ds) != 1 || ds[0].Code != core.CodeCycle || len(ds[0].Message) > 2000 || !strings.Contains(ds[0].Message, "n0 -> n1 -> n2") || !strings.Contains(ds[0].Message, "(4901 more nodes)") {
+	if len(ds) != 1 || ds[0].Code != source.CodeCycle || len(ds[0].Message) > 2000 || !strings.Contains(ds[0].Message, "n0 -> n1 -> n2") || !strings.Contains(ds[0].Message, "(4901 more nodes)") {
 		t.Errorf("findings %v", ds)
 	}
 }
@@ -211,7 +217,7 @@ func TestLargeGraphs(t *testing.T) {
 		"pairs":          fielded(layered(2, 5000), "", func(i int) int { return i % 4999 }, func(int) []int { return nil }),
 		"wide reader":    fielded(layered(2, 5000), "", func(i int) int { return i }, func(i int) []int { return []int{(i * 31) % 5000} }),
 	} {
-		if p, ds := Compile(w, nil, Options{Lint: lint}); p == nil || len(ds) > core.MaxFindings+1 || len(ds) == 0 {
+		if p, ds := Compile(w, nil, Options{Lint: lint}); p == nil || len(ds) > source.MaxFindings+1 || len(ds) == 0 {
 			t.Errorf("%s: %d findings", name, len(ds))
 		}
 	}

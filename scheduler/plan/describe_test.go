@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 const described = `
@@ -153,11 +155,11 @@ func TestDescribeImplied(t *testing.T) {
 // A wait names ten writers and counts the others.
 func TestDescribeManyWriters(t *testing.T) {
 	w := layered(2, 30)
-	w.Fields = []core.FieldDecl{{Name: core.Text{Value: "log"}, Merge: core.Text{Value: "array_append"}, Default: core.Missing}}
+	w.Fields = []core.FieldDecl{{Name: source.Text{Value: "log"}, Merge: source.Text{Value: "array_append"}, Default: value.Missing}}
 	for _, n := range w.Nodes[:30] {
-		n.Writes = []core.Text{{Value: "log"}}
+		n.Writes = []source.Text{{Value: "log"}}
 	}
-	w.Nodes[30].Reads = []core.Text{{Value: "log"}}
+	w.Nodes[30].Reads = []source.Text{{Value: "log"}}
 	p, ds := Compile(w, nil, Options{Lint: lint})
 	if p == nil {
 		t.Fatal(ds)
@@ -197,23 +199,23 @@ type direct struct {
 func (d direct) Name() string { return d.name }
 func (direct) Keys() []string { return nil }
 
-func (d direct) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (d direct) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Role: d.role}, nil
 }
 
 // TestDescribeDistances: describing a walk asked the vertex of the whole for its unit.
 func TestDescribeDistances(t *testing.T) {
-	w := &core.Workflow{Mode: core.ModeWalk, Name: core.Text{Value: "walk"}}
+	w := &core.Workflow{Mode: core.ModeWalk, Name: source.Text{Value: "walk"}}
 	for _, n := range []string{"start", "exit", "check", "fix", "lost", "early"} {
-		node := &core.Node{ID: core.Text{Value: n}, Kind: core.Text{Value: n}}
+		node := &core.Node{ID: source.Text{Value: n}, Kind: source.Text{Value: n}}
 		if n != "start" && n != "exit" {
-			node.Kind, node.Handler = core.Text{}, core.HandlerFunc(nothing)
+			node.Kind, node.Handler = source.Text{}, core.HandlerFunc(nothing)
 		}
 		w.Nodes = append(w.Nodes, node)
 	}
 	for _, e := range []string{"start early", "start check", "early check", "check fix", "fix check", "check exit", "lost exit"} {
 		from, to, _ := strings.Cut(e, " ")
-		w.Edges = append(w.Edges, &core.Edge{From: core.Text{Value: from}, To: core.Text{Value: to}, Label: core.Text{Value: "to " + to}})
+		w.Edges = append(w.Edges, &core.Edge{From: source.Text{Value: from}, To: source.Text{Value: to}, Label: source.Text{Value: "to " + to}})
 	}
 	p, ds := Compile(w, core.NewRegistry(direct{"start", core.RoleStart}, direct{"exit", core.RoleExit}), Options{Lint: lint})
 	if p == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/dot"
 )
 
@@ -17,7 +18,7 @@ type roleKind struct {
 
 func (k roleKind) Name() string { return k.name }
 func (roleKind) Keys() []string { return []string{"script", "text", "prompt"} }
-func (k roleKind) Compile(*core.Node, core.Env) (core.Compiled, core.Diagnostics) {
+func (k roleKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Role: k.role, Handler: core.HandlerFunc(nothing)}, nil
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -23,7 +24,7 @@ func (c *compiler) edges() {
 		var use *References
 		when := c.when(e, at, &use)
 		if ok1 && ok2 && from == to {
-			c.ds.Errorf(core.CodeCycle, e.Pos, "%s: leads from a node to itself", at).WithHint("repeat work with a loop")
+			c.ds.Errorf(source.CodeCycle, e.Pos, "%s: leads from a node to itself", at).WithHint("repeat work with a loop")
 			ok2 = false
 		}
 		if !ok1 || !ok2 {
@@ -57,7 +58,7 @@ func (c *compiler) edges() {
 
 // edgeEnd finds the node at an end of an edge; ok is false when it is not known which
 // one is meant.
-func (c *compiler) edgeEnd(id core.Text, lost bool, at place) (node int32, ok bool) {
+func (c *compiler) edgeEnd(id source.Text, lost bool, at place) (node int32, ok bool) {
 	if lost {
 		return 0, false
 	}
@@ -90,7 +91,7 @@ func (c *compiler) on(e *core.Edge, at place) On {
 	case "done":
 		return OnDone
 	}
-	c.ds.Errorf(core.CodeBadValue, e.On.Pos, "%s: on: unknown word %q", at, e.On.Value).
+	c.ds.Errorf(source.CodeBadValue, e.On.Pos, "%s: on: unknown word %q", at, e.On.Value).
 		WithHint("%s", message.Near(e.On.Value, []string{"success", "fail", "done"}))
 	return OnSuccess
 }
@@ -101,7 +102,7 @@ func (c *compiler) edgeHandles(e *core.Edge, on On, at place) bool {
 		return false
 	}
 	if on != OnFail && !e.Lost.Has("on") {
-		c.ds.Errorf(core.CodeBadValue, e.Handles.Pos, "%s: handles: belongs to on: fail", at).
+		c.ds.Errorf(source.CodeBadValue, e.Handles.Pos, "%s: handles: belongs to on: fail", at).
 			WithHint("add on: fail, or leave handles out: an edge that is taken without a failure handles none")
 	}
 	return on == OnFail && e.Handles.Value
@@ -111,9 +112,9 @@ func (c *compiler) insideUnit(e *core.Edge, a, b *Node, at place) {
 	unit := c.decl[a.Vertex].id
 	switch {
 	case a.Member > b.Member:
-		c.ds.Errorf(core.CodeUnitEdge, e.Pos, "%s: runs against the order of the members of %s", at, unit)
+		c.ds.Errorf(source.CodeUnitEdge, e.Pos, "%s: runs against the order of the members of %s", at, unit)
 	case e.When != nil || e.Else || e.On.Value != "":
-		c.ds.Errorf(core.CodeUnitEdge, e.Pos, "%s: an edge inside %s cannot have a condition", at, unit)
+		c.ds.Errorf(source.CodeUnitEdge, e.Pos, "%s: an edge inside %s cannot have a condition", at, unit)
 	}
 }
 
@@ -136,7 +137,7 @@ func (c *compiler) elseEdges() {
 	for i := range c.p.Edges {
 		if e := &c.p.Edges[i]; e.Else && !conditional[e.From] && (c.invalid.vertices == nil || !c.invalid.vertices[e.From]) && !c.invalid.edges {
 			d := c.p.edgeDecls[i]
-			c.ds.Errorf(core.CodeElse, d.Pos, "%s: when: else, but no other edge out of %s has a condition", edgePlace(d), d.From.Value).
+			c.ds.Errorf(source.CodeElse, d.Pos, "%s: when: else, but no other edge out of %s has a condition", edgePlace(d), d.From.Value).
 				WithHint("leave the condition out, or give another edge one")
 		}
 	}

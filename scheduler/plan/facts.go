@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -20,7 +22,7 @@ type References struct{ Fields, Nodes []int32 }
 // and the position.
 type Spot struct {
 	At  string
-	Pos core.Position
+	Pos source.Position
 }
 
 // EdgeFact is an edge with its declaration. The vertices of edges that were taken out of
@@ -81,7 +83,7 @@ func (f *Facts) Unit(v int32) (items, until References) {
 }
 
 // Until returns the end condition of a loop as it is written.
-func (f *Facts) Until(v int32) core.Text { return *f.decl(v).use.loop.Until }
+func (f *Facts) Until(v int32) source.Text { return *f.decl(v).use.loop.Until }
 
 func (f *Facts) decl(v int32) *vertexDecl { return &f.c.decl[f.c.declAt[v]] }
 
@@ -112,7 +114,7 @@ func (f *Facts) Supplies(n, field int32) bool {
 	if node.Args == nil || node.Args.root.keys == nil {
 		return false
 	}
-	if strings.Contains(core.JSON(node.Decl.Args.Plain()), "$."+name) {
+	if strings.Contains(value.JSON(node.Decl.Args.Plain()), "$."+name) {
 		return false // they read the field themselves
 	}
 	i := slices.Index(node.Args.root.keys, name)
@@ -122,7 +124,7 @@ func (f *Facts) Supplies(n, field int32) bool {
 
 // Writer returns a node that writes a field on behalf of a vertex, and where its document
 // says so.
-func (f *Facts) Writer(v, field int32) (node int32, pos core.Position) {
+func (f *Facts) Writer(v, field int32) (node int32, pos source.Position) {
 	x := &f.c.p.Vertices[v]
 	node = x.Node
 	if x.Unit != nil {

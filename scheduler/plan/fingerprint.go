@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -68,8 +68,8 @@ func (x *printer) plan(p *Plan) string {
 		return sum
 	}
 	_, routed := p.Router()
-	o := core.ObjectOf("mode", string(p.Workflow.Mode), "routed", routed, "schema", schemaPrint(p), "inputs", inputsPrint(p))
-	parts := core.NewObject(len(p.Vertices))
+	o := value.ObjectOf("mode", string(p.Workflow.Mode), "routed", routed, "schema", schemaPrint(p), "inputs", inputsPrint(p))
+	parts := value.NewObject(len(p.Vertices))
 	for id, part := range x.parts(p) { // the canonical form sorts them
 		parts.Set(id, []any{part.What, part.How})
 	}
@@ -105,8 +105,8 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 }
 
 // what is the canonical form of what a node computes.
-func (x *printer) what(p *Plan, n *Node) *core.Object {
-	o := core.ObjectOf("kind", n.Kind, "config", n.Decl.Config.Plain(), "args", n.Decl.Args.Plain(), "effects", n.Effects, "writes", anys(slices.Sorted(slices.Values(n.Writes))))
+func (x *printer) what(p *Plan, n *Node) *value.Object {
+	o := value.ObjectOf("kind", n.Kind, "config", n.Decl.Config.Plain(), "args", n.Decl.Args.Plain(), "effects", n.Effects, "writes", anys(slices.Sorted(slices.Values(n.Writes))))
 	set(o, "declared", anys(slices.Sorted(slices.Values(n.View))))
 	set(o, "reads", readsPrint(p, n.OwnReads()))
 	set(o, "source", sourcePrint(n.Source))
@@ -117,11 +117,11 @@ func (x *printer) what(p *Plan, n *Node) *core.Object {
 		o.Set("files", files)
 	}
 	if n.Frame != nil {
-		outputs := core.NewObject(len(n.Frame.Outputs))
+		outputs := value.NewObject(len(n.Frame.Outputs))
 		for _, out := range n.Frame.Outputs {
 			outputs.Set(p.Schema.Fields[out.Outer].Name, n.Frame.Plan.Schema.Fields[out.Inner].Name)
 		}
-		o.Set("nested", core.ObjectOf("plan", x.plan(n.Frame.Plan), "outputs", outputs, "send", n.Frame.Send))
+		o.Set("nested", value.ObjectOf("plan", x.plan(n.Frame.Plan), "outputs", outputs, "send", n.Frame.Send))
 	}
 	if n.Wait != nil {
 		o.Set("wait", int64(n.Wait.Duration))
@@ -142,14 +142,14 @@ func joinPrint(p *Plan, v *Vertex) any {
 		return "all_done"
 	case v.Join >= 0:
 		j := &p.Joins[v.Join]
-		return core.ObjectOf("need", int64(j.Need), "race", j.Race)
+		return value.ObjectOf("need", int64(j.Need), "race", j.Race)
 	}
 	return nil
 }
 
 // walkPrint is what a node is to a walk.
-func walkPrint(p *Plan, n *WalkNode) *core.Object {
-	o := core.ObjectOf("role", int64(n.Role), "gate", n.GoalGate, "random", n.Random, "visits", int64(n.MaxVisits), "fidelity", n.Fidelity)
+func walkPrint(p *Plan, n *WalkNode) *value.Object {
+	o := value.ObjectOf("role", int64(n.Role), "gate", n.GoalGate, "random", n.Random, "visits", int64(n.MaxVisits), "fidelity", n.Fidelity)
 	if n.Shown != nil {
 		o.Set("shown", anys(n.Shown))
 	}
@@ -159,47 +159,47 @@ func walkPrint(p *Plan, n *WalkNode) *core.Object {
 	}
 	o.Set("targets", targets)
 	if f := n.Parallel; f != nil {
-		o.Set("parallel", core.ObjectOf("join", f.Join, "all", f.WaitAll, "need", int64(f.Need), "most", int64(f.MaxParallel), "fail_fast", f.FailFast, "ignore", f.Ignore))
+		o.Set("parallel", value.ObjectOf("join", f.Join, "all", f.WaitAll, "need", int64(f.Need), "most", int64(f.MaxParallel), "fail_fast", f.FailFast, "ignore", f.Ignore))
 	}
 	return o
 }
 
 // howPrint is the canonical form of how a node is carried out.
-func howPrint(p *Plan, n *Node) *core.Object {
+func howPrint(p *Plan, n *Node) *value.Object {
 	r := n.Retry
-	return core.ObjectOf("policy", int64(n.Policy), "attempts", int64(r.Attempts), "factor", r.Factor, "base", int64(r.Base), "max", int64(r.Max),
+	return value.ObjectOf("policy", int64(n.Policy), "attempts", int64(r.Attempts), "factor", r.Factor, "base", int64(r.Base), "max", int64(r.Max),
 		"cap", int64(r.Cap), "jitter", r.Jitter, "transient", r.Transient, "timeout", int64(n.Timeout), "concurrency", int64(n.Concurrency),
 		"max_failures", int64(n.MaxFailures), "priority", int64(n.Decl.Priority.Value), "allow_partial", n.AllowPartial, "auto_status", n.AutoStatus)
 }
 
-func unitWhat(p *Plan, u *Unit) *core.Object {
+func unitWhat(p *Plan, u *Unit) *value.Object {
 	members := make([]any, len(u.Members))
 	for i, m := range u.Members {
 		members[i] = p.Nodes[m].ID
 	}
-	return core.ObjectOf("loop", u.IsLoop, "members", members, "items", sourcePrint(u.Items), "batch", int64(u.Batch), "until", programPrint(u.Until),
+	return value.ObjectOf("loop", u.IsLoop, "members", members, "items", sourcePrint(u.Items), "batch", int64(u.Batch), "until", programPrint(u.Until),
 		"max_iters", int64(u.MaxIters), "fail_exhausted", u.FailExhausted, "reads", readsPrint(p, u.Reads))
 }
 
-func unitHow(_ *Plan, u *Unit) *core.Object {
-	return core.ObjectOf("policy", int64(u.Policy), "concurrency", int64(u.Concurrency), "flush", int64(u.Flush))
+func unitHow(_ *Plan, u *Unit) *value.Object {
+	return value.ObjectOf("policy", int64(u.Policy), "concurrency", int64(u.Concurrency), "flush", int64(u.Flush))
 }
 
 // edgePrint is the canonical form of an edge; its label is what a walk compares.
-func edgePrint(p *Plan, i int) *core.Object {
+func edgePrint(p *Plan, i int) *value.Object {
 	e, d := &p.Edges[i], p.edgeDecls[i]
-	o := core.ObjectOf("from", d.From.Value, "to", d.To.Value, "when", programPrint(e.When), "else", e.Else, "on", e.On.String(), "handles", e.Handles)
+	o := value.ObjectOf("from", d.From.Value, "to", d.To.Value, "when", programPrint(e.When), "else", e.Else, "on", e.On.String(), "handles", e.Handles)
 	if p.Walk != nil {
 		w := &p.Walk.Edges[i]
-		o.Set("walk", core.ObjectOf("label", w.Key, "weight", int64(w.Weight), "restart", w.LoopRestart, "freeform", w.Freeform,
+		o.Set("walk", value.ObjectOf("label", w.Key, "weight", int64(w.Weight), "restart", w.LoopRestart, "freeform", w.Freeform,
 			"fidelity", w.Fidelity, "condition", w.Condition, "follows", int64(w.MaxFollows)))
 	}
 	return o
 }
 
 // readsPrint lists the fields that are read and the writers seen, in canonical order.
-func readsPrint(p *Plan, reads []Read) *core.Object {
-	o := core.NewObject(len(reads))
+func readsPrint(p *Plan, reads []Read) *value.Object {
+	o := value.NewObject(len(reads))
 	for _, r := range reads {
 		writers := []any{}
 		for slot := range p.WriterVertex[r.Field] {
@@ -213,12 +213,12 @@ func readsPrint(p *Plan, reads []Read) *core.Object {
 	return o
 }
 
-func schemaPrint(p *Plan) *core.Object {
-	o := core.NewObject(len(p.Schema.Fields))
+func schemaPrint(p *Plan) *value.Object {
+	o := value.NewObject(len(p.Schema.Fields))
 	for i := range p.Schema.Fields {
 		f := &p.Schema.Fields[i]
-		d := core.ObjectOf("type", typePrint(f.Type), "merge", f.Strategy().Name, "key", f.Key(), "stream", f.IsStream())
-		if !core.IsMissing(f.Default) {
+		d := value.ObjectOf("type", typePrint(f.Type), "merge", f.Strategy().Name, "key", f.Key(), "stream", f.IsStream())
+		if !value.IsMissing(f.Default) {
 			d.Set("default", printable(f.Default))
 		}
 		o.Set(f.Name, d)
@@ -226,13 +226,13 @@ func schemaPrint(p *Plan) *core.Object {
 	return o
 }
 
-func inputsPrint(p *Plan) *core.Object {
-	o := core.ObjectOf("declared", p.Workflow.HasInputs, "open", p.Workflow.OpenInputs)
-	names := core.NewObject(len(p.Workflow.Inputs))
+func inputsPrint(p *Plan) *value.Object {
+	o := value.ObjectOf("declared", p.Workflow.HasInputs, "open", p.Workflow.OpenInputs)
+	names := value.NewObject(len(p.Workflow.Inputs))
 	for i := range p.Workflow.Inputs {
 		in := &p.Workflow.Inputs[i]
-		d := core.ObjectOf("type", typePrint(in.Type), "required", in.Required)
-		if !core.IsMissing(in.Default) {
+		d := value.ObjectOf("type", typePrint(in.Type), "required", in.Required)
+		if !value.IsMissing(in.Default) {
 			d.Set("default", printable(in.Default))
 		}
 		names.Set(in.Name.Value, d)
@@ -241,12 +241,12 @@ func inputsPrint(p *Plan) *core.Object {
 	return o
 }
 
-func typePrint(t *core.Type) any {
+func typePrint(t *value.Type) any {
 	if t == nil {
 		return nil
 	}
-	o := core.ObjectOf("kind", t.Kind.String(), "items", typePrint(t.Items), "enum", t.Enum, "ref", t.Ref)
-	members := core.NewObject(len(t.Properties))
+	o := value.ObjectOf("kind", t.Kind.String(), "items", typePrint(t.Items), "enum", t.Enum, "ref", t.Ref)
+	members := value.NewObject(len(t.Properties))
 	for _, m := range t.Properties {
 		members.Set(m.Name, typePrint(m.Type))
 	}
@@ -276,7 +276,7 @@ func programPrint(p *expressions.Program) any {
 }
 
 // set sets a member unless there is nothing to set.
-func set(o *core.Object, key string, v any) {
+func set(o *value.Object, key string, v any) {
 	switch v := v.(type) {
 	case nil:
 		return
@@ -304,7 +304,7 @@ func sorted(edges []any) []any {
 
 // printable is a value in its JSON form; one of a Go type without one counts by its error.
 func printable(v any) any {
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return "<" + err.Error() + ">"
 	}
@@ -319,7 +319,7 @@ func digest(v any) string {
 // canonical appends the JSON of a value with its keys sorted.
 func canonical(b []byte, v any) []byte {
 	switch v := v.(type) {
-	case *core.Object:
+	case *value.Object:
 		keys := slices.Sorted(slices.Values(v.Keys()))
 		b = append(b, '{')
 		for i, k := range keys {
@@ -341,7 +341,7 @@ func canonical(b []byte, v any) []byte {
 		}
 		return append(b, ']')
 	}
-	out, err := core.AppendJSON(b, v)
+	out, err := value.AppendJSON(b, v)
 	if err != nil {
 		return append(b, "<"+err.Error()+">"...)
 	}
@@ -353,7 +353,7 @@ func canonical(b []byte, v any) []byte {
 // handler may go on to use the folder: then nothing is noted.
 type opened struct {
 	fs.FS
-	sums *core.Object // nil once the node is compiled
+	sums *value.Object // nil once the node is compiled
 }
 
 func (f *opened) note(name string, data []byte) {

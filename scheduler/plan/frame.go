@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -79,12 +81,12 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 			continue
 		}
 		if !ok && f.Optional {
-			d := c.ds.Warnf(core.CodeUnused, pos, "%s: workflow %q has no field %q, so the node does not write it", at, inner.Name, innerName)
+			d := c.ds.Warnf(source.CodeUnused, pos, "%s: workflow %q has no field %q, so the node does not write it", at, inner.Name, innerName)
 			c.hint(d, innerName, inner.Schema.FieldNames)
 			continue
 		}
 		if !ok {
-			d := c.ds.Errorf(core.CodeUnknownField, pos, "%s: workflow %q has no field %q to fill %q from", at, inner.Name, innerName, name)
+			d := c.ds.Errorf(source.CodeUnknownField, pos, "%s: workflow %q has no field %q to fill %q from", at, inner.Name, innerName, name)
 			c.hint(d, innerName, inner.Schema.FieldNames)
 			continue
 		}
@@ -100,24 +102,24 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 func (c *compiler) frameGoal(n *Node, inner *Plan, at place, use *References) bool {
 	_, known := c.p.Schema.Index(core.InputGoal)
 	wants := slices.ContainsFunc(inner.Workflow.Inputs, func(d core.InputDecl) bool {
-		return d.Name.Value == core.InputGoal && core.IsMissing(d.Default)
+		return d.Name.Value == core.InputGoal && value.IsMissing(d.Default)
 	})
 	if !known || !wants || !c.p.Mode.Goal || slices.Contains(argNames(n.Decl.Args), core.InputGoal) {
 		return false
 	}
-	if in, ok := inner.input(core.InputGoal); ok && (!core.IsMissing(in.field.Default) || disjoint(in.kind(), core.StringType)) {
+	if in, ok := inner.input(core.InputGoal); ok && (!value.IsMissing(in.field.Default) || disjoint(in.kind(), value.StringType)) {
 		return false
 	}
 	if n.Args == nil {
 		n.Args = &Args{}
 	}
-	goal := core.Tree("$."+core.InputGoal, n.Decl.Pos)
+	goal := source.Tree("$."+core.InputGoal, n.Decl.Pos)
 	a := &n.Args.root
 	a.keys, a.members = append(a.keys, core.InputGoal), append(a.members, c.textArgument(goal, at.at("args").sub(core.InputGoal), use))
 	return true
 }
 
-func writePos(n *Node, name string) core.Position {
+func writePos(n *Node, name string) source.Position {
 	pos, _ := findText(n.Decl.Writes, name)
 	return pos
 }
@@ -127,7 +129,7 @@ func writePos(n *Node, name string) core.Position {
 func (c *compiler) inner(n *Node, w *core.Workflow, at place) *frame {
 	s := c.common
 	if slices.ContainsFunc(s.nested, func(f *frame) bool { return f.w == w }) {
-		c.ds.Errorf(core.CodeCycle, n.Decl.Pos, "%s: workflow %q is nested in itself", at, w.Name.Value)
+		c.ds.Errorf(source.CodeCycle, n.Decl.Pos, "%s: workflow %q is nested in itself", at, w.Name.Value)
 		return nil
 	}
 	given := argNames(n.Decl.Args)
@@ -140,7 +142,7 @@ func (c *compiler) inner(n *Node, w *core.Workflow, at place) *frame {
 		f = c.compileFrame(key, given)
 	}
 	if f == nil || len(s.nested)+f.height >= maxFrames {
-		c.ds.Errorf(core.CodeLimit, n.Decl.Pos, "%s: workflows nest deeper than %d", at, maxFrames)
+		c.ds.Errorf(source.CodeLimit, n.Decl.Pos, "%s: workflows nest deeper than %d", at, maxFrames)
 		return nil
 	}
 	outer := s.nested[len(s.nested)-1]
@@ -175,25 +177,25 @@ func (c *compiler) compileFrame(key frameKey, given []string) *frame {
 }
 
 // argNames lists the names that a node's args give, sorted.
-func argNames(args *core.Value) []string {
+func argNames(args *source.Value) []string {
 	if args == nil {
 		return nil
 	}
-	names := core.Strings(args.Keys)
+	names := source.Strings(args.Keys)
 	slices.Sort(names)
 	return names
 }
 
 // frameOutput compares the types of a field and of the one it is filled from.
-func (c *compiler) frameOutput(n *Node, inner *Plan, from int, to int32, pos core.Position, at place) {
+func (c *compiler) frameOutput(n *Node, inner *Plan, from int, to int32, pos source.Position, at place) {
 	a, b := &inner.Schema.Fields[from], &c.p.Schema.Fields[to]
 	want := kindOf(c.writeType(n, b.Name))
 	if a.IsStream() {
-		c.ds.Errorf(core.CodeStream, pos, "%s: field %q of workflow %q is a stream, which stays within its workflow", at, a.Name, inner.Name)
+		c.ds.Errorf(source.CodeStream, pos, "%s: field %q of workflow %q is a stream, which stays within its workflow", at, a.Name, inner.Name)
 		return
 	}
 	if disjoint(kindOf(a.Type), want) {
-		d := c.ds.Errorf(core.CodeWrongType, pos, "%s: writes: field %q is of type %s, but %q of workflow %q is of type %s",
+		d := c.ds.Errorf(source.CodeWrongType, pos, "%s: writes: field %q is of type %s, but %q of workflow %q is of type %s",
 			at, b.Name, want, a.Name, inner.Name, kindOf(a.Type))
 		c.collectHint(d, n, to)
 	}
@@ -216,7 +218,7 @@ func (c *compiler) frameInputs(n *Node, f *frame, goal bool, at place) {
 			}
 			if !ok {
 				names, _ := inner.InputNames()
-				d := c.ds.Errorf(core.CodeInput, k.Pos, "%s: args: workflow %q has no input %q", at, inner.Name, k.Value)
+				d := c.ds.Errorf(source.CodeInput, k.Pos, "%s: args: workflow %q has no input %q", at, inner.Name, k.Value)
 				c.hint(d, k.Value, func() []string { return names })
 				continue
 			}
@@ -226,7 +228,7 @@ func (c *compiler) frameInputs(n *Node, f *frame, goal bool, at place) {
 	_, required := inner.InputNames()
 	for _, name := range required {
 		if !given[name] {
-			c.ds.Errorf(core.CodeInput, n.Decl.Pos, "%s: workflow %q needs the input %q", at, inner.Name, name).
+			c.ds.Errorf(source.CodeInput, n.Decl.Pos, "%s: workflow %q needs the input %q", at, inner.Name, name).
 				WithHint("add it to args")
 		}
 	}
@@ -242,7 +244,7 @@ func (c *compiler) frameInput(n *Node, i int, f *frame, in input, at place) {
 	if s := arg.source; s != nil {
 		c.frameReads(s, f, in.name)
 		if t := s.Type(); disjoint(t, in.kind()) {
-			c.ds.Errorf(core.CodeInput, v.Pos, "%s: args.%s: %s is of type %s, the input of workflow %q of type %s",
+			c.ds.Errorf(source.CodeInput, v.Pos, "%s: args.%s: %s is of type %s, the input of workflow %q of type %s",
 				at, in.name, s.Text.Value, t, inner.Name, in.kind())
 		}
 		return
@@ -253,7 +255,7 @@ func (c *compiler) frameInput(n *Node, i int, f *frame, in input, at place) {
 			_, err = in.accept(literal)
 		}
 		if err != nil {
-			c.ds.Errorf(core.CodeInput, v.Pos, "%s: args.%s: input of workflow %q: %v", at, in.name, inner.Name, err)
+			c.ds.Errorf(source.CodeInput, v.Pos, "%s: args.%s: input of workflow %q: %v", at, in.name, inner.Name, err)
 		}
 	}
 }

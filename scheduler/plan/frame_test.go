@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
@@ -92,7 +92,7 @@ graph: {nodes: [{id: a, kind: workflow, file: f%d.yaml}, {id: b, kind: workflow,
 	if want := int64(1)<<31 - 2; p.Nested != want || p.Describe().Nested != want {
 		t.Errorf("%d nested runs, want %d", p.Nested, want)
 	}
-	if len(ds) != 1 || ds[0].Severity != core.Warning || ds[0].Code != core.CodeLimit || !strings.Contains(ds[0].Message, " 2,147,483,646 runs ") {
+	if len(ds) != 1 || ds[0].Severity != source.Warning || ds[0].Code != source.CodeLimit || !strings.Contains(ds[0].Message, " 2,147,483,646 runs ") {
 		t.Errorf("findings %v", ds)
 	}
 	if p, _ := docs.compile("f0.yaml", true); p != nil {
@@ -134,7 +134,7 @@ func TestNestedCount(t *testing.T) {
 			}
 			docs[fmt.Sprintf("f%d.yaml", tt.deep)] = "{name: last, graph: {nodes: [{id: a, kind: fn}]}}"
 			p, ds := docs.compile("f0.yaml", false)
-			if p == nil || p.Nested != tt.want || NestedText(tt.want) != tt.text || ds.Has(core.CodeLimit) != tt.warned {
+			if p == nil || p.Nested != tt.want || NestedText(tt.want) != tt.text || ds.Has(source.CodeLimit) != tt.warned {
 				t.Fatalf("%d nested runs (%s), want %d (%s), findings %v", p.Nested, NestedText(p.Nested), tt.want, tt.text, ds)
 			}
 			d := p.Describe()
@@ -162,12 +162,12 @@ func TestNestedTooDeep(t *testing.T) {
 			docs[fmt.Sprintf("f%d.yaml", i)] = fmt.Sprintf("{name: x, graph: {nodes: [{id: a, kind: workflow, file: f%d.yaml}]}}", i+1)
 		}
 		docs[fmt.Sprintf("f%d.yaml", depth)] = "{name: x, graph: {nodes: [{id: a, kind: fn}]}}"
-		if _, ds := docs.compile("f0.yaml", false); ds.Has(core.CodeLimit) != (depth == maxFrames) {
+		if _, ds := docs.compile("f0.yaml", false); ds.Has(source.CodeLimit) != (depth == maxFrames) {
 			t.Errorf("%d frames: %v", depth, ds)
 		}
 		// The same when the deep end was compiled before, for another node.
 		docs["f.yaml"] = fmt.Sprintf("{name: x, graph: {nodes: [{id: a, kind: workflow, file: f%d.yaml}, {id: b, kind: workflow, file: f1.yaml}]}}", depth/2)
-		if _, ds := docs.compile("f.yaml", false); ds.Has(core.CodeLimit) != (depth == maxFrames) {
+		if _, ds := docs.compile("f.yaml", false); ds.Has(source.CodeLimit) != (depth == maxFrames) {
 			t.Errorf("%d frames, known: %v", depth, ds)
 		}
 	}

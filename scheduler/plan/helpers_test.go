@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/native"
 )
 
@@ -24,13 +25,13 @@ func (k testKind) Name() string      { return k.name }
 func (k testKind) Keys() []string    { return k.keys }
 func (k testKind) WritesState() bool { return k.writes }
 
-func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	made := core.Compiled{Handler: core.HandlerFunc(nothing), Effects: k.name == "tool", Reads: texts(n.Config.Get("see")), Nodes: texts(n.Config.Get("after"))}
 	made.Streams = texts(n.Config.Get("streams"))
 	made.Stdout, made.Stdin = n.Config.Get("stdout") != nil, n.Config.Get("stdin") != nil
 	made.Outputs, made.Inputs = targets(n.Config.Get("to")), targets(n.Config.Get("from"))
 	if s := n.Config.Get("stream"); s != nil {
-		made.Stream = core.At(s.Scalar.(string), s.Pos)
+		made.Stream = source.At(s.Scalar.(string), s.Pos)
 	}
 	v := n.Config.Get("file")
 	if v == nil {
@@ -38,7 +39,7 @@ func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, core.Diagn
 	}
 	inner, err := env.LoadWorkflow(v.Scalar.(string))
 	if err != nil {
-		ds, _ := core.AsDiagnostics(err)
+		ds, _ := source.AsDiagnostics(err)
 		return core.Compiled{}, ds
 	}
 	made.Handler, made.Frame = nil, &core.Frame{Workflow: inner}
@@ -55,7 +56,7 @@ func nothing(context.Context, core.Input) (core.Result, error) { return core.Res
 
 // targets are files such as out.csv, patterns such as in/*.csv, tables such as
 // x.db#orders and, with a + in front, tables that are added to.
-func targets(v *core.Value) []core.Target {
+func targets(v *source.Value) []core.Target {
 	var out []core.Target
 	for _, name := range texts(v) {
 		t := core.Target{Name: name}
@@ -67,11 +68,11 @@ func targets(v *core.Value) []core.Target {
 	return out
 }
 
-func texts(v *core.Value) []core.Text {
-	var out []core.Text
+func texts(v *source.Value) []source.Text {
+	var out []source.Text
 	if v != nil {
 		for _, e := range v.Items {
-			out = append(out, core.At(e.Scalar.(string), e.Pos))
+			out = append(out, source.At(e.Scalar.(string), e.Pos))
 		}
 	}
 	return out
@@ -83,17 +84,17 @@ func registry() *core.Registry {
 }
 
 // lint is lint.Check of scheduler/lint, which imports this package: external_test.go sets it.
-var lint func(*Facts) core.Diagnostics
+var lint func(*Facts) source.Diagnostics
 
 // files are documents by name; those a node of kind workflow names are looked up
 // among them.
 type files map[string]string
 
-func (f files) parse(name string) (*core.Workflow, core.Diagnostics) {
+func (f files) parse(name string) (*core.Workflow, source.Diagnostics) {
 	return native.Parse(name, []byte(f[name]), native.OptionsFor(registry()))
 }
 
-func (f files) compile(name string, strict bool) (*Plan, core.Diagnostics) {
+func (f files) compile(name string, strict bool) (*Plan, source.Diagnostics) {
 	w, ds := f.parse(name)
 	if w == nil {
 		return nil, ds
@@ -128,9 +129,9 @@ func mustCompile(t testing.TB, doc string) *Plan {
 // layered is a workflow of layers of plain nodes, each behind a few of the layer
 // before it.
 func layered(layers, width int) *core.Workflow {
-	w := &core.Workflow{Name: core.Text{Value: "layered"}}
+	w := &core.Workflow{Name: source.Text{Value: "layered"}}
 	for i := range layers * width {
-		id := core.Text{Value: fmt.Sprintf("n%d", i)}
+		id := source.Text{Value: fmt.Sprintf("n%d", i)}
 		w.Nodes = append(w.Nodes, &core.Node{ID: id, Handler: core.HandlerFunc(nothing), HasWrites: true})
 		if i < width {
 			continue

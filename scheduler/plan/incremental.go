@@ -2,6 +2,8 @@ package plan
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -26,7 +28,7 @@ func (c *compiler) incremental() {
 	inc := &Incremental{File: d.File.Value}
 	c.p.Incremental = inc
 	if d.Cursor == nil && d.Partitions == nil {
-		c.ds.Errorf(core.CodeMissingKey, d.Pos, "incremental: want cursor or partitions")
+		c.ds.Errorf(source.CodeMissingKey, d.Pos, "incremental: want cursor or partitions")
 	}
 	if d.Cursor != nil {
 		c.cursor(inc, d.Cursor, place{what: "incremental", id: "cursor"})
@@ -43,7 +45,7 @@ func (c *compiler) cursor(inc *Incremental, d *core.Cursor, at place) {
 		return
 	}
 	if disjoint(p.Type(), in.kind()) {
-		c.ds.Errorf(core.CodeWrongType, d.From.Pos, "%s: %s is of type %s, the input %q of type %s", at.at("from"), d.From.Value, p.Type(), in.name, in.kind())
+		c.ds.Errorf(source.CodeWrongType, d.From.Pos, "%s: %s is of type %s, the input %q of type %s", at.at("from"), d.From.Value, p.Type(), in.name, in.kind())
 	}
 	inc.Cursor, inc.From = in.name, p
 }
@@ -54,8 +56,8 @@ func (c *compiler) partitions(inc *Incremental, d *core.Partitions, at place) {
 	if !ok || !found {
 		return
 	}
-	if k := in.kind(); k != core.AnyType && k != core.ArrayType {
-		c.ds.Errorf(core.CodeWrongType, d.Input.Pos, "%s: the input %q lists the partitions and must be an array, not of type %s", at.at("input"), in.name, k)
+	if k := in.kind(); k != value.AnyType && k != value.ArrayType {
+		c.ds.Errorf(source.CodeWrongType, d.Input.Pos, "%s: the input %q lists the partitions and must be an array, not of type %s", at.at("input"), in.name, k)
 		return
 	}
 	n := &c.p.Nodes[i]
@@ -63,19 +65,19 @@ func (c *compiler) partitions(inc *Incremental, d *core.Partitions, at place) {
 		return
 	}
 	if !n.Source.names(in.name) {
-		c.ds.Errorf(core.CodeBadValue, d.Node.Pos, "%s: node %s must have for_each over the input: source: $input.%s", at.at("node"), n.ID, in.name)
+		c.ds.Errorf(source.CodeBadValue, d.Node.Pos, "%s: node %s must have for_each over the input: source: $input.%s", at.at("node"), n.ID, in.name)
 		return
 	}
 	inc.Partitions, inc.Node = in.name, n.ID
 }
 
 // incrementalInput finds an input that is declared.
-func (c *compiler) incrementalInput(name core.Text, at place) (input, bool) {
+func (c *compiler) incrementalInput(name source.Text, at place) (input, bool) {
 	in, ok := c.p.input(name.Value)
 	if (!ok || !declaresInputs(c.w)) && !c.invalid.has(expressions.RootInput, name.Value) {
 		names, _ := c.p.InputNames()
-		c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: there is no declared input %q", at.at("input"), name.Value).
-			WithHint("%s", core.DidYouMean(name.Value, names))
+		c.ds.Errorf(source.CodeUnknownField, name.Pos, "%s: there is no declared input %q", at.at("input"), name.Value).
+			WithHint("%s", source.DidYouMean(name.Value, names))
 	}
 	return in, ok && declaresInputs(c.w)
 }

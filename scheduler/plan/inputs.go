@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/state"
 )
@@ -14,7 +16,7 @@ type input struct {
 	name  string
 	field *state.Field
 	index int32
-	typ   *core.Type // declared for the input, nil for anything
+	typ   *value.Type // declared for the input, nil for anything
 }
 
 // declaresInputs reports whether a workflow says which inputs it has. One that
@@ -42,7 +44,7 @@ func (p *Plan) input(name string) (input, bool) {
 // returns it as the field stores it.
 func (in *input) accept(v any) (any, error) {
 	if in.typ != nil && in.typ != in.field.Type {
-		canonical, err := core.Canonical(v)
+		canonical, err := value.Canonical(v)
 		if err != nil {
 			return nil, err
 		}
@@ -54,26 +56,26 @@ func (in *input) accept(v any) (any, error) {
 }
 
 // kind is the outer type the input must have, AnyType when that is open.
-func (in *input) kind() core.TypeKind {
-	if k := kindOf(in.typ); k != core.AnyType {
+func (in *input) kind() value.TypeKind {
+	if k := kindOf(in.typ); k != value.AnyType {
 		return k
 	}
 	return kindOf(in.field.Type)
 }
 
-func kindOf(t *core.Type) core.TypeKind {
+func kindOf(t *value.Type) value.TypeKind {
 	if t == nil {
-		return core.AnyType
+		return value.AnyType
 	}
 	return t.Kind
 }
 
 // disjoint reports whether no value but null has both types.
-func disjoint(a, b core.TypeKind) bool {
-	if a == b || a == core.AnyType || b == core.AnyType || a == core.NullType || b == core.NullType {
+func disjoint(a, b value.TypeKind) bool {
+	if a == b || a == value.AnyType || b == value.AnyType || a == value.NullType || b == value.NullType {
 		return false
 	}
-	number := func(k core.TypeKind) bool { return k == core.NumberType || k == core.IntegerType }
+	number := func(k value.TypeKind) bool { return k == value.NumberType || k == value.IntegerType }
 	return !number(a) || !number(b)
 }
 
@@ -85,14 +87,14 @@ func (c *compiler) inputs() {
 		d := &c.w.Inputs[i]
 		name := d.Name.Value
 		if first, ok := c.p.inputIndex[name]; ok {
-			message.PointTo(c.ds.Errorf(core.CodeDuplicateID, d.Name.Pos, "input %q is declared twice", name), "first", c.w.Inputs[first].Name.Pos)
+			message.PointTo(c.ds.Errorf(source.CodeDuplicateID, d.Name.Pos, "input %q is declared twice", name), "first", c.w.Inputs[first].Name.Pos)
 			continue
 		}
 		c.p.inputIndex[name] = int32(i)
 		if c.w.OpenInputs {
-			if !core.IsMissing(d.Default) && d.Type != nil {
+			if !value.IsMissing(d.Default) && d.Type != nil {
 				if _, err := open(d, d.Default); err != nil {
-					c.ds.Errorf(core.CodeWrongType, d.Name.Pos, "input %q: default: %v", name, err)
+					c.ds.Errorf(source.CodeWrongType, d.Name.Pos, "input %q: default: %v", name, err)
 				}
 			}
 			continue
@@ -102,15 +104,15 @@ func (c *compiler) inputs() {
 			continue // the name itself was refused, or the field has no type to compare with
 		}
 		if field := kindOf(in.field.Type); disjoint(kindOf(d.Type), field) {
-			c.ds.Errorf(core.CodeWrongType, typePos(d), "input %q is of type %s, but the state field of that name is of type %s", name, d.Type.Kind, field)
+			c.ds.Errorf(source.CodeWrongType, typePos(d), "input %q is of type %s, but the state field of that name is of type %s", name, d.Type.Kind, field)
 			c.breakField(in.index)
 			continue
 		}
-		if core.IsMissing(d.Default) {
+		if value.IsMissing(d.Default) {
 			continue
 		}
 		if _, err := in.accept(d.Default); err != nil {
-			c.ds.Errorf(core.CodeWrongType, d.Name.Pos, "input %q: default: %v", name, err)
+			c.ds.Errorf(source.CodeWrongType, d.Name.Pos, "input %q: default: %v", name, err)
 			c.breakField(in.index)
 		}
 	}
@@ -122,7 +124,7 @@ func (c *compiler) breakField(i int32) {
 	f.Invalid, f.Type = true, nil
 }
 
-func typePos(d *core.InputDecl) core.Position {
+func typePos(d *core.InputDecl) source.Position {
 	if d.TypePos.IsValid() {
 		return d.TypePos
 	}
@@ -144,7 +146,7 @@ func (c *compiler) inputDecls() []core.InputDecl {
 	out := make([]core.InputDecl, 0, len(c.p.Schema.Fields))
 	for i := range c.p.Schema.Fields {
 		f := &c.p.Schema.Fields[i]
-		out = append(out, core.InputDecl{Name: core.Text{Value: f.Name}, Type: f.Type, Default: core.Missing})
+		out = append(out, core.InputDecl{Name: source.Text{Value: f.Name}, Type: f.Type, Default: value.Missing})
 	}
 	return out
 }
@@ -165,7 +167,7 @@ func (p *Plan) InputNames() (all, required []string) {
 	}
 	for _, in := range p.Workflow.Inputs {
 		all = append(all, in.Name.Value)
-		if in.Required && core.IsMissing(in.Default) {
+		if in.Required && value.IsMissing(in.Default) {
 			required = append(required, in.Name.Value)
 		}
 	}
@@ -175,7 +177,7 @@ func (p *Plan) InputNames() (all, required []string) {
 // Start checks the inputs of a run and returns the starting value of every
 // field and the object behind $input, in which what the run does not give is
 // the default. The error holds a finding for each input that is wrong.
-func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err error) {
+func (p *Plan) Start(inputs *value.Object) (start []any, given *value.Object, err error) {
 	start = make([]any, len(p.Schema.Fields))
 	for i := range start {
 		start[i] = p.Schema.Fields[i].Default
@@ -184,17 +186,17 @@ func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err 
 		given, err = p.openInputs(inputs)
 		return start, given, err
 	}
-	var ds core.Diagnostics
-	given = core.NewObject(inputs.Len())
+	var ds source.Diagnostics
+	given = value.NewObject(inputs.Len())
 	for i := range p.Workflow.Inputs {
 		d := &p.Workflow.Inputs[i]
 		_, has := inputs.Get(d.Name.Value)
 		switch {
 		case has:
-		case !core.IsMissing(d.Default):
+		case !value.IsMissing(d.Default):
 			p.give(start, given, d.Name.Value, d.Default, &ds)
 		case d.Required:
-			ds.Errorf(core.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", needs(d))
+			ds.Errorf(source.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", needs(d))
 		}
 	}
 	for name, v := range inputs.All() {
@@ -205,30 +207,30 @@ func (p *Plan) Start(inputs *core.Object) (start []any, given *core.Object, err 
 
 // openInputs checks the inputs of a run that may have others than the declared ones: those
 // first, in declared order, then the others.
-func (p *Plan) openInputs(inputs *core.Object) (given *core.Object, err error) {
-	var ds core.Diagnostics
-	given = core.NewObject(inputs.Len())
+func (p *Plan) openInputs(inputs *value.Object) (given *value.Object, err error) {
+	var ds source.Diagnostics
+	given = value.NewObject(inputs.Len())
 	for i := range p.Workflow.Inputs {
 		d := &p.Workflow.Inputs[i]
 		v, has := inputs.Get(d.Name.Value)
 		switch {
 		case has && v != nil:
 			if v, err = open(d, v); err != nil {
-				ds.Errorf(core.CodeInput, d.Name.Pos, "input %q: %v", d.Name.Value, err)
+				ds.Errorf(source.CodeInput, d.Name.Pos, "input %q: %v", d.Name.Value, err)
 			}
 			given.Set(d.Name.Value, v)
-		case !core.IsMissing(d.Default):
+		case !value.IsMissing(d.Default):
 			given.Set(d.Name.Value, d.Default)
 		case d.Required:
-			ds.Errorf(core.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", needs(d))
+			ds.Errorf(source.CodeInput, d.Name.Pos, "input %q is missing", d.Name.Value).WithHint("%s", needs(d))
 		}
 	}
 	for name, v := range inputs.All() {
 		if _, declared := p.inputIndex[name]; declared {
 			continue
 		}
-		if v, err = core.Canonical(v); err != nil {
-			ds.Errorf(core.CodeInput, p.Workflow.Pos, "input %q: %v", name, err)
+		if v, err = value.Canonical(v); err != nil {
+			ds.Errorf(source.CodeInput, p.Workflow.Pos, "input %q: %v", name, err)
 		}
 		given.Set(name, v)
 	}
@@ -237,7 +239,7 @@ func (p *Plan) openInputs(inputs *core.Object) (given *core.Object, err error) {
 
 // open returns the canonical form of a value for an input that is no field.
 func open(d *core.InputDecl, v any) (any, error) {
-	v, err := core.Canonical(v)
+	v, err := value.Canonical(v)
 	if err != nil || d.Type == nil {
 		return v, err
 	}
@@ -266,7 +268,7 @@ func (p *Plan) CheckInput(name string, v any) error {
 // needs says what a missing input would be.
 func needs(d *core.InputDecl) string {
 	what := "give it a value"
-	if k := kindOf(d.Type); k != core.AnyType {
+	if k := kindOf(d.Type); k != value.AnyType {
 		what += fmt.Sprintf(" of type %s", k)
 	}
 	if d.Description.Value != "" {
@@ -276,11 +278,11 @@ func needs(d *core.InputDecl) string {
 }
 
 // give stores one input.
-func (p *Plan) give(start []any, given *core.Object, name string, v any, ds *core.Diagnostics) {
+func (p *Plan) give(start []any, given *value.Object, name string, v any, ds *source.Diagnostics) {
 	in, ok := p.input(name)
 	if !ok {
 		names, _ := p.InputNames()
-		ds.Errorf(core.CodeInput, p.Workflow.Pos, "unknown input %q", name).WithHint("%s", message.Near(name, names))
+		ds.Errorf(source.CodeInput, p.Workflow.Pos, "unknown input %q", name).WithHint("%s", message.Near(name, names))
 		return
 	}
 	stored, err := in.accept(v)
@@ -289,7 +291,7 @@ func (p *Plan) give(start []any, given *core.Object, name string, v any, ds *cor
 		if at, ok := p.inputIndex[name]; ok {
 			pos = p.Workflow.Inputs[at].Name.Pos
 		}
-		ds.Errorf(core.CodeInput, pos, "input %q: %v", name, err)
+		ds.Errorf(source.CodeInput, pos, "input %q: %v", name, err)
 		return
 	}
 	start[in.index] = stored

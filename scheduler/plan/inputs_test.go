@@ -3,7 +3,7 @@ package plan
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 const withInputs = `
@@ -32,29 +32,29 @@ graph:
 func TestStart(t *testing.T) {
 	for _, tt := range []struct {
 		name, doc string
-		inputs    *core.Object
+		inputs    *value.Object
 		state     string // all fields
 		given     string
 		err       string
 	}{
-		{"defaults", withInputs, core.ObjectOf("limit", int64(3)), `[3,[0],"o","fast",1]`, `{"mode":"fast","free":1,"limit":3}`, ""},
-		{"all given", withInputs, core.ObjectOf("rows", []any{int64(1)}, "mode", "exact", "free", nil, "limit", int64(1)), `[1,[1],"o","exact",null]`,
+		{"defaults", withInputs, value.ObjectOf("limit", int64(3)), `[3,[0],"o","fast",1]`, `{"mode":"fast","free":1,"limit":3}`, ""},
+		{"all given", withInputs, value.ObjectOf("rows", []any{int64(1)}, "mode", "exact", "free", nil, "limit", int64(1)), `[1,[1],"o","exact",null]`,
 			`{"rows":[1],"mode":"exact","free":null,"limit":1}`, ""},
 		{"required", withInputs, nil, "", "", `flow.yaml:4:3: error: input "limit" is missing (give it a value of type integer: how many) [INPUT]`},
-		{"not of the input's type, though of the field's", withInputs, core.ObjectOf("limit", 1.5), "", "",
+		{"not of the input's type, though of the field's", withInputs, value.ObjectOf("limit", 1.5), "", "",
 			`flow.yaml:4:3: error: input "limit": want integer, got number 1.5 [INPUT]`},
-		{"several faults", withInputs, core.ObjectOf("limti", int64(1), "mode", "slow", "rows", "x"), "", "",
+		{"several faults", withInputs, value.ObjectOf("limti", int64(1), "mode", "slow", "rows", "x"), "", "",
 			`flow.yaml:2:1: error: unknown input "limti" (did you mean "limit"?) [INPUT]
 flow.yaml:4:3: error: input "limit" is missing (give it a value of type integer: how many) [INPUT]
 flow.yaml:5:3: error: input "mode": want one of ["fast","exact"], got string "slow" [INPUT]
 flow.yaml:6:3: error: input "rows": want array, got string "x" [INPUT]`},
-		{"a field that is no input", withInputs, core.ObjectOf("limit", int64(1), "other", "x"), "", "",
+		{"a field that is no input", withInputs, value.ObjectOf("limit", int64(1), "other", "x"), "", "",
 			`flow.yaml:2:1: error: unknown input "other" (defined: limit, mode, rows, free) [INPUT]`},
-		{"no inputs section, nothing given", withoutInputs, core.NewObject(0), `[[1],null]`, `{}`, ""},
-		{"no inputs section, starting values are not merged", withoutInputs, core.ObjectOf("rows", []any{int64(5)}, "once", "x"), `[[5],"x"]`, `{"rows":[5],"once":"x"}`, ""},
-		{"no inputs section, wrong type", withoutInputs, core.ObjectOf("rows", []any{"a"}), "", "",
+		{"no inputs section, nothing given", withoutInputs, value.NewObject(0), `[[1],null]`, `{}`, ""},
+		{"no inputs section, starting values are not merged", withoutInputs, value.ObjectOf("rows", []any{int64(5)}, "once", "x"), `[[5],"x"]`, `{"rows":[5],"once":"x"}`, ""},
+		{"no inputs section, wrong type", withoutInputs, value.ObjectOf("rows", []any{"a"}), "", "",
 			`flow.yaml:2:1: error: input "rows": [0]: want integer, got string "a" [INPUT]`},
-		{"no inputs section, unknown", withoutInputs, core.ObjectOf("row", nil), "", "", `flow.yaml:2:1: error: unknown input "row" (did you mean "rows"?) [INPUT]`},
+		{"no inputs section, unknown", withoutInputs, value.ObjectOf("row", nil), "", "", `flow.yaml:2:1: error: unknown input "row" (did you mean "rows"?) [INPUT]`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := mustCompile(t, tt.doc)
@@ -66,14 +66,14 @@ flow.yaml:6:3: error: input "rows": want array, got string "x" [INPUT]`},
 				t.Errorf("no error, want %s", tt.err)
 			case err == nil:
 				for i, v := range start {
-					if core.IsMissing(v) {
+					if value.IsMissing(v) {
 						start[i] = nil
 					}
 				}
-				if got := core.JSON(start); got != tt.state {
+				if got := value.JSON(start); got != tt.state {
 					t.Errorf("state %s, want %s", got, tt.state)
 				}
-				if got := core.JSON(given); got != tt.given {
+				if got := value.JSON(given); got != tt.given {
 					t.Errorf("given %s, want %s", got, tt.given)
 				}
 			}
@@ -86,18 +86,18 @@ func TestStartIsFresh(t *testing.T) {
 	p := mustCompile(t, withoutInputs)
 	a, _, _ := p.Start(nil)
 	a[0] = "changed"
-	if b, _, _ := p.Start(nil); core.JSON(b[0]) != "[1]" {
+	if b, _, _ := p.Start(nil); value.JSON(b[0]) != "[1]" {
 		t.Errorf("the second start begins with %v", b[0])
 	}
 }
 
 func TestInputNames(t *testing.T) {
 	all, required := mustCompile(t, withInputs).InputNames()
-	if core.JSON(all) != `["limit","mode","rows","free"]` || core.JSON(required) != `["limit"]` {
+	if value.JSON(all) != `["limit","mode","rows","free"]` || value.JSON(required) != `["limit"]` {
 		t.Errorf("with inputs: %v, required %v", all, required)
 	}
 	all, required = mustCompile(t, withoutInputs).InputNames()
-	if core.JSON(all) != `["rows","once"]` || len(required) > 0 {
+	if value.JSON(all) != `["rows","once"]` || len(required) > 0 {
 		t.Errorf("without inputs: %v, required %v", all, required)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -101,7 +102,7 @@ func seen(d *core.Node) bool {
 
 // writesValid reports whether all fields are known that a node writes.
 func (c *compiler) writesValid(d *core.Node) bool {
-	return !d.Lost.Has("writes") && !slices.ContainsFunc(d.Writes, func(t core.Text) bool {
+	return !d.Lost.Has("writes") && !slices.ContainsFunc(d.Writes, func(t source.Text) bool {
 		_, ok := c.p.Schema.Index(t.Value)
 		return !ok
 	})

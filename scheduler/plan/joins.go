@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
@@ -66,20 +67,20 @@ func (c *compiler) join(d *core.Node, at place) {
 	}
 	switch word := j.Word(); {
 	case !slices.Contains(joinWords, word) && word != "":
-		c.ds.Errorf(core.CodeBadValue, j.Pos, "%s: join: unknown word %q", at, word).WithHint("%s", message.Near(word, joinWords))
+		c.ds.Errorf(source.CodeBadValue, j.Pos, "%s: join: unknown word %q", at, word).WithHint("%s", message.Near(word, joinWords))
 	case j.Race && !takesSome(j):
 		pos := j.Pos
 		if word == "" {
 			pos = d.ID.Pos
 		}
-		c.ds.Errorf(core.CodeBadValue, pos, "%s: race: needs a join that does not wait for all predecessors", at).
+		c.ds.Errorf(source.CodeBadValue, pos, "%s: race: needs a join that does not wait for all predecessors", at).
 			WithHint("write join: any, or {k_of_n: 2}, or {quorum: 0.5} next to it")
 	case word == core.JoinKOfN && j.Count == nil:
-		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: join: k_of_n needs a number", at).WithHint("write {k_of_n: 2}")
+		c.ds.Errorf(source.CodeMissingKey, j.Pos, "%s: join: k_of_n needs a number", at).WithHint("write {k_of_n: 2}")
 	case word == core.JoinKOfN && j.Count.Value < 0:
-		c.ds.Errorf(core.CodeBadValue, j.Count.Pos, "%s: join.k_of_n: want a whole number of at least 0, got %d", at, j.Count.Value)
+		c.ds.Errorf(source.CodeBadValue, j.Count.Pos, "%s: join.k_of_n: want a whole number of at least 0, got %d", at, j.Count.Value)
 	case word == core.JoinQuorum && (j.Fraction == nil || math.IsNaN(j.Fraction.Value)):
-		c.ds.Errorf(core.CodeMissingKey, j.Pos, "%s: join: quorum needs a number", at).WithHint("write {quorum: 0.5}")
+		c.ds.Errorf(source.CodeMissingKey, j.Pos, "%s: join: quorum needs a number", at).WithHint("write {quorum: 0.5}")
 	}
 }
 
@@ -121,7 +122,7 @@ func (c *compiler) memberJoins(decl int32) {
 		case first == nil:
 			first = d
 		case (takesSome(first.Join) || takesSome(d.Join)) && !sameJoin(first.Join, d.Join):
-			message.PointTo(c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "node %s: join: %s runs as one, and node %s wants another join", d.ID.Value, c.decl[decl].id, first.ID.Value),
+			message.PointTo(c.ds.Errorf(source.CodeBadValue, d.Join.Pos, "node %s: join: %s runs as one, and node %s wants another join", d.ID.Value, c.decl[decl].id, first.ID.Value),
 				"that is", first.Join.Pos)
 		}
 	}
@@ -131,7 +132,7 @@ func sameJoin(a, b *core.Join) bool {
 	return a.Word() == b.Word() && a.Race == b.Race && numberOf(a.Count) == numberOf(b.Count) && fractionOf(a) == fractionOf(b)
 }
 
-func numberOf(n *core.Int) int {
+func numberOf(n *source.Int) int {
 	if n == nil {
 		return 0
 	}

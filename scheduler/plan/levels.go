@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
@@ -155,10 +155,10 @@ func (c *compiler) cycleFinding(path []int32) {
 	hint := "a pipeline or loop runs as one: no node can lie between two of its members"
 	switch len(units) {
 	case 0:
-		c.ds.Errorf(core.CodeCycle, pos, "the graph has a cycle: %s", text).WithHint("repeat work with a loop; edges must not lead back")
+		c.ds.Errorf(source.CodeCycle, pos, "the graph has a cycle: %s", text).WithHint("repeat work with a loop; edges must not lead back")
 	case 1:
-		c.ds.Errorf(core.CodeUnitCycle, pos, "a way leads out of %s and back into it: %s", units[0], text).WithHint("%s", hint)
+		c.ds.Errorf(source.CodeUnitCycle, pos, "a way leads out of %s and back into it: %s", units[0], text).WithHint("%s", hint)
 	default:
-		c.ds.Errorf(core.CodeUnitCycle, pos, "%s wait for one another: %s", strings.Join(units, " and "), text).WithHint("%s", hint)
+		c.ds.Errorf(source.CodeUnitCycle, pos, "%s wait for one another: %s", strings.Join(units, " and "), text).WithHint("%s", hint)
 	}
 }

@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // TestOrderFindingsEqualSearch compares what is reported about the order of
 // reads and writes with what a search from every reader and writer finds. Nodes
 // are told apart by the lines their names of fields stand in.
 func TestOrderFindingsEqualSearch(t *testing.T) {
-	total := map[core.Code]int{}
+	total := map[source.Code]int{}
 	for seed := range uint64(500) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		w := lintGraph(rnd, 2+rnd.IntN(16))
@@ -25,7 +27,7 @@ func TestOrderFindingsEqualSearch(t *testing.T) {
 		got := map[string]bool{}
 		for _, d := range ds {
 			total[d.Code]++
-			if d.Code == core.CodeUnorderedWrites {
+			if d.Code == source.CodeUnorderedWrites {
 				d.Pos.Line = 0 // which of several writers it stands at does not matter here
 				d.Pos.Column = int32(slices.IndexFunc(w.Fields, func(f core.FieldDecl) bool { return f.Name.Value == d.Message[len(`state field "`):][:2] }))
 			}
@@ -43,14 +45,14 @@ func TestOrderFindingsEqualSearch(t *testing.T) {
 			}
 		}
 	}
-	for _, code := range []core.Code{core.CodeUnorderedWrites, core.CodeReadUnordered, core.CodeReadBefore, core.CodeNeverWritten} {
+	for _, code := range []source.Code{source.CodeUnorderedWrites, source.CodeReadUnordered, source.CodeReadBefore, source.CodeNeverWritten} {
 		if total[code] < 100 {
 			t.Errorf("%s was reported %d times in all: the test says little", code, total[code])
 		}
 	}
 }
 
-func finding(code core.Code, line, field int32) string {
+func finding(code source.Code, line, field int32) string {
 	return fmt.Sprint(code, " line ", line, " field ", field)
 }
 
@@ -59,14 +61,14 @@ func finding(code core.Code, line, field int32) string {
 func lintGraph(rnd *rand.Rand, nodes int) *core.Workflow {
 	w := &core.Workflow{HasInputs: true}
 	for f := range 4 {
-		d := core.FieldDecl{Name: fieldName(f), Merge: text([]string{"", "set_once", "array_append", "sum"}[rnd.IntN(4)]), Default: core.Missing}
+		d := core.FieldDecl{Name: fieldName(f), Merge: text([]string{"", "set_once", "array_append", "sum"}[rnd.IntN(4)]), Default: value.Missing}
 		if rnd.IntN(8) == 0 && d.Merge.Value == "" {
 			d.Default = "default"
 		}
 		w.Fields = append(w.Fields, d)
 	}
-	at := func(line, f int) core.Text {
-		return core.At(fieldName(f).Value, core.Position{Line: int32(line), Column: int32(f)})
+	at := func(line, f int) source.Text {
+		return source.At(fieldName(f).Value, source.Position{Line: int32(line), Column: int32(f)})
 	}
 	for i := range nodes {
 		n := handled(fmt.Sprint("n", i))
@@ -97,7 +99,7 @@ func searchOrder(p *Plan, w *core.Workflow) map[string]bool {
 		for i, a := range writers {
 			for _, b := range writers[i+1:] {
 				if p.Schema.Fields[f].Strategy().OrderSensitive && !p.before(b)[a] {
-					want[finding(core.CodeUnorderedWrites, 0, int32(f))] = true
+					want[finding(source.CodeUnorderedWrites, 0, int32(f))] = true
 				}
 			}
 		}
@@ -109,21 +111,21 @@ func searchOrder(p *Plan, w *core.Workflow) map[string]bool {
 			switch writers := p.WriterVertex[f]; {
 			case r.Threshold > 0:
 				if slices.ContainsFunc(writers[:r.Threshold], func(w int32) bool { return !before[w] }) {
-					want[finding(core.CodeReadUnordered, line, int32(f))] = true
+					want[finding(source.CodeReadUnordered, line, int32(f))] = true
 				}
-			case !core.IsMissing(p.Schema.Fields[f].Default):
+			case !value.IsMissing(p.Schema.Fields[f].Default):
 			case len(writers) > 0:
-				want[finding(core.CodeReadBefore, line, int32(f))] = true
+				want[finding(source.CodeReadBefore, line, int32(f))] = true
 			case !never[f]:
 				never[f] = true
-				want[finding(core.CodeNeverWritten, line, int32(f))] = true
+				want[finding(source.CodeNeverWritten, line, int32(f))] = true
 			}
 		}
 	}
 	for f := range p.Schema.Fields {
 		read := slices.ContainsFunc(p.Nodes, func(n Node) bool { return slices.ContainsFunc(n.Reads, func(r Read) bool { return int(r.Field) == f }) })
 		if !read && len(p.WriterVertex[f]) == 0 {
-			want[finding(core.CodeUnused, 0, 0)] = true
+			want[finding(source.CodeUnused, 0, 0)] = true
 		}
 	}
 	return want
@@ -136,7 +138,7 @@ func TestHandlesWithoutEffect(t *testing.T) {
 			docs := files{"w.yaml": "{name: w, graph: {nodes: [{id: a, kind: fn, on_error: {policy: " + policy + "}}, {id: b, kind: fn}], edges: [{from: a, to: b, on: fail" +
 				strings.TrimSuffix(", "+handles, ", on: fail") + "}]}}"}
 			_, ds := docs.compile("w.yaml", false)
-			if got := ds.Has(core.CodeIgnored); got != (want && handles != "on: fail") {
+			if got := ds.Has(source.CodeIgnored); got != (want && handles != "on: fail") {
 				t.Errorf("policy %s, %s: %v", policy, handles, ds)
 			}
 		}

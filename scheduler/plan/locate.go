@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -12,24 +12,24 @@ import (
 // all checks together.
 type spot struct {
 	at  place
-	pos core.Position
+	pos source.Position
 }
 
 // findPath returns where an expression refers to a field (with RootState) or a
 // node (with RootNodes).
-func findPath(p *expressions.Program, text core.Text, root expressions.Root, name string) (core.Position, bool) {
+func findPath(p *expressions.Program, text source.Text, root expressions.Root, name string) (source.Position, bool) {
 	for _, path := range p.Tree().Paths() {
 		if path.Root == root && path.Steps[0].Name == name {
-			return core.Inside(text, path.Start()), true
+			return source.Inside(text, path.Start()), true
 		}
 	}
 	return text.Pos, false
 }
 
-func (s *Source) find(root expressions.Root, name string) (core.Position, bool) {
+func (s *Source) find(root expressions.Root, name string) (source.Position, bool) {
 	switch {
 	case s == nil:
-		return core.Position{}, false
+		return source.Position{}, false
 	case s.program != nil:
 		return findPath(s.program, s.Text, root, name)
 	case s.path != nil && root == expressions.RootState && s.path.Root() == name:
@@ -60,7 +60,7 @@ func (c *compiler) vertexSpot(d *vertexDecl, root expressions.Root, name string)
 	return spot{at, d.use.pos()}
 }
 
-func (u *unitUse) pos() core.Position {
+func (u *unitUse) pos() source.Position {
 	if u.loop != nil {
 		return u.loop.ID.Pos
 	}
@@ -120,9 +120,9 @@ func (c *compiler) edgeSpot(edge int, root expressions.Root, name string) spot {
 	return spot{edgePlace(d).at("when"), pos}
 }
 
-func findText(list []core.Text, name string) (core.Position, bool) {
-	if i := slices.IndexFunc(list, func(t core.Text) bool { return t.Value == name }); i >= 0 {
+func findText(list []source.Text, name string) (source.Position, bool) {
+	if i := slices.IndexFunc(list, func(t source.Text) bool { return t.Value == name }); i >= 0 {
 		return list[i].Pos, true
 	}
-	return core.Position{}, false
+	return source.Position{}, false
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Mode is a way of running a graph: what it means to those who read, draw and follow the
@@ -125,7 +126,7 @@ func (b *Build) Visits() {
 func (c *compiler) mode() {
 	m, ok := modeNamed(c.w.Mode, c.opts.Modes)
 	if !ok {
-		c.ds.Errorf(core.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s or %s", core.ModeDAG, core.ModeWalk)
+		c.ds.Errorf(source.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s or %s", core.ModeDAG, core.ModeWalk)
 	}
 	c.p.Mode = m
 	if m.nodes.begin != nil {

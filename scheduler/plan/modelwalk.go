@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // modelWalk compiles a walk whose edges a model picks.
@@ -57,12 +58,12 @@ func (c *compiler) routedEdges() {
 func (c *compiler) routedNode(n *WalkNode, d *core.Node) {
 	at := nodePlace(d.ID.Value)
 	if d.Shown != nil {
-		n.Shown = core.Strings(d.Shown)
+		n.Shown = source.Strings(d.Shown)
 	}
 	if n.Role != core.RoleStage {
-		c.ds.Errorf(core.CodeBadValue, d.Kind.Pos, "%s: a %s node has no place in a walk that a model routes", at, n.Role)
+		c.ds.Errorf(source.CodeBadValue, d.Kind.Pos, "%s: a %s node has no place in a walk that a model routes", at, n.Role)
 	}
 	if d.ForEach != nil {
-		c.ds.Errorf(core.CodeBadValue, d.ForEach.Pos, "%s: for_each exists in dags only", at)
+		c.ds.Errorf(source.CodeBadValue, d.ForEach.Pos, "%s: for_each exists in dags only", at)
 	}
 }

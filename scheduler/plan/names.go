@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -77,12 +78,12 @@ func isID(s string) bool {
 	return s != ""
 }
 
-func (c *compiler) badID(what string, id core.Text) {
+func (c *compiler) badID(what string, id source.Text) {
 	rule := "letters, digits and underscore, not starting with a digit"
 	if what == "node" && c.modelRouted() {
 		rule = "letters, digits, underscore and dash"
 	}
-	d := c.ds.Errorf(core.CodeBadID, id.Pos, "%s %q: a name is %s", what, id.Value, rule)
+	d := c.ds.Errorf(source.CodeBadID, id.Pos, "%s %q: a name is %s", what, id.Value, rule)
 	if fixed := wellFormed(id.Value); strings.Trim(fixed, "_") != "" {
 		d.WithHint("for example %q", fixed)
 	}
@@ -103,29 +104,29 @@ func wellFormed(name string) string {
 }
 
 // hint adds a suggestion while there are few findings.
-func (c *compiler) hint(d *core.Diagnostic, word string, names func() []string) {
+func (c *compiler) hint(d *source.Diagnostic, word string, names func() []string) {
 	if len(c.ds) <= message.MaxHinted {
 		d.WithHint("%s", message.Near(word, names()))
 	}
 }
 
 // fieldIndex looks a field up and reports it when it is not declared.
-func (c *compiler) fieldIndex(name core.Text, at place) (int32, bool) {
+func (c *compiler) fieldIndex(name source.Text, at place) (int32, bool) {
 	i, ok := c.p.Schema.Index(name.Value)
 	if ok {
 		c.fieldUsed[i] = true
 	} else if !c.invalid.has(expressions.RootState, name.Value) {
-		d := c.ds.Errorf(core.CodeUnknownField, name.Pos, "%s: state field %q is not declared", at, name.Value)
+		d := c.ds.Errorf(source.CodeUnknownField, name.Pos, "%s: state field %q is not declared", at, name.Value)
 		c.hint(d, name.Value, c.p.Schema.FieldNames)
 	}
 	return int32(i), ok
 }
 
 // nodeRef looks a node up and reports it when it is not defined.
-func (c *compiler) nodeRef(id core.Text, at place) (int32, bool) {
+func (c *compiler) nodeRef(id source.Text, at place) (int32, bool) {
 	i, ok := c.p.nodeIndex[id.Value]
 	if !ok && !c.invalid.has(expressions.RootNodes, id.Value) {
-		d := c.ds.Errorf(core.CodeUnknownNode, id.Pos, "%s: unknown node %q", at, id.Value)
+		d := c.ds.Errorf(source.CodeUnknownNode, id.Pos, "%s: unknown node %q", at, id.Value)
 		c.hint(d, id.Value, c.nodeIDs)
 	}
 	return i, ok

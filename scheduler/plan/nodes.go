@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -13,7 +15,7 @@ import (
 // fan-out, retry.
 func (c *compiler) nodes() {
 	if len(c.w.Nodes) == 0 && c.invalid.open&expressions.RootNodes == 0 {
-		c.ds.Errorf(core.CodeMissingKey, c.w.Pos, "the graph has no nodes")
+		c.ds.Errorf(source.CodeMissingKey, c.w.Pos, "the graph has no nodes")
 	}
 	c.p.Nodes = make([]Node, len(c.w.Nodes))
 	c.nodeUse = make([]nodeUse, len(c.w.Nodes))
@@ -44,14 +46,14 @@ func (c *compiler) nodeID(i int32, d *core.Node) {
 		c.p.nodeIndex[id] = i
 		return
 	}
-	message.PointTo(c.ds.Errorf(core.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
+	message.PointTo(c.ds.Errorf(source.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
 	c.invalid.mark(expressions.RootNodes, id)
 }
 
 // unitRoots notes which nodes are given a row or a round.
 func (c *compiler) unitRoots() {
 	c.memberRoots, c.memberItems = map[string]expressions.Root{}, map[string]string{}
-	note := func(members []core.Text, lost bool, roots expressions.Root) {
+	note := func(members []source.Text, lost bool, roots expressions.Root) {
 		if lost {
 			c.invalid.members |= roots
 		}
@@ -98,7 +100,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	if d.Timeout != nil {
 		n.Timeout = d.Timeout.Value
 		if n.Timeout <= 0 {
-			c.ds.Errorf(core.CodeBadValue, d.Timeout.Pos, "%s: timeout: want more than 0, got %s", at, n.Timeout)
+			c.ds.Errorf(source.CodeBadValue, d.Timeout.Pos, "%s: timeout: want more than 0, got %s", at, n.Timeout)
 		}
 	}
 	n.AllowPartial, n.AutoStatus = d.AllowPartial, d.AutoStatus
@@ -143,7 +145,7 @@ func alone(list, part, all []int32, from int) []int32 {
 
 // fieldNames looks names of fields up; one that appears twice counts once. all tells
 // that each of them is a field.
-func (c *compiler) fieldNames(list []core.Text, at place) (indexes []int32, names []string, all bool) {
+func (c *compiler) fieldNames(list []source.Text, at place) (indexes []int32, names []string, all bool) {
 	if len(list) == 0 {
 		return nil, nil, true
 	}
@@ -158,7 +160,7 @@ func (c *compiler) fieldNames(list []core.Text, at place) (indexes []int32, name
 			continue
 		}
 		if !c.fieldSeen.first(f) {
-			c.ds.Warnf(core.CodeDuplicate, name.Pos, "%s: %q appears twice", at, name.Value)
+			c.ds.Warnf(source.CodeDuplicate, name.Pos, "%s: %q appears twice", at, name.Value)
 			continue
 		}
 		found, names = append(found, f), append(names, name.Value)
@@ -202,14 +204,14 @@ func (c *compiler) forEach(n *Node, d *core.Node, at place, use *References) {
 	if fe.MaxFailures != nil {
 		n.MaxFailures = fe.MaxFailures.Value
 		if n.MaxFailures < 0 {
-			c.ds.Errorf(core.CodeBadValue, fe.MaxFailures.Pos, "%s: for_each.max_failures: want at least 0, got %d", at, n.MaxFailures)
+			c.ds.Errorf(source.CodeBadValue, fe.MaxFailures.Pos, "%s: for_each.max_failures: want at least 0, got %d", at, n.MaxFailures)
 		}
 	}
 	c.collect(n, fe.Collect, at)
 }
 
 // source compiles the array of a fan-out or pipeline; nil when it cannot be known.
-func (c *compiler) source(text core.Text, lost bool, at place, use *References) *Source {
+func (c *compiler) source(text source.Text, lost bool, at place, use *References) *Source {
 	if lost {
 		c.invalid.references = true
 		return nil
@@ -223,8 +225,8 @@ func (c *compiler) source(text core.Text, lost bool, at place, use *References) 
 
 // wantArray rejects a source that can never be an array.
 func (c *compiler) wantArray(s *Source, at place) {
-	if t := s.Type(); t != core.AnyType && t != core.ArrayType {
-		c.ds.Errorf(core.CodeExprType, s.Text.Pos, "%s: %s is of type %s, want array", at, s.Text.Value, t)
+	if t := s.Type(); t != value.AnyType && t != value.ArrayType {
+		c.ds.Errorf(source.CodeExprType, s.Text.Pos, "%s: %s is of type %s, want array", at, s.Text.Value, t)
 	}
 }
 
@@ -242,7 +244,7 @@ func (c *compiler) onError(n *Node, e *core.OnError, at place) {
 	case e.Lost.Any("attempts", "preset"):
 		retry.Attempts = 1
 	default:
-		c.ds.Errorf(core.CodeMissingKey, e.Policy.Pos, "%s: on_error: policy retry needs attempts", at).
+		c.ds.Errorf(source.CodeMissingKey, e.Policy.Pos, "%s: on_error: policy retry needs attempts", at).
 			WithHint("write attempts: 3 for two more tries after the first, or preset: standard")
 		retry.Attempts = 1
 	}
@@ -252,16 +254,16 @@ func (c *compiler) onError(n *Node, e *core.OnError, at place) {
 	}
 }
 
-func (c *compiler) notNegative(d *core.Located[time.Duration], at place) time.Duration {
+func (c *compiler) notNegative(d *source.Located[time.Duration], at place) time.Duration {
 	if d.Value < 0 {
-		c.ds.Errorf(core.CodeBadValue, d.Pos, "%s: want at least 0, got %s", at, d.Value)
+		c.ds.Errorf(source.CodeBadValue, d.Pos, "%s: want at least 0, got %s", at, d.Value)
 		return 0
 	}
 	return d.Value
 }
 
 // policy reads a policy word; retry tells whether that word may stand there too.
-func (c *compiler) policy(word core.Text, at place, retry bool) Policy {
+func (c *compiler) policy(word source.Text, at place, retry bool) Policy {
 	switch word.Value {
 	case "skip":
 		return PolicySkip
@@ -272,7 +274,7 @@ func (c *compiler) policy(word core.Text, at place, retry bool) Policy {
 	if retry {
 		words = append(words, "retry")
 	}
-	c.ds.Errorf(core.CodeBadValue, word.Pos, "%s: unknown word %q", at, word.Value).WithHint("%s", message.Near(word.Value, words))
+	c.ds.Errorf(source.CodeBadValue, word.Pos, "%s: unknown word %q", at, word.Value).WithHint("%s", message.Near(word.Value, words))
 	return PolicyDefault
 }
 
@@ -321,9 +323,9 @@ func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 	case ok:
 	case d.Lost.Has("kind"):
 	case d.Kind.Value == "":
-		c.ds.Errorf(core.CodeMissingKey, d.Pos, "%s: kind is missing", at)
+		c.ds.Errorf(source.CodeMissingKey, d.Pos, "%s: kind is missing", at)
 	default:
-		found := c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", at, d.Kind.Value)
+		found := c.ds.Errorf(source.CodeUnknownKind, d.Kind.Pos, "%s: unknown kind %q", at, d.Kind.Value)
 		if hint := foreignKinds[d.Kind.Value]; hint != "" {
 			found.WithHint("%s", hint)
 		} else {
@@ -337,7 +339,7 @@ func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 // whether that went well.
 func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *References) bool {
 	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !c.p.Conventions.Context && !d.HasWrites && !d.Lost.Has("writes") {
-		c.ds.Warnf(core.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
+		c.ds.Warnf(source.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
 			WithHint("add writes: [...], or writes: [] if there are none")
 	}
 	if !seen(d) {
@@ -345,7 +347,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	}
 	env := c.env
 	env.Inputs = c.knownInputs()
-	env.WriteType = func(field string) *core.Type { return c.writeType(n, field) }
+	env.WriteType = func(field string) *value.Type { return c.writeType(n, field) }
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	env.Item = c.nodeItem
 	env.Conventions = c.p.Conventions
@@ -378,7 +380,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 		return false
 	}
 	if runs := made.Role == core.RoleStage || made.Role == core.RoleHuman; runs && made.Handler == nil && made.Wait == nil && n.Lacks == "" && made.Frame == nil {
-		c.ds.Errorf(core.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
+		c.ds.Errorf(source.CodeUnknownKind, d.Kind.Pos, "%s: kind %q made no handler for it", at, n.Kind)
 	}
 	c.kindUse(n, made, at, use)
 	c.secrets(made.Secrets)
@@ -389,16 +391,16 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 }
 
 // compileKind lets a kind compile a node and notes the files that it reads.
-func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compiled, core.Diagnostics) {
+func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	if env.Files == nil {
 		return k.Compile(n.Decl, env)
 	}
-	files := &opened{FS: env.Files, sums: &core.Object{}}
+	files := &opened{FS: env.Files, sums: &value.Object{}}
 	env.Files = files
 	made, ds := k.Compile(n.Decl, env)
 	if files.sums.Len() > 0 {
 		if c.p.files == nil {
-			c.p.files = map[int32]*core.Object{}
+			c.p.files = map[int32]*value.Object{}
 		}
 		c.p.files[n.Index] = files.sums
 	}
@@ -409,11 +411,11 @@ func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compile
 // refused notes that nobody can do a node's work, which is an error of a run.
 func (c *compiler) refused(n *Node, made core.Compiled, at place) {
 	if made.NoHandler != "" {
-		c.ds.Warnf(core.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, made.NoHandler)
+		c.ds.Warnf(source.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, made.NoHandler)
 	}
 	if why := made.NoHandler + made.NoModel; why != "" { // a node has one of the two
 		n.Lacks = why
-		c.p.Refused.Errorf(core.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, why)
+		c.p.Refused.Errorf(source.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, why)
 	}
 }
 
@@ -422,7 +424,7 @@ func (c *compiler) refused(n *Node, made core.Compiled, at place) {
 func (c *compiler) secrets(list []core.Secret) {
 	for _, s := range list {
 		if c.secretAt == nil {
-			c.secretAt = map[core.Text]bool{}
+			c.secretAt = map[source.Text]bool{}
 		}
 		if !c.secretAt[s.Name] {
 			c.secretAt[s.Name] = true
@@ -467,4 +469,4 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *Reference
 }
 
 // kindRefs are the texts by which a kind refers to fields and nodes.
-type kindRefs struct{ fields, nodes []core.Text }
+type kindRefs struct{ fields, nodes []source.Text }

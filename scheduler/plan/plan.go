@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/state"
 )
@@ -34,7 +36,7 @@ type Plan struct {
 	Secrets []core.Secret
 	// Refused are the errors that keep the plan from being run although it can be looked
 	// at: its nodes, and those nested in them, for which the engine has no handler.
-	Refused core.Diagnostics
+	Refused source.Diagnostics
 	// Mode is the way in which the graph is run. Conventions are what it does with the nodes
 	// and their results.
 	Mode        *Mode
@@ -91,7 +93,7 @@ type Plan struct {
 	// inputIndex finds the declared inputs.
 	inputIndex map[string]int32
 	// files are the digests of the files that kinds read, by node.
-	files     map[int32]*core.Object
+	files     map[int32]*value.Object
 	edgeDecls []*core.Edge // of Edges; apart from them, because a run does not need it
 }
 

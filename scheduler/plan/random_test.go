@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // FuzzCompile compiles workflows made of random ids, edges, units, expressions
@@ -106,7 +108,7 @@ type nestKind map[*core.Node]*core.Workflow
 func (nestKind) Name() string   { return "nest" }
 func (nestKind) Keys() []string { return nil }
 
-func (k nestKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k nestKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Frame: &core.Frame{Workflow: k[n]}}, nil
 }
 
@@ -127,24 +129,24 @@ func (c *choices) pick(n int) int {
 
 func oneOf[T any](c *choices, list ...T) T { return list[c.pick(len(list))] }
 
-func (c *choices) id() core.Text {
+func (c *choices) id() source.Text {
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	if c.pick(40) == 39 {
 		names = []string{"", "a-b", "1", "ü"}
 	}
-	return core.At(oneOf(c, names...), core.Position{File: "f", Line: int32(c.pick(50)), Column: 1})
+	return source.At(oneOf(c, names...), source.Position{File: "f", Line: int32(c.pick(50)), Column: 1})
 }
 
-func (c *choices) field() core.Text {
+func (c *choices) field() source.Text {
 	return oneOf(c, text("x"), text("y"), text("list"), text("once"))
 }
 
-func (c *choices) expression() core.Text {
+func (c *choices) expression() source.Text {
 	return text(oneOf(c, "$.x > 1", "$.list", "length($.list) > 2", "$nodes.a.status == 'fail'", "$.once == 'a' && !$.y", "true", "$nodes.b.output",
 		"$input.x", "$.nope", "$.x >", "1 < 2", "$.list[*]", "$item", "", "$.x == $.y || $nodes.c.status == 'skipped'"))
 }
 
-func (c *choices) number() *core.Int {
+func (c *choices) number() *source.Int {
 	if c.pick(2) == 0 {
 		return nil
 	}
@@ -154,13 +156,13 @@ func (c *choices) number() *core.Int {
 func (c *choices) workflow(depth int) *core.Workflow {
 	w := &core.Workflow{Name: text("w"), HasInputs: c.pick(2) == 0, Document: c.pick(2) == 0}
 	w.Fields = []core.FieldDecl{
-		{Name: text("x"), Default: core.Missing},
-		{Name: text("y"), Type: &core.Type{Kind: core.NumberType}, Merge: oneOf(c, text(""), text("sum"), text("set_once")), Default: int64(1)},
-		{Name: text("list"), Type: &core.Type{Kind: core.ArrayType}, Merge: oneOf(c, text(""), text("array_append")), Default: core.Missing},
-		{Name: text("once"), Merge: oneOf(c, text("set_once"), text("array_append")), Default: core.Missing},
+		{Name: text("x"), Default: value.Missing},
+		{Name: text("y"), Type: &value.Type{Kind: value.NumberType}, Merge: oneOf(c, text(""), text("sum"), text("set_once")), Default: int64(1)},
+		{Name: text("list"), Type: &value.Type{Kind: value.ArrayType}, Merge: oneOf(c, text(""), text("array_append")), Default: value.Missing},
+		{Name: text("once"), Merge: oneOf(c, text("set_once"), text("array_append")), Default: value.Missing},
 	}
 	if c.pick(3) == 0 {
-		w.Inputs = []core.InputDecl{{Name: oneOf(c, text("x"), text("new")), Required: c.pick(2) == 0, Type: &core.Type{Kind: oneOf(c, core.NumberType, core.StringType)}, Default: core.Missing}}
+		w.Inputs = []core.InputDecl{{Name: oneOf(c, text("x"), text("new")), Required: c.pick(2) == 0, Type: &value.Type{Kind: oneOf(c, value.NumberType, value.StringType)}, Default: value.Missing}}
 	}
 	if c.pick(3) == 0 {
 		w.Phases = []core.Phase{{ID: c.id()}, {ID: c.id()}}
@@ -185,8 +187,8 @@ func (c *choices) workflow(depth int) *core.Workflow {
 	return w
 }
 
-func (c *choices) idsOf() []core.Text {
-	var out []core.Text
+func (c *choices) idsOf() []source.Text {
+	var out []source.Text
 	for range 1 + c.pick(3) {
 		out = append(out, c.id())
 	}
@@ -208,8 +210,8 @@ func (c *choices) node(i, depth int) *core.Node {
 		n.ForEach = &core.ForEach{Source: c.expression(), Concurrency: c.number(), MaxFailures: c.number()}
 	}
 	if c.pick(4) == 3 {
-		n.Args = &core.Value{Kind: core.ObjectValue}
-		n.Args.Set(c.field(), &core.Value{Kind: core.StringValue, Scalar: c.expression().Value})
+		n.Args = &source.Value{Kind: source.ObjectValue}
+		n.Args.Set(c.field(), &source.Value{Kind: source.StringValue, Scalar: c.expression().Value})
 	}
 	n.Join = oneOf(c, nil, core.JoinOf(text("all")), core.JoinOf(text("all_done")))
 	n.Priority.Value = c.pick(3) - 1
@@ -226,7 +228,7 @@ func (c *choices) node(i, depth int) *core.Node {
 func (c *choices) edge() *core.Edge {
 	e := &core.Edge{From: c.id(), To: c.id(), On: oneOf(c, text(""), text("fail"), text("done"), text("success"))}
 	if c.pick(4) == 3 {
-		e.Handles = &core.Located[bool]{Value: c.pick(2) == 1}
+		e.Handles = &source.Located[bool]{Value: c.pick(2) == 1}
 	}
 	switch c.pick(5) {
 	case 3:

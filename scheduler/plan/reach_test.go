@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // TestGapsEqualSearch compares the answers, which follow 256 writers at a time,
@@ -27,10 +29,10 @@ func TestGapsEqualSearch(t *testing.T) {
 func randomGraph(t *testing.T, rnd *rand.Rand, nodes, fields int) *Plan {
 	w := &core.Workflow{}
 	for f := range fields {
-		w.Fields = append(w.Fields, core.FieldDecl{Name: fieldName(f), Default: core.Missing})
+		w.Fields = append(w.Fields, core.FieldDecl{Name: fieldName(f), Default: value.Missing})
 	}
 	for i := range nodes {
-		n := &core.Node{ID: text(fmt.Sprint("n", i)), Handler: core.HandlerFunc(nothing), Writes: []core.Text{fieldName(i * 7 % fields)}, Reads: []core.Text{fieldName(i % fields)}}
+		n := &core.Node{ID: text(fmt.Sprint("n", i)), Handler: core.HandlerFunc(nothing), Writes: []source.Text{fieldName(i * 7 % fields)}, Reads: []source.Text{fieldName(i % fields)}}
 		w.Nodes = append(w.Nodes, n)
 		if i == 0 {
 			continue
@@ -56,7 +58,7 @@ func randomGraph(t *testing.T, rnd *rand.Rand, nodes, fields int) *Plan {
 	return p
 }
 
-func text(s string) core.Text { return core.Text{Value: s} }
+func text(s string) source.Text { return source.Text{Value: s} }
 
 func compareGaps(t *testing.T, p *Plan, limit int) {
 	checkPending(t, p)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
@@ -115,11 +116,11 @@ func (c *compiler) retryPolicies() {
 		first, twice := c.own[name]
 		switch {
 		case name == "":
-			c.ds.Errorf(core.CodeMissingKey, p.Pos, "a retry policy has no name")
+			c.ds.Errorf(source.CodeMissingKey, p.Pos, "a retry policy has no name")
 		case isPreset:
-			c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q: every workflow has a preset of that name", name)
+			c.ds.Errorf(source.CodeDuplicateID, p.Name.Pos, "retry policy %q: every workflow has a preset of that name", name)
 		case twice:
-			message.PointTo(c.ds.Errorf(core.CodeDuplicateID, p.Name.Pos, "retry policy %q is defined twice", name), "first", first.decl.Name.Pos)
+			message.PointTo(c.ds.Errorf(source.CodeDuplicateID, p.Name.Pos, "retry policy %q is defined twice", name), "first", first.decl.Name.Pos)
 		default:
 			c.own[name] = &ownRetry{decl: p}
 		}
@@ -154,7 +155,7 @@ func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 	r := c.basis(p, at)
 	if n := p.Attempts; n != nil {
 		if r.Attempts = n.Value; n.Value < 1 || n.Value > mostAttempts {
-			c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want 1 to %d, got %d", at.key("attempts"), mostAttempts, n.Value)
+			c.ds.Errorf(source.CodeBadValue, n.Pos, "%s: want 1 to %d, got %d", at.key("attempts"), mostAttempts, n.Value)
 			r.Attempts = 1
 		}
 	}
@@ -165,16 +166,16 @@ func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 	case "exponential":
 		r.Factor = 2
 	default:
-		c.ds.Errorf(core.CodeBadValue, p.Backoff.Pos, "%s: unknown word %q", at.key("backoff"), p.Backoff.Value).
+		c.ds.Errorf(source.CodeBadValue, p.Backoff.Pos, "%s: unknown word %q", at.key("backoff"), p.Backoff.Value).
 			WithHint("%s", message.Near(p.Backoff.Value, []string{"linear", "exponential"}))
 	}
 	if f := p.Factor; f != nil {
 		switch r.Factor = f.Value; {
 		case !(f.Value >= 1) || math.IsInf(f.Value, 0):
-			c.ds.Errorf(core.CodeBadValue, f.Pos, "%s: want a number of at least 1, got %v", at.key("factor"), f.Value)
+			c.ds.Errorf(source.CodeBadValue, f.Pos, "%s: want a number of at least 1, got %v", at.key("factor"), f.Value)
 			r.Factor = 1
 		case p.Backoff.Value == "linear":
-			c.ds.Errorf(core.CodeBadValue, f.Pos, "%s: backoff linear has no factor", at.key("factor")).WithHint("write backoff: exponential")
+			c.ds.Errorf(source.CodeBadValue, f.Pos, "%s: backoff linear has no factor", at.key("factor")).WithHint("write backoff: exponential")
 		}
 	}
 	if p.Base != nil {
@@ -193,7 +194,7 @@ func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 	case "transient":
 		r.Transient = true
 	default:
-		c.ds.Errorf(core.CodeBadValue, p.RetryOn.Pos, "%s: unknown word %q", at.key("retry_on"), p.RetryOn.Value).
+		c.ds.Errorf(source.CodeBadValue, p.RetryOn.Pos, "%s: unknown word %q", at.key("retry_on"), p.RetryOn.Value).
 			WithHint("%s", message.Near(p.RetryOn.Value, []string{"any", "transient"}))
 	}
 	return r
@@ -214,9 +215,9 @@ func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
 	case !ok && c.w.Lost.Has("retry_policies"):
 	case !ok:
 		names := slices.Concat(presetNames(), c.policyNames())
-		c.ds.Errorf(core.CodeBadValue, p.Preset.Pos, "%s: unknown retry policy %q", at.key("preset"), name).WithHint("%s", message.Near(name, names))
+		c.ds.Errorf(source.CodeBadValue, p.Preset.Pos, "%s: unknown retry policy %q", at.key("preset"), name).WithHint("%s", message.Near(name, names))
 	case o.state == 1:
-		c.ds.Errorf(core.CodeCycle, p.Preset.Pos, "%s: %q is based on itself", at.key("preset"), name)
+		c.ds.Errorf(source.CodeCycle, p.Preset.Pos, "%s: %q is based on itself", at.key("preset"), name)
 	default:
 		c.ownPolicy(o)
 		o.used = true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 func TestDelay(t *testing.T) {
@@ -70,10 +71,10 @@ func TestPresets(t *testing.T) {
 
 func TestRetryPolicies(t *testing.T) {
 	const ms = time.Millisecond
-	number := func(n int) *core.Int { return &core.Int{Value: n} }
-	wait := func(d time.Duration) *core.Located[time.Duration] { return &core.Located[time.Duration]{Value: d} }
-	factor := func(f float64) *core.Located[float64] { return &core.Located[float64]{Value: f} }
-	word := func(s string) core.Text { return core.At(s, core.Position{File: "w", Line: 7, Column: 3}) }
+	number := func(n int) *source.Int { return &source.Int{Value: n} }
+	wait := func(d time.Duration) *source.Located[time.Duration] { return &source.Located[time.Duration]{Value: d} }
+	factor := func(f float64) *source.Located[float64] { return &source.Located[float64]{Value: f} }
+	word := func(s string) source.Text { return source.At(s, source.Position{File: "w", Line: 7, Column: 3}) }
 	named := func(name string, r core.RetryPolicy) *core.RetryPolicy { r.Name = word(name); return &r }
 	standard, _ := presetOf("standard")
 	changed := func(f func(*Retry)) Retry { r := standard; f(&r); return r }
@@ -109,18 +110,18 @@ func TestRetryPolicies(t *testing.T) {
 			`w:7:3: error: retry policy "a" is defined twice`},
 		{"without attempts", []*core.RetryPolicy{named("a", core.RetryPolicy{Base: wait(ms)})}, core.OnError{Policy: word("retry"), Preset: word("a")}, Retry{},
 			`w:7:3: error: node n: on_error: policy retry needs attempts`},
-		{"linear with a factor", nil, core.OnError{Attempts: number(2), Backoff: word("linear"), Factor: &core.Located[float64]{Value: 2, Pos: word("").Pos}}, Retry{},
+		{"linear with a factor", nil, core.OnError{Attempts: number(2), Backoff: word("linear"), Factor: &source.Located[float64]{Value: 2, Pos: word("").Pos}}, Retry{},
 			`w:7:3: error: node n: on_error.factor: backoff linear has no factor`},
-		{"a factor below 1", nil, core.OnError{Attempts: number(2), Factor: &core.Located[float64]{Value: 0.5, Pos: word("").Pos}}, Retry{},
+		{"a factor below 1", nil, core.OnError{Attempts: number(2), Factor: &source.Located[float64]{Value: 0.5, Pos: word("").Pos}}, Retry{},
 			`w:7:3: error: node n: on_error.factor: want a number of at least 1, got 0.5`},
 		{"never used", own, core.OnError{Attempts: number(2)}, Retry{Attempts: 2, Base: 100 * ms}, `w:7:3: warning: retry policy "gentle" is never used`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			on := tt.on
 			if on.Policy.Value == "" {
-				on.Policy = core.Text{Value: "retry"}
+				on.Policy = source.Text{Value: "retry"}
 			}
-			w := &core.Workflow{Name: core.Text{Value: "w"}, RetryPolicies: tt.own, Nodes: []*core.Node{{ID: core.Text{Value: "n"}, HasWrites: true,
+			w := &core.Workflow{Name: source.Text{Value: "w"}, RetryPolicies: tt.own, Nodes: []*core.Node{{ID: source.Text{Value: "n"}, HasWrites: true,
 				OnError: &on, Handler: core.HandlerFunc(nil)}}}
 			p, ds := Compile(w, core.NewRegistry(), Options{Lint: lint})
 			found := ""

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -55,8 +56,8 @@ func (r *resultChecks) report(c *compiler) {
 		if _, ok := c.p.nodeIndex[ref.Node]; known == nil || !ok || c.invalid.names[name{expressions.RootNodes, ref.Node}] || slices.Contains(known, ref.Name.Value) {
 			continue
 		}
-		c.ds.Errorf(core.CodeUnknownField, ref.Name.Pos, "%s: node %s has no check %q", nodePlace(ref.from).at(ref.Key), ref.Node, ref.Name.Value).
-			WithHint("%s", core.UnknownKeyHint(ref.Name.Value, known))
+		c.ds.Errorf(source.CodeUnknownField, ref.Name.Pos, "%s: node %s has no check %q", nodePlace(ref.from).at(ref.Key), ref.Node, ref.Name.Value).
+			WithHint("%s", source.UnknownKeyHint(ref.Name.Value, known))
 	}
 }
 
@@ -80,8 +81,8 @@ type routedEdge struct {
 func (r *routedGraph) resolve() {
 	r.findEntry()
 	for _, e := range r.c.w.Edges {
-		from, ok1 := r.end(e, e.From, "from", core.CodeUnknownEdgeSource)
-		to, ok2 := r.end(e, e.To, "to", core.CodeUnknownEdgeTarget)
+		from, ok1 := r.end(e, e.From, "from", source.CodeUnknownEdgeSource)
+		to, ok2 := r.end(e, e.To, "to", source.CodeUnknownEdgeTarget)
 		if !ok1 || !ok2 {
 			r.open = true
 			continue
@@ -93,7 +94,7 @@ func (r *routedGraph) resolve() {
 func (r *routedGraph) findEntry() {
 	c := r.c
 	r.entry = -1
-	var entry core.Text
+	var entry source.Text
 	if c.w.Walk != nil {
 		entry = c.w.Walk.Entry
 	}
@@ -103,15 +104,15 @@ func (r *routedGraph) findEntry() {
 		r.entry = i
 	case c.w.Lost.Has("entry") || c.invalid.open&expressions.RootNodes != 0:
 	case entry.Value == "":
-		c.ds.Errorf(core.CodeMissingEntry, c.w.Pos, "the walk has no entry").WithHint("name the node that it begins at")
+		c.ds.Errorf(source.CodeMissingEntry, c.w.Pos, "the walk has no entry").WithHint("name the node that it begins at")
 	default:
-		c.hint(c.ds.Errorf(core.CodeMissingEntry, entry.Pos, "entry: there is no node %q", entry.Value), entry.Value, c.nodeIDs)
+		c.hint(c.ds.Errorf(source.CodeMissingEntry, entry.Pos, "entry: there is no node %q", entry.Value), entry.Value, c.nodeIDs)
 	}
 	r.open = r.entry < 0 || c.invalid.open&expressions.RootNodes != 0 || c.invalid.edges
 }
 
 // end finds the node at an end of an edge and reports one that does not exist.
-func (r *routedGraph) end(e *core.Edge, id core.Text, key string, code core.Code) (int32, bool) {
+func (r *routedGraph) end(e *core.Edge, id source.Text, key string, code source.Code) (int32, bool) {
 	c := r.c
 	if e.Lost.Has(key) {
 		return 0, false
@@ -145,7 +146,7 @@ func (c *compiler) ambiguous(r *routedGraph) {
 		for i, e := range list {
 			targets[i] = e.To.Value
 		}
-		c.ds.Errorf(core.CodeAmbiguousEdges, list[1].Pos, "node %s: %d edges out of it have no condition, to %s, and only one can be followed", n.ID.Value, len(list), core.Named(targets)).
+		c.ds.Errorf(source.CodeAmbiguousEdges, list[1].Pos, "node %s: %d edges out of it have no condition, to %s, and only one can be followed", n.ID.Value, len(list), source.Named(targets)).
 			WithHint("give all of them but one a condition (when); what shall be done at once needs parallel: true")
 	}
 }
@@ -158,7 +159,7 @@ func (c *compiler) unbounded(r *routedGraph) {
 		case e.decl.MaxIterations != nil || e.decl.Lost.Has("max_iterations"):
 			return false
 		case e.from == e.to:
-			c.ds.Errorf(core.CodeSelfLoop, e.decl.Pos, "%s: leads from a node to itself and has no bound", edgePlace(e.decl)).
+			c.ds.Errorf(source.CodeSelfLoop, e.decl.Pos, "%s: leads from a node to itself and has no bound", edgePlace(e.decl)).
 				WithHint("add max_iterations")
 			return false
 		}
@@ -170,7 +171,7 @@ func (c *compiler) unbounded(r *routedGraph) {
 			names = append(names, c.p.Nodes[r.edges[i].from].ID)
 		}
 		names = append(names, names[0])
-		c.ds.Errorf(core.CodeUnboundedCycle, r.edges[ring[0]].decl.Pos, "the ring %s has no bound", message.Arrows(names, maxNames)).
+		c.ds.Errorf(source.CodeUnboundedCycle, r.edges[ring[0]].decl.Pos, "the ring %s has no bound", message.Arrows(names, maxNames)).
 			WithHint("give one of its edges max_iterations; a condition is no bound")
 	}
 }
@@ -193,7 +194,7 @@ func (c *compiler) deadEnds(r *routedGraph) {
 		if len(arcs) == 0 || !leaves[group[n]] || slices.ContainsFunc(arcs, leads) {
 			continue
 		}
-		c.ds.Warnf(core.CodeDeadEnd, r.edges[arcs[0].Edge].decl.Pos, "node %s: when the edges back are used up the run ends here, in the middle of the ring", c.p.Nodes[n].ID).
+		c.ds.Warnf(source.CodeDeadEnd, r.edges[arcs[0].Edge].decl.Pos, "node %s: when the edges back are used up the run ends here, in the middle of the ring", c.p.Nodes[n].ID).
 			WithHint("put max_iterations on an edge that leads to %s, and add an edge without a condition", c.p.Nodes[n].ID)
 	}
 }
@@ -207,7 +208,7 @@ func (c *compiler) unreached(r *routedGraph) {
 	entry := c.p.Nodes[r.entry].ID
 	for i, ok := range seen {
 		if !ok {
-			c.ds.Errorf(core.CodeUnreachableNode, c.w.Nodes[i].ID.Pos, "node %s: no way leads to it from the entry %s", c.p.Nodes[i].ID, entry).
+			c.ds.Errorf(source.CodeUnreachableNode, c.w.Nodes[i].ID.Pos, "node %s: no way leads to it from the entry %s", c.p.Nodes[i].ID, entry).
 				WithHint("add an edge that leads to it, or remove it")
 		}
 	}

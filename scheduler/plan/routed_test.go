@@ -10,16 +10,17 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // routedWorkflow makes a walk that a model routes of lines such as
 // "a -> b when it is so, max 2". Line and column are those of the text.
 func routedWorkflow(nodes, entry, edges string) *core.Workflow {
 	w := &core.Workflow{Mode: core.ModeWalk, Walk: &core.Walk{
-		Router: core.Text{Value: core.RouterModel}, Entry: core.At(entry, core.Position{Line: 1, Column: 1})}}
+		Router: source.Text{Value: core.RouterModel}, Entry: source.At(entry, source.Position{Line: 1, Column: 1})}}
 	for i, id := range strings.Fields(nodes) {
-		pos := core.Position{Line: 2, Column: int32(i + 1)}
-		w.Nodes = append(w.Nodes, &core.Node{ID: core.At(id, pos), Handler: core.HandlerFunc(nothing), Pos: pos})
+		pos := source.Position{Line: 2, Column: int32(i + 1)}
+		w.Nodes = append(w.Nodes, &core.Node{ID: source.At(id, pos), Handler: core.HandlerFunc(nothing), Pos: pos})
 	}
 	bound := regexp.MustCompile(`,? max (\d+)$`)
 	for i, line := range strings.Split(strings.TrimSpace(edges), "\n") {
@@ -27,26 +28,26 @@ func routedWorkflow(nodes, entry, edges string) *core.Workflow {
 		if line == "" {
 			continue
 		}
-		pos := core.Position{Line: int32(i + 3), Column: 1}
+		pos := source.Position{Line: int32(i + 3), Column: 1}
 		e := &core.Edge{Pos: pos}
 		if m := bound.FindStringSubmatch(line); m != nil {
 			n, _ := strconv.Atoi(m[1])
-			e.MaxIterations = &core.Int{Value: n, Pos: pos}
+			e.MaxIterations = &source.Int{Value: n, Pos: pos}
 			line = strings.TrimSuffix(line, m[0])
 		}
 		ends, when, conditional := strings.Cut(line, " when")
 		if conditional {
-			t := core.At(strings.TrimPrefix(when, " "), pos)
+			t := source.At(strings.TrimPrefix(when, " "), pos)
 			e.When = &t
 		}
 		from, to, _ := strings.Cut(ends, " -> ")
-		e.From, e.To = core.At(from, pos), core.At(to, pos)
+		e.From, e.To = source.At(from, pos), source.At(to, pos)
 		w.Edges = append(w.Edges, e)
 	}
 	return w
 }
 
-func routedFindings(w *core.Workflow) core.Diagnostics {
+func routedFindings(w *core.Workflow) source.Diagnostics {
 	c := newCompiler(w, registry(), Options{Lint: lint}, &common{})
 	c.p.nodeIndex = map[string]int32{}
 	c.p.Nodes = make([]Node, len(w.Nodes))
@@ -60,7 +61,7 @@ func routedFindings(w *core.Workflow) core.Diagnostics {
 }
 
 // short writes findings as "line CODE message".
-func short(ds core.Diagnostics) []string {
+func short(ds source.Diagnostics) []string {
 	out := []string{}
 	for _, d := range ds.Sorted() {
 		out = append(out, fmt.Sprintf("%d %s %s", d.Pos.Line, d.Code, d.Message))
@@ -160,17 +161,17 @@ func TestRouted(t *testing.T) {
 // TestRoutedLost does not report what follows from a part that could not be read.
 func TestRoutedLost(t *testing.T) {
 	w := routedWorkflow("a b", "a", "a -> b")
-	w.Edges[0].Lost, w.Edges[0].To.Value = core.Lost{"to"}, ""
+	w.Edges[0].Lost, w.Edges[0].To.Value = source.Lost{"to"}, ""
 	if got := short(routedFindings(w)); len(got) > 0 {
 		t.Errorf("an end that was not read: got %q", got)
 	}
 	w = routedWorkflow("a b", "", "a -> b")
-	w.Lost = core.Lost{"entry"}
+	w.Lost = source.Lost{"entry"}
 	if got := short(routedFindings(w)); len(got) > 0 {
 		t.Errorf("an entry that was not read: got %q", got)
 	}
 	w = routedWorkflow("a b", "a", "a -> b\nb -> a")
-	w.Edges[1].Lost = core.Lost{"max_iterations"}
+	w.Edges[1].Lost = source.Lost{"max_iterations"}
 	if got := short(routedFindings(w)); len(got) > 0 {
 		t.Errorf("a bound that was not read: got %q", got)
 	}
@@ -191,9 +192,9 @@ func TestRoutedOracle(t *testing.T) {
 		free, any := newReach(n), newReach(n)
 		for range rnd.IntN(9) {
 			from, to := rnd.IntN(n), rnd.IntN(n)
-			e := &core.Edge{From: core.Text{Value: nodes[from]}, To: core.Text{Value: nodes[to]}, When: &core.Text{Value: "x"}}
+			e := &core.Edge{From: source.Text{Value: nodes[from]}, To: source.Text{Value: nodes[to]}, When: &source.Text{Value: "x"}}
 			if rnd.IntN(3) == 0 || from == to {
-				e.MaxIterations = &core.Int{Value: 1}
+				e.MaxIterations = &source.Int{Value: 1}
 			} else {
 				free.add(from, to)
 			}
@@ -219,9 +220,9 @@ func TestRoutedOracle(t *testing.T) {
 		rings, lost := 0, 0
 		for _, d := range ds {
 			switch d.Code {
-			case core.CodeUnboundedCycle:
+			case source.CodeUnboundedCycle:
 				rings++
-			case core.CodeUnreachableNode:
+			case source.CodeUnreachableNode:
 				lost++
 			}
 		}
@@ -260,14 +261,14 @@ func (r reach) close() {
 // TestRoutedLong checks that neither the stack nor the time grows out of hand.
 func TestRoutedLong(t *testing.T) {
 	const n = 50_000
-	w := &core.Workflow{Mode: core.ModeWalk, Walk: &core.Walk{Router: core.Text{Value: core.RouterModel}, Entry: core.Text{Value: "n0"}}}
+	w := &core.Workflow{Mode: core.ModeWalk, Walk: &core.Walk{Router: source.Text{Value: core.RouterModel}, Entry: source.Text{Value: "n0"}}}
 	for i := range n {
-		id := core.Text{Value: fmt.Sprintf("n%d", i)}
+		id := source.Text{Value: fmt.Sprintf("n%d", i)}
 		w.Nodes = append(w.Nodes, &core.Node{ID: id})
-		w.Edges = append(w.Edges, &core.Edge{From: id, To: core.Text{Value: fmt.Sprintf("n%d", (i+1)%n)}})
+		w.Edges = append(w.Edges, &core.Edge{From: id, To: source.Text{Value: fmt.Sprintf("n%d", (i+1)%n)}})
 	}
 	got := routedFindings(w)
-	if len(got) != 1 || got[0].Code != core.CodeUnboundedCycle {
+	if len(got) != 1 || got[0].Code != source.CodeUnboundedCycle {
 		t.Errorf("got %d findings, want one ring", len(got))
 	}
 }
@@ -282,7 +283,7 @@ func TestRouterWord(t *testing.T) {
 		"modle":             `1:1 BAD_VALUE router: unknown word "modle" (did you mean "model"?)`,
 	} {
 		w := routedWorkflow("a b", "a", "a -> b")
-		w.Walk.Router = core.At(word, core.Position{Line: 1, Column: 1})
+		w.Walk.Router = source.At(word, source.Position{Line: 1, Column: 1})
 		_, ds := Compile(w, registry(), Options{Lint: lint})
 		var got []string
 		for _, d := range ds {

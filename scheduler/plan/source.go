@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/jsonpath"
 )
@@ -11,7 +13,7 @@ import (
 // Source is a path to a value: an expression of our language or, where that
 // does not reach, a JSONPath. A JSONPath always gives the list of its matches.
 type Source struct {
-	Text    core.Text
+	Text    source.Text
 	program *expressions.Program
 	path    *jsonpath.Path
 	field   int // of path
@@ -29,7 +31,7 @@ func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 		return s.program.Value(env), nil
 	}
 	v := env.Field(s.field)
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return v, nil
 	}
 	return s.path.From(v, stop)
@@ -44,11 +46,11 @@ func (s *Source) Reads() (fields, nodes []int) {
 }
 
 // Type returns the static type of the source, AnyType when it is not known.
-func (s *Source) Type() core.TypeKind {
+func (s *Source) Type() value.TypeKind {
 	if s.program != nil {
 		return s.program.Type()
 	}
-	return core.ArrayType
+	return value.ArrayType
 }
 
 // broken reports whether the source stands for one that could not be compiled.
@@ -68,7 +70,7 @@ func (s *Source) Whole() (field int, ok bool) {
 }
 
 // compileSource compiles a path; after an error it returns nil.
-func (c *compiler) compileSource(text core.Text, scope expressions.Scope, at place, use *References) *Source {
+func (c *compiler) compileSource(text source.Text, scope expressions.Scope, at place, use *References) *Source {
 	s := &Source{Text: text}
 	tree, err := expressions.Parse(text.Value)
 	if err != nil && isJSONPath(text.Value) {
@@ -94,14 +96,14 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 		c.invalid.references = true
 		return nil
 	}
-	i, ok := c.fieldIndex(core.At(path.Root(), rootPos(s.Text, path.Root())), at)
+	i, ok := c.fieldIndex(source.At(path.Root(), rootPos(s.Text, path.Root())), at)
 	if !ok {
 		c.invalid.references = true
 		return nil
 	}
 	t := c.p.Schema.Fields[i].Type
 	known := c.columns(path.Root())
-	for _, column := range path.Columns(t != nil && t.Kind == core.ObjectType) {
+	for _, column := range path.Columns(t != nil && t.Kind == value.ObjectType) {
 		switch {
 		case !known.Closed:
 			known.Read(column, at.String())
@@ -118,8 +120,8 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 }
 
 // rootPos returns where the field that a path begins with stands in its text.
-func rootPos(text core.Text, root string) core.Position {
-	return core.Inside(text, max(0, strings.Index(text.Value, root)))
+func rootPos(text source.Text, root string) source.Position {
+	return source.Inside(text, max(0, strings.Index(text.Value, root)))
 }
 
 // isJSONPath reports whether a text that is no expression looks like a path in

@@ -1,6 +1,6 @@
 package plan
 
-import "github.com/wavefold/wavefold/core"
+import "github.com/wavefold/wavefold/core/source"
 
 // stdio sees to it that one node writes to standard output, and does so once:
 // there is no order in which two could take turns. Standard input is likewise
@@ -13,7 +13,7 @@ func (c *compiler) stdio() {
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]
 		if e := n.Decl.OnError; n.Stdin && e != nil && e.Policy.Value == "retry" {
-			c.ds.Warnf(core.CodeUnused, e.Policy.Pos, "%s: on_error: a second attempt fails: standard input can be read once, and the first attempt has read it", nodePlace(n.ID)).
+			c.ds.Warnf(source.CodeUnused, e.Policy.Pos, "%s: on_error: a second attempt fails: standard input can be read once, and the first attempt has read it", nodePlace(n.ID)).
 				WithHint("leave the retry out, or save the input as a file and read that")
 		}
 	}
@@ -29,9 +29,9 @@ func (c *compiler) sole(act, many, two string, does func(*Node) bool) bool {
 		case !does(n):
 			continue
 		case c.repeated(n):
-			c.ds.Errorf(core.CodeBadValue, n.Decl.Pos, "%s: %s and runs many times", nodePlace(n.ID), act).WithHint("%s", many)
+			c.ds.Errorf(source.CodeBadValue, n.Decl.Pos, "%s: %s and runs many times", nodePlace(n.ID), act).WithHint("%s", many)
 		case first != "":
-			c.ds.Errorf(core.CodeBadValue, n.Decl.Pos, "%s: %s, as node %s does", nodePlace(n.ID), act, first).WithHint("%s", two)
+			c.ds.Errorf(source.CodeBadValue, n.Decl.Pos, "%s: %s, as node %s does", nodePlace(n.ID), act, first).WithHint("%s", two)
 		}
 		first = n.ID
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -31,7 +32,7 @@ type streamUse struct {
 	maker   int32
 	reader  string // "node save", "" for nobody yet
 	puller  *Node  // the reader, if it pulls the rows while it runs: no fan-out, no pipeline
-	at      core.Position
+	at      source.Position
 	misread bool // somebody else wants its rows, which is reported
 	twice   bool // another node makes it too, which is reported
 }
@@ -41,7 +42,7 @@ type streamUse struct {
 func (c *compiler) kindStreams(n *Node, made core.Compiled) {
 	if made.Stream.Value != "" {
 		if c.makes == nil {
-			c.makes = map[int32]core.Text{}
+			c.makes = map[int32]source.Text{}
 		}
 		c.makes[n.Index] = made.Stream
 	}
@@ -49,7 +50,7 @@ func (c *compiler) kindStreams(n *Node, made core.Compiled) {
 		if c.takes == nil {
 			c.takes = map[int32][]string{}
 		}
-		c.takes[n.Index] = core.Strings(made.Streams)
+		c.takes[n.Index] = source.Strings(made.Streams)
 	}
 }
 
@@ -91,15 +92,15 @@ func (c *compiler) makesStream(n *Node) {
 	}
 	if first := c.streamUse[int32(f)]; first != nil {
 		first.twice = true
-		message.PointTo(c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: two nodes make a stream of field %q", at, c.makes[n.Index].Value), "first", c.makes[first.maker].Pos)
+		message.PointTo(c.ds.Errorf(source.CodeStream, c.makes[n.Index].Pos, "%s: two nodes make a stream of field %q", at, c.makes[n.Index].Value), "first", c.makes[first.maker].Pos)
 		return
 	}
 	if c.repeated(n) {
-		c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: a node with for_each, or of a pipeline or loop, cannot make a stream", at)
+		c.ds.Errorf(source.CodeStream, c.makes[n.Index].Pos, "%s: a node with for_each, or of a pipeline or loop, cannot make a stream", at)
 		return
 	}
 	if err := c.p.Schema.Fields[f].MakeStream(); err != nil {
-		c.ds.Errorf(core.CodeStream, c.makes[n.Index].Pos, "%s: %v", at, err)
+		c.ds.Errorf(source.CodeStream, c.makes[n.Index].Pos, "%s: %v", at, err)
 		return
 	}
 	if c.streamUse == nil {
@@ -125,7 +126,7 @@ func (c *compiler) readsStreams(n *Node) {
 			u.misread = true
 			continue
 		}
-		if source, ok := n.Source.Whole(); ok && source == int(f) {
+		if src, ok := n.Source.Whole(); ok && src == int(f) {
 			c.itemStream(n, u, name)
 			continue
 		}
@@ -135,7 +136,7 @@ func (c *compiler) readsStreams(n *Node) {
 		}
 		if c.repeated(n) {
 			u.misread = true
-			c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, which is read once, and this node runs many times", s.at, name)
+			c.ds.Errorf(source.CodeStream, s.pos, "%s: state field %q is a stream, which is read once, and this node runs many times", s.at, name)
 			continue
 		}
 		if !c.soleReader(u, s, "node "+n.ID, name) {
@@ -168,9 +169,9 @@ func (c *compiler) itemStream(n *Node, u *streamUse, name string) {
 }
 
 // newPuller returns the node that fetches the rows of a stream for somebody else.
-func (c *compiler) newPuller(id string, index int32, pos core.Position, field int32, u *streamUse) *Node {
+func (c *compiler) newPuller(id string, index int32, pos source.Position, field int32, u *streamUse) *Node {
 	n := &Node{ID: id, Index: index, Member: -1, StreamTo: -1, Collect: -1, Concurrency: 1, MaxFailures: -1, Pull: true,
-		Decl: &core.Node{ID: core.At(id, pos), Pos: pos}, Streams: []StreamRead{{Field: field, Maker: u.maker}}}
+		Decl: &core.Node{ID: source.At(id, pos), Pos: pos}, Streams: []StreamRead{{Field: field, Maker: u.maker}}}
 	n.Retry = once
 	return n
 }
@@ -178,7 +179,7 @@ func (c *compiler) newPuller(id string, index int32, pos core.Position, field in
 // soleReader notes who reads a stream, and reports a second one.
 func (c *compiler) soleReader(u *streamUse, s spot, reader, name string) bool {
 	if u.reader != "" {
-		d := c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q has a reader already, %s", s.at, name, u.reader).
+		d := c.ds.Errorf(source.CodeStream, s.pos, "%s: the stream %q has a reader already, %s", s.at, name, u.reader).
 			WithHint("a stream is read once; leave stream: true out, so that it is an ordinary array")
 		message.PointTo(d, "first", u.at)
 		return false
@@ -191,7 +192,7 @@ func (c *compiler) soleReader(u *streamUse, s spot, reader, name string) bool {
 func (c *compiler) streamRead(s spot, name string) {
 	f, _ := c.p.Schema.Index(name)
 	c.streamUse[int32(f)].misread = true
-	d := c.ds.Errorf(core.CodeStream, s.pos, "%s: state field %q is a stream, its rows are not in the state", s.at, name)
+	d := c.ds.Errorf(source.CodeStream, s.pos, "%s: state field %q is a stream, its rows are not in the state", s.at, name)
 	if c.w.Document {
 		d.WithHint("only one transform, sink, for_each or pipeline reads a stream, as a whole; leave stream: true out, so that it is an ordinary array")
 	} else {
@@ -203,7 +204,7 @@ func (c *compiler) streamRead(s spot, name string) {
 func (c *compiler) soleWriter(n *Node) {
 	for i, f := range n.WriteFields {
 		if u := c.streamUse[f]; u != nil && u.maker != n.Index && c.makes[n.Index].Value != n.Writes[i] {
-			c.ds.Errorf(core.CodeStream, writePos(n, n.Writes[i]), "%s: writes: field %q is a stream of node %s, which alone writes it",
+			c.ds.Errorf(source.CodeStream, writePos(n, n.Writes[i]), "%s: writes: field %q is a stream of node %s, which alone writes it",
 				nodePlace(n.ID), n.Writes[i], c.p.Nodes[u.maker].ID)
 		}
 	}
@@ -230,7 +231,7 @@ func (c *compiler) unitStream(v *vertexDecl) {
 	use := c.streamUse[int32(field)]
 	if !ok || use == nil {
 		if u.Flush > 0 && !u.Items.broken() {
-			c.ds.Warnf(core.CodeIgnored, v.use.pipeline.Flush.Pos, "pipeline %s: flush: has no effect on an array, which is there as a whole", u.ID)
+			c.ds.Warnf(source.CodeIgnored, v.use.pipeline.Flush.Pos, "pipeline %s: flush: has no effect on an array, which is there as a whole", u.ID)
 		}
 		return
 	}
@@ -281,7 +282,7 @@ func (c *compiler) checkStreams() {
 	for f := range c.p.Schema.Fields { // in declared order
 		if u := c.streamUse[int32(f)]; u != nil && u.reader == "" && !u.misread && !c.invalid.references {
 			n := &c.p.Nodes[u.maker]
-			c.ds.Warnf(core.CodeUnused, c.makes[n.Index].Pos, "%s: no node reads the stream %q, so no row is ever read", nodePlace(n.ID), c.makes[n.Index].Value).
+			c.ds.Warnf(source.CodeUnused, c.makes[n.Index].Pos, "%s: no node reads the stream %q, so no row is ever read", nodePlace(n.ID), c.makes[n.Index].Value).
 				WithHint("let a transform, a sink, a for_each or a pipeline read it, or leave stream out")
 		}
 	}
@@ -290,9 +291,9 @@ func (c *compiler) checkStreams() {
 // streamAttempts reports what a node that makes a stream says of its attempts: its
 // rows are made in those of the reader.
 func (c *compiler) streamAttempts(n *Node) {
-	report := func(key string, pos core.Position) {
+	report := func(key string, pos source.Position) {
 		end := c.endOfChain(n)
-		d := c.ds.Errorf(core.CodeStream, pos, "%s: %s: the rows of a stream are made while its reader runs, not in an attempt of this node", nodePlace(n.ID), key)
+		d := c.ds.Errorf(source.CodeStream, pos, "%s: %s: the rows of a stream are made while its reader runs, not in an attempt of this node", nodePlace(n.ID), key)
 		switch {
 		case end.puller != nil:
 			d.WithHint("put it on node %s, whose next attempt begins with the first row again", end.puller.ID)
@@ -347,7 +348,7 @@ func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
 		}
 		name := c.p.Schema.Fields[r.Field].Name
 		s := c.vertexSpot(d, expressions.RootState, name)
-		c.ds.Errorf(core.CodeStream, s.pos, "%s: the stream %q is made by %s, which does not come before", s.at, name, maker.ID).
+		c.ds.Errorf(source.CodeStream, s.pos, "%s: the stream %q is made by %s, which does not come before", s.at, name, maker.ID).
 			WithHint("add an edge from %s to %s", maker.ID, c.p.Nodes[reader.Index].ID)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 const streamDoc = `name: s
@@ -91,7 +91,7 @@ func TestStreamFaults(t *testing.T) {
 			t.Fatalf("%s: nothing to replace", name)
 		}
 		_, ds := files{"flow.yaml": strings.Replace(streamDoc, c.old, c.new, 1)}.compile("flow.yaml", false)
-		said := slices.DeleteFunc(slices.Clone(ds), func(d core.Diagnostic) bool { return d.Severity == core.Hint || d.Code == core.CodeItemsReplace })
+		said := slices.DeleteFunc(slices.Clone(ds), func(d source.Diagnostic) bool { return d.Severity == source.Hint || d.Code == source.CodeItemsReplace })
 		if got := ds.Error(); !strings.Contains(got, c.want) || len(said) != 1 {
 			t.Errorf("%s: want %s\ngot %s", name, c.want, got)
 		}

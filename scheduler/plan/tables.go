@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/jsonpath"
 	"github.com/wavefold/wavefold/internal/wanted"
@@ -39,7 +41,7 @@ const (
 )
 
 // note keeps what a kind said of the rows of a node.
-func (t *tables) note(node int32, made core.Compiled, ds core.Diagnostics) {
+func (t *tables) note(node int32, made core.Compiled, ds source.Diagnostics) {
 	if ds.Failed(false) || made.Columns == nil {
 		return
 	}
@@ -213,8 +215,8 @@ func (c *compiler) itemColumns(d *core.Node) core.Columns {
 
 // rowsField returns the field of whose rows a source is a list, such as $.rows and
 // $.rows[?@.price > 1].
-func (c *compiler) rowsField(source core.Text) (field string, ok bool) {
-	t, err := expressions.Parse(source.Value)
+func (c *compiler) rowsField(src source.Text) (field string, ok bool) {
+	t, err := expressions.Parse(src.Value)
 	if err == nil {
 		p, ok := t.Path()
 		if !ok || p.Root != expressions.RootState || len(p.Steps) != 1 {
@@ -222,13 +224,13 @@ func (c *compiler) rowsField(source core.Text) (field string, ok bool) {
 		}
 		return p.Steps[0].Name, true
 	}
-	p, _ := jsonpath.Compile(source)
+	p, _ := jsonpath.Compile(src)
 	if p == nil || !p.Rows() {
 		return "", false
 	}
 	// The values of one row are no rows.
 	typ, ok := c.env.Schema.FieldType(p.Root())
-	return p.Root(), ok && (typ == nil || typ.Kind != core.ObjectType)
+	return p.Root(), ok && (typ == nil || typ.Kind != value.ObjectType)
 }
 
 // onlyWriter returns the node whose result is the value of a field.
@@ -267,7 +269,7 @@ func (c *compiler) collectWriters() {
 	}
 	for _, f := range c.w.Fields {
 		list, isList := f.Default.([]any)
-		started := !core.IsMissing(f.Default) && f.Default != nil && !(isList && len(list) == 0)
+		started := !value.IsMissing(f.Default) && f.Default != nil && !(isList && len(list) == 0)
 		if plain := f.Merge.Value == "" || f.Merge.Value == "last_wins"; !plain || started || f.Reduce != nil || f.Go != nil || len(f.Lost) > 0 {
 			delete(writers, f.Name.Value)
 		}

@@ -5,6 +5,7 @@ import (
 	"path"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Target is a file or table that a node, or one nested in it, reads or writes.
@@ -12,8 +13,8 @@ type Target struct {
 	core.Target
 	Node   int32
 	Nested bool
-	Pos    core.Position
-	inner  core.Position // in the nested workflow
+	Pos    source.Position
+	inner  source.Position // in the nested workflow
 }
 
 // targets notes what a node reads and writes.
@@ -51,7 +52,7 @@ func (c *compiler) output(n *Node, t Target) {
 	case t.Table != "":
 		hint = "let each " + part + " add to the table: mode append, insert or upsert"
 	}
-	c.ds.Errorf(core.CodeOverwrite, t.Pos, "node %s: every %s would replace %s%s", n.ID, part, t, about).WithHint("%s", hint)
+	c.ds.Errorf(source.CodeOverwrite, t.Pos, "node %s: every %s would replace %s%s", n.ID, part, t, about).WithHint("%s", hint)
 }
 
 // nestedTargets notes what the nodes of a nested workflow read and write.

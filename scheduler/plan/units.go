@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -14,7 +15,7 @@ const defaultMaxIters = 100
 // units compiles pipelines and loops and declares all vertices: nodes that are
 // in no unit, then pipelines, then loops.
 func (c *compiler) units() {
-	c.unitIDs = make(map[string]core.Position, len(c.w.Pipelines)+len(c.w.Loops))
+	c.unitIDs = make(map[string]source.Position, len(c.w.Pipelines)+len(c.w.Loops))
 	units := make([]vertexDecl, 0, len(c.w.Pipelines)+len(c.w.Loops))
 	for _, d := range c.w.Pipelines {
 		units = append(units, c.pipeline(d))
@@ -72,9 +73,9 @@ func (c *compiler) flush(u *Unit, d *core.Pipeline, at place) {
 	switch {
 	case d.Flush == nil:
 	case d.Flush.Value <= 0:
-		c.ds.Errorf(core.CodeBadValue, d.Flush.Pos, "%s: flush: want more than 0, got %s", at, d.Flush.Value)
+		c.ds.Errorf(source.CodeBadValue, d.Flush.Pos, "%s: flush: want more than 0, got %s", at, d.Flush.Value)
 	case d.Batch == nil && !d.Lost.Has("batch"):
-		c.ds.Errorf(core.CodeMissingKey, d.Flush.Pos, "%s: flush: there is no batch that could be waited for", at).WithHint("say how many elements make one: batch: 100")
+		c.ds.Errorf(source.CodeMissingKey, d.Flush.Pos, "%s: flush: there is no batch that could be waited for", at).WithHint("say how many elements make one: batch: 100")
 	default:
 		u.Flush = d.Flush.Value
 	}
@@ -97,21 +98,21 @@ func (c *compiler) loop(d *core.Loop) vertexDecl {
 	case d.MaxIters != nil:
 		u.MaxIters = c.atLeastOne(d.MaxIters, at.at("max_iters"))
 	case d.Until == nil && !d.Lost.Any("until", "max_iters"):
-		c.ds.Errorf(core.CodeLoopBound, d.Pos, "%s: needs until or max_iters", at)
+		c.ds.Errorf(source.CodeLoopBound, d.Pos, "%s: needs until or max_iters", at)
 	}
 	switch d.OnExhausted.Value {
 	case "", "continue":
 	case "fail":
 		u.FailExhausted = true
 	default:
-		c.ds.Errorf(core.CodeBadValue, d.OnExhausted.Pos, "%s: on_exhausted: unknown word %q", at, d.OnExhausted.Value).
+		c.ds.Errorf(source.CodeBadValue, d.OnExhausted.Pos, "%s: on_exhausted: unknown word %q", at, d.OnExhausted.Value).
 			WithHint("%s", message.Near(d.OnExhausted.Value, []string{"continue", "fail"}))
 	}
 	return vertexDecl{id: u.ID, shape: Loop, node: -1, unit: u, use: use, broken: !all}
 }
 
 // unitID checks that the name of a unit is free: nodes and units share theirs.
-func (c *compiler) unitID(id core.Text, lost core.Lost, at place) {
+func (c *compiler) unitID(id source.Text, lost source.Lost, at place) {
 	if lost.Has("id") {
 		return
 	}
@@ -123,16 +124,16 @@ func (c *compiler) unitID(id core.Text, lost core.Lost, at place) {
 		first, taken = c.w.Nodes[i].ID.Pos, true
 	}
 	if taken {
-		message.PointTo(c.ds.Errorf(core.CodeDuplicateID, id.Pos, "%s %q: the name is taken", at.what, id.Value), "first", first)
+		message.PointTo(c.ds.Errorf(source.CodeDuplicateID, id.Pos, "%s %q: the name is taken", at.what, id.Value), "first", first)
 		return
 	}
 	c.unitIDs[id.Value] = id.Pos
 }
 
 // members resolves the nodes of a unit and reports whether all are known.
-func (c *compiler) members(u *Unit, list []core.Text, lost bool, at place, pos core.Position) (all bool) {
+func (c *compiler) members(u *Unit, list []source.Text, lost bool, at place, pos source.Position) (all bool) {
 	if len(list) == 0 && !lost {
-		c.ds.Errorf(core.CodeMissingKey, pos, "%s is empty", at)
+		c.ds.Errorf(source.CodeMissingKey, pos, "%s is empty", at)
 	}
 	all = len(list) > 0 && !lost
 	u.Members = make([]int32, 0, len(list))
@@ -146,12 +147,12 @@ func (c *compiler) members(u *Unit, list []core.Text, lost bool, at place, pos c
 		n := &c.p.Nodes[i]
 		if n.Member >= 0 {
 			all = false
-			c.ds.Errorf(core.CodeUnitOverlap, t.Pos, "%s: node %q belongs to a pipeline or loop already", at, n.ID).
+			c.ds.Errorf(source.CodeUnitOverlap, t.Pos, "%s: node %q belongs to a pipeline or loop already", at, n.ID).
 				WithHint("a node belongs to at most one, and is listed there once")
 			continue
 		}
 		if n.Decl.ForEach != nil {
-			c.ds.Errorf(core.CodeUnitForEach, n.Decl.ForEach.Pos, "%s: node %q is a member and cannot have for_each", at, n.ID)
+			c.ds.Errorf(source.CodeUnitForEach, n.Decl.ForEach.Pos, "%s: node %q is a member and cannot have for_each", at, n.ID)
 		}
 		n.Member = int32(len(u.Members))
 		u.Members = append(u.Members, i)

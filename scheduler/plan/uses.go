@@ -1,12 +1,12 @@
 package plan
 
 import (
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
 // expression compiles a text and notes what it refers to; nil after an error.
-func (c *compiler) expression(text core.Text, scope expressions.Scope, at place, use *References) *expressions.Program {
+func (c *compiler) expression(text source.Text, scope expressions.Scope, at place, use *References) *expressions.Program {
 	tree, err := expressions.Parse(text.Value)
 	if err != nil {
 		_, ds := expressions.Compile(text, scope, at.String()) // words the error
@@ -18,7 +18,7 @@ func (c *compiler) expression(text core.Text, scope expressions.Scope, at place,
 }
 
 // expressionTree is expression for a text that has been parsed.
-func (c *compiler) expressionTree(tree *expressions.Tree, text core.Text, scope expressions.Scope, at place, use *References) *expressions.Program {
+func (c *compiler) expressionTree(tree *expressions.Tree, text source.Text, scope expressions.Scope, at place, use *References) *expressions.Program {
 	c.mentions(tree)
 	p, ds := expressions.CompileTree(tree, text, scope, at.String())
 	c.ds = append(c.ds, ds...)

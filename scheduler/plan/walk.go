@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
@@ -120,7 +122,7 @@ func (c *compiler) walk() {
 		c.branches()
 		c.walkEnds()
 	default:
-		c.ds.Errorf(core.CodeBadValue, router.Pos, "router: unknown word %q", router.Value).
+		c.ds.Errorf(source.CodeBadValue, router.Pos, "router: unknown word %q", router.Value).
 			WithHint("%s", message.Near(router.Value, []string{core.RouterModel, core.RouterOutcomes}))
 	}
 	c.ownReads()
@@ -135,12 +137,12 @@ func (c *compiler) ownReads() {
 }
 
 // count reads a number that has a default; less than nothing is nothing.
-func (c *compiler) count(n *core.Int, byDefault int, at place) int {
+func (c *compiler) count(n *source.Int, byDefault int, at place) int {
 	switch {
 	case n == nil:
 		return byDefault
 	case n.Value < 0:
-		c.ds.Errorf(core.CodeBadValue, n.Pos, "%s: want at least 0, got %d", at, n.Value)
+		c.ds.Errorf(source.CodeBadValue, n.Pos, "%s: want at least 0, got %d", at, n.Value)
 	}
 	return max(0, n.Value)
 }
@@ -163,21 +165,21 @@ func (c *compiler) walkVertex() {
 // walkEnds finds the start and the exit.
 func (c *compiler) walkEnds() {
 	w := c.p.Walk
-	w.Start = c.only(core.RoleStart, core.CodeStartNode)
-	w.Exit = c.only(core.RoleExit, core.CodeTerminalNode)
+	w.Start = c.only(core.RoleStart, source.CodeStartNode)
+	w.Exit = c.only(core.RoleExit, source.CodeTerminalNode)
 	for i := range c.p.Edges {
 		e, d := &c.p.Edges[i], c.p.edgeDecls[i]
 		if w.Nodes[e.ToNode].Role == core.RoleStart {
-			c.ds.Errorf(core.CodeStartNoIncoming, d.Pos, "%s: leads to the start", edgePlace(d))
+			c.ds.Errorf(source.CodeStartNoIncoming, d.Pos, "%s: leads to the start", edgePlace(d))
 		}
 		if w.Nodes[e.FromNode].Role == core.RoleExit {
-			c.ds.Errorf(core.CodeExitNoOutgoing, d.Pos, "%s: leaves the exit", edgePlace(d))
+			c.ds.Errorf(source.CodeExitNoOutgoing, d.Pos, "%s: leaves the exit", edgePlace(d))
 		}
 	}
 }
 
 // only returns the one node of a role.
-func (c *compiler) only(role core.Role, code core.Code) int32 {
+func (c *compiler) only(role core.Role, code source.Code) int32 {
 	found := int32(-1)
 	for i := range c.p.Walk.Nodes {
 		if c.p.Walk.Nodes[i].Role != role {
@@ -225,13 +227,13 @@ func (p *Plan) graph() core.Graph {
 func (c *compiler) dagOnly() {
 	const only = "%s %q: pipelines and loops exist in dags only"
 	for _, p := range c.w.Pipelines {
-		c.ds.Errorf(core.CodeBadValue, p.Pos, only, "pipeline", p.ID.Value)
+		c.ds.Errorf(source.CodeBadValue, p.Pos, only, "pipeline", p.ID.Value)
 	}
 	for _, l := range c.w.Loops {
-		c.ds.Errorf(core.CodeBadValue, l.Pos, only, "loop", l.ID.Value)
+		c.ds.Errorf(source.CodeBadValue, l.Pos, only, "loop", l.ID.Value)
 	}
 	if i := c.w.Incremental; i != nil {
-		c.ds.Errorf(core.CodeBadValue, i.Pos, "incremental: exists in dags only")
+		c.ds.Errorf(source.CodeBadValue, i.Pos, "incremental: exists in dags only")
 	}
 }
 
@@ -239,8 +241,8 @@ func (c *compiler) dagOnly() {
 func (c *compiler) withContext(decls []core.FieldDecl, have map[string]bool) []core.FieldDecl {
 	if have[core.ContextField] {
 		i := slices.IndexFunc(decls, func(d core.FieldDecl) bool { return d.Name.Value == core.ContextField })
-		c.ds.Errorf(core.CodeDuplicateID, decls[i].Name.Pos, "%q is the name of the field that holds the context of a walk", core.ContextField)
+		c.ds.Errorf(source.CodeDuplicateID, decls[i].Name.Pos, "%q is the name of the field that holds the context of a walk", core.ContextField)
 		return decls
 	}
-	return append(decls, core.FieldDecl{Name: core.At(core.ContextField, c.w.Pos), Type: &core.Type{Kind: core.ObjectType}, Default: &core.Object{}})
+	return append(decls, core.FieldDecl{Name: source.At(core.ContextField, c.w.Pos), Type: &value.Type{Kind: value.ObjectType}, Default: &value.Object{}})
 }

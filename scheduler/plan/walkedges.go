@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -16,7 +17,7 @@ func (c *compiler) walkEdges() {
 		from, ok1 := c.edgeEnd(e.From, e.Lost.Has("from"), at)
 		to, ok2 := c.edgeEnd(e.To, e.Lost.Has("to"), at)
 		if e.On.Value != "" || e.Else || e.Handles != nil {
-			c.ds.Errorf(core.CodeBadValue, e.Pos, "%s: on:, handles: and when: else exist in dags only", at).WithHint("a walk tests outcome in when")
+			c.ds.Errorf(source.CodeBadValue, e.Pos, "%s: on:, handles: and when: else exist in dags only", at).WithHint("a walk tests outcome in when")
 		}
 		when := c.walkWhen(e, at)
 		if !ok1 || !ok2 {
@@ -69,9 +70,9 @@ func (c *compiler) walkOut(n *WalkNode, d *core.Node, at place) {
 		}
 	}
 	if freeform > 1 {
-		c.ds.Errorf(core.CodeFreeformEdgeCount, d.ID.Pos, "%s: has %d freeform edges, but an answer can take only one", at, freeform)
+		c.ds.Errorf(source.CodeFreeformEdgeCount, d.ID.Pos, "%s: has %d freeform edges, but an answer can take only one", at, freeform)
 	}
 	if n.Random && conditions > 0 {
-		c.ds.Errorf(core.CodeRandomSelection, d.ID.Pos, "%s: picks its edge at random, so its edges cannot have conditions", at)
+		c.ds.Errorf(source.CodeRandomSelection, d.ID.Pos, "%s: picks its edge at random, so its edges cannot have conditions", at)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 func (c *compiler) walkNodes(settings *core.Walk) {
@@ -20,26 +21,26 @@ func (c *compiler) walkNodes(settings *core.Walk) {
 		}
 		n.Targets = slices.Concat(c.target(d.RetryTarget, at.at("retry_target")), c.target(d.FallbackRetryTarget, at.at("fallback_retry_target")), last)
 		if d.ForEach != nil {
-			c.ds.Errorf(core.CodeBadValue, d.ForEach.Pos, "%s: for_each exists in dags only", at).WithHint("let a parallel node lead to the branches, or nest a dag (kind workflow)")
+			c.ds.Errorf(source.CodeBadValue, d.ForEach.Pos, "%s: for_each exists in dags only", at).WithHint("let a parallel node lead to the branches, or nest a dag (kind workflow)")
 		}
 		if word := c.p.Nodes[i].Policy; word != PolicyDefault {
-			c.ds.Errorf(core.CodeBadValue, d.OnError.Pos, "%s: on_error: a walk knows the policy retry only", at).WithHint("an edge with a condition on outcome, or retry_target, says what follows a failure")
+			c.ds.Errorf(source.CodeBadValue, d.OnError.Pos, "%s: on_error: a walk knows the policy retry only", at).WithHint("an edge with a condition on outcome, or retry_target, says what follows a failure")
 		}
 		if d.Join != nil && n.Role != core.RoleParallel {
-			c.ds.Errorf(core.CodeBadValue, d.Join.Pos, "%s: join belongs to parallel nodes of a walk", at)
+			c.ds.Errorf(source.CodeBadValue, d.Join.Pos, "%s: join belongs to parallel nodes of a walk", at)
 		}
 		c.walkOut(n, d, at)
 	}
 }
 
 // target looks a retry target up; one that does not exist is passed over.
-func (c *compiler) target(id core.Text, at place) []int32 {
+func (c *compiler) target(id source.Text, at place) []int32 {
 	if id.Value == "" {
 		return nil
 	}
 	i, ok := c.p.nodeIndex[id.Value]
 	if !ok {
-		c.hint(c.ds.Warnf(core.CodeRetryTargetExists, id.Pos, "%s: there is no node %q, so it is passed over", at, id.Value), id.Value, c.nodeIDs)
+		c.hint(c.ds.Warnf(source.CodeRetryTargetExists, id.Pos, "%s: there is no node %q, so it is passed over", at, id.Value), id.Value, c.nodeIDs)
 		return nil
 	}
 	return []int32{i}
@@ -60,7 +61,7 @@ func (c *compiler) walkType(n *Node, d *core.Node, at place) bool {
 	case d.Lacks != "":
 		n.Lacks = d.Lacks
 	default:
-		c.hint(c.ds.Warnf(core.CodeTypeKnown, d.Kind.Pos, "%s: no handler is registered for type %q, so it fails when it is visited", at, d.Kind.Value), d.Kind.Value, c.reg.KindNames)
+		c.hint(c.ds.Warnf(source.CodeTypeKnown, d.Kind.Pos, "%s: no handler is registered for type %q, so it fails when it is visited", at, d.Kind.Value), d.Kind.Value, c.reg.KindNames)
 		n.Lacks = fmt.Sprintf("no handler is registered for type %q: register a Go function of that name, or a kind", d.Kind.Value)
 	}
 	return true
@@ -83,7 +84,7 @@ func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
 		return role(c, n, made, at)
 	}
 	if made.Role != core.RoleStage {
-		c.ds.Errorf(core.CodeBadValue, n.Decl.Kind.Pos, "%s: kind %s exists in walks only", at, n.Kind)
+		c.ds.Errorf(source.CodeBadValue, n.Decl.Kind.Pos, "%s: kind %s exists in walks only", at, n.Kind)
 		return false
 	}
 	return true
@@ -92,7 +93,7 @@ func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
 // walkRole notes the role of a node of a walk.
 func (c *compiler) walkRole(n *Node, made core.Compiled, at place) bool {
 	if made.Stream.Value != "" {
-		c.ds.Errorf(core.CodeStream, made.Stream.Pos, "%s: streams exist in dags only", at)
+		c.ds.Errorf(source.CodeStream, made.Stream.Pos, "%s: streams exist in dags only", at)
 	}
 	w := &c.p.Walk.Nodes[n.Index]
 	if w.Role = made.Role; w.Role == core.RoleParallel {
@@ -122,11 +123,11 @@ func (c *compiler) walkRetries() *Retry {
 }
 
 // seesContext adds the context to what a node of a walk reads.
-func seesContext(reads []core.Text) []core.Text {
-	if slices.ContainsFunc(reads, func(t core.Text) bool { return t.Value == core.ContextField }) {
+func seesContext(reads []source.Text) []source.Text {
+	if slices.ContainsFunc(reads, func(t source.Text) bool { return t.Value == core.ContextField }) {
 		return reads
 	}
-	return append(slices.Clip(reads), core.Text{Value: core.ContextField})
+	return append(slices.Clip(reads), source.Text{Value: core.ContextField})
 }
 
 // edgesOf returns the edges that leave a node, in declared order.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -20,7 +22,7 @@ type Checker struct {
 	e               *core.Event // the current event
 	next            int64       // the expected number of the next event
 	limits          *core.Limits
-	inputs          *core.Object // the inputs of the run
+	inputs          *value.Object // the inputs of the run
 	started         bool
 	ended           bool
 	inFlight        int
@@ -232,7 +234,7 @@ func (c *Checker) unknown(what, id string, p *plan.Plan) error {
 }
 
 func near(name string, names []string) string {
-	if s := core.DidYouMean(name, names); s != "" {
+	if s := source.DidYouMean(name, names); s != "" {
 		return " (" + s + ")"
 	}
 	return ""

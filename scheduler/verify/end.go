@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -39,14 +40,14 @@ func (c *Checker) runStarted() error {
 func (f *frame) start(values []any) {
 	f.c.start = values
 	for i := range values {
-		if s := f.p.Schema.Fields[i].Strategy(); s.Name == "set_once" && values[i] != nil && !core.IsMissing(values[i]) {
+		if s := f.p.Schema.Fields[i].Strategy(); s.Name == "set_once" && values[i] != nil && !value.IsMissing(values[i]) {
 			f.writes[i].setBy = "the start"
 		}
 	}
 }
 
 // hasSecret reports whether a value contains a masked secret.
-func hasSecret(v any) bool { return strings.Contains(core.JSON(v), mask) }
+func hasSecret(v any) bool { return strings.Contains(value.JSON(v), mask) }
 
 func (c *Checker) runFinished() {
 	c.ended, c.report.Status = true, c.e.Status
@@ -139,7 +140,7 @@ func (c *Checker) finalField(i int, cancelled bool) {
 	start := canonical(c.start[i])
 	got, ok := c.e.State.Get(f.Name)
 	if !ok {
-		got = core.Missing
+		got = value.Missing
 	}
 	switch {
 	case w.discarded:
@@ -149,7 +150,7 @@ func (c *Checker) finalField(i int, cancelled bool) {
 		c.unchecked(State, "field %s: a secret is hidden in it", f.Name)
 		return
 	case w.count == 0:
-		if !core.Equal(got, start) {
+		if !value.Equal(got, start) {
 			c.breaks(State, "field %s is %s at the end, but no node wrote it and it was %s at the start", f.Name, brief(got), brief(start))
 		}
 	case !ok:
@@ -174,7 +175,7 @@ func (c *Checker) folded(i int, got, start any) {
 	switch f.Strategy().Name {
 	case "count":
 		from, ok := start.(int64)
-		if whole = ok || core.IsMissing(start) || start == nil; whole && from <= math.MaxInt64-w.count && !core.Equal(got, from+w.count) {
+		if whole = ok || value.IsMissing(start) || start == nil; whole && from <= math.MaxInt64-w.count && !value.Equal(got, from+w.count) {
 			c.breaks(State, "field %s is %s at the end, want %d: %d at the start and %s", f.Name, brief(got), from+w.count, from, count(int(w.count), "write"))
 		}
 	case "set_once":
@@ -184,7 +185,7 @@ func (c *Checker) folded(i int, got, start any) {
 	case "array_append", "union":
 		list, isList := got.([]any)
 		before, _ := start.([]any)
-		if !isList || len(list) < len(before) || !core.Equal(list[:len(before)], before) {
+		if !isList || len(list) < len(before) || !value.Equal(list[:len(before)], before) {
 			c.breaks(State, "field %s does not begin with what it was at the start: %s", f.Name, brief(start))
 		}
 	}
@@ -195,11 +196,11 @@ func (c *Checker) folded(i int, got, start any) {
 
 // brief formats a value for a message and truncates it.
 func brief(v any) string {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return "without a value"
 	}
 	const maxRunes = 60
-	s := []rune(core.JSON(v))
+	s := []rune(value.JSON(v))
 	if len(s) > maxRunes {
 		return string(s[:maxRunes]) + "…"
 	}

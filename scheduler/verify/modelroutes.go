@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -104,7 +105,7 @@ func (t *walk) checkChoices(open []int32) {
 	list, _ := v.([]any)
 	same := len(list) == len(open)
 	for i := range min(len(list), len(open)) {
-		choice, _ := list[i].(*core.Object)
+		choice, _ := list[i].(*value.Object)
 		to, _ := choice.Get("to")
 		when, _ := choice.Get("when")
 		same = same && to == t.id(t.f.p.Edges[open[i]].ToNode) && when == t.w.Edges[open[i]].Condition

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/verify"
@@ -16,7 +18,7 @@ import (
 // publish, and refine -> judge, in which publish fails.
 func routedPlan(t *testing.T) *plan.Plan {
 	t.Helper()
-	text := func(s string) core.Text { return core.Text{Value: s} }
+	text := func(s string) source.Text { return source.Text{Value: s} }
 	w := &core.Workflow{Mode: core.ModeWalk, Name: text("refining"), OpenInputs: true, Walk: &core.Walk{Router: text(core.RouterModel), Entry: text("draft")}}
 	for _, id := range []string{"draft", "judge", "refine", "publish"} {
 		w.Nodes = append(w.Nodes, &core.Node{ID: text(id), Kind: text("stage"), Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
@@ -29,10 +31,10 @@ func routedPlan(t *testing.T) *plan.Plan {
 	edge := func(from, to, when string, most int) {
 		e := &core.Edge{From: text(from), To: text(to)}
 		if when != "" {
-			e.When = &core.Text{Value: when}
+			e.When = &source.Text{Value: when}
 		}
 		if most > 0 {
-			e.MaxIterations = &core.Int{Value: most}
+			e.MaxIterations = &source.Int{Value: most}
 		}
 		w.Edges = append(w.Edges, e)
 	}
@@ -88,7 +90,7 @@ func TestRoutedMistakes(t *testing.T) {
 		{"a choice that was not there", verify.Routes, "the model was offered other edges",
 			func(l []core.Event) {
 				e := way(l, 2)
-				e.Values = core.ObjectOf("choices", []any{core.ObjectOf("to", "refine", "when", "poor")})
+				e.Values = value.ObjectOf("choices", []any{value.ObjectOf("to", "refine", "when", "poor")})
 			}},
 		{"a fallback that has a condition", verify.Routes, "which does not belong to the edge",
 			func(l []core.Event) { way(l, 2).Step = core.StepFallback }},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -161,30 +162,30 @@ func TestFailuresThatEndTheRun(t *testing.T) {
 	}
 	for name, change := range map[string]func(w *core.Workflow){
 		"plain": func(*core.Workflow) {},
-		"skip":  func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "skip"}} },
+		"skip":  func(w *core.Workflow) { w.Nodes[1].OnError = &core.OnError{Policy: source.Text{Value: "skip"}} },
 		"handled": func(w *core.Workflow) {
-			w.Edges[1].On, w.Edges[1].Handles = core.Text{Value: "fail"}, &core.Located[bool]{Value: true}
+			w.Edges[1].On, w.Edges[1].Handles = source.Text{Value: "fail"}, &source.Located[bool]{Value: true}
 		},
 		"retried": func(w *core.Workflow) {
-			w.Nodes[1].OnError = &core.OnError{Policy: core.Text{Value: "retry"}, Attempts: &core.Int{Value: 3}}
+			w.Nodes[1].OnError = &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: &source.Int{Value: 3}}
 		},
 		"items": func(w *core.Workflow) {
-			w.Nodes[1].ForEach = &core.ForEach{Source: core.Text{Value: "$.list"}, Concurrency: &core.Int{Value: 2}}
+			w.Nodes[1].ForEach = &core.ForEach{Source: source.Text{Value: "$.list"}, Concurrency: &source.Int{Value: 2}}
 		},
 		"pipeline": func(w *core.Workflow) {
 			w.Edges = nil
-			w.Pipelines = []*core.Pipeline{{ID: core.Text{Value: "p"}, Items: core.Text{Value: "$.list"}, Stages: []core.Text{{Value: "b"}, {Value: "c"}}}}
+			w.Pipelines = []*core.Pipeline{{ID: source.Text{Value: "p"}, Items: source.Text{Value: "$.list"}, Stages: []source.Text{{Value: "b"}, {Value: "c"}}}}
 		},
 		"loop": func(w *core.Workflow) {
 			w.Edges = nil
-			w.Loops = []*core.Loop{{ID: core.Text{Value: "l"}, Body: []core.Text{{Value: "b"}}, MaxIters: &core.Int{Value: 3}, OnError: &core.OnError{Policy: core.Text{Value: "skip"}}}}
+			w.Loops = []*core.Loop{{ID: source.Text{Value: "l"}, Body: []source.Text{{Value: "b"}}, MaxIters: &source.Int{Value: 3}, OnError: &core.OnError{Policy: source.Text{Value: "skip"}}}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &core.Workflow{Name: core.Text{Value: "w"}}
-			w.Fields = []core.FieldDecl{{Name: core.Text{Value: "list"}, Default: []any{int64(1), int64(2), int64(3), int64(4), int64(5)}}}
+			w := &core.Workflow{Name: source.Text{Value: "w"}}
+			w.Fields = []core.FieldDecl{{Name: source.Text{Value: "list"}, Default: []any{int64(1), int64(2), int64(3), int64(4), int64(5)}}}
 			for _, id := range []string{"a", "b", "c", "beside"} {
-				n := &core.Node{ID: core.Text{Value: id}, Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })}
+				n := &core.Node{ID: source.Text{Value: id}, Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })}
 				if id == "b" {
 					n.Handler = core.HandlerFunc(fatal)
 				}

@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -84,16 +84,16 @@ func (s *readValue) describe() string {
 
 // equal compares values of a log, in which null and a missing value are the same.
 func equal(a, b any) bool {
-	if core.IsMissing(a) {
+	if value.IsMissing(a) {
 		a = nil
 	}
-	if core.IsMissing(b) {
+	if value.IsMissing(b) {
 		b = nil
 	}
-	return core.Equal(a, b)
+	return value.Equal(a, b)
 }
 
 // lengthOf returns length() of a value.
 func (c *Checker) lengthOf(v any) any {
-	return c.length.Value(expressions.MapEnv{State: core.ObjectOf("v", v)}.Bind(c.length))
+	return c.length.Value(expressions.MapEnv{State: value.ObjectOf("v", v)}.Bind(c.length))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/verify"
@@ -219,7 +220,7 @@ var falsified = []falsifiedLog{
 		}},
 	{name: "judged against what it read", rule: verify.Skips, node: "other", want: `the condition length($.rows) > 5 is false in the log, and true on what it read: {"length($.rows)":6}`,
 		falsify: func(t *testing.T, l log) log {
-			l[l.at(t, core.EdgeJudged, "load->other", 1)].Values = core.ObjectOf("length($.rows)", int64(6))
+			l[l.at(t, core.EdgeJudged, "load->other", 1)].Values = value.ObjectOf("length($.rows)", int64(6))
 			return l
 		}},
 	{name: "never judged", rule: verify.Skips, node: "other", want: "the condition on load -> other was never judged: length($.rows) > 5",
@@ -284,12 +285,12 @@ var falsified = []falsifiedLog{
 		falsify: func(_ *testing.T, l log) log { return l.state("hits", int64(15)) }},
 	{name: "a condition read something else", of: seen, rule: verify.State, node: "b", want: "the condition on a -> b read x as 7, but no node before it wrote that: it was 1 at the start",
 		falsify: func(t *testing.T, l log) log {
-			l[l.at(t, core.EdgeJudged, "a->b", 1)].Values = core.ObjectOf("$.x", int64(7), "length($.list)", int64(2))
+			l[l.at(t, core.EdgeJudged, "a->b", 1)].Values = value.ObjectOf("$.x", int64(7), "length($.list)", int64(2))
 			return l
 		}},
 	{name: "two conditions read different things", of: seen, rule: verify.State, node: "b", want: "the condition on a -> b read list as of length 2, and that on a -> c, after the same writers, as of length 3",
 		falsify: func(t *testing.T, l log) log {
-			l[l.at(t, core.EdgeJudged, "a->c", 1)].Values = core.ObjectOf("length($.list)", int64(3))
+			l[l.at(t, core.EdgeJudged, "a->c", 1)].Values = value.ObjectOf("length($.list)", int64(3))
 			return l
 		}},
 	{name: "the state changed by itself", of: seen, rule: verify.State, want: "field list is [1] at the end, and the condition on a -> b read it as of length 2 after its last writer (line ",
@@ -361,7 +362,7 @@ var falsified = []falsifiedLog{
 	{name: "a unit without edges", of: rest, rule: verify.Order, node: "rounds", want: "before cut of a lower level is resolved, and a unit without edges comes after everything else",
 		falsify: func(t *testing.T, l log) log { return l.move(l.at(t, core.NodeFailed, "cut", 1), len(l)-2) }},
 	{name: "inputs that do not fit", of: rest, rule: verify.State, want: "the inputs do not fit",
-		falsify: func(_ *testing.T, l log) log { l[0].Inputs = core.ObjectOf("day", int64(1)); return l }},
+		falsify: func(_ *testing.T, l log) log { l[0].Inputs = value.ObjectOf("day", int64(1)); return l }},
 	{name: "an item behind the cut", of: rest, rule: verify.Parts, node: "cut", want: "begins after too many items before it have failed (max_failures: 0)",
 		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.ItemFailed, "cut[1]", 1)
@@ -443,7 +444,7 @@ var falsified = []falsifiedLog{
 		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "vot"; return l }},
 	{name: "a condition of a way is false", of: walked, rule: verify.Routes, node: "look", want: "the condition outcome=success is false on what it read",
 		falsify: func(t *testing.T, l log) log {
-			l[l.at(t, core.EdgeChosen, "look->vote", 1)].Values = core.ObjectOf("outcome", "fail")
+			l[l.at(t, core.EdgeChosen, "look->vote", 1)].Values = value.ObjectOf("outcome", "fail")
 			return l
 		}},
 	{name: "a condition saw another outcome", of: walked, rule: verify.Routes, node: "look", want: "saw the outcome success, and the last stage ended partial_success",

@@ -3,7 +3,7 @@ package verify
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -171,7 +171,7 @@ func (t *unit) writtenInRound(n *plan.Node, field int32) {
 
 // canonical returns a value in its JSON form.
 func canonical(v any) any {
-	if c, err := core.Canonical(v); err == nil {
+	if c, err := value.Canonical(v); err == nil {
 		return c
 	}
 	return v

@@ -10,7 +10,7 @@ import (
 	"path"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // MaxBytes limits the size of a file.
@@ -74,5 +74,5 @@ func Near(files fs.FS, name string) string {
 	for i, e := range entries {
 		names[i] = e.Name()
 	}
-	return core.DidYouMean(path.Base(name), names)
+	return source.DidYouMean(path.Base(name), names)
 }

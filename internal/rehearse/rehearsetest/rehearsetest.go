@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/mock"
 	"github.com/wavefold/wavefold/internal/rehearse"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -30,7 +30,7 @@ func Run(t *testing.T, flow, answers string) (*plan.Plan, *rehearse.Record) {
 	return p, record
 }
 
-func sound(t *testing.T, ds core.Diagnostics) {
+func sound(t *testing.T, ds source.Diagnostics) {
 	t.Helper()
 	if ds.Failed(false) {
 		t.Fatal(ds)

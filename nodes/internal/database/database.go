@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -88,15 +89,15 @@ type New struct {
 // without one, what its first rows hold.
 func (n New) Values() table.Seen {
 	switch n.Kind {
-	case core.IntegerType:
+	case value.IntegerType:
 		return table.SeenInteger | table.SeenLong
-	case core.NumberType:
+	case value.NumberType:
 		return table.SeenFloat | n.Seen&table.SeenLong
-	case core.BooleanType:
+	case value.BooleanType:
 		return table.SeenBoolean
-	case core.StringType:
+	case value.StringType:
 		return table.SeenText
-	case core.ArrayType, core.ObjectType:
+	case value.ArrayType, value.ObjectType:
 		return table.SeenNested
 	}
 	return n.Seen

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -63,8 +65,8 @@ type load struct {
 type column struct {
 	Column
 	read    table.Column
-	given   *core.Type // nil when the document gives no type
-	judged  bool       // its type is that of the first rows
+	given   *value.Type // nil when the document gives no type
+	judged  bool        // its type is that of the first rows
 	key     bool
 	integer bool // a whole float is stored as the integer it is
 }
@@ -210,7 +212,7 @@ func (l *load) unknown(name string, have []Column) error {
 		names[i] = c.Name
 	}
 	text := fmt.Sprintf("table %q has no column %q", l.t.Name, name)
-	if near := core.DidYouMean(name, names); near != "" {
+	if near := source.DidYouMean(name, names); near != "" {
 		text += ", " + near
 	}
 	return core.Permanent(errors.New(text))
@@ -270,8 +272,8 @@ func (l *load) fill(ctx context.Context, fields []table.Field, into []Column, ma
 	l.columns, l.values = make([]column, len(fields)), make([]any, len(fields))
 	for i, f := range fields {
 		c := column{Column: into[i], read: table.Column{Name: f.Name}, key: slices.Contains(l.t.Key, f.Name)}
-		if f.Kind != core.AnyType {
-			c.given = &core.Type{Kind: f.Kind}
+		if f.Kind != value.AnyType {
+			c.given = &value.Type{Kind: f.Kind}
 		}
 		c.judged = made && c.given == nil
 		c.integer = c.Takes&table.SeenInteger != 0 && c.Takes&table.SeenFloat == 0
@@ -298,7 +300,7 @@ func (l *load) store(ctx context.Context, batch []any) error {
 		if err := table.Tick(ctx, i); err != nil {
 			return err
 		}
-		if err := l.row(r.(*core.Object)); err != nil {
+		if err := l.row(r.(*value.Object)); err != nil {
 			return l.about(first, int64(i), r, err)
 		}
 		l.rows++
@@ -332,8 +334,8 @@ func (l *load) about(first, i int64, row any, err error) error {
 	text := fmt.Sprintf("row %d", first+i+1)
 	var key []string
 	for _, k := range l.t.Key {
-		if v, ok := row.(*core.Object).Get(k); ok {
-			key = append(key, k+" "+core.JSON(v))
+		if v, ok := row.(*value.Object).Get(k); ok {
+			key = append(key, k+" "+value.JSON(v))
 		}
 	}
 	if key != nil {
@@ -343,7 +345,7 @@ func (l *load) about(first, i int64, row any, err error) error {
 }
 
 // row hands a row to the backend, once every value fits its column.
-func (l *load) row(row *core.Object) error {
+func (l *load) row(row *value.Object) error {
 	if l.guard != nil {
 		if err := l.guard.Check(row); err != nil {
 			return core.Permanent(err)
@@ -375,7 +377,7 @@ func (l *load) note() (err error) {
 		if !l.columns[i].key {
 			continue
 		}
-		if l.text, err = core.AppendJSON(append(l.text, 0), l.values[i]); err != nil {
+		if l.text, err = value.AppendJSON(append(l.text, 0), l.values[i]); err != nil {
 			return err
 		}
 	}
@@ -385,7 +387,7 @@ func (l *load) note() (err error) {
 }
 
 // value returns the row's value in the column, if it fits.
-func (c *column) value(row *core.Object) (any, error) {
+func (c *column) value(row *value.Object) (any, error) {
 	v := c.read.Value(row)
 	if v == nil {
 		if c.key {
@@ -408,8 +410,8 @@ func (c *column) value(row *core.Object) (any, error) {
 	if sort == table.SeenLong {
 		return nil, fmt.Errorf("the column is %s, which would change the integer %d", c.Type, v)
 	}
-	err := &core.TypeError{Want: c.Takes.String(), Got: core.TypeName(v)}
-	if text := core.JSON(v); len(text) <= 40 {
+	err := &value.TypeError{Want: c.Takes.String(), Got: value.TypeName(v)}
+	if text := value.JSON(v); len(text) <= 40 {
 		err.Got += " " + text
 	}
 	if c.judged {

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -76,7 +77,7 @@ var _ core.Stream = (*Result)(nil)
 // NewResult returns the rows of a query as a stream. close is called when it is
 // closed, after the rows are.
 func NewResult(rows Rows, close func() error) (*Result, error) {
-	keys, err := core.NewKeys(rows.Columns())
+	keys, err := value.NewKeys(rows.Columns())
 	if err != nil {
 		return nil, core.Permanent(fmt.Errorf("two columns of the result have one name: %w; give one of them another name with AS", err))
 	}
@@ -124,7 +125,7 @@ func (r *Result) Next(ctx context.Context) ([]any, error) {
 func (r *Result) note(values []any) (err error) {
 	buf := r.scratch[:0]
 	for _, v := range values {
-		if buf, err = core.AppendJSON(buf, v); err != nil {
+		if buf, err = value.AppendJSON(buf, v); err != nil {
 			return err
 		}
 		buf = append(buf, ',')
@@ -135,8 +136,8 @@ func (r *Result) note(values []any) (err error) {
 }
 
 // Summary tells how many rows were read, and the SHA-256 of their values as JSON.
-func (r *Result) Summary() *core.Object {
-	return core.ObjectOf(core.RowCount, r.count, "hash", hex.EncodeToString(r.hash.Sum(nil)))
+func (r *Result) Summary() *value.Object {
+	return value.ObjectOf(core.RowCount, r.count, "hash", hex.EncodeToString(r.hash.Sum(nil)))
 }
 
 // Close ends the query and the connection.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rootfs"
 )
 
@@ -16,7 +17,7 @@ type Finder struct {
 	Env core.Env
 	// Subject begins every message, such as "node load".
 	Subject string
-	Found   core.Diagnostics
+	Found   source.Diagnostics
 }
 
 // LooksLikePath reports whether a name is meant as a file: it has a folder or
@@ -27,14 +28,14 @@ func LooksLikePath(name string, endings ...string) bool {
 
 // Place returns the path of name in the form of fs.FS; ok is false, and a
 // finding made, when it leaves the workflow's folder or when there is none.
-func (f *Finder) Place(name core.Text, key string) (clean string, ok bool) {
+func (f *Finder) Place(name source.Text, key string) (clean string, ok bool) {
 	if f.Env.Files == nil {
-		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: there is no folder to look for %q in", f.Subject, key, name.Value).
+		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: there is no folder to look for %q in", f.Subject, key, name.Value).
 			WithHint("the workflow was not loaded from a folder; give it one")
 		return "", false
 	}
 	if err := Local(name.Value); err != nil {
-		f.Found.Errorf(core.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, err).
+		f.Found.Errorf(source.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, err).
 			WithHint("files must lie in the workflow's folder")
 		return "", false
 	}
@@ -42,7 +43,7 @@ func (f *Finder) Place(name core.Text, key string) (clean string, ok bool) {
 }
 
 // File finds a regular file.
-func (f *Finder) File(name core.Text, key string) (clean string, ok bool) {
+func (f *Finder) File(name source.Text, key string) (clean string, ok bool) {
 	clean, ok = f.Place(name, key)
 	if !ok {
 		return "", false
@@ -53,14 +54,14 @@ func (f *Finder) File(name core.Text, key string) (clean string, ok bool) {
 		f.missing(name, key, clean, "file", err)
 		return "", false
 	case !info.Mode().IsRegular():
-		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q is no regular file", f.Subject, key, name.Value)
+		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q is no regular file", f.Subject, key, name.Value)
 		return "", false
 	}
 	return clean, true
 }
 
 // Folder finds a folder.
-func (f *Finder) Folder(name core.Text, key string) (clean string, ok bool) {
+func (f *Finder) Folder(name source.Text, key string) (clean string, ok bool) {
 	clean, ok = f.Place(name, key)
 	if !ok {
 		return "", false
@@ -71,14 +72,14 @@ func (f *Finder) Folder(name core.Text, key string) (clean string, ok bool) {
 		f.missing(name, key, clean, "folder", err)
 		return "", false
 	case !info.IsDir():
-		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q is no folder", f.Subject, key, name.Value)
+		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q is no folder", f.Subject, key, name.Value)
 		return "", false
 	}
 	return clean, true
 }
 
 // Read reads a file of at most limit bytes as text.
-func (f *Finder) Read(name core.Text, key string, limit int) (text string, ok bool) {
+func (f *Finder) Read(name source.Text, key string, limit int) (text string, ok bool) {
 	clean, ok := f.File(name, key)
 	if !ok {
 		return "", false
@@ -86,10 +87,10 @@ func (f *Finder) Read(name core.Text, key string, limit int) (text string, ok bo
 	data, err := fs.ReadFile(f.Env.Files, clean)
 	switch {
 	case err != nil:
-		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q cannot be read: %v", f.Subject, key, name.Value, err)
+		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q cannot be read: %v", f.Subject, key, name.Value, err)
 		return "", false
 	case len(data) > limit:
-		f.Found.Errorf(core.CodeLimit, name.Pos, "%s: %s: %q has %d bytes, more than the limit of %d", f.Subject, key, name.Value, len(data), limit)
+		f.Found.Errorf(source.CodeLimit, name.Pos, "%s: %s: %q has %d bytes, more than the limit of %d", f.Subject, key, name.Value, len(data), limit)
 		return "", false
 	}
 	return string(data), true
@@ -97,21 +98,21 @@ func (f *Finder) Read(name core.Text, key string, limit int) (text string, ok bo
 
 // Missing reports a file that cannot be found, with the nearest name beside it
 // when err says that it is not there.
-func (f *Finder) Missing(name core.Text, key, clean string, err error) {
+func (f *Finder) Missing(name source.Text, key, clean string, err error) {
 	f.missing(name, key, clean, "file", err)
 }
 
-func (f *Finder) missing(name core.Text, key, clean, what string, err error) {
+func (f *Finder) missing(name source.Text, key, clean, what string, err error) {
 	if rootfs.Leaves(err) {
-		f.Found.Errorf(core.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, rootfs.Describe(name.Value, f.Env.Dir, err)).
+		f.Found.Errorf(source.CodeBadValue, name.Pos, "%s: %s: %v", f.Subject, key, rootfs.Describe(name.Value, f.Env.Dir, err)).
 			WithHint("files must lie in the workflow's folder")
 		return
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: %q cannot be opened: %v", f.Subject, key, name.Value, err)
+		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q cannot be opened: %v", f.Subject, key, name.Value, err)
 		return
 	}
-	f.Found.Errorf(core.CodeMissingFile, name.Pos, "%s: %s: there is no %s %q", f.Subject, key, what, name.Value).
+	f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: there is no %s %q", f.Subject, key, what, name.Value).
 		WithHint("%s", Near(f.Env.Files, clean))
 }
 
@@ -133,7 +134,7 @@ func Near(fsys fs.FS, clean string) string {
 			names = append(names, e.Name())
 		}
 	}
-	near := core.Nearest(base, names)
+	near := source.Nearest(base, names)
 	if near == "" { // greet.py may well mean greet.sh, and gret mean greet.py
 		near = nearStem(stem(base), names)
 	}
@@ -153,7 +154,7 @@ func nearStem(s string, names []string) string {
 	}
 	i := slices.Index(stems, s)
 	if i < 0 {
-		i = slices.Index(stems, core.Nearest(s, stems))
+		i = slices.Index(stems, source.Nearest(s, stems))
 	}
 	if i < 0 {
 		return ""
@@ -162,7 +163,7 @@ func nearStem(s string, names []string) string {
 }
 
 // Program finds a program by the first of its names that exists.
-func (f *Finder) Program(pos core.Position, key string, names ...string) (file string, ok bool) {
+func (f *Finder) Program(pos source.Position, key string, names ...string) (file string, ok bool) {
 	var last error
 	for _, name := range names {
 		if f.Env.LookPath == nil {
@@ -175,7 +176,7 @@ func (f *Finder) Program(pos core.Position, key string, names ...string) (file s
 		}
 		last = err
 	}
-	f.Found.Errorf(core.CodeMissingFile, pos, "%s: %s: program %q is not there: %v", f.Subject, key, names[0], last).
+	f.Found.Errorf(source.CodeMissingFile, pos, "%s: %s: program %q is not there: %v", f.Subject, key, names[0], last).
 		WithHint("install it, or add its folder to PATH")
 	return "", false
 }

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -43,7 +44,7 @@ func TestFinder(t *testing.T) {
 	const pos = "3:4: error: node n: prompt: "
 	tests := []struct {
 		name string
-		find func(f *Finder, name core.Text) bool
+		find func(f *Finder, name source.Text) bool
 		arg  string
 		fs   fs.FS
 		want string // "" when it is found
@@ -64,7 +65,7 @@ func TestFinder(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &Finder{Env: core.Env{Files: tt.fs}, Subject: "node n"}
-			ok := tt.find(f, core.At(tt.arg, core.Position{Line: 3, Column: 4}))
+			ok := tt.find(f, source.At(tt.arg, source.Position{Line: 3, Column: 4}))
 			if got := strings.TrimSpace(nodestest.Findings(f.Found)); got != tt.want || ok != (tt.want == "") {
 				t.Errorf("got %v, %s\nwant %s", ok, got, tt.want)
 			}
@@ -72,9 +73,9 @@ func TestFinder(t *testing.T) {
 	}
 }
 
-func file(f *Finder, name core.Text) bool      { _, ok := f.File(name, "prompt"); return ok }
-func subfolder(f *Finder, name core.Text) bool { _, ok := f.Folder(name, "prompt"); return ok }
-func small(f *Finder, name core.Text) bool     { _, ok := f.Read(name, "prompt", 3); return ok }
+func file(f *Finder, name source.Text) bool      { _, ok := f.File(name, "prompt"); return ok }
+func subfolder(f *Finder, name source.Text) bool { _, ok := f.Folder(name, "prompt"); return ok }
+func small(f *Finder, name source.Text) bool     { _, ok := f.Read(name, "prompt", 3); return ok }
 
 type broken struct{}
 
@@ -98,7 +99,7 @@ func TestFinderStaysInside(t *testing.T) {
 	}
 	defer root.Close()
 	f := &Finder{Env: core.Env{Files: root.FS(), Dir: work}, Subject: "node n"}
-	_, ok := f.File(core.At("link.md", core.Position{Line: 1}), "prompt")
+	_, ok := f.File(source.At("link.md", source.Position{Line: 1}), "prompt")
 	want := `1: error: node n: prompt: "link.md" leaves the workflow's folder (` + work + `) through a symbolic link (files must lie in the workflow's folder) [BAD_VALUE]`
 	if got := f.Found.Error(); ok || got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -113,10 +114,10 @@ func TestProgram(t *testing.T) {
 		return "", errors.New("not found")
 	}}
 	f := &Finder{Env: env, Subject: "node n"}
-	if got, ok := f.Program(core.Position{Line: 1, Column: 2}, "impl", "python3", "python"); got != "/usr/bin/python" || !ok {
+	if got, ok := f.Program(source.Position{Line: 1, Column: 2}, "impl", "python3", "python"); got != "/usr/bin/python" || !ok {
 		t.Errorf("got %q, %v", got, ok)
 	}
-	_, ok := f.Program(core.Position{Line: 1, Column: 2}, "impl", "node")
+	_, ok := f.Program(source.Position{Line: 1, Column: 2}, "impl", "node")
 	want := "1:2: error: node n: impl: program \"node\" is not there: not found (install it, or add its folder to PATH) [MISSING_FILE]\n"
 	if got := nodestest.Findings(f.Found); ok || got != want {
 		t.Errorf("got %v, %s, want %s", ok, got, want)

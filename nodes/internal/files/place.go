@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/rootfs"
 )
 
@@ -130,12 +131,12 @@ func (p Place) Name(name string) string {
 
 // Target returns the file that a name in a document means, for whoever asks which
 // nodes write one file.
-func (p Place) Target(name core.Text) core.Target {
+func (p Place) Target(name source.Text) core.Target {
 	return core.Target{Name: name, Key: filepath.ToSlash(filepath.Clean(p.join(name.Value)))}
 }
 
 // Targets returns the files of several names.
-func (p Place) Targets(names []core.Text) []core.Target {
+func (p Place) Targets(names []source.Text) []core.Target {
 	var out []core.Target
 	for _, n := range names {
 		out = append(out, p.Target(n))

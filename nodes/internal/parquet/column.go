@@ -9,7 +9,7 @@ import (
 	parquet "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -17,7 +17,7 @@ import (
 // several, or an optional column that the file does not have.
 type column struct {
 	name   string
-	kind   core.TypeKind
+	kind   value.TypeKind
 	leaves []*leaf // none of a column that is absent
 	nested node    // nil for a flat column
 }
@@ -88,7 +88,7 @@ func (c *column) absent() bool { return len(c.leaves) == 0 }
 
 // newColumn returns the column of a field; declared is the type that the document
 // gives, AnyType for none.
-func newColumn(s *schema, field *parquet.Column, declared core.TypeKind) (*column, error) {
+func newColumn(s *schema, field *parquet.Column, declared value.TypeKind) (*column, error) {
 	c := &column{name: field.Name()}
 	if field.Leaf() && !field.Repeated() {
 		kind, convert, err := converterOf(s.leaves[field.Index()], declared)
@@ -103,13 +103,13 @@ func newColumn(s *schema, field *parquet.Column, declared core.TypeKind) (*colum
 	if c.nested, c.kind, err = c.assembler(s, field); err != nil {
 		return nil, err
 	}
-	if declared != core.AnyType && c.kind != core.AnyType && declared != c.kind {
+	if declared != value.AnyType && c.kind != value.AnyType && declared != c.kind {
 		return nil, wrongType(c.kind.String(), declared)
 	}
 	return c, nil
 }
 
-func wrongType(have string, declared core.TypeKind) error {
+func wrongType(have string, declared value.TypeKind) error {
 	return fmt.Errorf("the file has %s, the document wants %s", have, declared)
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -26,22 +26,22 @@ type converter func(v parquet.Value) (made any, reason string)
 
 // converterOf returns the type that the values of a leaf have in rows, and what
 // makes them. declared is the type that the document gives, AnyType for none.
-func converterOf(e *format.SchemaElement, declared core.TypeKind) (core.TypeKind, converter, error) {
+func converterOf(e *format.SchemaElement, declared value.TypeKind) (value.TypeKind, converter, error) {
 	kind, convert, err := natural(e)
 	switch {
 	case err != nil:
 		return kind, nil, err
-	case declared == core.StringType && isBytes(e):
+	case declared == value.StringType && isBytes(e):
 		return kind, texts(), nil
-	case declared == core.AnyType, declared == kind, kind == core.AnyType:
+	case declared == value.AnyType, declared == kind, kind == value.AnyType:
 		return kind, convert, nil
-	case declared == core.StringType && kind != core.ArrayType && kind != core.ObjectType:
+	case declared == value.StringType && kind != value.ArrayType && kind != value.ObjectType:
 		return declared, asText(convert), nil
-	case declared == core.NumberType && kind == core.IntegerType:
+	case declared == value.NumberType && kind == value.IntegerType:
 		return declared, asNumber(convert), nil
-	case declared == core.NumberType && isDecimal(e):
+	case declared == value.NumberType && isDecimal(e):
 		return declared, decimalNumber(convert), nil
-	case declared == core.IntegerType && isDecimal(e) && e.Scale.V == 0:
+	case declared == value.IntegerType && isDecimal(e) && e.Scale.V == 0:
 		return declared, decimalInteger(convert), nil
 	}
 	return kind, nil, wrongType(kind.String(), declared)
@@ -59,32 +59,32 @@ func isBytes(e *format.SchemaElement) bool {
 }
 
 // natural is converterOf without a declared type.
-func natural(e *format.SchemaElement) (core.TypeKind, converter, error) {
+func natural(e *format.SchemaElement) (value.TypeKind, converter, error) {
 	switch t := e.LogicalType.Value.(type) {
 	case *format.StringType, *format.EnumType:
-		return core.StringType, texts(), nil
+		return value.StringType, texts(), nil
 	case *format.JsonType:
-		return core.AnyType, fromJSON, nil
+		return value.AnyType, fromJSON, nil
 	case *format.BsonType:
-		return core.StringType, encoded, nil
+		return value.StringType, encoded, nil
 	case *format.UUIDType:
-		return core.StringType, uuid, nil
+		return value.StringType, uuid, nil
 	case *format.Float16Type:
-		return core.NumberType, float16, nil
+		return value.NumberType, float16, nil
 	case *format.NullType:
-		return core.AnyType, func(parquet.Value) (any, string) { return nil, "" }, nil
+		return value.AnyType, func(parquet.Value) (any, string) { return nil, "" }, nil
 	case *format.DecimalType:
-		return core.StringType, decimals(t.Scale), nil
+		return value.StringType, decimals(t.Scale), nil
 	case *format.DateType:
-		return core.StringType, dates(), nil
+		return value.StringType, dates(), nil
 	case *format.TimeType:
-		return core.StringType, times(t.Unit.Value), nil
+		return value.StringType, times(t.Unit.Value), nil
 	case *format.TimestampType:
-		return core.StringType, timestamps(t.Unit.Value, t.IsAdjustedToUTC), nil
+		return value.StringType, timestamps(t.Unit.Value, t.IsAdjustedToUTC), nil
 	case *format.IntType:
-		return core.IntegerType, integers(!t.IsSigned), nil
+		return value.IntegerType, integers(!t.IsSigned), nil
 	case *format.VariantType, *format.GeometryType, *format.GeographyType:
-		return core.AnyType, nil, fmt.Errorf("the type %s is not read; select the other columns", t)
+		return value.AnyType, nil, fmt.Errorf("the type %s is not read; select the other columns", t)
 	}
 	if e.ConvertedType.Valid {
 		if kind, convert := converted(e); convert != nil {
@@ -95,52 +95,52 @@ func natural(e *format.SchemaElement) (core.TypeKind, converter, error) {
 }
 
 // converted reads the annotations of older files.
-func converted(e *format.SchemaElement) (core.TypeKind, converter) {
+func converted(e *format.SchemaElement) (value.TypeKind, converter) {
 	milli, micro := &format.MilliSeconds{}, &format.MicroSeconds{}
 	switch e.ConvertedType.V {
 	case deprecated.UTF8, deprecated.Enum:
-		return core.StringType, texts()
+		return value.StringType, texts()
 	case deprecated.Json:
-		return core.AnyType, fromJSON
+		return value.AnyType, fromJSON
 	case deprecated.Bson:
-		return core.StringType, encoded
+		return value.StringType, encoded
 	case deprecated.Decimal:
-		return core.StringType, decimals(e.Scale.V)
+		return value.StringType, decimals(e.Scale.V)
 	case deprecated.Date:
-		return core.StringType, dates()
+		return value.StringType, dates()
 	case deprecated.TimeMillis:
-		return core.StringType, times(milli)
+		return value.StringType, times(milli)
 	case deprecated.TimeMicros:
-		return core.StringType, times(micro)
+		return value.StringType, times(micro)
 	case deprecated.TimestampMillis:
-		return core.StringType, timestamps(milli, true)
+		return value.StringType, timestamps(milli, true)
 	case deprecated.TimestampMicros:
-		return core.StringType, timestamps(micro, true)
+		return value.StringType, timestamps(micro, true)
 	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
-		return core.IntegerType, integers(true)
+		return value.IntegerType, integers(true)
 	case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
-		return core.IntegerType, integers(false)
+		return value.IntegerType, integers(false)
 	}
-	return core.AnyType, nil
+	return value.AnyType, nil
 }
 
 // physical reads values without annotation.
-func physical(e *format.SchemaElement) (core.TypeKind, converter, error) {
+func physical(e *format.SchemaElement) (value.TypeKind, converter, error) {
 	switch parquet.Kind(e.Type.V) {
 	case parquet.Boolean:
-		return core.BooleanType, func(v parquet.Value) (any, string) { return v.Boolean(), "" }, nil
+		return value.BooleanType, func(v parquet.Value) (any, string) { return v.Boolean(), "" }, nil
 	case parquet.Int32, parquet.Int64:
-		return core.IntegerType, integers(false), nil
+		return value.IntegerType, integers(false), nil
 	case parquet.Int96:
-		return core.StringType, int96, nil
+		return value.StringType, int96, nil
 	case parquet.Float:
-		return core.NumberType, func(v parquet.Value) (any, string) { return number(float64(v.Float())) }, nil
+		return value.NumberType, func(v parquet.Value) (any, string) { return number(float64(v.Float())) }, nil
 	case parquet.Double:
-		return core.NumberType, func(v parquet.Value) (any, string) { return number(v.Double()) }, nil
+		return value.NumberType, func(v parquet.Value) (any, string) { return number(v.Double()) }, nil
 	case parquet.ByteArray, parquet.FixedLenByteArray:
-		return core.StringType, encoded, nil
+		return value.StringType, encoded, nil
 	}
-	return core.AnyType, nil, fmt.Errorf("the type %v is not read; select the other columns", parquet.Kind(e.Type.V))
+	return value.AnyType, nil, fmt.Errorf("the type %v is not read; select the other columns", parquet.Kind(e.Type.V))
 }
 
 // number returns a float; NaN, which stands for nothing in many files, is null.
@@ -342,7 +342,7 @@ func asText(convert converter) converter {
 		if made == nil {
 			return nil, reason
 		}
-		return core.JSON(made), ""
+		return value.JSON(made), ""
 	}
 }
 

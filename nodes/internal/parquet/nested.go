@@ -5,7 +5,7 @@ import (
 
 	parquet "github.com/parquet-go/parquet-go"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // A nested field has several leaves, and several values of each for one row. Each
@@ -75,13 +75,13 @@ func (c *column) assemble() (v any, reason string, err error) {
 }
 
 // assembler returns the node of a field, and adds its leaves to the column.
-func (c *column) assembler(s *schema, field *parquet.Column) (node, core.TypeKind, error) {
+func (c *column) assembler(s *schema, field *parquet.Column) (node, value.TypeKind, error) {
 	if field.Repeated() {
 		n, _, err := c.single(s, field)
 		if err != nil {
-			return nil, core.AnyType, err
+			return nil, value.AnyType, err
 		}
-		return &list{n, field.MaxRepetitionLevel(), field.MaxDefinitionLevel()}, core.ArrayType, nil
+		return &list{n, field.MaxRepetitionLevel(), field.MaxDefinitionLevel()}, value.ArrayType, nil
 	}
 	n, kind, err := c.single(s, field)
 	if err == nil && field.Optional() {
@@ -91,9 +91,9 @@ func (c *column) assembler(s *schema, field *parquet.Column) (node, core.TypeKin
 }
 
 // single is assembler for one value of the field, which is there.
-func (c *column) single(s *schema, field *parquet.Column) (node, core.TypeKind, error) {
+func (c *column) single(s *schema, field *parquet.Column) (node, value.TypeKind, error) {
 	if field.Leaf() {
-		kind, convert, err := converterOf(s.leaves[field.Index()], core.AnyType)
+		kind, convert, err := converterOf(s.leaves[field.Index()], value.AnyType)
 		if err != nil {
 			return nil, kind, err
 		}
@@ -102,7 +102,7 @@ func (c *column) single(s *schema, field *parquet.Column) (node, core.TypeKind, 
 	}
 	children := field.Columns()
 	if len(children) == 0 {
-		return nil, core.AnyType, fmt.Errorf("the group %s has no fields", field.Name())
+		return nil, value.AnyType, fmt.Errorf("the group %s has no fields", field.Name())
 	}
 	switch s.annotation(field) {
 	case listGroup:
@@ -111,7 +111,7 @@ func (c *column) single(s *schema, field *parquet.Column) (node, core.TypeKind, 
 		if inner := children[0]; len(children) == 1 && inner.Repeated() {
 			if !inner.Leaf() && len(inner.Columns()) == 1 && inner.Name() != "array" && inner.Name() != field.Name()+"_tuple" {
 				n, _, err := c.assembler(s, inner.Columns()[0])
-				return &list{n, inner.MaxRepetitionLevel(), inner.MaxDefinitionLevel()}, core.ArrayType, err
+				return &list{n, inner.MaxRepetitionLevel(), inner.MaxDefinitionLevel()}, value.ArrayType, err
 			}
 			return c.assembler(s, inner)
 		}
@@ -124,25 +124,25 @@ func (c *column) single(s *schema, field *parquet.Column) (node, core.TypeKind, 
 	for _, child := range children {
 		n, _, err := c.assembler(s, child)
 		if err != nil {
-			return nil, core.AnyType, fmt.Errorf("%s: %w", child.Name(), err)
+			return nil, value.AnyType, fmt.Errorf("%s: %w", child.Name(), err)
 		}
 		g.names, g.nodes = append(g.names, child.Name()), append(g.nodes, n)
 	}
-	return g, core.ObjectType, nil
+	return g, value.ObjectType, nil
 }
 
 // mapping is a MAP: an object if its keys are texts.
-func (c *column) mapping(s *schema, inner *parquet.Column) (node, core.TypeKind, error) {
-	kind, _, err := converterOf(s.leaves[inner.Columns()[0].Index()], core.AnyType)
-	if err != nil || kind != core.StringType || inner.Columns()[0].Repeated() {
+func (c *column) mapping(s *schema, inner *parquet.Column) (node, value.TypeKind, error) {
+	kind, _, err := converterOf(s.leaves[inner.Columns()[0].Index()], value.AnyType)
+	if err != nil || kind != value.StringType || inner.Columns()[0].Repeated() {
 		return c.assembler(s, inner)
 	}
 	key, _, err := c.assembler(s, inner.Columns()[0])
 	if err != nil {
-		return nil, core.AnyType, err
+		return nil, value.AnyType, err
 	}
-	value, _, err := c.assembler(s, inner.Columns()[1])
-	return &mapping{list{key, inner.MaxRepetitionLevel(), inner.MaxDefinitionLevel()}, value}, core.ObjectType, err
+	val, _, err := c.assembler(s, inner.Columns()[1])
+	return &mapping{list{key, inner.MaxRepetitionLevel(), inner.MaxDefinitionLevel()}, val}, value.ObjectType, err
 }
 
 // scalar is the value of a leaf.
@@ -210,7 +210,7 @@ type group struct {
 }
 
 func (g *group) value(cells [][]cell) any {
-	out := core.NewObject(len(g.names))
+	out := value.NewObject(len(g.names))
 	for i, n := range g.nodes {
 		width := n.leaves()
 		out.Set(g.names[i], n.value(cells[:width]))
@@ -234,7 +234,7 @@ type mapping struct {
 }
 
 func (m *mapping) value(cells [][]cell) any {
-	out := &core.Object{}
+	out := &value.Object{}
 	m.keys.each(cells, func(element [][]cell) {
 		if key, ok := m.keys.of.value(element[:1]).(string); ok {
 			out.Set(key, m.member.value(element[1:]))

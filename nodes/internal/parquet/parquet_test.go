@@ -17,7 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -142,7 +142,7 @@ func TestTypes(t *testing.T) {
 		if err != nil || len(bad) > 0 {
 			t.Fatal(bad, err)
 		}
-		if got := core.JSON(good); got != wantSample {
+		if got := value.JSON(good); got != wantSample {
 			t.Errorf("version %d:\n got %s\nwant %s", version, got, wantSample)
 		}
 	}
@@ -162,7 +162,7 @@ func TestPagesAndGroups(t *testing.T) {
 	want := []any{}
 	for i := range int64(5000) {
 		r := row{N: i, Const: "c"}
-		o := core.ObjectOf("n", i, "plain", nil, "dict", nil, "const", "c", "list", []any{})
+		o := value.ObjectOf("n", i, "plain", nil, "dict", nil, "const", "c", "list", []any{})
 		if i%3 != 0 {
 			v := i * 1_000_003
 			r.Plain = &v
@@ -186,7 +186,7 @@ func TestPagesAndGroups(t *testing.T) {
 			t.Fatal(err, len(p.RowGroups()))
 		}
 		good, bad, _, err := readAll(table.ReadOptions{}, f)
-		if err != nil || len(bad) > 0 || core.JSON(good) != core.JSON(want) {
+		if err != nil || len(bad) > 0 || value.JSON(good) != value.JSON(want) {
 			t.Errorf("version %d: %d rows, %v, %v", version, len(good), bad, err)
 		}
 		for _, limit := range []int64{1, 1024, 1700, 1701, 4999, 5000, 6000} {
@@ -195,8 +195,8 @@ func TestPagesAndGroups(t *testing.T) {
 			if err != nil || len(good) != n {
 				t.Fatalf("limit %d: %d rows, %v", limit, len(good), err)
 			}
-			last := want[n-1].(*core.Object).Map()
-			if got := core.JSON(good[n-1]); got != core.JSON(core.ObjectOf("list", last["list"], "n", last["n"])) {
+			last := want[n-1].(*value.Object).Map()
+			if got := value.JSON(good[n-1]); got != value.JSON(value.ObjectOf("list", last["list"], "n", last["n"])) {
 				t.Errorf("limit %d: the last row is %s", limit, got)
 			}
 		}
@@ -211,9 +211,9 @@ func TestBadRows(t *testing.T) {
 		J string  `parquet:"j,json"`
 	}
 	list := []row{{1, 1, "a", "1"}, {math.NaN(), 1, "a", "1"}, {math.Inf(-1), 1, "a", "1"}, {1, math.MaxUint64, "a", "1"}, {1, 1, "\xff", "1"}, {1, 1, "a", "{"}, {2, 2, "b", "2"}}
-	good, bad, _, err := readAll(table.ReadOptions{RowType: &core.Type{Kind: core.ObjectType, Properties: []core.Property{{Name: "s", Type: &core.Type{Kind: core.StringType, Enum: []any{"a"}}}}}}, written(t, "f", list))
-	if err != nil || core.JSON(good) != `[{"f":1.0,"u":1,"s":"a","j":1},{"f":null,"u":1,"s":"a","j":1}]` {
-		t.Errorf("%s, %v", core.JSON(good), err)
+	good, bad, _, err := readAll(table.ReadOptions{RowType: &value.Type{Kind: value.ObjectType, Properties: []value.Property{{Name: "s", Type: &value.Type{Kind: value.StringType, Enum: []any{"a"}}}}}}, written(t, "f", list))
+	if err != nil || value.JSON(good) != `[{"f":1.0,"u":1,"s":"a","j":1},{"f":null,"u":1,"s":"a","j":1}]` {
+		t.Errorf("%s, %v", value.JSON(good), err)
 	}
 	var reasons []string
 	for _, b := range bad {
@@ -236,26 +236,26 @@ func TestDeclaredTypes(t *testing.T) {
 		L []int64 `parquet:"l,list"`
 	}
 	f := written(t, "f", []row{{7, []byte("text"), 1250, 42, true, 1.5, []int64{1}}})
-	declare := func(name string, k core.TypeKind) table.ReadOptions {
+	declare := func(name string, k value.TypeKind) table.ReadOptions {
 		return table.ReadOptions{Types: table.Types{{Name: name, Kind: k}}, Select: []string{name}}
 	}
 	for _, c := range []struct {
 		o    table.ReadOptions
 		want string
 	}{
-		{declare("i", core.StringType), `[{"i":"7"}]`}, {declare("i", core.NumberType), `[{"i":7.0}]`}, {declare("i", core.IntegerType), `[{"i":7}]`},
-		{declare("b", core.StringType), `[{"b":"text"}]`}, {declare("d", core.NumberType), `[{"d":12.5}]`}, {declare("d", core.StringType), `[{"d":"12.50"}]`},
-		{declare("e", core.IntegerType), `[{"e":42}]`}, {declare("o", core.StringType), `[{"o":"true"}]`}, {declare("f", core.StringType), `[{"f":"1.5"}]`}, {declare("l", core.ArrayType), `[{"l":[1]}]`},
-		{declare("d", core.IntegerType), "f: column d: the file has string, the document wants integer"},
-		{declare("f", core.IntegerType), "f: column f: the file has number, the document wants integer"},
-		{declare("l", core.StringType), "f: column l: the file has array, the document wants string"},
-		{declare("ii", core.StringType), `f: the file has no column "ii", did you mean "i"?`},
+		{declare("i", value.StringType), `[{"i":"7"}]`}, {declare("i", value.NumberType), `[{"i":7.0}]`}, {declare("i", value.IntegerType), `[{"i":7}]`},
+		{declare("b", value.StringType), `[{"b":"text"}]`}, {declare("d", value.NumberType), `[{"d":12.5}]`}, {declare("d", value.StringType), `[{"d":"12.50"}]`},
+		{declare("e", value.IntegerType), `[{"e":42}]`}, {declare("o", value.StringType), `[{"o":"true"}]`}, {declare("f", value.StringType), `[{"f":"1.5"}]`}, {declare("l", value.ArrayType), `[{"l":[1]}]`},
+		{declare("d", value.IntegerType), "f: column d: the file has string, the document wants integer"},
+		{declare("f", value.IntegerType), "f: column f: the file has number, the document wants integer"},
+		{declare("l", value.StringType), "f: column l: the file has array, the document wants string"},
+		{declare("ii", value.StringType), `f: the file has no column "ii", did you mean "i"?`},
 		{table.ReadOptions{Select: []string{"x"}}, `f: the file has no column "x"; it has "i", "b", "d", "e", "o", "f", "l"`},
 		{table.ReadOptions{FileColumn: "i"}, `f: key "i" appears twice`},
 		{table.ReadOptions{FileColumn: "from", Select: []string{"i"}}, `[{"i":7,"from":"f"}]`},
 	} {
 		good, bad, _, err := readAll(c.o, f)
-		if got := core.JSON(good); err == nil && (got != c.want || len(bad) > 0) || err != nil && err.Error() != c.want {
+		if got := value.JSON(good); err == nil && (got != c.want || len(bad) > 0) || err != nil && err.Error() != c.want {
 			t.Errorf("%+v: %s, %v, %v, want %s", c.o, got, bad, err, c.want)
 		}
 	}
@@ -284,8 +284,8 @@ func TestSeveralFiles(t *testing.T) {
 	}
 	one, two := written(t, "1", []ab{{1, "x"}}), written(t, "2", []ba{{"y", 2}})
 	good, _, sum, err := readAll(table.ReadOptions{Several: true, FileColumn: "f"}, one, two, written(t, "none", []ab{}))
-	if err != nil || core.JSON(good) != `[{"a":1,"b":"x","f":"1"},{"a":2,"b":"y","f":"2"}]` {
-		t.Errorf("%s, %v", core.JSON(good), err)
+	if err != nil || value.JSON(good) != `[{"a":1,"b":"x","f":"1"},{"a":2,"b":"y","f":"2"}]` {
+		t.Errorf("%s, %v", value.JSON(good), err)
 	}
 	if _, _, again, _ := readAll(table.ReadOptions{}, one, two, written(t, "none", []ab{})); again != sum {
 		t.Error("the same files have two hashes")
@@ -360,7 +360,7 @@ func FuzzDamage(f *testing.F) {
 			t.Fatalf("%d rows", len(good)+len(bad))
 		}
 		for _, r := range good {
-			if _, err := core.Canonical(r); err != nil {
+			if _, err := value.Canonical(r); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -33,7 +33,7 @@ import (
 
 	parquet "github.com/parquet-go/parquet-go"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -67,7 +67,7 @@ type Reader struct {
 	open   *parquet.File // nil between files
 	first  string        // the file that the columns are from
 	cols   []*column
-	keys   *core.Keys
+	keys   *value.Keys
 	made   table.Types
 	check  *table.Conform
 	groups []parquet.RowGroup // that are still to come
@@ -160,11 +160,11 @@ func (r *Reader) batch(ctx context.Context) (b table.Batch, err error) {
 }
 
 // slab returns n rows and their values, one row after the other.
-func (r *Reader) slab(n int) ([]core.Object, []any) {
+func (r *Reader) slab(n int) ([]value.Object, []any) {
 	width := r.keys.Len()
-	objects, values := make([]core.Object, n), make([]any, n*width)
+	objects, values := make([]value.Object, n), make([]any, n*width)
 	for i := range objects {
-		core.InitRow(&objects[i], r.keys, values[i*width:][:width])
+		value.InitRow(&objects[i], r.keys, values[i*width:][:width])
 	}
 	if r.options.FileColumn != "" {
 		var name any = r.file.Name
@@ -186,7 +186,7 @@ func (r *Reader) reject(i int, reason string) {
 }
 
 // finish parts good rows and bad ones.
-func (r *Reader) finish(objects []core.Object, n int) table.Batch {
+func (r *Reader) finish(objects []value.Object, n int) table.Batch {
 	b := table.Batch{Rows: make([]any, n)}
 	for i := range objects {
 		b.Rows[i] = &objects[i]
@@ -277,9 +277,9 @@ func (r *Reader) setColumns(cols []*column) error {
 	}
 	if file := r.options.FileColumn; file != "" {
 		names = append(names, file)
-		r.made = append(r.made, table.Declared{Name: file, Kind: core.StringType})
+		r.made = append(r.made, table.Declared{Name: file, Kind: value.StringType})
 	}
-	keys, err := core.NewKeys(names)
+	keys, err := value.NewKeys(names)
 	if err != nil {
 		return err
 	}

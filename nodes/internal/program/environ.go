@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Basics lists the variables that every program gets: without them few programs run.
@@ -44,16 +45,16 @@ func has(names []string, name string) bool {
 // Passed is the key pass_env of a configuration: the names of the variables that a program
 // gets beside Basics, in place of all others.
 type Passed struct {
-	Names []core.Text
+	Names []source.Text
 	Given bool
 }
 
-var _ core.Unmarshaler = (*Passed)(nil)
+var _ source.Unmarshaler = (*Passed)(nil)
 
 // DecodeValue reads the list.
-func (p *Passed) DecodeValue(v *core.Value) core.Diagnostics {
+func (p *Passed) DecodeValue(v *source.Value) source.Diagnostics {
 	p.Given = true
-	return core.Decode(v, &p.Names)
+	return source.Decode(v, &p.Names)
 }
 
 // Owner describes where a list of variables is written.
@@ -76,23 +77,23 @@ func (o Owner) hint(name string) string {
 
 // Inherit checks the names and says what a program of a node gets. subject names the node
 // and the key in messages.
-func (p Passed) Inherit(subject string, env core.Env, of Owner) (Inherit, core.Diagnostics) {
-	var ds core.Diagnostics
+func (p Passed) Inherit(subject string, env core.Env, of Owner) (Inherit, source.Diagnostics) {
+	var ds source.Diagnostics
 	i := Inherit{Private: env.Private, Listed: p.Given || of.ByModel}
 	for _, n := range p.Names {
 		_, set := os.LookupEnv(n.Value)
 		switch {
 		case n.Value == "" || strings.ContainsAny(n.Value, "=\x00$ "):
-			ds.Errorf(core.CodeBadValue, n.Pos, "%s: pass_env: %q cannot be the name of a variable", subject, n.Value)
+			ds.Errorf(source.CodeBadValue, n.Pos, "%s: pass_env: %q cannot be the name of a variable", subject, n.Value)
 			continue
 		case has(i.Names, n.Value):
-			ds.Warnf(core.CodeDuplicate, n.Pos, "%s: pass_env: %q appears twice", subject, n.Value)
+			ds.Warnf(source.CodeDuplicate, n.Pos, "%s: pass_env: %q appears twice", subject, n.Value)
 			continue
 		case has(env.Private, n.Value):
-			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: %s holds a key of the model, and what the program shows of it is not hidden", subject, n.Value).
+			ds.Warnf(source.CodeBadValue, n.Pos, "%s: pass_env: %s holds a key of the model, and what the program shows of it is not hidden", subject, n.Value).
 				WithHint("%s", of.hint(n.Value))
 		case !set:
-			ds.Warnf(core.CodeBadValue, n.Pos, "%s: pass_env: the environment variable %s is not set", subject, n.Value)
+			ds.Warnf(source.CodeBadValue, n.Pos, "%s: pass_env: the environment variable %s is not set", subject, n.Value)
 		}
 		i.Names = append(i.Names, n.Value)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 func TestEnviron(t *testing.T) {
@@ -29,7 +31,7 @@ func TestEnviron(t *testing.T) {
 func TestPassed(t *testing.T) {
 	t.Setenv("WAVEFOLD_TEST_SET", "x")
 	env := core.Env{Private: []string{"KEY"}}
-	pos := core.Position{Line: 3}
+	pos := source.Position{Line: 3}
 	for _, c := range []struct {
 		value   any
 		inherit string
@@ -43,10 +45,10 @@ func TestPassed(t *testing.T) {
 		{[]any{"A=b"}, "true []", `error: n: pass_env: "A=b" cannot be the name of a variable`},
 		{[]any{"$HOME"}, "true []", `error: n: pass_env: "$HOME" cannot be the name of a variable`},
 		{"CI", "true []", "error: "},
-		{core.ObjectOf("CI", "1"), "true []", "error: "},
+		{value.ObjectOf("CI", "1"), "true []", "error: "},
 	} {
 		var p Passed
-		ds := p.DecodeValue(core.Tree(c.value, pos))
+		ds := p.DecodeValue(source.Tree(c.value, pos))
 		i, more := p.Inherit("n", env, Owner{})
 		ds = append(ds, more...)
 		if got := fmt.Sprint(i.Listed, " ", i.Names); got != c.inherit {
@@ -62,7 +64,7 @@ func TestPassed(t *testing.T) {
 	if i, ds := (Passed{}).Inherit("n", env, Owner{}); i.Listed || len(ds) > 0 || i.Described("x") != nil {
 		t.Errorf("without the key: %+v, %v", i, ds)
 	}
-	i, _ := (Passed{Names: []core.Text{core.At("PATH", pos), core.At("CI", pos)}}).Inherit("n", env, Owner{ByModel: true})
+	i, _ := (Passed{Names: []source.Text{source.At("PATH", pos), source.At("CI", pos)}}).Inherit("n", env, Owner{ByModel: true})
 	if got := fmt.Sprint(i.Described("search", "TOKEN")); got != "[{search [PATH HOME LANG TMPDIR CI] [TOKEN]}]" {
 		t.Errorf("got %s", got)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Reserved lists the names that the document uses itself. An argument of such a
@@ -18,15 +20,15 @@ func Reserved() []string {
 }
 
 // CheckArgs warns of arguments that the document hides.
-func CheckArgs(n *core.Node, subject string) core.Diagnostics {
-	var ds core.Diagnostics
+func CheckArgs(n *core.Node, subject string) source.Diagnostics {
+	var ds source.Diagnostics
 	if n.Args == nil {
 		return nil
 	}
 	for _, k := range n.Args.Keys {
 		for _, r := range Reserved() {
 			if k.Value == r {
-				ds.Warnf(core.CodeIgnored, k.Pos, "%s: args: the name %q is reserved, the argument is not passed on", subject, r)
+				ds.Warnf(source.CodeIgnored, k.Pos, "%s: args: the name %q is reserved, the argument is not passed on", subject, r)
 			}
 		}
 	}
@@ -41,7 +43,7 @@ func Document(in core.Input) ([]byte, error) {
 	doc.Set("_state", s.View.Object())
 	edges := s.Edges
 	if edges == nil {
-		edges = &core.Object{}
+		edges = &value.Object{}
 	}
 	doc.Set("_edge_inputs", edges)
 	set := func(ok bool, key string, v any) {
@@ -56,7 +58,7 @@ func Document(in core.Input) ([]byte, error) {
 	set(isItem, "$index", int64(index))
 	set(in.Loop() != "", "$iter", int64(in.Round()))
 	set(in.Loop() != "", "$loop", in.Loop())
-	data, err := core.AppendJSON(nil, doc)
+	data, err := value.AppendJSON(nil, doc)
 	if err != nil {
 		return nil, fmt.Errorf("the input has no JSON form: %w", err)
 	}
@@ -83,13 +85,13 @@ func ParseResult(stdout []byte, log *slog.Logger) (core.Result, error) {
 	if len(bytes.TrimSpace(stdout)) == 0 {
 		return core.Result{}, nil
 	}
-	v, err := core.ParseJSON(stdout)
+	v, err := value.ParseJSON(stdout)
 	if err != nil {
 		return core.Result{}, fmt.Errorf("the result is not JSON: %w (standard output is for the result alone, log on standard error); printed: %s", err, Excerpt(stdout))
 	}
-	doc, ok := v.(*core.Object)
+	doc, ok := v.(*value.Object)
 	if !ok {
-		return core.Result{}, fmt.Errorf("the result must be a JSON object, got %s; printed: %s", core.TypeName(v), Excerpt(stdout))
+		return core.Result{}, fmt.Errorf("the result must be a JSON object, got %s; printed: %s", value.TypeName(v), Excerpt(stdout))
 	}
 	var r core.Result
 	for key, v := range doc.All() {
@@ -101,7 +103,7 @@ func ParseResult(stdout []byte, log *slog.Logger) (core.Result, error) {
 		case "edge_output":
 			r.EdgeOutput, r.HasEdgeOutput = v, true
 		case "metrics":
-			log.Info("metrics", "metrics", core.JSON(v))
+			log.Info("metrics", "metrics", value.JSON(v))
 		default:
 			return core.Result{}, unknownKey(key, stdout)
 		}
@@ -114,19 +116,19 @@ func delta(v any) (map[string]any, error) {
 	switch v := v.(type) {
 	case nil:
 		return nil, nil
-	case *core.Object:
+	case *value.Object:
 		m := make(map[string]any, v.Len())
 		for k, e := range v.All() {
 			m[k] = e
 		}
 		return m, nil
 	}
-	return nil, fmt.Errorf("state_delta must be an object of fields, got %s", core.TypeName(v))
+	return nil, fmt.Errorf("state_delta must be an object of fields, got %s", value.TypeName(v))
 }
 
 func unknownKey(key string, stdout []byte) error {
 	known := []string{"state_delta", "edge_output", "metrics"}
-	hint := core.DidYouMean(key, known)
+	hint := source.DidYouMean(key, known)
 	if hint == "" {
 		hint = "fields of the state belong into state_delta"
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -22,26 +23,26 @@ func TestDocument(t *testing.T) {
 		want  string
 	}{
 		{"empty", core.Shared{}, "", 0, `{"_state":{},"_edge_inputs":{}}`},
-		{"args first, exact integers", core.Shared{Args: core.ObjectOf("id", int64(9007199254740993))}, "", 0,
+		{"args first, exact integers", core.Shared{Args: value.ObjectOf("id", int64(9007199254740993))}, "", 0,
 			`{"id":9007199254740993,"_state":{},"_edge_inputs":{}}`},
-		{"typed and missing fields", core.Shared{View: core.NewView([]string{"order", "unset"}, []any{order{ID: 7}, core.Missing})}, "", 0,
+		{"typed and missing fields", core.Shared{View: core.NewView([]string{"order", "unset"}, []any{order{ID: 7}, value.Missing})}, "", 0,
 			`{"_state":{"order":{"id":7}},"_edge_inputs":{}}`},
 		{"null item", core.Shared{Item: nil, Index: core.Nth(0)}, "", 0, `{"_state":{},"_edge_inputs":{},"$item":null,"$index":0}`},
 		{"first round", core.Shared{}, "refine", 0, `{"_state":{},"_edge_inputs":{},"$iter":0,"$loop":"refine"}`},
-		{"edge inputs", core.Shared{Edges: core.ObjectOf("a", false, "b", int64(0))}, "", 0, `{"_state":{},"_edge_inputs":{"a":false,"b":0}}`},
+		{"edge inputs", core.Shared{Edges: value.ObjectOf("a", false, "b", int64(0))}, "", 0, `{"_state":{},"_edge_inputs":{"a":false,"b":0}}`},
 	}
 	for _, tt := range tests {
-		before := core.JSON(tt.in.Args)
+		before := value.JSON(tt.in.Args)
 		tt.in.Loop, tt.in.Round = tt.loop, tt.round
 		got, err := Document(core.NewInput("r", "n", 1, tt.in))
 		if err != nil || strings.TrimSpace(string(got)) != tt.want {
 			t.Errorf("%s: got %s, %v, want %s", tt.name, got, err, tt.want)
 		}
-		if after := core.JSON(tt.in.Args); after != before {
+		if after := value.JSON(tt.in.Args); after != before {
 			t.Errorf("%s: the args became %s", tt.name, after)
 		}
 	}
-	if _, err := Document(core.NewInput("r", "n", 1, core.Shared{Args: core.ObjectOf("f", func() {})})); err == nil {
+	if _, err := Document(core.NewInput("r", "n", 1, core.Shared{Args: value.ObjectOf("f", func() {})})); err == nil {
 		t.Error("a function has no JSON form")
 	}
 }
@@ -66,7 +67,7 @@ func FuzzResult(f *testing.F) {
 			t.Errorf("an error and a result: %v, %s", err, nodestest.Text(r))
 		}
 		for field, v := range r.Delta {
-			if _, err := core.AppendJSON(nil, v); err != nil {
+			if _, err := value.AppendJSON(nil, v); err != nil {
 				t.Errorf("field %q: %v", field, err)
 			}
 		}

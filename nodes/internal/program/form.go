@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
@@ -29,14 +30,14 @@ const (
 func (f Form) HasTarget() bool { return f != ResultObject && f != None }
 
 // Type is the type of the value, AnyType when it is not known.
-func (f Form) Type() core.TypeKind {
+func (f Form) Type() value.TypeKind {
 	switch f {
 	case Text:
-		return core.StringType
+		return value.StringType
 	case Lines, JSONL:
-		return core.ArrayType
+		return value.ArrayType
 	}
-	return core.AnyType
+	return value.AnyType
 }
 
 // Result makes the node's result of what was printed.
@@ -89,7 +90,7 @@ func parseJSON(stdout []byte) (any, error) {
 	if len(bytes.TrimSpace(stdout)) == 0 {
 		return nil, errors.New("output: json wants one JSON value, but nothing was printed")
 	}
-	v, err := core.ParseJSON(stdout)
+	v, err := value.ParseJSON(stdout)
 	if err != nil {
 		return nil, fmt.Errorf("the output is not JSON: %w; printed: %s", err, Excerpt(stdout))
 	}
@@ -99,7 +100,7 @@ func parseJSON(stdout []byte) (any, error) {
 // parseJSONL reads one JSON value from each line that is not blank.
 func parseJSONL(stdout []byte) (any, error) {
 	out, n := []any{}, 0
-	var p core.JSONParser
+	var p value.JSONParser
 	for line := range bytes.Lines(stdout) {
 		n++
 		if len(bytes.TrimSpace(line)) == 0 {

@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Bytes is a number of bytes, written as a whole number or as a text with a
 // unit, such as "10MB". Units are powers of 1024. It is at least 1.
 type Bytes int
 
-var _ core.Unmarshaler = (*Bytes)(nil)
+var _ source.Unmarshaler = (*Bytes)(nil)
 
 // units lists the endings, longer ones first.
 var units = []struct {
@@ -23,7 +23,7 @@ var units = []struct {
 }{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"B", 1}}
 
 // DecodeValue reads the number.
-func (b *Bytes) DecodeValue(v *core.Value) core.Diagnostics {
+func (b *Bytes) DecodeValue(v *source.Value) source.Diagnostics {
 	const want = `a number of bytes such as 4096 or "10MB"`
 	n, ok := int64(0), false
 	switch s := v.Scalar.(type) {
@@ -32,11 +32,11 @@ func (b *Bytes) DecodeValue(v *core.Value) core.Diagnostics {
 	case string:
 		n, ok = parse(s)
 	default:
-		return core.WrongType(v, want)
+		return source.WrongType(v, want)
 	}
 	if !ok || n < 1 || n > math.MaxInt32 {
-		var ds core.Diagnostics
-		ds.Errorf(core.CodeBadValue, v.Pos, "want %s, from 1 to 2GB, found %s", want, v.Describe())
+		var ds source.Diagnostics
+		ds.Errorf(source.CodeBadValue, v.Pos, "want %s, from 1 to 2GB, found %s", want, v.Describe())
 		return ds
 	}
 	*b = Bytes(n)

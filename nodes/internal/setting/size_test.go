@@ -3,7 +3,7 @@ package setting
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 func TestBytes(t *testing.T) {
@@ -16,7 +16,7 @@ func TestBytes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got Bytes
-		ds := got.DecodeValue(core.Tree(tt.in, core.Position{}))
+		ds := got.DecodeValue(source.Tree(tt.in, source.Position{}))
 		if got != tt.want || ds.Failed(false) != (tt.want == 0) {
 			t.Errorf("%v: got %d, %v, want %d", tt.in, got, ds, tt.want)
 		}

@@ -3,7 +3,7 @@ package setting
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -24,7 +24,7 @@ func TestOf(t *testing.T) {
 		{`{}`, "a", "", "5:6: error: node n: into: field \"a\" is not among the node's writes (add it: writes: [a]) [UNKNOWN_FIELD]\n"},
 	}
 	for _, tt := range tests {
-		got, ds := TargetOf(nodestest.Node(t, tt.node), core.At(tt.into, core.Position{Line: 5, Column: 6}), "node n")
+		got, ds := TargetOf(nodestest.Node(t, tt.node), source.At(tt.into, source.Position{Line: 5, Column: 6}), "node n")
 		if got.Field != tt.want || nodestest.Findings(ds) != tt.find {
 			t.Errorf("%s into %q: got %q, %swant %q, %s", tt.node, tt.into, got.Field, nodestest.Findings(ds), tt.want, tt.find)
 		}

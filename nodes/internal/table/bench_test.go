@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // repeated returns n rows made of a file of testdata.
@@ -116,7 +116,7 @@ func BenchmarkRead(b *testing.B) {
 	lineData := []byte(text.String())
 	arrayData := []byte("[" + strings.ReplaceAll(strings.TrimSpace(text.String()), "\n", ",\n") + "]")
 	inferred := Cells{Infer: true, Window: 10_000, Nulls: []string{""}}
-	declared := Types{{"date", core.StringType, true}, {"delay", core.IntegerType, true}, {"distance", core.IntegerType, true}, {"origin", core.StringType, true}, {"destination", core.StringType, true}}
+	declared := Types{{"date", value.StringType, true}, {"delay", value.IntegerType, true}, {"distance", value.IntegerType, true}, {"origin", value.StringType, true}, {"destination", value.StringType, true}}
 	for _, c := range []struct {
 		name string
 		read func() int

@@ -1,6 +1,6 @@
 package table
 
-import "github.com/wavefold/wavefold/core"
+import "github.com/wavefold/wavefold/core/value"
 
 // Rows are allocated in blocks that double from the first size to the last, so
 // that a header of one row costs little and one of many rows two allocations for
@@ -12,28 +12,28 @@ const (
 
 // Builder makes rows that share one header.
 type Builder struct {
-	keys    *core.Keys
+	keys    *value.Keys
 	block   int
-	objects []core.Object
+	objects []value.Object
 	values  []any
 }
 
 // NewBuilder returns a builder of rows with the keys.
-func NewBuilder(keys *core.Keys) *Builder { return &Builder{keys: keys, block: firstBlock} }
+func NewBuilder(keys *value.Keys) *Builder { return &Builder{keys: keys, block: firstBlock} }
 
 // Keys returns the header of the rows.
-func (b *Builder) Keys() *core.Keys { return b.keys }
+func (b *Builder) Keys() *value.Keys { return b.keys }
 
 // Row returns the next row and its values, all nil. The caller fills them before
 // it shows the row to anybody.
-func (b *Builder) Row() (row *core.Object, values []any) {
+func (b *Builder) Row() (row *value.Object, values []any) {
 	width := b.keys.Len()
 	if len(b.objects) == 0 {
-		b.objects, b.values = make([]core.Object, b.block), make([]any, b.block*width)
+		b.objects, b.values = make([]value.Object, b.block), make([]any, b.block*width)
 		b.block = min(2*b.block, lastBlock)
 	}
 	row, values = &b.objects[0], b.values[:width:width]
 	b.objects, b.values = b.objects[1:], b.values[width:]
-	core.InitRow(row, b.keys, values)
+	value.InitRow(row, b.keys, values)
 	return row, values
 }

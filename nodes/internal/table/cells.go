@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Lines of cells are written by hand. encoding/csv wants every cell as a string
@@ -32,7 +32,7 @@ func cellsOf(l Layout) cellWriter {
 func lineEncoder(l Layout) func(buf []byte, v any) ([]byte, error) {
 	columns, c := columnsOf(l.Columns), cellsOf(l)
 	return func(buf []byte, v any) ([]byte, error) {
-		row, start := v.(*core.Object), len(buf)
+		row, start := v.(*value.Object), len(buf)
 		for j := range columns {
 			if j > 0 {
 				buf = utf8.AppendRune(buf, c.comma)
@@ -80,10 +80,10 @@ func (c cellWriter) value(buf []byte, v any) ([]byte, error) {
 		return c.text(buf, v), nil
 	case int64, float64, bool:
 		if c.plain {
-			return core.AppendJSON(buf, v)
+			return value.AppendJSON(buf, v)
 		}
 	}
-	b, err := core.AppendJSON(nil, v)
+	b, err := value.AppendJSON(nil, v)
 	return c.text(buf, string(b)), err
 }
 

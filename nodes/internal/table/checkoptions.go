@@ -4,24 +4,25 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 )
 
 // CheckOptions are the keys that define which rows are bad and what happens to them. Kinds embed them in their configuration.
 type CheckOptions struct {
-	Checks      []Check    `wavefold:"checks" doc:"conditions every row must hold: a list of {name, expr, severity}"`
-	OnBadRow    core.Text  `wavefold:"on_bad_row,oneof=fail|skip|collect" doc:"what a bad row does: fail the node (default), be left out, or be collected in rejects"`
-	Rejects     core.Text  `wavefold:"rejects" doc:"where bad rows are collected: a file, or a field among the writes"`
-	MaxFailures *Tolerance `wavefold:"max_failures" doc:"how many bad rows are tolerated before the node fails: a number, or a share such as 5%"`
-	Report      core.Text  `wavefold:"report" doc:"a .json file for the quality report: what passed and failed, with examples"`
+	Checks      []Check     `wavefold:"checks" doc:"conditions every row must hold: a list of {name, expr, severity}"`
+	OnBadRow    source.Text `wavefold:"on_bad_row,oneof=fail|skip|collect" doc:"what a bad row does: fail the node (default), be left out, or be collected in rejects"`
+	Rejects     source.Text `wavefold:"rejects" doc:"where bad rows are collected: a file, or a field among the writes"`
+	MaxFailures *Tolerance  `wavefold:"max_failures" doc:"how many bad rows are tolerated before the node fails: a number, or a share such as 5%"`
+	Report      source.Text `wavefold:"report" doc:"a .json file for the quality report: what passed and failed, with examples"`
 }
 
 // Check is one check.
 type Check struct {
-	Name     core.Text     `wavefold:"name,required" doc:"how rejects and messages call the check"`
-	Expr     core.Text     `wavefold:"expr,required" doc:"the condition, over the row as $item"`
-	Severity core.Text     `wavefold:"severity,oneof=error|warn|warning" doc:"error (default): the row is bad; warn: the row stays and is counted"`
-	Pos      core.Position `wavefold:",pos"`
+	Name     source.Text     `wavefold:"name,required" doc:"how rejects and messages call the check"`
+	Expr     source.Text     `wavefold:"expr,required" doc:"the condition, over the row as $item"`
+	Severity source.Text     `wavefold:"severity,oneof=error|warn|warning" doc:"error (default): the row is bad; warn: the row stays and is counted"`
+	Pos      source.Position `wavefold:",pos"`
 }
 
 // Rejects reports whether a row that does not hold the condition is bad.
@@ -46,7 +47,7 @@ type check struct {
 
 // Compile checks the options of a node. at is where a missing key belongs, key
 // where the options stand in messages ("" for the node itself).
-func (o CheckOptions) Compile(s *Scope, n *core.Node, columns core.Columns, at core.Position, key string) *Policy {
+func (o CheckOptions) Compile(s *Scope, n *core.Node, columns core.Columns, at source.Position, key string) *Policy {
 	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == ""}
 	if o.MaxFailures != nil {
 		p.max = o.MaxFailures
@@ -54,28 +55,28 @@ func (o CheckOptions) Compile(s *Scope, n *core.Node, columns core.Columns, at c
 			if o.OnBadRow.Value == "" {
 				p.fail = false // a number of tolerated rows says that rows are tolerated
 			} else {
-				s.Warnf(core.CodeIgnored, o.MaxFailures.Pos, join(key, "max_failures"), "has no effect with on_bad_row: fail")
+				s.Warnf(source.CodeIgnored, o.MaxFailures.Pos, join(key, "max_failures"), "has no effect with on_bad_row: fail")
 			}
 		}
 	}
 	switch collects := o.OnBadRow.Value == "collect" || o.OnBadRow.Value == ""; {
 	case o.OnBadRow.Value == "collect" && o.Rejects.Value == "":
-		s.Errorf(core.CodeBadValue, at, join(key, "on_bad_row"), `collect needs the key "rejects"`).WithHint("rejects: rejects.csv")
+		s.Errorf(source.CodeBadValue, at, join(key, "on_bad_row"), `collect needs the key "rejects"`).WithHint("rejects: rejects.csv")
 	case o.Rejects.Value != "" && !collects:
-		s.Warnf(core.CodeIgnored, o.Rejects.Pos, join(key, "rejects"), "nothing is collected with on_bad_row: %s", o.OnBadRow.Value)
+		s.Warnf(source.CodeIgnored, o.Rejects.Pos, join(key, "rejects"), "nothing is collected with on_bad_row: %s", o.OnBadRow.Value)
 	case o.Rejects.Value != "":
 		p.target(s, n, o.Rejects, join(key, "rejects"))
 	}
 	if o.Report.Value != "" {
 		p.report = s.Output(o.Report, join(key, "report"))
 		if FormatOf(o.Report.Value) != JSON {
-			s.Errorf(core.CodeBadValue, o.Report.Pos, join(key, "report"), "%q does not end in .json", o.Report.Value)
+			s.Errorf(source.CodeBadValue, o.Report.Pos, join(key, "report"), "%q does not end in .json", o.Report.Value)
 		}
 	}
 	seen := map[string]bool{}
 	for _, c := range o.Checks {
 		if seen[c.Name.Value] {
-			s.Errorf(core.CodeDuplicateID, c.Name.Pos, join(key, "checks"), "the check %q appears twice", c.Name.Value)
+			s.Errorf(source.CodeDuplicateID, c.Name.Pos, join(key, "checks"), "the check %q appears twice", c.Name.Value)
 		}
 		seen[c.Name.Value] = true
 		if test := s.Condition(c.Expr, columns, join(key, "check "+c.Name.Value)); test != nil {
@@ -87,7 +88,7 @@ func (o CheckOptions) Compile(s *Scope, n *core.Node, columns core.Columns, at c
 
 // target decides whether rejects names a field or a file. A field is among the
 // node's writes; a file has a folder or an ending.
-func (p *Policy) target(s *Scope, n *core.Node, rejects core.Text, key string) {
+func (p *Policy) target(s *Scope, n *core.Node, rejects source.Text, key string) {
 	for _, w := range n.Writes {
 		if w.Value == rejects.Value {
 			p.field = w.Value
@@ -95,14 +96,14 @@ func (p *Policy) target(s *Scope, n *core.Node, rejects core.Text, key string) {
 		}
 	}
 	if !strings.ContainsAny(rejects.Value, "./{$") {
-		s.Errorf(core.CodeUnknownField, rejects.Pos, key, "%q is neither a field among the node's writes nor a file name", rejects.Value).
+		s.Errorf(source.CodeUnknownField, rejects.Pos, key, "%q is neither a field among the node's writes nor a file name", rejects.Value).
 			WithHint("add it: writes: [%s], or write %s.csv", rejects.Value, rejects.Value)
 		return
 	}
 	p.file = s.Output(rejects, key)
 	p.format = FormatOf(rejects.Value)
 	if p.format == "" || p.format == Text {
-		s.Errorf(core.CodeBadValue, rejects.Pos, key, "%q does not end in the name of a format", rejects.Value).
+		s.Errorf(source.CodeBadValue, rejects.Pos, key, "%q does not end in the name of a format", rejects.Value).
 			WithHint("use .csv, .tsv, .jsonl or .json")
 	}
 }

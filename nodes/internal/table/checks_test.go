@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
@@ -21,7 +23,7 @@ func compiled(t *testing.T, options string, writes string) (*Policy, *Scope) {
 	t.Helper()
 	n := nodestest.Node(t, `{"writes": [`+writes+`]}`)
 	var o CheckOptions
-	if ds := core.Decode(nodestest.Tree(t, options), &o); ds.Failed(false) {
+	if ds := source.Decode(nodestest.Tree(t, options), &o); ds.Failed(false) {
 		t.Fatal(ds)
 	}
 	s := NewScope(n, core.Env{})
@@ -86,7 +88,7 @@ func TestPolicies(t *testing.T) {
 // rowsOf are rows with the column a, each true or false.
 func rowsOf(values ...bool) (out []any) {
 	for _, v := range values {
-		out = append(out, core.ObjectOf("a", v))
+		out = append(out, value.ObjectOf("a", v))
 	}
 	return out
 }
@@ -162,13 +164,13 @@ func TestBadRowsAreInOrder(t *testing.T) {
 	}
 	c, env := collector(t, `{"rejects": "bad", `+mustHold+`}`, CheckTask{Source: "f.csv", Node: "n"})
 	good, err := c.Filter(t.Context(), b, env)
-	if err != nil || core.JSON(good) != `[{"a":true}]` {
-		t.Fatalf("good rows %s, %v", core.JSON(good), err)
+	if err != nil || value.JSON(good) != `[{"a":true}]` {
+		t.Fatalf("good rows %s, %v", value.JSON(good), err)
 	}
 	var order []string
 	for _, r := range c.Records() {
-		row, _ := r.(*core.Object).Get("row")
-		reason, _ := r.(*core.Object).Get("reason")
+		row, _ := r.(*value.Object).Get("row")
+		reason, _ := r.(*value.Object).Get("reason")
 		order = append(order, fmt.Sprint(row, " ", reason))
 	}
 	if got := strings.Join(order, "; "); got != "1 x; 2 $item.a is false, $item.a = false; 3 y; 6 $item.a is false, $item.a = false; 7 z" {
@@ -191,11 +193,11 @@ func TestRecords(t *testing.T) {
 		{CheckTask{Node: "n", Source: "f", Several: true}, `[{"row":4,"line":9,"file":"f2","node":"n","check":null,"reason":"y","data":[1]}]`},
 	} {
 		col, env := collector(t, `{"rejects": "bad"}`, c.task)
-		if got := core.JSON(col.Records()); got != "[]" {
+		if got := value.JSON(col.Records()); got != "[]" {
 			t.Errorf("before: %s", got)
 		}
 		col.Filter(t.Context(), Batch{Bad: []BadRow{{RowPlace: RowPlace{4, 9, "f2"}, Reason: "y", Data: []any{int64(1)}}}}, env)
-		if got := core.JSON(col.Records()); got != c.want || col.Rejected() != 1 {
+		if got := value.JSON(col.Records()); got != c.want || col.Rejected() != 1 {
 			t.Errorf("records %s, want %s", got, c.want)
 		}
 	}
@@ -204,7 +206,7 @@ func TestRecords(t *testing.T) {
 const twoChecks = `{"on_bad_row": "skip", "checks": [{"name": "e", "expr": "$item.a > 1"}, {"name": "w", "expr": "$item.t != 'x'", "severity": "warn"}]}`
 
 func TestFilter(t *testing.T) {
-	rows := []any{core.ObjectOf("a", int64(2), "t", "x"), core.ObjectOf("a", int64(3)), core.ObjectOf("a", int64(1), "t", "x"), core.ObjectOf("t", strings.Repeat("x", 100))}
+	rows := []any{value.ObjectOf("a", int64(2), "t", "x"), value.ObjectOf("a", int64(3)), value.ObjectOf("a", int64(1), "t", "x"), value.ObjectOf("t", strings.Repeat("x", 100))}
 	col, env := collector(t, twoChecks, CheckTask{})
 	good, err := col.Filter(t.Context(), Batch{Rows: rows[:2]}, env)
 	if err != nil || len(good) != 2 || &good[0] != &rows[0] {
@@ -215,7 +217,7 @@ func TestFilter(t *testing.T) {
 	if err != nil || len(good) != 2 || col.Rejected() != 2 {
 		t.Errorf("%d good rows, %d rejected, %v", len(good), col.Rejected(), err)
 	}
-	if got := core.JSON(col.Warnings()); got != `{"w":2}` {
+	if got := value.JSON(col.Warnings()); got != `{"w":2}` {
 		t.Errorf("warnings %s", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -246,7 +248,7 @@ func TestIndexOverBatches(t *testing.T) {
 func TestQuality(t *testing.T) {
 	var rows []any
 	for i := range 10 {
-		rows = append(rows, core.ObjectOf("a", int64(i%3), "t", []string{"x", "y"}[i%2], "long", strings.Repeat("é", 100)))
+		rows = append(rows, value.ObjectOf("a", int64(i%3), "t", []string{"x", "y"}[i%2], "long", strings.Repeat("é", 100)))
 	}
 	unreadable := []BadRow{{RowPlace: RowPlace{Row: 11, Line: 12}, Reason: "cut off"}}
 	place := func(first int) func(int) RowPlace {
@@ -266,25 +268,25 @@ func TestQuality(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := core.JSON(c.Quality()); got != want {
+		if got := value.JSON(c.Quality()); got != want {
 			t.Errorf("in batches of %d:\n got %s\nwant %s", size, got, want)
 		}
 	}
 	c, env := collector(t, `{"on_bad_row": "skip", "checks": [{"name": "c", "expr": "$item.long == 'y' && $item.none > 1"}]}`, CheckTask{})
 	c.Filter(t.Context(), Batch{Rows: rows[:1]}, env)
-	if got := core.JSON(c.Quality()); !strings.Contains(got, `é...","$item.none":"missing"}`) {
+	if got := value.JSON(c.Quality()); !strings.Contains(got, `é...","$item.none":"missing"}`) {
 		t.Errorf("values are not shortened: %s", got)
 	}
 	c, env = collector(t, `{"report": "q.json"}`, CheckTask{})
 	c.Filter(t.Context(), Batch{Rows: rows}, env)
-	if got := core.JSON(c.Quality()); got != `{"rows":10,"good":10,"rejected":0,"checks":[]}` {
+	if got := value.JSON(c.Quality()); got != `{"rows":10,"good":10,"rejected":0,"checks":[]}` {
 		t.Errorf("without checks: %s", got)
 	}
 }
 
 func TestReasonShortensValues(t *testing.T) {
 	c, env := collector(t, `{"checks": [{"name": "c", "expr": "$item.t == 'y' && $item.none"}]}`, CheckTask{})
-	_, err := c.Filter(t.Context(), Batch{Rows: []any{core.ObjectOf("t", strings.Repeat("é", 100))}}, env)
+	_, err := c.Filter(t.Context(), Batch{Rows: []any{value.ObjectOf("t", strings.Repeat("é", 100))}}, env)
 	if err == nil || !strings.Contains(err.Error(), `é..., $item.none = missing`) || len(err.Error()) > 200 {
 		t.Errorf("error %v", err)
 	}
@@ -346,7 +348,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
-	if _, s := compiled(t, `{"report": "q.csv"}`, ""); !s.Found.Has(core.CodeBadValue) {
+	if _, s := compiled(t, `{"report": "q.csv"}`, ""); !s.Found.Has(source.CodeBadValue) {
 		t.Errorf("a report in csv: %v", s.Found)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
@@ -226,7 +227,7 @@ func (c *Collector) place(of func(int) RowPlace, i int) RowPlace {
 // Take takes in one row, on which the environment stands, and reports whether it
 // is good. Rows are numbered on; row makes the row, which only a bad one needs.
 // The error is that of Filter.
-func (c *Collector) Take(ctx context.Context, env *Row, row func() *core.Object) (good bool, err error) {
+func (c *Collector) Take(ctx context.Context, env *Row, row func() *value.Object) (good bool, err error) {
 	k := c.judge(env, nil, 0)
 	if k < 0 {
 		return true, nil
@@ -344,12 +345,12 @@ func (c *Collector) Rejected() int { return int(c.counts.rejected) }
 
 // Warnings returns how often each check of severity warn failed, nil when none
 // did.
-func (c *Collector) Warnings() *core.Object {
-	var out *core.Object
+func (c *Collector) Warnings() *value.Object {
+	var out *value.Object
 	for i := range c.failed {
 		if n := c.failed[i].rows; n > 0 && c.policy.checks[i].warning {
 			if out == nil {
-				out = &core.Object{}
+				out = &value.Object{}
 			}
 			out.Set(c.policy.checks[i].name, n)
 		}

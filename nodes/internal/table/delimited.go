@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // maxColumns is that of the largest spreadsheets; a longer header comes from a
@@ -30,7 +30,7 @@ type cells struct {
 	file  *layout  // of the file that is open
 
 	conform *Conform
-	keys    *core.Keys
+	keys    *value.Keys
 	build   *Builder
 	rows    int64 // records seen, bad ones included
 	begun   bool  // the types are known
@@ -67,17 +67,17 @@ func (c *cells) types() Types {
 		out = append(out, Declared{Name: c.cols[i].name, Kind: c.cols[i].kind})
 	}
 	if c.FileColumn != "" {
-		out = append(out, Declared{Name: c.FileColumn, Kind: core.StringType})
+		out = append(out, Declared{Name: c.FileColumn, Kind: value.StringType})
 	}
 	return out
 }
 
 // kindOf returns the type that the values of a column have.
-func (c *cells) kindOf(name string) core.TypeKind {
+func (c *cells) kindOf(name string) value.TypeKind {
 	if i := slices.IndexFunc(c.cols, func(k column) bool { return k.name == name }); i >= 0 {
 		return c.cols[i].kind
 	}
-	return core.StringType // the file column
+	return value.StringType // the file column
 }
 
 // read adds rows to a batch.
@@ -294,7 +294,7 @@ func (c *cells) setColumns(names []string) error {
 	c.cols = make([]column, len(columns))
 	for i, n := range columns {
 		declared := c.Types.Kind(n)
-		c.cols[i] = column{name: n, declared: declared, infer: c.Cells.Infer && declared == core.AnyType}
+		c.cols[i] = column{name: n, declared: declared, infer: c.Cells.Infer && declared == value.AnyType}
 	}
 	c.first, c.names = c.in.name, names
 	c.file = &layout{names, from, c.in.name}
@@ -341,7 +341,7 @@ func (c *cells) begin() error {
 	if c.FileColumn != "" {
 		names = append(names, c.FileColumn)
 	}
-	keys, err := core.NewKeys(names)
+	keys, err := value.NewKeys(names)
 	if err != nil {
 		return fmt.Errorf("%s: %w (file_column)", c.first, err)
 	}
@@ -357,7 +357,7 @@ func (c *cells) convert(b *batch, p RowPlace, r *record, in *layout, raw []byte)
 			continue
 		}
 		col, cell := &c.cols[j], r.cell(at)
-		if c.null(cell) || len(cell) == 0 && col.kind != core.StringType {
+		if c.null(cell) || len(cell) == 0 && col.kind != value.StringType {
 			continue
 		}
 		v, ok := col.value(cell)
@@ -383,7 +383,7 @@ func columnName(at int, name string) string { return fmt.Sprintf("column %d (%s)
 // refuse says that the cell at a place of its file does not have the column's type.
 func (c *column) refuse(at int, cell []byte, window int64) string {
 	want := c.kind.String()
-	if c.declared == core.AnyType {
+	if c.declared == value.AnyType {
 		want += fmt.Sprintf(" (as in the first %d rows)", window)
 	}
 	return fmt.Sprintf("%s: want %s, got %q", columnName(at, c.name), want, shorten(cell, 40))

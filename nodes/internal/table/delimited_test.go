@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 func TestClassify(t *testing.T) {
@@ -36,7 +36,7 @@ func TestClassify(t *testing.T) {
 func load(t testing.TB, text string, o ReadOptions) (rows string, rejected []BadRow, err error) {
 	t.Helper()
 	good, rejected, err := readAll(context.Background(), strings.NewReader(text), o)
-	return core.JSON(good), rejected, err
+	return value.JSON(good), rejected, err
 }
 
 func readAll(ctx context.Context, r io.Reader, o ReadOptions) (good []any, rejected []BadRow, err error) {
@@ -114,12 +114,12 @@ func TestReadCells(t *testing.T) {
 		{"unnamed column", ",b\n1,2\n", inferring, `[{"column_1":1,"b":2}]`},
 		{"words for null", "a,b\nNA,NA\n1,x\n", cellsWith(Cells{Infer: true, Nulls: []string{"", "NA"}}), `[{"a":null,"b":null},{"a":1,"b":"x"}]`},
 		{"empty text may stay", "a,b\n,\n1,x\n", cellsWith(Cells{Infer: true}), `[{"a":null,"b":""},{"a":1,"b":"x"}]`},
-		{"empty cells of a declared type are null", "a,b\n,1\n", ReadOptions{Cells: Cells{Infer: true}, Types: Types{{"a", core.IntegerType, false}}, GiveUp: -1}, `[{"a":null,"b":1}]`},
+		{"empty cells of a declared type are null", "a,b\n,1\n", ReadOptions{Cells: Cells{Infer: true}, Types: Types{{"a", value.IntegerType, false}}, GiveUp: -1}, `[{"a":null,"b":1}]`},
 		{"limit", "a\n1\n2\nx\n", limited(2), `[{"a":1},{"a":2}]`},
 		{"declared types read generously", "i,n,b,t\n007,1,yes,1\n+5,-0.5e1,0,2\n,,,\n",
-			typed(Declared{"i", core.IntegerType, false}, Declared{"n", core.NumberType, false}, Declared{"b", core.BooleanType, false}, Declared{"t", core.StringType, false}),
+			typed(Declared{"i", value.IntegerType, false}, Declared{"n", value.NumberType, false}, Declared{"b", value.BooleanType, false}, Declared{"t", value.StringType, false}),
 			`[{"i":7,"n":1.0,"b":true,"t":"1"},{"i":5,"n":-5.0,"b":false,"t":"2"},{"i":null,"n":null,"b":null,"t":null}]`},
-		{"rule 71: an optional column need not be there", "a\n1\n", typed(Declared{"z", core.IntegerType, true}), `[{"a":1,"z":null}]`},
+		{"rule 71: an optional column need not be there", "a\n1\n", typed(Declared{"z", value.IntegerType, true}), `[{"a":1,"z":null}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, rejected, err := load(t, c.text, c.o)
@@ -131,7 +131,7 @@ func TestReadCells(t *testing.T) {
 }
 
 func TestReadCellsRejects(t *testing.T) {
-	integers := typed(Declared{"a", core.IntegerType, false})
+	integers := typed(Declared{"a", value.IntegerType, false})
 	for _, c := range []struct {
 		name, text string
 		o          ReadOptions
@@ -158,8 +158,8 @@ func TestReadCellsRejects(t *testing.T) {
 				t.Fatalf("got %s, %v, rejected %v, want %s and one bad row", got, err, rejected, c.want)
 			}
 			r := rejected[0]
-			if r.Row != c.row || r.Line != c.line || r.Reason != c.reason || core.JSON(r.Data) != c.data {
-				t.Fatalf("rejected %+v (%s)\nwant row %d, line %d, %q, %s", r, core.JSON(r.Data), c.row, c.line, c.reason, c.data)
+			if r.Row != c.row || r.Line != c.line || r.Reason != c.reason || value.JSON(r.Data) != c.data {
+				t.Fatalf("rejected %+v (%s)\nwant row %d, line %d, %q, %s", r, value.JSON(r.Data), c.row, c.line, c.reason, c.data)
 			}
 		})
 	}
@@ -178,10 +178,10 @@ func TestReadCellsFails(t *testing.T) {
 		`f.csv: the file is UTF-16; save it as UTF-8`:                                                                                                {"\xff\xfea\x00", inferring},
 		`f.csv:1: header: byte 2 of line 1: a quote in a cell that does not begin with one; put the cell in quotes and write "" for the quote in it`: {"a\"b\n", inferring},
 		`f.csv:1: the name of column 2 is not UTF-8`:                                                                                                 {"a,\xff\n", inferring},
-		`f.csv: the file has no column "dely", did you mean "delay"?`:                                                                                {"date,delay\n", typed(Declared{"dely", core.IntegerType, false})},
-		"f.csv: the file is empty; allow_empty: true allows that":                                                                                    {"\ufeff\r\n\n", typed(Declared{"a", core.IntegerType, false})},
+		`f.csv: the file has no column "dely", did you mean "delay"?`:                                                                                {"date,delay\n", typed(Declared{"dely", value.IntegerType, false})},
+		"f.csv: the file is empty; allow_empty: true allows that":                                                                                    {"\ufeff\r\n\n", typed(Declared{"a", value.IntegerType, false})},
 		`f.csv:3: byte 3 of line 3: the cell begins with a quote, and no quote ends it`:                                                              {"a,b\n1,x\n2,\"y\n3,z\n", inferring},
-		`f.csv: the file has no column "total"; it has "a" (of a header in the document)`:                                                            {"1\n", ReadOptions{Cells: Cells{Header: []string{"a"}}, Types: Types{{"total", core.IntegerType, false}}}},
+		`f.csv: the file has no column "total"; it has "a" (of a header in the document)`:                                                            {"1\n", ReadOptions{Cells: Cells{Header: []string{"a"}}, Types: Types{{"total", value.IntegerType, false}}}},
 	} {
 		_, _, err := load(t, c.text, c.o)
 		want, _, _ = strings.Cut(want, " (of")
@@ -206,7 +206,7 @@ var (
 
 // naiveKind is the rule of inference as a person would say it: a column has a
 // type if each of its non-empty cells can be written as that type without loss.
-func naiveKind(cells []string) core.TypeKind {
+func naiveKind(cells []string) value.TypeKind {
 	all := func(ok func(string) bool) bool {
 		n := 0
 		for _, s := range cells {
@@ -240,13 +240,13 @@ func naiveKind(cells []string) core.TypeKind {
 	}
 	switch {
 	case all(isInteger):
-		return core.IntegerType
+		return value.IntegerType
 	case all(isNumber):
-		return core.NumberType
+		return value.NumberType
 	case all(func(s string) bool { _, ok := plainBoolean([]byte(s)); return ok }):
-		return core.BooleanType
+		return value.BooleanType
 	}
-	return core.StringType
+	return value.StringType
 }
 
 // FuzzInfer compares typed reading with encoding/csv's own reading of the same
@@ -289,14 +289,14 @@ func compareColumn(t *testing.T, rows []any, want [][]string, j int) {
 	}
 	kind := naiveKind(cells)
 	for i, r := range rows {
-		_, v := r.(*core.Object).At(j)
+		_, v := r.(*value.Object).At(j)
 		if cells[i] == "" {
 			if v != nil {
 				t.Fatalf("empty cell became %v", v)
 			}
 			continue
 		}
-		ok := core.TypeName(v) == kind.String()
+		ok := value.TypeName(v) == kind.String()
 		switch v := v.(type) {
 		case string:
 			ok = ok && v == cells[i]

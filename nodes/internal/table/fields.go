@@ -3,14 +3,15 @@ package table
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Field is a column of a file or table that is written. Its kind is AnyType
 // unless the document or the state schema gives one.
 type Field struct {
 	Name string
-	Kind core.TypeKind
+	Kind value.TypeKind
 }
 
 // FieldNames returns the names of columns, nil for none.
@@ -29,44 +30,44 @@ func FieldNames(fields []Field) []string {
 // from names to types.
 type FieldList struct {
 	List []Field
-	Pos  []core.Position // of the names
+	Pos  []source.Position // of the names
 }
 
 var columnTypes = []string{"string", "integer", "number", "boolean", "array", "object"}
 
 // DecodeValue reads the names and types.
-func (c *FieldList) DecodeValue(v *core.Value) core.Diagnostics {
-	var ds core.Diagnostics
+func (c *FieldList) DecodeValue(v *source.Value) source.Diagnostics {
+	var ds source.Diagnostics
 	switch {
-	case v.Kind == core.ArrayValue && len(v.Items) > 0:
+	case v.Kind == source.ArrayValue && len(v.Items) > 0:
 		for _, e := range v.Items {
 			name, ok := e.Scalar.(string)
 			if !ok || name == "" {
-				ds = append(ds, core.WrongType(e, "a column name")...)
+				ds = append(ds, source.WrongType(e, "a column name")...)
 				continue
 			}
-			c.add(&ds, core.At(name, e.Pos), core.AnyType)
+			c.add(&ds, source.At(name, e.Pos), value.AnyType)
 		}
-	case v.Kind == core.ObjectValue && len(v.Keys) > 0:
+	case v.Kind == source.ObjectValue && len(v.Keys) > 0:
 		for i, k := range v.Keys {
 			word, _ := v.Values[i].Scalar.(string)
-			kind, ok := core.TypeKindOf(word)
-			if !ok || kind == core.NullType {
-				ds.Errorf(core.CodeBadValue, v.Values[i].Pos, "%s: want one of %s, found %s", k.Value, strings.Join(columnTypes, ", "), v.Values[i].Describe()).
-					WithHint("%s", core.DidYouMean(word, columnTypes))
+			kind, ok := value.TypeKindOf(word)
+			if !ok || kind == value.NullType {
+				ds.Errorf(source.CodeBadValue, v.Values[i].Pos, "%s: want one of %s, found %s", k.Value, strings.Join(columnTypes, ", "), v.Values[i].Describe()).
+					WithHint("%s", source.DidYouMean(word, columnTypes))
 			}
 			c.add(&ds, k, kind)
 		}
 	default:
-		return core.WrongType(v, "a list of column names or a mapping from names to types")
+		return source.WrongType(v, "a list of column names or a mapping from names to types")
 	}
 	return ds
 }
 
-func (c *FieldList) add(ds *core.Diagnostics, name core.Text, kind core.TypeKind) {
+func (c *FieldList) add(ds *source.Diagnostics, name source.Text, kind value.TypeKind) {
 	for _, have := range c.List {
 		if have.Name == name.Value {
-			ds.Errorf(core.CodeDuplicateKey, name.Pos, "column %q appears twice", name.Value)
+			ds.Errorf(source.CodeDuplicateKey, name.Pos, "column %q appears twice", name.Value)
 			return
 		}
 	}

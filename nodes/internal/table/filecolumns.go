@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Unknown says what happens to columns that a document does not declare.
@@ -118,7 +118,7 @@ const maxListed = 10
 // Near returns what an error says after the name of an absent column: the nearest
 // name, or which columns there are.
 func Near(name string, names []string) string {
-	if near := core.DidYouMean(name, names); near != "" {
+	if near := source.DidYouMean(name, names); near != "" {
 		return ", " + near
 	}
 	if len(names) == 0 {
@@ -173,7 +173,7 @@ func (p *presence) end() error {
 		return nil
 	}
 	name := p.absent[0]
-	if near := core.DidYouMean(name, p.seen); near != "" {
+	if near := source.DidYouMean(name, p.seen); near != "" {
 		return fmt.Errorf("no row has the column %q, %s", name, near)
 	}
 	return fmt.Errorf("no row has the column %q", name)

@@ -5,16 +5,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // flatReader reads rows that look like the row before: the same keys in the same
 // order, and scalars without escapes. Most rows of most files do, and reading
-// them this way takes a tenth of the time of core.ParseJSON, which reads all
+// them this way takes a tenth of the time of value.ParseJSON, which reads all
 // others. Whatever is not plainly right is left to it, so that there is one
 // judge of what JSON is; a fuzz test compares the two.
 type flatReader struct {
-	keys  *core.Keys
+	keys  *value.Keys
 	plain bool // the keys need no escapes
 	build *Builder
 	memos []Memo
@@ -26,7 +26,7 @@ type flatReader struct {
 }
 
 // expect sets the keys of the rows to come.
-func (f *flatReader) expect(keys *core.Keys) {
+func (f *flatReader) expect(keys *value.Keys) {
 	if f.keys == keys {
 		return
 	}
@@ -41,7 +41,7 @@ func (f *flatReader) expect(keys *core.Keys) {
 }
 
 // row reads one object; ok is false when it is not of the expected form.
-func (f *flatReader) row(text []byte) (row *core.Object, ok bool) {
+func (f *flatReader) row(text []byte) (row *value.Object, ok bool) {
 	if !f.plain || f.keys.Len() == 0 {
 		return nil, false
 	}

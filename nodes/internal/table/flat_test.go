@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
-// FuzzFlat compares the quick reader with core.ParseJSON: what it reads must be
+// FuzzFlat compares the quick reader with value.ParseJSON: what it reads must be
 // JSON of the same value.
 func FuzzFlat(f *testing.F) {
 	for _, s := range []string{
@@ -18,7 +18,7 @@ func FuzzFlat(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	keys, err := core.NewKeys([]string{"a", "b"})
+	keys, err := value.NewKeys([]string{"a", "b"})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -29,17 +29,17 @@ func FuzzFlat(f *testing.F) {
 		if !ok {
 			return
 		}
-		want, err := core.ParseJSON([]byte(text))
+		want, err := value.ParseJSON([]byte(text))
 		if err != nil {
-			t.Fatalf("%q reads as %s, but is no JSON: %v", text, core.JSON(got), err)
+			t.Fatalf("%q reads as %s, but is no JSON: %v", text, value.JSON(got), err)
 		}
-		if g, w := core.JSON(got), core.JSON(want); g != w {
+		if g, w := value.JSON(got), value.JSON(want); g != w {
 			t.Fatalf("%q reads as %s, want %s", text, g, w)
 		}
 		for _, k := range keys.Names() {
 			g, _ := got.Get(k)
-			w, _ := want.(*core.Object).Get(k)
-			if x, ok := g.(float64); core.TypeName(g) != core.TypeName(w) || ok && math.Signbit(x) != math.Signbit(w.(float64)) {
+			w, _ := want.(*value.Object).Get(k)
+			if x, ok := g.(float64); value.TypeName(g) != value.TypeName(w) || ok && math.Signbit(x) != math.Signbit(w.(float64)) {
 				t.Fatalf("%q: %s is %T %v, want %T %v", text, k, g, g, w, w)
 			}
 		}
@@ -62,12 +62,12 @@ func TestRowsOfChangingForm(t *testing.T) {
 		t.Fatalf("%d rows, want %d", len(got), len(lines))
 	}
 	for i, line := range lines {
-		want, err := core.ParseJSON([]byte(line))
+		want, err := value.ParseJSON([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := core.JSON(got[i]); text != core.JSON(want) {
-			t.Errorf("row %d is %s, want %s", i+1, text, core.JSON(want))
+		if text := value.JSON(got[i]); text != value.JSON(want) {
+			t.Errorf("row %d is %s, want %s", i+1, text, value.JSON(want))
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Format is a file format.
@@ -62,7 +62,7 @@ func ParseFormat(word string, allowed ...Format) (Format, error) {
 		names[i] = string(f)
 	}
 	hint := ""
-	if near := core.DidYouMean(word, names); near != "" {
+	if near := source.DidYouMean(word, names); near != "" {
 		hint = ", " + near
 	}
 	return "", fmt.Errorf("unknown format %q, want one of %s%s", word, strings.Join(names, ", "), hint)
@@ -80,10 +80,10 @@ func (f Format) Delimiter() rune {
 func (f Format) Delimited() bool { return f == CSV || f == TSV }
 
 // Delimiter reads the character between cells that a document gives; 0 is none given.
-func Delimiter(t core.Text) (r rune, ok bool) {
+func Delimiter(t source.Text) (r rune, ok bool) {
 	switch t.Value {
 	case "":
-		return 0, t.Pos == core.Position{}
+		return 0, t.Pos == source.Position{}
 	case "tab", `\t`:
 		return '\t', true
 	}

@@ -5,15 +5,17 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
 // From is what a node takes its value from: a state field or an expression.
 type From struct {
 	// Name is how messages call it.
-	Name core.Text
+	Name source.Text
 	// Type is its declared type, nil when unknown.
-	Type *core.Type
+	Type *value.Type
 	// Key is the key of the node that names it.
 	Key     string
 	field   string // when it is a whole field
@@ -24,11 +26,11 @@ type From struct {
 // Source compiles the key "from": a field, or an expression that begins with
 // "$". Without it the node's only declared read is meant. It returns nil after
 // an error.
-func (s *Scope) Source(from core.Text) *From {
+func (s *Scope) Source(from source.Text) *From {
 	src := &From{Name: from, Key: "from"}
 	if from.Value == "" {
 		if len(s.node.Reads) != 1 {
-			s.Errorf(core.CodeBadValue, s.node.Pos, src.Key, "name the field: the node reads %d", len(s.node.Reads)).WithHint("from: rows")
+			s.Errorf(source.CodeBadValue, s.node.Pos, src.Key, "name the field: the node reads %d", len(s.node.Reads)).WithHint("from: rows")
 			return nil
 		}
 		src.Name, src.Key = s.node.Reads[0], "reads"
@@ -48,8 +50,8 @@ func (s *Scope) Source(from core.Text) *From {
 	if src.program = s.Value(src.Name, src.Key); src.program == nil {
 		return nil
 	}
-	if k := src.program.Type(); k != core.AnyType {
-		src.Type = &core.Type{Kind: k}
+	if k := src.program.Type(); k != value.AnyType {
+		src.Type = &value.Type{Kind: k}
 	}
 	p, ok := src.program.Tree().Path()
 	switch {
@@ -65,11 +67,11 @@ func (s *Scope) Source(from core.Text) *From {
 
 // Streams returns the field the value is, for core.Compiled.Streams; nothing when
 // the value is only a part of a field or no field at all.
-func (s *From) Streams() []core.Text {
+func (s *From) Streams() []source.Text {
 	if s.field == "" {
 		return nil
 	}
-	return []core.Text{core.At(s.field, s.Name.Pos)}
+	return []source.Text{source.At(s.field, s.Name.Pos)}
 }
 
 // Stream opens the field as a stream; ok is false when the value is an ordinary
@@ -92,9 +94,9 @@ const BatchHint = "write the whole field in one node, or give the pipeline batch
 func (s *From) IsItem() bool { return s.item }
 
 // Kind returns the declared type, AnyType when unknown.
-func (s *From) Kind() core.TypeKind {
+func (s *From) Kind() value.TypeKind {
 	if s.Type == nil {
-		return core.AnyType
+		return value.AnyType
 	}
 	return s.Type.Kind
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // cellKind is what the text of one cell could be. The kinds are bits, so that a
@@ -141,12 +141,12 @@ func plainBoolean(s []byte) (value, ok bool) {
 type column struct {
 	name string
 	// declared is the type the document gives, AnyType for none.
-	declared core.TypeKind
+	declared value.TypeKind
 	// infer is whether the cells decide the type.
 	infer bool
 	seen  cellKind
 	// kind is the type of the values, once it is known.
-	kind core.TypeKind
+	kind value.TypeKind
 	memo Memo
 }
 
@@ -163,18 +163,18 @@ func (c *column) look(s []byte) {
 // change.
 func (c *column) decide() {
 	switch {
-	case c.declared != core.AnyType:
+	case c.declared != value.AnyType:
 		c.kind = c.declared
 	case c.seen == noCell:
-		c.kind = core.StringType
+		c.kind = value.StringType
 	case c.seen&^(integerCell|longCell) == 0:
-		c.kind = core.IntegerType
+		c.kind = value.IntegerType
 	case c.seen&^(integerCell|numberCell) == 0:
-		c.kind = core.NumberType
+		c.kind = value.NumberType
 	case c.seen == booleanCell:
-		c.kind = core.BooleanType
+		c.kind = value.BooleanType
 	default:
-		c.kind = core.StringType
+		c.kind = value.StringType
 	}
 }
 
@@ -183,13 +183,13 @@ func (c *column) decide() {
 // are accepted. An inferred one accepts what inference would have accepted.
 func (c *column) value(s []byte) (v any, ok bool) {
 	switch c.kind {
-	case core.IntegerType:
+	case value.IntegerType:
 		return c.integer(s)
-	case core.NumberType:
+	case value.NumberType:
 		return c.float(s)
-	case core.BooleanType:
+	case value.BooleanType:
 		b, ok := plainBoolean(s)
-		if !ok && c.declared != core.AnyType {
+		if !ok && c.declared != value.AnyType {
 			b, ok = parseBoolean(s)
 		}
 		return b, ok
@@ -201,7 +201,7 @@ func (c *column) integer(s []byte) (any, bool) {
 	if i, ok := shortInteger(s); ok {
 		return c.memo.Integer(i), true
 	}
-	if c.declared == core.AnyType && classify(s)&(integerCell|longCell) == 0 {
+	if c.declared == value.AnyType && classify(s)&(integerCell|longCell) == 0 {
 		return nil, false
 	}
 	i, err := strconv.ParseInt(string(s), 10, 64)
@@ -212,7 +212,7 @@ func (c *column) integer(s []byte) (any, bool) {
 }
 
 func (c *column) float(s []byte) (any, bool) {
-	if c.declared == core.AnyType && classify(s)&(integerCell|numberCell) == 0 {
+	if c.declared == value.AnyType && classify(s)&(integerCell|numberCell) == 0 {
 		return nil, false
 	}
 	return parseNumber(s)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
@@ -18,7 +18,7 @@ type objects struct {
 	ReadOptions
 	in      *input
 	rows    int64
-	names   []string // the keys of the last row that core.ParseJSON read
+	names   []string // the keys of the last row that value.ParseJSON read
 	flat    flatReader
 	shape   shape
 	conform *Conform
@@ -77,18 +77,18 @@ func (o *objects) add(b *batch, text, raw []byte, line int64) error {
 		b.reject(p, err.Error(), valid(text), raw)
 		return nil
 	}
-	row, ok := v.(*core.Object)
+	row, ok := v.(*value.Object)
 	if !ok {
-		b.reject(p, "want an object, got "+core.TypeName(v), v, raw)
+		b.reject(p, "want an object, got "+value.TypeName(v), v, raw)
 		return nil
 	}
 	return o.take(b, o.share(row), p, raw)
 }
 
-// ParseJSON is core.ParseJSON with an error that says when the text ends too
+// ParseJSON is value.ParseJSON with an error that says when the text ends too
 // early.
 func ParseJSON(text []byte) (any, error) {
-	v, err := core.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the JSON value is cut off")
 	}
@@ -96,7 +96,7 @@ func ParseJSON(text []byte) (any, error) {
 }
 
 // take adds a row if it conforms. An error ends the reading.
-func (o *objects) take(b *batch, row *core.Object, p RowPlace, raw []byte) error {
+func (o *objects) take(b *batch, row *value.Object, p RowPlace, raw []byte) error {
 	if o.Unknown == FailUnknown {
 		if err := o.undeclared(row.Keys()); err != nil {
 			return o.in.on(p.Line, fmt.Errorf("row %d: %w", p.Row, err))
@@ -119,13 +119,13 @@ func (o *objects) take(b *batch, row *core.Object, p RowPlace, raw []byte) error
 // share makes neighbouring objects of equal keys share them, because the keys of
 // a JSON row often take more room than its values, and prepares for more rows of
 // these keys. A header is made when a second row has it.
-func (o *objects) share(row *core.Object) *core.Object {
+func (o *objects) share(row *value.Object) *value.Object {
 	if !slices.Equal(row.Keys(), o.names) {
 		o.names = row.Keys()
 		return row
 	}
 	if o.flat.keys == nil || !slices.Equal(o.flat.keys.Names(), o.names) {
-		keys, err := core.NewKeys(o.names)
+		keys, err := value.NewKeys(o.names)
 		if err != nil {
 			return row
 		}
@@ -191,7 +191,7 @@ type shape struct {
 }
 
 // of returns the row as it is wanted. A column that it lacks is null.
-func (s *shape) of(row *core.Object) (*core.Object, error) {
+func (s *shape) of(row *value.Object) (*value.Object, error) {
 	if s.wanted == nil && s.file == "" && s.keep == nil {
 		return row, nil
 	}
@@ -236,7 +236,7 @@ func (s *shape) prepare(keys []string) error {
 	if s.build != nil && slices.Equal(s.build.Keys().Names(), names) {
 		return nil
 	}
-	header, err := core.NewKeys(names)
+	header, err := value.NewKeys(names)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 func jsonOptions(f Format) ReadOptions { return ReadOptions{Format: f, GiveUp: -1} }
@@ -23,9 +23,9 @@ func readBoth(t *testing.T, text string, o ReadOptions) (good []any, rejected st
 		good, bad, err := readAll(context.Background(), r, o)
 		var b strings.Builder
 		for _, r := range bad {
-			fmt.Fprintf(&b, "%d:%d %s %s\n", r.Row, r.Line, r.Reason, core.JSON(r.Data))
+			fmt.Fprintf(&b, "%d:%d %s %s\n", r.Row, r.Line, r.Reason, value.JSON(r.Data))
 		}
-		return fmt.Sprint(core.JSON(good), b.String(), err), good, b.String(), err
+		return fmt.Sprint(value.JSON(good), b.String(), err), good, b.String(), err
 	}
 	whole, good, rejected, err := show(strings.NewReader(text))
 	if slow, _, _, _ := show(iotest.OneByteReader(strings.NewReader(text))); slow != whole {
@@ -35,7 +35,7 @@ func readBoth(t *testing.T, text string, o ReadOptions) (good []any, rejected st
 }
 
 // FuzzArray compares the reader of arrays with encoding/json: it accepts what is
-// an array of JSON, nothing else, and the elements come out as core.ParseJSON
+// an array of JSON, nothing else, and the elements come out as value.ParseJSON
 // reads them.
 func FuzzArray(f *testing.F) {
 	for _, s := range []string{
@@ -57,21 +57,21 @@ func FuzzArray(f *testing.F) {
 		if (err == nil) != valid {
 			t.Fatalf("%q: error %v, is an array of JSON: %v", text, err, valid)
 		}
-		if v, err := core.ParseJSON(plain); err == nil && valid {
+		if v, err := value.ParseJSON(plain); err == nil && valid {
 			var rows []any
 			for _, e := range v.([]any) {
-				if _, ok := e.(*core.Object); ok {
+				if _, ok := e.(*value.Object); ok {
 					rows = append(rows, e)
 				}
 			}
-			if core.JSON(rows) != core.JSON(good) && len(rows)+len(good) > 0 || len(v.([]any)) != len(good)+strings.Count(rejected, "want an object") {
-				t.Fatalf("%q: rows %s, rejected %s, want %s", text, core.JSON(good), rejected, core.JSON(v))
+			if value.JSON(rows) != value.JSON(good) && len(rows)+len(good) > 0 || len(v.([]any)) != len(good)+strings.Count(rejected, "want an object") {
+				t.Fatalf("%q: rows %s, rejected %s, want %s", text, value.JSON(good), rejected, value.JSON(v))
 			}
 		}
 	})
 }
 
-// FuzzLines compares the reader of JSON lines with core.ParseJSON on each line.
+// FuzzLines compares the reader of JSON lines with value.ParseJSON on each line.
 func FuzzLines(f *testing.F) {
 	for _, s := range []string{"{\"a\":1}\n{\"a\":2}\n", "{}\n\n {} \n", "{\"a\":1}\n{\"a\":\n[1]\n", "{\"a\":\"x\"}\n{\"a\":\"\xff\"}", "1\nnull\n{\"a\":1,\"a\":1}", "\ufeff{}\n"} {
 		f.Add(s)
@@ -96,15 +96,15 @@ func FuzzLines(f *testing.F) {
 			if len(trimmed) == 0 {
 				continue
 			}
-			v, err := core.ParseJSON(trimmed)
-			if o, ok := v.(*core.Object); ok && err == nil && utf8.Valid(trimmed) {
+			v, err := value.ParseJSON(trimmed)
+			if o, ok := v.(*value.Object); ok && err == nil && utf8.Valid(trimmed) {
 				rows = append(rows, o)
 			} else {
 				bad++
 			}
 		}
-		if core.JSON(rows) != core.JSON(good) && len(rows)+len(good) > 0 || strings.Count(rejected, "\n") < bad {
-			t.Fatalf("%q: rows %s, rejected %s, want %s and %d bad", text, core.JSON(good), rejected, core.JSON(rows), bad)
+		if value.JSON(rows) != value.JSON(good) && len(rows)+len(good) > 0 || strings.Count(rejected, "\n") < bad {
+			t.Fatalf("%q: rows %s, rejected %s, want %s and %d bad", text, value.JSON(good), rejected, value.JSON(rows), bad)
 		}
 	})
 }
@@ -126,7 +126,7 @@ func TestArrayFaults(t *testing.T) {
 	} {
 		good, rejected, err := readBoth(t, text, jsonOptions(JSON))
 		if err == nil || err.Error() != want || rejected != "" {
-			t.Errorf("%q: %s, %s, error %v, want %s", text, core.JSON(good), rejected, err, want)
+			t.Errorf("%q: %s, %s, error %v, want %s", text, value.JSON(good), rejected, err, want)
 		}
 	}
 }
@@ -136,8 +136,8 @@ func TestRowsBeforeAFault(t *testing.T) {
 	for format, text := range map[Format]string{JSON: `[{"a":1},{"a":2},{"a"`, CSV: "a\n1\n2\n3", JSONL: "{\"a\":1}\n{\"a\":2}\n{\"a\":3}"} {
 		broken := io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF))
 		good, _, err := readAll(t.Context(), broken, ReadOptions{Format: format, Cells: Cells{Infer: true}, GiveUp: -1})
-		if core.JSON(good) != `[{"a":1},{"a":2}]` || err == nil || !strings.HasPrefix(err.Error(), "f.csv:") || !strings.HasSuffix(err.Error(), "unexpected EOF") {
-			t.Errorf("%s: %s, %v", format, core.JSON(good), err)
+		if value.JSON(good) != `[{"a":1},{"a":2}]` || err == nil || !strings.HasPrefix(err.Error(), "f.csv:") || !strings.HasSuffix(err.Error(), "unexpected EOF") {
+			t.Errorf("%s: %s, %v", format, value.JSON(good), err)
 		}
 	}
 }

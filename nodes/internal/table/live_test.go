@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // writes are what somebody has written to a pipe, one after the other.
@@ -36,7 +36,7 @@ func TestLiveRowsGoOn(t *testing.T) {
 		{JSONL, true, writes{"{\"n\":1}\n{\"n\":", "2}\n", "{\"n\":3}"}, "1|2|3"},
 		{JSONL, false, writes{"{\"n\":1}\n", "{\"n\":2}\n"}, "1 2"},
 	} {
-		r, err := NewReader(One(File{Name: "f", Reader: &c.texts}), ReadOptions{Format: c.format, Live: c.live, Types: Types{{Name: "n", Kind: core.IntegerType}}})
+		r, err := NewReader(One(File{Name: "f", Reader: &c.texts}), ReadOptions{Format: c.format, Live: c.live, Types: Types{{Name: "n", Kind: value.IntegerType}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestLiveRowsGoOn(t *testing.T) {
 			}
 			var batch []string
 			for _, row := range b.Rows {
-				v, _ := row.(*core.Object).Get("n")
+				v, _ := row.(*value.Object).Get("n")
 				batch = append(batch, fmt.Sprint(v))
 			}
 			batches = append(batches, strings.Join(batch, " "))

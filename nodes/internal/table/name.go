@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/template"
 )
@@ -20,10 +22,10 @@ type Name struct {
 
 // Input compiles the name of a file that is read. It returns nil after an
 // error.
-func (s *Scope) Input(src core.Text, key string) *Name { return s.name(src, key) }
+func (s *Scope) Input(src source.Text, key string) *Name { return s.name(src, key) }
 
 // Output compiles the name of a file that is replaced. It returns nil after an error.
-func (s *Scope) Output(src core.Text, key string) *Name {
+func (s *Scope) Output(src source.Text, key string) *Name {
 	n := s.name(src, key)
 	if n != nil && n.Fixed() {
 		s.outputs = append(s.outputs, src)
@@ -32,11 +34,11 @@ func (s *Scope) Output(src core.Text, key string) *Name {
 }
 
 // Outputs are the names that Output compiled and the document spells out.
-func (s *Scope) Outputs() []core.Text { return s.outputs }
+func (s *Scope) Outputs() []source.Text { return s.outputs }
 
-func (s *Scope) name(src core.Text, key string) *Name {
+func (s *Scope) name(src source.Text, key string) *Name {
 	if strings.TrimSpace(src.Value) == "" {
-		s.Errorf(core.CodeMissingKey, src.Pos, key, "the file name is empty")
+		s.Errorf(source.CodeMissingKey, src.Pos, key, "the file name is empty")
 		return nil
 	}
 	n := &Name{text: src.Value}
@@ -57,8 +59,8 @@ func (s *Scope) name(src core.Text, key string) *Name {
 	if n.program == nil {
 		return nil
 	}
-	if k := n.program.Type(); k != core.AnyType && k != core.StringType {
-		s.Errorf(core.CodeExprType, src.Pos, key, "a file name is a string, %s is %s", src.Value, k)
+	if k := n.program.Type(); k != value.AnyType && k != value.StringType {
+		s.Errorf(source.CodeExprType, src.Pos, key, "a file name is a string, %s is %s", src.Value, k)
 		return nil
 	}
 	return n
@@ -66,7 +68,7 @@ func (s *Scope) name(src core.Text, key string) *Name {
 
 // Value compiles an expression over the node's own input: the state, the item
 // of a fan-out or pipeline, the inputs of the run.
-func (s *Scope) Value(src core.Text, key string) *expressions.Program {
+func (s *Scope) Value(src source.Text, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, s.inputScope(), s.about(key))
 	s.Found = append(s.Found, ds...)
 	if p == nil {
@@ -95,7 +97,7 @@ func (n *Name) Text(in core.Shared) (string, error) {
 	v := n.program.Value(expressions.ForInput(in, n.program.SlotNames(), n.program.NodeNames()))
 	s, ok := v.(string)
 	if !ok || strings.TrimSpace(s) == "" {
-		return "", fmt.Errorf("%s is no file name: %s", n.text, core.JSON(v))
+		return "", fmt.Errorf("%s is no file name: %s", n.text, value.JSON(v))
 	}
 	return s, nil
 }

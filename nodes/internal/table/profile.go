@@ -3,7 +3,7 @@ package table
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
@@ -55,7 +55,7 @@ func (p *Profile) column(name string) *ProfileColumn {
 	c := p.index[name]
 	if c == nil {
 		c = &ProfileColumn{Name: name}
-		if kind := p.declared.Kind(name); kind != core.AnyType {
+		if kind := p.declared.Kind(name); kind != value.AnyType {
 			c.Type, c.Declared, c.fixed = kind.String(), true, true
 		}
 		p.index[name] = c
@@ -67,7 +67,7 @@ func (p *Profile) column(name string) *ProfileColumn {
 // Add takes note of rows.
 func (p *Profile) Add(list []any) {
 	for _, r := range list {
-		row := r.(*core.Object)
+		row := r.(*value.Object)
 		if keys := row.Keys(); !wanted.SameKeys(keys, p.keys) || p.at == nil {
 			p.columns(keys)
 		}
@@ -96,7 +96,7 @@ func (c *ProfileColumn) see(v any) {
 	if c.fixed {
 		return
 	}
-	switch name := core.TypeName(v); {
+	switch name := value.TypeName(v); {
 	case c.Type == name:
 	case c.Type == "":
 		c.Type = name
@@ -113,8 +113,8 @@ func isNumber(name string) bool { return name == "integer" || name == "number" }
 func example(v any) any {
 	s, ok := v.(string)
 	switch v.(type) {
-	case []any, *core.Object:
-		s, ok = core.JSON(v), true
+	case []any, *value.Object:
+		s, ok = value.JSON(v), true
 	}
 	switch {
 	case !ok:
@@ -146,7 +146,7 @@ func (p *Profile) Columns() []ProfileColumn {
 func (p *Profile) Schema() []any {
 	out := []any{}
 	for _, c := range p.Columns() {
-		o := core.ObjectOf("column", c.Name, "type", c.Type)
+		o := value.ObjectOf("column", c.Name, "type", c.Type)
 		if c.Declared {
 			o.Set("declared", true)
 		}

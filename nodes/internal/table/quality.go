@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // maxExamples is how many rows a report shows of each way to be bad.
@@ -23,7 +23,7 @@ func (f *failed) add() bool {
 // Quality is the report on the rows taken in so far: how many there were, and for
 // each check how many passed and failed, with the first failures as examples. It
 // depends on nothing but the rows.
-func (c *Collector) Quality() *core.Object {
+func (c *Collector) Quality() *value.Object {
 	list := make([]any, len(c.failed))
 	for i, f := range c.failed {
 		k := &c.policy.checks[i]
@@ -31,19 +31,19 @@ func (c *Collector) Quality() *core.Object {
 		if k.warning {
 			severity = "warn"
 		}
-		o := core.ObjectOf("name", k.name, "expr", k.test.Source(), "severity", severity,
+		o := value.ObjectOf("name", k.name, "expr", k.test.Source(), "severity", severity,
 			"passed", c.counts.judged-f.rows, "failed", f.rows)
 		list[i] = withExamples(o, f)
 	}
-	out := core.ObjectOf("rows", c.counts.rows, "good", c.counts.rows-c.counts.rejected, "rejected", c.counts.rejected)
+	out := value.ObjectOf("rows", c.counts.rows, "good", c.counts.rows-c.counts.rejected, "rejected", c.counts.rejected)
 	if c.bad.rows > 0 {
-		out.Set("unreadable", withExamples(core.ObjectOf("failed", c.bad.rows), c.bad))
+		out.Set("unreadable", withExamples(value.ObjectOf("failed", c.bad.rows), c.bad))
 	}
 	out.Set("checks", list)
 	return out
 }
 
-func withExamples(o *core.Object, f failed) *core.Object {
+func withExamples(o *value.Object, f failed) *value.Object {
 	if len(f.examples) > 0 {
 		o.Set("examples", append([]any(nil), f.examples...))
 	}
@@ -51,8 +51,8 @@ func withExamples(o *core.Object, f failed) *core.Object {
 }
 
 // badExample says where a bad row stood and what is the matter.
-func badExample(p RowPlace, key string, v any) *core.Object {
-	o := core.ObjectOf("row", p.Row)
+func badExample(p RowPlace, key string, v any) *value.Object {
+	o := value.ObjectOf("row", p.Row)
 	if p.File != "" {
 		o.Set("file", p.File)
 	}
@@ -64,8 +64,8 @@ func badExample(p RowPlace, key string, v any) *core.Object {
 }
 
 // values returns what a condition saw, by path; long values are shortened.
-func values(k *check, env *Row) *core.Object {
-	out := &core.Object{}
+func values(k *check, env *Row) *value.Object {
+	out := &value.Object{}
 	for path, v := range k.test.Explain(env).All() {
 		switch v := v.(type) {
 		case nil, bool, int64, float64:
@@ -96,10 +96,10 @@ const maxText = 60
 
 // text shortens a value for a message.
 func text(v any) string {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return "missing"
 	}
-	s := core.JSON(v)
+	s := value.JSON(v)
 	if len(s) > maxText {
 		s = cut(s)
 	}
@@ -111,7 +111,7 @@ func cut(s string) string { return strings.ToValidUTF8(s[:maxText], "") + "..." 
 // writeReport writes the report to its file, with the names of node and source in
 // front. incomplete is whether the work ended before the last row.
 func (c *Collector) writeReport(ctx context.Context, incomplete bool) error {
-	out := core.ObjectOf("node", c.task.Node)
+	out := value.ObjectOf("node", c.task.Node)
 	if c.task.Source != "" {
 		out.Set("source", c.task.Source)
 	}
@@ -121,7 +121,7 @@ func (c *Collector) writeReport(ctx context.Context, incomplete bool) error {
 	for k, v := range c.Quality().All() {
 		out.Set(k, v)
 	}
-	text, err := core.AppendJSON(nil, out)
+	text, err := value.AppendJSON(nil, out)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // File is one file of a table.
@@ -49,7 +49,7 @@ type ReadOptions struct {
 	// of a JSON file, one of its rows.
 	Types Types
 	// RowType, when set, is what every row must conform to.
-	RowType *core.Type
+	RowType *value.Type
 	// Select names the columns of the rows in their order; nil means all. Every file
 	// must have them, but for optional ones.
 	Select []string
@@ -229,7 +229,7 @@ func (b *batch) full() bool {
 func (b *batch) limited() bool { return b.limit > 0 && b.good >= b.limit }
 
 // add adds a good row; raw are its bytes in the file.
-func (b *batch) add(row *core.Object, p RowPlace, raw []byte) {
+func (b *batch) add(row *value.Object, p RowPlace, raw []byte) {
 	b.rows, b.places = append(b.rows, row), append(b.places, p)
 	b.raw.add(raw)
 	b.good++

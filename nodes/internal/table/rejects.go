@@ -6,7 +6,7 @@ import (
 	"encoding/base64"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
@@ -42,7 +42,7 @@ func (r *rejects) begin() error {
 	return err
 }
 
-func (r *rejects) write(ctx context.Context, record *core.Object) error {
+func (r *rejects) write(ctx context.Context, record *value.Object) error {
 	if r.pending == nil {
 		if err := r.begin(); err != nil {
 			return err
@@ -100,8 +100,8 @@ func (t *CheckTask) columns() []string {
 }
 
 // record returns a bad row as an object of columns.
-func (t *CheckTask) record(b BadRow) *core.Object {
-	out := core.NewObject(8)
+func (t *CheckTask) record(b BadRow) *value.Object {
+	out := value.NewObject(8)
 	out.Set("row", b.Row)
 	if t.Source != "" {
 		out.Set("line", orNull(b.Line))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/internal/wanted"
 )
@@ -22,7 +23,7 @@ func Register(i int) CellIndex { return ^CellIndex(i) }
 // Record is a row, and registers with values that stand beside it, so that a
 // column can be computed without a new row being made.
 type Record struct {
-	Base      *core.Object
+	Base      *value.Object
 	Registers []any
 }
 
@@ -44,9 +45,9 @@ type Row struct {
 	record *Record
 	places []CellIndex // of the columns, by their numbers
 	number int64
-	whole  func() *core.Object
+	whole  func() *value.Object
 	fields []any
-	inputs *core.Object
+	inputs *value.Object
 
 	columns []string
 	keys    []string // the header that places belongs to, when At found them
@@ -62,7 +63,7 @@ func (s Slots) Row(in core.Shared) *Row {
 		r.places[i] = NoCell
 	}
 	for i, n := range s.fields {
-		r.fields[i] = core.Missing
+		r.fields[i] = value.Missing
 		if n != "" {
 			r.fields[i] = Value(in, n)
 		}
@@ -73,7 +74,7 @@ func (s Slots) Row(in core.Shared) *Row {
 // At puts the environment on a row, an object which is number n from 0, and
 // returns it.
 func (r *Row) At(row any, n int64) *Row {
-	o := row.(*core.Object)
+	o := row.(*value.Object)
 	r.record.Base, r.number = o, n
 	if keys := o.Keys(); !wanted.SameKeys(keys, r.keys) {
 		r.keys = keys
@@ -89,7 +90,7 @@ func (r *Row) At(row any, n int64) *Row {
 
 // Follow makes the environment see whatever stands in a record, in place of the
 // rows of At. whole returns it as one row.
-func (r *Row) Follow(record *Record, whole func() *core.Object) { r.record, r.whole = record, whole }
+func (r *Row) Follow(record *Record, whole func() *value.Object) { r.record, r.whole = record, whole }
 
 // Places says where the columns of a followed record are, by their numbers. It
 // keeps the slice.
@@ -105,7 +106,7 @@ func (r *Row) Field(slot int) any {
 	}
 	p := r.places[^slot]
 	if p == NoCell {
-		return core.Missing
+		return value.Missing
 	}
 	return r.record.At(p)
 }
@@ -115,7 +116,7 @@ func (r *Row) Input(name string) any {
 	if v, ok := r.inputs.Get(name); ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // Index returns $index.
@@ -130,7 +131,7 @@ func (r *Row) Item() any {
 }
 
 // Node is never asked for: row expressions have no $nodes.
-func (r *Row) Node(int) (core.Status, any) { return core.StatusNone, core.Missing }
+func (r *Row) Node(int) (core.Status, any) { return core.StatusNone, value.Missing }
 
 // Extra is never asked for: row expressions have no roots of the walk mode.
-func (r *Row) Extra(expressions.Root) any { return core.Missing }
+func (r *Row) Extra(expressions.Root) any { return value.Missing }

@@ -5,26 +5,27 @@ import (
 	"strconv"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // Rows returns a state value as a list of rows. name is how messages call it.
 // Values of Go types are brought into their JSON form.
 func Rows(name string, v any) ([]any, error) {
-	if core.IsMissing(v) {
+	if value.IsMissing(v) {
 		return nil, fmt.Errorf("%s has no value", name)
 	}
-	c, err := core.Canonical(v)
+	c, err := value.Canonical(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	list, ok := c.([]any)
 	if !ok {
-		return nil, fmt.Errorf("%s: want an array of objects, got %s", name, core.TypeName(c))
+		return nil, fmt.Errorf("%s: want an array of objects, got %s", name, value.TypeName(c))
 	}
 	for i, e := range list {
-		if _, ok := e.(*core.Object); !ok {
-			return nil, fmt.Errorf("%s[%d]: want an object, got %s", name, i, core.TypeName(e))
+		if _, ok := e.(*value.Object); !ok {
+			return nil, fmt.Errorf("%s[%d]: want an object, got %s", name, i, value.TypeName(e))
 		}
 	}
 	return list, nil
@@ -47,7 +48,7 @@ func Columns(rows []any) []string {
 		last  []string
 	)
 	for _, r := range rows {
-		keys := r.(*core.Object).Keys()
+		keys := r.(*value.Object).Keys()
 		if wanted.SameKeys(keys, last) {
 			continue
 		}
@@ -74,7 +75,7 @@ type Column struct {
 }
 
 // Of returns the row's value in the column and whether the row has it.
-func (c *Column) Of(row *core.Object) (any, bool) {
+func (c *Column) Of(row *value.Object) (any, bool) {
 	keys := row.Keys()
 	if len(keys) == 0 {
 		return nil, false
@@ -96,7 +97,7 @@ func (c *Column) Of(row *core.Object) (any, bool) {
 }
 
 // Value returns the row's value in the column, nil when it has none.
-func (c *Column) Value(row *core.Object) any {
+func (c *Column) Value(row *value.Object) any {
 	v, _ := c.Of(row)
 	return v
 }
@@ -113,7 +114,7 @@ func NewGuard(names []string) *Guard { return &Guard{names: names} }
 
 // Check returns an error that names the first column of the row that is not
 // among them. Rows that share their keys with the one before cost nothing.
-func (g *Guard) Check(row *core.Object) error {
+func (g *Guard) Check(row *value.Object) error {
 	keys := row.Keys()
 	if wanted.SameKeys(keys, g.last) {
 		return nil

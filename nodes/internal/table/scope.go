@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -11,20 +13,20 @@ import (
 // read. It is used while a node is compiled, by one goroutine.
 type Scope struct {
 	// Found collects what is wrong.
-	Found   core.Diagnostics
+	Found   source.Diagnostics
 	subject string
 	fields  core.Schema
 	inputs  []core.InputDecl
-	used    []core.Text
+	used    []source.Text
 	again   []string // fields that are used in several places
-	outputs []core.Text
+	outputs []source.Text
 	names   []string // plain names in templates
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
 	roots   expressions.Root    // that the node itself is given
 	item    core.Columns        // that the node itself is given
 	known   func(field string) core.Columns
-	writes  func(field string) *core.Type
+	writes  func(field string) *value.Type
 }
 
 // NewScope returns the scope of a node.
@@ -42,7 +44,7 @@ func NewScope(n *core.Node, env core.Env) *Scope {
 
 // Columns returns what is known of the rows of a state field, of whose declared type
 // rows are; it may be nil.
-func (s *Scope) Columns(field string, rows *core.Type) core.Columns {
+func (s *Scope) Columns(field string, rows *value.Type) core.Columns {
 	if s.known == nil {
 		return merged(rows, core.Columns{})
 	}
@@ -50,7 +52,7 @@ func (s *Scope) Columns(field string, rows *core.Type) core.Columns {
 }
 
 // RowsOf returns what is known of the rows of a source, of whose declared type rows are.
-func (s *Scope) RowsOf(of *From, rows *core.Type) core.Columns {
+func (s *Scope) RowsOf(of *From, rows *value.Type) core.Columns {
 	switch {
 	case of == nil:
 		return core.Columns{}
@@ -63,7 +65,7 @@ func (s *Scope) RowsOf(of *From, rows *core.Type) core.Columns {
 }
 
 // merged adds what is known of rows to their declared type.
-func merged(rows *core.Type, known core.Columns) core.Columns {
+func merged(rows *value.Type, known core.Columns) core.Columns {
 	c := core.Columns{Type: rows, Names: known.Names, Closed: known.Closed, Optional: rows.Optional(), Header: known.Header}
 	for _, name := range known.Optional {
 		if !slices.Contains(c.Optional, name) {
@@ -73,17 +75,17 @@ func merged(rows *core.Type, known core.Columns) core.Columns {
 	if known.Type == nil {
 		return c
 	}
-	all := core.Type{Kind: core.ObjectType}
+	all := value.Type{Kind: value.ObjectType}
 	if rows != nil {
 		all = *rows
 		all.Properties = slices.Clone(rows.Properties)
 	}
 	for _, p := range known.Type.Properties {
-		i := slices.IndexFunc(all.Properties, func(q core.Property) bool { return q.Name == p.Name })
+		i := slices.IndexFunc(all.Properties, func(q value.Property) bool { return q.Name == p.Name })
 		switch {
 		case i < 0:
 			all.Properties = append(all.Properties, p)
-		case c.Kind(p.Name) == core.AnyType:
+		case c.Kind(p.Name) == value.AnyType:
 			all.Properties[i] = p
 		}
 	}
@@ -93,7 +95,7 @@ func merged(rows *core.Type, known core.Columns) core.Columns {
 
 // Row compiles an expression over rows. key says in messages where it stands.
 // It returns nil after an error.
-func (s *Scope) Row(src core.Text, columns core.Columns, key string) *expressions.Program {
+func (s *Scope) Row(src source.Text, columns core.Columns, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, expressions.Scope{
 		Fields:   s.fields,
 		Inputs:   s.inputs,
@@ -112,7 +114,7 @@ func (s *Scope) Row(src core.Text, columns core.Columns, key string) *expression
 
 // Condition compiles an expression that is used as a condition and warns when
 // it is always true or always false.
-func (s *Scope) Condition(src core.Text, columns core.Columns, key string) *expressions.Program {
+func (s *Scope) Condition(src source.Text, columns core.Columns, key string) *expressions.Program {
 	p := s.Row(src, columns, key)
 	if p != nil {
 		s.Found = append(s.Found, p.ConstantFindings()...)
@@ -128,21 +130,21 @@ func (s *Scope) about(key string) string {
 }
 
 // Errorf adds an error about a key of the node.
-func (s *Scope) Errorf(code core.Code, pos core.Position, key, format string, args ...any) *core.Diagnostic {
+func (s *Scope) Errorf(code source.Code, pos source.Position, key, format string, args ...any) *source.Diagnostic {
 	return s.Found.Errorf(code, pos, s.about(key)+": "+format, args...)
 }
 
 // Warnf adds a warning about a key of the node.
-func (s *Scope) Warnf(code core.Code, pos core.Position, key, format string, args ...any) *core.Diagnostic {
+func (s *Scope) Warnf(code source.Code, pos source.Position, key, format string, args ...any) *source.Diagnostic {
 	return s.Found.Warnf(code, pos, s.about(key)+": "+format, args...)
 }
 
 // Field checks that a state field is declared and notes that the node reads it.
-func (s *Scope) Field(name core.Text, key string) (t *core.Type, ok bool) {
+func (s *Scope) Field(name source.Text, key string) (t *value.Type, ok bool) {
 	t, ok = s.fields.FieldType(name.Value)
 	if !ok {
-		s.Errorf(core.CodeUnknownField, name.Pos, key, "the state has no field %q", name.Value).
-			WithHint("%s", core.DidYouMean(name.Value, s.fields.FieldNames()))
+		s.Errorf(source.CodeUnknownField, name.Pos, key, "the state has no field %q", name.Value).
+			WithHint("%s", source.DidYouMean(name.Value, s.fields.FieldNames()))
 		return nil, false
 	}
 	s.Need([]string{name.Value}, name.Pos)
@@ -151,10 +153,10 @@ func (s *Scope) Field(name core.Text, key string) (t *core.Type, ok bool) {
 
 // FieldType returns the declared type of a state field; ok is false when the
 // field is not declared or nothing is known about the state.
-func (s *Scope) FieldType(name string) (t *core.Type, ok bool) { return s.fields.FieldType(name) }
+func (s *Scope) FieldType(name string) (t *value.Type, ok bool) { return s.fields.FieldType(name) }
 
 // WriteType returns the type of what the node may write into a field, nil for anything.
-func (s *Scope) WriteType(name string) *core.Type {
+func (s *Scope) WriteType(name string) *value.Type {
 	if s.writes != nil {
 		return s.writes(name)
 	}
@@ -163,12 +165,12 @@ func (s *Scope) WriteType(name string) *core.Type {
 }
 
 // Need notes that the node reads fields.
-func (s *Scope) Need(fields []string, pos core.Position) {
+func (s *Scope) Need(fields []string, pos source.Position) {
 	for _, f := range fields {
-		if slices.ContainsFunc(s.used, func(r core.Text) bool { return r.Value == f }) {
+		if slices.ContainsFunc(s.used, func(r source.Text) bool { return r.Value == f }) {
 			s.again = append(s.again, f)
 		} else {
-			s.used = append(s.used, core.At(f, pos))
+			s.used = append(s.used, source.At(f, pos))
 		}
 	}
 }
@@ -182,9 +184,9 @@ func (s *Scope) Once(field string) bool { return !slices.Contains(s.again, field
 
 // Reads lists the fields that were needed and are not among the node's declared
 // reads, for core.Compiled.
-func (s *Scope) Reads() []core.Text {
-	declared := core.Strings(s.node.Reads)
-	var out []core.Text
+func (s *Scope) Reads() []source.Text {
+	declared := source.Strings(s.node.Reads)
+	var out []source.Text
 	for _, r := range s.used {
 		if !slices.Contains(declared, r.Value) {
 			out = append(out, r)
@@ -225,5 +227,5 @@ func Value(in core.Shared, field string) any {
 	if v, ok := in.Extra.Get(field); ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }

@@ -3,7 +3,8 @@ package table
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -11,11 +12,11 @@ import (
 // Columns of a key that rows cannot have are errors, and listed ones unless they are
 // declared, which makes them empty. It warns about listed ones that look like a misspelt
 // declared one.
-func (s *Scope) Declared(rows *core.Type, listed FieldList, key []core.Text, of *From) []Field {
+func (s *Scope) Declared(rows *value.Type, listed FieldList, key []source.Text, of *From) []Field {
 	if of == nil {
 		return nil
 	}
-	var row *core.Type
+	var row *value.Type
 	if rows != nil {
 		row = rows.Items
 	}
@@ -30,16 +31,16 @@ func (s *Scope) Declared(rows *core.Type, listed FieldList, key []core.Text, of 
 		}
 	}
 	known := s.RowsOf(of, row)
-	absent := func(name string, pos core.Position, where string) {
-		s.Errorf(core.CodeUnknownField, pos, where, "the rows of %s have no column %q", of.Name.Value, name).
-			WithHint("%s", core.UnknownKeyHint(name, known.Names))
+	absent := func(name string, pos source.Position, where string) {
+		s.Errorf(source.CodeUnknownField, pos, where, "the rows of %s have no column %q", of.Name.Value, name).
+			WithHint("%s", source.UnknownKeyHint(name, known.Names))
 	}
 	names := FieldNames(out)
 	for i, c := range listed.List {
 		if !known.Has(c.Name) && !slices.Contains(names, c.Name) {
 			absent(c.Name, listed.Pos[i], "columns")
-		} else if near := core.DidYouMean(c.Name, names); !known.Closed && near != "" && !slices.Contains(names, c.Name) {
-			s.Warnf(core.CodeUnknownField, listed.Pos[i], "columns", "the rows of %s have no declared column %q", of.Name.Value, c.Name).WithHint("%s", near)
+		} else if near := source.DidYouMean(c.Name, names); !known.Closed && near != "" && !slices.Contains(names, c.Name) {
+			s.Warnf(source.CodeUnknownField, listed.Pos[i], "columns", "the rows of %s have no declared column %q", of.Name.Value, c.Name).WithHint("%s", near)
 		}
 	}
 	for _, k := range key {

@@ -3,7 +3,7 @@ package table
 import (
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Seen is a set of sorts of values: what a column holds, or what it takes.
@@ -46,7 +46,7 @@ func Look(rows []any, name string) Seen {
 	var s Seen
 	col := Column{Name: name}
 	for _, r := range rows {
-		s |= Sort(col.Value(r.(*core.Object)))
+		s |= Sort(col.Value(r.(*value.Object)))
 	}
 	return s
 }

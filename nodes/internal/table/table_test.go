@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 func TestFormatOf(t *testing.T) {
@@ -32,7 +32,7 @@ func TestFormatOf(t *testing.T) {
 
 func parse(t *testing.T, text string) []any {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,14 +45,14 @@ func TestRows(t *testing.T) {
 		B string `json:"b"`
 	}
 	got, err := Rows("f", []row{{1, "x"}})
-	if err != nil || core.JSON(got) != `[{"a":1,"b":"x"}]` {
-		t.Fatalf("%s, %v", core.JSON(got), err)
+	if err != nil || value.JSON(got) != `[{"a":1,"b":"x"}]` {
+		t.Fatalf("%s, %v", value.JSON(got), err)
 	}
 	for want, v := range map[string]any{
-		"f has no value":                          core.Missing,
+		"f has no value":                          value.Missing,
 		"f: want an array of objects, got null":   nil,
-		"f: want an array of objects, got object": core.ObjectOf("a", int64(1)),
-		"f[1]: want an object, got integer":       []any{&core.Object{}, int64(2)},
+		"f: want an array of objects, got object": value.ObjectOf("a", int64(1)),
+		"f[1]: want an object, got integer":       []any{&value.Object{}, int64(2)},
 	} {
 		if _, err := Rows("f", v); err == nil || err.Error() != want {
 			t.Errorf("Rows(%v) = %v, want %q", v, err, want)
@@ -68,14 +68,14 @@ func TestColumnsAreTheUnion(t *testing.T) {
 }
 
 func TestColumnFollowsTheHeader(t *testing.T) {
-	keys, err := core.NewKeys([]string{"a", "b"})
+	keys, err := value.NewKeys([]string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := Column{Name: "b"}
-	for i, row := range []*core.Object{
-		core.NewRow(keys, []any{1, "one"}), core.NewRow(keys, []any{1, "two"}),
-		core.ObjectOf("b", "three"), core.ObjectOf("a", 1), {}, core.NewRow(keys, []any{1, "six"}),
+	for i, row := range []*value.Object{
+		value.NewRow(keys, []any{1, "one"}), value.NewRow(keys, []any{1, "two"}),
+		value.ObjectOf("b", "three"), value.ObjectOf("a", 1), {}, value.NewRow(keys, []any{1, "six"}),
 	} {
 		want := []any{"one", "two", "three", nil, nil, "six"}[i]
 		if v, ok := c.Of(row); v != want || ok != (want != nil) {
@@ -142,7 +142,7 @@ func TestCSVReadsBack(t *testing.T) {
 		var rows []any
 		var want [][]string
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {
-			row, cellWriter := core.NewObject(n), make([]string, n)
+			row, cellWriter := value.NewObject(n), make([]string, n)
 			for i := range n {
 				cellWriter[i] = rapid.StringOf(rapid.SampledFrom([]rune("ab ,;\"'\n\t#ä\\."))).Draw(t, "cell")
 				row.Set(fmt.Sprint("c", i), cellWriter[i])
@@ -176,7 +176,7 @@ func TestCSVIsThatOfTheStandardLibrary(t *testing.T) {
 		std.Write(names)
 		var rows []any
 		for range rapid.IntRange(0, 4).Draw(t, "rows") {
-			row, record := core.NewObject(n), make([]string, n)
+			row, record := value.NewObject(n), make([]string, n)
 			for i := range n {
 				switch rapid.IntRange(0, 3).Draw(t, "type") {
 				case 0:
@@ -203,7 +203,7 @@ func TestCSVIsThatOfTheStandardLibrary(t *testing.T) {
 		std.Flush()
 		got, err := written(rows, Layout{Format: CSV, Columns: names, Delimiter: comma})
 		if err != nil || got != b.String() {
-			t.Fatalf("%s\n got %q, %v\nwant %q", core.JSON(rows), got, err, b.String())
+			t.Fatalf("%s\n got %q, %v\nwant %q", value.JSON(rows), got, err, b.String())
 		}
 	})
 }
@@ -273,8 +273,8 @@ func (s *slow) Next(context.Context) ([]any, error) {
 	return out, nil
 }
 
-func (*slow) Summary() *core.Object { return nil }
-func (*slow) Close() error          { return nil }
+func (*slow) Summary() *value.Object { return nil }
+func (*slow) Close() error           { return nil }
 
 func TestSource(t *testing.T) {
 	numbers := make([]any, 2500)
@@ -335,13 +335,13 @@ func TestSource(t *testing.T) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	keys, err := core.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
+	keys, err := value.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	rows := make([]any, 10_000)
 	for i := range rows {
-		rows[i] = core.NewRow(keys, []any{"2001/02/14 15:12", int64(i % 90), int64(342 + i), "SJC", "SNA"})
+		rows[i] = value.NewRow(keys, []any{"2001/02/14 15:12", int64(i % 90), int64(342 + i), "SJC", "SNA"})
 	}
 	for _, f := range []Format{CSV, JSONL, JSON} {
 		b.Run("format="+string(f), func(b *testing.B) {
@@ -362,7 +362,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 func TestBuilder(t *testing.T) {
 	for _, names := range [][]string{{"a", "b"}, nil} {
-		keys, err := core.NewKeys(names)
+		keys, err := value.NewKeys(names)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +380,7 @@ func TestBuilder(t *testing.T) {
 			if names != nil {
 				want = fmt.Sprintf(`{"a":%d,"b":%d}`, i*10, i*10+1)
 			}
-			if got := core.JSON(r); got != want {
+			if got := value.JSON(r); got != want {
 				t.Fatalf("row %d is %s, want %s", i, got, want)
 			}
 		}

@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // Tolerance is how many bad rows are tolerated: a number, or a share of all rows
 // such as "5%".
 type Tolerance struct {
-	Pos   core.Position
+	Pos   source.Position
 	count int64
 	// millionths is the share, in millionths of the rows; -1 when a number was
 	// given. Whole numbers keep 29 of 100 from being more than 29%.
@@ -20,10 +20,10 @@ type Tolerance struct {
 	text       string
 }
 
-var _ core.Unmarshaler = (*Tolerance)(nil)
+var _ source.Unmarshaler = (*Tolerance)(nil)
 
 // DecodeValue reads a whole number or a text such as "0.5%".
-func (t *Tolerance) DecodeValue(v *core.Value) core.Diagnostics {
+func (t *Tolerance) DecodeValue(v *source.Value) source.Diagnostics {
 	const want = `a number of rows from 0, or a share such as "5%"`
 	*t = Tolerance{Pos: v.Pos, millionths: -1}
 	switch s := v.Scalar.(type) {
@@ -40,10 +40,10 @@ func (t *Tolerance) DecodeValue(v *core.Value) core.Diagnostics {
 			return nil
 		}
 	default:
-		return core.WrongType(v, want)
+		return source.WrongType(v, want)
 	}
-	var ds core.Diagnostics
-	ds.Errorf(core.CodeBadValue, v.Pos, "want %s, found %s", want, v.Describe())
+	var ds source.Diagnostics
+	ds.Errorf(source.CodeBadValue, v.Pos, "want %s, found %s", want, v.Describe())
 	return ds
 }
 

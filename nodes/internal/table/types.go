@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
@@ -12,7 +12,7 @@ import (
 type Declared struct {
 	Name string
 	// Kind is its type; AnyType leaves it to the file.
-	Kind core.TypeKind
+	Kind value.TypeKind
 	// Optional columns may be absent from a file.
 	Optional bool
 }
@@ -21,7 +21,7 @@ type Declared struct {
 type Types []Declared
 
 // Kind returns the declared type of a column, AnyType when there is none.
-func (t Types) Kind(name string) core.TypeKind {
+func (t Types) Kind(name string) value.TypeKind {
 	c, _ := t.Column(name)
 	return c.Kind
 }
@@ -41,8 +41,8 @@ func (t Types) Column(name string) (c Declared, ok bool) {
 // rows of the same keys.
 type Conform struct {
 	types   Types
-	rowType *core.Type
-	made    func(name string) core.TypeKind
+	rowType *value.Type
+	made    func(name string) value.TypeKind
 	keys    []string
 	// of the rows with these keys:
 	columns []checked
@@ -52,18 +52,18 @@ type Conform struct {
 type checked struct {
 	at   int
 	name string
-	typ  *core.Type
+	typ  *value.Type
 	of   bool // declared for the column, not by the row type
 }
 
 // NewConform returns a check. made tells the type that the reader gave a column,
 // AnyType for any; it may be nil.
-func NewConform(types Types, rowType *core.Type, made func(name string) core.TypeKind) *Conform {
+func NewConform(types Types, rowType *value.Type, made func(name string) value.TypeKind) *Conform {
 	return &Conform{types: types, rowType: rowType, made: made}
 }
 
 // Check returns why a row does not conform, or "".
-func (c *Conform) Check(row *core.Object) string {
+func (c *Conform) Check(row *value.Object) string {
 	if c.rowType == nil && len(c.types) == 0 {
 		return ""
 	}
@@ -94,8 +94,8 @@ func (c *Conform) Check(row *core.Object) string {
 func (c *Conform) prepare(keys []string) {
 	c.keys, c.columns, c.whole = keys, c.columns[:0], false
 	for _, t := range c.types {
-		if at := slices.Index(keys, t.Name); at >= 0 && t.Kind != core.AnyType && c.of(t.Name) != t.Kind {
-			c.columns = append(c.columns, checked{at, t.Name, &core.Type{Kind: t.Kind}, true})
+		if at := slices.Index(keys, t.Name); at >= 0 && t.Kind != value.AnyType && c.of(t.Name) != t.Kind {
+			c.columns = append(c.columns, checked{at, t.Name, &value.Type{Kind: t.Kind}, true})
 		}
 	}
 	if c.rowType == nil {
@@ -117,16 +117,16 @@ func (c *Conform) prepare(keys []string) {
 			continue
 		}
 		plain := len(p.Type.Enum) == 0 && p.Type.Items == nil && len(p.Type.Properties) == 0 && len(p.Type.Required) == 0
-		if made := c.of(p.Name); plain && (made == p.Type.Kind || made == core.IntegerType && p.Type.Kind == core.NumberType) {
+		if made := c.of(p.Name); plain && (made == p.Type.Kind || made == value.IntegerType && p.Type.Kind == value.NumberType) {
 			continue
 		}
 		c.columns = append(c.columns, checked{at, p.Name, p.Type, false})
 	}
 }
 
-func (c *Conform) of(name string) core.TypeKind {
+func (c *Conform) of(name string) value.TypeKind {
 	if c.made == nil {
-		return core.AnyType
+		return value.AnyType
 	}
 	return c.made(name)
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // window keeps the text of the first rows, from which types are inferred.
@@ -98,7 +98,7 @@ func (c *cells) looking() bool {
 func (c *cells) fits() string {
 	for j, at := range c.file.from {
 		col := &c.cols[j]
-		if at == Absent || col.declared == core.AnyType {
+		if at == Absent || col.declared == value.AnyType {
 			continue
 		}
 		cell := c.scan.cell(at)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // checkEvery is after how many rows a loop looks whether it was cancelled.
@@ -93,7 +93,7 @@ func (t *Writer) Write(ctx context.Context, rows []any) error {
 			return err
 		}
 		if t.guard != nil {
-			if err := t.guard.Check(r.(*core.Object)); err != nil {
+			if err := t.guard.Check(r.(*value.Object)); err != nil {
 				return fmt.Errorf("row %d: %w", t.rows+1, err)
 			}
 		}
@@ -136,7 +136,7 @@ func (t *Writer) End() error {
 // the row lacks.
 func objectEncoder(names []string) func(buf []byte, v any) ([]byte, error) {
 	if names == nil {
-		return core.AppendJSON
+		return value.AppendJSON
 	}
 	columns := columnsOf(names)
 	heads := make([][]byte, len(names))
@@ -145,17 +145,17 @@ func objectEncoder(names []string) func(buf []byte, v any) ([]byte, error) {
 		if i == 0 {
 			sep = '{'
 		}
-		heads[i], _ = core.AppendJSON([]byte{sep}, n) // text always has a JSON form
+		heads[i], _ = value.AppendJSON([]byte{sep}, n) // text always has a JSON form
 		heads[i] = append(heads[i], ':')
 	}
 	return func(buf []byte, v any) ([]byte, error) {
-		row, ok := v.(*core.Object)
+		row, ok := v.(*value.Object)
 		if !ok || len(names) == 0 {
-			return core.AppendJSON(buf, v)
+			return value.AppendJSON(buf, v)
 		}
 		for i := range columns {
 			var err error
-			buf, err = core.AppendJSON(append(buf, heads[i]...), columns[i].Value(row))
+			buf, err = value.AppendJSON(append(buf, heads[i]...), columns[i].Value(row))
 			if err != nil {
 				return buf, fmt.Errorf("%s: %w", names[i], err)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
@@ -20,14 +22,14 @@ type filled struct {
 // caller hands a node's configuration to a registered function, as arguments.
 type caller struct {
 	handler core.Handler
-	config  *core.Object
+	config  *value.Object
 	prompts []filled
 }
 
 // Prompt is a text of a node's configuration that is a template.
 type Prompt struct {
 	Key  string
-	Text core.Text
+	Text source.Text
 }
 
 // maxPrompt is the size of the largest file with a prompt.
@@ -35,19 +37,19 @@ const maxPrompt = 1 << 20
 
 // PromptOf returns a prompt, which may be in a file that its text names. "see notes.md" is
 // no name of a file but a prompt.
-func PromptOf(f *files.Finder, text core.Text, key string) Prompt {
+func PromptOf(f *files.Finder, text source.Text, key string) Prompt {
 	name := strings.TrimSpace(text.Value)
 	if !slices.Contains([]string{".md", ".txt"}, path.Ext(name)) || strings.ContainsAny(name, " \t\r\n") {
 		return Prompt{key, text}
 	}
-	content, _ := f.Read(core.At(name, text.Pos), key, maxPrompt)
-	return Prompt{key, core.At(content, core.Position{File: name, Line: 1, Column: 1})}
+	content, _ := f.Read(source.At(name, text.Pos), key, maxPrompt)
+	return Prompt{key, source.At(content, source.Position{File: name, Line: 1, Column: 1})}
 }
 
 // Function makes a node of the function that is registered under the name of its kind; ok is
 // false when there is none. The function is given the node's configuration as arguments,
 // with the values in its prompts filled in.
-func Function(kind string, n *core.Node, env core.Env, prompts []Prompt) (made core.Compiled, ds core.Diagnostics, ok bool) {
+func Function(kind string, n *core.Node, env core.Env, prompts []Prompt) (made core.Compiled, ds source.Diagnostics, ok bool) {
 	if env.Tool == nil {
 		return core.Compiled{}, nil, false
 	}
@@ -59,13 +61,13 @@ func Function(kind string, n *core.Node, env core.Env, prompts []Prompt) (made c
 	return made, ds, true
 }
 
-func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Compiled, core.Diagnostics) {
-	var ds core.Diagnostics
+func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Compiled, source.Diagnostics) {
+	var ds source.Diagnostics
 	if b, ok := h.(core.Binder); ok {
 		h, ds = b.Bind(n, env)
 	}
 	texts := NewSet(n, env)
-	config, _ := n.Config.Plain().(*core.Object)
+	config, _ := n.Config.Plain().(*value.Object)
 	c := &caller{handler: h, config: config}
 	for _, p := range prompts {
 		if p.Text.Value != "" {
@@ -82,7 +84,7 @@ func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Co
 func (c *caller) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	shared := in.Shared()
 	// The prompt is first: a function that takes one value gets that.
-	args := core.NewObject(c.config.Len() + shared.Args.Len())
+	args := value.NewObject(c.config.Len() + shared.Args.Len())
 	for _, p := range c.prompts {
 		s, err := p.template.Render(in)
 		if err != nil {
@@ -90,7 +92,7 @@ func (c *caller) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		}
 		args.Set(p.key, s)
 	}
-	for _, given := range []*core.Object{c.config, shared.Args} {
+	for _, given := range []*value.Object{c.config, shared.Args} {
 		for key, v := range given.All() {
 			if _, ok := args.Get(key); !ok {
 				args.Set(key, v)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/template"
 )
@@ -16,11 +17,11 @@ import (
 // node is compiled.
 type Set struct {
 	// Found collects what is wrong.
-	Found core.Diagnostics
+	Found source.Diagnostics
 	// Reads and Nodes are what the templates read beyond the node's own
 	// declarations, for Compiled.
-	Reads []core.Text
-	Nodes []core.Text
+	Reads []source.Text
+	Nodes []source.Text
 	// Names lists the plain names of the templates. A name is looked up in the args, the edge
 	// inputs and the view of the state.
 	Names []string
@@ -49,7 +50,7 @@ func NewSet(n *core.Node, env core.Env) *Set {
 }
 
 // constants lists the args that are no paths, which may lead nowhere.
-func constants(args *core.Value) []string {
+func constants(args *source.Value) []string {
 	if args == nil {
 		return nil
 	}
@@ -69,13 +70,13 @@ var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 
 // Template compiles one template. key says in messages where it stands. Without
 // a template, after an error, it returns nil.
-func (s *Set) Template(src core.Text, key string) *Template {
+func (s *Set) Template(src source.Text, key string) *Template {
 	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.rows}
-	var places []core.Text
+	var places []source.Text
 	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
-		places = appendOnce(places, core.Cut(src, m[2], m[3]))
+		places = appendOnce(places, source.Cut(src, m[2], m[3]))
 	}
-	scope.Nodes = core.Strings(places)
+	scope.Nodes = source.Strings(places)
 	t, ds := template.Compile(src, scope, s.subject+": "+key)
 	s.Found = append(s.Found, ds...)
 	if t == nil {
@@ -86,7 +87,7 @@ func (s *Set) Template(src core.Text, key string) *Template {
 		if slices.Contains(s.args, field) && !t.Evaluates(field) {
 			continue // the args win over the state
 		}
-		s.Reads = appendOnce(s.Reads, core.At(field, src.Pos))
+		s.Reads = appendOnce(s.Reads, source.At(field, src.Pos))
 	}
 	for _, i := range t.Nodes() {
 		s.Nodes = appendOnce(s.Nodes, place(places, t.NodeNames()[i], src.Pos))
@@ -96,16 +97,16 @@ func (s *Set) Template(src core.Text, key string) *Template {
 
 // place returns the first place an id is named at; a spelling that nodeRef does
 // not know has the place of the whole text.
-func place(places []core.Text, id string, otherwise core.Position) core.Text {
+func place(places []source.Text, id string, otherwise source.Position) source.Text {
 	for _, p := range places {
 		if p.Value == id {
 			return p
 		}
 	}
-	return core.At(id, otherwise)
+	return source.At(id, otherwise)
 }
 
-func appendOnce(list []core.Text, t core.Text) []core.Text {
+func appendOnce(list []source.Text, t source.Text) []source.Text {
 	for _, e := range list {
 		if e.Value == t.Value {
 			return list

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -12,10 +14,10 @@ import (
 type schema struct{}
 
 func (schema) FieldNames() []string { return []string{"name", "orders"} }
-func (schema) FieldType(name string) (*core.Type, bool) {
+func (schema) FieldType(name string) (*value.Type, bool) {
 	switch name {
 	case "name":
-		return &core.Type{Kind: core.StringType}, true
+		return &value.Type{Kind: value.StringType}, true
 	case "orders":
 		return nil, true
 	}
@@ -23,19 +25,19 @@ func (schema) FieldType(name string) (*core.Type, bool) {
 }
 
 func resolved(id string) (core.Status, any, bool) {
-	return core.Success, core.ObjectOf("rows", int64(3)), id == "load"
+	return core.Success, value.ObjectOf("rows", int64(3)), id == "load"
 }
 
 // node is one whose args have a constant and a path.
-var node = &core.Node{ID: core.At("n", core.Position{}), Args: core.Tree(core.ObjectOf("greeting", "hello", "orders", "$.name"), core.Position{})}
+var node = &core.Node{ID: source.At("n", source.Position{}), Args: source.Tree(value.ObjectOf("greeting", "hello", "orders", "$.name"), source.Position{})}
 
 // A plain name that the args have a constant for is not read from the state.
 func TestArgsInPlaceOfReads(t *testing.T) {
 	for src, want := range map[string]string{"{{name}}": "", "{{name}} {{$.name}}": "name", "{{orders}}": "orders"} {
-		n := &core.Node{ID: core.At("n", core.Position{}), Args: core.Tree(core.ObjectOf("name", "World", "orders", "$.other"), core.Position{})}
+		n := &core.Node{ID: source.At("n", source.Position{}), Args: source.Tree(value.ObjectOf("name", "World", "orders", "$.other"), source.Position{})}
 		s := NewSet(n, core.Env{Schema: schema{}})
-		s.Template(core.At(src, core.Position{}), "text")
-		if got := strings.Join(core.Strings(s.Reads), " "); got != want || len(s.Found) > 0 {
+		s.Template(source.At(src, source.Position{}), "text")
+		if got := strings.Join(source.Strings(s.Reads), " "); got != want || len(s.Found) > 0 {
 			t.Errorf("%s: reads %q, want %q (%v)", src, got, want, s.Found)
 		}
 	}
@@ -43,10 +45,10 @@ func TestArgsInPlaceOfReads(t *testing.T) {
 
 func TestRender(t *testing.T) {
 	in := core.NewInput("run", "n", 1, core.Shared{
-		Args: core.ObjectOf("greeting", "hello", "both", "arg"), Edges: core.ObjectOf("load", int64(9), "both", "edge"),
-		View:  core.NewView([]string{"orders"}, []any{[]any{core.ObjectOf("id", int64(7))}}),
+		Args: value.ObjectOf("greeting", "hello", "both", "arg"), Edges: value.ObjectOf("load", int64(9), "both", "edge"),
+		View:  core.NewView([]string{"orders"}, []any{[]any{value.ObjectOf("id", int64(7))}}),
 		Extra: core.NewView([]string{"name"}, []any{"Ada {{greeting}}"}),
-		Item:  core.ObjectOf("k", "v"), Index: core.Nth(4), Inputs: core.ObjectOf("day", "monday"), Nodes: resolved,
+		Item:  value.ObjectOf("k", "v"), Index: core.Nth(4), Inputs: value.ObjectOf("day", "monday"), Nodes: resolved,
 		Loop: "refine", Round: 2,
 	})
 	tests := []struct {
@@ -70,15 +72,15 @@ func TestRender(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := NewSet(node, core.Env{Schema: schema{}, Items: true, Rounds: true})
-		tmpl := s.Template(core.At(tt.text, core.Position{Line: 5, Column: 7}), "text")
+		tmpl := s.Template(source.At(tt.text, source.Position{Line: 5, Column: 7}), "text")
 		if len(s.Found) > 0 {
 			t.Errorf("%s: findings %v", tt.text, s.Found)
 			continue
 		}
-		if got := strings.Join(core.Strings(s.Reads), " "); got != tt.reads {
+		if got := strings.Join(source.Strings(s.Reads), " "); got != tt.reads {
 			t.Errorf("%s: reads %q, want %q", tt.text, got, tt.reads)
 		}
-		if got := strings.Join(core.Strings(s.Nodes), " "); got != tt.nodes {
+		if got := strings.Join(source.Strings(s.Nodes), " "); got != tt.nodes {
 			t.Errorf("%s: nodes %q, want %q", tt.text, got, tt.nodes)
 		}
 		got, err := tmpl.Render(in)
@@ -104,7 +106,7 @@ func TestFindings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := NewSet(node, core.Env{Schema: schema{}})
-		tmpl := s.Template(core.At(tt.text, core.Position{Line: 1, Column: 1}), "text")
+		tmpl := s.Template(source.At(tt.text, source.Position{Line: 1, Column: 1}), "text")
 		if got := nodestest.Findings(s.Found); tmpl != nil || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got %s, want %s", tt.text, got, tt.want)
 		}
@@ -115,7 +117,7 @@ func TestFindings(t *testing.T) {
 // it is named.
 func TestNodePlaces(t *testing.T) {
 	s := NewSet(node, core.Env{})
-	s.Template(core.At("a {{$nodes.x.status}} {{$nodes.y.status}} {{$nodes.x.output}}", core.Position{Line: 3, Column: 1}), "text")
+	s.Template(source.At("a {{$nodes.x.status}} {{$nodes.y.status}} {{$nodes.x.output}}", source.Position{Line: 3, Column: 1}), "text")
 	if len(s.Nodes) != 2 || s.Nodes[0].Pos.Column != 12 || s.Nodes[1].Pos.Column != 32 {
 		t.Errorf("got %v, findings %v", s.Nodes, s.Found)
 	}

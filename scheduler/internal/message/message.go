@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // MaxHinted limits the number of findings with suggested names: looking for the nearest of
@@ -16,7 +17,7 @@ const MaxHinted = 100
 
 // Near suggests the name that is most like a word, or lists the names if there are few.
 func Near(word string, names []string) string {
-	if s := core.DidYouMean(word, names); s != "" {
+	if s := source.DidYouMean(word, names); s != "" {
 		return s
 	}
 	switch {
@@ -29,7 +30,7 @@ func Near(word string, names []string) string {
 }
 
 // PointTo adds the position of a second thing to a finding, if the position is known.
-func PointTo(d *core.Diagnostic, what string, pos core.Position) {
+func PointTo(d *source.Diagnostic, what string, pos source.Position) {
 	if pos.IsValid() {
 		d.WithHint("%s at %s", what, pos)
 	}

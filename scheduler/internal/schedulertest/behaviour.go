@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // behaviour is the handler of a generated node. The result of an execution is derived from
@@ -47,12 +48,12 @@ func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, err
 func digestText(in core.Input) string {
 	s := in.Shared()
 	var b strings.Builder
-	fmt.Fprintf(&b, "view=%s edges=%s", core.JSON(s.View.Object()), sortedJSON(s.Edges))
+	fmt.Fprintf(&b, "view=%s edges=%s", value.JSON(s.View.Object()), sortedJSON(s.Edges))
 	if s.Args.Len() > 0 {
 		fmt.Fprintf(&b, " args=%s", sortedJSON(s.Args))
 	}
 	if i := in.Index(); i >= 0 {
-		fmt.Fprintf(&b, " item[%d]=%s", i, core.JSON(s.Item))
+		fmt.Fprintf(&b, " item[%d]=%s", i, value.JSON(s.Item))
 	}
 	if in.Loop() != "" {
 		fmt.Fprintf(&b, " round=%s/%d", in.Loop(), in.Round())
@@ -62,13 +63,13 @@ func digestText(in core.Input) string {
 
 // sortedJSON formats an object with sorted keys: the order of edge inputs and of arguments
 // has no meaning.
-func sortedJSON(o *core.Object) string {
-	out := core.NewObject(o.Len())
+func sortedJSON(o *value.Object) string {
+	out := value.NewObject(o.Len())
 	for _, k := range slices.Sorted(slices.Values(o.Keys())) {
 		v, _ := o.Get(k)
 		out.Set(k, v)
 	}
-	return core.JSON(out)
+	return value.JSON(out)
 }
 
 func digest(seed uint64, parts ...string) uint64 {
@@ -152,14 +153,14 @@ func (f Field) value(h uint64) any {
 		}
 		return int64(h>>8%5) + 1
 	case "object_merge":
-		return core.ObjectOf("k"+fmt.Sprint(h%3), n)
+		return value.ObjectOf("k"+fmt.Sprint(h%3), n)
 	case "set_once":
 		if h%16 == 0 {
 			return nil
 		}
 		return n
 	}
-	if f.Type == core.AnyType { // usually an array to iterate over, occasionally another value
+	if f.Type == value.AnyType { // usually an array to iterate over, occasionally another value
 		switch h % 20 {
 		case 0:
 			return "not a list"
@@ -234,7 +235,7 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 // spoil writes a value of the wrong type, if the node has a typed field.
 func (b *behaviour) spoil(r *core.Result) error {
 	for _, name := range b.n.Writes {
-		if name != b.n.Collect && b.g.field(name).Type != core.AnyType {
+		if name != b.n.Collect && b.g.field(name).Type != value.AnyType {
 			if r.Delta == nil {
 				r.Delta = map[string]any{}
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -127,8 +128,8 @@ func (r *replacer) Handle(ctx context.Context, in core.Input) (core.Result, erro
 }
 
 func (g *claimGraph) workflow(s *shelf, slow uint64, k nestedKind) *core.Workflow {
-	array := &core.Type{Kind: core.ArrayType}
-	w := &core.Workflow{Name: text("claims"), Fields: []core.FieldDecl{{Name: text("log"), Type: array, Merge: text("array_append"), Default: core.Missing}}}
+	array := &value.Type{Kind: value.ArrayType}
+	w := &core.Workflow{Name: text("claims"), Fields: []core.FieldDecl{{Name: text("log"), Type: array, Merge: text("array_append"), Default: value.Missing}}}
 	for _, n := range g.nodes {
 		d := &core.Node{ID: text(n.id), Kind: text("fn"), Writes: texts([]string{"log"}), HasWrites: true}
 		if n.sub != nil {
@@ -290,7 +291,7 @@ func summary(r *core.Report, files map[string]string) string {
 			fmt.Fprintf(&b, " %s", n.Failure.Message)
 		}
 	}
-	return fmt.Sprintf("%s\n%s %s", b.String(), r.Status, core.JSON(r.State))
+	return fmt.Sprintf("%s\n%s %s", b.String(), r.Status, value.JSON(r.State))
 }
 
 // Items, rows and nodes without a path between them never replace each other's files, and

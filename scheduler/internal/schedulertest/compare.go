@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -36,7 +37,7 @@ func (r *Run) ended(report *core.Report, want *Run) {
 func (r *Run) neverEnded(fault any, want *Run) {
 	status := core.RunStatus(fmt.Sprint(fault))
 	if want == nil {
-		r.Walk = &WalkOutcome{Status: status, State: &core.Object{}, Context: &core.Object{}}
+		r.Walk = &WalkOutcome{Status: status, State: &value.Object{}, Context: &value.Object{}}
 	} else {
 		r.Outcome = &Outcome{Status: status, Void: want.Outcome.Void}
 	}
@@ -98,10 +99,10 @@ func skipOf(reason string) Skip {
 // ReportText formats everything in a report that must not depend on timing.
 func ReportText(r *core.Report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %v\n%s\n", r.Status, r.Err, core.JSON(r.State))
+	fmt.Fprintf(&b, "%s %v\n%s\n", r.Status, r.Err, value.JSON(r.State))
 	for _, n := range r.Nodes() {
 		fmt.Fprintf(&b, "node %s %s, reason %q, cause %q, failure %v, handled %t, %d attempts, %d items, %d failed, output %s, note %q\n", n.ID, n.Status,
-			n.Reason, n.Cause, n.Failure, n.Handled, n.Attempts, n.Items, n.Failed, core.JSON(n.Output), n.Note)
+			n.Reason, n.Cause, n.Failure, n.Handled, n.Attempts, n.Items, n.Failed, value.JSON(n.Output), n.Note)
 	}
 	for _, u := range r.Units() {
 		fmt.Fprintf(&b, "unit %s %s, %d rows, %s\n", u.ID, u.Status, u.Rows, u.Reason)
@@ -119,7 +120,7 @@ func Differences(want, got *Run) []string {
 	if got.Outcome.State == nil {
 		return d // the run never ended
 	}
-	d.compare("state", core.JSON(want.Outcome.State), core.JSON(got.Outcome.State))
+	d.compare("state", value.JSON(want.Outcome.State), value.JSON(got.Outcome.State))
 	for _, id := range slices.Sorted(maps.Keys(want.Outcome.Nodes)) {
 		d.node(id, want.Outcome.Nodes[id], got.Outcome.Nodes[id])
 	}
@@ -144,7 +145,7 @@ func (d *differences) compare(what string, want, got any) {
 
 func (d *differences) node(id string, want, got NodeOutcome) {
 	for _, n := range []*NodeOutcome{&want, &got} {
-		if n.Output = core.JSON(n.Output); !n.Status.Succeeded() {
+		if n.Output = value.JSON(n.Output); !n.Status.Succeeded() {
 			n.Output, n.Changed = nil, false // the output of a failed node is not delivered
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // evaluate is a naive evaluator of the part of the condition language that generated graphs
@@ -81,7 +81,7 @@ func (p *reader) remainder() any {
 		a, ok := v.(int64)
 		b, ok2 := p.prefix().(int64)
 		if !ok || !ok2 || b == 0 {
-			v = core.Missing
+			v = value.Missing
 			continue
 		}
 		v = a % b
@@ -155,14 +155,14 @@ func (p *reader) take(set string) string {
 // compare compares two values. A missing value differs from a present one, and all other
 // comparisons with it are false.
 func compare(op string, a, b any) bool {
-	if core.IsMissing(a) || core.IsMissing(b) {
-		return op == "!=" && core.IsMissing(a) != core.IsMissing(b)
+	if value.IsMissing(a) || value.IsMissing(b) {
+		return op == "!=" && value.IsMissing(a) != value.IsMissing(b)
 	}
 	switch op {
 	case "==":
-		return core.Equal(a, b)
+		return value.Equal(a, b)
 	case "!=":
-		return !core.Equal(a, b)
+		return !value.Equal(a, b)
 	}
 	x, ok := a.(int64)
 	y, ok2 := b.(int64)
@@ -192,5 +192,5 @@ func truthy(v any) bool {
 	case nil:
 		return false
 	}
-	return !core.IsMissing(v)
+	return !value.IsMissing(v)
 }

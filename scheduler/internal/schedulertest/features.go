@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Feature is a situation that a graph may exercise.
@@ -105,16 +107,16 @@ func (o *oracle) ancestors() map[*unit]map[*unit]bool {
 	return above
 }
 
-func reads(n *core.Node) []core.Text { return n.Reads }
+func reads(n *core.Node) []source.Text { return n.Reads }
 
-func writes(n *core.Node) []core.Text { return n.Writes }
+func writes(n *core.Node) []source.Text { return n.Writes }
 
 // meet reports whether w writes a field that the function of names for r.
-func meet(w, r *unit, of func(*core.Node) []core.Text) bool {
+func meet(w, r *unit, of func(*core.Node) []source.Text) bool {
 	for _, n := range w.members {
 		for _, m := range r.members {
 			for _, f := range n.Writes {
-				if slices.Contains(core.Strings(of(m)), f.Value) {
+				if slices.Contains(source.Strings(of(m)), f.Value) {
 					return true
 				}
 			}
@@ -131,7 +133,7 @@ func (g *Graph) edgeFeatures(o *oracle, out *Outcome) []Feature {
 		status = status || strings.Contains(e.When, "$nodes")
 		on = on || e.On == "fail" || e.On == "done"
 		other = other || e.Else
-		sent = sent || !core.IsMissing(out.Nodes[e.From].Output) && out.Nodes[e.To].Items > 0
+		sent = sent || !value.IsMissing(out.Nodes[e.From].Output) && out.Nodes[e.To].Items > 0
 		for _, f := range g.Edges {
 			chain = chain || e.When != "" && f.When != "" && o.of[e.To] == o.of[f.From]
 		}

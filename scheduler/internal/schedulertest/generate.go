@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Shape configures Generate. The zero Shape generates the usual mix.
@@ -71,15 +72,15 @@ func one[T any](m *maker, list ...T) T { return list[m.rng.IntN(len(list))] }
 // fields declares few fields, so that nodes often share fields.
 func (m *maker) fields() {
 	kinds := []Field{
-		{Merge: "last_wins", Type: core.IntegerType},
-		{Merge: "last_wins", Type: core.AnyType},
-		{Merge: "array_append", Type: core.ArrayType},
-		{Merge: "set_once", Type: core.IntegerType},
-		{Merge: "sum", Type: core.IntegerType},
-		{Merge: "max", Type: core.IntegerType},
-		{Merge: "cap", Type: core.IntegerType},
-		{Merge: "union", Type: core.ArrayType},
-		{Merge: "object_merge", Type: core.ObjectType},
+		{Merge: "last_wins", Type: value.IntegerType},
+		{Merge: "last_wins", Type: value.AnyType},
+		{Merge: "array_append", Type: value.ArrayType},
+		{Merge: "set_once", Type: value.IntegerType},
+		{Merge: "sum", Type: value.IntegerType},
+		{Merge: "max", Type: value.IntegerType},
+		{Merge: "cap", Type: value.IntegerType},
+		{Merge: "union", Type: value.ArrayType},
+		{Merge: "object_merge", Type: value.ObjectType},
 	}
 	picked := []Field{kinds[0], kinds[1], one(m, kinds[2], kinds[3])}
 	for range 1 + m.rng.IntN(4) {
@@ -89,10 +90,10 @@ func (m *maker) fields() {
 		picked = append(picked, one(m, kinds[3], kinds[6])) // fields that can reject writes require commits in order
 	}
 	if m.chance(30) {
-		picked = append(picked, Field{Merge: "sum", Type: core.IntegerType, Large: true})
+		picked = append(picked, Field{Merge: "sum", Type: value.IntegerType, Large: true})
 	}
 	for i, f := range picked {
-		f.Name, f.Default = fmt.Sprint("f", i), core.Missing
+		f.Name, f.Default = fmt.Sprint("f", i), value.Missing
 		start := f.start(m.rng.Uint64())
 		switch {
 		case isList(f) && m.shape.Long:
@@ -120,7 +121,7 @@ func (f Field) startChance() int {
 // start returns an initial value, preferably an array to iterate over.
 func (f Field) start(h uint64) any {
 	switch {
-	case f.Type == core.AnyType:
+	case f.Type == value.AnyType:
 		return numbers(h, int(h%6))
 	case f.Merge == "set_once":
 		return int64(h % 1000)
@@ -141,9 +142,9 @@ func (m *maker) names(n int, fit func(Field) bool) []string {
 
 func anyField(Field) bool { return true }
 
-func isList(f Field) bool { return f.Merge == "last_wins" && f.Type == core.AnyType }
+func isList(f Field) bool { return f.Merge == "last_wins" && f.Type == value.AnyType }
 
-func isNumber(f Field) bool { return f.Type == core.IntegerType }
+func isNumber(f Field) bool { return f.Type == value.IntegerType }
 
 // source picks the array of a fan-out or pipeline. It rarely picks an array that grows:
 // iterating over it and extending it repeatedly would grow exponentially.
@@ -233,7 +234,7 @@ func (m *maker) nested(n *Node) {
 	}
 	for _, inner := range n.Sub.Fields {
 		same := m.names(1, func(f Field) bool {
-			return f.Type == inner.Type && f.Type != core.AnyType || isList(f) && isList(inner)
+			return f.Type == inner.Type && f.Type != value.AnyType || isList(f) && isList(inner)
 		})
 		if len(same) > 0 && m.chance(40) && !n.gives(inner.Name) {
 			n.Args = append(n.Args, Arg{inner.Name, "$." + same[0]})
@@ -255,7 +256,7 @@ func (m *maker) expires(n *Node) {
 }
 
 func (f Field) takesNull() bool {
-	return f.Type != core.IntegerType || f.Merge == "last_wins" || f.Merge == "set_once"
+	return f.Type != value.IntegerType || f.Merge == "last_wins" || f.Merge == "set_once"
 }
 
 // gives reports whether a nested run gets an input for a field.
@@ -344,7 +345,7 @@ func (m *maker) combined(next func() string) string {
 }
 
 func (m *maker) term() string {
-	list := m.names(1, func(f Field) bool { return f.Type == core.ArrayType || isList(f) })[0]
+	list := m.names(1, func(f Field) bool { return f.Type == value.ArrayType || isList(f) })[0]
 	number := m.names(1, isNumber)[0]
 	switch m.rng.IntN(6) {
 	case 0:
@@ -446,7 +447,7 @@ func (m *maker) collects() {
 		}
 		var list []string
 		for _, w := range n.Writes {
-			if f := m.g.field(w); isList(f) || f.Type == core.ArrayType {
+			if f := m.g.field(w); isList(f) || f.Type == value.ArrayType {
 				list = append(list, w)
 			}
 		}
@@ -464,9 +465,9 @@ func (m *maker) collects() {
 func (m *maker) collected() string {
 	const name = "collected"
 	if !slices.ContainsFunc(m.g.Fields, func(f Field) bool { return f.Name == name }) {
-		f := Field{Name: name, Merge: one(m, "last_wins", "set_once", "set_once", "array_append", "union"), Default: core.Missing}
+		f := Field{Name: name, Merge: one(m, "last_wins", "set_once", "set_once", "array_append", "union"), Default: value.Missing}
 		if f.Merge == "array_append" || f.Merge == "union" {
-			f.Type = core.ArrayType
+			f.Type = value.ArrayType
 		}
 		m.g.Fields = append(m.g.Fields, f)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Graph is a workflow together with the behaviour of its nodes, as plain data: it can be
@@ -37,8 +38,8 @@ type WalkSettings struct {
 type Field struct {
 	Name    string
 	Merge   string
-	Type    core.TypeKind
-	Default any // core.Missing if there is none
+	Type    value.TypeKind
+	Default any // value.Missing if there is none
 	// Large makes the written numbers so large that the sum of a few overflows.
 	Large bool
 }
@@ -210,8 +211,8 @@ func (g *Graph) String() string {
 		if f.Large {
 			b.WriteString(", large")
 		}
-		if !core.IsMissing(f.Default) {
-			fmt.Fprintf(&b, ", default: %s", core.JSON(f.Default))
+		if !value.IsMissing(f.Default) {
+			fmt.Fprintf(&b, ", default: %s", value.JSON(f.Default))
 		}
 		b.WriteString("}\n")
 	}
@@ -223,7 +224,7 @@ func (g *Graph) String() string {
 			optional("repeat_limit", w.RepeatLimit)+named("retry_target", w.RetryTarget)+named("fallback_retry_target", w.Fallback))
 	}
 	for _, in := range g.Inputs {
-		fmt.Fprintf(&b, "# input %s = %s\n", in.Field, core.JSON(in.Value))
+		fmt.Fprintf(&b, "# input %s = %s\n", in.Field, value.JSON(in.Value))
 	}
 	b.WriteString("graph:\n  nodes:\n")
 	for _, n := range g.Nodes {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -100,7 +101,7 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 			err = fmt.Errorf("panic: %v", fault)
 		}
 	}()
-	given := core.NewObject(len(inputs))
+	given := value.NewObject(len(inputs))
 	for _, k := range sortedKeys(inputs) {
 		given.Set(k, inputs[k])
 	}
@@ -176,16 +177,16 @@ func (r *hostileRun) take(commands []machine.Command) error {
 }
 
 // throughJSON returns the inputs of a call after a round trip through JSON.
-func throughJSON(c *machine.Call) (*core.Object, error) {
+func throughJSON(c *machine.Call) (*value.Object, error) {
 	if c == nil || c.Inputs == nil {
 		return nil, nil
 	}
-	data, err := core.AppendJSON(nil, c.Inputs)
+	data, err := value.AppendJSON(nil, c.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	v, err := core.ParseJSON(data)
-	o, _ := v.(*core.Object)
+	v, err := value.ParseJSON(data)
+	o, _ := v.(*value.Object)
 	return o, err
 }
 

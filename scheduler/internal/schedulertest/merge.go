@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // values is a state: the fields that have a value.
@@ -38,7 +39,7 @@ func (s values) get(field string) any {
 	if v, ok := s[field]; ok {
 		return v
 	}
-	return core.Missing
+	return value.Missing
 }
 
 // refuses returns the reason why the state rejects the delta, nil if it accepts all of it.
@@ -78,7 +79,7 @@ func merge(f core.FieldDecl, old, v any) (any, error) {
 		list, _ := old.([]any)
 		return append(append([]any{}, list...), v.([]any)...), nil
 	case "set_once":
-		if old != nil && !core.IsMissing(old) {
+		if old != nil && !value.IsMissing(old) {
 			return nil, fmt.Errorf("already has a value")
 		}
 		return v, nil
@@ -109,7 +110,7 @@ func union(old any, list []any) any {
 next:
 	for _, e := range list {
 		for _, h := range out {
-			if core.Equal(e, h) {
+			if value.Equal(e, h) {
 				continue next
 			}
 		}
@@ -120,8 +121,8 @@ next:
 
 // deepMerge merges v into old, recursively for members that are objects in both.
 func deepMerge(old, v any) any {
-	over, ok := v.(*core.Object)
-	base, ok2 := old.(*core.Object)
+	over, ok := v.(*value.Object)
+	base, ok2 := old.(*value.Object)
 	if !ok || !ok2 {
 		return v
 	}

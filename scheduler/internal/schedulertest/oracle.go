@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Oracle runs a dag workflow in the obvious way: level by level, and within a level one
@@ -86,7 +88,7 @@ func newOracle(w *core.Workflow, inputs map[string]any) *oracle {
 		records: map[string]*member{}, state: values{}, void: map[string]bool{}}
 	for _, f := range w.Fields {
 		o.fields[f.Name.Value] = f
-		if !core.IsMissing(f.Default) {
+		if !value.IsMissing(f.Default) {
 			o.state[f.Name.Value] = f.Default
 		}
 	}
@@ -112,7 +114,7 @@ func (o *oracle) build() {
 		o.nodes[n.ID.Value] = n
 	}
 	for _, u := range units {
-		names := []core.Text(nil)
+		names := []source.Text(nil)
 		if u.pipeline != nil {
 			names = u.pipeline.Stages
 		} else {
@@ -130,7 +132,7 @@ func (o *oracle) build() {
 			o.units = append(o.units, u)
 		}
 		o.records[n.ID.Value] = &member{unit: o.of[n.ID.Value], tolerated: tolerates(n.OnError),
-			NodeOutcome: NodeOutcome{Output: core.Missing}}
+			NodeOutcome: NodeOutcome{Output: value.Missing}}
 	}
 	o.units = append(o.units, units...)
 	for _, e := range o.w.Edges {
@@ -229,7 +231,7 @@ func (o *oracle) skipAll(u *unit, skip Skip, cause string) {
 type attempt struct {
 	node     *core.Node
 	view     values
-	edges    *core.Object
+	edges    *value.Object
 	item     any
 	index    core.Ordinal
 	loop     string
@@ -302,7 +304,7 @@ func (a *attempt) end() {
 
 // unreadable returns the failure of a node that reads a lost value, nil if there is none.
 func unreadable(n *core.Node, s values) *core.Failure {
-	paths := core.Strings(n.Reads)
+	paths := source.Strings(n.Reads)
 	if n.ForEach != nil {
 		paths = append(paths, strings.TrimPrefix(n.ForEach.Source.Value, "$."))
 	}
@@ -338,7 +340,7 @@ func call(h core.Handler, in core.Input) (res core.Result, failure *core.Failure
 // checkWrites is the last step of an attempt: it checks the write set and the types.
 func (o *oracle) checkWrites(n *core.Node, delta map[string]any) *core.Failure {
 	for name, v := range delta {
-		declared := slices.ContainsFunc(n.Writes, func(t core.Text) bool { return t.Value == name })
+		declared := slices.ContainsFunc(n.Writes, func(t source.Text) bool { return t.Value == name })
 		if f, ok := o.fields[name]; !ok || !declared || !collects(n, name) && f.Type.Check(v) != nil {
 			return &core.Failure{Class: core.ClassWrite, Message: name}
 		}

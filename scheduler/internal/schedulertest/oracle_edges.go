@@ -1,6 +1,9 @@
 package schedulertest
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+)
 
 // verdict is the effect of an edge on its target.
 type verdict int
@@ -134,13 +137,13 @@ func (o *oracle) handle(u *unit) {
 }
 
 // inputs collects the edge outputs that a node receives from nodes outside its unit.
-func (o *oracle) inputs(n *core.Node) *core.Object {
-	in := core.NewObject(0)
+func (o *oracle) inputs(n *core.Node) *value.Object {
+	in := value.NewObject(0)
 	for _, e := range o.of[n.ID.Value].in {
 		if e.To.Value != n.ID.Value || !o.takes(e) || !o.of[e.From.Value].status.Succeeded() {
 			continue
 		}
-		if out := o.records[e.From.Value].Output; !core.IsMissing(out) {
+		if out := o.records[e.From.Value].Output; !value.IsMissing(out) {
 			in.Set(e.From.Value, out)
 		}
 	}

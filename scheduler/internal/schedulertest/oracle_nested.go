@@ -5,24 +5,25 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // arguments resolves the arguments of an execution: strings of the form $.field and $item.
 // An argument whose path has no value is omitted.
-func arguments(a *attempt) *core.Object {
+func arguments(a *attempt) *value.Object {
 	if a.node.Args == nil {
 		return nil
 	}
-	out := core.NewObject(len(a.node.Args.Keys))
+	out := value.NewObject(len(a.node.Args.Keys))
 	for i, k := range a.node.Args.Keys {
 		text, _ := a.node.Args.Values[i].Scalar.(string)
-		v := core.Missing
+		v := value.Missing
 		if field, ok := strings.CutPrefix(text, "$."); ok {
 			v = a.view.get(field)
 		} else if text == "$item" && a.index != 0 {
 			v = a.item
 		}
-		if !core.IsMissing(v) {
+		if !value.IsMissing(v) {
 			out.Set(k.Value, v)
 		}
 	}
@@ -69,7 +70,7 @@ func (o *oracle) result(f *core.Frame) (core.Result, *core.Failure) {
 		res.Status = core.PartialSuccess
 	}
 	for outer, inner := range f.Outputs {
-		if v := o.state.get(inner); !core.IsMissing(v) {
+		if v := o.state.get(inner); !value.IsMissing(v) {
 			res.Delta[outer] = v
 		}
 	}
@@ -101,6 +102,6 @@ func (o *oracle) evaluate(condition string, s values) bool {
 		if v := s.get(path); !isLost(v) {
 			return v
 		}
-		return core.Missing
+		return value.Missing
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // runPlain visits a node that runs once.
@@ -213,7 +214,7 @@ func (o *oracle) runPipeline(u *unit) {
 }
 
 func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string][]any, rows int) {
-	previous := core.NewObject(0)
+	previous := value.NewObject(0)
 	for _, n := range u.members {
 		a := &attempt{node: n, view: own, edges: both(o.inputs(n), previous), item: row, index: core.Nth(i)}
 		o.run(a)
@@ -224,7 +225,7 @@ func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string]
 			u.fails(n.ID.Value, r.Class)
 			return
 		}
-		previous = core.NewObject(1)
+		previous = value.NewObject(1)
 		if a.result.HasEdgeOutput {
 			previous.Set(n.ID.Value, a.result.EdgeOutput)
 			if outputs[n.ID.Value] == nil {
@@ -235,7 +236,7 @@ func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string]
 	}
 }
 
-func both(a, b *core.Object) *core.Object {
+func both(a, b *value.Object) *value.Object {
 	out := a.Copy(b.Len())
 	for k, v := range b.All() {
 		out.Set(k, v)
@@ -290,7 +291,7 @@ func (o *oracle) runLoop(u *unit) {
 }
 
 func (o *oracle) runRound(u *unit, round int, state, own values) bool {
-	previous := core.NewObject(0)
+	previous := value.NewObject(0)
 	for _, n := range u.members {
 		a := &attempt{node: n, view: own, edges: both(o.inputs(n), previous), loop: u.id, round: round}
 		o.run(a)
@@ -301,7 +302,7 @@ func (o *oracle) runRound(u *unit, round int, state, own values) bool {
 			u.fails(n.ID.Value, r.Class)
 			return false
 		}
-		previous = core.NewObject(1)
+		previous = value.NewObject(1)
 		if a.result.HasEdgeOutput {
 			previous.Set(n.ID.Value, a.result.EdgeOutput)
 			r.Output = a.result.EdgeOutput // the last output is the output of the loop
@@ -312,7 +313,7 @@ func (o *oracle) runRound(u *unit, round int, state, own values) bool {
 
 // outcome collects the outcome of the run.
 func (o *oracle) outcome() *Outcome {
-	out := &Outcome{Status: core.RunSuccess, State: core.NewObject(len(o.state)), Nodes: map[string]NodeOutcome{},
+	out := &Outcome{Status: core.RunSuccess, State: value.NewObject(len(o.state)), Nodes: map[string]NodeOutcome{},
 		Units: map[string]UnitOutcome{}, Void: o.isVoid}
 	for _, f := range o.w.Fields {
 		if v, ok := o.state[f.Name.Value]; ok && !isLost(v) {

@@ -1,11 +1,14 @@
 package schedulertest
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+)
 
 // Outcome holds the results of a run that must not depend on timing.
 type Outcome struct {
 	Status core.RunStatus
-	State  *core.Object // in declared order
+	State  *value.Object // in declared order
 	// Lost reports that a field has no value because a merge failed. Only the oracle sets
 	// it.
 	Lost  bool
@@ -29,7 +32,7 @@ type NodeOutcome struct {
 	Changed bool
 	// Attempts counts all attempts, Items the executions, Failed the failed executions.
 	Attempts, Items, Failed int
-	Output                  any // core.Missing if there is none
+	Output                  any // value.Missing if there is none
 }
 
 // UnitOutcome is the outcome of a pipeline or loop.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // TestReduce reduces a graph to the parts that an artificial fault needs: a failure and a
@@ -38,7 +38,7 @@ func TestReduce(t *testing.T) {
 }
 
 func TestGraphString(t *testing.T) {
-	g := &Graph{Seed: 3, Fields: []Field{{Name: "f", Merge: "sum", Type: core.IntegerType, Default: int64(2)}},
+	g := &Graph{Seed: 3, Fields: []Field{{Name: "f", Merge: "sum", Type: value.IntegerType, Default: int64(2)}},
 		Nodes: []*Node{{ID: "a", MaxFailures: -1, Writes: []string{"f"}}, {ID: "b", Source: "$.f", MaxFailures: 1, Policy: "skip"}},
 		Edges: []*Edge{{From: "a", To: "b", When: "$.f > 1", On: "done"}}}
 	want := `# seed 3

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // RoutedGraph is a walk whose edges a model picks, together with the behaviour of its nodes
@@ -107,7 +109,7 @@ func (g *RoutedGraph) Workflow() *core.Workflow {
 	for _, n := range g.Nodes {
 		out := &core.Node{ID: text(n.ID), Kind: text("stage"), Handler: core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
 			c, _ := in.Shared().View.Get(core.ContextField)
-			o, _ := c.(*core.Object)
+			o, _ := c.(*value.Object)
 			return g.act(n, in.Visit(), in.Attempt(), sortedJSON(o), in.Previous())
 		})}
 		if n.Shown != nil {
@@ -121,7 +123,7 @@ func (g *RoutedGraph) Workflow() *core.Workflow {
 	for _, e := range g.Edges {
 		edge := &core.Edge{From: text(e.From), To: text(e.To), MaxIterations: number(e.Max)}
 		if e.When != "" {
-			edge.When = &core.Text{Value: e.When}
+			edge.When = &source.Text{Value: e.When}
 		}
 		w.Edges = append(w.Edges, edge)
 	}
@@ -142,7 +144,7 @@ var errFatal = errors.New("nothing works any more")
 func (g *RoutedGraph) act(n *RoutedNode, visit, attempt int, saw, previous string) (core.Result, error) {
 	h := digest(g.Seed, n.ID, fmt.Sprint(visit, attempt), saw, previous)
 	var r core.Result
-	sent := core.NewObject(4)
+	sent := value.NewObject(4)
 	for _, name := range []string{"x", "y", "z", core.EvalsKey} {
 		if chance(draw(h, name), 55) {
 			sent.Set(name, int64(draw(h, "value "+name)%5))
@@ -155,7 +157,7 @@ func (g *RoutedGraph) act(n *RoutedNode, visit, attempt int, saw, previous strin
 		}
 	}
 	if chance(draw(h, "evals"), n.Evals) {
-		r.Routing = &core.Routing{Evals: core.ObjectOf("check", core.ObjectOf("pass", h%2 == 0))}
+		r.Routing = &core.Routing{Evals: value.ObjectOf("check", value.ObjectOf("pass", h%2 == 0))}
 	}
 	roll := int(draw(h, "end") % 100)
 	up := func(percent int) bool { roll -= percent; return roll < 0 }

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // OracleRouted runs a walk according to the rules, in the simplest way, and returns the
 // expected log: a line for each visit, each step and the end.
 func OracleRouted(g *RoutedGraph) []string {
-	o := &routedOracle{g: g, data: map[string]any{}, evals: map[string]*core.Object{}, visits: map[string]int{}, failed: map[string]bool{}, followed: map[[2]string]int{}}
+	o := &routedOracle{g: g, data: map[string]any{}, evals: map[string]*value.Object{}, visits: map[string]int{}, failed: map[string]bool{}, followed: map[[2]string]int{}}
 	o.walk(g.Nodes[0].ID)
 	o.say("context %s", o.context())
 	return o.log
@@ -21,7 +22,7 @@ func OracleRouted(g *RoutedGraph) []string {
 type routedOracle struct {
 	g        *RoutedGraph
 	data     map[string]any
-	evals    map[string]*core.Object
+	evals    map[string]*value.Object
 	visits   map[string]int
 	failed   map[string]bool
 	path     []string
@@ -34,11 +35,11 @@ func (o *routedOracle) say(format string, args ...any) {
 }
 
 func (o *routedOracle) context() string {
-	all := core.ObjectOf(core.InputsKey, core.NewObject(0))
+	all := value.ObjectOf(core.InputsKey, value.NewObject(0))
 	inputs, _ := all.Get(core.InputsKey)
 	given := o.g.Inputs()
 	for _, k := range sortedKeys(given) {
-		inputs.(*core.Object).Set(k, given[k])
+		inputs.(*value.Object).Set(k, given[k])
 	}
 	for id, v := range o.data { // sortedJSON sorts the keys
 		all.Set(id, v)
@@ -92,7 +93,7 @@ func (o *routedOracle) visit(id string) bool {
 		}
 		o.say("%s %s after %d", id, status, attempt)
 		o.failed[id] = status == core.Fail
-		if o.data[id] = core.NewObject(0); r.HasEdgeOutput {
+		if o.data[id] = value.NewObject(0); r.HasEdgeOutput {
 			o.data[id] = r.EdgeOutput
 		}
 		if delete(o.evals, id); r.Routing != nil {
@@ -106,11 +107,11 @@ func (o *routedOracle) visit(id string) bool {
 // addEvals adds the checks of a result to it for later nodes, unless the result is not an
 // object or has such a member already.
 func (o *routedOracle) addEvals(id string) {
-	sent, isObject := o.data[id].(*core.Object)
+	sent, isObject := o.data[id].(*value.Object)
 	if !isObject || o.evals[id] == nil {
 		return
 	}
-	seen := core.NewObject(sent.Len() + 1)
+	seen := value.NewObject(sent.Len() + 1)
 	for k, v := range sent.All() {
 		seen.Set(k, v)
 	}
@@ -201,14 +202,14 @@ func (o *routedOracle) end() bool {
 
 // view returns the view of the model.
 func (o *routedOracle) view() string {
-	view := core.NewObject(len(o.data))
+	view := value.NewObject(len(o.data))
 	for _, n := range o.g.Nodes {
 		sent, ok := o.data[n.ID]
 		if !ok {
 			continue
 		}
-		object, isObject := sent.(*core.Object)
-		shown := core.NewObject(4)
+		object, isObject := sent.(*value.Object)
+		shown := value.NewObject(4)
 		switch {
 		case n.Shown != nil:
 			for _, name := range n.Shown {
@@ -254,7 +255,7 @@ func RoutedLog(r *core.Report, events []core.Event) []string {
 	}
 	log = append(log, strings.TrimSpace(end))
 	c, _ := r.State.Get(core.ContextField)
-	return append(log, "context "+sortedJSON(c.(*core.Object)))
+	return append(log, "context "+sortedJSON(c.(*value.Object)))
 }
 
 // attempts counts the attempts of the visit that ended with the event.

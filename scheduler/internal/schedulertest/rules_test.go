@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // rule is a small graph with the outcome that the rules require, derived by hand. Both the
@@ -254,15 +256,15 @@ func whole(s string) int64 {
 func ruleField(t *testing.T, s string) core.FieldDecl {
 	s, def, has := strings.Cut(s, " = ")
 	name, merge, _ := strings.Cut(s, " ")
-	d := core.FieldDecl{Name: text(name), Merge: text(merge), Default: core.Missing}
+	d := core.FieldDecl{Name: text(name), Merge: text(merge), Default: value.Missing}
 	switch merge {
 	case "array_append":
-		d.Type = &core.Type{Kind: core.ArrayType}
+		d.Type = &value.Type{Kind: value.ArrayType}
 	case "sum":
-		d.Type = &core.Type{Kind: core.IntegerType}
+		d.Type = &value.Type{Kind: value.IntegerType}
 	}
 	if has {
-		v, err := core.ParseJSON([]byte(def))
+		v, err := value.ParseJSON([]byte(def))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +284,7 @@ func ruleEdge(s string) *core.Edge {
 		e.When = condition(cond)
 	}
 	if handles {
-		e.Handles = &core.Located[bool]{Value: true}
+		e.Handles = &source.Located[bool]{Value: true}
 	}
 	return e
 }
@@ -305,7 +307,7 @@ func ruleNode(s string) *core.Node {
 		case "each":
 			n.ForEach = &core.ForEach{Source: text("$." + words[1])}
 		case "max":
-			n.ForEach.MaxFailures = &core.Int{Value: int(whole(words[1]))}
+			n.ForEach.MaxFailures = &source.Int{Value: int(whole(words[1]))}
 		case "all_done":
 			n.Join = core.JoinOf(text("all_done"))
 		case "allow_partial":
@@ -359,7 +361,7 @@ func act(actions [][]string, in core.Input) (core.Result, error) {
 		case "see":
 			seen := "missing"
 			if v, ok := in.Get(a[1]); ok {
-				seen = core.JSON(v)
+				seen = value.JSON(v)
 			}
 			res.Delta["seen"] = []any{seen}
 		case "write", "add", "send":
@@ -417,7 +419,7 @@ func (r rule) check(t *testing.T, out *Outcome) {
 	if want == "" {
 		want = "{}"
 	}
-	if got := core.JSON(out.State); got != want {
+	if got := value.JSON(out.State); got != want {
 		t.Errorf("state\n got %s\nwant %s", got, want)
 	}
 }

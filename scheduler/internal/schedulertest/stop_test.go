@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -202,8 +203,8 @@ func toldFaults(g *Graph, got *Run) []string {
 // not start, and panicked.
 func TestStopWhileStarting(t *testing.T) {
 	g := &Graph{Seed: 872,
-		Fields: []Field{{Name: "list", Merge: "last_wins", Type: core.AnyType, Default: []any{int64(0), int64(94), int64(98), int64(45)}},
-			{Name: "sum", Merge: "sum", Type: core.IntegerType, Large: true, Default: int64(1) << 62}},
+		Fields: []Field{{Name: "list", Merge: "last_wins", Type: value.AnyType, Default: []any{int64(0), int64(94), int64(98), int64(45)}},
+			{Name: "sum", Merge: "sum", Type: value.IntegerType, Large: true, Default: int64(1) << 62}},
 		Nodes:     []*Node{{ID: "n5", MaxFailures: -1, Args: []Arg{{"a0", "$.sum"}}, Policy: "fail_run"}, {ID: "n10", MaxFailures: -1, Writes: []string{"sum"}}},
 		Pipelines: []*Unit{{ID: "p", Items: "$.list", Members: []string{"n10", "n5"}, Concurrency: 2}},
 	}

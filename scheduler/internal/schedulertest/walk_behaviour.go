@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // walkSeen returns everything that a visit may depend on, in one line.
 func walkSeen(in core.Input) string {
-	fields := core.NewObject(1)
+	fields := value.NewObject(1)
 	view := in.Shared().View
 	for k, v := range view.All() {
 		if k != core.ContextField {
@@ -19,7 +20,7 @@ func walkSeen(in core.Input) string {
 		}
 	}
 	c, _ := view.Get(core.ContextField)
-	return fmt.Sprintf("view=%s context=%s told=%s", core.JSON(fields), contextText(c), toldText(in.Shared().Briefing))
+	return fmt.Sprintf("view=%s context=%s told=%s", value.JSON(fields), contextText(c), toldText(in.Shared().Briefing))
 }
 
 // toldText formats the briefing of a node, without notes: the messages of failures are up
@@ -59,11 +60,11 @@ var longOutput = func() string {
 // contextText formats a context with sorted keys. It omits the count of visits, and empty
 // values that the engine maintains, because the rules do not specify when these appear.
 func contextText(v any) string {
-	o, ok := v.(*core.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
-		return core.JSON(v)
+		return value.JSON(v)
 	}
-	out := core.NewObject(o.Len())
+	out := value.NewObject(o.Len())
 	for k, v := range o.All() {
 		engine := k == core.ContextFailureClass || k == core.ContextPreferredLabel
 		if k != core.ContextVisitCount && !(engine && v == "") {
@@ -118,7 +119,7 @@ func (b *behaviour) answer(h uint64, attempt int) core.Result {
 	case 1:
 		r.Routing.Text = longOutput + one3(o>>8, "end", " of a long output", "")
 	case 2:
-		r.EdgeOutput, r.HasEdgeOutput = core.ObjectOf("n", int64(o>>8%3)), true
+		r.EdgeOutput, r.HasEdgeOutput = value.ObjectOf("n", int64(o>>8%3)), true
 	}
 	out := b.g.out(b.n.ID)
 	if chance(draw(h, "prefer"), b.n.Label) {

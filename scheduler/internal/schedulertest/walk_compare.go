@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -49,11 +50,11 @@ func branchesOf(events []core.Event) func(fork string, visit int) (begun, ended 
 
 // WalkOutcomeOf converts the report and the events of a run.
 func WalkOutcomeOf(p *plan.Plan, r *core.Report, events []core.Event) *WalkOutcome {
-	out := &WalkOutcome{Status: r.Status, Path: r.Path, Nodes: map[string]WalkNodeOutcome{}, State: core.NewObject(r.State.Len()), Context: &core.Object{}}
+	out := &WalkOutcome{Status: r.Status, Path: r.Path, Nodes: map[string]WalkNodeOutcome{}, State: value.NewObject(r.State.Len()), Context: &value.Object{}}
 	for k, v := range r.State.All() {
 		if k != core.ContextField {
 			out.State.Set(k, v)
-		} else if o, ok := v.(*core.Object); ok {
+		} else if o, ok := v.(*value.Object); ok {
 			out.Context = o
 		}
 	}
@@ -96,7 +97,7 @@ func walkDifferences(want, got *Run) []string {
 	}
 	d.compare("run status", w.Status, o.Status)
 	d.compare("end", w.Class+" "+w.At, o.Class+" "+o.At)
-	d.compare("state", core.JSON(w.State), core.JSON(o.State))
+	d.compare("state", value.JSON(w.State), value.JSON(o.State))
 	d.compare("context", contextText(w.Context), contextText(o.Context))
 	for _, id := range sortedKeys(o.Nodes) {
 		if !w.lost(id) {

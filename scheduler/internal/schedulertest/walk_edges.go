@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // leave chooses the next node after a visit.
@@ -97,7 +98,7 @@ func (o *walkOracle) holds(text string, e ended) bool {
 		if v, ok := o.context[key]; ok {
 			return v
 		}
-		return core.Missing
+		return value.Missing
 	})
 }
 

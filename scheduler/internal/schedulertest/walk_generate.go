@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // GenerateWalk returns a random valid walk graph; the same seed gives the same graph.
@@ -31,11 +32,11 @@ type walkMaker struct {
 
 // fields declares some fields.
 func (m *walkMaker) fields() {
-	kinds := []Field{{Merge: "last_wins", Type: core.IntegerType}, {Merge: "array_append", Type: core.ArrayType},
-		{Merge: "sum", Type: core.IntegerType}, {Merge: "set_once", Type: core.IntegerType}, {Merge: "object_merge", Type: core.ObjectType}}
+	kinds := []Field{{Merge: "last_wins", Type: value.IntegerType}, {Merge: "array_append", Type: value.ArrayType},
+		{Merge: "sum", Type: value.IntegerType}, {Merge: "set_once", Type: value.IntegerType}, {Merge: "object_merge", Type: value.ObjectType}}
 	for i, at := range m.rng.Perm(len(kinds))[:m.rng.IntN(4)] {
 		f := kinds[at]
-		f.Name, f.Default = fmt.Sprint("f", i), core.Missing
+		f.Name, f.Default = fmt.Sprint("f", i), value.Missing
 		m.g.Fields = append(m.g.Fields, f)
 	}
 }
@@ -259,7 +260,7 @@ func (m *walkMaker) walkTerm() string {
 	case 7:
 		return one(&m.maker, "preferred_label == '", "$.context.preferred_label == '") + words[m.rng.IntN(3)] + "'"
 	}
-	if list := m.some(1, func(f Field) bool { return f.Type == core.IntegerType }); len(list) > 0 {
+	if list := m.some(1, func(f Field) bool { return f.Type == value.IntegerType }); len(list) > 0 {
 		return fmt.Sprintf("$.%s %% 2 == 0", list[0])
 	}
 	return fmt.Sprintf("$.context.try > %d", 1+m.rng.IntN(2))

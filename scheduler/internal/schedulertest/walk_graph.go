@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 var roleNames = [...]string{"stage", "start", "exit", "conditional", "parallel", "human"}
@@ -57,7 +58,7 @@ type roleKind struct {
 func (k *roleKind) Name() string { return k.name }
 func (*roleKind) Keys() []string { return nil }
 
-func (k *roleKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k *roleKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	c := core.Compiled{Role: k.role}
 	if k.role == core.RoleHuman || k.role == core.RoleStage {
 		c.Handler = &behaviour{k.g, k.g.node(n.ID.Value), k.rec}
@@ -82,7 +83,7 @@ func (g *Graph) stop(n *Node, out *core.Node, rec *Recorder) {
 	if n.Preset != "" || n.Attempts > 0 {
 		out.OnError = &core.OnError{Policy: text("retry"), Preset: text(n.Preset), Attempts: number(n.Attempts), Jitter: new(bool)}
 		if n.Waits {
-			out.OnError.Base = &core.Located[time.Duration]{Value: retryBase}
+			out.OnError.Base = &source.Located[time.Duration]{Value: retryBase}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // branch is a branch of a parallel node in progress.
@@ -161,7 +162,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 	var told []core.FinishedStage
 	for _, b := range branches {
 		r := BranchOutcome{ID: b.id, Status: b.end.status}
-		result := core.ObjectOf("id", b.id)
+		result := value.ObjectOf("id", b.id)
 		switch {
 		case b.over:
 			o.count(b.id, b.end)

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -23,7 +24,7 @@ func nests(s *walkScript, inner, inside string) (*core.Workflow, *core.Registry)
 	switch inner {
 	case "walk": // in a dag
 		out := &core.Workflow{Name: text("outer"), Fields: []core.FieldDecl{{Name: text("list"), Default: []any{int64(1), int64(2), int64(3)}}}}
-		out.Nodes = []*core.Node{{ID: text("each"), Kind: text("framed"), ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &core.Int{Value: 2}}}}
+		out.Nodes = []*core.Node{{ID: text("each"), Kind: text("framed"), ForEach: &core.ForEach{Source: text("$.list"), Concurrency: &source.Int{Value: 2}}}}
 		frames["each"] = &core.Frame{Workflow: w, Outputs: map[string]string{}}
 		return out, reg
 	case "dag": // in a walk
@@ -47,7 +48,7 @@ type framed map[string]*core.Frame
 func (framed) Name() string   { return "framed" }
 func (framed) Keys() []string { return nil }
 
-func (k framed) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k framed) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Frame: k[n.ID.Value]}, nil
 }
 

@@ -9,16 +9,18 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // WalkOutcome holds the results of a walk that must not depend on timing, given the order
 // in which the branches of parallel nodes ended.
 type WalkOutcome struct {
 	Status  core.RunStatus
-	Class   string       // why a failed run could not continue
-	At      string       // the node to which Class refers
-	State   *core.Object // declared fields, in declared order
-	Context *core.Object
+	Class   string        // why a failed run could not continue
+	At      string        // the node to which Class refers
+	State   *value.Object // declared fields, in declared order
+	Context *value.Object
 	Path    []string
 	Nodes   map[string]WalkNodeOutcome
 	// Choices lists the steps of the walk, in order.
@@ -79,7 +81,7 @@ func WalkOracle(w *core.Workflow, reg *core.Registry, timing uint64, ends func(f
 		out: &WalkOutcome{Nodes: map[string]WalkNodeOutcome{}, Losers: map[Execution]bool{}}}
 	for _, f := range w.Fields {
 		o.fields[f.Name.Value] = f
-		if !core.IsMissing(f.Default) {
+		if !value.IsMissing(f.Default) {
 			o.state[f.Name.Value] = f.Default
 		}
 	}
@@ -247,7 +249,7 @@ func finished(id string, e *ended) core.FinishedStage {
 	}
 	text, ok := e.output.(string)
 	if !ok {
-		text = core.JSON(e.output)
+		text = value.JSON(e.output)
 	}
 	characters := []rune(text)
 	s.Left = max(0, len(characters)-2000)
@@ -403,8 +405,8 @@ func (o *walkOracle) view(n *core.Node, context map[string]any, state values) (n
 	return append(names, core.ContextField), append(seen, objectOf(context))
 }
 
-func objectOf(m map[string]any) *core.Object {
-	out := core.NewObject(len(m))
+func objectOf(m map[string]any) *value.Object {
+	out := value.NewObject(len(m))
 	for _, k := range sortedKeys(m) {
 		out.Set(k, m[k])
 	}
@@ -500,9 +502,9 @@ func (o *walkOracle) repeats(id string, e ended) bool {
 
 // finish stores the results at the end.
 func (o *walkOracle) finish() {
-	fields := core.NewObject(len(o.w.Fields))
+	fields := value.NewObject(len(o.w.Fields))
 	for _, f := range o.w.Fields {
-		if v := o.state.get(f.Name.Value); !core.IsMissing(v) {
+		if v := o.state.get(f.Name.Value); !value.IsMissing(v) {
 			fields.Set(f.Name.Value, v)
 		}
 	}
@@ -539,7 +541,7 @@ func (o *walkOracle) exit(at string) string {
 // of the targets of the node and of the graph. A target equal to not does not count.
 func (o *walkOracle) target(id, not string) string {
 	n := o.nodes[id]
-	for _, t := range []core.Text{n.RetryTarget, n.FallbackRetryTarget, o.w.Walk.RetryTarget, o.w.Walk.FallbackRetryTarget} {
+	for _, t := range []source.Text{n.RetryTarget, n.FallbackRetryTarget, o.w.Walk.RetryTarget, o.w.Walk.FallbackRetryTarget} {
 		if _, ok := o.nodes[t.Value]; ok && t.Value != not {
 			return t.Value
 		}

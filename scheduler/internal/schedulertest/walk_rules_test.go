@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -512,7 +512,7 @@ var walkRules = []walkRule{
 }
 
 // check compares the result of a run with the rule.
-func (r *walkRule) check(t *testing.T, who string, out *WalkOutcome, calls map[string]int, context *core.Object) {
+func (r *walkRule) check(t *testing.T, who string, out *WalkOutcome, calls map[string]int, context *value.Object) {
 	t.Helper()
 	end := string(out.Status)
 	if out.Class != "" {

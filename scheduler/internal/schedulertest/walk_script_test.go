@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // walkScript is a handwritten walk: a few lines of text.
@@ -51,12 +53,12 @@ func scripted(doc string) *walkScript {
 	return s
 }
 
-func integer(s string) *core.Int {
+func integer(s string) *source.Int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		panic("schedulertest: " + err.Error())
 	}
-	return &core.Int{Value: n}
+	return &source.Int{Value: n}
 }
 
 func (s *walkScript) graph(settings []string) {
@@ -76,7 +78,7 @@ func (s *walkScript) graph(settings []string) {
 			s.w.Walk.FallbackRetryTarget = text(v)
 		case "field":
 			name, merge, _ := strings.Cut(v, ":")
-			s.w.Fields = append(s.w.Fields, core.FieldDecl{Name: text(name), Merge: text(merge), Type: &core.Type{Kind: core.IntegerType}, Default: core.Missing})
+			s.w.Fields = append(s.w.Fields, core.FieldDecl{Name: text(name), Merge: text(merge), Type: &value.Type{Kind: value.IntegerType}, Default: value.Missing})
 		default:
 			panic("schedulertest: graph has no " + k)
 		}
@@ -147,7 +149,7 @@ func joinNamed(v string) *core.Join {
 		j.Count = integer(number)
 	case core.JoinQuorum:
 		f, _ := strconv.ParseFloat(number, 64)
-		j.Fraction = &core.Located[float64]{Value: f}
+		j.Fraction = &source.Located[float64]{Value: f}
 	}
 	return j
 }
@@ -197,7 +199,7 @@ type scriptedKind struct {
 func (k scriptedKind) Name() string { return k.name }
 func (scriptedKind) Keys() []string { return nil }
 
-func (k scriptedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k scriptedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	c := core.Compiled{Role: k.role}
 	if h, ok := k.s.handlers[n.ID.Value]; ok {
 		c.Handler = h

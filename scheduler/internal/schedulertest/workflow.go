@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // capLimit is the sum above which a "cap" field rejects a write.
@@ -32,7 +34,7 @@ type nestedKind map[*core.Node]*core.Frame
 func (nestedKind) Name() string   { return "nested" }
 func (nestedKind) Keys() []string { return nil }
 
-func (k nestedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, core.Diagnostics) {
+func (k nestedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{Frame: k[n]}, nil
 }
 
@@ -65,11 +67,11 @@ func (g *Graph) workflow(rec *Recorder, k nestedKind) *core.Workflow {
 
 func (f Field) decl() core.FieldDecl {
 	d := core.FieldDecl{Name: text(f.Name), Merge: text(f.Merge), Default: f.Default}
-	if f.Type != core.AnyType {
-		d.Type = &core.Type{Kind: f.Type}
+	if f.Type != value.AnyType {
+		d.Type = &value.Type{Kind: f.Type}
 	}
 	if f.Merge == "cap" {
-		d.Merge = core.Text{}
+		d.Merge = source.Text{}
 		d.Reduce = addUpTo
 	}
 	return d
@@ -80,7 +82,7 @@ func addUpTo(old, v any) (any, error) {
 	sum, _ := old.(int64)
 	n, ok := v.(int64)
 	if !ok {
-		return nil, fmt.Errorf("want an integer, got %s", core.TypeName(v))
+		return nil, fmt.Errorf("want an integer, got %s", value.TypeName(v))
 	}
 	if sum += n; sum > capLimit {
 		return nil, fmt.Errorf("sum %d is above %d", sum, capLimit)
@@ -91,7 +93,7 @@ func addUpTo(old, v any) (any, error) {
 // declared returns a node in the form of a workflow.
 func (g *Graph) declared(n *Node, rec *Recorder, k nestedKind) *core.Node {
 	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
-		OnError: policy(n.Policy, n.Attempts, n.Then), Priority: core.Int{Value: n.Priority}, Join: n.join(),
+		OnError: policy(n.Policy, n.Attempts, n.Then), Priority: source.Int{Value: n.Priority}, Join: n.join(),
 		AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
 	if n.OnlyTransient && out.OnError != nil {
 		out.OnError.RetryOn = text("transient")
@@ -109,16 +111,16 @@ func (g *Graph) declared(n *Node, rec *Recorder, k nestedKind) *core.Node {
 		}
 	}
 	if len(n.Args) > 0 {
-		args := core.NewObject(len(n.Args))
+		args := value.NewObject(len(n.Args))
 		for _, a := range n.Args {
 			args.Set(a.Name, a.Path)
 		}
-		out.Args = core.Tree(args, core.Position{})
+		out.Args = source.Tree(args, source.Position{})
 	}
 	if n.Source != "" {
 		out.ForEach = &core.ForEach{Source: text(n.Source), Concurrency: number(n.Concurrency), Collect: text(n.Collect)}
 		if n.MaxFailures >= 0 {
-			out.ForEach.MaxFailures = &core.Int{Value: n.MaxFailures}
+			out.ForEach.MaxFailures = &source.Int{Value: n.MaxFailures}
 		}
 	}
 	return out
@@ -132,21 +134,21 @@ func (n *Node) join() *core.Join {
 		}
 		return nil
 	case core.JoinKOfN:
-		return &core.Join{Policy: text(n.Join), Count: &core.Int{Value: n.Take}, Race: n.Race}
+		return &core.Join{Policy: text(n.Join), Count: &source.Int{Value: n.Take}, Race: n.Race}
 	case core.JoinQuorum:
-		return &core.Join{Policy: text(n.Join), Fraction: &core.Located[float64]{Value: n.Share}, Race: n.Race}
+		return &core.Join{Policy: text(n.Join), Fraction: &source.Located[float64]{Value: n.Share}, Race: n.Race}
 	}
 	return &core.Join{Policy: text(n.Join), Race: n.Race}
 }
 
 // timeout returns the timeout of a nested run. A timeout of k nanoseconds means that k
 // attempts expire, see expiring.
-func (n *Node) timeout() *core.Located[time.Duration] {
+func (n *Node) timeout() *source.Located[time.Duration] {
 	switch {
 	case n.Expires > 0:
-		return &core.Located[time.Duration]{Value: time.Duration(n.Expires)}
+		return &source.Located[time.Duration]{Value: time.Duration(n.Expires)}
 	case n.Timeout:
-		return &core.Located[time.Duration]{Value: time.Hour}
+		return &source.Located[time.Duration]{Value: time.Hour}
 	}
 	return nil
 }
@@ -158,9 +160,9 @@ func expiring(timeout time.Duration, attempt int) bool {
 
 func (g *Graph) edge(e *Edge) *core.Edge {
 	out := &core.Edge{From: text(e.From), To: text(e.To), When: condition(e.When), Else: e.Else, On: text(e.On), Label: text(e.Label),
-		Weight: core.Int{Value: e.Weight}, LoopRestart: e.Restart, Fidelity: text(g.fidelity("edge", e.From, e.To, e.Label))}
+		Weight: source.Int{Value: e.Weight}, LoopRestart: e.Restart, Fidelity: text(g.fidelity("edge", e.From, e.To, e.Label))}
 	if e.Handles {
-		out.Handles = &core.Located[bool]{Value: true}
+		out.Handles = &source.Located[bool]{Value: true}
 	}
 	return out
 }
@@ -171,32 +173,32 @@ func policy(name string, attempts int, then string) *core.OnError {
 	}
 	p := &core.OnError{Policy: text(name), Then: text(then)}
 	if name == "retry" {
-		p.Attempts = &core.Int{Value: attempts}
-		p.Base = &core.Located[time.Duration]{Value: retryBase}
+		p.Attempts = &source.Int{Value: attempts}
+		p.Base = &source.Located[time.Duration]{Value: retryBase}
 	}
 	return p
 }
 
-func text(s string) core.Text { return core.Text{Value: s} }
+func text(s string) source.Text { return source.Text{Value: s} }
 
-func texts(list []string) []core.Text {
-	var out []core.Text
+func texts(list []string) []source.Text {
+	var out []source.Text
 	for _, s := range list {
 		out = append(out, text(s))
 	}
 	return out
 }
 
-func number(n int) *core.Int {
+func number(n int) *source.Int {
 	if n == 0 {
 		return nil
 	}
-	return &core.Int{Value: n}
+	return &source.Int{Value: n}
 }
 
-func condition(s string) *core.Text {
+func condition(s string) *source.Text {
 	if s == "" {
 		return nil
 	}
-	return &core.Text{Value: s}
+	return &source.Text{Value: s}
 }

@@ -3,7 +3,7 @@ package postgres
 import (
 	"errors"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // appendCopy appends a value as COPY reads it.
@@ -14,7 +14,7 @@ func appendCopy(buf []byte, v any, f form) ([]byte, error) {
 	case string:
 		return appendEscaped(buf, v)
 	case bool, int64, float64:
-		return core.AppendJSON(buf, v)
+		return value.AppendJSON(buf, v)
 	case []any:
 		if f == arrayForm {
 			text, err := appendArray(nil, v)
@@ -24,7 +24,7 @@ func appendCopy(buf []byte, v any, f form) ([]byte, error) {
 			return appendEscaped(buf, string(text))
 		}
 	}
-	text, err := core.AppendJSON(nil, v)
+	text, err := value.AppendJSON(nil, v)
 	if err != nil {
 		return buf, err
 	}
@@ -73,12 +73,12 @@ func appendArray(buf []byte, list []any) ([]byte, error) {
 			buf, err = appendArray(buf, e)
 		case string:
 			buf = appendElement(buf, e)
-		case *core.Object:
+		case *value.Object:
 			var text []byte
-			text, err = core.AppendJSON(nil, e)
+			text, err = value.AppendJSON(nil, e)
 			buf = appendElement(buf, string(text))
 		default:
-			buf, err = core.AppendJSON(buf, e)
+			buf, err = value.AppendJSON(buf, e)
 		}
 		if err != nil {
 			return buf, err

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 )
 
@@ -80,7 +81,7 @@ func (d *DB) argument(v any, oid uint32) ([]byte, error) {
 			}
 		}
 	}
-	return core.AppendJSON(nil, v)
+	return value.AppendJSON(nil, v)
 }
 
 // Describe asks the server to prepare a statement.
@@ -230,7 +231,7 @@ func conversion(types *pgtype.Map, oid uint32) func([]byte) (any, error) {
 	case pgtype.BoolOID:
 		return func(b []byte) (any, error) { return string(b) == "t", nil }
 	case pgtype.JSONOID, pgtype.JSONBOID:
-		return func(b []byte) (any, error) { return core.ParseJSON(b) }
+		return func(b []byte) (any, error) { return value.ParseJSON(b) }
 	case pgtype.TimestampOID, pgtype.TimestamptzOID:
 		return func(b []byte) (any, error) { return timestamp(string(b)), nil }
 	}

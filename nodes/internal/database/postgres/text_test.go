@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 )
 
@@ -34,8 +34,8 @@ func TestArraysReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := parseArray(string(written), same)
-		if err != nil || !core.Equal(got, want) {
-			t.Fatalf("%s reads back as %s, %v, want %s", written, core.JSON(got), err, core.JSON(want))
+		if err != nil || !value.Equal(got, want) {
+			t.Fatalf("%s reads back as %s, %v, want %s", written, value.JSON(got), err, value.JSON(want))
 		}
 	})
 }
@@ -88,7 +88,7 @@ func TestCopyReadsBack(t *testing.T) {
 		want string
 	}{
 		{nil, plainForm, `\N`}, {true, plainForm, "true"}, {int64(9007199254740993), plainForm, "9007199254740993"}, {2.0, plainForm, "2.0"}, {1e300, plainForm, "1e+300"},
-		{[]any{int64(1), "a\tb"}, arrayForm, `{1,"a\tb"}`}, {[]any{int64(1), "a\\"}, jsonForm, `[1,"a\\\\"]`}, {core.ObjectOf("a", nil), plainForm, `{"a":null}`},
+		{[]any{int64(1), "a\tb"}, arrayForm, `{1,"a\tb"}`}, {[]any{int64(1), "a\\"}, jsonForm, `[1,"a\\\\"]`}, {value.ObjectOf("a", nil), plainForm, `{"a":null}`},
 	} {
 		got, err := appendCopy(nil, c.v, c.form)
 		if string(got) != c.want || err != nil {
@@ -125,7 +125,7 @@ func TestNumbersAndTimes(t *testing.T) {
 	for in, want := range map[string]string{"1": "1", "1.0": "1.0", "-12.50": "-12.5", "9007199254740993": "9007199254740993", "0.1": "0.1",
 		"NaN": "NaN is no number", "-Infinity": "-Infinity is no number", "18446744073709551616": "does not fit 64 bits"} {
 		v, err := numeric([]byte(in))
-		got := core.JSON(v)
+		got := value.JSON(v)
 		if err != nil {
 			got = err.Error()
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -39,7 +39,7 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 // An empty database stood where a new one could not be filled.
 func TestNothingStaysOfAFailure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	target := database.Table{Mode: database.Remake, Columns: []table.Field{{Name: "a", Kind: core.IntegerType}}}
+	target := database.Table{Mode: database.Remake, Columns: []table.Field{{Name: "a", Kind: value.IntegerType}}}
 	if err := store(t.Context(), path, target, rowsOf(t, `[{"a":"x"}]`)); err == nil {
 		t.Fatal("no error")
 	}

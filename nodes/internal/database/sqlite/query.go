@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 )
 
@@ -98,7 +99,7 @@ func argument(v any) (any, error) {
 	case nil, bool, int64, float64, string:
 		return v, nil
 	}
-	text, err := core.AppendJSON(nil, v)
+	text, err := value.AppendJSON(nil, v)
 	return string(text), err
 }
 
@@ -144,7 +145,7 @@ func (r *result) Row(ctx context.Context, values []any) error {
 	}
 	for i, v := range r.into {
 		var err error
-		if values[i], err = value(v, r.types[i]); err != nil {
+		if values[i], err = columnValue(v, r.types[i]); err != nil {
 			return core.Permanent(fmt.Errorf("column %s: %w", r.names[i], err))
 		}
 	}
@@ -158,7 +159,7 @@ var errInfinite = errors.New("an infinite number, which a state cannot hold; tur
 var errBlob = errors.New("a BLOB; turn it into text in the query, with hex() or CAST(... AS TEXT)")
 
 // value is a value of the driver as one of a state.
-func value(v any, declared string) (any, error) {
+func columnValue(v any, declared string) (any, error) {
 	switch v := v.(type) {
 	case int64:
 		if declared == "BOOLEAN" && (v == 0 || v == 1) {

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 func rowsOf(t testing.TB, text string) []any {
 	t.Helper()
-	v, err := core.ParseJSON([]byte(text))
+	v, err := value.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ real 0.5
 integer 1, null 
 integer 3, integer 2
 `},
-		{"given columns and types", `[{"a":1,"b":2,"c":3}]`, []table.Field{{Name: "c", Kind: core.NumberType}, {Name: "a"}, {Name: "z", Kind: core.StringType}},
+		{"given columns and types", `[{"a":1,"b":2,"c":3}]`, []table.Field{{Name: "c", Kind: value.NumberType}, {Name: "a"}, {Name: "z", Kind: value.StringType}},
 			`CREATE TABLE "t" ("c" REAL, "a" INTEGER, "z" TEXT)
 real 3.0, integer 1, null 
 `},
@@ -230,7 +231,7 @@ func TestTableModes(t *testing.T) {
 func TestTableFailsWhole(t *testing.T) {
 	old, large := `[{"a":"old"}]`, make([]any, 2000)
 	for i := range large {
-		large[i] = core.ObjectOf("a", strings.Repeat("x", 500))
+		large[i] = value.ObjectOf("a", strings.Repeat("x", 500))
 	}
 	cases := map[string]struct {
 		pragmas []string
@@ -281,13 +282,13 @@ func (s *stream) Next(context.Context) ([]any, error) {
 	return rows, nil
 }
 
-func (*stream) Summary() *core.Object { return nil }
-func (*stream) Close() error          { return nil }
+func (*stream) Summary() *value.Object { return nil }
+func (*stream) Close() error           { return nil }
 
 // A table made of a stream has the types of its first batch. What comes later
 // must fit, and is never changed to fit.
 func TestStream(t *testing.T) {
-	declared := []table.Field{{Name: "n", Kind: core.NumberType}, {Name: "later", Kind: core.StringType}}
+	declared := []table.Field{{Name: "n", Kind: value.NumberType}, {Name: "later", Kind: value.StringType}}
 	for _, c := range []struct {
 		name    string
 		to      database.Table
@@ -348,7 +349,7 @@ func TestNames(t *testing.T) {
 	for i := len(names); i < 1500; i++ {
 		names = append(names, fmt.Sprint("c", i))
 	}
-	keys, err := core.NewKeys(names)
+	keys, err := value.NewKeys(names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +359,7 @@ func TestNames(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.db")
 	for range 2 {
-		if err := store(t.Context(), path, database.Table{Mode: database.Upsert, Key: []string{"select", "a\"b"}}, []any{core.NewRow(keys, values)}); err != nil {
+		if err := store(t.Context(), path, database.Table{Mode: database.Upsert, Key: []string{"select", "a\"b"}}, []any{value.NewRow(keys, values)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -372,7 +373,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("%d rows, %d, %d, %v", n, last, quoted, err)
 	}
 	for name, want := range map[string]string{"": "a column has the empty name; rename it", "a\x00b": `column "a\x00b": the name contains a NUL byte; rename it`} {
-		if err := store(t.Context(), path, database.Table{}, []any{core.ObjectOf(name, int64(1))}); err == nil || err.Error() != want {
+		if err := store(t.Context(), path, database.Table{}, []any{value.ObjectOf(name, int64(1))}); err == nil || err.Error() != want {
 			t.Errorf("column %q: error %v, want %s", name, err, want)
 		}
 	}
@@ -423,13 +424,13 @@ func TestTableWaitsForOtherWriters(t *testing.T) {
 }
 
 func BenchmarkTable(b *testing.B) {
-	keys, err := core.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
+	keys, err := value.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	rows := make([]any, 10_000)
 	for i := range rows {
-		rows[i] = core.NewRow(keys, []any{"2001/02/14 15:12", int64(i % 90), int64(342 + i), "SJC", "SNA"})
+		rows[i] = value.NewRow(keys, []any{"2001/02/14 15:12", int64(i % 90), int64(342 + i), "SJC", "SNA"})
 	}
 	path := filepath.Join(b.TempDir(), "x.db")
 	b.ReportAllocs()

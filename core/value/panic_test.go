@@ -1,4 +1,4 @@
-package core
+package value
 
 import (
 	"errors"
@@ -36,9 +36,9 @@ func TestPanicText(t *testing.T) {
 		{"boom", "boom"}, {myText("boom"), "boom"}, {7, "7"}, {uint8(7), "7"}, {1.5, "1.5"}, {true, "true"}, {2i, "(0+2i)"}, {nil, "nil"},
 		{errors.New("why"), "why"}, {stringer{}, "I say so"},
 		{cycle, "a value of type map[string]interface {}"},
-		{ring, "a value of type *core.node"},
-		{panicsAsText{}, "a value of type core.panicsAsText, whose string cannot be printed because the method panics, too"},
-		{(*nilReceiver)(nil), "a value of type *core.nilReceiver, whose string cannot be printed because the method panics, too"},
+		{ring, "a value of type *value.node"},
+		{panicsAsText{}, "a value of type value.panicsAsText, whose string cannot be printed because the method panics, too"},
+		{(*nilReceiver)(nil), "a value of type *value.nilReceiver, whose string cannot be printed because the method panics, too"},
 		{strings.Repeat("é", MaxText), strings.Repeat("é", MaxText/2) + fmt.Sprintf("… (%d bytes are left out)", MaxText)},
 	} {
 		if got := PanicText(c.p); got != c.want {

@@ -1,4 +1,4 @@
-package core
+package source
 
 // Codes of findings. A code is stable; its message may change.
 const (

@@ -1,4 +1,4 @@
-package core
+package source
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Unmarshaler is implemented by types that read their own part of a tree.
@@ -68,13 +70,13 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 //
 // A struct's keys are its fields with a tag:
 //
-//	Attempts core.Int      `wavefold:"attempts,required,min=1,max=20"`
-//	Backoff  core.Text     `wavefold:"backoff,oneof=linear|exponential"`
+//	Attempts source.Int      `wavefold:"attempts,required,min=1,max=20"`
+//	Backoff  source.Text     `wavefold:"backoff,oneof=linear|exponential"`
 //	Base     time.Duration `wavefold:"base_ms,ms"`
-//	Table    core.Text     `wavefold:"table,fixed"` // no template, no {{
-//	Pos      core.Position `wavefold:",pos"`  // where the mapping begins
-//	More     *core.Value   `wavefold:",rest"` // keys that no field names, as a mapping
-//	Lost     core.Lost     `wavefold:",lost"` // keys that are not known, see Lost
+//	Table    source.Text     `wavefold:"table,fixed"` // no template, no {{
+//	Pos      source.Position `wavefold:",pos"`  // where the mapping begins
+//	More     *source.Value   `wavefold:",rest"` // keys that no field names, as a mapping
+//	Lost     source.Lost     `wavefold:",lost"` // keys that are not known, see Lost
 //
 // A required key must be there and must not be blank: an empty text, list or map
 // counts as missing. min, max, oneof and fixed hold for the scalars inside lists, maps
@@ -93,11 +95,16 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 // is malformed: those are faults of the program.
 func Decode(v *Value, into any) Diagnostics { return decode(v, into, nil) }
 
+// DecodeFor is Decode with findings whose messages begin with subject, such as "node load".
+func DecodeFor(subject string, v *Value, into any) Diagnostics {
+	return decode(v, into, &place{subject: subject})
+}
+
 // decode is Decode of a tree at a place.
 func decode(v *Value, into any, at *place) Diagnostics {
 	dst := reflect.ValueOf(into)
 	if dst.Kind() != reflect.Pointer || dst.IsNil() {
-		panic(fmt.Sprintf("core.Decode: want a pointer, got %T", into))
+		panic(fmt.Sprintf("source.Decode: want a pointer, got %T", into))
 	}
 	if v == nil {
 		v = &Value{Kind: NullValue}
@@ -201,7 +208,7 @@ func (d *decoder) include(ds Diagnostics, at *place) {
 
 var (
 	durationType = reflect.TypeFor[time.Duration]()
-	objectType   = reflect.TypeFor[*Object]()
+	objectType   = reflect.TypeFor[*value.Object]()
 	valueType    = reflect.TypeFor[*Value]()
 	membersType  = reflect.TypeFor[interface{ isMembers() }]()
 )
@@ -296,7 +303,7 @@ func isShape(target reflect.Value) bool {
 
 func (d *decoder) plain(v *Value, dst reflect.Value) {
 	if dst.NumMethod() > 0 {
-		panic(fmt.Sprintf("core.Decode: cannot decode into %s", dst.Type()))
+		panic(fmt.Sprintf("source.Decode: cannot decode into %s", dst.Type()))
 	}
 	if p := v.Plain(); p != nil {
 		dst.Set(reflect.ValueOf(p))
@@ -310,7 +317,7 @@ func (d *decoder) plainObject(v *Value, dst reflect.Value, at *place) {
 		return
 	}
 	if v.Kind == NullValue {
-		dst.Set(reflect.ValueOf(&Object{}))
+		dst.Set(reflect.ValueOf(&value.Object{}))
 		return
 	}
 	dst.Set(reflect.ValueOf(v.Plain()))
@@ -350,7 +357,7 @@ func (d *decoder) list(v *Value, dst reflect.Value, at *place, key *Key) read {
 func (d *decoder) mapping(v *Value, dst reflect.Value, at *place, key *Key) read {
 	t := dst.Type()
 	if t.Key().Kind() != reflect.String {
-		panic(fmt.Sprintf("core.Decode: cannot decode into %s", t))
+		panic(fmt.Sprintf("source.Decode: cannot decode into %s", t))
 	}
 	if !d.isMapping(v, at) {
 		return nothing

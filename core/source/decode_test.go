@@ -1,4 +1,4 @@
-package core
+package source
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // tree builds a positioned tree from a JSON text: every value and key stands on
@@ -73,7 +75,7 @@ func (p *treeParser) scalar() any {
 	for end < len(p.text) && strings.IndexByte(" ,:]}", p.text[end]) < 0 {
 		end++
 	}
-	v, err := ParseJSON([]byte(p.text[p.at:end]))
+	v, err := value.ParseJSON([]byte(p.text[p.at:end]))
 	if err != nil {
 		panic(err)
 	}
@@ -137,7 +139,7 @@ type everything struct {
 	Own      lines                   `wavefold:"own"`
 	Raw      *Value                  `wavefold:"raw"`
 	Any      any                     `wavefold:"any"`
-	Obj      *Object                 `wavefold:"obj"`
+	Obj      *value.Object           `wavefold:"obj"`
 	Pos      Position                `wavefold:",pos"`
 	Untagged string
 }
@@ -176,15 +178,15 @@ func TestDecodeFills(t *testing.T) {
 		{`{"own":"x"}`, func(e *everything) { e.Own = lines{"x"} }},
 		{`{"own":["x","y"]}`, func(e *everything) { e.Own = lines{"x", "y"} }},
 		{`{"any":{"b":[1,null],"a":2.5}}`, func(e *everything) {
-			e.Any = ObjectOf("b", []any{int64(1), nil}, "a", 2.5)
+			e.Any = value.ObjectOf("b", []any{int64(1), nil}, "a", 2.5)
 		}},
 		{`{"any":null}`, func(e *everything) { e.Any = nil }},
-		{`{"obj":{"b":1}}`, func(e *everything) { e.Obj = ObjectOf("b", int64(1)) }},
-		{`{"obj":null}`, func(e *everything) { e.Obj = &Object{} }},
+		{`{"obj":{"b":1}}`, func(e *everything) { e.Obj = value.ObjectOf("b", int64(1)) }},
+		{`{"obj":null}`, func(e *everything) { e.Obj = &value.Object{} }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
-			got := everything{Untagged: "kept", Any: Missing}
+			got := everything{Untagged: "kept", Any: value.Missing}
 			want := got
 			want.Pos = at(1)
 			tt.want(&want)
@@ -326,7 +328,7 @@ func TestDecodeRest(t *testing.T) {
 	if ds := Decode(tree(t, `{"b":1,"name":"x","a":[2]}`), &got); len(ds) > 0 {
 		t.Fatal(ds)
 	}
-	if s := JSON(got.Rest.Plain()); s != `{"b":1,"a":[2]}` || got.Name != "x" {
+	if s := value.JSON(got.Rest.Plain()); s != `{"b":1,"a":[2]}` || got.Name != "x" {
 		t.Errorf("got name %q, rest %s", got.Name, s)
 	}
 	if got.Rest.Keys[1].Pos.Column != 19 || got.Rest.Pos.Column != 1 {
@@ -435,7 +437,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"str":1,"names":["a",null],"opt":{"size":0},"counts":{"a":{}},"millis":9e99}`))
 	f.Add([]byte(`{"timeout":"-1s","own":{},"any":[[]],"word":"","loc":-0.0}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := ParseJSON(data)
+		v, err := value.ParseJSON(data)
 		if err != nil {
 			return
 		}

@@ -1,6 +1,10 @@
-package core
+package source
 
 import "slices"
+
+import (
+	"github.com/wavefold/wavefold/core/value"
+)
 
 // ValueKind is the shape of a positioned value.
 type ValueKind uint8
@@ -83,7 +87,7 @@ func (v *Value) Plain() any {
 		}
 		return out
 	case ObjectValue:
-		out := NewObject(len(v.Keys))
+		out := value.NewObject(len(v.Keys))
 		for i, k := range v.Keys {
 			out.Set(k.Value, v.Values[i].Plain())
 		}
@@ -97,8 +101,11 @@ func (v *Value) Plain() any {
 
 // Tree returns a run-time value as a tree, every part at pos.
 func Tree(v any, pos Position) *Value {
+	if value.IsMissing(v) {
+		v = nil
+	}
 	switch v := v.(type) {
-	case nil, missing:
+	case nil:
 		return &Value{Kind: NullValue, Pos: pos}
 	case bool:
 		return &Value{Kind: BoolValue, Pos: pos, Scalar: v}
@@ -114,15 +121,15 @@ func Tree(v any, pos Position) *Value {
 			out.Items = append(out.Items, Tree(e, pos))
 		}
 		return out
-	case *Object:
+	case *value.Object:
 		out := &Value{Kind: ObjectValue, Pos: pos}
 		for k, e := range v.All() {
 			out.Set(At(k, pos), Tree(e, pos))
 		}
 		return out
 	}
-	c, err := Canonical(v)
-	if err != nil || !isCanonical(c) {
+	c, err := value.Canonical(v)
+	if err != nil {
 		return &Value{Kind: NullValue, Pos: pos}
 	}
 	return Tree(c, pos)

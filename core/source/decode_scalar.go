@@ -1,4 +1,4 @@
-package core
+package source
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Describe names a value in a message: its shape and, when it is a scalar, its
@@ -28,9 +30,9 @@ func (v *Value) Describe() string {
 	case StringValue:
 		return "string " + strconv.Quote(shorten(v.Scalar.(string), 40))
 	case BoolValue:
-		return "boolean " + JSON(v.Scalar)
+		return "boolean " + value.JSON(v.Scalar)
 	default:
-		return "number " + JSON(v.Scalar)
+		return "number " + value.JSON(v.Scalar)
 	}
 }
 
@@ -144,7 +146,7 @@ func (d *decoder) float(v *Value, dst reflect.Value, at *place, key *Key) {
 		return
 	}
 	if dst.OverflowFloat(f) || !inside(f, key, parseFloat) {
-		d.errorf(CodeBadValue, v.Pos, at, "want %s, found %s", want, JSON(v.Scalar))
+		d.errorf(CodeBadValue, v.Pos, at, "want %s, found %s", want, value.JSON(v.Scalar))
 		return
 	}
 	dst.SetFloat(f)
