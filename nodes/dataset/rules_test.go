@@ -291,8 +291,8 @@ func TestRule77Raw(t *testing.T) {
 	b64 := func(s string) string { return `"raw_base64":"` + base64.StdEncoding.EncodeToString([]byte(s)) + `"` }
 	for _, c := range []struct{ name, file, node, text, want string }{
 		{"spaces and quotes", "a.csv", `"max_failures": 9`, "a,b\n \"x\" ,1,2\n1,2\n", record("1", "2", `byte 2 of line 2: a quote in a cell that does not begin with one; put the cell in quotes and write \"\" for the quote in it`, `" \"x\" ,1,2"`, `"raw":" \"x\" ,1,2"`)},
-		{"a quoted line break", "a.csv", `"infer": false`, "a,b\r\n\"x\r\n\"\"y\"\"\",1,2\r\n1,2\r\n", record("1", "2", "has 3 cells, want 2", `["x\n\"y\"","1","2"]`, `"raw":"\"x\r\n\"\"y\"\"\",1,2"`)},
-		{"carriage returns alone", "a.csv", `"columns": {"a": "string", "b": "string"}`, "a,b\r\"x\ry\",1,2\r1,2\r", record("1", "2", "has 3 cells, want 2", `["x\ny","1","2"]`, `"raw":"\"x\ry\",1,2"`)},
+		{"a quoted line break", "a.csv", `"infer": false`, "a,b\r\n\"x\r\n\"\"y\"\"\",1,2\r\n1,2\r\n", record("1", "2", "has 3 cells, want 2", `["x\r\n\"y\"","1","2"]`, `"raw":"\"x\r\n\"\"y\"\"\",1,2"`)},
+		{"carriage returns alone", "a.csv", `"columns": {"a": "string", "b": "string"}`, "a,b\r\"x\ry\",1,2\r1,2\r", record("1", "2", "has 3 cells, want 2", `["x\ry","1","2"]`, `"raw":"\"x\ry\",1,2"`)},
 		{"not UTF-8", "a.csv", `"infer": false`, "a\n\xe9t\xe9\nx\n", record("1", "2", "column 1 (a) is not UTF-8", `["`+"\ufffdt\ufffd"+`"]`, b64("\xe9t\xe9"))},
 		{"a declared type", "a.csv", `"columns": {"a": "integer"}`, "a,b\n\"x\",\"q\"\"\"\n1,2\n", record("1", "2", `column 1 (a): want integer, got \"x\"`, `["x","q\""]`, `"raw":"\"x\",\"q\"\"\""`)},
 		{"jsonl", "a.jsonl", `"columns": {"a": "integer"}`, "  {\"a\" :\"x\"} \r\n{\"a\":1}\n", record("1", "1", `column a: want integer, got string \"x\"`, `{"a":"x"}`, `"raw":"  {\"a\" :\"x\"} "`)},

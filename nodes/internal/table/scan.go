@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// cellScanner splits lines into cells, as encoding/csv does, and gives them
+// cellScanner splits lines into cells, as encoding/csv does, except that a line end in a
+// quoted cell is kept as it is in the file. It gives the cells
 // without making a text of each: most cells become numbers, or texts that were
 // there before. A fuzz test compares the two.
 type cellScanner struct {
@@ -164,8 +165,8 @@ func (s *cellScanner) quotedCell(line []byte) (rest []byte, more bool, err error
 	for {
 		i := bytes.IndexByte(rest, '"')
 		if i < 0 {
-			s.plain = append(append(s.plain, rest...), '\n')
 			end := s.lineEnd()
+			s.plain = append(append(s.plain, rest...), end...)
 			next, err := s.line(s.max - len(s.lineText))
 			switch {
 			case err == io.EOF:
