@@ -39,7 +39,7 @@ type agentConfig struct {
 	Commands  []commandConfig `wavefold:"commands" doc:"programs that the model may call: [{name, description, run, parameters}]"`
 	Skills    []skillConfig   `wavefold:"skills" doc:"families of functions, or instructions for the prompt: [{name, description, instruction}]"`
 	Filter    *filterConfig   `wavefold:"tool_filter" doc:"which functions of the skills are offered: {allow, deny}"`
-	Hosted    []source.Text   `wavefold:"hosted_tools" doc:"tools that run where the model runs, such as web_search"`
+	Hosted    []source.Text   `wavefold:"hosted_tools,fixed" doc:"tools that run where the model runs, such as web_search"`
 	MaxTurns  source.Int      `wavefold:"max_turns,min=1" doc:"how often the model may be asked in one attempt (20)"`
 	MaxOutput setting.Bytes   `wavefold:"max_output" doc:"how much of a tool's answer the model is shown (100KB)"`
 }
@@ -57,25 +57,25 @@ type matchConfig struct {
 	Path    source.Text     `wavefold:"path,required"`
 	Equals  *source.Value   `wavefold:"equals"`
 	In      *source.Value   `wavefold:"in"`
-	Matches *source.Text    `wavefold:"matches"`
+	Matches *source.Text    `wavefold:"matches,fixed"`
 	Pos     source.Position `wavefold:",pos"`
 }
 
 // evaluatorConfig is one check of an answer.
 type evaluatorConfig struct {
-	Name     source.Text     `wavefold:"name,required" doc:"what the check is called"`
+	Name     source.Text     `wavefold:"name,required,fixed" doc:"what the check is called"`
 	Kind     source.Text     `wavefold:"kind,required,oneof=value|function|judge" doc:"what is looked at: the value, the calls of tools, or both by a model"`
 	Rule     *ruleConfig     `wavefold:"rule" doc:"of value: {output_required, output_matches}; of function: {any_tool_called, all_tools_called, no_tool_called}"`
 	Rubric   *source.Text    `wavefold:"rubric" doc:"of judge: what the answer must satisfy"`
-	PassWhen *source.Text    `wavefold:"pass_when" doc:"of judge: the verdict that passes (yes)"`
-	Model    *source.Text    `wavefold:"model" doc:"of judge: name of the model"`
+	PassWhen *source.Text    `wavefold:"pass_when,fixed" doc:"of judge: the verdict that passes (yes)"`
+	Model    *source.Text    `wavefold:"model,fixed" doc:"of judge: name of the model"`
 	Pos      source.Position `wavefold:",pos"`
 }
 
 type ruleConfig struct {
-	AnyTool  []source.Text   `wavefold:"any_tool_called"`
-	AllTools []source.Text   `wavefold:"all_tools_called"`
-	NoTool   []source.Text   `wavefold:"no_tool_called"`
+	AnyTool  []source.Text   `wavefold:"any_tool_called,fixed"`
+	AllTools []source.Text   `wavefold:"all_tools_called,fixed"`
+	NoTool   []source.Text   `wavefold:"no_tool_called,fixed"`
 	Required []source.Text   `wavefold:"output_required"`
 	Matches  []matchConfig   `wavefold:"output_matches"`
 	Pos      source.Position `wavefold:",pos"`
@@ -147,8 +147,8 @@ func (c *toolConfig) DecodeValue(v *source.Value) source.Diagnostics {
 
 // commandConfig offers a program.
 type commandConfig struct {
-	Name        source.Text                  `wavefold:"name,required" doc:"what the model calls it by"`
-	Run         []source.Text                `wavefold:"run,required" doc:"the program and its arguments, one list element each; the model's arguments are on standard input, as JSON"`
+	Name        source.Text                  `wavefold:"name,required,fixed" doc:"what the model calls it by"`
+	Run         []source.Text                `wavefold:"run,required,fixed" doc:"the program and its arguments, one list element each; the model's arguments are on standard input, as JSON"`
 	Env         source.Members[secret.Value] `wavefold:"env" doc:"environment variables of the program: {NAME: text} or {NAME: {secret: VARIABLE}}"`
 	PassEnv     program.Passed               `wavefold:"pass_env" doc:"the variables that it gets from the environment in addition to PATH, HOME, LANG and TMPDIR"`
 	Description source.Text                  `wavefold:"description" doc:"what it does"`
@@ -157,7 +157,7 @@ type commandConfig struct {
 }
 
 type skillConfig struct {
-	Name        source.Text     `wavefold:"name,required" doc:"its name; functions that are called so, or NAME_something, are its tools"`
+	Name        source.Text     `wavefold:"name,required,fixed" doc:"its name; functions that are called so, or NAME_something, are its tools"`
 	Description source.Text     `wavefold:"description" doc:"a description for people"`
 	Instruction source.Text     `wavefold:"instruction" doc:"instructions for the prompt, if there are no such functions"`
 	Pos         source.Position `wavefold:",pos"`

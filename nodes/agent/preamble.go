@@ -12,7 +12,7 @@ import (
 // run whose texts come below it, and a text behind these.
 type preambleConfig struct {
 	Title source.Text `wavefold:"title" doc:"its heading"`
-	Input source.Text `wavefold:"input" doc:"the input of the run with a string or a list of strings, which come first"`
+	Input source.Text `wavefold:"input,fixed" doc:"the input of the run with a string or a list of strings, which come first"`
 	Text  source.Text `wavefold:"text" doc:"what comes then"`
 }
 

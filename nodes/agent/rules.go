@@ -160,6 +160,11 @@ func (c *rules) match(m matchConfig, key string) match {
 		given++
 		out.operator, out.fits = "matches "+m.Matches.Value, c.pattern(*m.Matches, key)
 	}
+	for _, v := range []*source.Value{m.Equals, m.In} {
+		if v != nil && strings.Contains(value.JSON(v.Plain()), "{{") {
+			c.found.Errorf(source.CodeBadValue, v.Pos, "%s: %s: a template is not allowed here: the value is compared as it is written", c.subject, key)
+		}
+	}
 	if given != 1 {
 		c.found.Errorf(source.CodeBadValue, m.Pos, "%s: %s: want one of equals, in and matches, found %d of them", c.subject, key, given)
 	}

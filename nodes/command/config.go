@@ -182,6 +182,9 @@ func (b *builder) environment(c *command) {
 			b.find.Found.Errorf(source.CodeBadValue, m.Key.Pos, "%s: env: %q cannot be the name of a variable", b.find.Subject, m.Key.Value)
 			continue
 		}
+		for _, d := range setting.Fixed(m.Key) {
+			b.find.Found.Errorf(d.Code, d.Pos, "%s: env: %s", b.find.Subject, d.Message)
+		}
 		v := variable{name: m.Key.Value, secret: m.Value}
 		if !m.Value.IsSecret() && guard.HasTemplate(m.Value.Text.Value) && guard.CodeVariable(m.Key.Value) {
 			b.find.Found.Errorf(source.CodeBadValue, m.Value.Text.Pos, "%s: env.%s: programs run or load what this variable names, so a value in it would let data become code", b.find.Subject, m.Key.Value).

@@ -180,6 +180,7 @@ func (b *builder) target() (items *value.Type) {
 func (b *builder) types(items *value.Type, f table.Format) table.Types {
 	var out table.Types
 	for _, c := range b.Columns {
+		b.scope.Fixed("columns", c.Key)
 		name, kind, pos := c.Key.Value, kindOf(c.Value.Type.Value), c.Value.Pos
 		if f.Delimited() && (kind == value.ArrayType || kind == value.ObjectType) {
 			b.scope.Errorf(source.CodeBadValue, pos, "columns", "a cell of %s cannot be an %s", f, kind)

@@ -27,7 +27,7 @@ type config struct {
 	Auth    *authConfig                  `wavefold:"auth" doc:"{bearer: {secret: VARIABLE}} or {basic: {user, password: {secret: VARIABLE}}}"`
 	Body    *source.Text                 `wavefold:"body" doc:"the text to send, a template; args sends the node's args as JSON"`
 	Output  source.Text                  `wavefold:"output,oneof=json|jsonl|lines|text|none" doc:"what the answer is (json)"`
-	Rows    source.Text                  `wavefold:"rows" doc:"where in a JSON answer the value is, such as data.items"`
+	Rows    source.Text                  `wavefold:"rows,fixed" doc:"where in a JSON answer the value is, such as data.items"`
 	Pages   *pagesConfig                 `wavefold:"pages" doc:"how the next page is found: {by: number|offset|cursor|link, param, from, size, next, max}"`
 	Save    source.Text                  `wavefold:"save" doc:"the file to store the answer in, instead of the state"`
 	Into    source.Text                  `wavefold:"into" doc:"the field that gets the value; default the only declared write, else the edges"`
@@ -54,7 +54,7 @@ type pagesConfig struct {
 	Param  source.Text     `wavefold:"param,fixed" doc:"the query parameter that asks for a page"`
 	From   int             `wavefold:"from" doc:"the first number or offset (number 1, offset 0)"`
 	Size   int             `wavefold:"size,min=1" doc:"how many rows a full page has"`
-	Next   source.Text     `wavefold:"next" doc:"where in the answer the next cursor or address is"`
+	Next   source.Text     `wavefold:"next,fixed" doc:"where in the answer the next cursor or address is"`
 	Max    int             `wavefold:"max,min=1" doc:"how many pages there may be (1000)"`
 	Repeat source.Text     `wavefold:"repeat,oneof=end|keep" doc:"what to do with a page that has the rows of the one before: end there without it, or keep it and continue; by default the node fails"`
 	Pos    source.Position `wavefold:",pos"`
@@ -169,6 +169,9 @@ func (b *builder) pairs(list source.Members[secret.Value], key string) []pair {
 		if m.Key.Value == "" {
 			b.errorf(m.Key.Pos, key, "the name is empty")
 			continue
+		}
+		for _, d := range setting.Fixed(m.Key) {
+			b.errorf(d.Pos, key, "%s", d.Message)
 		}
 		out = append(out, pair{m.Key.Value, b.value(m.Value, key+"."+m.Key.Value)})
 	}

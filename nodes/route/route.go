@@ -21,13 +21,13 @@ var Kind = core.NewKind(core.KindOf[config]{
 type config struct {
 	Choices []choiceConfig                `wavefold:"choices,required" doc:"what to choose from"`
 	Shows   source.Members[[]source.Text] `wavefold:"shows" doc:"ids of nodes whose results the model is shown, and which members of each"`
-	Node    source.Text                   `wavefold:"node" doc:"the node that the question is about"`
-	Model   source.Text                   `wavefold:"model" doc:"the model to ask"`
+	Node    source.Text                   `wavefold:"node,fixed" doc:"the node that the question is about"`
+	Model   source.Text                   `wavefold:"model,fixed" doc:"the model to ask"`
 }
 
 type choiceConfig struct {
 	When   source.Text     `wavefold:"when" doc:"the condition, in plain language; absent: chosen when none fits"`
-	Target source.Text     `wavefold:"target" doc:"the id of the node that it leads to; default its number"`
+	Target source.Text     `wavefold:"target,fixed" doc:"the id of the node that it leads to; default its number"`
 	Name   source.Text     `wavefold:"name" doc:"what people call it"`
 	Pos    source.Position `wavefold:",pos"`
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -36,7 +37,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 
 type config struct {
 	Script    source.Text    `wavefold:"script" doc:"the text of the program"`
-	From      source.Text    `wavefold:"script_from" doc:"in place of script: the input, or the key in the context of the walk, that contains the program"`
+	From      source.Text    `wavefold:"script_from,fixed" doc:"in place of script: the input, or the key in the context of the walk, that contains the program"`
 	Language  source.Text    `wavefold:"language,oneof=shell|python" doc:"shell or python (shell)"`
 	Stdin     source.Text    `wavefold:"stdin,oneof=json" doc:"json hands over the document that tools get"`
 	Output    source.Text    `wavefold:"output,oneof=text|lines|json|jsonl|result|none" doc:"what becomes of standard output (text)"`
@@ -84,6 +85,9 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	return core.Compiled{Handler: s, Effects: true, Environments: s.inherit.Described(""), Results: s.to.Type(s.form.Type())}, f.Found
 }
 
+// placeholder matches the placeholders of templates that begin with $, as in {{$.name}}.
+var placeholder = regexp.MustCompile(`\{\{\s*\$[.a-z][^{}]*\}\}`)
+
 // interpreter finds what runs the text, and where.
 func (c *config) interpreter(s *script, f *files.Finder) {
 	if len(c.Script.Value) > maxScript {
@@ -92,6 +96,10 @@ func (c *config) interpreter(s *script, f *files.Finder) {
 	}
 	if at := strings.IndexByte(c.Script.Value, 0); at >= 0 {
 		f.Found.Errorf(source.CodeBadValue, source.Inside(c.Script, at), "%s: script: it contains a NUL byte", f.Subject)
+	}
+	if m := placeholder.FindStringIndex(c.Script.Value); m != nil {
+		f.Found.Warnf(source.CodeIgnored, source.Inside(c.Script, m[0]), "%s: nothing is put into a script, so %s stays as it is written", f.Subject, c.Script.Value[m[0]:m[1]]).
+			WithHint("stdin: json passes the values that the node reads and its args to the script")
 	}
 	dir, err := filepath.Abs(f.Env.Dir)
 	if err != nil {

@@ -25,13 +25,13 @@ type simple struct {
 	Map    source.Members[expr]        `wavefold:"map" doc:"make new rows of these columns: {name: expression}"`
 	Derive source.Members[expr]        `wavefold:"derive" doc:"add or replace columns: {name: expression}"`
 	Select []source.Text               `wavefold:"select,fixed" doc:"keep these columns, in this order"`
-	Drop   []source.Text               `wavefold:"drop" doc:"leave these columns out"`
+	Drop   []source.Text               `wavefold:"drop,fixed" doc:"leave these columns out"`
 	Rename source.Members[source.Text] `wavefold:"rename,fixed" doc:"rename columns: {old: new}"`
 	Group  *groupConfig                `wavefold:"group" doc:"one row for each group: {by: [columns], aggregate: {name: function}}"`
 	Window *windowConfig               `wavefold:"window" doc:"add columns over the rows before: {by: [columns], columns: {name: function}}"`
-	Sort   []source.Text               `wavefold:"sort" doc:"order by these columns; -column for descending"`
+	Sort   []source.Text               `wavefold:"sort,fixed" doc:"order by these columns; -column for descending"`
 	Limit  *source.Int                 `wavefold:"limit,min=0" doc:"keep the first rows"`
-	Dedupe []source.Text               `wavefold:"dedupe" doc:"keep the first of the rows that are equal in these columns; [] for all columns"`
+	Dedupe []source.Text               `wavefold:"dedupe,fixed" doc:"keep the first of the rows that are equal in these columns; [] for all columns"`
 	table.CheckOptions
 	AllowEmpty bool `wavefold:"allow_empty" doc:"with checks: all rows may be bad"`
 }
@@ -93,15 +93,17 @@ func (t *takenColumns) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
 	case source.ArrayValue:
 		var list []source.Text
-		ds = source.Decode(v, &list)
+		ds = append(source.Decode(v, &list), setting.Fixed(list...)...)
 		t.from = list
 	case source.ObjectValue:
 		t.from = v.Keys
+		ds = append(ds, setting.Fixed(v.Keys...)...)
 		for _, name := range v.Values {
 			s, ok := name.Scalar.(string)
 			if !ok || s == "" {
 				ds = append(ds, source.WrongType(name, "a name")...)
 			}
+			ds = append(ds, setting.Fixed(source.At(s, name.Pos))...)
 			t.to = append(t.to, source.At(s, name.Pos))
 		}
 	default:
@@ -125,6 +127,10 @@ func (o *onColumns) DecodeValue(v *source.Value) source.Diagnostics {
 		}
 		if left.Value == "" {
 			left = source.At(right, v.Pos)
+		}
+		ds = append(ds, setting.Fixed(left)...)
+		if left.Value != right {
+			ds = append(ds, setting.Fixed(source.At(right, v.Pos))...)
 		}
 		o.left, o.right = append(o.left, left), append(o.right, source.At(right, v.Pos))
 	}

@@ -37,6 +37,7 @@ func (b *builder) group(g *groupConfig, key string, c core.Columns) (step, core.
 	by := source.Strings(g.By)
 	var list []aggregate
 	for _, m := range g.Aggregate {
+		b.scope.Fixed(key+".aggregate", m.Key)
 		if slices.Contains(by, m.Key.Value) {
 			b.problem(m.Key.Pos, key+".aggregate", fmt.Sprintf("%q is one of the columns of by", m.Key.Value), "")
 		}

@@ -97,6 +97,7 @@ func (b *builder) rename(list source.Members[source.Text], key string, c core.Co
 	var targets []source.Text
 	var known []value.Property
 	for _, m := range list {
+		b.scope.Fixed(key, m.Key)
 		b.need(c, m.Key, key)
 		to[m.Key.Value] = m.Value.Value
 		olds, news = append(olds, m.Key.Value), append(news, m.Value.Value)

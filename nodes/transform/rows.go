@@ -50,6 +50,7 @@ func (b *builder) compute(list source.Members[expr], key string, c core.Columns)
 		b.problem(b.node.Pos, key, "there are no columns", "")
 	}
 	for _, m := range list {
+		b.scope.Fixed(key, m.Key)
 		if m.Key.Value == "" {
 			b.problem(m.Key.Pos, key, "a column needs a name", "")
 			continue

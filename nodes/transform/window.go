@@ -40,6 +40,7 @@ func (b *builder) window(w *windowConfig, key string, c core.Columns) (step, cor
 	var list []windowed
 	var known []value.Property
 	for _, m := range w.Columns {
+		b.scope.Fixed(key+".columns", m.Key)
 		if m.Key.Value == "" {
 			b.problem(m.Key.Pos, key, "a column needs a name", "")
 		}

@@ -19,7 +19,7 @@ type CheckOptions struct {
 
 // Check is one check.
 type Check struct {
-	Name     source.Text     `wavefold:"name,required" doc:"how rejects and messages call the check"`
+	Name     source.Text     `wavefold:"name,required,fixed" doc:"how rejects and messages call the check"`
 	Expr     source.Text     `wavefold:"expr,required" doc:"the condition, over the row as $item"`
 	Severity source.Text     `wavefold:"severity,oneof=error|warn|warning" doc:"error (default): the row is bad; warn: the row stays and is counted"`
 	Pos      source.Position `wavefold:",pos"`

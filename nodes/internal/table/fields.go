@@ -5,6 +5,7 @@ import (
 
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Field is a column of a file or table that is written. Its kind is AnyType
@@ -71,6 +72,7 @@ func (c *FieldList) add(ds *source.Diagnostics, name source.Text, kind value.Typ
 			return
 		}
 	}
+	*ds = append(*ds, setting.Fixed(name)...)
 	c.List = append(c.List, Field{Name: name.Value, Kind: kind})
 	c.Pos = append(c.Pos, name.Pos)
 }

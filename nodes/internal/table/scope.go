@@ -7,6 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Scope compiles the expressions of one node and keeps account of what they
@@ -137,6 +138,14 @@ func (s *Scope) Errorf(code source.Code, pos source.Position, key, format string
 // Warnf adds a warning about a key of the node.
 func (s *Scope) Warnf(code source.Code, pos source.Position, key, format string, args ...any) *source.Diagnostic {
 	return s.Found.Warnf(code, pos, s.about(key)+": "+format, args...)
+}
+
+// Fixed rejects templates in names that are used as they are written.
+func (s *Scope) Fixed(key string, names ...source.Text) {
+	for _, d := range setting.Fixed(names...) {
+		d.Message = s.about(key) + ": " + d.Message
+		s.Found = append(s.Found, d)
+	}
 }
 
 // Field checks that a state field is declared and notes that the node reads it.
