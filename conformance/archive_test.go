@@ -22,14 +22,14 @@ type topic struct {
 
 // testCase is one document with its expected results.
 type testCase struct {
-	name   string
-	tools  map[string]behaviour
-	inputs map[string]any
-	want   *want             // nil: the document has errors and does not run
-	table  []row             // conditions, instead of a document
-	schema string            // the state of the conditions
-	says   []string          // strings that the findings, or the error about the inputs, must contain
-	files  map[string]string // by path; the document is workflow.yaml
+	name     string
+	tools    map[string]behaviour
+	inputs   map[string]any
+	want     *want             // nil: the document has errors and does not run
+	table    []row             // conditions, instead of a document
+	schema   string            // the state of the conditions
+	wantText []string          // strings that the findings, or the error about the inputs, must contain
+	files    map[string]string // by path; the document is workflow.yaml
 }
 
 func topics(t *testing.T) []topic {
@@ -114,7 +114,7 @@ func (c *testCase) add(t *testing.T, at, file, data string) {
 			t.Fatalf("%s: text behind the object", at)
 		}
 	case "says":
-		c.says = strings.Split(strings.TrimSpace(data), "\n")
+		c.wantText = strings.Split(strings.TrimSpace(data), "\n")
 	case "conditions":
 		c.table = parseTable(t, at, data)
 	case "schema.yaml":

@@ -36,8 +36,8 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s:%d:%d %s %s", f.file, f.line, f.col, f.severity, f.code)
 }
 
-// marked returns the findings that the documents of a case expect.
-func (c *testCase) marked(t *testing.T) []finding {
+// expectedFindings returns the findings that the documents of a case expect.
+func (c *testCase) expectedFindings(t *testing.T) []finding {
 	t.Helper()
 	var list []finding
 	for _, file := range sortedKeys(c.files) {
@@ -74,7 +74,7 @@ func (c *testCase) checkFindings(t *testing.T, got source.Diagnostics) {
 	if c.want == nil {
 		c.checkText(t, got.Error())
 	}
-	want := c.marked(t)
+	want := c.expectedFindings(t)
 	if len(want) == 0 {
 		if got.Failed(false) {
 			t.Errorf("findings:\n%v", got)
@@ -112,7 +112,7 @@ func (c *testCase) checkFindings(t *testing.T, got source.Diagnostics) {
 // checkText checks that an error contains the expected strings.
 func (c *testCase) checkText(t *testing.T, text string) {
 	t.Helper()
-	for _, part := range c.says {
+	for _, part := range c.wantText {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is not said in\n%s", part, text)
 		}

@@ -276,7 +276,7 @@ func TestPairsOfFaultsAreTwoFindings(t *testing.T) {
 			if pairs++; pairs%4 != 0 && !*allPairs {
 				continue
 			}
-			want, got := places(append(slices.Clone(alone[a.name]), alone[b.name]...)), places(f.find(doc))
+			want, got := positions(append(slices.Clone(alone[a.name]), alone[b.name]...)), positions(f.find(doc))
 			switch {
 			case slices.Equal(want, got):
 			case !hidden(a, b):
@@ -296,9 +296,9 @@ func TestPairsOfFaultsAreTwoFindings(t *testing.T) {
 	}
 }
 
-// places returns the lines and codes of findings. Messages are left out, because a
+// positions returns the lines and codes of findings. Messages are left out, because a
 // message about a path in the graph may depend on the other fault.
-func places(ds source.Diagnostics) []string {
+func positions(ds source.Diagnostics) []string {
 	var list []string
 	for _, d := range ds.Sorted() {
 		list = append(list, fmt.Sprintf("%d %s", d.Pos.Line, d.Code))

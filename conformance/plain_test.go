@@ -17,7 +17,7 @@ func TestConditionsWithoutASchema(t *testing.T) {
 				if r.want != "true" && r.want != "false" {
 					continue
 				}
-				if got, findings := judge(r.text, c.inputs); findings.Failed(false) || got != (r.want == "true") {
+				if got, findings := evaluate(r.text, c.inputs); findings.Failed(false) || got != (r.want == "true") {
 					t.Errorf("%s/%s: %s is %v, want %s; findings: %v", topic.name, c.name, r.text, got, r.want, findings)
 				}
 			}
@@ -45,14 +45,14 @@ func TestUnknownNamesAndTypesWithoutASchema(t *testing.T) {
 		`$nodes.a.status == "success"`: false,
 		`$input.day == "monday"`:       false,
 	} {
-		if got, findings := judge(text, values); findings.Failed(false) || got != want {
+		if got, findings := evaluate(text, values); findings.Failed(false) || got != want {
 			t.Errorf("%s is %v, want %v; findings: %v", text, got, want, findings)
 		}
 	}
 }
 
-// judge evaluates a condition on plain values.
-func judge(text string, values map[string]any) (bool, source.Diagnostics) {
+// evaluate evaluates a condition on plain values.
+func evaluate(text string, values map[string]any) (bool, source.Diagnostics) {
 	state := value.NewObject(len(values))
 	for _, k := range sortedKeys(values) {
 		state.Set(k, values[k])

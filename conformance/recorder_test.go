@@ -16,8 +16,8 @@ import (
 // recorder records every execution of a run: its inputs, its start, and the number of
 // concurrent executions.
 type recorder struct {
-	how   variant
-	begin time.Time
+	variant variant
+	begin   time.Time
 	// cancel cancels the caller's context.
 	cancel context.CancelFunc
 
@@ -31,11 +31,11 @@ type recorder struct {
 type execution struct {
 	key   string // node, #item, @round, !attempt from the second on
 	start time.Duration
-	saw   sight
+	input handlerInput
 }
 
-// sight holds the inputs of a handler.
-type sight struct {
+// handlerInput holds the inputs of a handler.
+type handlerInput struct {
 	State map[string]any `json:"state"`
 	Args  map[string]any `json:"args"`
 	Edges map[string]any `json:"edges"`
@@ -49,14 +49,14 @@ type recorderKey struct{}
 func recorderOf(ctx context.Context) *recorder { return ctx.Value(recorderKey{}).(*recorder) }
 
 func newRecorder(how variant) *recorder {
-	return &recorder{how: how, begin: time.Now(), active: map[string]int{}, peak: map[string]int{}}
+	return &recorder{variant: how, begin: time.Now(), active: map[string]int{}, peak: map[string]int{}}
 }
 
 // enter records the beginning of an execution and waits for its duration.
 func (r *recorder) enter(in core.Input) (leave func()) {
-	x := execution{key: keyOf(in), start: time.Since(r.begin), saw: sight{State: in.State(), Args: in.Args(), Edges: in.EdgeInputs(), Index: in.Index(), Loop: in.Loop()}}
+	x := execution{key: keyOf(in), start: time.Since(r.begin), input: handlerInput{State: in.State(), Args: in.Args(), Edges: in.EdgeInputs(), Index: in.Index(), Loop: in.Loop()}}
 	if item, ok := in.Item(); ok {
-		x.saw.Item = value.Plain(item)
+		x.input.Item = value.Plain(item)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,16 +76,16 @@ func (r *recorder) enter(in core.Input) (leave func()) {
 
 // duration returns the duration of an execution: 10 ms without a seed, or a value derived
 // from the seed and the key, which shuffles the order in which executions end. It is zero
-// in quiet variants.
+// in unobserved variants.
 func (r *recorder) duration(key string) time.Duration {
 	switch {
-	case r.how.quiet:
+	case r.variant.unobserved:
 		return 0
-	case r.how.seed == 0:
+	case r.variant.seed == 0:
 		return 10 * time.Millisecond
 	}
 	h := fnv.New32a()
-	fmt.Fprint(h, r.how.seed, key)
+	fmt.Fprint(h, r.variant.seed, key)
 	return time.Duration(h.Sum32()%50) * time.Millisecond
 }
 

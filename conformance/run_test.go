@@ -16,14 +16,14 @@ import (
 
 // variant is a way to run a document. The outcome must not depend on it.
 type variant struct {
-	limit   int // 0 means the limit of the document
-	barrier bool
-	seed    int  // of the durations
-	quiet   bool // there is no event listener, and executions take no time
+	limit      int // 0 means the limit of the document
+	barrier    bool
+	seed       int  // of the durations
+	unobserved bool // there is no event listener, and executions take no time
 }
 
 func (v variant) String() string {
-	return fmt.Sprintf("limit=%d barrier=%v durations=%d quiet=%v", v.limit, v.barrier, v.seed, v.quiet)
+	return fmt.Sprintf("limit=%d barrier=%v durations=%d unobserved=%v", v.limit, v.barrier, v.seed, v.unobserved)
 }
 
 // limits returns the limits at which a case is run.
@@ -34,9 +34,9 @@ func (w *want) limits() []int {
 	return w.Limits
 }
 
-// checkable reports expectations about limits at which the case is not run: a mistake
+// checkLimits reports expectations about limits at which the case is not run: a mistake
 // in want.json that would otherwise never be noticed.
-func (w *want) checkable(t *testing.T) {
+func (w *want) checkLimits(t *testing.T) {
 	t.Helper()
 	run := map[string]bool{}
 	for _, n := range w.limits() {
@@ -61,7 +61,7 @@ func (w *want) variants() []variant {
 			list = append(list, variant{limit: limit, barrier: barrier})
 			if !w.Time {
 				list = append(list, variant{limit: limit, barrier: barrier, seed: 1 + len(list)},
-					variant{limit: limit, barrier: barrier, quiet: true})
+					variant{limit: limit, barrier: barrier, unobserved: true})
 			}
 		}
 	}
@@ -73,8 +73,8 @@ type outcome struct {
 	report *core.Report
 	rec    *recorder
 	events []core.Event
-	// refused is the error of a run that did not begin.
-	refused error
+	// startErr is the error of a run that did not begin.
+	startErr error
 }
 
 // run executes a plan in virtual time. A run that hangs, or leaves a goroutine behind,
@@ -88,12 +88,12 @@ func run(t *testing.T, p *plan.Plan, inputs map[string]any, v variant) (o *outco
 		x.rec.cancel = cancel
 		var err error
 		options := scheduler.Options{Run: "run", Concurrency: v.limit, Barrier: v.barrier}
-		if !v.quiet {
+		if !v.unobserved {
 			options.Listener = func(e core.Event) { x.events = append(x.events, e) }
 		}
 		x.report, err = scheduler.Run(ctx, p, inputs, options)
-		if x.refused = err; x.report != nil {
-			x.refused = nil
+		if x.startErr = err; x.report != nil {
+			x.startErr = nil
 		}
 		o = x
 	})
@@ -103,7 +103,7 @@ func run(t *testing.T, p *plan.Plan, inputs map[string]any, v variant) (o *outco
 // verify checks the log of the run against the rules.
 func (o *outcome) verify(t *testing.T, p *plan.Plan, v variant) {
 	t.Helper()
-	if v.quiet {
+	if v.unobserved {
 		return
 	}
 	r, err := verify.Events(p, o.events)
@@ -127,7 +127,7 @@ func (o *outcome) fingerprint() map[string]any {
 		units = append(units, fmt.Sprintf("%s %s %d %s", u.ID, u.Status, u.Rows, u.Reason))
 	}
 	for _, x := range o.rec.sorted() {
-		seen = append(seen, fmt.Sprintf("%s %s", x.key, jsonOf(plainJSON(x.saw))))
+		seen = append(seen, fmt.Sprintf("%s %s", x.key, jsonOf(plainJSON(x.input))))
 	}
 	for _, e := range o.events {
 		events = append(events, eventKey(e)+" "+e.Status+" "+e.Reason)
@@ -160,24 +160,24 @@ func jsonOf(v any) string {
 // runAll runs a case in all variants and compares the outcomes.
 func (c *testCase) runAll(t *testing.T, p *plan.Plan) {
 	t.Helper()
-	c.want.checkable(t)
+	c.want.checkLimits(t)
 	var first map[string]any
 	for _, v := range c.want.variants() {
 		o := run(t, p, c.inputs, v)
 		if o == nil {
 			return
 		}
-		if (o.refused != nil) != (c.want.Run == "refused") {
-			t.Errorf("with %v: the run was refused: %v", v, o.refused)
+		if (o.startErr != nil) != (c.want.Run == "refused") {
+			t.Errorf("with %v: the run was refused: %v", v, o.startErr)
 			return
 		}
-		if o.refused != nil {
-			c.checkText(t, o.refused.Error())
+		if o.startErr != nil {
+			c.checkText(t, o.startErr.Error())
 			continue
 		}
 		c.want.check(t, o)
 		o.verify(t, p, v)
-		if v.seed == 0 && !v.barrier && !v.quiet {
+		if v.seed == 0 && !v.barrier && !v.unobserved {
 			c.want.checkTimes(t, o, v.limit)
 		}
 		if c.want.Time {
@@ -187,14 +187,14 @@ func (c *testCase) runAll(t *testing.T, p *plan.Plan) {
 		if first == nil {
 			first = got
 		}
-		if v.quiet {
+		if v.unobserved {
 			delete(got, "events")
 		}
 		for _, k := range sortedKeys(got) {
 			same(t, fmt.Sprintf("%s with %v, want as before", k, v), got[k], first[k])
 		}
 		if t.Failed() {
-			t.Logf("with %v: trace %s", v, around(fmt.Sprint(o.rec.trace()), 0))
+			t.Logf("with %v: trace %s", v, excerpt(fmt.Sprint(o.rec.trace()), 0))
 			return
 		}
 	}

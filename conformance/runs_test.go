@@ -43,7 +43,7 @@ func TestRunsAreIndependent(t *testing.T) {
 	for i := range 20 {
 		wg.Go(func() {
 			for range 5 {
-				ctx := context.WithValue(t.Context(), recorderKey{}, newRecorder(variant{quiet: i%2 == 0, seed: i}))
+				ctx := context.WithValue(t.Context(), recorderKey{}, newRecorder(variant{unobserved: i%2 == 0, seed: i}))
 				r, err := scheduler.Run(ctx, p, nil, scheduler.Options{Concurrency: 4})
 				if err != nil || value.JSON(r.State) != `{"list":[1,1],"once":1,"x":1}` {
 					t.Errorf("state %s, error %v", value.JSON(r.State), err)
@@ -56,7 +56,7 @@ func TestRunsAreIndependent(t *testing.T) {
 
 // Short items are started in batches. Even so, none starts after a failure that ends
 // the fan-out or the run, or after the end of the context.
-func TestNothingStartsBehindTheEnd(t *testing.T) {
+func TestNothingStartsAfterTheEnd(t *testing.T) {
 	for _, tt := range []struct{ name, rule, fan string }{
 		{"fail_run", "on_error: {policy: fail_run}", "fail_on item 100"},
 		{"max_failures", "on_error: {policy: skip}", "fail_on item 100"},
@@ -75,7 +75,7 @@ graph:
     - {id: f, kind: tool, impl: f, for_each: {`+source+`}, writes: [], `+tt.rule+`}
   edges: [{from: load, to: f}]
 `)
-			o := run(t, p, nil, variant{limit: 1, quiet: true})
+			o := run(t, p, nil, variant{limit: 1, unobserved: true})
 			trace := o.rec.trace()
 			if last := trace[len(trace)-1]; last != "f#100" || len(trace) != 102 {
 				t.Errorf("%d executions, the last is %s", len(trace), last)

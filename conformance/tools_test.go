@@ -225,11 +225,11 @@ func (s statement) do(ctx context.Context, in core.Input, res *core.Result) (don
 	case "sleep":
 		time.Sleep(s.wait)
 	case "spoil":
-		spoil(in.State())
-		spoil(in.Args())
-		spoil(in.EdgeInputs())
+		mutateAll(in.State())
+		mutateAll(in.Args())
+		mutateAll(in.EdgeInputs())
 		item, _ := in.Item()
-		spoil(item)
+		mutateAll(item)
 	case "fail":
 		return true, errors.New(s.text)
 	case "permanent":
@@ -257,24 +257,24 @@ func (s statement) do(ctx context.Context, in core.Input, res *core.Result) (don
 	return false, nil
 }
 
-// spoil changes a value wherever it can be changed.
-func spoil(v any) {
+// mutateAll changes a value wherever it can be changed.
+func mutateAll(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			spoil(e)
+			mutateAll(e)
 			v[k] = "spoilt"
 		}
 		v["spoilt"] = true
 	case *value.Object:
 		for _, k := range append([]string(nil), v.Keys()...) {
 			e, _ := v.Get(k)
-			spoil(e)
+			mutateAll(e)
 			v.Set(k, "spoilt")
 		}
 	case []any:
 		for i := range v {
-			spoil(v[i])
+			mutateAll(v[i])
 			v[i] = "spoilt"
 		}
 	}

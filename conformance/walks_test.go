@@ -76,7 +76,7 @@ func (c *walkCase) test(t *testing.T) {
 	if !wanted && !runs {
 		t.Fatal("neither findings nor a run is asked for")
 	}
-	if got := said(ds.Sorted(), dir); wanted && got != want {
+	if got := formatFindings(ds.Sorted(), dir); wanted && got != want {
 		t.Errorf("the findings are\n%swant\n%s", got, want)
 	}
 	if !runs {
@@ -97,8 +97,8 @@ func (c *walkCase) test(t *testing.T) {
 	}
 }
 
-// said formats findings, one per line, without the folder.
-func said(ds source.Diagnostics, dir string) string {
+// formatFindings formats findings, one per line, without the folder.
+func formatFindings(ds source.Diagnostics, dir string) string {
 	var b strings.Builder
 	for _, d := range ds {
 		b.WriteString(strings.ReplaceAll(d.Error(), dir+string(filepath.Separator), "") + "\n")

@@ -88,9 +88,9 @@ func (w *want) check(t *testing.T, o *outcome) {
 			t.Errorf("the run's error is %s, want %q in it", got, *w.Error)
 		}
 	}
-	saw := map[string]sight{}
+	saw := map[string]handlerInput{}
 	for _, x := range o.rec.list {
-		saw[x.key] = x.saw
+		saw[x.key] = x.input
 	}
 	for key, parts := range w.Saw {
 		got, ok := saw[key]
@@ -121,7 +121,7 @@ func (w *want) checkNodes(t *testing.T, r *core.Report) {
 			t.Errorf("node %s ended as %s (%s%v), want %s", n.ID, status, n.Reason, n.Failure, want)
 		}
 		if want, ok := w.Skips[n.ID]; ok {
-			if got := skipOf(n); got != want {
+			if got := formatSkip(n); got != want {
 				t.Errorf("node %s was skipped by %q (%s), want %q", n.ID, got, n.Reason, want)
 			}
 		}
@@ -197,8 +197,8 @@ var (
 	notFailed = regexp.MustCompile(`^(\w+) did not fail`)
 )
 
-// skipOf formats the reason of a skip as in want.json.
-func skipOf(n core.NodeReport) string {
+// formatSkip formats the reason of a skip as in want.json.
+func formatSkip(n core.NodeReport) string {
 	switch {
 	case falseEdge.MatchString(n.Reason):
 		return "false " + falseEdge.FindStringSubmatch(n.Reason)[1]
@@ -276,12 +276,12 @@ func same(t *testing.T, what string, got, want any) {
 		for at < min(len(a), len(b)) && a[at] == b[at] {
 			at++
 		}
-		t.Errorf("%s\n got %s\nwant %s", what, around(a, at), around(b, at))
+		t.Errorf("%s\n got %s\nwant %s", what, excerpt(a, at), excerpt(b, at))
 	}
 }
 
-// around shortens a long string to the surroundings of an offset.
-func around(s string, at int) string {
+// excerpt shortens a long string to the surroundings of an offset.
+func excerpt(s string, at int) string {
 	const most = 400
 	if len(s) <= 2*most {
 		return s

@@ -70,7 +70,7 @@ func Run(t testing.TB, g *wavefold.Graph, inputs ...wavefold.RunOption) *Result 
 func (r *Result) Succeeded() {
 	r.t.Helper()
 	if r.Status != core.RunSuccess {
-		r.t.Errorf("the run is %s, want %s%s", r.Status, core.RunSuccess, colon(r.Err))
+		r.t.Errorf("the run is %s, want %s%s", r.Status, core.RunSuccess, errorSuffix(r.Err))
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *Result) Ran(nodes ...string) {
 		}
 	}
 	for _, id := range missing {
-		r.t.Errorf("%s did not run: %s", id, r.fate(id))
+		r.t.Errorf("%s did not run: %s", id, r.describe(id))
 	}
 	for _, id := range more {
 		r.t.Errorf("%s ran, and was not expected to", id)
@@ -101,20 +101,20 @@ func (r *Result) Ran(nodes ...string) {
 func (r *Result) Order(nodes ...string) {
 	r.t.Helper()
 	for i := range len(nodes) - 1 {
-		before, after := r.seq(nodes[i], true), r.seq(nodes[i+1], false)
+		before, after := r.eventSeq(nodes[i], true), r.eventSeq(nodes[i+1], false)
 		switch {
 		case before == 0:
-			r.t.Errorf("%s did not run: %s", nodes[i], r.fate(nodes[i]))
+			r.t.Errorf("%s did not run: %s", nodes[i], r.describe(nodes[i]))
 		case after == 0:
-			r.t.Errorf("%s did not run: %s", nodes[i+1], r.fate(nodes[i+1]))
+			r.t.Errorf("%s did not run: %s", nodes[i+1], r.describe(nodes[i+1]))
 		case before > after:
 			r.t.Errorf("%s began before %s had ended", nodes[i+1], nodes[i])
 		}
 	}
 }
 
-// seq returns the number of the event that begins or ends a node, 0 if there is none.
-func (r *Result) seq(node string, end bool) int64 {
+// eventSeq returns the number of the event that begins or ends a node, 0 if there is none.
+func (r *Result) eventSeq(node string, end bool) int64 {
 	for _, e := range r.Events {
 		if e.Node != node {
 			continue
@@ -132,7 +132,7 @@ func (r *Result) Skipped(node, reason string) {
 	n, ok := r.Node(node)
 	switch {
 	case !ok || n.Status != core.Skipped:
-		r.t.Errorf("%s was not skipped: %s", node, r.fate(node))
+		r.t.Errorf("%s was not skipped: %s", node, r.describe(node))
 	case !strings.Contains(n.Reason, reason):
 		r.t.Errorf("%s was skipped because %s, want %q in the reason", node, n.Reason, reason)
 	}
@@ -144,7 +144,7 @@ func (r *Result) Failed(node, message string) {
 	n, ok := r.Node(node)
 	switch {
 	case !ok || n.Status != core.Fail || n.Failure == nil:
-		r.t.Errorf("%s did not fail: %s", node, r.fate(node))
+		r.t.Errorf("%s did not fail: %s", node, r.describe(node))
 	case !strings.Contains(n.Failure.Message, message):
 		r.t.Errorf("%s failed with %q, want %q in it", node, n.Failure.Message, message)
 	}
@@ -155,7 +155,7 @@ func (r *Result) Failed(node, message string) {
 func (r *Result) Attempts(node string, n int) {
 	r.t.Helper()
 	if got, _ := r.Node(node); got.Attempts != n {
-		r.t.Errorf("%s was tried %d times, want %d: %s", node, got.Attempts, n, r.fate(node))
+		r.t.Errorf("%s was tried %d times, want %d: %s", node, got.Attempts, n, r.describe(node))
 	}
 }
 
@@ -168,12 +168,12 @@ func (r *Result) State(field string, want any) {
 		got = value.Missing
 	}
 	if c, err := value.Canonical(want); value.IsMissing(want) != value.IsMissing(got) || err != nil || !value.Equal(got, c) {
-		r.t.Errorf("the state ends with %s = %s, want %s", field, shown(got), shown(want))
+		r.t.Errorf("the state ends with %s = %s, want %s", field, canonicalJSON(got), canonicalJSON(want))
 	}
 }
 
-// shown returns the canonical JSON of a value.
-func shown(v any) string {
+// canonicalJSON returns the canonical JSON of a value.
+func canonicalJSON(v any) string {
 	if value.IsMissing(v) {
 		return "nothing"
 	}
@@ -184,8 +184,8 @@ func shown(v any) string {
 	return value.JSON(c)
 }
 
-// fate describes how a node ended.
-func (r *Result) fate(id string) string {
+// describe describes how a node ended.
+func (r *Result) describe(id string) string {
 	n, ok := r.Node(id)
 	switch {
 	case !ok:
@@ -198,7 +198,7 @@ func (r *Result) fate(id string) string {
 		}
 		return "there is no such node"
 	case n.Status == core.StatusNone:
-		return "the run ended before" + colon(r.Err)
+		return "the run ended before" + errorSuffix(r.Err)
 	case n.Status == core.Skipped:
 		return "it was skipped, because " + n.Reason
 	case n.Failure != nil:
@@ -207,7 +207,7 @@ func (r *Result) fate(id string) string {
 	return "it ended as " + n.Status.String()
 }
 
-func colon(err error) string {
+func errorSuffix(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -222,7 +222,7 @@ func Mocks(t *testing.T, e *wavefold.Engine, workflow, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no mock file matches %q%s", pattern, colon(err))
+		t.Fatalf("no mock file matches %q%s", pattern, errorSuffix(err))
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) { Mock(t, e, workflow, file) })

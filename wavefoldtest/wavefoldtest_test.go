@@ -17,33 +17,33 @@ import (
 	"github.com/wavefold/wavefold/wavefoldtest"
 )
 
-// reported is a testing.TB that records the reports to it.
-type reported struct {
+// recordingTB is a testing.TB that records the reports to it.
+type recordingTB struct {
 	testing.TB
 	lines []string
 }
 
-func (*reported) Helper() {}
+func (*recordingTB) Helper() {}
 
-func (r *reported) Errorf(format string, args ...any) {
+func (r *recordingTB) Errorf(format string, args ...any) {
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 }
 
-func (r *reported) Error(args ...any) { r.lines = append(r.lines, fmt.Sprint(args...)) }
+func (r *recordingTB) Error(args ...any) { r.lines = append(r.lines, fmt.Sprint(args...)) }
 
-func (r *reported) Fatal(args ...any) {
+func (r *recordingTB) Fatal(args ...any) {
 	r.Error(args...)
 	runtime.Goexit()
 }
 
-func (r *reported) Fatalf(format string, args ...any) {
+func (r *recordingTB) Fatalf(format string, args ...any) {
 	r.Errorf("fatal: "+format, args...)
 	runtime.Goexit()
 }
 
 // reports returns the reports of a part of a test.
 func reports(t *testing.T, f func(tb testing.TB)) string {
-	r := &reported{TB: t}
+	r := &recordingTB{TB: t}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -80,7 +80,7 @@ func nightly() *wavefold.Graph {
 	)
 }
 
-func TestWhatIsMetReportsNothing(t *testing.T) {
+func TestMetExpectationsReportNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		r := wavefoldtest.Run(t, nightly())
@@ -99,7 +99,7 @@ func TestWhatIsMetReportsNothing(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotMetIsReported(t *testing.T) {
+func TestUnmetExpectationsAreReported(t *testing.T) {
 	tests := []struct {
 		name   string
 		expect func(r *wavefoldtest.Result)
@@ -128,7 +128,7 @@ func TestWhatIsNotMetIsReported(t *testing.T) {
 	})
 }
 
-func TestWhatCannotRunEndsTheTest(t *testing.T) {
+func TestInvalidGraphsEndTheTest(t *testing.T) {
 	wrong := wavefold.New("wrong", wavefold.Do("a", func(context.Context) error { return nil }, wavefold.After("b")))
 	got := reports(t, func(tb testing.TB) { wavefoldtest.Run(tb, wrong); tb.Errorf("went on") })
 	if !strings.HasPrefix(got, "fatal: graph wrong does not compile:") || !strings.Contains(got, `unknown node "b"`) || strings.Contains(got, "went on") {
