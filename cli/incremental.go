@@ -60,11 +60,11 @@ func (a *app) endSession(s *incremental.Session, r *core.Report, f *runFlags) er
 	// next one reports that even with --quiet.
 	succeeded, verbose := r.Status == core.RunSuccess || r.Status == core.RunPartial, !f.json && !f.quiet
 	if succeeded || verbose {
-		if s.Kept != "" {
-			tty.Fprintf(a.Err, "the cursor stays as it was, and the next run begins there again: %s\n", s.Kept)
+		if s.KeptReason != "" {
+			tty.Fprintf(a.Err, "the cursor stays as it was, and the next run begins there again: %s\n", s.KeptReason)
 		}
-		if s.Undone != "" {
-			tty.Fprintf(a.Err, "no partition of this run counts as done: %s\n", s.Undone)
+		if s.UndoneReason != "" {
+			tty.Fprintf(a.Err, "no partition of this run counts as done: %s\n", s.UndoneReason)
 		}
 	}
 	if err != nil {

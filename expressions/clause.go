@@ -31,9 +31,9 @@ type Clause struct {
 	Key string
 	// Paths are tried in order; the first one that leads to a value is used.
 	Paths []*Path
-	// Bare marks a clause without an operator. It holds unless the form is empty,
+	// IsTruthTest marks a clause without an operator. It holds unless the form is empty,
 	// "false" or "0".
-	Bare bool
+	IsTruthTest bool
 	// Op is Equal, NotEqual, an order operator, Contains or Matches. Value is its right
 	// operand.
 	Op    Op
@@ -45,7 +45,7 @@ func malformedClause(n *Clause) *SyntaxError {
 	if len(n.Paths) == 0 {
 		return syntaxError(n.From, "a clause needs a path", "")
 	}
-	if n.Bare || n.Op == Equal || n.Op == NotEqual || n.Op.isOrder() || n.Op == Contains || n.Op == Matches {
+	if n.IsTruthTest || n.Op == Equal || n.Op == NotEqual || n.Op.isOrder() || n.Op == Contains || n.Op == Matches {
 		return nil
 	}
 	return syntaxError(n.At, quoteCode(n.Op.String())+" does not compare strings", "")
@@ -57,7 +57,7 @@ func (c *checker) clause(n *Clause) info {
 	for _, p := range n.Paths {
 		c.check(p)
 	}
-	if n.Op == Matches && !n.Bare {
+	if n.Op == Matches && !n.IsTruthTest {
 		rx, err := regexp.Compile(n.Value)
 		if err != nil {
 			c.errorf(source.CodeExprSyntax, n.At, "%s", err)
@@ -69,7 +69,7 @@ func (c *checker) clause(n *Clause) info {
 
 func (m *compiler) clause(n *Clause) code {
 	get, value := m.firstPresent(n.Paths), n.Value
-	if n.Bare {
+	if n.IsTruthTest {
 		return code{test: func(env Env) bool {
 			v := get(env)
 			return !hasForm(v, "") && !hasForm(v, "false") && !hasForm(v, "0")
@@ -225,7 +225,7 @@ func isNonFinite(s string) bool {
 // appendClause appends a clause in the syntax of these condition languages.
 func appendClause(b []byte, n *Clause) []byte {
 	b = append(b, n.Key...)
-	if n.Bare {
+	if n.IsTruthTest {
 		return b
 	}
 	if n.Op == Equal {

@@ -93,10 +93,10 @@ func TestOrdersOfTexts(t *testing.T) {
 func TestMalformedClauses(t *testing.T) {
 	path := &Path{Root: RootOutcome}
 	for name, n := range map[string]Node{
-		"no path":     &Clause{Key: "a", Bare: true},
+		"no path":     &Clause{Key: "a", IsTruthTest: true},
 		"no operator": &Clause{Key: "a", Paths: []*Path{path}},
 		"arithmetic":  &Clause{Key: "a", Paths: []*Path{path}, Op: Add},
-		"bad path":    &Clause{Key: "a", Paths: []*Path{{Root: RootState}}, Bare: true},
+		"bad path":    &Clause{Key: "a", Paths: []*Path{{Root: RootState}}, IsTruthTest: true},
 	} {
 		if _, err := NewTree("", n); err == nil {
 			t.Errorf("%s: accepted", name)

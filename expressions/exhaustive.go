@@ -70,14 +70,14 @@ func testName(n Node) string {
 	if op == NotEqual {
 		op = Equal
 	}
-	return fmt.Sprintf("%q %t %d %q", clause.Key, clause.Bare, op, clause.Value)
+	return fmt.Sprintf("%q %t %d %q", clause.Key, clause.IsTruthTest, op, clause.Value)
 }
 
 // outcomeTest reports whether n is a clause that compares the outcome with a word, and
 // returns it.
 func outcomeTest(n Node) (*Clause, bool) {
 	c, ok := n.(*Clause)
-	return c, ok && c.Paths[0].Root == RootOutcome && (c.Op == Equal || c.Op == NotEqual) && !c.Bare
+	return c, ok && c.Paths[0].Root == RootOutcome && (c.Op == Equal || c.Op == NotEqual) && !c.IsTruthTest
 }
 
 func (c *cases) anyHolds(conditions []*Program) bool {
@@ -103,7 +103,7 @@ func (c *cases) holds(n Node) bool {
 	}
 	denies := false
 	if clause, ok := n.(*Clause); ok {
-		denies = clause.Op == NotEqual && !clause.Bare
+		denies = clause.Op == NotEqual && !clause.IsTruthTest
 	}
 	if clause, ok := outcomeTest(n); ok {
 		return (clause.Value == c.outcome) != denies

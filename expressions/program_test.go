@@ -356,7 +356,7 @@ func TestMustCompilePanicsOnAnError(t *testing.T) {
 	MustCompile(`1 +`, Scope{})
 }
 
-// A value without a JSON form is missing. Before this test, a uint64 beyond int64 was
+// A value without a JSON form is missing. Previously, a uint64 beyond int64 was
 // true as a condition and missing everywhere else.
 func TestWhatHasNoJSONFormIsMissing(t *testing.T) {
 	env := MapEnv{State: value.ObjectOf("huge", uint64(math.MaxUint64), "nan", math.NaN(), "inf", testScore(math.Inf(1)), "f", func() {})}

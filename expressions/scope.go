@@ -110,8 +110,8 @@ type Scope struct {
 	// Rows returns the columns of the rows of a state field, or of the field itself if
 	// it is declared as an object. If all columns are known, a path such as
 	// $.rows[0].price that reads any other column is an error, except as an argument of
-	// coalesce. Otherwise, OnRead is called for columns that are read. If Rows is nil,
-	// nothing is known about any rows.
+	// coalesce. Otherwise, OnRead of the result is called for columns that are read. If
+	// Rows is nil, nothing is known about any rows.
 	Rows func(field string) core.Columns
 	// Columns, if not nil, means that $item is a table row; it assigns slots to the
 	// columns that are read.

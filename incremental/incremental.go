@@ -59,10 +59,10 @@ type Session struct {
 	Partitions int
 	Done       int
 
-	// Kept and Undone are set by End. Kept is the reason why the cursor was not
-	// advanced, such as "node save failed". Undone is the reason why partitions with
-	// successful items are not done. They are empty if there is no such reason.
-	Kept, Undone string
+	// KeptReason and UndoneReason are set by End. KeptReason is why the cursor was not
+	// advanced, such as "node save failed". UndoneReason is why partitions whose items
+	// succeeded are not done. They are empty if there is no such reason.
+	KeptReason, UndoneReason string
 
 	p      *plan.Plan
 	path   string
@@ -372,7 +372,7 @@ func (s *Session) learnCursor(r *core.Report) error {
 	if inc.Cursor == "" {
 		return nil
 	}
-	if s.Kept = s.whyNotAdvanced(r); s.Kept != "" {
+	if s.KeptReason = s.whyNotAdvanced(r); s.KeptReason != "" {
 		return nil
 	}
 	names, values := []string{}, []any{}
@@ -398,7 +398,7 @@ func (s *Session) learnPartitions(r *core.Report) {
 		return
 	}
 	if node := s.failed(r, s.p.Incremental.Node); node != "" {
-		s.Undone = "node " + node + " failed"
+		s.UndoneReason = "node " + node + " failed"
 		for i := range s.outcome {
 			s.outcome[i] = false
 		}

@@ -164,8 +164,8 @@ func TestFailuresKeepProgress(t *testing.T) {
 		if err := s.End(report(c.status, int64(7), c.nodes...)); err != nil {
 			t.Fatal(err)
 		}
-		if got := saved(t, path); got != c.file || s.Kept != c.kept || s.Undone != c.undone {
-			t.Errorf("%s: saved %s, kept for %q, undone for %q; want %s, %q, %q", name, got, s.Kept, s.Undone, c.file, c.kept, c.undone)
+		if got := saved(t, path); got != c.file || s.KeptReason != c.kept || s.UndoneReason != c.undone {
+			t.Errorf("%s: saved %s, kept for %q, undone for %q; want %s, %q, %q", name, got, s.KeptReason, s.UndoneReason, c.file, c.kept, c.undone)
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Rule 22: which fields can collect results, and what the elements may be.
+// TestCollectable checks rule 22: which fields can collect results, and which elements
+// they accept.
 func TestCollectable(t *testing.T) {
 	array := &value.Type{Kind: value.ArrayType, Items: &value.Type{Kind: value.IntegerType}}
 	for _, tt := range []struct {

@@ -43,7 +43,7 @@ type Column struct {
 	keptOwned bool
 }
 
-// Guard calls user code while the run is halted. It returns an error if the call did
+// Guard calls user code while the run waits for it. It returns an error if the call did
 // not complete. The argument what describes the code, for example the reducer of field
 // "x", and begins the error message. The call may continue after Guard has returned, so
 // it must use only its own values. With a nil Guard, user code is called directly.

@@ -129,7 +129,7 @@ func TestReducerPanicIsARefusal(t *testing.T) {
 	}
 }
 
-// object_merge merges values of a Go map type. Before the fix it kept only the last
+// object_merge merges values of a Go map type. Previously, it kept only the last
 // write.
 func TestObjectMergeOfGoTypes(t *testing.T) {
 	type rates = map[string]map[string]int64
@@ -152,7 +152,7 @@ func TestObjectMergeOfGoTypes(t *testing.T) {
 	}
 }
 
-// Numeric strategies accept numbers for fields of type uint64. Before the fix they
+// Numeric strategies accept numbers for fields of type uint64. Previously, they
 // rejected every number.
 func TestSumOfGoNumbers(t *testing.T) {
 	for _, g := range []struct {

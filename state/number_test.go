@@ -92,7 +92,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Strategies check the types of writes. Before the fix, writes they could not merge
+// Strategies check the types of writes. Previously, writes they could not merge
 // were accepted and ignored.
 func TestNumbersAreAsked(t *testing.T) {
 	for _, c := range []struct {

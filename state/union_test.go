@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// TestUnionByValue checks that union compares elements by content. Before the fix,
+// TestUnionByValue checks that union compares elements by content. Previously,
 // equal elements were kept twice if nested numbers had different types or keys a
 // different order.
 func TestUnionByValue(t *testing.T) {

@@ -19,31 +19,31 @@ type Env interface {
 
 // MissingError reports a placeholder without a value.
 type MissingError struct {
-	Pos   source.Position
-	Place string // as written, including {{ and }}
+	Pos         source.Position
+	Placeholder string // as written, including {{ and }}
 }
 
 // Error returns a message that names the placeholder.
 func (e *MissingError) Error() string {
 	if p := e.Pos.String(); p != "" {
-		return p + ": " + e.Place + " has no value"
+		return p + ": " + e.Placeholder + " has no value"
 	}
-	return e.Place + " has no value"
+	return e.Placeholder + " has no value"
 }
 
 // FilterError reports a filter that does not accept the value of its placeholder.
 type FilterError struct {
-	Pos   source.Position
-	Place string // as written, including {{ and }}
-	Cause error
+	Pos         source.Position
+	Placeholder string // as written, including {{ and }}
+	Cause       error
 }
 
 // Error returns a message that names the placeholder and says what the filter requires.
 func (e *FilterError) Error() string {
 	if p := e.Pos.String(); p != "" {
-		return p + ": " + e.Place + ": " + e.Cause.Error()
+		return p + ": " + e.Placeholder + ": " + e.Cause.Error()
 	}
-	return e.Place + ": " + e.Cause.Error()
+	return e.Placeholder + ": " + e.Cause.Error()
 }
 
 // Unwrap returns the cause.
@@ -80,10 +80,10 @@ func (t *Template) RenderEscaped(env Env, escape func(before, value string) stri
 			b.WriteString(escape(s[:before], s[before:]))
 		}
 		if err != nil {
-			return "", &FilterError{Pos: source.Inside(t.src, p.offset), Place: p.source, Cause: err}
+			return "", &FilterError{Pos: source.Inside(t.src, p.offset), Placeholder: p.source, Cause: err}
 		}
 		if !ok {
-			return "", &MissingError{Pos: source.Inside(t.src, p.offset), Place: p.source}
+			return "", &MissingError{Pos: source.Inside(t.src, p.offset), Placeholder: p.source}
 		}
 		if b.Len() > maxLength {
 			return "", fmt.Errorf("the result up to %s is longer than %d MB", p.source, maxLength>>20)

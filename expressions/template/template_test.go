@@ -101,13 +101,13 @@ func TestMissing(t *testing.T) {
 	}
 	_, err := tmpl.Render(values().On(tmpl))
 	m, ok := errors.AsType[*MissingError](err)
-	if !ok || err.Error() != "prompt.md:5:11: {{ topic.name }} has no value" || m.Place != "{{ topic.name }}" {
+	if !ok || err.Error() != "prompt.md:5:11: {{ topic.name }} has no value" || m.Placeholder != "{{ topic.name }}" {
 		t.Errorf("got %v", err)
 	}
 	if got, want := tmpl.RenderLenient(values().On(tmpl)), "Dear Ada,\n  about {{ topic.name }}\n{{$.none}}"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := (&MissingError{Place: "{{x}}"}).Error(); got != "{{x}} has no value" {
+	if got := (&MissingError{Placeholder: "{{x}}"}).Error(); got != "{{x}} has no value" {
 		t.Error(got)
 	}
 }

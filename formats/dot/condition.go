@@ -108,7 +108,7 @@ func (p *conditionParser) negation() expressions.Node {
 
 func (p *conditionParser) clause() *expressions.Clause {
 	key := p.tok
-	n := &expressions.Clause{Span: expressions.Span{From: key.at, To: key.end()}, Key: key.text, Bare: true}
+	n := &expressions.Clause{Span: expressions.Span{From: key.at, To: key.end()}, Key: key.text, IsTruthTest: true}
 	if key.kind != clauseWord || strings.ContainsAny(key.text, "()") {
 		p.failNoKey()
 		return n
@@ -119,7 +119,7 @@ func (p *conditionParser) clause() *expressions.Clause {
 	if !ok {
 		return n
 	}
-	n.Bare, n.Op, n.At, n.To = false, op, p.tok.at, p.tok.end()
+	n.IsTruthTest, n.Op, n.At, n.To = false, op, p.tok.at, p.tok.end()
 	p.advance()
 	p.value(n)
 	return n
