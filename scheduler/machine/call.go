@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// call captures what an execution of n gets; nil when it gets nothing. in is
-// nil outside of units.
+// call captures the input of an execution of n, nil if it gets none. in is the row or round, nil
+// outside of units.
 func (f *frame) call(n *plan.Node, in *pass) *Call {
 	edges := f.edgeInputs(n, in)
 	if n.Bare && edges == nil && f.Path == "" && f.Inputs.Len() == 0 {
@@ -38,7 +38,7 @@ func (f *frame) call(n *plan.Node, in *pass) *Call {
 	return c
 }
 
-// read returns the value of a field that an execution sees.
+// read returns the value of a field as the execution sees it.
 func (f *frame) read(r plan.Read, in *pass) any {
 	if in != nil {
 		if i := in.t.u.OwnIndex(r.Field); i >= 0 {
@@ -48,8 +48,8 @@ func (f *frame) read(r plan.Read, in *pass) any {
 	return f.at(int(r.Field), int(r.Threshold))
 }
 
-// unreadable returns the failure of an execution that would read a field which has
-// no value any more because a merge failed. t is the unit it is in, nil for none.
+// unreadable returns the failure of an execution that would read a field which lost its value
+// because a merge failed. t is the unit of the execution, nil if there is none.
 func (f *frame) unreadable(n *plan.Node, c *Call, t *unit) *core.Failure {
 	if c == nil {
 		return nil
@@ -69,13 +69,13 @@ func (f *frame) unreadable(n *plan.Node, c *Call, t *unit) *core.Failure {
 	return nil
 }
 
-// writer names the node or unit of a slot in the ledger.
+// writer returns the ID of the node or unit that a slot of the ledger belongs to.
 func (f *frame) writer(field int32, slot int) string {
 	return f.p.Vertices[f.p.WriterVertex[field][slot]].ID
 }
 
-// readable is a value as conditions see it: of a field that has none any more
-// there is nothing to see.
+// readable returns a value as conditions see it: Missing for a field that lost its value because
+// a merge failed.
 func readable(v any) any {
 	if _, ok := v.(*state.FailedMerge); ok {
 		return value.Missing
@@ -83,7 +83,7 @@ func readable(v any) any {
 	return v
 }
 
-// edgeInputs collects what direct predecessors sent, nil when nobody did.
+// edgeInputs collects what the direct predecessors of n sent, nil if none of them sent anything.
 func (f *frame) edgeInputs(n *plan.Node, in *pass) *value.Object {
 	var o *value.Object
 	if f.Outputs != nil {
@@ -106,7 +106,7 @@ func (f *frame) edgeInputs(n *plan.Node, in *pass) *value.Object {
 	return o
 }
 
-// nodeStatus returns the status of a node as $nodes shows it.
+// nodeStatus returns the status of a node for $nodes.
 func (f *frame) nodeStatus(node int32) core.Status {
 	n := &f.p.Nodes[node]
 	if f.v[n.Vertex].Phase != resolved {
@@ -118,7 +118,7 @@ func (f *frame) nodeStatus(node int32) core.Status {
 	return f.memberStatus(n)
 }
 
-// levelEnv lets expressions see the state below a level.
+// levelEnv is the environment of expressions that see the state below a level.
 type levelEnv struct {
 	f     *frame
 	level int32
@@ -144,7 +144,7 @@ func inputNamed(inputs *value.Object, name string) any {
 	return value.Missing
 }
 
-// unitEnv lets the condition of a loop see what its rounds have written.
+// unitEnv is the environment of the condition of a loop, which sees what the rounds have written.
 type unitEnv struct {
 	t *unit
 	levelEnv
@@ -157,14 +157,15 @@ func (e unitEnv) Field(slot int) any {
 	return e.levelEnv.Field(slot)
 }
 
-// Captured lets the args of a node see what was captured for an attempt.
+// Captured is the environment of the args of a node. It contains what was captured for an
+// attempt.
 type Captured struct {
 	For   *plan.Node
 	Call  *Call
-	Place int // item of a fan-out within Call.Items, -1 when there is none
+	Place int // index within Call.Items of the item of a fan-out, -1 if there is none
 }
 
-// Field returns a captured field.
+// Field returns the captured value of a field.
 func (e Captured) Field(slot int) any {
 	if e.Call == nil {
 		return value.Missing
@@ -176,7 +177,7 @@ func (e Captured) Field(slot int) any {
 	return e.Call.Values[at]
 }
 
-// Node returns what $nodes.ID gives.
+// Node returns the status and output of $nodes.ID.
 func (e Captured) Node(id int) (core.Status, any) {
 	at := slices.Index(e.For.NodeRefs, int32(id))
 	if e.Call == nil || at < 0 {
@@ -193,7 +194,7 @@ func (e Captured) Input(name string) any {
 	return inputNamed(e.Call.Inputs, name)
 }
 
-// Item returns the element of a fan-out or pipeline.
+// Item returns the item of a fan-out or the row of a pipeline.
 func (e Captured) Item() any {
 	if e.Call == nil {
 		return value.Missing
@@ -207,7 +208,7 @@ func (e Captured) Item() any {
 	return value.Missing
 }
 
-// Index returns the place of the element.
+// Index returns the index of the item or row.
 func (e Captured) Index() any {
 	if e.Place >= 0 {
 		return int64(e.Place)

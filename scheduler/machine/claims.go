@@ -10,23 +10,23 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file decides who may replace a file or a table. A result that replaces one waits,
-// without a slot, until everything before it in canonical order is resolved: earlier items
-// and rows, and earlier nodes whose names might be equal, also of the runs around a nested
-// one. Then it is put in place, unless a target of that name has been replaced in this run
-// by an execution with which it shares no path: it fails, and the target stays as it is.
+// This file decides which execution may replace a file or a table. A result that replaces one
+// waits, without a slot, until everything before it in canonical order is resolved: earlier items
+// and rows, and earlier nodes that may replace the same target, including nodes of the runs
+// around a nested one. Then the result is placed. If an execution on no common path has replaced
+// the same target in this run, the result fails instead and the target stays as it is.
 
-// Claim is what a result is about to replace.
+// Claim lists the targets that a result replaces.
 type Claim struct {
 	Target string `json:"target"`
 	Name   string `json:"name"`
-	// More are further targets that are replaced together with it.
+	// More are further targets that are replaced together with Target.
 	More []Claim `json:"more,omitempty"`
-	// Always is that of the placement.
+	// Always is core.Placement.Always.
 	Always bool `json:"always,omitempty"`
 }
 
-// ClaimOf is the claim of a placement.
+// ClaimOf returns the claim of a placement.
 func ClaimOf(p *core.Placement) *Claim {
 	c := &Claim{Target: p.Target, Name: p.Name, Always: p.Always}
 	for _, m := range p.More {
@@ -35,29 +35,30 @@ func ClaimOf(p *core.Placement) *Claim {
 	return c
 }
 
-// all returns the claims of all targets.
+// all returns the claim of each target.
 func (c *Claim) all() []Claim {
 	return append([]Claim{{Target: c.Target, Name: c.Name}}, c.More...)
 }
 
-// execution is an execution within its frame: From is the item, row, round or visit.
+// execution identifies an execution within its frame. From is the item, row, round or visit.
 type execution struct {
 	Node int32 `json:"node"`
 	From int32 `json:"from,omitempty"`
 }
 
-// claimant is an execution, from the run itself inwards. Attempts do not differ in it.
+// claimant identifies an execution within the run, from the outermost frame inwards. All attempts
+// of an execution are the same claimant.
 type claimant []execution
 
-// pendingPlace is a result that waits to be put in place, or is being put there.
+// pendingPlace is a result that waits to be placed, or is being placed.
 type pendingPlace struct {
 	ID     ID                  `json:"id"`
 	Claim  Claim               `json:"claim"`
 	Issued bool                `json:"issued,omitempty"`
-	Before map[string]claimant `json:"before,omitempty"` // whose claims it takes over
+	Before map[string]claimant `json:"before,omitempty"` // by target: the claimant before this one
 }
 
-// prepare lets a result wait for its turn.
+// prepare makes a result wait for its turn to be placed.
 func (f *frame) prepare(v int32, id ID, c *Claim) {
 	if f.pending == nil {
 		f.pending = map[ID]*pendingPlace{}
@@ -71,9 +72,9 @@ func (f *frame) prepare(v int32, id ID, c *Claim) {
 	}
 }
 
-// discard drops a result that waits. It reports whether there was one: what is being put
-// in place is awaited instead. A claim with Always of a run that was stopped is put in place
-// by the same command, as nothing that comes later could have the target any more.
+// discard drops a result that waits, and reports whether it did; a result that is being placed is
+// awaited instead. If the run was stopped, a claim with Always is placed by the same command,
+// because no later execution can claim the target any more.
 func (f *frame) discard(id ID) bool {
 	p := f.pending[id]
 	if p == nil || p.Issued {
@@ -92,8 +93,8 @@ func (f *frame) discard(id ID) bool {
 	return true
 }
 
-// taken returns the first target of a claim that another execution has replaced, with which
-// the claimant shares no path, and that execution.
+// conflictingClaim returns the name of the first target of a claim that another execution on no
+// common path has replaced, and that execution.
 func (m *Machine) conflictingClaim(c *Claim, who claimant) (name string, by claimant, taken bool) {
 	for _, t := range c.all() {
 		if other, ok := m.claims[t.Target]; ok && m.conflict(other, who) {
@@ -103,7 +104,7 @@ func (m *Machine) conflictingClaim(c *Claim, who claimant) (name string, by clai
 	return "", nil, false
 }
 
-// claim notes the targets of a claim, and returns whose claims it takes over.
+// claim records the claims on all targets, and returns the claims that it replaces.
 func (m *Machine) claim(c *Claim, who claimant) (before map[string]claimant) {
 	if m.claims == nil {
 		m.claims = map[string]claimant{}
@@ -128,7 +129,7 @@ func (f *frame) forgetPending(id ID) {
 	}
 }
 
-// placing reports whether a result is being put in place.
+// placing reports whether a result is being placed.
 func (f *frame) placing(id ID) bool {
 	p := f.pending[id]
 	return p != nil && p.Issued
@@ -155,7 +156,7 @@ func (m *Machine) place() {
 	}
 }
 
-// dueToPlace returns the result of a vertex whose turn has come.
+// dueToPlace returns the ID of the result of a vertex whose turn to be placed has come.
 func (f *frame) dueToPlace(v int32) (id ID, ok bool) {
 	id, ok = f.plainID(v), true
 	if t, many := f.task(v).(placer); many {
@@ -165,14 +166,14 @@ func (f *frame) dueToPlace(v int32) (id ID, ok bool) {
 	return id, ok && p != nil && !p.Issued && f.mayPlaceVertex(v)
 }
 
-// placer is a task with several executions that replace something.
+// placer is a task with several executions that replace targets.
 type placer interface {
-	// dueToPlace returns the first one whose result waits and whose turn it is.
+	// dueToPlace returns the first execution whose result waits and whose turn has come.
 	dueToPlace() (ID, bool)
 }
 
-// claimTurn reports whether all claimers are resolved that a vertex waits for, here and in
-// the frames around.
+// mayPlaceVertex reports whether all claimers are resolved that a vertex has to wait for, in this
+// frame and the frames around it.
 func (f *frame) mayPlaceVertex(v int32) bool {
 	all := f.p.Claimers
 	for f.claimCursor < len(all) && f.v[all[f.claimCursor].Vertex].Phase == resolved {
@@ -185,7 +186,7 @@ func (f *frame) mayPlaceVertex(v int32) bool {
 	return f.parent == nil || f.parent.executionMayPlace(f.Owner)
 }
 
-// executionTurn is claimTurn for what is nested in an execution.
+// executionMayPlace is mayPlaceVertex for an execution and what is nested in it.
 func (f *frame) executionMayPlace(id ID) bool {
 	return f.find(id).mayPlace() && f.mayPlaceVertex(f.p.Nodes[id.Node].Vertex)
 }
@@ -215,14 +216,14 @@ func (t *unit) dueToPlace() (ID, bool) {
 	return t.Live[at].id(), true
 }
 
-// passTurn reports whether all earlier passes are past the last member that replaces
-// something.
+// passMayPlace reports whether all passes before n have passed the last member that replaces a
+// target.
 func (t *unit) passMayPlace(n int) bool {
 	return !slices.ContainsFunc(t.Live, func(p *pass) bool { return p.N < n && p.Place <= int(t.u.LastClaim) })
 }
 
-// decideClaim lets a result be put in place, or drops it. It reports whether something is
-// to be awaited.
+// decideClaim issues the command that places a result, or fails the result if another execution
+// has claimed its target. It reports whether it issued the command.
 func (f *frame) decideClaim(id ID) (issued bool) {
 	p := f.pending[id]
 	who := f.claimant(id)
@@ -247,7 +248,7 @@ func (f *frame) issuePlace(id ID) {
 	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: &Call{Path: f.Path}})
 }
 
-// placements lists the results that wait, by id.
+// placements returns the pending results, sorted by ID.
 func (f *frame) placements() []*pendingPlace {
 	return slices.SortedFunc(maps.Values(f.pending), func(a, b *pendingPlace) int { return a.ID.compare(b.ID) })
 }
@@ -259,7 +260,7 @@ func (f *frame) restorePending(list []*pendingPlace) {
 	}
 }
 
-// reissuePlaces asks again for what is being put in place.
+// reissuePlaces issues the commands again that place results.
 func (f *frame) reissuePlaces() {
 	for _, p := range f.placements() {
 		if p.Issued {
@@ -268,7 +269,7 @@ func (f *frame) reissuePlaces() {
 	}
 }
 
-// answerPlaced takes in that a result is in place, or could not be put there.
+// answerPlaced handles the answer to a command that places a result.
 func (f *frame) answerPlaced(e *Event) bool {
 	p := f.pending[e.ID]
 	if p == nil || !p.Issued {
@@ -294,7 +295,7 @@ func (f *frame) answerPlaced(e *Event) bool {
 	return true
 }
 
-// prepareAgain issues a handler again whose result was lost, as after a crash.
+// prepareAgain issues a handler again whose prepared result was lost, for example after a crash.
 func (f *frame) prepareAgain(id ID) {
 	w := f.find(id)
 	a := w.load()
@@ -304,7 +305,7 @@ func (f *frame) prepareAgain(id ID) {
 	w.run(call)
 }
 
-// placed continues an execution whose result was put in place, or could not be.
+// placed continues an execution whose result was placed, or could not be placed.
 func (f *frame) placed(e *Event) {
 	w := f.find(e.ID)
 	invariant(w != nil, "a result of nothing, %v", e.ID)
@@ -315,7 +316,7 @@ func (f *frame) placed(e *Event) {
 	w.afterAnswer()
 }
 
-// claimant names an execution.
+// claimant returns the claimant of an execution.
 func (f *frame) claimant(id ID) claimant {
 	var who claimant
 	if f.parent != nil {
@@ -324,8 +325,8 @@ func (f *frame) claimant(id ID) claimant {
 	return append(who, execution{id.Node, id.From})
 }
 
-// conflict reports whether no path leads from one execution to another. Of one node that is
-// so between items and between rows, but not between rounds, visits and attempts.
+// conflict reports whether no path leads from one execution to the other. Items of a node and
+// rows of a pipeline conflict; rounds, visits and attempts do not.
 func (m *Machine) conflict(a, b claimant) bool {
 	p := m.root.p
 	for i := range min(len(a), len(b)) {
@@ -352,7 +353,7 @@ func (m *Machine) conflict(a, b claimant) bool {
 	return false
 }
 
-// claimantName names an execution for people.
+// claimantName returns the path of an execution for messages.
 func (m *Machine) claimantName(who claimant) string {
 	p, name := m.root.p, ""
 	for i, s := range who {
@@ -371,8 +372,9 @@ func (m *Machine) claimantName(who claimant) string {
 	return name
 }
 
-// voidClaims drops the claims of an execution that failed, and of what is nested in it. What
-// is cancelled when a frame stops keeps them, so that no later execution replaces its targets.
+// voidClaims drops the claims of an execution that failed, and of the executions nested in it.
+// Executions that are cancelled because the frame stops keep their claims, so that no later
+// execution replaces their targets.
 func (f *frame) voidClaims(id ID) {
 	if len(f.m.claims) == 0 || f.Stopped {
 		return
@@ -385,7 +387,7 @@ func (f *frame) voidClaims(id ID) {
 	}
 }
 
-// hasPending reports whether a frame, or one nested in it, has a result that waits.
+// hasPending reports whether a frame, or a frame nested in it, has a pending result.
 func (f *frame) hasPending() bool {
 	if len(f.pending) > 0 {
 		return true
@@ -400,20 +402,20 @@ func (f *frame) hasPending() bool {
 	})
 }
 
-// plainID names the latest attempt of a plain node.
+// plainID returns the ID of the latest attempt of a plain node.
 func (f *frame) plainID(v int32) ID {
 	return ID{Frame: f.ID, Node: f.p.Vertices[v].Node, Attempt: f.v[v].Attempts}
 }
 
-// dropClaim drops what an attempt has prepared that does not count any more.
+// dropClaim drops what an attempt has prepared, because its outcome no longer counts.
 func (f *frame) dropClaim(id ID, o *Outcome) {
 	if o.Claim != nil {
 		f.m.command(Command{Op: OpDiscard, ID: id})
 	}
 }
 
-// discardFrom drops the results of items from one on that wait to be put in place. It
-// reports whether one is being put there, which is awaited.
+// discardFrom drops the pending results of the items from one on. It reports whether one is being
+// placed, which is awaited.
 func (t *fanOut) discardFrom(from int) (awaited bool) {
 	if len(t.f.pending) == 0 {
 		return false

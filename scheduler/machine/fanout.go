@@ -9,11 +9,11 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// fanOut runs one node for each element of an array or stream. All items see the
-// state of its start; their results are merged in item order when all are done.
+// fanOut runs one node for each element of an array or stream. All items see the state at its
+// start; their results are merged in item order when all items have ended.
 //
-// Of a stream only the items from base on are here: those that were pulled and
-// have not ended, and what ended behind the first of them. The others are settled.
+// Of a stream, only the items from Base on are in memory: items that were read and have not
+// ended, and items that ended after the first of them. Earlier items are folded.
 type fanOut struct {
 	f     *frame
 	v     int32
@@ -23,33 +23,33 @@ type fanOut struct {
 	group group
 
 	Pull   streamReader `json:"pull,omitzero"`  // of a stream
-	Base   int          `json:"base,omitempty"` // first item that is not settled; 0 for an array
+	Base   int          `json:"base,omitempty"` // first item that is not folded; 0 for an array
 	Folded foldedItems  `json:"folded,omitzero"`
 
-	Next     int                   `json:"next"`          // first item never started
-	Due      []int                 `json:"due,omitempty"` // items to be started (again), ascending
+	Next     int                   `json:"next"`          // first item that was never started
+	Due      []int                 `json:"due,omitempty"` // items to start or to start again, ascending
 	Ranges   chunk.Ranges          `json:"ranges"`
 	Phases   []phase               `json:"phases"`
 	Attempts []uint8               `json:"attempts"`
-	Outcomes outcomes              `json:"outcomes,omitempty"` // nil until an item has something to keep
-	Details  map[int]attemptDetail `json:"details,omitempty"`  // of items that are waited for
-	// Early are the refusing fields whose turn had not come when the run was
-	// stopped.
+	Outcomes outcomes              `json:"outcomes,omitempty"` // nil until an outcome is not empty
+	Details  map[int]attemptDetail `json:"details,omitempty"`  // by item
+	// Early are the fields that could still have rejected writes of earlier nodes when the run
+	// was stopped.
 	Early []int32 `json:"early,omitempty"`
 
 	done        int
-	endedPrefix int   // items that have ended without a gap, if they have been counted
+	endedPrefix int   // number of leading items that have ended, counted on demand
 	failed      []int // items that failed, ascending
 	givenUp     int   // items from here on do not count, and were cancelled
 	nestedItems []int // items with a nested run, ascending
-	// fault is why the node fails although its items may have ended well: the list of
-	// their results cannot be written, or the run was stopped before all of them began,
-	// which unbegun counts.
+	// fault is a failure of the node that is not the failure of an item: the list of the results
+	// was rejected, or the run was stopped before all items began. unbegun counts the items that
+	// did not begin.
 	fault   *core.Failure
 	unbegun int
 }
 
-// startFanOut resolves the source and begins.
+// startFanOut evaluates the source and starts the fan-out.
 func (f *frame) startFanOut(v int32) {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
 	x := &f.v[v]
@@ -78,7 +78,7 @@ func (f *frame) startFanOut(v int32) {
 	f.refresh(v)
 }
 
-// attach makes a fan-out, which is new or was read from a snapshot, the task of a vertex.
+// attach makes a fan-out, new or read from a snapshot, the task of a vertex.
 func (t *fanOut) attach(f *frame, v int32, call *Call, items Items) {
 	t.f, t.v, t.n = f, v, &f.p.Nodes[f.p.Vertices[v].Node]
 	if call == nil {
@@ -94,13 +94,14 @@ func (t *fanOut) attach(f *frame, v int32, call *Call, items Items) {
 func (t *fanOut) slotChanged() { t.f.refresh(t.v) }
 func (t *fanOut) holds() bool  { return t.group.active > 0 }
 
-// known is how many items there are, of a stream so far.
+// knownItems returns the number of items; of a stream, the number of items read so far.
 func (t *fanOut) knownItems() int { return t.Base + len(t.Phases) }
 
-// cut is the first item that cannot count any more, or one behind the last.
+// firstVoid returns the first item that no longer counts, or the number of items if all count.
 func (t *fanOut) firstVoid() int { return min(t.cutoff(), t.knownItems()) }
 
-// end is the item behind the failure that was one too many, math.MaxInt for none.
+// cutoff returns the item after the failure that exceeded max_failures, math.MaxInt if there is
+// none.
 func (t *fanOut) cutoff() int {
 	if t.n.MaxFailures < 0 {
 		return math.MaxInt
@@ -115,7 +116,7 @@ func cutoffAfter(failed []int, maxFailures int) int {
 	return math.MaxInt
 }
 
-// waiting reports whether an item could begin, limits aside.
+// hasUnstarted reports whether an item could start if no limit forbade it.
 func (t *fanOut) hasUnstarted() bool {
 	cut := t.firstVoid()
 	return len(t.Due) > 0 && t.Due[0] < cut || t.Next < cut
@@ -151,7 +152,7 @@ func (t *fanOut) startOne() bool {
 	}
 }
 
-// startItems starts the next item, or several.
+// startItems starts the next item or range of items.
 func (t *fanOut) startItems() bool {
 	if t.n.Frame != nil {
 		return t.startNestedItem()
@@ -190,7 +191,7 @@ func (w item) def() *plan.Node     { return w.t.n }
 func (w item) id() ID              { return w.t.id(w.i) }
 func (w item) group() *group       { return &w.t.group }
 func (w item) path() string        { return w.t.f.elementPath(w.t.n.ID, w.i) }
-func (w item) handlerEnded(*Event) {} // a range is counted as one
+func (w item) handlerEnded(*Event) {} // the range counts as one handler
 func (w item) retryDue()           { w.t.requeue(w.i) }
 func (w item) givenUp() bool       { return w.t.f.v[w.t.v].Phase == beingCancelled }
 func (w item) withdraw()           {}
@@ -224,7 +225,7 @@ func (w item) capture() (*Call, *core.Failure) {
 	return call, nil
 }
 
-// span is the range of the item alone.
+// span returns the range that contains only this item.
 func (w item) span() chunk.Span { return chunk.Span{From: int32(w.i), To: int32(w.i + 1)} }
 
 func (w item) run(*Call) {
@@ -256,8 +257,8 @@ func (w item) ended(o *Outcome, _ int64) {
 	w.t.itemEnded(w.i, o)
 }
 
-// count counts an attempt of an item of a range that begins. It needs no id of its own,
-// which costs as much as all the rest.
+// countAttempt counts an attempt of an item of a range. It does not use the generic countAttempt,
+// because building an ID would cost as much as all the rest.
 func (t *fanOut) countAttempt(i int) {
 	at := i - t.Base
 	t.Phases[at] = running
@@ -267,10 +268,10 @@ func (t *fanOut) countAttempt(i int) {
 	}
 }
 
-// attempt returns how often an item was tried.
+// attempt returns the number of attempts of an item so far.
 func (t *fanOut) attempt(i int) int32 { return int32(t.Attempts[i-t.Base]) }
 
-// id names the latest attempt of an item.
+// id returns the ID of the latest attempt of an item.
 func (t *fanOut) id(i int) ID {
 	return ID{Frame: t.f.ID, Node: t.n.Index, From: int32(i), To: int32(i + 1), Attempt: t.attempt(i)}
 }
@@ -295,7 +296,7 @@ func (t *fanOut) answer(e *Event) bool {
 		return true
 	}
 	end := int(t.Ranges.Open()[at].To)
-	to = min(to, end) // what it yielded is another's
+	to = min(to, end) // another range has the items that this one yielded
 	t.f.handlerEnded(&t.group)
 	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
 	t.handBack(to, end)
@@ -310,7 +311,7 @@ func (t *fanOut) answer(e *Event) bool {
 			o = &e.Items[i-from]
 		}
 		if o.Failure == nil && o.Status != core.Retry && o.Claim == nil && !lost {
-			t.itemEnded(i, o) // at once: most items take this path
+			t.itemEnded(i, o) // the common case
 			continue
 		}
 		attemptEnded(item{t, i}, o, e.Ended)
@@ -318,8 +319,8 @@ func (t *fanOut) answer(e *Event) bool {
 			t.discardFrom(i)
 		}
 	}
-	// Until here the range counts as in flight: an item that stops the run must not
-	// end the fan-out before the items behind it have been looked at.
+	// The range stays open until here: an item that stops the run must not end the fan-out before
+	// the items after it have been handled.
 	t.Ranges.Remove(at)
 	t.check()
 	return true
@@ -337,8 +338,8 @@ func (t *fanOut) requeue(i int) {
 	t.Due = slices.Insert(t.Due, at, i)
 }
 
-// itemEnded takes the outcome of an item's last attempt and keeps what its visit comes
-// to.
+// itemEnded handles the outcome of the last attempt of an item and stores the outcome of its
+// visit.
 func (t *fanOut) itemEnded(i int, o *Outcome) {
 	t.Details = setDetail(t.Details, i, attemptDetail{})
 	o = t.f.visitOutcome(t.n, t.attempt(i), o)
@@ -365,21 +366,21 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 	}
 }
 
-// open reports whether an item that ended well may yet be refused by the merge: how
-// it ended is told when that is decided.
+// endOpen reports whether the merge may still reject an item that succeeded. The event of its end
+// is emitted after the merge.
 func (t *fanOut) endOpen(o *Outcome) bool {
 	return o.Failure == nil && t.f.p.Vertices[t.v].Refuses &&
 		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && t.f.p.Schema.Fields[w.Field].Refuses })
 }
 
-// tell issues the event of an item's end.
+// emitItemEnd emits the event of the end of an item.
 func (t *fanOut) emitItemEnd(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, t.attempt(i), o) }
 
-// check finishes the fan-out when its last item has ended, and gives up those that
-// cannot count any more.
+// check finishes the fan-out when its last item has ended, and cancels the items that no longer
+// count.
 func (t *fanOut) check() {
 	if t.f.v[t.v].Phase == running && !t.f.Stopped {
-		t.giveUp() // which may end it
+		t.giveUp() // which may end the fan-out
 	}
 	switch t.f.v[t.v].Phase {
 	case running:
@@ -400,8 +401,8 @@ func (t *fanOut) check() {
 	}
 }
 
-// giveUp cancels what runs behind the cut. Failures found later can only move the cut
-// forward.
+// giveUp cancels the items after the cutoff. Later failures can only move the cutoff to an
+// earlier item.
 func (t *fanOut) giveUp() {
 	cut := t.cutoff()
 	if cut >= t.givenUp {
@@ -418,7 +419,7 @@ func (t *fanOut) giveUp() {
 
 // haltNested stops the nested runs of the items from one on.
 func (t *fanOut) haltNested(from int) {
-	for _, i := range slices.Clone(t.nestedItems) { // one that ends at once leaves the list
+	for _, i := range slices.Clone(t.nestedItems) { // a run that ends at once leaves the list
 		if child := t.Details[i].child; i >= from && child != nil {
 			child.halt()
 		}
@@ -435,7 +436,7 @@ func (t *fanOut) complete() bool {
 		return t.done == cut
 	}
 	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || slices.Contains(t.Phases, placing) {
-		return false // what runs is awaited, even if it cannot count any more
+		return false // running items are awaited, even if they no longer count
 	}
 	for _, p := range t.Phases[:cut-t.Base] {
 		if p != succeeded && p != failed {
@@ -450,7 +451,7 @@ func (t *fanOut) stop() {
 	t.endStopped()
 }
 
-// noteTurn is called when the run is stopped, before any vertex ends by that.
+// noteEarly is called when the run is stopped, before the stop ends any vertex.
 func (t *fanOut) noteEarly() {
 	for _, s := range t.f.p.Vertices[t.v].Writes {
 		if t.f.p.Schema.Fields[s.Field].Refuses && t.f.ledger.Column(int(s.Field)).Cursor() < int(s.Slot) {
@@ -459,9 +460,9 @@ func (t *fanOut) noteEarly() {
 	}
 }
 
-// endStopped ends the fan-out of a stopped run once nothing of it runs. Items
-// that ended keep their writes, unless their turn at a refusing field had not
-// come: an earlier writer that is cancelled must not make room for them.
+// endStopped ends the fan-out of a stopped run when none of its handlers runs. Items that ended
+// keep their writes, unless their turn at a field that can reject writes had not come: their
+// writes must not take the place of the writes of a cancelled earlier node.
 func (t *fanOut) endStopped() {
 	f := t.f
 	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.Pull.Open || f.v[t.v].Phase == resolved || t.discardFrom(t.Base) {

@@ -10,18 +10,18 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Items is the array a fan-out or pipeline walks: []any or a slice of a Go
-// type. The zero Items is empty.
+// Items is the array that a fan-out or pipeline iterates over: []any or a slice of a Go type. The
+// zero Items is empty.
 type Items struct {
 	list  []any
 	typed reflect.Value
 	n     int
-	base  int // index of the first element that is here, for a part of an array
+	base  int // index of the first element, if it is a part of an array
 }
 
-// itemsAt looks up the array that a source names; what says whose it is. A path is
-// followed to its end: the machine's answer must not depend on when its driver
-// loses patience.
+// itemsAt evaluates a source, which must be an array; what names the setting in errors. The
+// evaluation is never interrupted, because the result of the machine must not depend on the
+// patience of its driver.
 func itemsAt(what string, source *plan.Source, env expressions.Env) (Items, *core.Failure) {
 	v, err := source.Value(env, nil)
 	if err != nil {
@@ -34,7 +34,7 @@ func itemsAt(what string, source *plan.Source, env expressions.Env) (Items, *cor
 	return items, nil
 }
 
-// itemsOf returns the elements of v; ok is false when v is no array.
+// itemsOf returns the elements of v. ok is false if v is not an array.
 func itemsOf(v any) (Items, bool) {
 	if list, ok := v.([]any); ok {
 		return Items{list: list, n: len(list)}, true
@@ -52,7 +52,7 @@ func itemsOf(v any) (Items, bool) {
 // Len returns the number of elements.
 func (s Items) Len() int { return s.n }
 
-// At returns the i-th element, shared with the state.
+// At returns the i-th element, which is shared with the state.
 func (s Items) At(i int) any {
 	i -= s.base
 	if s.list != nil {
@@ -61,7 +61,7 @@ func (s Items) At(i int) any {
 	return s.typed.Index(i).Interface()
 }
 
-// inBatches makes lists of so many elements the elements; 0 leaves them alone.
+// inBatches groups the elements into lists of size elements. A size of 0 leaves them ungrouped.
 func (s Items) inBatches(size int) Items {
 	if size == 0 || s.n == 0 {
 		return s

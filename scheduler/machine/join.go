@@ -10,38 +10,38 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file decides joins that take some of their predecessors. Each predecessor is an
-// arm, which is looked at once all its edges can be judged. Without a race the arms are
-// looked at in canonical order, so that time decides nothing.
+// This file decides joins that need only some of their predecessors. Each predecessor is a branch
+// of the join, and is evaluated once all its edges can be. Without a race, branches are evaluated
+// in canonical order, so that the result does not depend on timing.
 
-// join is the run-time side of a plan.Join.
+// join is the run-time state of a plan.Join.
 type join struct {
-	Evaluated     int32   `json:"evaluated,omitempty"` // arms that have been looked at
-	Live          int32   `json:"live,omitempty"`      // arms looked at that are worth something
-	Next          int32   `json:"next,omitempty"`      // the first arm that has not, without a race
+	Evaluated     int32   `json:"evaluated,omitempty"` // number of evaluated branches
+	Live          int32   `json:"live,omitempty"`      // number of evaluated branches with a live edge
+	Next          int32   `json:"next,omitempty"`      // without a race: the first branch that is not evaluated
 	Decided       bool    `json:"decided,omitempty"`
-	NotAllSkipped bool    `json:"not_all_skipped,omitempty"` // an edge says more than that its source was skipped
+	NotAllSkipped bool    `json:"not_all_skipped,omitempty"` // an edge was false or blocked or live, rather than skipped with its source
 	Blocked       int32   `json:"blocked,omitempty"`         // 1 + the first edge in declared order whose source failed, 0 if there is none
-	Taken         []int32 `json:"taken,omitempty"`           // live edges of the arms that count, in declared order
+	Taken         []int32 `json:"taken,omitempty"`           // live edges of the branches that count, in declared order
 }
 
-// lookedAt marks an arm.
+// evaluated replaces the number of open gates of a branch that was evaluated.
 const evaluated = -1
 
-// openArm counts down what an arm waits for.
+// openJoinGate opens one gate of a branch.
 func (f *frame) openJoinGate(a int32) {
 	if f.JoinGates[a]--; f.JoinGates[a] == 0 {
 		f.queue = append(f.queue, gate{joinGate, f.p.Arms[a].Join})
 	}
 }
 
-// tally counts the arms of a join.
+// tally returns the counts of a join for its quorum.
 func (x *join) tally(pj *plan.Join) quorum.Tally {
 	return quorum.Tally{Branches: pj.Count(), Need: pj.Need, Ended: int(x.Evaluated), Succeeded: int(x.Live)}
 }
 
-// lookAtJoin looks at the arms that can be looked at, and decides the join when enough
-// of them are live or none is left.
+// evaluateJoin evaluates the branches whose gates are open, and decides the join when enough
+// branches are live or none is left.
 func (f *frame) evaluateJoin(j int32) {
 	pj, x := &f.p.Joins[j], &f.Joins[j]
 	if f.Stopped || x.Decided || f.v[pj.Vertex].Phase != undecided {
@@ -70,7 +70,7 @@ func (f *frame) evaluateJoin(j int32) {
 	f.openGate(pj.Vertex)
 }
 
-// lookAtArm judges the edges of an arm.
+// evaluateBranch evaluates the edges of a branch.
 func (f *frame) evaluateBranch(x *join, a int32) {
 	f.JoinGates[a] = evaluated
 	x.Evaluated++
@@ -94,7 +94,7 @@ func (f *frame) evaluateBranch(x *join, a int32) {
 	}
 }
 
-// decideJoin runs or skips the vertex of a join that is decided.
+// decideJoin runs or skips the vertex of a decided join.
 func (f *frame) decideJoin(v int32) {
 	j := f.p.Vertices[v].Join
 	x := &f.Joins[j]
@@ -115,14 +115,14 @@ func (f *frame) decideJoin(v int32) {
 	}
 }
 
-// takes reports whether what an edge brings reaches its target.
+// takes reports whether the target of an edge receives what its source sent.
 func (f *frame) takes(e int32) bool {
 	a := f.p.Edges[e].Arm
 	return a == 0 || slices.Contains(f.Joins[f.p.Arms[a-1].Join].Taken, e)
 }
 
-// joinText tells how many predecessors a join would have taken; "" for a vertex that
-// takes all of its predecessors.
+// joinText describes how many predecessors succeeded and how many the join needs. It is "" for a
+// vertex that needs all of its predecessors.
 func (f *frame) joinText(v int32) string {
 	j := f.p.Vertices[v].Join
 	if j < 0 {
@@ -132,7 +132,7 @@ func (f *frame) joinText(v int32) string {
 	return fmt.Sprintf("%d of %d predecessors succeeded, it takes %d", f.Joins[j].Live, pj.Count(), pj.Need)
 }
 
-// taken names the nodes that a join took, in canonical order.
+// taken returns the IDs of the nodes that the join has taken, in canonical order.
 func (f *frame) taken(j int32) []string {
 	names := []string{}
 	pj := &f.p.Joins[j]
@@ -146,7 +146,7 @@ func (f *frame) taken(j int32) []string {
 	return names
 }
 
-// emitJoined tells which predecessors a join took.
+// emitJoined emits the event with the predecessors that a join has taken.
 func (f *frame) emitJoined(j int32) {
 	if !f.m.opts.Events {
 		return
@@ -165,7 +165,7 @@ func (f *frame) emitJoined(j int32) {
 	f.m.emit(e)
 }
 
-// lostText explains why a vertex was given up.
+// raceText explains why a vertex was cancelled by a race; to is the vertex of the join.
 func (f *frame) raceText(to int32) string {
 	j := f.p.Vertices[to].Join
 	won := f.taken(j)

@@ -10,10 +10,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is the end of a fan-out: its results are merged in item order, and it ends.
+// This file merges the results of a fan-out in item order and ends the fan-out.
 
-// finish is called when all items are done: the results are committed now, or
-// when the turn at a refusing field comes.
+// finish is called when all items have ended. It merges their results, now or when its turn at a
+// field that can reject writes comes.
 func (t *fanOut) finish() {
 	f := t.f
 	f.v[t.v].Ended = f.m.now
@@ -24,7 +24,8 @@ func (t *fanOut) finish() {
 	t.merge()
 }
 
-// turn reports whether it is the turn of the node at all refusing fields it writes.
+// mayCommit reports whether it is the turn of the node at all fields it writes that can reject
+// writes.
 func (t *fanOut) mayCommit() bool {
 	if t.n.Collect >= 0 && !t.f.mayCommit(t.v, []plan.Write{{Field: t.n.Collect}}) {
 		return false
@@ -43,16 +44,16 @@ func (t *fanOut) commit() {
 	}
 }
 
-// merge commits item by item, each its own transaction, in item order.
+// merge commits the items in item order, each in a transaction of its own.
 func (t *fanOut) merge() {
 	f := t.f
 	x := &f.v[t.v]
 	x.Phase = running
-	sum := &t.Folded // of all before, and none of an array
+	sum := &t.Folded // contains the folded items of a stream; empty for an array
 	tried := t.rejections()
 	for at := range t.Outcomes {
 		i := t.Base + at
-		if i >= t.firstVoid() { // a refused item is a failed one: it may move the cut
+		if i >= t.firstVoid() { // a rejected item has failed, which may move the cutoff
 			break
 		}
 		o := &t.Outcomes[at]
@@ -83,7 +84,7 @@ func (t *fanOut) merge() {
 	t.dropVoidFailures()
 	t.Details = nil
 	tried.expect(f, t.v)
-	if t.cutoff() < math.MaxInt { // how far it was read is chance
+	if t.cutoff() < math.MaxInt { // how far the stream was read depends on timing
 		t.Pull.Read, t.Pull.Partial, t.Pull.Failure = nil, false, nil
 	}
 	list := t.collected(sum.Deltas[t.n.Collect])
@@ -99,14 +100,14 @@ func (t *fanOut) merge() {
 	})
 	t.sendOutputs(cut)
 	t.conclude(sum.Partial || t.Pull.Partial)
-	sum.Deltas, sum.Sent = nil, nil // the frame has them, and what was read
+	sum.Deltas, sum.Sent = nil, nil // they are in the frame by now
 	if t.n.Puller != nil {
 		t.Pull.Read = nil
 		t.setItems(nil)
 	}
 }
 
-// collected is the list of the items' results as one write, Missing if it cannot be
+// collected returns the list of the results of the items as one write, Missing if it cannot be
 // written.
 func (t *fanOut) collected(results []any) any {
 	f, at := t.f, t.n.Collect
@@ -122,8 +123,8 @@ func (t *fanOut) collected(results []any) any {
 	return write.Value
 }
 
-// tellWrites issues the events of what an item wrote. What is collected is one write of
-// the node.
+// emitItemWrites emits the events of the writes of an item. The collected list is a write of the
+// node and has an event of its own.
 func (t *fanOut) emitItemWrites(i int, o *Outcome) {
 	for at := range o.Writes {
 		if o.Writes[at].Field != t.n.Collect {
@@ -132,8 +133,8 @@ func (t *fanOut) emitItemWrites(i int, o *Outcome) {
 	}
 }
 
-// endVoid tells the end of an item that began and does not count: whoever listens
-// waits for it. The item is at a wait or between two attempts, or it waits for the merge.
+// emitVoidEnd emits the end of an item that began and does not count, because listeners wait for
+// it: the item is at a wait, between two attempts, or waits for the merge.
 func (t *fanOut) emitVoidEnd(i int, why *core.Failure) {
 	p := t.Phases[i-t.Base]
 	if p == running || p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.Outcomes != nil && t.endOpen(&t.Outcomes[i-t.Base]) {
@@ -145,13 +146,13 @@ func voidFailure() *core.Failure {
 	return &core.Failure{Class: core.ClassCanceled, Message: "given up, because too many items before it failed", Permanent: true}
 }
 
-// dropVoid forgets failures of items that do not count.
+// dropVoidFailures removes the failures of items that do not count.
 func (t *fanOut) dropVoidFailures() {
 	cut := t.firstVoid()
 	t.failed = slices.DeleteFunc(t.failed, func(i int) bool { return i >= cut })
 }
 
-// sendOutputs makes the list of the items' outputs the output of the node.
+// sendOutputs makes the list of the outputs of the items the output of the node.
 func (t *fanOut) sendOutputs(cut int) {
 	if sent := t.Folded.Sent; len(sent) > 0 {
 		list := make([]any, cut)
@@ -181,12 +182,12 @@ func (t *fanOut) conclude(partial bool) {
 	f.endFailed(t.v)
 }
 
-// failureText words the failure of the node. That of a nested run names the item
-// already, in the path of the node where it began.
+// failureText returns the message of the failure of the node. The failure of a nested run already
+// contains the item, in the path of its node.
 func (t *fanOut) failureText(first *core.Failure) string {
 	n := t.failures()
 	some := fmt.Sprintf("%d of %d items failed", n, t.knownItems())
-	if t.n.Puller != nil && t.cutoff() < math.MaxInt { // nobody knows how many there are
+	if t.n.Puller != nil && t.cutoff() < math.MaxInt { // the total is unknown
 		some = fmt.Sprintf("%d items failed", n)
 	}
 	if t.fault != nil && t.fault.Class == core.ClassMerge {
@@ -200,7 +201,7 @@ func (t *fanOut) failureText(first *core.Failure) string {
 		return fmt.Sprintf("%s (%d of %d items did not begin)", first.Message, t.unbegun, t.knownItems())
 	case first == t.fault:
 		return first.Message
-	case first == t.Pull.Failure && n > 0 && !t.f.Stopped: // or most were cancelled
+	case first == t.Pull.Failure && n > 0 && !t.f.Stopped: // when stopped, most items were cancelled
 		return fmt.Sprintf("%s (%s before)", first.Message, some)
 	case first == t.Pull.Failure, first.Node != "" && n == 1:
 		return first.Message

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// nested is a plain node that is a run of another workflow.
+// nested is a plain node that runs another workflow.
 type nested struct {
 	plainNode
 	child *frame
@@ -24,25 +24,24 @@ func (t *nested) find(ID) work       { return t.plainNode }
 func (t *nested) commit()            { invariant(false, "a nested run commits after it is gone") }
 func (t *nested) stop()              { t.child.halt() }
 func (t *nested) cancelForRace()     { t.child.halt() }
-func (t *nested) reissue()           {} // the child does
+func (t *nested) reissue()           {} // the child reissues its own commands
 func (t *nested) reissueOpen()       {}
 func (t *nested) cancelInFlight()    {} // the child has been stopped
 
-// watch asks for the news that the frame's deadline has passed.
+// setDeadlineTimer issues the command for the deadline of a nested run.
 func (f *frame) setDeadlineTimer() {
 	f.m.command(Command{Op: OpDeadline, ID: f.wholeID(), Plan: f.parent.p, Node: &f.parent.p.Nodes[f.Owner.Node],
 		Delay: f.m.until(f.Deadline)})
 }
 
-// whole names a nested run itself.
+// wholeID returns the ID of a nested run as a whole.
 func (f *frame) wholeID() ID {
 	id := f.Owner
 	id.Frame, id.Node = f.ID, -1
 	return id
 }
 
-// expire stops a nested run whose deadline has passed and reports whether there was
-// something to stop.
+// expire stops a nested run whose deadline has passed, and reports whether it was still running.
 func (f *frame) expire() bool {
 	if f.Deadline == 0 || f.Stopped {
 		return false
@@ -56,8 +55,8 @@ func badInputs(err error) *core.Failure {
 	return &core.Failure{Class: core.ClassInput, Message: err.Error(), Permanent: true, Cause: err}
 }
 
-// startNestedItem starts user code inside the nested run of an item, beginning
-// one if the limit allows.
+// startNestedItem starts a handler in the nested run of an item. It begins the nested run of
+// another item if the limit allows it.
 func (t *fanOut) startNestedItem() bool {
 	for t.f.v[t.v].Phase == running {
 		again := false
@@ -68,7 +67,7 @@ func (t *fanOut) startNestedItem() bool {
 				}
 				if c.ended() {
 					again = true
-					break // it is no longer among the inner ones
+					break // t.nestedItems has changed
 				}
 			}
 		}
@@ -87,8 +86,9 @@ func (t *fanOut) startNestedItem() bool {
 	return false
 }
 
-// full reports whether as many nested runs are under way as may be. Those that wait for
-// an earlier item to put a result in place must not keep it from being tried again.
+// nestedLimitReached reports whether the concurrency of the node allows no further nested run.
+// Runs that wait for an earlier item to place its result do not count if that item is due,
+// because they would keep it from being retried.
 func (t *fanOut) nestedLimitReached() bool {
 	n := len(t.nestedItems)
 	if len(t.Due) > 0 && len(t.f.m.pendingFrames) > 0 {
@@ -108,9 +108,8 @@ func (t *fanOut) canStartNested() bool {
 	})
 }
 
-// startOrEnd is startOne for a nested run. What starts may end without any user
-// code, such as a node that lacks its handler; if that was the last of the run,
-// it is handed over.
+// startOrEnd is startOne for a nested run. A start may end without a handler, for example if a
+// node has none; if the run ends by that, it is handed over.
 func (f *frame) startOrEnd() bool {
 	if f.startOne() {
 		return true
@@ -121,7 +120,7 @@ func (f *frame) startOrEnd() bool {
 	return false
 }
 
-// handOver ends a nested run and gives its result to the work it was for.
+// handOver ends a nested run and passes its result to the work that it executes.
 func (f *frame) handOver() {
 	if f.m.nested[f.ID] != f {
 		return
@@ -142,7 +141,7 @@ func (f *frame) handOver() {
 		}
 	}
 	w := parent.find(f.Owner)
-	if w == nil { // invariant would allocate its argument
+	if w == nil { // not invariant, whose argument would be allocated
 		panic("machine: a nested run of nothing, " + f.Owner.String())
 	}
 	w.adopt(nil)
@@ -150,7 +149,7 @@ func (f *frame) handOver() {
 	w.afterAnswer()
 }
 
-// outcome turns the end of a nested run into the outcome of the node it is.
+// outcome returns the outcome of node n, whose nested run has ended.
 func (f *frame) outcome(n *plan.Node) Outcome {
 	r := f.report()
 	if f.Expired {
@@ -192,8 +191,8 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 	return o
 }
 
-// timedOut words the failure of a node whose nested run took too long, and names the
-// first node that was not done.
+// timedOut returns the failure of a node whose nested run took too long. It names the first node
+// that was cancelled.
 func (f *frame) timedOut(n *plan.Node) *core.Failure {
 	fail := timedOut(n)
 	for v := range f.v {
@@ -209,5 +208,5 @@ func timedOut(n *plan.Node) *core.Failure {
 	return &core.Failure{Class: core.ClassTimeout, Message: fmt.Sprintf("timed out after %s", n.Timeout)}
 }
 
-// vertexInParent returns the vertex of the work this frame does.
+// vertexInParent returns the vertex in the parent that the frame executes.
 func (f *frame) vertexInParent() int32 { return f.parent.p.Nodes[f.Owner.Node].Vertex }

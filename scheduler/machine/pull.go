@@ -5,25 +5,24 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// puller is the reading of a stream by a pipeline or fan-out. For a pipeline it holds
-// the rows between the driver, which fetches them one after the other, and the pass
-// that takes them. One row more than there are passes under way is fetched ahead, so
-// that reading and working overlap and memory stays flat.
+// streamReader reads a stream for a pipeline or fan-out. For a pipeline it holds the rows that
+// the driver has read, one at a time, until a pass takes them. It reads one row more than passes
+// are live, so that reading and processing overlap and memory stays constant.
 type streamReader struct {
-	Rows  int    `json:"rows,omitempty"`  // fetched so far
+	Rows  int    `json:"rows,omitempty"`  // rows read so far
 	Taken int    `json:"taken,omitempty"` // elements of the stream in these rows
-	Ahead values `json:"ahead,omitempty"` // rows that no pass has taken; of a fan-out, all items that are here
-	Open  bool   `json:"open,omitempty"`  // a row is being fetched
+	Ahead values `json:"ahead,omitempty"` // rows that no pass has taken; for a fan-out, all items in memory
+	Open  bool   `json:"open,omitempty"`  // a read is in flight
 	Ended bool   `json:"ended,omitempty"` // the stream has ended, or failed
 	Read  writes `json:"read,omitempty"`
 
-	// Of a fan-out:
-	Batch   int           `json:"batch,omitempty"` // items that came last
+	// The following fields are used by fan-outs.
+	Batch   int           `json:"batch,omitempty"` // number of items of the latest read
 	Partial bool          `json:"partial,omitempty"`
 	Failure *core.Failure `json:"failure,omitempty"`
 }
 
-// take returns the next row.
+// take removes and returns the next row.
 func (p *streamReader) take() any {
 	item := p.Ahead[0]
 	p.Ahead[0] = nil
@@ -31,7 +30,8 @@ func (p *streamReader) take() any {
 	return item
 }
 
-// of returns what is known of a stream that was read to its end.
+// of returns the value that reading the stream wrote to a field, Missing if the end was not
+// reached.
 func (p *streamReader) of(field int32) any {
 	for _, w := range p.Read {
 		if w.Field == field {
@@ -41,7 +41,7 @@ func (p *streamReader) of(field int32) any {
 	return value.Missing
 }
 
-// mayPull reports whether a row is to be fetched.
+// mayPull reports whether another row should be read.
 func (t *unit) mayPull() bool {
 	return t.u.Puller != nil && !t.Pull.Ended && !t.Pull.Open && !t.Ended && !t.f.Stopped &&
 		len(t.Live)+len(t.Pull.Ahead) <= t.u.Concurrency
@@ -51,8 +51,8 @@ func (t *unit) pullID() ID {
 	return ID{Frame: t.f.ID, Node: t.u.Members[0], From: int32(t.Pull.Rows), To: int32(t.Pull.Rows + 1)}
 }
 
-// pullRow asks for the next row and reports whether it could. Like any handler,
-// reading holds a slot.
+// pullRow issues the command to read the next row, and reports whether it did. Like any handler,
+// the read holds a slot.
 func (t *unit) pullRow() bool {
 	call := t.f.call(t.u.Puller, nil)
 	if failure := t.f.unreadable(t.u.Puller, call, nil); failure != nil {
@@ -71,15 +71,15 @@ func (t *unit) openPull(call *Call) {
 	t.f.run(t.u.Puller, t.pullID(), &at, &t.group)
 }
 
-// pullFailed ends the rows: those before it go their way, and the pipeline fails in
-// the end.
+// pullFailed ends the rows after a failed read. Rows that were read are processed, and then the
+// pipeline fails.
 func (t *unit) pullFailed(failure *core.Failure) {
 	t.Pull.Ended = true
 	t.Failure, t.FailAt, t.Tolerated = failure, [2]int{t.Pull.Rows, 0}, false
 	t.Reason = "failed"
 }
 
-// pulledRow takes in a row, the end of the stream, or a failure.
+// pulledRow handles a row, the end of the stream, or a failed read.
 func (t *unit) pulledRow(e *Event) bool {
 	if !t.Pull.Open || e.Kind != Finished || e.ID != t.pullID() {
 		return false

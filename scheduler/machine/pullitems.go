@@ -9,27 +9,26 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is how a fan-out walks a stream: items are pulled while others run, and
-// what has ended is summed up and forgotten, so that memory does not grow with the
-// stream.
+// This file implements fan-outs over streams. Items are read while others run, and ended items
+// are folded and forgotten, so that memory does not grow with the stream.
 
-// mostOpen is how many items a fan-out over a stream holds: those behind the first
-// that has not ended, for however long that one takes.
+// maxOpenItems limits the items in memory of a fan-out over a stream, however long the first of
+// them takes.
 const maxOpenItems = 16_384
 
-// settled is the sum of items that ended and will not be looked at again.
+// foldedItems is the sum of the items that have ended and are no longer in memory.
 type foldedItems struct {
 	Attempts int              `json:"attempts,omitempty"`
 	Failed   int              `json:"failed,omitempty"`
-	First    int              `json:"first,omitempty"`   // the first that failed, if there is one
-	Failure  *core.Failure    `json:"failure,omitempty"` // of the first
+	First    int              `json:"first,omitempty"`   // the first item that failed, if Failed > 0
+	Failure  *core.Failure    `json:"failure,omitempty"` // of First
 	Partial  bool             `json:"partial,omitempty"`
 	Changes  changes          `json:"changes,omitzero"`
 	Deltas   map[int32]values `json:"deltas,omitempty"` // by field, in item order
-	Sent     values           `json:"sent,omitempty"`   // by item, nil until one sends something
+	Sent     values           `json:"sent,omitempty"`   // by item; nil until an item sends something
 }
 
-// keep adds what an item that ended well wrote and sent.
+// add adds the writes and the output of an item that succeeded.
 func (s *foldedItems) add(i int, o *Outcome) {
 	s.Partial = s.Partial || o.Status == core.PartialSuccess
 	s.Changes.add(i, o.Why)
@@ -47,13 +46,13 @@ func (s *foldedItems) add(i int, o *Outcome) {
 	}
 }
 
-// settle sums up the items in front that have ended. A merge that can refuse an
-// item needs to see all of them, and those of an array are there anyway.
+// foldEnded folds the leading items that have ended. It does nothing for arrays, whose items stay
+// in memory anyway, and for nodes whose merge may reject items, which needs all of them.
 func (t *fanOut) foldEnded() {
 	if t.n.Puller == nil || t.f.Stopped || t.f.p.Vertices[t.v].Refuses {
 		return
 	}
-	// The failure that was one too many stays: it marks the end.
+	// The failure that exceeded max_failures stays, because it determines the cutoff.
 	for n := t.cutoff(); len(t.Phases) > 0 && t.Base < n-1; t.shift() {
 		switch t.Phases[0] {
 		case succeeded:
@@ -73,7 +72,7 @@ func (t *fanOut) foldEnded() {
 	}
 }
 
-// outcome returns what an item left, nil for nothing.
+// outcome returns the outcome of an item, nil if no item has one.
 func (t *fanOut) outcome(i int) *Outcome {
 	if t.Outcomes == nil {
 		return nil
@@ -81,7 +80,7 @@ func (t *fanOut) outcome(i int) *Outcome {
 	return &t.Outcomes[i-t.Base]
 }
 
-// shift forgets the item in front.
+// shift removes the first item in memory.
 func (t *fanOut) shift() {
 	t.Folded.Attempts += int(t.Attempts[0])
 	t.Base++
@@ -92,10 +91,10 @@ func (t *fanOut) shift() {
 	t.setItems(t.Pull.Ahead[1:])
 }
 
-// failures is how many items failed.
+// failures returns the number of failed items.
 func (t *fanOut) failures() int { return t.Folded.Failed + len(t.failed) }
 
-// firstFailed is the first item that failed.
+// firstFailed returns the item whose failure is reported.
 func (t *fanOut) firstFailed() int {
 	if i := t.fatalItem(); i >= 0 {
 		return i
@@ -106,8 +105,7 @@ func (t *fanOut) firstFailed() int {
 	return t.failed[0]
 }
 
-// firstFailure is why the node failed, nil if it did not: the rows cannot be read, or an
-// item failed.
+// firstFailure returns the failure of the node, nil if it did not fail.
 func (t *fanOut) firstFailure() *core.Failure {
 	switch {
 	case t.Pull.Failure != nil:
@@ -122,8 +120,8 @@ func (t *fanOut) firstFailure() *core.Failure {
 	return t.outcome(t.failed[0]).Failure
 }
 
-// fatal is the first item that ended the run, -1 for none: the others may have been
-// cancelled by that.
+// fatalItem returns the first item that stopped the run, -1 if there is none. The failures of
+// other items may be cancellations caused by it.
 func (t *fanOut) fatalItem() int {
 	if !t.f.FailedRun {
 		return -1
@@ -135,7 +133,7 @@ func (t *fanOut) fatalItem() int {
 	return t.failed[i]
 }
 
-// counted is how many items there are. Of a stream that was given up only those that
+// countedItems returns the number of items. Of a stream that was given up, only the items that
 // count are known.
 func (t *fanOut) countedItems() int {
 	if t.n.Puller != nil {
@@ -144,8 +142,8 @@ func (t *fanOut) countedItems() int {
 	return t.knownItems()
 }
 
-// mayPull reports whether more items are wanted: about as many as one pull brings
-// wait while others run.
+// mayPull reports whether more items should be read: while items run, about as many wait as one
+// read returns.
 func (t *fanOut) mayPull() bool {
 	p := &t.Pull
 	if t.n.Puller == nil || p.Open || p.Ended || t.f.Stopped || t.f.v[t.v].Phase != running || t.cutoff() < math.MaxInt {
@@ -160,8 +158,8 @@ func (t *fanOut) pullID() ID {
 	return ID{Frame: t.f.ID, Node: t.n.Index, From: int32(t.knownItems()), To: int32(t.knownItems() + 1)}
 }
 
-// pullItems asks for items and reports whether it could. Reading has a slot of its
-// own beside those of the items.
+// pullItems issues the command to read items, and reports whether it did. The read has a slot in
+// addition to the slots of the items.
 func (t *fanOut) pullItems() bool {
 	call := t.f.call(t.n.Puller, nil)
 	if failure := t.f.unreadable(t.n.Puller, call, nil); failure != nil {
@@ -179,8 +177,8 @@ func (t *fanOut) openPull(call *Call) {
 	t.f.run(t.n.Puller, t.pullID(), call, &t.group)
 }
 
-// pullFailed ends the items: those that were read go their way, and the node fails in
-// the end.
+// pullFailed ends the items after a failed read. Items that were read are processed, and then the
+// node fails.
 func (t *fanOut) pullFailed(failure *core.Failure) {
 	t.Pull.Ended, t.Pull.Failure = true, failure
 	if (t.n.Policy == plan.PolicyFailRun || failure.FailsRun) && !t.f.Stopped {
@@ -189,7 +187,7 @@ func (t *fanOut) pullFailed(failure *core.Failure) {
 	}
 }
 
-// pulledItems takes in items, the end of the stream, or a failure.
+// pulledItems handles items, the end of the stream, or a failed read.
 func (t *fanOut) pulledItems(e *Event) bool {
 	if !t.Pull.Open || e.Kind != Finished || e.ID != t.pullID() {
 		return false
@@ -200,7 +198,7 @@ func (t *fanOut) pulledItems(e *Event) bool {
 	o := &e.Outcome
 	list, _ := o.Output.([]any)
 	switch {
-	case t.f.Stopped || t.f.v[t.v].Phase == beingCancelled || t.cutoff() < math.MaxInt: // nobody wants them any more
+	case t.f.Stopped || t.f.v[t.v].Phase == beingCancelled || t.cutoff() < math.MaxInt: // the items are no longer needed
 	case o.Failure != nil:
 		t.pullFailed(o.Failure)
 	case len(list) > 0:
@@ -213,7 +211,7 @@ func (t *fanOut) pulledItems(e *Event) bool {
 	return true
 }
 
-// grow adds items.
+// grow adds items that were read.
 func (t *fanOut) grow(list []any) {
 	n := len(list)
 	t.setItems(append(t.Pull.Ahead, list...))
@@ -224,8 +222,8 @@ func (t *fanOut) grow(list []any) {
 	}
 }
 
-// dropAhead forgets items of a stream that were read ahead and never began: they are no
-// items of a run that was stopped.
+// dropUnstarted removes items of a stream that were read ahead and never began. They do not count
+// as items of a stopped run.
 func (t *fanOut) dropUnstarted() {
 	n := t.Next - t.Base
 	if t.n.Puller == nil || n >= len(t.Phases) {
@@ -238,13 +236,12 @@ func (t *fanOut) dropUnstarted() {
 	t.setItems(t.Pull.Ahead[:n])
 }
 
-// hold sets the items that are here.
+// setItems sets the items in memory.
 func (t *fanOut) setItems(list []any) {
 	t.Pull.Ahead, t.items = list, Items{list: list, n: len(list), base: t.Base}
 }
 
-// callFor is what the handler of a range is given: of a stream with the items of the
-// range alone, since the others come and go.
+// callFor returns the call for a range. For a stream it contains only the items of the range.
 func (t *fanOut) callFor(s chunk.Span) *Call {
 	if t.n.Puller == nil {
 		return t.call

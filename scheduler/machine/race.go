@@ -7,20 +7,20 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file gives up what lies only on the way to a join that has run a race and is
-// decided. What is in flight is cancelled and awaited; what it writes is dropped, and
-// it ends as skipped whatever it comes to.
+// This file cancels the vertices that lead only to a join whose race is decided. Their handlers
+// are cancelled and awaited, their writes are dropped, and they end as skipped whatever their
+// outcome is.
 
-// runner is a task that may lose a race: all tasks of a dag.
+// raceLoser is a task that a race may cancel. All tasks of a dag implement it.
 type raceLoser interface {
 	cancelForRace()
-	// reissueOpen issues again what is in flight, and giveUpAll cancels it.
+	// reissueOpen issues the commands in flight again, and cancelInFlight cancels them.
 	reissueOpen()
 	cancelInFlight()
 }
 
-// loseAll gives vertices up for the sake of a decided join. All are marked before one of
-// them ends: its end must set no other off.
+// cancelLosers cancels vertices because the join at vertex to is decided. It marks all of them
+// before it ends the first, so that the end of one starts none of the others.
 func (f *frame) cancelLosers(vertices []int32, to int32) {
 	type mark struct {
 		v   int32
@@ -43,13 +43,13 @@ func (f *frame) cancelLosers(vertices []int32, to int32) {
 	}
 }
 
-// lose ends a vertex that lost, or what runs of it. was is how far it had come.
+// cancelVertex ends a vertex that lost a race, or cancels its handlers. was is its phase before.
 func (f *frame) cancelVertex(v int32, was phase) {
 	n := f.p.Vertices[v].Node
 	switch t := f.task(v); {
 	case t != nil && (was == running || was == committing):
 		t.(raceLoser).cancelForRace()
-	case was == placing && !f.discard(f.plainID(v)): // it is awaited
+	case was == placing && !f.discard(f.plainID(v)): // the result is being placed, which is awaited
 	case was == running && f.p.Nodes[n].Wait == nil:
 		f.cancelPlain(v)
 	default:
@@ -57,13 +57,13 @@ func (f *frame) cancelVertex(v int32, was phase) {
 	}
 }
 
-// giveUpPlain cancels the attempt of a plain node.
+// cancelPlain cancels the attempt of a plain node.
 func (f *frame) cancelPlain(v int32) {
 	w := plainNode{f, v}
 	f.m.command(Command{Op: OpGiveUp, ID: w.id(), Node: w.def()})
 }
 
-// lost ends a vertex that lost and of which nothing runs any more.
+// endCancelled ends a vertex that lost a race and has no handler in flight.
 func (f *frame) endCancelled(v int32) {
 	delete(f.Uncommitted, v)
 	delete(f.Details, v)
@@ -77,12 +77,13 @@ func (f *frame) endCancelled(v int32) {
 	f.resolve(v, core.Skipped)
 }
 
-// raced is the end of an item, row or round that began before its node lost.
+// raceFailure returns the failure of an item, row or round that began before its node lost a
+// race.
 func raceFailure() *core.Failure {
 	return &core.Failure{Class: core.ClassCanceled, Message: "given up, because its node lost a race", Permanent: true}
 }
 
-// giveUpAll cancels all items of a fan-out that are in flight.
+// cancelInFlight cancels all items in flight.
 func (t *fanOut) cancelInFlight() {
 	if t.Pull.Open || t.Ranges.InFlight() {
 		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.ID, Node: t.n.Index, To: int32(t.knownItems())}, Node: t.n})
@@ -95,7 +96,7 @@ func (t *fanOut) cancelForRace() {
 	t.checkCancelled()
 }
 
-// checkLost ends the fan-out once nothing of it runs.
+// checkCancelled ends the fan-out when none of its handlers runs.
 func (t *fanOut) checkCancelled() {
 	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.Pull.Open || t.f.v[t.v].Phase != beingCancelled {
 		return
@@ -110,13 +111,13 @@ func (t *fanOut) checkCancelled() {
 	t.f.endCancelled(t.v)
 }
 
-// endLost ends an item that was under way.
+// endCancelled ends an item that was running.
 func (t *fanOut) endCancelled(i int) {
 	t.Phases[i-t.Base] = failed
 	t.emitItemEnd(i, &Outcome{Failure: raceFailure()})
 }
 
-// giveUpAll cancels what runs of a unit.
+// cancelInFlight cancels all members of the unit in flight.
 func (t *unit) cancelInFlight() {
 	var nodes []*plan.Node
 	add := func(n *plan.Node) {
@@ -125,7 +126,7 @@ func (t *unit) cancelInFlight() {
 		}
 	}
 	if t.Pull.Open {
-		add(&t.f.p.Nodes[t.u.Members[0]]) // rows are fetched in its name
+		add(&t.f.p.Nodes[t.u.Members[0]]) // rows are read under the ID of the first member
 	}
 	for _, p := range t.Live {
 		if n := t.node(p); p.inFlight(n) {
@@ -145,9 +146,9 @@ func (t *unit) cancelForRace() {
 	t.checkCancelled()
 }
 
-// dropLost ends a pass of a unit that lost.
+// dropCancelled ends a pass of a unit that lost a race.
 func (t *unit) dropCancelled(p *pass) {
-	if p.Number > 0 { // whoever listens waits for the end of what began
+	if p.Number > 0 { // listeners wait for the end of what began
 		t.f.emitMemberEnded(t.u, t.node(p), p.id(), &Outcome{Failure: raceFailure()})
 	}
 	t.Live = slices.DeleteFunc(t.Live, func(q *pass) bool { return q == p })
@@ -159,8 +160,8 @@ func (t *unit) checkCancelled() {
 	}
 }
 
-// reissueLost issues again what is in flight of a vertex that lost, and gives it up
-// again.
+// reissueCancelled issues the commands in flight of a vertex that lost a race again, and cancels
+// them again.
 func (f *frame) reissueCancelled(v int32) {
 	if t := f.task(v); t != nil {
 		t.(raceLoser).reissueOpen()

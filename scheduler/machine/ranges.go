@@ -6,10 +6,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 )
 
-// This file is how the items of a fan-out are handed out: in ranges while they are
-// quick, and never so that one waits for another while a slot is free.
+// This file issues the items of a fan-out in ranges: several at a time while items are quick, and
+// never so that an item waits for another one while a slot is free.
 
-// askToYield asks for the items of a range that have not begun.
+// askToYield asks for the items of a range that have not started.
 func (t *fanOut) askToYield(s chunk.Span) {
 	t.f.m.command(Command{Op: OpYield, ID: t.rangeID(s), Node: t.n})
 }
@@ -18,7 +18,7 @@ func (t *fanOut) rangeID(s chunk.Span) ID {
 	return ID{Frame: t.f.ID, Node: t.n.Index, From: s.From, To: s.To, Attempt: t.attempt(int(s.From))}
 }
 
-// startRange hands out the next items, several while they proved quick.
+// startRange issues the next items, several if items have proved quick.
 func (t *fanOut) startRange() {
 	s := t.takeDue(t.Ranges.Next(t.unstarted(), t.group.limit))
 	for i := s.From; i < s.To; i++ {
@@ -37,12 +37,12 @@ func (t *fanOut) issue(s chunk.Span) {
 	t.f.run(t.n, t.rangeID(s), call, &t.group)
 }
 
-// unstarted counts the items that wait to be started.
+// unstarted returns the number of items that wait to be started.
 func (t *fanOut) unstarted() int { return len(t.Due) + t.firstVoid() - t.Next }
 
-// pick removes the next items to start from what waits: items to be tried again
-// or handed back first, then new ones. Items of one range are at the same attempt. An item
-// whose last attempt said something runs alone, because a call has one Previous.
+// takeDue removes and returns the next items to start: first items that are to be retried or were
+// handed back, then new ones. The items of a range have the same attempt number. An item that has
+// to be told the error of its last attempt is issued alone, because a call has one Previous.
 func (t *fanOut) takeDue(limit int) chunk.Span {
 	cut := t.firstVoid()
 	if len(t.Due) == 0 || t.Due[0] >= cut {
@@ -59,13 +59,13 @@ func (t *fanOut) takeDue(limit int) chunk.Span {
 	return chunk.Span{From: int32(from), To: int32(from + n)}
 }
 
-// yielded takes back what a range in flight does not hold any more.
+// yielded takes back the items that a range in flight has yielded.
 func (t *fanOut) yielded(at, to int) {
 	t.handBack(to, int(t.Ranges.Yield(at, int32(to))))
 	t.f.refresh(t.v)
 }
 
-// handBack lets items that were handed out and not begun wait again.
+// handBack makes items that were issued and not started wait again.
 func (t *fanOut) handBack(from, to int) {
 	if from >= to {
 		return

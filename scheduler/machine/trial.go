@@ -8,21 +8,20 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// scratch folds the writes of a fan-out's items onto the refusing fields before
-// anything is committed, to see which items are refused. It sees nothing of the
-// machine but what was taken before.
+// trial folds the writes of a fan-out's items onto the fields that can reject writes, before
+// anything is committed, to find out which items are rejected. It only uses copies of what the
+// machine knows.
 type trial struct {
 	columns     map[int32]*state.Column
-	writes      [][]plan.Write // by item, nil for those that failed
-	failed      []int          // items, ascending
-	maxFailures int            // failures that are allowed, -1 for any number
+	writes      [][]plan.Write // by item, nil for failed items
+	failed      []int          // items that failed, ascending
+	maxFailures int            // allowed failures, -1 for any number
 	rejected    map[int]error
 }
 
-// refusals returns which items are refused, and the columns they were tried on.
-// Reducers are called for all items together, at the price of one guarded call. If that
-// does not come to its end they are called one by one, so that only the one is refused
-// that is to blame.
+// rejections returns the rejected items and the columns of the trial. All items are tried in one
+// guarded call. If it does not complete, each reducer is called in a guarded call of its own, so
+// that only the item that caused the problem is rejected.
 func (t *fanOut) rejections() *trial {
 	f := t.f
 	s := t.newTrial(nil)
@@ -67,7 +66,7 @@ func (t *fanOut) newTrial(guard state.Guard) *trial {
 	return s
 }
 
-// run tries the items in order, as far as they count: a refused item is a failed one.
+// run tries the items in order, up to the cutoff. A rejected item counts as failed.
 func (s *trial) run() {
 	for i := 0; i < min(len(s.writes), s.cutoff()); i++ {
 		if err := s.try(s.writes[i]); err != nil {
@@ -78,10 +77,10 @@ func (s *trial) run() {
 	}
 }
 
-// cut is the first item that cannot count any more.
+// cutoff returns the first item that no longer counts.
 func (s *trial) cutoff() int { return cutoffAfter(s.failed, s.maxFailures) }
 
-// try folds the writes of one item, all or none.
+// try folds all writes of an item, or none if one is rejected.
 func (s *trial) try(writes []plan.Write) error {
 	for _, w := range writes {
 		if c := s.columns[w.Field]; c != nil {
@@ -99,7 +98,7 @@ func (s *trial) try(writes []plan.Write) error {
 	return nil
 }
 
-// expect tells the ledger what the writes that were tried make of the fields.
+// expect tells the ledger the values that the fields will have after the writes.
 func (s *trial) expect(f *frame, v int32) {
 	for _, w := range f.p.Vertices[v].Writes {
 		if c := s.columns[w.Field]; c != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// unit runs a pipeline or a loop. A row of a pipeline and a round of a loop are
-// the same here: a pass through the members in order. Its own writes live in
-// columns with one slot per pass and writing member, so that a member sees
-// exactly what it would see if the passes ran one after the other.
+// unit runs a pipeline or a loop. Both are passes through the members in order: a row of a
+// pipeline or a round of a loop is a pass. The unit's own writes are in columns with one slot per
+// pass and writing member, so that a member sees exactly what it would see if the passes ran one
+// after the other.
 type unit struct {
 	f     *frame
 	v     int32
@@ -23,35 +23,35 @@ type unit struct {
 
 	Pull streamReader `json:"pull,omitzero"` // of a pipeline over a stream
 
-	Next int      `json:"next"`           // first pass not begun
-	Live []*pass  `json:"live,omitempty"` // begun and not over, ascending
-	Done int      `json:"done,omitempty"` // passes that are over
+	Next int      `json:"next"`           // first pass that has not begun
+	Live []*pass  `json:"live,omitempty"` // passes that have begun and not ended, ascending
+	Done int      `json:"done,omitempty"` // number of passes that have ended
 	View []column `json:"view,omitempty"` // by own field
-	// Canon folds the writes of refusing fields onto the canonical prefix;
-	// there a refusal is decided. It has no column for other fields.
+	// Canon folds the writes to fields that can reject writes in canonical order, and decides
+	// which are rejected. It has no column for other fields.
 	Canon     []column       `json:"canon,omitempty"`
 	Results   []memberResult `json:"results"`           // by place
 	Outputs   []values       `json:"outputs,omitempty"` // by place and pass; nil until the member sends something
 	Failure   *core.Failure  `json:"failure,omitempty"`
-	FailAt    [2]int         `json:"fail_at"`             // pass and place of that failure
-	Failed    int            `json:"failed,omitempty"`    // executions that failed
-	Tolerated bool           `json:"tolerated,omitempty"` // every failure so far has policy skip
+	FailAt    [2]int         `json:"fail_at"`             // pass and place of Failure
+	Failed    int            `json:"failed,omitempty"`    // number of failed executions
+	Tolerated bool           `json:"tolerated,omitempty"` // every failure so far has the policy skip
 	Partial   bool           `json:"partial,omitempty"`
-	Dropped   int            `json:"dropped"` // round whose writes do not count, -1 for none
+	Dropped   int            `json:"dropped"` // the round whose writes do not count, -1 if there is none
 	Reason    string         `json:"reason,omitempty"`
-	Ended     bool           `json:"ended,omitempty"` // a loop's condition or cap was reached, or it failed
-	// Interrupted tells that the run was stopped before all passes were over:
-	// what did not run was not reached, rather than skipped.
+	Ended     bool           `json:"ended,omitempty"` // the condition of a loop is true, its limit is reached, or it failed
+	// Interrupted is set if the run was stopped before all passes had ended. Members that did not
+	// run were then not reached rather than skipped.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// pass is one row or round in progress, and the execution of the member it is at.
+// pass is a row or round in progress, and the execution of its current member.
 type pass struct {
 	t     *unit
 	N     int `json:"n"`
-	Place int `json:"place,omitempty"` // the member
+	Place int `json:"place,omitempty"` // of the current member
 	attempt
-	Prev anyJSON `json:"prev"`          // what the member before sent, Missing if it sent nothing
+	Prev anyJSON `json:"prev"`          // output of the previous member, Missing if it sent nothing
 	Item anyJSON `json:"item,omitzero"` // of a pipeline over a stream
 }
 
@@ -71,7 +71,7 @@ func (p *pass) id() ID {
 	return ID{Frame: p.t.f.ID, Node: p.def().Index, From: int32(p.N), To: int32(p.N + 1), Attempt: p.Number}
 }
 
-// item returns the row, nil for the round of a loop.
+// item returns the row, nil for a round of a loop.
 func (p *pass) item() any {
 	switch {
 	case p.t.u.IsLoop:
@@ -107,7 +107,7 @@ func (p *pass) ended(o *Outcome, _ int64) {
 	p.t.memberEnded(p, o)
 }
 
-// withdrawn takes back a pass that waits for its next member.
+// withdraw removes a pass that waits for its next member.
 func (p *pass) withdraw() {
 	t := p.t
 	if p.givenUp() {
@@ -115,7 +115,7 @@ func (p *pass) withdraw() {
 		return
 	}
 	if t.u.IsLoop {
-		t.Dropped = p.N // half a round counts for nothing
+		t.Dropped = p.N // an incomplete round does not count
 	}
 	t.removePass(p)
 	t.Done--
@@ -126,18 +126,18 @@ func (p *pass) afterAnswer() {
 	p.t.f.refresh(p.t.v)
 }
 
-// memberResult is what a member did over all passes.
+// memberResult sums up the executions of a member in all passes.
 type memberResult struct {
 	Runs     int           `json:"runs,omitempty"`
 	Failed   int           `json:"failed,omitempty"`
 	Attempts int           `json:"attempts,omitempty"`
 	Failure  *core.Failure `json:"failure,omitempty"`   // of the first row or round that failed
-	FailedAt int           `json:"failed_at,omitempty"` // that row or round
-	Partial  bool          `json:"partial,omitempty"`   // an execution was a partial success
+	FailedAt int           `json:"failed_at,omitempty"` // the first row or round that failed
+	Partial  bool          `json:"partial,omitempty"`   // an execution ended with partial_success
 	Changes  changes       `json:"changes,omitzero"`
 }
 
-// startUnit resolves the rows of a pipeline and begins.
+// startUnit starts a unit. For a pipeline it evaluates the rows first.
 func (f *frame) startUnit(v int32) {
 	u := f.p.Vertices[v].Unit
 	f.v[v].Started, f.v[v].Attempts = f.m.now, 1
@@ -169,8 +169,8 @@ func (f *frame) startUnit(v int32) {
 	f.refresh(v)
 }
 
-// newUnitGroup makes the group of a unit: rows are limited by what is under way,
-// so the group itself is not.
+// newUnitGroup returns the group of a unit. The group has no limit of its own, because the number
+// of live passes is limited.
 func newUnitGroup(f *frame, t *unit) group {
 	return group{parent: &f.group, limit: math.MaxInt, holder: t}
 }
@@ -178,7 +178,8 @@ func newUnitGroup(f *frame, t *unit) group {
 func (t *unit) slotChanged() { t.f.refresh(t.v) }
 func (t *unit) holds() bool  { return t.group.active > 0 }
 
-// passes is how many passes there are at most, as far as that is known.
+// passes returns an upper bound on the number of passes; of a stream, the number of rows read so
+// far.
 func (t *unit) passes() int {
 	switch {
 	case t.u.IsLoop:
@@ -189,7 +190,7 @@ func (t *unit) passes() int {
 	return t.items.Len()
 }
 
-// allKnown reports whether no pass is to come beyond passes.
+// allKnown reports whether passes is final.
 func (t *unit) allKnown() bool { return t.u.Puller == nil || t.Pull.Ended }
 
 func (t *unit) mayBegin() bool {
@@ -200,7 +201,7 @@ func (t *unit) canStart() bool {
 	return t.mayBegin() || t.mayPull() || slices.ContainsFunc(t.Live, t.ready)
 }
 
-// ready reports whether the pass has something to start now.
+// ready reports whether the pass can start something now.
 func (t *unit) ready(p *pass) bool {
 	if p.child != nil {
 		return p.child.canStart() && p.child.group.freeBelow(&t.f.group)
@@ -208,9 +209,9 @@ func (t *unit) ready(p *pass) bool {
 	return p.Phase == waiting && t.mayRead(p)
 }
 
-// clear reports whether the pass sees what it would see if all earlier passes
-// were over: it waits for earlier writes of fields that its member reads, and
-// of refusing fields that its member writes.
+// mayRead reports whether the current member of the pass sees what it would see if all earlier
+// passes had ended. It waits for earlier writes to the fields that it reads, and to the fields it
+// writes that can reject writes.
 func (t *unit) mayRead(p *pass) bool {
 	n := t.node(p)
 	for i := range t.u.Own {
@@ -287,8 +288,8 @@ func (t *unit) answer(e *Event) bool {
 	return ok && answer(p, e)
 }
 
-// memberEnded takes the outcome of the last attempt of one execution and commits what
-// its visit comes to: it is one transaction.
+// memberEnded handles the outcome of the last attempt of a member and commits the outcome of its
+// visit. The visit is one transaction.
 func (t *unit) memberEnded(p *pass, o *Outcome) {
 	if t.f.Stopped {
 		o, t.Interrupted = &Outcome{Failure: cancelled()}, true
@@ -321,8 +322,8 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	}
 }
 
-// tellRound issues the events of what a round has written, once it counts: a round
-// in which a member fails writes nothing.
+// emitRoundWrites emits the events of the writes of a round when the round counts. A round in
+// which a member fails writes nothing.
 func (t *unit) emitRoundWrites(p *pass) {
 	if !t.f.m.opts.Events {
 		return
@@ -355,8 +356,8 @@ func (t *unit) keepOutput(p *pass, o *Outcome) {
 	t.Outputs[p.Place][p.N] = o.Output
 }
 
-// memberFailed ends the pass; in a loop it ends the loop, and the writes of the
-// whole round do not count.
+// memberFailed ends the pass. In a loop it ends the loop, and the writes of the whole round do
+// not count.
 func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 	n := t.node(p)
 	res := &t.Results[p.Place]
@@ -385,7 +386,7 @@ func (t *unit) memberFailed(p *pass, fail *core.Failure) {
 	t.check()
 }
 
-// passOver ends a pass that went through all members.
+// passEnded ends a pass that has run all members.
 func (t *unit) passEnded(p *pass) {
 	if t.u.IsLoop && !t.f.Stopped {
 		t.emitRoundWrites(p)
@@ -401,7 +402,7 @@ func (t *unit) removePass(p *pass) {
 	t.forget()
 }
 
-// roundOver looks at the condition of a loop after its body.
+// roundEnded evaluates the condition of a loop after its body.
 func (t *unit) roundEnded(p *pass) {
 	switch {
 	case t.u.Until != nil && t.f.test(t.u.Until, unitEnv{t, levelEnv{t.f, t.f.p.Vertices[t.v].Level}}):
@@ -416,7 +417,7 @@ func (t *unit) roundEnded(p *pass) {
 	}
 }
 
-// check ends the unit when its last pass is over.
+// check ends the unit when its last pass has ended.
 func (t *unit) check() {
 	if t.f.v[t.v].Phase != running || len(t.Live) > 0 || t.Pull.Open {
 		return
@@ -429,7 +430,7 @@ func (t *unit) check() {
 	}
 }
 
-// finish hands the unit's writes to the ledger and resolves its vertex.
+// finish passes the unit's writes to the ledger and resolves its vertex.
 func (t *unit) finish() {
 	f := t.f
 	f.v[t.v].Ended = f.m.now
@@ -478,7 +479,7 @@ func (t *unit) finish() {
 	f.resolve(t.v, status)
 }
 
-// pass is what people call a pass of the unit.
+// pass returns the user's word for a pass of the unit.
 func (t *unit) pass() string {
 	if t.u.IsLoop {
 		return "round"
@@ -486,8 +487,8 @@ func (t *unit) pass() string {
 	return "row"
 }
 
-// failureText words the failure of the unit. That of a nested run names the member
-// and the row or round already, in the path of the node where it began.
+// failureText returns the message of the failure of the unit. The failure of a nested run already
+// contains the member and the row or round, in the path of its node.
 func (t *unit) failureText() string {
 	s := t.Failure.Message
 	switch {
@@ -502,12 +503,12 @@ func (t *unit) failureText() string {
 	return s
 }
 
-// commit is never a unit's turn: it starts only when its turn has come.
+// commit is never called: a unit starts only when it may commit.
 func (t *unit) commit() { invariant(false, "unit %s waits for a commit", t.u.ID) }
 
-// stop ends passes that are neither running nor nested.
+// stop ends the passes that have no handler in flight.
 func (t *unit) stop() {
-	live := slices.SortedFunc(slices.Values(t.Live), func(a, b *pass) int { return a.N - b.N }) // as results are put in place
+	live := slices.SortedFunc(slices.Values(t.Live), func(a, b *pass) int { return a.N - b.N }) // the order in which results are placed
 	for _, p := range live {
 		halt(p)
 	}

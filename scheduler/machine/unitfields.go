@@ -9,10 +9,10 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// This file is what a unit writes: columns with one slot for each pass and member,
-// which are handed to the ledger of the frame as one contribution at the end.
+// This file implements the writes of a unit. They are in columns with one slot for each pass and
+// member, and become one contribution to the ledger of the frame when the unit ends.
 
-// columns opens the ledger of the unit's own writes.
+// columns creates the columns of the unit's own writes.
 func (t *unit) columns() {
 	level := t.f.p.Vertices[t.v].Level
 	guard := t.f.m.opts.Guard
@@ -31,12 +31,12 @@ func (t *unit) columns() {
 	}
 }
 
-// before returns how many slots of an own field come before the member of a
-// pass: those of earlier passes and of earlier members of the same pass.
+// before returns the number of slots of an own field before the current member of a pass: slots
+// of earlier passes, and of earlier members of the same pass.
 func (t *unit) before(own *plan.OwnField, p *pass) int { return t.slot(own, p.N, p.Place) }
 
-// slot returns the slot of an own field that the member at a place has in a pass, or
-// would have.
+// slot returns the slot that the member at a place has in a pass, or would have if it wrote the
+// field.
 func (t *unit) slot(own *plan.OwnField, pass, place int) int {
 	at, _ := slices.BinarySearch(own.Members, int32(place))
 	return pass*len(own.Members) + at
@@ -53,7 +53,7 @@ func (t *unit) tryWrites(p *pass, writes []plan.Write) error {
 	return nil
 }
 
-// write resolves the slots of the member a pass is at.
+// write resolves the slots of the current member of a pass.
 func (t *unit) write(p *pass, writes []plan.Write) {
 	for i := range t.u.Own {
 		own := &t.u.Own[i]
@@ -77,8 +77,8 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 	}
 }
 
-// forget drops what only passes that are over could see of the unit's fields. Of a
-// round that does not count nothing is mixed with what does.
+// forget drops the values that only ended passes could see. Values before a dropped round are not
+// folded with the round.
 func (t *unit) forget() {
 	pass := t.Next
 	if len(t.Live) > 0 {
@@ -96,7 +96,7 @@ func (t *unit) forget() {
 	}
 }
 
-// contribution is what the unit as a whole writes to a field.
+// contribution returns what the unit as a whole writes to a field.
 func (t *unit) contribution(field int32) (any, []any) {
 	i := t.u.OwnIndex(field)
 	switch {
@@ -106,7 +106,7 @@ func (t *unit) contribution(field int32) (any, []any) {
 		return value.Missing, nil
 	}
 	last := t.Next
-	if t.Dropped >= 0 { // the round that does not count is the last one there was
+	if t.Dropped >= 0 { // the dropped round is always the last one
 		last = t.Dropped
 	}
 	k := t.slot(&t.u.Own[i], last, 0)
@@ -114,7 +114,7 @@ func (t *unit) contribution(field int32) (any, []any) {
 	if len(writes) == 0 {
 		return value.Missing, nil
 	}
-	if c := t.Canon[i]; c.Column != nil { // nobody writes such a field out of turn
+	if c := t.Canon[i]; c.Column != nil { // no other node writes such a field before its turn
 		t.f.ledger.Column(int(field)).Expect(c.At(min(k, c.Cursor())))
 	}
 	return nil, writes
