@@ -11,12 +11,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Commands and events can leave the process: a distributed engine hands
-// commands to workers elsewhere and journals events. Values of Go types travel
-// in their JSON form and are restored by the plan.
+// Commands and events can leave the process: a distributed engine sends commands to workers
+// elsewhere and journals events. Values of Go types travel in their JSON form, and the plan
+// restores their types.
 
-// anyJSON is a run-time value in JSON; Missing is told from null by a mark, and
-// an object that looks like a mark is wrapped.
+// anyJSON is a run-time value with a JSON form. Missing is an object with a mark as its only key,
+// and an object that looks like a mark is wrapped in one.
 type anyJSON struct{ v any }
 
 const (
@@ -64,8 +64,7 @@ func (a *anyJSON) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// sentJSON is what was sent, as a list of one: a null that was sent differs from
-// nothing.
+// outputJSON is an output as a list of at most one value, so that a null differs from no output.
 type outputJSON []anyJSON
 
 func wrap(list []any) []anyJSON {
@@ -116,11 +115,11 @@ type nodeJSON struct {
 	Output anyJSON     `json:"output"`
 }
 
-// EncodeCommand returns the JSON form of a command. Two things of its Call are not in it, so
-// that the commands of a fan-out are not each as large as all of its items. Inputs are the
-// same for all commands of one run or nested run: whoever sends commands elsewhere sends them
-// once. Of an array the items of the range are there; what only for_each.source refers to is
-// not. The report of OpFinish has no JSON form: it stays in the machine's process.
+// EncodeCommand returns the JSON form of a command. To keep the commands of a fan-out from
+// containing all of its items each, it omits parts of the Call. Inputs are the same for all
+// commands of a run or nested run; the caller sends them once. Of an array, only the items of the
+// range are included, and values that only for_each.source refers to are omitted. The report of
+// OpFinish has no JSON form.
 func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Keep: c.Keep, Event: c.Event}
 	if c.Call != nil {
@@ -153,7 +152,7 @@ func (call *Call) toJSON(c *Command) *callJSON {
 	return j
 }
 
-// slice returns the elements of a range in a list.
+// slice returns the elements of a range as a list.
 func (s Items) slice(from, to int32) []any {
 	out := make([]any, 0, to-from)
 	for i := from; i < to; i++ {
@@ -162,8 +161,8 @@ func (s Items) slice(from, to int32) []any {
 	return out
 }
 
-// DecodeCommand reads a command back, finding the node of an OpRun in the plan of the run.
-// inputs are the Inputs of the Call that was encoded, nil if it had none.
+// DecodeCommand decodes a command, and looks up the node of an OpRun in the plan of the run.
+// inputs are the Inputs of the encoded Call, nil if it had none.
 func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, error) {
 	var j commandJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -174,7 +173,7 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 		continue
 	}
 	if c.Op != OpRun {
-		return c, nil // a timer needs its id and delay only
+		return c, nil // other operations need no node
 	}
 	path := ""
 	if j.Call != nil {
@@ -188,7 +187,7 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 		return c, fmt.Errorf("command %s names no node", j.ID)
 	}
 	c.Node = &c.Plan.Nodes[j.ID.Node]
-	if j.ID.Attempt == 0 && (j.Call == nil || j.Call.Route == nil) { // the rows of its stream are fetched
+	if j.ID.Attempt == 0 && (j.Call == nil || j.Call.Route == nil) { // rows of the node's stream are read
 		puller := c.Node.Puller
 		if u := c.Plan.Vertices[c.Node.Vertex].Unit; u != nil {
 			puller = u.Puller
@@ -249,8 +248,7 @@ func (j *callJSON) call(c *Command) (*Call, error) {
 	return call, nil
 }
 
-// restoreItems gives elements that went through JSON the Go type of the list they
-// are from, if that is a field with one.
+// restoreItems restores the Go type of the elements of source after they went through JSON.
 func restoreItems(p *plan.Plan, source *plan.Source, list []any) (Items, error) {
 	var v any = list
 	if field, ok := source.Whole(); ok {
@@ -292,8 +290,8 @@ type eventJSON struct {
 	Items   []outcomeJSON `json:"items,omitempty"`
 }
 
-// outcomeJSON is the outcome of an event. Its writes are named, so that journals can be read
-// without the plan.
+// outcomeJSON is the outcome of an event. Its writes have the names of fields, so that journals
+// can be read without the plan.
 type outcomeJSON struct {
 	plainOutcome
 	Writes *value.Object `json:"writes,omitempty"`
@@ -344,8 +342,8 @@ func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
 	return o, nil
 }
 
-// EncodeEvent returns the JSON form of an event; p is the plan of the run and
-// path the one of the command it answers (Call.Path, "" without a Call).
+// EncodeEvent returns the JSON form of an event. p is the plan of the run, and path is the
+// Call.Path of the command that the event answers, "" if it has no Call.
 func EncodeEvent(p *plan.Plan, path string, e *Event) ([]byte, error) {
 	p, err := planAt(p, path)
 	if err != nil {
@@ -365,7 +363,7 @@ func EncodeEvent(p *plan.Plan, path string, e *Event) ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// DecodeEvent reads an event back.
+// DecodeEvent decodes an event.
 func DecodeEvent(p *plan.Plan, data []byte) (*Event, error) {
 	var j eventJSON
 	if err := json.Unmarshal(data, &j); err != nil {

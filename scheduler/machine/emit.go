@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file words what happens as events. Without a listener none is built.
+// This file builds the events that the machine emits. If events are off, none is built.
 
 func (f *frame) nodeEvent(t core.EventType, n *plan.Node) core.Event {
 	e := core.Event{Type: t, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase}
@@ -20,7 +20,7 @@ func (f *frame) nodeEvent(t core.EventType, n *plan.Node) core.Event {
 	return e
 }
 
-// vertexEvent is about the node of a vertex, or about its unit.
+// vertexEvent returns an event about the node or unit of a vertex.
 func (f *frame) vertexEvent(t core.EventType, v int32) core.Event {
 	pv := &f.p.Vertices[v]
 	if pv.Node >= 0 {
@@ -29,8 +29,8 @@ func (f *frame) vertexEvent(t core.EventType, v int32) core.Event {
 	return core.Event{Type: t, Unit: f.name(pv.ID), Phase: pv.Unit.Phase, Level: core.Nth(int(pv.Level))}
 }
 
-// emitSources tells which texts the nodes of a document work with that may lie elsewhere. A
-// walk that a model routes tells that there are none, too.
+// emitSources emits the external sources that the nodes of a document use, such as prompts in
+// files. For a walk that a model routes the event is emitted even if there are none.
 func (m *Machine) emitSources(p *plan.Plan) {
 	if _, routed := p.Router(); !m.opts.Events || len(p.Workflow.Sources) == 0 && !routed {
 		return
@@ -94,7 +94,7 @@ func (f *frame) emitItemEnded(n *plan.Node, i int, attempt int32, o *Outcome) {
 	}
 }
 
-// ended completes the event of an item that ended.
+// itemEndEvent completes the event of an item that has ended.
 func itemEndEvent(e core.Event, o *Outcome) core.Event {
 	e.Status = core.Success.String()
 	switch {
@@ -158,7 +158,7 @@ func (f *frame) emitFinished(v int32, s core.Status) {
 	}
 }
 
-// pulled is how many items a fan-out over a stream had, which nobody knew before.
+// pulled returns the number of items of a fan-out over a stream, which is known only at its end.
 func (f *frame) pulled(v int32) core.Ordinal {
 	if t, ok := f.task(v).(*fanOut); ok && t.n.Puller != nil {
 		return core.Nth(t.countedItems())
@@ -174,8 +174,8 @@ func (f *frame) emitFailed(v int32, fail *core.Failure) {
 	}
 }
 
-// emitHandled tells that a failure does not fail the run: because of an edge, or
-// with edge -1 because of the policy.
+// emitHandled emits that a failure does not fail the run because of an edge, or because of the
+// policy if edge is -1.
 func (f *frame) emitHandled(v, edge int32) {
 	if !f.m.opts.Events {
 		return
@@ -225,8 +225,8 @@ func (f *frame) emitSkipped(v int32) {
 	}
 }
 
-// skipText explains a skip and names the node where the failure or the skip
-// behind it began, "" when that is the condition of the vertex itself.
+// skipText explains a skip. cause is the node where the failure or skip behind it began, "" if it
+// is the vertex's own condition.
 func (f *frame) skipText(v int32) (reason, cause string) {
 	why := f.endReason(v)
 	root := int32(why.Cause) - 1 // -1 if there is none
@@ -257,8 +257,8 @@ func (f *frame) skipText(v int32) (reason, cause string) {
 	return "every predecessor was skipped", f.name(f.origin(root))
 }
 
-// origin returns the node where the failure of a vertex began: of a unit the
-// member that failed first, unless the fault is the unit's own.
+// origin returns the node where the failure of a vertex began. For a unit that is the member that
+// failed first, unless the unit itself failed.
 func (f *frame) origin(v int32) string {
 	if t, ok := f.task(v).(*unit); ok && t.Failed > 0 {
 		return f.p.Nodes[t.u.Members[t.FailAt[1]]].ID

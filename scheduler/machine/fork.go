@@ -11,35 +11,35 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is parallel nodes of a walk: their branches are visits of their own, and the
-// join decides as soon as its result is certain.
+// This file implements the parallel nodes of a walk. Their branches are visits, and the join is
+// decided as soon as its result is certain.
 
-// fork is a parallel node under way.
+// fork is the progress of a parallel node.
 type fork struct {
-	Branches    []branch    `json:"branches"`       // by place
-	Next        int         `json:"next"`           // first branch not begun
-	Live        int         `json:"live,omitempty"` // branches begun and not over
-	maxParallel int         // how many may be
-	Succeeded   int         `json:"succeeded,omitempty"` // branches that counted and ended success
-	Failed      int         `json:"failed,omitempty"`    // branches that counted and ended fail
+	Branches    []branch    `json:"branches"`       // in declared order
+	Next        int         `json:"next"`           // first branch that has not begun
+	Live        int         `json:"live,omitempty"` // number of branches that have begun and not ended
+	maxParallel int         // limit of Live
+	Succeeded   int         `json:"succeeded,omitempty"` // number of counted branches that succeeded
+	Failed      int         `json:"failed,omitempty"`    // number of counted branches that failed
 	Counted     int         `json:"counted,omitempty"`
 	Decided     bool        `json:"decided,omitempty"`
-	givingUp    bool        // its branches are being given up
+	givingUp    bool        // giveUpBranches is running
 	Expired     bool        `json:"expired,omitempty"` // by its timeout
 	Status      core.Status `json:"status,omitempty"`
 	Reason      string      `json:"reason,omitempty"`
 }
 
-// branch is what became of one branch.
+// branch is the progress and result of a branch.
 type branch struct {
-	Status core.Status `json:"status,omitempty"` // StatusNone: it has not ended
+	Status core.Status `json:"status,omitempty"` // StatusNone if it has not ended
 	Writes writes      `json:"writes,omitempty"`
 	Score  anyJSON     `json:"score"`  // Missing if there is none
-	Output anyJSON     `json:"output"` // what it put out, Missing if nothing
+	Output anyJSON     `json:"output"` // Missing if there is none
 	Note   string      `json:"note,omitempty"`
 }
 
-// end is how a branch ended that will not be waited for any more.
+// finalStatus returns the status of a branch of a decided join: skipped if it has not ended.
 func (b *branch) finalStatus() core.Status {
 	if b.Status == core.StatusNone {
 		return core.Skipped
@@ -63,7 +63,7 @@ func (t *walk) startFork(v *visit) {
 	t.checkFork(v)
 }
 
-// watchFork sets the timer for the timeout of a parallel node.
+// watchFork issues the command for the timeout of a parallel node.
 func (t *walk) watchFork(v *visit) {
 	t.f.m.command(Command{Op: OpDeadline, ID: v.id(), Plan: t.f.p, Node: v.def(), Delay: t.f.m.until(v.Due)})
 }
@@ -83,7 +83,7 @@ func (t *walk) beginBranch(v *visit) {
 	t.enter(p.Branches[place], v, place, p.Edges[place])
 }
 
-// branchOver takes in the outcome of a branch.
+// branchEnded handles the end of a branch.
 func (t *walk) branchEnded(b *visit, o *Outcome) {
 	k := b.parent.Fork
 	k.Live--
@@ -111,14 +111,14 @@ func (t *walk) branchEnded(b *visit, o *Outcome) {
 	t.checkFork(b.parent)
 }
 
-// neverBegun takes back a branch of which no attempt has begun.
+// branchWithdrawn handles the withdrawal of a branch that has made no attempt.
 func (t *walk) branchWithdrawn(b *visit) {
 	b.parent.Fork.Live--
 	t.checkFork(b.parent)
 }
 
-// settleFork decides a parallel node if its result is certain, and ends it when its last
-// branch is over.
+// checkFork decides a parallel node if its result is certain, and ends it when its last branch
+// has ended.
 func (t *walk) checkFork(v *visit) {
 	k := v.Fork
 	if !k.Decided && !t.f.Stopped && !v.GivenUp {
@@ -131,7 +131,7 @@ func (t *walk) checkFork(v *visit) {
 	}
 }
 
-// verdictOfFork returns what a parallel node comes to, if that is certain.
+// forkResult returns the result of a parallel node and whether it is certain.
 func (t *walk) forkResult(v *visit) (status core.Status, reason string, certain bool) {
 	p, k := t.parallel(v), v.Fork
 	n := len(k.Branches)
@@ -160,8 +160,7 @@ func (t *walk) forkResult(v *visit) (status core.Status, reason string, certain 
 	return 0, "", false
 }
 
-// decideFork fixes the result of a parallel node and gives the branches up that are not
-// over.
+// decideFork sets the result of a parallel node and gives up the branches that have not ended.
 func (t *walk) decideFork(v *visit, status core.Status, reason string) {
 	k := v.Fork
 	k.Decided, k.Status, k.Reason = true, status, reason
@@ -180,7 +179,7 @@ func (t *walk) giveUpBranches(v *visit) {
 	k.givingUp = false
 }
 
-// giveUp ends a branch that is not needed any more: what runs is cancelled and awaited.
+// giveUp ends a branch that is no longer needed. Handlers in flight are cancelled and awaited.
 func (t *walk) giveUp(b *visit) {
 	b.GivenUp = true
 	switch n := &t.f.p.Nodes[b.Node]; {
@@ -195,7 +194,7 @@ func (t *walk) giveUp(b *visit) {
 	}
 }
 
-// expireFork ends a parallel node whose time is up.
+// expireFork ends a parallel node whose timeout has passed.
 func (t *walk) expireFork(v *visit) {
 	if v.Fork.Decided {
 		return
@@ -205,7 +204,7 @@ func (t *walk) expireFork(v *visit) {
 	t.checkFork(v)
 }
 
-// forkOver ends a parallel node: its branches are over.
+// endFork ends a parallel node whose branches have ended.
 func (t *walk) endFork(v *visit) {
 	k, n := v.Fork, &t.f.p.Nodes[v.Node]
 	if n.Timeout > 0 && !k.Expired {
@@ -221,8 +220,8 @@ func (t *walk) endFork(v *visit) {
 	attemptEnded(v, &o, t.f.m.now)
 }
 
-// forkWrites is what a parallel node writes: what its branches wrote to declared fields,
-// in their order, and the results of them all.
+// forkWrites returns the writes of a parallel node: the writes of its branches to declared
+// fields, in order of the branches, and the list of their results.
 func (t *walk) forkWrites(v *visit) []plan.Write {
 	k := v.Fork
 	var writes []plan.Write
@@ -243,7 +242,7 @@ func (t *walk) forkWrites(v *visit) []plan.Write {
 	return append(writes, plan.Write{Field: t.w.Context, Value: patch})
 }
 
-// skipBranches notes and tells that the branches which never began were skipped.
+// skipBranches marks the branches that never began as skipped and emits their events.
 func (t *walk) skipBranches(v *visit) {
 	k, nodes := v.Fork, t.parallel(v).Branches
 	for i, node := range nodes {
@@ -260,7 +259,7 @@ func (t *walk) skipBranches(v *visit) {
 	}
 }
 
-// began reports whether the node of a branch was visited: two edges to one node are two
+// began reports whether the node of a branch was visited. Two edges to the same node are two
 // branches.
 func (k *fork) began(nodes []int32, node int32) bool {
 	for i := range k.Branches {
@@ -271,7 +270,7 @@ func (k *fork) began(nodes []int32, node int32) bool {
 	return false
 }
 
-// winners lists the branches that succeeded, in order.
+// winners returns the IDs of the branches that succeeded, in order.
 func (t *walk) winners(v *visit) []string {
 	var ids []string
 	for i, b := range v.Fork.Branches {
@@ -282,7 +281,7 @@ func (t *walk) winners(v *visit) []string {
 	return ids
 }
 
-// others words which branches a decision gave up, "" for none.
+// givenUpText names the branches that a decision has given up, "" if there are none.
 func (t *walk) givenUpText(v *visit) string {
 	var ids []string
 	for _, b := range t.Live {

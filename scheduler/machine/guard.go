@@ -8,15 +8,15 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// This file is where the machine runs code of the user's: what Go types of fields
-// bring along on the way from JSON and to it. Reducers and merges are called by the
-// ledger. It all goes through Options.Guard, so that a call that ends its goroutine,
-// or never returns, does not take the machine with it. What is called sees values
-// that were taken before and not the machine itself: it may be given up and still
-// run. Where no field has such a type, nothing of this happens.
+// This file contains the calls of user code: methods of the Go types of fields that are called
+// when values are converted to and from JSON. (The ledger calls reducers and merges.) All calls
+// go through Options.Guard, so that a call that panics, ends its goroutine or never returns does
+// not affect the machine. The called code sees values that were captured before, and not the
+// machine, because it may still run after the guard has given it up. Graphs without such types
+// skip all of this.
 
-// guarded makes a call that may run code of the user's. What it sets may be looked at
-// only if there is no error.
+// guarded makes a call that may run user code. The variables that call sets may be read only if
+// the error is nil.
 func (f *frame) guarded(what string, call func()) error {
 	if !f.mayRunUserCode {
 		call()
@@ -25,8 +25,8 @@ func (f *frame) guarded(what string, call func()) error {
 	return f.m.opts.Guard(what, call)
 }
 
-// test evaluates a condition. One that does not come to its end is false, like one on
-// a value that has no JSON form.
+// test evaluates a condition. A condition that does not complete is false, as is one on a value
+// without a JSON form.
 func (f *frame) test(p *expressions.Program, env expressions.Env) bool {
 	if !f.mayRunUserCode {
 		return p.Test(env)
@@ -38,7 +38,7 @@ func (f *frame) test(p *expressions.Program, env expressions.Env) bool {
 	return *ok
 }
 
-// explain returns what a condition read.
+// explain returns the values that a condition has read.
 func (f *frame) explain(p *expressions.Program, env expressions.Env) *value.Object {
 	if !f.mayRunUserCode {
 		return p.Explain(env)
@@ -50,7 +50,7 @@ func (f *frame) explain(p *expressions.Program, env expressions.Env) *value.Obje
 	return *o
 }
 
-// itemsAt looks up the array that a source names; what says whose it is.
+// itemsAt evaluates a source, which must be an array; what names the setting in errors.
 func (f *frame) itemsAt(what string, source *plan.Source, env expressions.Env) (Items, *core.Failure) {
 	if !f.mayRunUserCode {
 		return itemsAt(what, source, env)
@@ -67,7 +67,8 @@ func (f *frame) itemsAt(what string, source *plan.Source, env expressions.Env) (
 	return r.items, r.failure
 }
 
-// startingValues checks the inputs of a run. Values of Go types may bring code along.
+// startingValues checks the inputs of a run. Their Go types may have methods, which are user
+// code.
 func startingValues(p *plan.Plan, inputs *value.Object, guard state.Guard) (start []any, given *value.Object, err error) {
 	if guard == nil || !p.Foreign && plainValues(inputs) {
 		return p.Start(inputs)
@@ -84,8 +85,7 @@ func startingValues(p *plan.Plan, inputs *value.Object, guard state.Guard) (star
 	return s.start, s.given, s.err
 }
 
-// plainValues reports whether all values are of types that bring no code along, as far as
-// one look tells.
+// plainValues reports whether all values are of basic types, which run no user code.
 func plainValues(o *value.Object) bool {
 	for _, v := range o.All() {
 		switch v.(type) {
@@ -97,7 +97,7 @@ func plainValues(o *value.Object) bool {
 	return true
 }
 
-// start resolves the inputs of a nested run.
+// start evaluates the inputs of a nested run.
 func (f *frame) start(n *plan.Node, call *Call) (start []any, given *value.Object, err error) {
 	type started struct {
 		start []any
@@ -119,7 +119,7 @@ func (f *frame) start(n *plan.Node, call *Call) (start []any, given *value.Objec
 	return r.start, r.given, r.err
 }
 
-// accept checks a value of a nested run against the field around it that it is for.
+// accept checks a value of a nested run against the field of the outer run that receives it.
 func (f *frame) accept(n *plan.Node, out *plan.Output, v any) (any, error) {
 	var r struct {
 		v   any
@@ -131,8 +131,8 @@ func (f *frame) accept(n *plan.Node, out *plan.Output, v any) (any, error) {
 	return r.v, r.err
 }
 
-// shown returns the value of a field as events show it; what has no JSON form is the
-// reason why.
+// eventValue returns the value of a field for events. It is an error message if the value has no
+// JSON form.
 func (f *frame) eventValue(field string, v any) any {
 	var r struct {
 		v   any
@@ -148,8 +148,8 @@ func (f *frame) eventValue(field string, v any) any {
 	return r.v
 }
 
-// held is an environment whose fields and nodes were looked up before. What else there
-// is in one does not change.
+// frozenEnv is an environment whose fields and nodes were looked up before. The rest of the
+// environment is constant.
 type frozenEnv struct {
 	expressions.Env
 	fields map[int]any

@@ -7,17 +7,17 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// This file keeps what model nodes of a walk are told: the stages that have finished, as the
-// token visited them. It is a part of the progress of the run like any other: a replay and a
-// snapshot have it.
+// This file keeps the history that model nodes of a walk are briefed with: the finished stages in
+// the order of the token's visits. It is a part of the progress of the run, so replays and
+// snapshots have it.
 
-// toldStages is the record of finished stages.
+// stageHistory is the list of finished stages.
 type stageHistory struct {
 	Stages  []core.FinishedStage `json:"stages,omitempty"`
-	Earlier int                  `json:"earlier,omitempty"` // stages before them
+	Earlier int                  `json:"earlier,omitempty"` // number of earlier stages that were dropped from the list
 }
 
-// tell adds a visit of the token that has ended.
+// recordStage adds an ended visit of the token.
 func (t *walk) recordStage(v *visit, o *Outcome) {
 	if !t.w.Briefs {
 		return
@@ -30,7 +30,7 @@ func (t *walk) recordStage(v *visit, o *Outcome) {
 	if v.Fork != nil {
 		s.Note, s.Branches = "", t.branchStages(v)
 	}
-	// A call may hold the list: what it sees does not change.
+	// A call may share the list, so it must not change.
 	list := append(slices.Clip(t.History.Stages), s)
 	if more := len(list) - core.MaxToldStages; more > 0 {
 		list = slices.Clone(list[more:])
@@ -39,7 +39,7 @@ func (t *walk) recordStage(v *visit, o *Outcome) {
 	t.History.Stages = list
 }
 
-// tellBranches describes the branches of a parallel node.
+// branchStages returns the stages of the branches of a parallel node.
 func (t *walk) branchStages(v *visit) []core.FinishedStage {
 	var out []core.FinishedStage
 	for i := range v.Fork.Branches[:min(len(v.Fork.Branches), core.MaxToldStages)] {
@@ -49,7 +49,7 @@ func (t *walk) branchStages(v *visit) []core.FinishedStage {
 	return out
 }
 
-// noteOf is why a visit failed, else what it said beside its status.
+// noteOrError returns the error of a failed visit, or the note of any other.
 func noteOrError(o *Outcome) string {
 	if o.Failure != nil {
 		return o.Failure.Message
@@ -57,7 +57,7 @@ func noteOrError(o *Outcome) string {
 	return o.Note
 }
 
-// output is what a visit put out: what it sent, else its text; Missing for nothing.
+// outputOrText returns what a visit sent, or else its text, or else Missing.
 func (o *Outcome) outputOrText() any {
 	switch {
 	case o.HasOutput:
@@ -68,7 +68,7 @@ func (o *Outcome) outputOrText() any {
 	return value.Missing
 }
 
-// briefing is what a visit is told, nil for nothing.
+// briefing returns the briefing of a visit, nil if it gets none.
 func (t *walk) briefing(v *visit) *core.Briefing {
 	switch fidelity := t.f.p.Told(v.Node, v.Via); fidelity {
 	case core.FidelityCompact:

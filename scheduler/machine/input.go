@@ -5,10 +5,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Shared returns what the execution of a node is given of what was captured for it; place
-// is the item of a fan-out, -1 for none. What is not captured is left to the driver: the
-// log, the folder, streams and whom to ask. The error is about the arguments, which are
-// resolved here: following a path may be too much work, or stop tells to give up.
+// Shared returns the input of an execution as far as it was captured. place is the item of a
+// fan-out, -1 if there is none. The driver adds the rest: the log, the folder, streams and the
+// interviewer. Arguments are resolved here, which may be much work; stop reports whether to give up.
+// The error is about the arguments.
 func Shared(p *plan.Plan, n *plan.Node, c *Call, place int, stop func() bool) (s core.Shared, err error) {
 	if c == nil {
 		return s, nil
@@ -39,7 +39,7 @@ func Shared(p *plan.Plan, n *plan.Node, c *Call, place int, stop func() bool) (s
 	return s, nil
 }
 
-// extra is the view of the fields the node's kind asked for.
+// extra returns the view of the fields that the node's kind asked for.
 func extra(n *plan.Node, c *Call) core.View {
 	values := make([]any, len(n.ExtraAt))
 	for i, at := range n.ExtraAt {
@@ -48,7 +48,8 @@ func extra(n *plan.Node, c *Call) core.View {
 	return core.NewView(n.Extra, values)
 }
 
-// lookup answers $nodes.ID for the nodes that args and kind refer to.
+// lookup returns the function that looks up $nodes.ID for the nodes that args and the kind refer
+// to.
 func lookup(p *plan.Plan, n *plan.Node, c *Call) core.NodeLookup {
 	if len(n.NodeRefs) == 0 {
 		return nil

@@ -8,17 +8,17 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// byModel lets a model choose edges. Edges that were followed as often as they may be are left
-// out. What is then clear needs no model, and the rest is asked.
+// byModel is the router that asks a model. It drops the edges that were followed as often as they
+// may be, decides what is then certain itself, and asks the model otherwise.
 type byModel struct{ *walk }
 
-// modelMemory is what byModel remembers.
+// modelMemory is the state of byModel.
 type modelMemory struct {
-	Followed []int32                 `json:"followed,omitempty"` // by pair of nodes: how often it was followed; nil until one was
-	Evals    map[int32]*value.Object `json:"evals,omitempty"`    // checks of what nodes sent last
+	Followed []int32                 `json:"followed,omitempty"` // by pair of nodes: how often an edge between them was followed; nil until one was
+	Evals    map[int32]*value.Object `json:"evals,omitempty"`    // by node: the checks of its latest output
 }
 
-// Reasons of ends and of edges that no condition led to, as traces of such walks know them.
+// Reasons of ends, and of edges without a condition. Traces of routed walks contain these texts.
 const (
 	onlyPath       = "only path"
 	dryRunEnd      = "dry run"
@@ -39,7 +39,7 @@ func (t *byModel) admits(int32) bool        { return true }
 func (t *byModel) noteEnd(*visit)           {}
 func (t *byModel) noRoute(*visit, *Outcome) { t.end() }
 
-// maxVisits is the limit of the plan. An option of the run overrides it for the root graph.
+// maxVisits returns the limit of the plan. An option overrides it for the graph of the run.
 func (t *byModel) maxVisits() int {
 	if m := t.f.m; t.f.parent == nil && m.opts.MaxVisits > 0 {
 		return m.opts.MaxVisits
@@ -51,14 +51,14 @@ func (t *byModel) chain() []routeStep {
 	return []routeStep{t.byFailure, t.byDryRun, t.byOnlyPath, t.byQuestion}
 }
 
-// left puts what a visit sent into the context.
+// left puts the output of a visit into the context.
 func (t *byModel) left(v *visit, o *Outcome) bool {
 	t.Last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
 	t.remember(v, o)
 	return true
 }
 
-// byFailure ends a walk that is to end with the first visit that fails.
+// byFailure ends a walk with FailFast after the first visit that fails.
 func (t *byModel) byFailure(*visit, *Outcome) (route, finding) {
 	if !t.f.m.opts.FailFast || t.Last.Status != core.Fail {
 		return route{}, notFound
@@ -74,7 +74,7 @@ func (t *byModel) byDryRun(v *visit, _ *Outcome) (route, finding) {
 	return route{-1, nowhere, core.StepDryRun, dryRunEnd}, found
 }
 
-// byOnlyPath follows the one edge that is left, if it has no condition.
+// byOnlyPath follows the only open edge if it has no condition.
 func (t *byModel) byOnlyPath(v *visit, _ *Outcome) (route, finding) {
 	open := t.openEdges(&t.w.Nodes[v.Node])
 	if len(open) != 1 || t.asks(open[0]) {
@@ -91,8 +91,7 @@ func (t *byModel) byQuestion(v *visit, _ *Outcome) (route, finding) {
 	return route{}, mustAsk
 }
 
-// remember puts what a visit sent into the context, for the nodes behind it and for
-// the router.
+// remember puts the output of a visit into the context, for later nodes and for the router.
 func (t *byModel) remember(v *visit, o *Outcome) {
 	sent := o.edgeOutput()
 	if value.IsMissing(sent) {
@@ -109,8 +108,8 @@ func (t *byModel) remember(v *visit, o *Outcome) {
 	t.set(t.w.Context, value.ObjectOf(t.id(v.Node), sent))
 }
 
-// withEvals adds the checks of a result to what the nodes behind it see of it. A member of
-// that name which the result has itself stays.
+// withEvals adds the checks of a result to its output, unless the output has a member of that
+// name already.
 func withEvals(sent any, evals *value.Object) any {
 	whole, ok := sent.(*value.Object)
 	if _, taken := whole.Get(core.EvalsKey); !ok || taken {
@@ -127,7 +126,7 @@ func (t *byModel) dryRun() bool {
 	return on
 }
 
-// unspent returns the edges out of a node that are not spent.
+// openEdges returns the edges out of a node that may still be followed.
 func (t *byModel) openEdges(n *plan.WalkNode) []int32 {
 	if !slices.ContainsFunc(n.Out, t.exhausted) {
 		return n.Out
@@ -135,11 +134,11 @@ func (t *byModel) openEdges(n *plan.WalkNode) []int32 {
 	return slices.DeleteFunc(slices.Clone(n.Out), t.exhausted)
 }
 
-// asks reports whether an edge has a condition, which a model judges.
+// asks reports whether an edge has a condition, which a model evaluates.
 func (t *byModel) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
 
-// spent reports whether an edge has been followed as often as it may; edges between the
-// same two nodes count together.
+// exhausted reports whether an edge has been followed as often as it may be. Edges between the
+// same two nodes are counted together.
 func (t *byModel) exhausted(e int32) bool {
 	edge := &t.w.Edges[e]
 	return edge.MaxFollows > 0 && t.Followed != nil && int(t.Followed[edge.Pair]) >= edge.MaxFollows
@@ -160,14 +159,14 @@ func (t *byModel) take(v *visit, r route, q *question) {
 	t.arrive(r.to, r.edge)
 }
 
-// question is a decision that was asked for, and its answer.
+// question is a question to the router and its answer.
 type question struct {
 	edges  []int32
 	query  *core.RouteQuestion
 	answer *core.RouteAnswer
 }
 
-// ask issues the command to ask the router. It holds no slot.
+// ask issues the command to ask the router, which takes no slot.
 func (t *byModel) ask(v *visit) {
 	q := t.question(v)
 	q.query.View, q.query.Failed = t.view()
@@ -177,7 +176,7 @@ func (t *byModel) ask(v *visit) {
 		Call: &Call{Path: t.f.Path, Visit: v.Count, Route: q.query}})
 }
 
-// question words what there is to decide after a visit, but for what the router sees.
+// question returns the question after a visit, without the view.
 func (t *byModel) question(v *visit) *question {
 	edges := t.openEdges(&t.w.Nodes[v.Node])
 	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.Node)), Visit: v.Count, Model: t.w.Model, Inputs: t.f.Inputs, Fallback: core.NoRoute}
@@ -193,7 +192,7 @@ func (t *byModel) question(v *visit) *question {
 	return &question{edges: edges, query: asked}
 }
 
-// view is what the router sees of the nodes that have ended, and which of them failed.
+// view returns what the router sees of the nodes that have ended, and which of them failed.
 func (t *byModel) view() (view *value.Object, failed []string) {
 	context, _ := t.Fields[t.w.Context].Last().(*value.Object)
 	view = value.NewObject(context.Len())
@@ -210,8 +209,8 @@ func (t *byModel) view() (view *value.Object, failed []string) {
 	return view, failed
 }
 
-// shown is what the router sees of what a node sent: the members that are meant for it, in
-// the order in which they were declared, null for those that are not there.
+// routerView returns what the router sees of a node's output: the members in its Shown list in
+// declared order, null if a member is missing, or all of them without such a list.
 func (t *byModel) routerView(node int32, sent any) any {
 	evals := t.Evals[node]
 	whole, isObject := sent.(*value.Object)
@@ -264,14 +263,14 @@ func (t *byModel) answered(v *visit, e *Event) {
 	}
 }
 
-// unusable reports whether the answer names none of the choices and does not say none.
+// unusable reports whether the answer is neither a choice nor an explicit none.
 func (q *question) unusable() bool {
 	c := q.answer.Choice
 	return q.answer.Unusable || c != core.NoRoute && (c < 0 || c >= len(q.edges))
 }
 
-// end ends a walk that has no edge to follow: it failed if the last visit of a
-// node did.
+// end ends a walk that has no edge to follow. The walk has failed if the last visit of any node
+// failed.
 func (t *byModel) end() {
 	for _, node := range t.Path {
 		if r := &t.Nodes[node]; r.Last == core.Fail {

@@ -7,10 +7,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file decides what an attempt that has ended means: either another attempt follows, or
-// the visit is over and the settings of the node may change its outcome.
+// This file decides what the end of an attempt means: another attempt follows, or the visit ends
+// and the settings of its node may change the outcome.
 
-// lacking is the failure of a node that has no handler.
+// lacking returns the failure of a node without a handler.
 func lacking(n *plan.Node) *core.Failure {
 	msg := n.Lacks
 	if msg == "" {
@@ -19,21 +19,20 @@ func lacking(n *plan.Node) *core.Failure {
 	return &core.Failure{Class: core.ClassError, Message: msg, Permanent: true}
 }
 
-// again reports whether an attempt that ended like that is followed by another.
+// shouldRetry reports whether another attempt follows an attempt with outcome o.
 func (f *frame) shouldRetry(n *plan.Node, attempt int32, o *Outcome) bool {
 	return (o.Failure != nil || o.Status == core.Retry) && !f.Stopped && mayRetry(n, attempt, o)
 }
 
-// mayRetry reports whether the node allows another attempt after one that did not end well.
+// mayRetry reports whether the retry policy of the node allows another attempt after o.
 func mayRetry(n *plan.Node, attempt int32, o *Outcome) bool {
 	return int(attempt) < n.Retry.Attempts && (o.Failure == nil || n.Retry.Again(o.Failure))
 }
 
-// verdict is the outcome of a visit of which o was the last attempt: it says what a
-// request for another one comes to, then what auto_status makes of it. A failure leaves
-// nothing else of the attempt, except in a walk, where what the node said beside it
-// counts. A visit that the end of the run cut short came to nothing that a setting could
-// change. o stays as it is.
+// visitOutcome returns the outcome of a visit whose last attempt had outcome o. It decides about
+// a request for another attempt, and then applies auto_status. A failure drops the rest of the
+// outcome, except in a walk, where the note and the output of a failed node count. If the end of
+// the run cut the visit short, no setting changes its outcome. visitOutcome does not modify o.
 func (f *frame) visitOutcome(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	switch {
 	case o.Failure != nil || o.Status == core.Retry:
@@ -60,14 +59,14 @@ func (f *frame) visitOutcome(n *plan.Node, attempt int32, o *Outcome) *Outcome {
 	return &end
 }
 
-// failsRun reports whether an outcome is a failure after which the run must not go on.
+// failsRun reports whether an outcome is a failure that ends the run.
 func failsRun(o *Outcome) bool { return o.Failure != nil && o.Failure.FailsRun }
 
-// refuse ends a visit that asked for an attempt it does not get.
+// denyRetry ends a visit that asked for an attempt that it does not get.
 func denyRetry(n *plan.Node, attempt int32, o *Outcome) {
 	why := fmt.Sprintf("still asked to be run again after attempt %d of %d", attempt, n.Retry.Attempts)
 	switch {
-	case o.Note != "" && n.Retry.Attempts <= 1: // nobody spoke of attempts
+	case o.Note != "" && n.Retry.Attempts <= 1: // the node has no retries, so attempts are not mentioned
 		why = o.Note
 	case o.Note != "":
 		why += ": " + o.Note
@@ -82,9 +81,8 @@ func denyRetry(n *plan.Node, attempt int32, o *Outcome) {
 	}
 }
 
-// lift is auto_status: what is no success becomes one, with all that the last attempt
-// wrote and sent. It does not stand above the state, which refuses what it refuses, nor
-// above the end of the run.
+// applyAutoStatus turns a failure or partial success into a success, with all that the last
+// attempt wrote and sent. It does not change a rejection by the state or a cancellation.
 func applyAutoStatus(o *Outcome) {
 	switch fail := o.Failure; {
 	case fail == nil && o.Why != "":
@@ -99,15 +97,14 @@ func applyAutoStatus(o *Outcome) {
 	o.Status, o.Failure = core.Success, nil
 }
 
-// changes counts the items, rows or rounds of a node that ended otherwise than their last
-// attempts.
+// changes counts the items, rows or rounds of a node whose status a setting changed.
 type changes struct {
 	Count int    `json:"count,omitempty"`
 	First int    `json:"first,omitempty"`
-	Why   string `json:"why,omitempty"` // of the first
+	Why   string `json:"why,omitempty"` // of First
 }
 
-// add counts one if there is a reason. Rows may end in any order.
+// add counts a change if there is one. Rows may end in any order.
 func (c *changes) add(at int, why string) {
 	if why == "" {
 		return
@@ -117,7 +114,8 @@ func (c *changes) add(at int, why string) {
 	}
 }
 
-// text words the changes, "" for none; what is the word for one of what is counted.
+// text describes the changes, "" if there are none. what is the word for the things counted, such
+// as "item".
 func (c *changes) text(what string) string {
 	switch c.Count {
 	case 0:

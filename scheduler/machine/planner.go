@@ -7,30 +7,32 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// planner runs the graph of a frame as its mode does: it decides what begins, and when the
-// run is over. Vertices that consist of many executions have tasks; a mode that visits nodes
-// has one vertex, whose task the planner sets.
+// planner runs the graph of a frame according to its mode: it decides what begins and when the
+// run is over. Vertices that consist of many executions have tasks. A mode that visits nodes has
+// one vertex, whose task is set by the planner.
 type planner interface {
 	// open begins the run.
 	open()
-	// answer handles an answer about the run as a whole; false drops it.
+	// answer handles an answer about the run as a whole. It returns false if the answer does not
+	// fit and is to be dropped.
 	answer(e *Event) bool
-	// alive notes that an execution inside a nested run was answered.
+	// noteActivity is called when an execution inside a nested run was answered.
 	noteActivity()
-	// working reports whether user code of the frame itself runs.
+	// userCodeRuns reports whether a handler of the frame itself is running.
 	userCodeRuns() bool
-	// maxVisits limits the visits of the run, 0 for any number.
+	// maxVisits returns the limit of the visits, 0 if there is none.
 	maxVisits() int
-	// locate adds to the event of an attempt which execution it belongs to.
+	// locate adds to the event of an attempt the execution that it belongs to.
 	locate(e *core.Event, id ID)
-	// final returns the value of a field at the end.
+	// final returns the final value of a field.
 	final(field int) any
-	// spoiler returns the id of the node whose write left a field without a value; slot is the
-	// place of the write among the writers of the field.
+	// unmergedWriter returns the ID of the node whose write could not be merged into a field.
+	// slot is the position of the write among the writers of the field.
 	unmergedWriter(field int32, slot int) string
-	// failedNode returns the id of the node to name when a vertex failed.
+	// failedNode returns the ID of the node that the error names if vertex v failed.
 	failedNode(v int32) string
-	// nodes and units list the results of all nodes and units, and path the visits.
+	// nodes and units return the results of all nodes and units, and path the IDs of the visited
+	// nodes in order.
 	nodes() []core.NodeReport
 	units() []core.UnitReport
 	path() []string
@@ -40,7 +42,7 @@ type planner interface {
 	restore(j *frameJSON) error
 }
 
-// Planner makes the planner of a frame. A mode that is not one of the engine's has it as its
+// Planner creates the planner of a frame. A mode that is not built in has a Planner as its
 // plan.Mode.Planner.
 type Planner func(f *frame) planner
 
@@ -58,8 +60,8 @@ func newPlanner(f *frame) planner {
 	panic("machine: the mode " + string(f.p.Mode.Name) + " has no planner")
 }
 
-// checkPlanners returns an error if the machine has no planner for the mode of the plan or of
-// a plan nested in it.
+// checkPlanners returns an error if the machine has no planner for the mode of the plan or of a
+// nested plan.
 func checkPlanners(p *plan.Plan, seen map[*plan.Plan]bool) error {
 	_, ok := p.Mode.Planner.(Planner)
 	if !ok && p.Mode.Name != core.ModeDAG && p.Mode.Name != core.ModeWalk {
@@ -82,8 +84,8 @@ func checkPlanners(p *plan.Plan, seen map[*plan.Plan]bool) error {
 	return nil
 }
 
-// dag is the planner of directed acyclic graphs: each vertex runs once its predecessors are
-// resolved. How is in dag.go.
+// dag is the planner of directed acyclic graphs: a vertex runs once its predecessors are
+// resolved. dag.go contains the rules.
 type dag struct{ f *frame }
 
 func (d dag) answer(e *Event) bool      { return e.Kind == Expired && d.f.expire() }

@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// report sums a frame up.
+// report returns the result of a frame.
 func (f *frame) report() *core.Report {
 	r := &core.Report{Run: f.m.opts.Run, Workflow: f.p.Name, Duration: time.Duration(f.m.now), State: f.finalState(false)}
 	r.Status, r.Err = f.status()
@@ -21,8 +21,8 @@ func (f *frame) report() *core.Report {
 	return r
 }
 
-// status decides how the frame ended: skips never count against it; a failure
-// does, unless its policy tolerates it or an edge with handles: true handled it.
+// status returns the status of a frame that has ended. A skip does not fail it. A failure does,
+// unless its policy tolerates it or an edge with handles: true handled it.
 func (f *frame) status() (core.RunStatus, error) {
 	tolerated := false
 	var first *core.NodeError
@@ -50,7 +50,7 @@ func (f *frame) status() (core.RunStatus, error) {
 	switch {
 	case f.m.cancelled:
 		return core.RunCancelled, cancelError(first)
-	case f.Stopped && !f.FailedRun: // stopped from outside
+	case f.Stopped && !f.FailedRun: // from outside
 		return core.RunCancelled, cancelError(first)
 	case first != nil:
 		return core.RunFailed, first
@@ -62,8 +62,8 @@ func (f *frame) status() (core.RunStatus, error) {
 	return core.RunSuccess, nil
 }
 
-// spoiled returns the error of a run in which every node did well and a field has no
-// value, because their writes could not be merged; nil for none.
+// mergeError returns the error of a run whose nodes all ended well, but in which the writes of a
+// field could not be merged. It returns nil if there is no such field.
 func (f *frame) mergeError() *core.NodeError {
 	for i := range f.p.Schema.Fields {
 		if s, ok := f.mode.final(i).(*state.FailedMerge); ok {
@@ -74,13 +74,13 @@ func (f *frame) mergeError() *core.NodeError {
 	return nil
 }
 
-// cancelError is the error of a cancelled run.
+// cancelError returns the error of a cancelled run.
 func cancelError(first *core.NodeError) error {
 	return &core.CancelError{First: first}
 }
 
-// finalState returns the values of all fields in declared order. In canonical
-// form values of Go types are turned into their JSON form.
+// finalState returns the values of all fields in declared order. If canonical is set, values of
+// Go types are converted to their JSON form.
 func (f *frame) finalState(canonical bool) *value.Object {
 	o := value.NewObject(len(f.p.Schema.Fields))
 	for i := range f.p.Schema.Fields {
@@ -96,7 +96,7 @@ func (f *frame) finalState(canonical bool) *value.Object {
 	return o
 }
 
-// nodes lists the results of all nodes in canonical order.
+// nodes returns the results of all nodes in canonical order.
 func (d dag) nodes() []core.NodeReport {
 	f := d.f
 	out := make([]core.NodeReport, 0, len(f.p.Nodes))
@@ -128,11 +128,11 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 	switch t, ok := f.task(v).(*fanOut); {
 	case ok:
 		r.Items, r.Failed, r.Attempts = t.countedItems(), t.failures(), t.Folded.Attempts
-		for _, a := range t.Attempts[:t.firstVoid()-t.Base] { // whether items behind it ran is chance
+		for _, a := range t.Attempts[:t.firstVoid()-t.Base] { // whether items after the cutoff ran depends on timing
 			r.Attempts += int(a)
 		}
 	case n.Source != nil:
-		r.Attempts = 0 // no item was ever tried
+		r.Attempts = 0 // no item has made an attempt
 	case x.Attempts > 0:
 		r.Items = 1
 	}
@@ -169,7 +169,8 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 	return r
 }
 
-// memberStatus is the status of one member of a unit that is resolved.
+// memberStatus returns the status of a member of a unit. If the unit is not resolved, it is the
+// status of the vertex.
 func (f *frame) memberStatus(n *plan.Node) core.Status {
 	x := &f.v[n.Vertex]
 	t, ok := f.task(n.Vertex).(*unit)
@@ -200,7 +201,7 @@ func (d dag) units() []core.UnitReport {
 		r := core.UnitReport{ID: u.ID, Status: f.v[v].Status}
 		if t, ok := f.task(int32(v)).(*unit); ok {
 			r.Rows, r.Reason = t.Done, t.Reason
-		} else if r.Status == core.Skipped { // and not merely never reached
+		} else if r.Status == core.Skipped { // a unit that was never reached has no reason
 			r.Reason, _ = f.skipText(int32(v))
 		}
 		out = append(out, r)

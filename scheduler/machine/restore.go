@@ -9,17 +9,18 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// ErrOtherWorkflow is the error of Restore for a plan that does not have the fingerprint of the
-// plan that the snapshot was taken of, or that has its parts in another order.
+// ErrOtherWorkflow is the error of Restore if the plan has another fingerprint than the plan of
+// the snapshot, or another order of its parts.
 var ErrOtherWorkflow = errors.New("it was taken of another workflow")
 
-// VersionError reports a snapshot in another version of the format than this package reads.
-// Any other error of Restore but ErrOtherWorkflow means that the snapshot is broken.
+// VersionError is the error of Restore for a snapshot in a version of the format that this
+// package does not read. Any other error except ErrOtherWorkflow means that the snapshot is
+// damaged.
 type VersionError struct {
 	Got, Want int
 }
 
-// Error names both versions.
+// Error returns a message with both versions.
 func (e *VersionError) Error() string {
 	age := "an older"
 	if e.Got > e.Want {
@@ -28,7 +29,7 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("snapshot: it has format %d of %s wavefold, and this wavefold reads format %d", e.Got, age, e.Want)
 }
 
-// checkVersion looks at the version alone: the rest of another version may have another form.
+// checkVersion decodes only the version, because other versions may have another format.
 func checkVersion(snapshot []byte) error {
 	var head struct {
 		Version int `json:"version"`
@@ -52,17 +53,17 @@ func (m *Machine) identity() (fingerprint, order string) {
 	return m.fingerprint, m.order
 }
 
-// Restore returns the machine a snapshot was taken of. The plan must have the fingerprint of
-// the plan that the snapshot was taken of, or the error is ErrOtherWorkflow. What was in flight is issued again by the
-// next call of Next, timers with what is left of their delays; answers to the first issue
-// still count.
+// Restore returns the machine of a snapshot. The plan must have the fingerprint and the order of
+// the plan of the snapshot; otherwise the error is ErrOtherWorkflow. The next call of Next issues
+// the commands again that were in flight, timers with the rest of their delays. Answers to the
+// earlier commands still count.
 func Restore(p *plan.Plan, snapshot []byte) (*Machine, error) { return RestoreAfter(p, snapshot, 0) }
 
-// RestoreAfter is Restore after a time without a process: down is the time between the
-// latest event before the snapshot and the moment at which the run continues, and it is part
-// of the time of the events that follow. Waits and the delays of retries elapse during that
-// time. The timeouts of nested runs and of parallel nodes and the watch over a walk that
-// shows no sign of life do not: they limit work, and none was done.
+// RestoreAfter is Restore after a time without a process. down is the time between the latest
+// event before the snapshot and the moment at which the run continues; it is included in the
+// times of later events. Waits and the delays of retries elapse during that time. Timeouts of
+// nested runs and parallel nodes and the stall timeout of walks do not, because they limit work
+// and none was done.
 func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, error) {
 	var j machineJSON
 	if err := checkVersion(snapshot); err != nil {
@@ -92,7 +93,7 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 		m.command(Command{Op: OpEmit, Event: e})
 	}
 	m.now += int64(down)
-	for i := len(m.frames) - 1; i >= 0; i-- { // inner frames first: outer ones ask them
+	for i := len(m.frames) - 1; i >= 0; i-- { // inner frames first, because outer frames depend on them
 		m.frames[i].extend(int64(down))
 		m.frames[i].reissue()
 	}
@@ -102,7 +103,7 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 	return m, nil
 }
 
-// restoreFrame makes a frame of a snapshot part of the machine. The plan of the run is root.
+// restoreFrame makes a frame of a snapshot part of the machine. root is the plan of the run.
 func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	f := &j.frame
 	p, err := planAt(root, f.Path)
@@ -133,7 +134,7 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	return f.restoreParts(j)
 }
 
-// restoreLedger loads the fields, and passes the readers that they have released.
+// restoreLedger loads the fields and passes the readers that they have already released.
 func (f *frame) restoreLedger(j *frameJSON) error {
 	if err := loadColumns(f.columns(), j.Ledger); err != nil {
 		return err
@@ -147,7 +148,7 @@ func (f *frame) restoreLedger(j *frameJSON) error {
 	return nil
 }
 
-// restoreParts restores results that wait for their commit and tasks, in canonical order.
+// restoreParts restores the tasks and the results that wait to be committed or placed.
 func (f *frame) restoreParts(j *frameJSON) error {
 	f.restorePending(j.Pending)
 	for i := range f.v {
@@ -181,8 +182,7 @@ func (f *frame) restoreParts(j *frameJSON) error {
 	return nil
 }
 
-// restoreWrites gives the values of writes, which were read from JSON, the types of their
-// fields.
+// restoreWrites restores the Go types of values that were read from JSON.
 func (f *frame) restoreWrites(list []plan.Write) (err error) {
 	for i := range list {
 		w := &list[i]
@@ -202,7 +202,7 @@ func (t *fanOut) restore(f *frame, v int32) error {
 	if len(t.Attempts) != len(t.Phases) || t.Outcomes != nil && len(t.Outcomes) != len(t.Phases) {
 		return fmt.Errorf("node %s has %d items, want %d", n.ID, len(t.Attempts), len(t.Phases))
 	}
-	open := f.v[v].Phase != resolved // else what it saw may be forgotten
+	open := f.v[v].Phase != resolved // the values that it has read may be forgotten
 	var call *Call
 	var items Items
 	if open {
@@ -227,8 +227,8 @@ func (t *fanOut) restore(f *frame, v int32) error {
 	return nil
 }
 
-// restoreItems restores what follows from the progress of the items, and the types of what
-// they have written.
+// restoreItems restores what is derived from the progress of the items, and the Go types of their
+// writes.
 func (t *fanOut) restoreItems() error {
 	t.done = t.Base
 	for i, p := range t.Phases {
@@ -271,7 +271,7 @@ func (t *unit) restore(f *frame, v int32) error {
 		}
 		p.t = t
 	}
-	if f.v[v].Phase == resolved { // what it saw may be forgotten
+	if f.v[v].Phase == resolved { // the values that it has read may be forgotten
 		return nil
 	}
 	if !t.u.IsLoop && t.u.Puller == nil {
@@ -287,7 +287,7 @@ func (t *unit) restore(f *frame, v int32) error {
 	return nil
 }
 
-// extend moves the limits of a frame's working time by a time without a process.
+// extend moves the deadlines of a frame by a time without a process, in which it could not work.
 func (f *frame) extend(down int64) {
 	if f.Deadline > 0 {
 		f.Deadline += down
@@ -305,9 +305,9 @@ func (f *frame) extend(down int64) {
 	}
 }
 
-// reissue issues what was in flight and sets the timers again.
+// reissue issues the commands in flight again, and sets the timers again.
 func (f *frame) reissue() {
-	if f.Stopped { // after what it cancels
+	if f.Stopped { // runs last, because it cancels the reissued commands
 		defer f.m.command(Command{Op: OpCancel, ID: ID{Frame: f.ID}})
 	} else if f.Deadline > 0 {
 		f.setDeadlineTimer()
@@ -363,7 +363,7 @@ func (t *unit) reissue() {
 	t.reissueOpen()
 }
 
-// reissueOpen issues again what an answer is awaited to.
+// reissueOpen issues the commands again whose answers are awaited.
 func (t *unit) reissueOpen() {
 	if t.Pull.Open {
 		t.openPull(t.f.call(t.u.Puller, nil))
@@ -373,7 +373,7 @@ func (t *unit) reissueOpen() {
 	}
 }
 
-// refreshAll finds out anew which tasks can start something.
+// refreshAll refreshes all vertices with tasks.
 func (f *frame) refreshAll() {
 	for v := range f.tasks {
 		f.refresh(int32(v))

@@ -12,22 +12,22 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// byOutcomes chooses edges by what the nodes of a walk made of their visits: by conditions,
-// labels, suggestions and weights. Goal gates keep the walk from its exit, a restart begins it
-// again, and a breaker ends a walk in which the same failure comes back.
+// byOutcomes is the router that follows the outcomes of visits: conditions, labels, suggestions
+// and weights. Goal gates keep the walk from its exit, a restart begins it again, and a repeated
+// failure ends it.
 type byOutcomes struct{ *walk }
 
-// outcomeMemory is what byOutcomes remembers.
+// outcomeMemory is the state of byOutcomes.
 type outcomeMemory struct {
-	Gates  []goal         `json:"gates,omitempty"`  // in order of their first end
+	Gates  []goal         `json:"gates,omitempty"`  // in order of their first visits
 	Jumps  map[int32]int  `json:"jumps,omitempty"`  // by goal gate: how often it has sent the walk back
-	Failed map[string]int `json:"failed,omitempty"` // failures by signature
+	Failed map[string]int `json:"failed,omitempty"` // by signature: number of failures
 }
 
-// goal is a goal gate that the token has visited since the walk began or was restarted.
+// goal is a goal gate that the token has visited since the walk began or restarted.
 type goal struct {
 	Node   int32       `json:"node"`
-	Status core.Status `json:"status"` // of its last visit
+	Status core.Status `json:"status"` // of its latest visit
 }
 
 func (t *byOutcomes) begin()                      {}
@@ -40,7 +40,7 @@ func (t *byOutcomes) chain() []routeStep {
 	return []routeStep{t.byMeeting, t.byCondition, t.byLabel, t.bySuggestion, t.byWeight, t.byTarget}
 }
 
-// ended notes how a goal gate ended.
+// noteEnd stores the status of a goal gate.
 func (t *byOutcomes) noteEnd(v *visit) {
 	if !t.w.Nodes[v.Node].GoalGate || v.parent != nil {
 		return
@@ -53,8 +53,8 @@ func (t *byOutcomes) noteEnd(v *visit) {
 	t.Gates = append(t.Gates, g)
 }
 
-// left puts what is known of a visit into the context. A walk ends at its exit, and when the
-// same failure has come too often.
+// left puts the outcome of a visit into the context. It ends the walk at its exit, and when the
+// same failure has occurred too often.
 func (t *byOutcomes) left(v *visit, o *Outcome) bool {
 	t.recordStage(v, o)
 	n := &t.w.Nodes[v.Node]
@@ -63,7 +63,7 @@ func (t *byOutcomes) left(v *visit, o *Outcome) bool {
 		return false
 	}
 	known := value.ObjectOf(core.ContextVisitCount, int64(v.Count))
-	// A conditional lets its edges see the stage before it; after a restart there is none.
+	// The edges of a conditional see the stage before it. After a restart there is no such stage.
 	isStage := n.Role != core.RoleConditional || t.Last.Node < 0
 	if isStage {
 		t.Last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
@@ -86,7 +86,7 @@ func (t *byOutcomes) take(v *visit, r route, _ *question) {
 	t.arrive(r.to, r.edge)
 }
 
-// categoryOf is the category of the failure of an outcome, "" if it is none.
+// categoryOf returns the category of the failure of an outcome, "" if it has none.
 func categoryOf(o *Outcome) string {
 	if o.Failure == nil {
 		return ""
@@ -94,7 +94,7 @@ func categoryOf(o *Outcome) string {
 	return string(o.Failure.InCategory())
 }
 
-// byMeeting leads from a parallel node that succeeded to where its branches meet.
+// byMeeting leads from a parallel node that succeeded to the node where its branches meet.
 func (t *byOutcomes) byMeeting(v *visit, o *Outcome) (route, finding) {
 	p := t.w.Nodes[v.Node].Parallel
 	if p == nil || !statusOf(o).Succeeded() || p.Meet < 0 {
@@ -103,7 +103,7 @@ func (t *byOutcomes) byMeeting(v *visit, o *Outcome) (route, finding) {
 	return route{-1, p.Meet, core.StepJump, "its branches meet there"}, found
 }
 
-// byCondition takes the best of the edges whose condition is true.
+// byCondition follows the best edge whose condition is true.
 func (t *byOutcomes) byCondition(v *visit, _ *Outcome) (route, finding) {
 	env, n := walkEnv{t.walk, v.Count}, &t.w.Nodes[v.Node]
 	best := t.best(n, func(e int32) bool {
@@ -116,7 +116,7 @@ func (t *byOutcomes) byCondition(v *visit, _ *Outcome) (route, finding) {
 	return t.along(best, core.StepCondition, t.f.p.Edges[best].When.Source()+" is true"), found
 }
 
-// byLabel takes the first edge whose label the node prefers.
+// byLabel follows the first edge with the label that the node prefers.
 func (t *byOutcomes) byLabel(v *visit, _ *Outcome) (route, finding) {
 	key, n := core.NormalLabel(t.Last.Label), &t.w.Nodes[v.Node]
 	if key == "" || n.Parallel != nil {
@@ -130,7 +130,8 @@ func (t *byOutcomes) byLabel(v *visit, _ *Outcome) (route, finding) {
 	return route{}, notFound
 }
 
-// bySuggestion takes the first edge to the first node the result suggests.
+// bySuggestion follows the first edge that leads to a node that the result suggests, in order of
+// the suggestions.
 func (t *byOutcomes) bySuggestion(v *visit, o *Outcome) (route, finding) {
 	n := &t.w.Nodes[v.Node]
 	if o.Route == nil || n.Parallel != nil {
@@ -146,9 +147,9 @@ func (t *byOutcomes) bySuggestion(v *visit, o *Outcome) (route, finding) {
 	return route{}, notFound
 }
 
-// byWeight takes the best of the edges without a condition. A person who has not
-// answered has not agreed to any, whatever a setting made of that; and one who has picked
-// an edge that cannot be followed has not agreed to another.
+// byWeight follows the best edge without a condition. It follows none if a person gave no answer,
+// even if a setting made that a success, or picked an edge that cannot be followed: the person
+// has not agreed to another edge.
 func (t *byOutcomes) byWeight(v *visit, o *Outcome) (route, finding) {
 	n := &t.w.Nodes[v.Node]
 	if n.Parallel != nil || n.Role == core.RoleHuman && (o.Failure != nil || o.Why != "" && o.Route == nil || o.picks()) {
@@ -176,13 +177,13 @@ func (t *byOutcomes) byTarget(v *visit, o *Outcome) (route, finding) {
 	return route{-1, n.Targets[0], core.StepRetryTarget, t.id(v.Node) + " failed and has no edge to follow"}, found
 }
 
-// picks reports whether the result says which edge is to be followed.
+// picks reports whether the result picks an edge.
 func (o *Outcome) picks() bool {
 	return o.Route != nil && (o.Route.Label != "" || len(o.Route.Next) > 0)
 }
 
-// best returns the edge out of a node that fits and has the highest weight; of equals the
-// one whose target comes first by name. -1 for none.
+// best returns the edge out of a node with the highest weight among those that fit, or -1 if none
+// fits. Of equal weights, the target whose name sorts first wins.
 func (t *byOutcomes) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
 	best := int32(-1)
 	for _, e := range n.Out {
@@ -199,7 +200,7 @@ func (t *byOutcomes) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
 	return best
 }
 
-// drawn picks one of the edges by weight; the run's seed and the visit decide.
+// drawEdge draws an edge by weight, from the seed of the run and the visit.
 func (t *byOutcomes) drawEdge(v *visit, n *plan.WalkNode) int32 {
 	total := 0
 	for _, e := range n.Out {
@@ -214,14 +215,14 @@ func (t *byOutcomes) drawEdge(v *visit, n *plan.WalkNode) int32 {
 	return -1
 }
 
-// stuck ends a walk that has nowhere to go.
+// noRoute ends a walk that has no edge to follow.
 func (t *byOutcomes) noRoute(v *visit, o *Outcome) {
 	id := t.id(v.Node)
 	if o.Failure != nil {
 		t.fail(v.Node, core.ClassNoRoute, "%s, and %s has neither an edge to follow nor a retry target", o.Failure.Message, id)
 		t.Failure.Cause, t.Failure.Category, t.Failure.Signature = o.Failure, o.Failure.Category, o.Failure.Signature
 		if o.Failure.Class == core.ClassTimeout {
-			t.Failure.Category = o.Failure.InCategory() // the class does not say it any more
+			t.Failure.Category = o.Failure.InCategory() // the new class no longer implies it
 		}
 		return
 	}
@@ -233,8 +234,7 @@ func (t *byOutcomes) noRoute(v *visit, o *Outcome) {
 	t.fail(v.Node, core.ClassNoRoute, "%s ended %s, and it has no edge to follow", id, statusOf(o))
 }
 
-// satisfied reports whether the walk may end; if not it has been sent back, or has
-// failed.
+// mayEnd reports whether the walk may end. If not, it has sent the token back or failed the walk.
 func (t *byOutcomes) mayEnd() bool {
 	i := slices.IndexFunc(t.Gates, func(g goal) bool { return !g.Status.Succeeded() })
 	if i < 0 {
@@ -259,7 +259,8 @@ func (t *byOutcomes) mayEnd() bool {
 	return false
 }
 
-// restart begins the walk anew with a fresh context, unless a failure forbids it.
+// restart starts the walk again with a new context, unless a failure forbids it. It reports
+// whether it did.
 func (t *byOutcomes) restart(v *visit) bool {
 	if last := &t.Last; !last.Status.Succeeded() && (last.Failure == nil || last.Failure.InCategory() != core.TransientInfra) {
 		t.fail(v.Node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
@@ -273,8 +274,8 @@ func (t *byOutcomes) restart(v *visit) bool {
 	return true
 }
 
-// circles ends a walk in which the same failure has come too often, and reports whether
-// it did. Failures that may pass do not count.
+// endIfRepeating ends a walk in which the same failure has occurred too often, and reports
+// whether it did. Transient failures do not count.
 func (t *byOutcomes) endIfRepeating(v *visit, o *Outcome) bool {
 	if o.Failure == nil || t.w.RepeatLimit == 0 {
 		return false
@@ -298,10 +299,10 @@ func (t *byOutcomes) endIfRepeating(v *visit, o *Outcome) bool {
 	return true
 }
 
-// walkEnv lets conditions see the state after a visit.
+// walkEnv is the environment of conditions after a visit.
 type walkEnv struct {
 	t     *walk
-	count int // visits of the node whose edges are being chosen
+	count int // number of visits of the node whose edges are evaluated
 }
 
 func (e walkEnv) Field(slot int) any { return readable(e.t.Fields[slot].Last()) }
@@ -312,7 +313,7 @@ func (e walkEnv) Input(name string) any { return inputNamed(e.t.f.Inputs, name) 
 func (walkEnv) Item() any               { return value.Missing }
 func (walkEnv) Index() any              { return value.Missing }
 
-// Extra returns what is known of the last stage.
+// Extra returns the values of the last stage.
 func (e walkEnv) Extra(root expressions.Root) any {
 	last := &e.t.Last
 	switch root {

@@ -1,46 +1,45 @@
 package machine
 
-// router is a way of choosing the edges that a walk follows. What it remembers is in the walk.
-// The steps of the walk, a list of values, are part of the router.
+// router chooses the edges that a walk follows. Its state is in the walk.
 type router interface {
 	// begin prepares the walk.
 	begin()
 	// chain returns the steps that are tried after each visit of the token, until one finds
 	// where the walk continues.
 	chain() []routeStep
-	// maxVisits limits the visits of the walk, 0 for any number.
+	// maxVisits returns the limit of the visits of the walk, 0 if there is none.
 	maxVisits() int
-	// admits reports whether the token may come to a node. If not, it has been sent to another
-	// node, or the walk has ended.
+	// admits reports whether the token may enter a node. If not, admits has sent the token to
+	// another node or ended the walk.
 	admits(node int32) bool
-	// ended notes how a visit ended, of the token or of a branch.
+	// noteEnd is called when a visit of the token or of a branch has ended.
 	noteEnd(v *visit)
-	// left notes that the token leaves a node, and reports whether the walk continues.
+	// left is called when the token leaves a node, and reports whether the walk continues.
 	left(v *visit, o *Outcome) bool
-	// take continues the walk; q is the question that was asked, nil if there was none.
+	// take follows a route. q is the question that led to it, nil if there was none.
 	take(v *visit, r route, q *question)
-	// stuck ends a walk for which no step has found anything.
+	// noRoute ends a walk for which no step has found a route.
 	noRoute(v *visit, o *Outcome)
-	// ask asks for a decision after a visit, and answered handles the answer.
+	// ask issues the command to decide where the walk continues, and answered handles the answer.
 	ask(v *visit)
 	answered(v *visit, e *Event)
 }
 
-// routeStep looks for where the walk continues after a visit.
+// routeStep looks for the route after a visit.
 type routeStep func(v *visit, o *Outcome) (route, finding)
 
 // finding is the result of a step.
 type finding uint8
 
 const (
-	notFound finding = iota // the next step is tried
-	found                   // the route is taken
-	mustAsk                 // a decision is asked for
+	notFound finding = iota // try the next step
+	found                   // take the route
+	mustAsk                 // ask the router
 )
 
-// route is where the walk continues, and why.
+// route is where the walk continues, and the reason.
 type route struct {
-	edge   int32 // -1 if none is followed
+	edge   int32 // the edge to follow, -1 if the route has no edge
 	to     int32 // nowhere if the walk ends
 	step   string
 	reason string
@@ -56,7 +55,7 @@ func newRouter(t *walk) router {
 	return &byOutcomes{walk: t}
 }
 
-// leave continues the walk after a visit of the token, or ends it.
+// leave continues or ends the walk after a visit of the token.
 func (t *walk) leave(v *visit, o *Outcome) {
 	if !t.router.left(v, o) {
 		return

@@ -27,12 +27,12 @@ type machineJSON struct {
 	Dropped   int                 `json:"dropped,omitempty"`
 	Cancelled bool                `json:"cancelled,omitempty"`
 	Finished  bool                `json:"finished,omitempty"`
-	Frames    []*frameJSON        `json:"frames"` // frames that have not ended, each after its parent
+	Frames    []*frameJSON        `json:"frames"` // frames that have not ended, parents first
 	Emit      []*core.Event       `json:"emit,omitempty"`
 	Claims    map[string]claimant `json:"claims,omitempty"`
 }
 
-// frameJSON is a frame in a snapshot. It adds to the exported fields of the frame what the
+// frameJSON is a frame in a snapshot: the exported fields of the frame, and the parts that a
 // frame keeps in another form.
 type frameJSON struct {
 	frame
@@ -44,9 +44,9 @@ type frameJSON struct {
 	Walk     *walk             `json:"walk,omitempty"`
 }
 
-// Snapshot returns the machine as JSON, for Restore. Commands that were issued
-// and not answered are part of it: the restored machine issues them again under
-// the same ids. The machine itself does not change.
+// Snapshot returns the machine as JSON, for Restore. It includes the commands that were issued
+// and not answered; a restored machine issues them again under the same IDs. The machine itself
+// does not change.
 func (m *Machine) Snapshot() ([]byte, error) {
 	fingerprint, order := m.identity()
 	j := machineJSON{Version: snapshotVersion, Plan: fingerprint, Order: order, Options: m.opts, Now: m.now, Seq: m.seq, Dropped: m.dropped,
@@ -87,10 +87,10 @@ func (f *frame) columns() []column {
 
 func (t walkPlanner) save(j *frameJSON) { j.Walk = t.walk }
 
-// column is a column of the state that snapshots contain.
+// column is a column of the state that can be part of a snapshot.
 type column struct {
-	*state.Column               // nil if a field needs no column
-	saved         *value.Object // the content in a snapshot, until loadColumns moves it to a column
+	*state.Column               // nil if the field needs no column
+	saved         *value.Object // set when a snapshot is decoded, until loadColumns loads it
 }
 
 func (c column) MarshalJSON() ([]byte, error) {
@@ -106,7 +106,7 @@ func (c column) MarshalJSON() ([]byte, error) {
 
 func (c *column) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &c.saved) }
 
-// loadColumns fills new columns with the content of the columns of a snapshot.
+// loadColumns loads the columns of a snapshot into new columns.
 func loadColumns(list, saved []column) error {
 	if len(list) != len(saved) {
 		return fmt.Errorf("it has %d fields, want %d", len(saved), len(list))
@@ -122,7 +122,7 @@ func loadColumns(list, saved []column) error {
 	return nil
 }
 
-// values are values of the state, or Missing, that snapshots contain in canonical form.
+// values are values of the state, or Missing. Snapshots contain them in canonical form.
 type values []any
 
 func (vs values) MarshalJSON() ([]byte, error) {
@@ -150,8 +150,8 @@ func (vs *values) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// writes are the writes of an attempt that snapshots contain: pairs of the index of a field and
-// a value in canonical form.
+// writes are the writes of an attempt. Snapshots contain the index of each field, followed by the
+// value in canonical form.
 type writes []plan.Write
 
 func (ws writes) MarshalJSON() ([]byte, error) {
@@ -177,22 +177,23 @@ func (ws *writes) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// savedOutcome is an Outcome in a snapshot. Unlike an outcomeJSON it can be read without the
-// plan: its writes contain indexes of fields, and restoreWrites gives their values Go types.
+// savedOutcome is an Outcome in a snapshot. Unlike an outcomeJSON, it can be decoded without the
+// plan: its writes have the indexes of fields, and restoreWrites restores the Go types of their
+// values.
 type savedOutcome struct {
 	plainOutcome
 	Writes writes     `json:"writes,omitempty"`
 	Output outputJSON `json:"output,omitempty"`
 }
 
-// MarshalJSON returns the form of an outcome in snapshots. EncodeEvent has another form, which
-// names fields.
+// MarshalJSON returns the form of an outcome in snapshots. EncodeEvent uses another form, with
+// the names of fields.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(savedOutcome{plainOutcome(o), o.Writes, o.outputJSON()})
 }
 
-// UnmarshalJSON reads what MarshalJSON has written. The values of writes do not have Go types
-// yet.
+// UnmarshalJSON decodes the form of MarshalJSON. It does not restore the Go types of written
+// values.
 func (o *Outcome) UnmarshalJSON(data []byte) error {
 	var j savedOutcome
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -206,8 +207,8 @@ func (o *Outcome) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// outcomes are the outcomes of items. Snapshots contain only those that are not empty: one
-// failure among a million items must not make a million entries.
+// outcomes are the outcomes of items. Snapshots contain only those that are not empty, because
+// one failure makes the list as long as the list of items.
 type outcomes []Outcome
 
 type outcomesJSON struct {

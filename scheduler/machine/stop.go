@@ -4,9 +4,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// stop lets nothing new start. What is in flight is cancelled and awaited; what
-// waits after having begun ends as cancelled; what was never reached gets no
-// status.
+// stop keeps new work from starting. Handlers in flight are cancelled and awaited, executions
+// that have begun and wait end as cancelled, and vertices that were never reached get no status.
 func (f *frame) stop() {
 	if f.Stopped {
 		return

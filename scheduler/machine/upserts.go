@@ -8,33 +8,34 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file finds keys that executions with no path between them have stored by key in one
-// table: which of the rows is left depends on time. What is found does not: a key counts
-// once, whoever came first, and which keys are compared when there are too many depends on
-// the keys. A snapshot does not hold them.
+// This file finds keys that executions without a path between them have upserted into one table,
+// so that timing decides which row is left. The findings do not depend on timing: each key counts
+// once, and if there are too many keys to compare, the choice depends on the keys. Snapshots do
+// not contain them.
 
-// upserts are the keys that a run has stored.
+// upserts are the keys that a run has upserted.
 type upserts struct {
 	keys   core.KeyMap[upsert]
 	who    []claimant
 	tables []upserted
 }
 
-// upsert is a key: who stored it last, in which table, and whether an execution with no path
-// to another one did. Whoever has no path to an earlier one has none to the last one either,
-// or came before it.
+// upsert describes a key: the execution that stored it last, its table, and whether executions
+// without a path between them have stored it. It is enough to keep the last execution, because a
+// later one that has no path to an earlier one has none to the last one either, or precedes the
+// last one.
 type upsert struct {
 	who, table int32
 	conflict   bool
 }
 
-// upserted is a table, with the nodes that store rows in it.
+// upserted is a table and the nodes that store rows in it.
 type upserted struct {
 	target, name string
 	nodes        []string
 }
 
-// Upserted takes in the keys that an execution has stored. It is called before the answer of
+// Upserted records the keys that an execution has stored. It must be called before the answer of
 // the execution is applied.
 func (m *Machine) Upserted(id ID, u *core.Upserted) {
 	f := m.frame(id.Frame)
@@ -53,15 +54,15 @@ func (m *Machine) Upserted(id ID, u *core.Upserted) {
 	}
 }
 
-// StoredBefore says which of the keys that an execution is about to store were stored by
-// another one with no path between them, "" if none was. It notes nothing.
+// StoredBefore describes the keys that an execution is about to store and that an execution
+// without a path to it has stored before. It returns "" if there are none, and records nothing.
 func (m *Machine) StoredBefore(id ID, u *core.Upserted) string {
 	f, s := m.frame(id.Frame), &m.upserts
 	if f == nil || len(s.who) == 0 {
 		return ""
 	}
 	who := f.claimant(id)
-	conflicts := make([]int, len(s.who)) // keys, by execution
+	conflicts := make([]int, len(s.who)) // number of keys by execution
 	count, first := 0, len(s.who)
 	for h := range u.Keys.All() {
 		if k, known := s.keys.Get(h); known && m.conflict(s.who[k.who], who) {
@@ -80,7 +81,7 @@ func (m *Machine) StoredBefore(id ID, u *core.Upserted) string {
 	return fmt.Sprintf("%s: %d keys were upserted by %s and others before, and no order between them decides which rows are left", u.Name, count, m.claimantName(s.who[first]))
 }
 
-// table returns the place of a table, and notes a node that stores rows in it.
+// table returns the index of a table, and adds a node that stores rows in it.
 func (s *upserts) table(u *core.Upserted, node string) int32 {
 	at := slices.IndexFunc(s.tables, func(t upserted) bool { return t.target == u.Target })
 	if at < 0 {
@@ -95,7 +96,7 @@ func (s *upserts) table(u *core.Upserted, node string) int32 {
 	return int32(at)
 }
 
-// claimantNode is the path of nodes of an execution.
+// claimantNode returns the path of an execution without items and rounds.
 func (m *Machine) claimantNode(who claimant) string {
 	var ids []string
 	p := m.root.p
@@ -109,8 +110,8 @@ func (m *Machine) claimantNode(who claimant) string {
 	return strings.Join(ids, "/")
 }
 
-// UpsertedTwice tells of keys that several executions have stored in one table, in no fixed
-// order: a warning for each table, of the first of its nodes by name.
+// UpsertedTwice returns a warning for each table with keys that several executions have stored in
+// no fixed order. The warning belongs to the first of the table's nodes by name.
 func (m *Machine) UpsertedTwice() []core.NodeWarning {
 	s := &m.upserts
 	counts := make([]int, len(s.tables))

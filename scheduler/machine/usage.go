@@ -2,10 +2,9 @@ package machine
 
 import "github.com/wavefold/wavefold/core"
 
-// This file keeps the books of the calls to models. What an answer took counts whatever
-// becomes of it.
+// This file adds up the usage of models. Usage counts whatever the outcome of the call is.
 
-// account takes in that an answer was accepted.
+// addUsageOf adds the usage of an accepted answer.
 func (f *frame) addUsageOf(e *Event) {
 	if e.Kind != Finished || e.ID.Node < 0 {
 		return
@@ -23,7 +22,7 @@ func (f *frame) addUsageOf(e *Event) {
 	}
 }
 
-// charge adds to what the calls of a node took.
+// addUsage adds to the usage of a node.
 func (f *frame) addUsage(node int32, u core.Usage) {
 	if u == (core.Usage{}) {
 		return
@@ -34,12 +33,12 @@ func (f *frame) addUsage(node int32, u core.Usage) {
 	f.Usage[node] = f.Usage[node].Plus(u)
 }
 
-// totalUsage is what the calls of all nodes took.
+// totalUsage returns the usage of all nodes.
 func (f *frame) totalUsage() (sum core.Usage) {
 	if f.Usage == nil {
 		return sum
 	}
-	for i := range f.p.Nodes { // costs are added in one order
+	for i := range f.p.Nodes { // in a fixed order, because costs are floating-point numbers
 		sum = sum.Plus(f.Usage[int32(i)])
 	}
 	return sum

@@ -9,65 +9,65 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// walk is the planner of the mode walk: one token goes from node to node, and after each
-// visit one edge is chosen. It is a task, as pipelines and loops are, and its visits have
-// attempts, timeouts, nested runs and slots like theirs. This file is where the token goes
-// and how it ends; visits are in walkvisit.go, parallel nodes in fork.go.
+// walk is the planner of the mode walk: one token moves from node to node, and after each visit
+// one edge is chosen. Like pipelines and loops it is a task, and its visits have attempts,
+// timeouts, nested runs and slots like their members. Visits are in walkvisit.go, parallel nodes
+// in fork.go.
 type walk struct {
 	f     *frame
 	v     int32
 	w     *plan.Walk
 	group group
 
-	Live         []*visit        `json:"live,omitempty"` // under way, the token's first, then those of branches in order of their begin
+	Live         []*visit        `json:"live,omitempty"` // visits in progress: the token's first, then those of branches in order of their start
 	Next         int32           `json:"next"`           // number of the next visit
 	Nodes        []visited       `json:"nodes"`
-	Fields       []column        `json:"fields"`                  // the live state
+	Fields       []column        `json:"fields"`                  // the current state
 	Start        values          `json:"start"`                   // starting values
-	Unmerged     map[int32]int32 `json:"unmerged,omitempty"`      // by field that could not be merged: the node whose write spoilt it
-	Path         []int32         `json:"path"`                    // nodes in the order of the token's visits
-	Last         stage           `json:"last"`                    // the last stage that was no conditional
-	History      stageHistory    `json:"history,omitzero"`        // stages that have finished, for nodes that are told of them
-	Idle         int             `json:"idle,omitempty"`          // nodes in a row that did nothing
-	LastActivity int64           `json:"last_activity,omitempty"` // time of the last sign of life
-	Watches      int32           `json:"watches,omitempty"`       // watches set for a sign of life
-	Due          int64           `json:"due,omitempty"`           // time at which the last of them ends
+	Unmerged     map[int32]int32 `json:"unmerged,omitempty"`      // by field whose merge failed: the node that wrote it
+	Path         []int32         `json:"path"`                    // nodes visited by the token, in order
+	Last         stage           `json:"last"`                    // the last stage that was not a conditional
+	History      stageHistory    `json:"history,omitzero"`        // finished stages, for briefings
+	Idle         int             `json:"idle,omitempty"`          // number of consecutive nodes that did nothing
+	LastActivity int64           `json:"last_activity,omitempty"` // time of the last activity
+	Watches      int32           `json:"watches,omitempty"`       // number of stall timers set so far
+	Due          int64           `json:"due,omitempty"`           // time at which the latest stall timer ends
 
 	router router
-	steps  []routeStep // of the way
+	steps  []routeStep // steps of the router
 	outcomeMemory
 	modelMemory
 
 	Failure *core.Failure `json:"failure,omitempty"` // why the walk failed
-	FailAt  int32         `json:"fail_at"`           // the node where it did
+	FailAt  int32         `json:"fail_at"`           // the node where it failed, -1 if it did not
 	Ended   bool          `json:"ended,omitempty"`
 }
 
-// visited is what became of a node over its visits.
+// visited is the result of the visits of a node.
 type visited struct {
 	Visits   int           `json:"visits,omitempty"`
 	Attempts int           `json:"attempts,omitempty"`
-	Status   core.Status   `json:"status,omitempty"` // of the last visit since the walk began anew
-	Last     core.Status   `json:"last,omitempty"`   // of the last visit
+	Status   core.Status   `json:"status,omitempty"` // of the latest visit since the walk began or restarted
+	Last     core.Status   `json:"last,omitempty"`   // of the latest visit
 	Failure  *core.Failure `json:"failure,omitempty"`
-	Why      string        `json:"why,omitempty"` // the setting that made the status what it is
+	Why      string        `json:"why,omitempty"` // the setting that changed the status
 	Started  int64         `json:"started,omitempty"`
 	Ended    int64         `json:"ended,omitempty"`
 }
 
-// stage is how the last stage ended, as conditions see it.
+// stage is the outcome of a stage for the conditions of edges.
 type stage struct {
-	Node    int32         `json:"node"` // -1 for none
+	Node    int32         `json:"node"` // -1 if there is no stage
 	Status  core.Status   `json:"status,omitempty"`
 	Label   string        `json:"label,omitempty"`
 	Failure *core.Failure `json:"failure,omitempty"`
 }
 
-// mostIdle is how many nodes in a row may do nothing: more than that, and nothing that
-// could stop the walk is going to change.
+// maxIdle limits the consecutive nodes that do nothing. No other limit would end a cycle of such
+// nodes.
 const maxIdle = 10_000
 
-// walkPlanner is a walk as the planner of its frame.
+// walkPlanner implements planner for a walk.
 type walkPlanner struct{ *walk }
 
 func newWalk(f *frame) *walk {
@@ -76,7 +76,7 @@ func newWalk(f *frame) *walk {
 	return t
 }
 
-// attach makes a walk, which is new or was read from a snapshot, the walk of a frame.
+// attach makes a walk, new or read from a snapshot, the walk of a frame.
 func (t *walk) attach(f *frame) {
 	t.f, t.w = f, f.p.Walk
 	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
@@ -111,7 +111,7 @@ func (t walkPlanner) final(field int) any                      { return t.Fields
 func (t walkPlanner) unmergedWriter(field int32, _ int) string { return t.id(t.Unmerged[field]) }
 func (t walkPlanner) units() []core.UnitReport                 { return nil }
 
-// failedNode returns the node where the walk could not continue.
+// failedNode returns the node where the walk failed.
 func (t walkPlanner) failedNode(v int32) string {
 	if t.FailAt >= 0 {
 		return t.id(t.FailAt)
@@ -141,7 +141,7 @@ func (t *walk) commit()      { invariant(false, "a walk waits for a commit") }
 
 func (t *walk) canStart() bool { return slices.ContainsFunc(t.Live, t.ready) }
 
-// ready reports whether a visit has something to start now.
+// ready reports whether a visit can start something now.
 func (t *walk) ready(v *visit) bool {
 	switch {
 	case v.child != nil:
@@ -179,10 +179,10 @@ func (t *walk) startOne() bool {
 	return false
 }
 
-// maxVisits limits the visits of the walk, 0 for any number.
+// maxVisits returns the limit of the visits of the walk, 0 if there is none.
 func (t *walk) maxVisits() int { return t.router.maxVisits() }
 
-// arrive brings the token to a node, by an edge or with -1 by a jump.
+// arrive moves the token to a node. via is the edge that it followed, -1 if there is none.
 func (t *walk) arrive(node, via int32) {
 	if t.Idle++; t.Idle > maxIdle {
 		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row that do nothing", maxIdle)
@@ -203,21 +203,21 @@ func (t *walk) arrive(node, via int32) {
 	t.enter(node, nil, 0, via)
 }
 
-// fail ends the walk where it cannot go on.
+// fail ends the walk at a node where it cannot continue.
 func (t *walk) fail(node int32, class, format string, args ...any) {
 	t.Failure = &core.Failure{Class: class, Message: fmt.Sprintf(format, args...), Permanent: true}
 	t.FailAt = node
 	t.finish()
 }
 
-// abort ends the walk at once, branches and all: the failure leaves nothing to go on with.
+// abort ends the walk and its branches at once because of a failure that ends the run.
 func (t *walk) abort(node int32, fail *core.Failure) {
 	t.Failure, t.FailAt = fail, node
 	t.f.FailedRun = true
 	t.f.stop()
 }
 
-// finish ends the walk. There is no visit under way any more, unless the run was stopped.
+// finish ends the walk when no visit is in progress, or when the run was stopped.
 func (t *walk) finish() {
 	f := t.f
 	t.Ended = true
@@ -234,14 +234,14 @@ func (t *walk) finish() {
 	f.resolve(t.v, core.Success)
 }
 
-// check ends a walk that was stopped once nothing is under way.
+// check ends a stopped walk when no visit is in progress.
 func (t *walk) check() {
 	if t.f.v[t.v].Phase == running && t.f.Stopped && len(t.Live) == 0 {
 		t.finish()
 	}
 }
 
-// stop ends visits that are neither running nor nested.
+// stop ends the visits that have no handler in flight.
 func (t *walk) stop() {
 	for _, v := range slices.Clone(t.Live) {
 		if v.Fork == nil { // which ends with its branches

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file words what happens in a walk, as emit.go does for the rest.
+// This file builds the events of walks. emit.go builds the other events.
 
 func (f *frame) visitEvent(e core.EventType, t *walk, v *visit) core.Event {
 	n := &f.p.Nodes[v.Node]
@@ -50,7 +50,7 @@ func (f *frame) emitVisitWrites(t *walk, v *visit, writes []plan.Write) {
 	}
 }
 
-// emitChosen tells which way the walk goes after a visit.
+// emitChosen emits the edge that the walk follows after a visit.
 func (f *frame) emitChosen(t *walk, v *visit, r route) {
 	if !f.m.opts.Events {
 		return
@@ -70,8 +70,8 @@ func (f *frame) emitChosen(t *walk, v *visit, r route) {
 	f.m.emit(e)
 }
 
-// emitRouted tells which edge a walk that a model routes follows; q is what was asked, nil
-// for nothing.
+// emitRouted emits the edge that a walk routed by a model follows. q is the question, nil if none
+// was asked.
 func (f *frame) emitRouted(t *walk, v *visit, edge int32, step string, q *question) {
 	if !f.m.opts.Events {
 		return
@@ -85,7 +85,7 @@ func (f *frame) emitRouted(t *walk, v *visit, edge int32, step string, q *questi
 	f.m.emit(e)
 }
 
-// emitEnd tells that such a walk ends there, by a step that follows no edge.
+// emitEnd emits the end of a walk routed by a model.
 func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
 	if !f.m.opts.Events {
 		return
@@ -96,7 +96,7 @@ func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
 	f.m.emit(e)
 }
 
-// wayEvent begins the event of the way on from a visit.
+// wayEvent returns the event of a decision after a visit.
 func (f *frame) wayEvent(t *walk, v *visit, step string) core.Event {
 	e := f.visitEvent(core.EdgeChosen, t, v)
 	e.Kind, e.Phase = "", ""
@@ -104,7 +104,7 @@ func (f *frame) wayEvent(t *walk, v *visit, step string) core.Event {
 	return e
 }
 
-// tell adds to an event what was asked and answered; nothing for the nil *question.
+// addTo adds the question and its answer to an event. It does nothing if q is nil.
 func (q *question) addTo(e *core.Event) {
 	if q == nil {
 		return
@@ -119,7 +119,7 @@ func (q *question) addTo(e *core.Event) {
 	}
 }
 
-// emitJump tells that a goal gate sends the walk back.
+// emitJump emits that a goal gate sends the walk back.
 func (f *frame) emitJump(t *walk, from, to int32, reason string) {
 	if f.m.opts.Events {
 		f.m.emit(core.Event{Type: core.EdgeChosen, Node: f.name(t.id(from)), From: t.id(from), To: t.id(to), Step: core.StepGoalGate, Reason: reason})
@@ -134,7 +134,7 @@ func (f *frame) emitJoinDecided(t *walk, v *visit) {
 	}
 }
 
-// emitBranchSkipped tells that a branch of a parallel node never began.
+// emitBranchSkipped emits that a branch of a parallel node never began.
 func (f *frame) emitBranchSkipped(t *walk, v *visit, node int32) {
 	if f.m.opts.Events {
 		e := f.nodeEvent(core.NodeSkipped, &f.p.Nodes[node])
@@ -144,7 +144,7 @@ func (f *frame) emitBranchSkipped(t *walk, v *visit, node int32) {
 	}
 }
 
-// locate adds to an event which visit it is about.
+// locate adds the visit to an event.
 func (t *walk) locate(e *core.Event, id ID) {
 	if v := t.visit(id); v != nil {
 		e.Visit = v.Count

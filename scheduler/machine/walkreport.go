@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// report is what became of a node over its visits.
+// report returns the result of the visits of a node.
 func (t *walk) report(node int32) core.NodeReport {
 	r, f := &t.Nodes[node], t.f
 	out := core.NodeReport{ID: t.id(node), Status: r.Last, Failure: r.Failure, Visits: r.Visits, Attempts: r.Attempts, Items: r.Visits,
@@ -16,7 +16,7 @@ func (t *walk) report(node int32) core.NodeReport {
 	case core.Success, core.PartialSuccess, core.Skipped:
 		out.Reason = r.Why
 	case core.Fail:
-		out.Handled = f.v[t.v].Status == core.Success // the walk has reached its exit all the same
+		out.Handled = f.v[t.v].Status == core.Success // the walk has reached its exit anyway
 	}
 	return out
 }

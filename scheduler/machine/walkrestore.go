@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// restore replaces the walk of a frame by the walk of a snapshot.
+// restore replaces the walk of a new frame by the walk of a snapshot.
 func (t walkPlanner) restore(j *frameJSON) error {
 	f, w := t.f, j.Walk
 	if w == nil || len(w.Nodes) != len(f.p.Nodes) || len(w.Start) != len(f.p.Schema.Fields) {
@@ -65,7 +65,7 @@ func (t *walk) restoreVisit(v *visit, before []*visit) error {
 	return nil
 }
 
-// reissue issues what was in flight and sets the timers again.
+// reissue issues the commands in flight again, and sets the timers again.
 func (t *walk) reissue() {
 	if t.Ended {
 		return

@@ -8,15 +8,16 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// This file is the live state of a walk: what its visits write is there at once.
+// This file implements the state of a walk, which contains the writes of a visit as soon as it
+// ends.
 
-// column returns the ledger of a field at the beginning.
+// column returns a new column of a field, with its starting value.
 func (t *walk) column(field int) *state.Column {
 	return state.NewColumn(&t.f.p.Schema.Fields[field], t.Start[field], t.f.m.opts.Guard)
 }
 
-// store makes the writes of a visit part of the state, all or none. A field that refuses
-// one turns the visit into a failure.
+// store adds the writes of a visit to the state, or none of them if a field rejects one. It
+// returns the outcome, which is a failure in that case.
 func (t *walk) store(v *visit, o *Outcome) *Outcome {
 	if fail := t.rejection(o.Writes); fail != nil {
 		o = &Outcome{Failure: fail}
@@ -25,9 +26,8 @@ func (t *walk) store(v *visit, o *Outcome) *Outcome {
 	return o
 }
 
-// refused returns the failure of writes of which the state would refuse one. The
-// branches of a parallel node may write the same field: each of them meets what those
-// before it have left.
+// rejection returns the failure if the state rejects one of the writes. Branches of a parallel
+// node may write the same field, so each write is tried on top of the writes before it.
 func (t *walk) rejection(writes []plan.Write) *core.Failure {
 	var before map[int32]*state.Column
 	for i, w := range writes {
@@ -57,7 +57,7 @@ func (t *walk) rejection(writes []plan.Write) *core.Failure {
 	return nil
 }
 
-// write folds writes into the live state.
+// write merges writes into the state.
 func (t *walk) write(v *visit, writes []plan.Write) {
 	for _, w := range writes {
 		t.set(w.Field, w.Value)
@@ -68,7 +68,7 @@ func (t *walk) write(v *visit, writes []plan.Write) {
 	t.f.emitVisitWrites(t, v, writes)
 }
 
-// spoils notes the first node whose write a field could not take.
+// noteUnmerged stores the first node whose write could not be merged into a field.
 func (t *walk) noteUnmerged(field, node int32) {
 	if _, ok := t.Unmerged[field]; ok {
 		return

@@ -8,24 +8,24 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is the life of a visit: attempts, end, record. Which edge follows is in
-// route.go and modelroute.go, what a visit writes in walkstate.go.
+// This file implements visits: their attempts, their end and their records. Edges are chosen in
+// route.go and modelroute.go, and writes are stored in walkstate.go.
 
 // visit is one visit of a node, by the token or as a branch.
 type visit struct {
 	t     *walk
-	N     int32 `json:"n"` // its number, from 0
+	N     int32 `json:"n"` // number of the visit within the walk, from 0
 	Node  int32 `json:"node"`
-	Count int   `json:"count"` // which visit of that node it is, from 1
+	Count int   `json:"count"` // number of the visit among those of the node, from 1
 	attempt
 	Started  int64 `json:"started,omitempty"`
-	Parent   int32 `json:"parent"` // number of the visit of the parallel node whose branch it is, -1 for the token
+	Parent   int32 `json:"parent"` // number of the visit of the parallel node, -1 for a visit of the token
 	parent   *visit
-	Place    int       `json:"place,omitempty"`    // its place among the branches
-	Via      int32     `json:"via"`                // the edge by which the walk came, -1 if there is none
-	Fork     *fork     `json:"fork,omitempty"`     // of a parallel node that has begun
-	GivenUp  bool      `json:"given_up,omitempty"` // given up: its outcome does not count
-	question *question // where to go on after it, if its phase is routing
+	Place    int       `json:"place,omitempty"`    // position among the branches
+	Via      int32     `json:"via"`                // the edge that led to the node, -1 if there is none
+	Fork     *fork     `json:"fork,omitempty"`     // set when a parallel node has begun
+	GivenUp  bool      `json:"given_up,omitempty"` // its outcome does not count
+	question *question // set if its phase is routing
 }
 
 // enter begins a visit.
@@ -55,12 +55,12 @@ func (v *visit) mayPlace() bool                  { return true }
 func (v *visit) ended(o *Outcome, _ int64)       { v.t.visitEnded(v, o) }
 func (v *visit) capture() (*Call, *core.Failure) { return v.t.call(v), nil }
 
-// id names the latest attempt of a visit.
+// id returns the ID of the latest attempt.
 func (v *visit) id() ID {
 	return ID{Frame: v.t.f.ID, Node: v.Node, From: v.N, To: v.N + 1, Attempt: v.Number}
 }
 
-// store keeps the attempt. The next attempt of a parallel node begins its branches again.
+// store sets the attempt. If a parallel node is retried, its branches begin again.
 func (v *visit) store(a attempt) {
 	if v.attempt = a; a.Phase == backingOff {
 		v.Fork = nil
@@ -75,7 +75,7 @@ func (v *visit) begun(first bool) {
 	v.t.f.emitVisitStarted(v.t, v)
 }
 
-// run issues the command for a handler. One that waits for a person holds no slot.
+// run issues the command for a handler. A handler that waits for a person takes no slot.
 func (v *visit) run(call *Call) {
 	f, n := v.t.f, v.def()
 	call = call.after(v.LastError)
@@ -102,7 +102,7 @@ func (v *visit) adopt(child *frame) {
 	}
 }
 
-// withdrawn takes back a visit that has not begun.
+// withdraw removes a visit that has not begun.
 func (v *visit) withdraw() {
 	t := v.t
 	t.drop(v)
@@ -112,7 +112,7 @@ func (v *visit) withdraw() {
 	}
 }
 
-// startVisit starts an attempt and reports whether user code runs.
+// startVisit starts an attempt and reports whether a handler was started.
 func (t *walk) startVisit(v *visit) bool {
 	countAttempt(v)
 	switch t.w.Nodes[v.Node].Role {
@@ -127,7 +127,7 @@ func (t *walk) startVisit(v *visit) bool {
 	return launch(v)
 }
 
-// call captures what an attempt gets.
+// call captures the input of an attempt.
 func (t *walk) call(v *visit) *Call {
 	n := &t.f.p.Nodes[v.Node]
 	c := &Call{Path: t.f.Path, Inputs: t.f.Inputs, Visit: v.Count, Values: make([]any, len(n.Reads))}
@@ -159,7 +159,7 @@ func (t *walk) find(id ID) work {
 	return nil
 }
 
-// visit returns the visit that an id names, nil if it has ended.
+// visit returns the visit with an ID, nil if it has ended.
 func (t *walk) visit(id ID) *visit {
 	for _, v := range t.Live {
 		if v.id() == id {
@@ -195,7 +195,7 @@ func (t *walk) answer(e *Event) bool {
 	return true
 }
 
-// over ends a visit with the outcome of its last attempt.
+// visitEnded ends a visit with the outcome of its last attempt.
 func (t *walk) visitEnded(v *visit, o *Outcome) {
 	n := &t.f.p.Nodes[v.Node]
 	switch {
@@ -230,12 +230,12 @@ func (t *walk) visitEnded(v *visit, o *Outcome) {
 	}
 }
 
-// drop takes a visit from those that are under way.
+// drop removes a visit from the visits in progress.
 func (t *walk) drop(v *visit) {
 	t.Live = slices.DeleteFunc(t.Live, func(u *visit) bool { return u == v })
 }
 
-// record notes how a visit ended and tells it.
+// record stores how a visit ended and emits the event.
 func (t *walk) record(v *visit, o *Outcome) {
 	r := &t.Nodes[v.Node]
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
@@ -245,12 +245,12 @@ func (t *walk) record(v *visit, o *Outcome) {
 	if o.HasOutput || t.f.Outputs != nil {
 		t.f.setOutput(v.Node, o.edgeOutput())
 	}
-	delete(t.f.Notes, v.Node) // of an earlier visit
+	delete(t.f.Notes, v.Node) // from an earlier visit
 	t.f.note(v.Node, o.Note)
 	t.f.emitVisitEnded(t, v, o)
 }
 
-// sent is what an outcome sends along its edges, Missing for nothing.
+// edgeOutput returns what an outcome sends along the edges of its node, Missing if nothing.
 func (o *Outcome) edgeOutput() any {
 	if !o.HasOutput {
 		return value.Missing
@@ -258,7 +258,7 @@ func (o *Outcome) edgeOutput() any {
 	return o.Output
 }
 
-// statusOf is the status of a visit with that outcome.
+// statusOf returns the status of a visit with outcome o.
 func statusOf(o *Outcome) core.Status {
 	switch {
 	case o.Failure != nil:
@@ -269,7 +269,7 @@ func statusOf(o *Outcome) core.Status {
 	return o.Status
 }
 
-// givenUp is the failure of a branch that was not needed any more.
+// givenUpFailure returns the failure of a branch that was given up.
 func givenUpFailure(v *visit) *core.Failure {
 	return &core.Failure{Class: core.ClassCanceled, Message: "given up: " + v.parent.Fork.Reason, Permanent: true}
 }

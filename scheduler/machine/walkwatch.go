@@ -8,15 +8,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// A walk is given up when there has been no sign of life for too long: no answer to the
-// machine, in the walk or inside of its nodes, and nothing that a handler has logged or
-// told of its progress, of which the driver knows. Waiting for a person or a timer is no
-// lack of life.
+// This file implements the stall timeout: a walk that shows no activity for too long is ended.
+// Activity is an answer to the machine, for the walk or a run nested in it, and log output or
+// progress of a handler, which the driver reports. Waiting for a person or a timer is not a
+// stall.
 
-// watchID names the watch that is set.
+// watchID returns the ID of the current stall timer.
 func (t *walk) watchID() ID { return ID{Frame: t.f.ID, Node: -1, To: -1, Attempt: t.Watches} }
 
-// watch sets the watch, if the walk has one.
+// watch starts the stall timer, if the walk has a stall timeout.
 func (t *walk) watch() { t.watchFor(t.w.StallTimeout) }
 
 func (t *walk) watchFor(d time.Duration) {
@@ -32,15 +32,15 @@ func (t *walk) askWatch() {
 	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Delay: t.f.m.until(t.Due)})
 }
 
-// unwatch takes the watch away at the end.
+// unwatch removes the stall timer when the walk ends.
 func (t *walk) unwatch() {
 	if t.w.StallTimeout > 0 {
 		t.f.m.command(Command{Op: OpMet, ID: t.watchID()})
 	}
 }
 
-// quietFor handles that the watch has run out: Started is the last sign of life that the
-// driver knows of.
+// watchExpired handles the end of the stall timer. e.Started is the last activity that the driver
+// has seen.
 func (t *walk) watchExpired(e *Event) bool {
 	if e.Kind != Expired || e.ID != t.watchID() || t.Ended || t.f.Stopped {
 		return false
@@ -58,7 +58,7 @@ func (t *walk) watchExpired(e *Event) bool {
 	return true
 }
 
-// works reports whether user code of a visit runs.
+// runsUserCode reports whether a handler of a visit is running.
 func (t *walk) runsUserCode(v *visit) bool {
 	if v.child != nil {
 		return slices.ContainsFunc(t.f.m.frames, func(f *frame) bool { return f.inside(v.child) && f.mode.userCodeRuns() })
@@ -67,15 +67,15 @@ func (t *walk) runsUserCode(v *visit) bool {
 	return v.Phase == routing || v.Phase == running && v.Fork == nil && n.Wait == nil && !n.Asks
 }
 
-// working reports whether user code of the walk itself runs.
+// userCodeRuns reports whether a handler of the walk itself is running.
 func (t *walk) userCodeRuns() bool {
 	return slices.ContainsFunc(t.Live, func(v *visit) bool { return v.child == nil && t.runsUserCode(v) })
 }
 
-// alive notes a sign of life inside a nested run.
+// noteActivity records activity inside a nested run.
 func (t *walk) noteActivity() { t.LastActivity = t.f.m.now }
 
-// inside reports whether the frame is the other one or nested in it.
+// inside reports whether the frame is other or is nested in it.
 func (f *frame) inside(other *frame) bool {
 	for f != nil && f != other {
 		f = f.parent
