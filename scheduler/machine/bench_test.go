@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// BenchmarkMachine is what the machine alone costs per node that does nothing: no
-// goroutine, no clock, each command answered at once.
+// BenchmarkMachine measures the cost of the machine for nodes that do nothing: there is no
+// goroutine and no clock, and each command is answered at once.
 func BenchmarkMachine(b *testing.B) {
 	const nodes = 1000
 	shapes := []struct {
@@ -33,7 +33,7 @@ func BenchmarkMachine(b *testing.B) {
 	for _, s := range shapes {
 		w := &core.Workflow{Name: source.Text{Value: s.name}}
 		for i := range nodes {
-			w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: fmt.Sprint("n", i)}, Handler: core.HandlerFunc(nil)}) // the benchmark answers
+			w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: fmt.Sprint("n", i)}, Handler: core.HandlerFunc(nil)}) // the benchmark answers instead
 			for _, p := range s.pred(i) {
 				w.Edges = append(w.Edges, &core.Edge{From: source.Text{Value: fmt.Sprint("n", p)}, To: source.Text{Value: fmt.Sprint("n", i)}})
 			}
@@ -70,8 +70,8 @@ func BenchmarkMachine(b *testing.B) {
 	}
 }
 
-// BenchmarkExecution is the cost of an execution for the machine alone, for work that is given
-// something: plain nodes that read a field, items, rows, and nested runs.
+// BenchmarkExecution measures the cost of the machine for executions with input: plain nodes that
+// read a field, items, rows and nested runs.
 func BenchmarkExecution(b *testing.B) {
 	const n = 1000
 	text := func(s string) source.Text { return source.Text{Value: s} }

@@ -7,8 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// TestMissingIsToldFromAnObject: an object of the user's that looks like the
-// mark of Missing came back as Missing.
+// An object of the user that looks like the mark of Missing used to come back as Missing.
 func TestMissingIsToldFromAnObject(t *testing.T) {
 	mark := value.ObjectOf("$missing", true)
 	for _, v := range []any{value.Missing, nil, mark, value.ObjectOf("$value", mark), []any{mark}, int64(1 << 60), 1.0, value.ObjectOf("$value", int64(1), "x", nil)} {

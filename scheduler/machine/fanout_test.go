@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// eachPlan is a fan-out n over $.list.
+// eachPlan returns a plan with a fan-out n over $.list.
 func eachPlan(t *testing.T, limit int, change ...func(*core.Node)) *plan.Plan {
 	t.Helper()
 	h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
@@ -29,7 +29,7 @@ func eachPlan(t *testing.T, limit int, change ...func(*core.Node)) *plan.Plan {
 	return p
 }
 
-// eachMachine runs a fan-out over so many items.
+// eachMachine returns a machine with a fan-out over the given number of items.
 func eachMachine(t *testing.T, items, limit int, change ...func(*core.Node)) *Machine {
 	t.Helper()
 	m, err := New(eachPlan(t, limit, change...), value.ObjectOf("list", make([]any, items)), Options{})
@@ -39,7 +39,7 @@ func eachMachine(t *testing.T, items, limit int, change ...func(*core.Node)) *Ma
 	return m
 }
 
-// told lists the commands of a machine: "run 3:7 yield 0:4".
+// told lists the commands that a machine issues: "run 3:7 yield 0:4".
 func told(m *Machine) string {
 	var list []string
 	for _, c := range m.Next() {
@@ -60,7 +60,7 @@ func yieldRange(m *Machine, from, to int) {
 	m.Apply(&Event{Kind: Yielded, ID: ID{From: int32(from), To: int32(to), Attempt: 1}})
 }
 
-// step compares what a machine asks for.
+// step compares the commands that a machine issues with want.
 func step(t *testing.T, m *Machine, want string) {
 	t.Helper()
 	if got := told(m); got != want {
@@ -68,8 +68,7 @@ func step(t *testing.T, m *Machine, want string) {
 	}
 }
 
-// rangeInFlight answers items until a range of two is in flight, 2:4, and nothing
-// else is but the last item.
+// rangeInFlight answers items until the range 2:4 is in flight together with the last item only.
 func rangeInFlight(t *testing.T, m *Machine) {
 	t.Helper()
 	for _, s := range []struct {
@@ -81,28 +80,28 @@ func rangeInFlight(t *testing.T, m *Machine) {
 	}
 }
 
-// Items behind one that takes long are handed out again before new ones.
+// The items after one that takes long are issued again before new items.
 func TestRangeThatIsHeldUpYields(t *testing.T) {
 	m := eachMachine(t, 12, 2)
 	step(t, m, "run 0:1 run 1:2")
 	rangeInFlight(t, m)
-	answerRange(m, 8, 9) // the fourth range that was handed out after 2:4
+	answerRange(m, 8, 9) // the fourth range issued after 2:4
 	step(t, m, "yield 2:4 run 9:10")
 	yieldRange(m, 2, 3)
 	answerRange(m, 9, 10)
 	step(t, m, "run 3:4")
-	yieldRange(m, 2, 3) // once more
+	yieldRange(m, 2, 3) // a duplicate
 	answerRange(m, 2, 3)
 	step(t, m, "run 10:11")
 }
 
-// No slot stays free while a range holds items that have not begun.
+// No slot stays free while a range holds items that have not started.
 func TestRangeYieldsToFreeSlots(t *testing.T) {
 	m := eachMachine(t, 12, 2)
 	step(t, m, "run 0:1 run 1:2")
 	rangeInFlight(t, m)
 	answerRange(m, 8, 9)
-	m = reload(t, m) // it does not remember how long 2:4 has been in flight
+	m = reload(t, m) // it does not know how long 2:4 has been in flight
 	step(t, m, "run 2:4 run 9:10")
 	answerRange(m, 9, 10)
 	step(t, m, "run 10:11")
@@ -110,7 +109,7 @@ func TestRangeYieldsToFreeSlots(t *testing.T) {
 	step(t, m, "run 11:12")
 	answerRange(m, 11, 12)
 	step(t, m, "yield 2:4")
-	step(t, m, "") // once is enough
+	step(t, m, "") // it asks only once
 	yieldRange(m, 2, 3)
 	step(t, m, "run 3:4")
 	answerRange(m, 2, 3)
@@ -118,8 +117,8 @@ func TestRangeYieldsToFreeSlots(t *testing.T) {
 	step(t, m, "finish")
 }
 
-// The first issue of a range may be answered after the second has yielded: what it
-// did beyond that is done again, and nothing is lost or counted twice.
+// If a range is issued twice, the first issue may be answered after the second has yielded. The
+// items that it ran beyond that run again, and none is lost or counted twice.
 func TestRangeYieldsToAnotherIssue(t *testing.T) {
 	m := eachMachine(t, 12, 2)
 	step(t, m, "run 0:1 run 1:2")

@@ -11,11 +11,11 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// TestOldValuesAreForgotten: every value a field ever had stayed in memory, and in
-// each snapshot, until the end of the run.
+// Every value that a field ever had used to stay in memory, and in each snapshot, until the end
+// of the run.
 func TestOldValuesAreForgotten(t *testing.T) {
 	text := func(s string) source.Text { return source.Text{Value: s} }
-	h := core.HandlerFunc(nil) // the test answers
+	h := core.HandlerFunc(nil) // the test answers instead
 	node := func(id string) *core.Node {
 		return &core.Node{ID: text(id), Reads: []source.Text{text("x")}, Writes: []source.Text{text("x")}, HasWrites: true, Handler: h}
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // flowMode is a mode that the engine does not have: each visit of a node sends a token along
-// every edge, and a node runs once for each token that arrives. It is known to the compiler by
-// this value alone, and nothing outside of this file knows it.
+// every edge, and a node runs once for each token that arrives. The compiler gets it as this
+// value, and no other file refers to it.
 var flowMode = &plan.Mode{
 	Name: "flow", Graph: "flow", Level: "step %d", Visits: true,
 	Compile: (*plan.Build).Visits,
@@ -26,17 +26,16 @@ var flowMode = &plan.Mode{
 	Planner: Planner(newFlow),
 }
 
-// flow is the planner of flowMode, and the task of its vertex. What it does not do differently
-// is as in a dag.
+// flow is the planner of flowMode and the task of its vertex. Everything else is as in a dag.
 type flow struct {
 	dag
 	group   group
-	queue   []token // that have arrived
-	flying  []token // whose visits run
+	queue   []token // tokens that wait for their visits
+	flying  []token // tokens whose visits are running
 	arrived int
 	visited []core.NodeReport
 	order   []string
-	most    int // visits that ran at the same time
+	most    int // maximum number of visits that ran at the same time
 	fields  []*state.Column
 }
 
@@ -92,7 +91,7 @@ func (t *flow) failedNode(int32) string          { return "" }
 func (t *flow) restore(*frameJSON) error         { return fmt.Errorf("a flow has no snapshots") }
 func (t *flow) save(*frameJSON)                  {}
 
-// flowTask is a flow as the task of its vertex.
+// flowTask implements task for a flow.
 type flowTask struct{ *flow }
 
 func (t flowTask) slotChanged()   { t.f.refresh(0) }
@@ -142,7 +141,7 @@ func (t flowTask) answer(e *Event) bool {
 	return true
 }
 
-// flowPlan compiles a graph in which s sends to a and b, and both send to m.
+// flowPlan compiles a graph in which s sends to a and b, and a and b send to m.
 func flowPlan(t *testing.T, modes ...*plan.Mode) *plan.Plan {
 	t.Helper()
 	text := func(s string) source.Text { return source.Text{Value: s} }
@@ -160,7 +159,8 @@ func flowPlan(t *testing.T, modes ...*plan.Mode) *plan.Plan {
 	return p
 }
 
-// TestNewMode registers a mode by one value, and plans, draws, runs, shows and reports it.
+// TestNewMode registers a mode with one value, and plans, draws, runs and reports a graph of that
+// mode.
 func TestNewMode(t *testing.T) {
 	p := flowPlan(t, flowMode)
 	d := p.Describe()
@@ -210,8 +210,8 @@ func TestNewMode(t *testing.T) {
 	}
 }
 
-// drive answers every command with what the handler says, latest first, and writes it to the
-// fields of the node.
+// drive answers every command with the result of handler, latest command first, and writes it to
+// the fields of the node.
 func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Command) any) (r *core.Report) {
 	t.Helper()
 	var open []Command
@@ -244,8 +244,8 @@ func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Co
 	return r
 }
 
-// A mode that no planner can run is rejected before anything runs, and one that is not
-// registered when the workflow is compiled.
+// A mode without a planner is rejected before anything runs, and a mode that is not registered is
+// rejected by the compiler.
 func TestModesWithoutPlanner(t *testing.T) {
 	lame := *flowMode
 	lame.Planner = nil

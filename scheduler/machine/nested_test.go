@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// TestEndedNestedRunsAreForgotten: a loop kept a place for each nested run it had ever
-// begun, in memory and in its snapshots.
+// A loop used to keep an entry for each nested run that it had ever begun, in memory and in its
+// snapshots.
 func TestEndedNestedRunsAreForgotten(t *testing.T) {
 	leaf := &core.Workflow{Name: source.Text{Value: "inner"}, Nodes: []*core.Node{{ID: source.Text{Value: "leaf"}, HasWrites: true, Handler: core.HandlerFunc(nil)}}}
 	w := &core.Workflow{Name: source.Text{Value: "w"},
@@ -34,7 +34,7 @@ func TestEndedNestedRunsAreForgotten(t *testing.T) {
 		}
 		id := c[0].ID
 		seen[id.Frame] = true
-		m.Apply(&Event{ID: before}) // once more: it is nobody's
+		m.Apply(&Event{ID: before}) // a duplicate, which is dropped
 		if before = id; m.Dropped() != round+1 && round > 0 {
 			t.Fatalf("round %d: %d answers were dropped", round, m.Dropped())
 		}
@@ -54,8 +54,8 @@ func TestEndedNestedRunsAreForgotten(t *testing.T) {
 	}
 }
 
-// siblingsPlan has two nodes, a and b, and a nested run after each, x and y, whose only node is
-// tried three times with jitter.
+// siblingsPlan has two nodes a and b, each followed by a nested run, x and y. The only node of a
+// nested run has three attempts with jitter.
 func siblingsPlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	leaf := &core.Workflow{Name: source.Text{Value: "inner"}, Nodes: []*core.Node{retried("work", handled)}}
@@ -71,8 +71,8 @@ func siblingsPlan(t *testing.T) *plan.Plan {
 	return p
 }
 
-// Nested runs were numbered in the order of their start, so their ids, and the waits that are
-// drawn from them, depended on which neighbour ended first and on when Next was called.
+// Nested runs used to be numbered in the order of their start, so their IDs, and the delays drawn
+// from them, depended on which neighbour ended first and on when Next was called.
 func TestIDsOfNestedRunsArePaths(t *testing.T) {
 	p := siblingsPlan(t)
 	issued := func(order ...string) string {

@@ -46,8 +46,7 @@ func reload(t *testing.T, m *Machine) *Machine {
 	return r
 }
 
-// A machine restored after its end still hands its report over, and does not
-// publish its end once more.
+// A machine that is restored after its end issues its report again, but not the event of its end.
 func TestRestoreAfterTheEnd(t *testing.T) {
 	m, err := New(onePlan(t), nil, Options{Events: true})
 	if err != nil {
@@ -62,8 +61,8 @@ func TestRestoreAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A machine restored while it is being stopped issues what is in flight before
-// the command that cancels it.
+// A machine that is restored while it is being stopped issues the commands in flight before the
+// command that cancels them.
 func TestRestoreWhileStopping(t *testing.T) {
 	m, err := New(onePlan(t), nil, Options{})
 	if err != nil {
@@ -81,7 +80,7 @@ func TestRestoreWhileStopping(t *testing.T) {
 	}
 }
 
-// twoPlan has two nodes, in that order, without an edge.
+// twoPlan returns a plan of nodes with the given IDs, in that order, without edges.
 func twoPlan(t *testing.T, change func(nodes []*core.Node), ids ...string) *plan.Plan {
 	t.Helper()
 	h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
@@ -99,8 +98,8 @@ func twoPlan(t *testing.T, change func(nodes []*core.Node), ids ...string) *plan
 	return p
 }
 
-// A snapshot was restored for any plan with as many nodes and fields: with two nodes
-// exchanged, what had run ran again and the other node was taken for done.
+// A snapshot used to be restored for any plan with the same number of nodes and fields. With two
+// nodes exchanged, a node that had run ran again and the other one was taken for done.
 func TestRestoreOfAnotherWorkflow(t *testing.T) {
 	m, err := New(twoPlan(t, nil, "charge", "refund"), nil, Options{Concurrency: 1})
 	if err != nil {
@@ -135,11 +134,11 @@ func TestRestoreOfAnotherWorkflow(t *testing.T) {
 	}
 }
 
-// A snapshot of an older version was an error like that of a broken one.
+// The error for a snapshot of an older version used to look like the error for a damaged one.
 func TestRestoreOfAnotherVersion(t *testing.T) {
 	for _, tt := range []struct {
 		name, data, want string
-		got              int // version of a VersionError, 0 for another error
+		got              int // version in the VersionError, 0 if the error is another one
 	}{
 		{"older, in another form", `{"version": 1, "options": [], "frames": "none"}`, "snapshot: it has format 1 of an older wavefold, and this wavefold reads format 6", 1},
 		{"newer", `{"version": 99}`, "snapshot: it has format 99 of a newer wavefold, and this wavefold reads format 6", 99},
@@ -164,7 +163,7 @@ func TestRestoreOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// A snapshot of a fan-out that has ended contains each result once: the ledger has them.
+// A snapshot of a fan-out that has ended contains each result once, in the ledger.
 func TestSnapshotHasResultsOnce(t *testing.T) {
 	text := func(s string) source.Text { return source.Text{Value: s} }
 	n := &core.Node{ID: text("n"), Handler: core.HandlerFunc(nil), Writes: []source.Text{text("out")}, HasWrites: true, ForEach: &core.ForEach{Source: text("$.list")}}

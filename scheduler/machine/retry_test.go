@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// nestedKind makes a node a run of a workflow of one node.
+// nestedKind is a kind whose nodes run the workflow inner.
 type nestedKind struct{ inner *core.Workflow }
 
 func (nestedKind) Name() string   { return "nested" }
@@ -19,7 +19,7 @@ func (k nestedKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnos
 	return core.Compiled{Frame: &core.Frame{Workflow: k.inner}}, nil
 }
 
-// retried is a node that is tried three times, after a wait of 100 ms that is spread.
+// retried returns a node with three attempts and a delay of 100 ms with jitter.
 func retried(id string, change ...func(*core.Node)) *core.Node {
 	n := &core.Node{ID: source.Text{Value: id}, HasWrites: true, OnError: &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: &source.Int{Value: 3},
 		Base: &source.Located[time.Duration]{Value: 100 * time.Millisecond}, Jitter: new(true)}}
@@ -31,7 +31,8 @@ func retried(id string, change ...func(*core.Node)) *core.Node {
 
 func handled(n *core.Node) { n.Handler = core.HandlerFunc(nil) }
 
-// retriedPlan has a plain node, a fan-out, a stage of a pipeline and a nested run.
+// retriedPlan has a plain node, a fan-out, a stage of a pipeline and a nested run, all with
+// retries.
 func retriedPlan(t *testing.T, change ...func(*core.Node)) *plan.Plan {
 	t.Helper()
 	inner := &core.Workflow{Name: source.Text{Value: "inner"}, Nodes: []*core.Node{{ID: source.Text{Value: "leaf"}, HasWrites: true, Handler: core.HandlerFunc(nil)}}}
@@ -51,8 +52,8 @@ func retriedPlan(t *testing.T, change ...func(*core.Node)) *plan.Plan {
 	return p
 }
 
-// waits fails every attempt and returns the waits that follow, in the order of their
-// commands, from the machine and from its copies after each step.
+// waits fails every attempt and returns the delays that follow, in the order of their commands:
+// those of the machine, and those of machines restored after each step.
 func waits(t *testing.T, p *plan.Plan, seed uint64, fail *core.Failure) (list, restored []time.Duration) {
 	t.Helper()
 	m, err := New(p, value.ObjectOf("list", make([]any, 20)), Options{Concurrency: 8, Seed: seed})
@@ -84,8 +85,8 @@ func waits(t *testing.T, p *plan.Plan, seed uint64, fail *core.Failure) (list, r
 	return list, restored
 }
 
-// The waits of a run differ from each other and follow from its seed; those of nested
-// runs were never spread, and those of a restored run were not any more.
+// The delays of a run differ from each other and are derived from its seed. The delays of nested
+// runs used to have no jitter, and those of restored runs lost it.
 func TestWaitsAreSpread(t *testing.T) {
 	p := retriedPlan(t)
 	seen := map[time.Duration]int{}
@@ -112,7 +113,7 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 }
 
-// Without a seed the waits are the formula's.
+// Without a seed, the delays are those of the formula.
 func TestWaitsAreNotSpreadWithoutASeed(t *testing.T) {
 	list, _ := waits(t, retriedPlan(t), 0, &core.Failure{Message: "boom"})
 	for i, d := range list {
@@ -122,7 +123,7 @@ func TestWaitsAreNotSpreadWithoutASeed(t *testing.T) {
 	}
 }
 
-// A wait that was spread could be longer than the longest.
+// A delay with jitter could exceed the maximum delay.
 func TestLongestWait(t *testing.T) {
 	longest := func(n *core.Node) { n.OnError.Max = &source.Located[time.Duration]{Value: 110 * time.Millisecond} }
 	list, _ := waits(t, retriedPlan(t, longest), 7, &core.Failure{Message: "boom"})
@@ -140,7 +141,7 @@ func TestLongestWait(t *testing.T) {
 	}
 }
 
-// A wait that a failure asked for was forgotten when the run was restored.
+// A delay that a failure had asked for used to be lost when the run was restored.
 func TestWaitsThatWereAskedFor(t *testing.T) {
 	list, restored := waits(t, retriedPlan(t), 7, &core.Failure{Message: "busy", RetryAfter: time.Minute})
 	for i, d := range list {

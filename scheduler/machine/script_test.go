@@ -23,15 +23,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
-// minScripts is the number of scripts below which TestScripts fails: scripts are
-// replaced, not dropped.
+// minScripts is the minimum number of scripts. Scripts are replaced, not removed.
 const minScripts = 60
 
-// rule matches the first line of a script, which names the rule that it shows.
+// rule matches the first line of a script, which names the rule that the script shows.
 var rule = regexp.MustCompile(`^# (dag|outcomes|control|routing|durability|adr) ([Ra]?[0-9]+[a-z]?)(, [Ra]?[0-9]+[a-z]?)*: \S.*\.\n`)
 
-// TestScripts replays the scripts in testdata. A script is an archive of a comment, one or
-// several documents and a transcript:
+// TestScripts replays the scripts in testdata. A script is an archive of a comment, one or more
+// documents and a transcript:
 //
 //	# dag 1: A node is due when every predecessor has ended.
 //	-- flow.yaml --
@@ -42,9 +41,8 @@ var rule = regexp.MustCompile(`^# (dag|outcomes|control|routing|durability|adr) 
 //	run b
 //	> done a
 //
-// Lines that begin with "> " are what happens to the machine. The lines after them are the
-// commands that it issued; go test -update writes them. testdata/README.md describes the
-// vocabulary.
+// Lines that begin with "> " are events for the machine. The lines after them are the commands
+// that it issues; go test -update writes them. testdata/README.md describes the vocabulary.
 func TestScripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.script")
 	if err != nil {
@@ -92,7 +90,7 @@ func testScript(t *testing.T, path string) {
 	}
 }
 
-// lineDiff shows the first difference of two transcripts with the lines around it.
+// lineDiff returns the first difference of two transcripts and the lines around it.
 func lineDiff(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
 	at := 0
@@ -105,8 +103,8 @@ func lineDiff(want, got string) string {
 	return fmt.Sprintf("from line %d:\ngot:\n%s\nwant:\n%s", at+1, part(g), part(w))
 }
 
-// compileScript compiles the first document; nodes of the kind workflow find the others by
-// name.
+// compileScript compiles the first document. Nodes of the kind workflow refer to the other
+// documents by name.
 func compileScript(files []txtar.File) (*plan.Plan, error) {
 	reg := core.NewRegistry(wavefold.DefaultKinds()...)
 	reg.AddKind(route.Kind)
@@ -142,14 +140,14 @@ func compileScript(files []txtar.File) (*plan.Plan, error) {
 	return p, nil
 }
 
-// scriptedKind is a kind whose nodes do nothing, because the script answers for them.
+// scriptedKind is a kind whose nodes do nothing, because the script contains their answers.
 type scriptedKind string
 
 func (k scriptedKind) Name() string { return string(k) }
 
-// Keys lists what a script may declare: the field that the node makes a stream, the fields
-// that it takes as streams, the nodes whose results it refers to and the file that it
-// replaces, "*" for one whose name is known only when it runs.
+// Keys returns the settings that a script may use: the field that the node makes a stream, the
+// fields that it reads as streams, the nodes whose results it refers to, and the file that it
+// replaces, "*" if its name is known only at run time.
 func (scriptedKind) Keys() []string { return []string{"stream", "streams", "after", "replaces"} }
 
 func (scriptedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {

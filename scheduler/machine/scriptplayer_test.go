@@ -12,22 +12,21 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// player drives one machine with the lines of a script and writes the transcript. It uses
-// the machine's exported API only. Every command and every event passes through its JSON
-// form.
+// player runs the lines of a script on a machine and writes the transcript. It uses only the
+// exported API of the machine. Every command and event passes through its JSON form.
 type player struct {
 	p      *plan.Plan
 	m      *machine.Machine
 	out    strings.Builder
 	names  names
-	issued []machine.Command // by order of issue, the latest last
+	issued []machine.Command // in order of issue
 	saved  []byte
 	now    time.Duration
 	events []string // prefixes of the events that are printed
 }
 
-// replay runs the lines of a transcript that begin with "> " and returns the transcript
-// that they give. Comments and blank lines are kept.
+// replay runs the lines of a transcript that begin with "> " and returns the resulting
+// transcript, with the comments and blank lines of the old one.
 func replay(p *plan.Plan, script string) (string, error) {
 	x := &player{p: p, names: newNames(p)}
 	for line := range strings.Lines(script) {
@@ -56,7 +55,7 @@ func replay(p *plan.Plan, script string) (string, error) {
 
 func (x *player) printf(format string, args ...any) { fmt.Fprintf(&x.out, format+"\n", args...) }
 
-// step does what one input says.
+// step runs one line of a script.
 func (x *player) step(w []string) (err error) {
 	verb, args := w[0], w[1:]
 	if x.m == nil && verb != "start" {
@@ -91,8 +90,8 @@ func (x *player) step(w []string) (err error) {
 	return x.apply(&c, e)
 }
 
-// restore continues on a machine that is restored from the last snapshot, "after=" so much
-// time without a process.
+// restore replaces the machine by one that is restored from the last snapshot. The argument
+// "after=" is the time without a process.
 func (x *player) restore(args []string) (err error) {
 	if len(args) == 0 {
 		x.m, err = machine.Restore(x.p, x.saved)
@@ -107,8 +106,8 @@ func (x *player) restore(args []string) (err error) {
 	return err
 }
 
-// start makes the machine. Settings are those of machine.Options and, after "input.", the
-// inputs of the run.
+// start creates the machine. The arguments are machine.Options and, after "input.", the inputs of
+// the run.
 func (x *player) start(args []string) (err error) {
 	o := machine.Options{Run: "r", Events: true}
 	inputs := value.NewObject(0)
@@ -144,8 +143,8 @@ func (x *player) start(args []string) (err error) {
 	return err
 }
 
-// find returns the command that an input is about: the latest one of that name that the
-// verb can answer. A name may end in a part of the items that the command has.
+// find returns the command that a line refers to: the latest one with that name that the verb can
+// answer. A name may end in a part of the command's items.
 func (x *player) find(verb, name string) (machine.Command, error) {
 	for i := len(x.issued) - 1; i >= 0; i-- {
 		c := x.issued[i]
@@ -168,7 +167,7 @@ func (x *player) find(verb, name string) (machine.Command, error) {
 		if !ok {
 			continue
 		}
-		for from := c.ID.From; ; c.ID.To-- { // a name may be of the first items only
+		for from := c.ID.From; ; c.ID.To-- { // the name may contain only the first items
 			if x.names.of(&c) == name {
 				return c, nil
 			}
@@ -180,7 +179,7 @@ func (x *player) find(verb, name string) (machine.Command, error) {
 	return machine.Command{}, fmt.Errorf("nothing of the name %s was issued", name)
 }
 
-// answer fills in what an input says of the command it answers.
+// answer sets the fields of an event from the line that answers command c.
 func (x *player) answer(c *machine.Command, e *machine.Event, verb string, args []string) error {
 	if e.Kind == machine.Placed && verb == "placed" && len(args) == 0 {
 		return nil
@@ -236,8 +235,8 @@ func (x *player) answer(c *machine.Command, e *machine.Event, verb string, args 
 	return nil
 }
 
-// outcome reads the result of one attempt: "fail" with a text and what else a failure says,
-// or the fields that it writes and what else a result says.
+// outcome parses the result of an attempt: "fail" with a message and other fields of a failure,
+// or the fields that it writes and other parts of a result.
 func (x *player) outcome(c *machine.Command, args []string) (o machine.Outcome, err error) {
 	if len(args) > 0 && args[0] == "fail" {
 		o.Failure, err = x.failure(args[1:])
@@ -281,7 +280,7 @@ func (x *player) outcome(c *machine.Command, args []string) (o machine.Outcome, 
 			return o, err
 		}
 	}
-	if c.ID.Attempt == 0 && res.Delta == nil { // a row of a stream is not a result of the node
+	if c.ID.Attempt == 0 && res.Delta == nil { // reading a row of a stream is not a result of the node
 		o.Output, o.HasOutput = res.EdgeOutput, res.HasEdgeOutput
 		return o, nil
 	}
@@ -318,14 +317,14 @@ func (x *player) failure(args []string) (*core.Failure, error) {
 	return f, nil
 }
 
-// apply hands an event to the machine, as it comes out of its JSON form.
+// apply passes an event through its JSON form and applies it to the machine.
 func (x *player) apply(c *machine.Command, e *machine.Event) error {
 	path := ""
 	if c != nil && c.Call != nil {
 		path = c.Call.Path
 	}
 	e.Ended = int64(x.now)
-	if e.Kind != machine.Expired { // of a watch, Started is the last sign of life
+	if e.Kind != machine.Expired { // Started is the last activity if a stall timer ends
 		e.Started = e.Ended
 	}
 	data, err := machine.EncodeEvent(x.p, path, e)
@@ -343,7 +342,7 @@ func (x *player) apply(c *machine.Command, e *machine.Event) error {
 	return nil
 }
 
-// inputsOf returns the inputs of a command, which are not in its JSON form.
+// inputsOf returns the inputs of a command, which its JSON form omits.
 func inputsOf(c *machine.Command) *value.Object {
 	if c.Call == nil {
 		return nil
@@ -351,7 +350,7 @@ func inputsOf(c *machine.Command) *value.Object {
 	return c.Call.Inputs
 }
 
-// next prints what the machine issues until it waits for answers.
+// next prints the commands that the machine issues until it waits for answers.
 func (x *player) next() error {
 	for {
 		commands := x.m.Next()

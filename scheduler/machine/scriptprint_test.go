@@ -13,10 +13,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// names gives pieces of work the names that scripts use: b, b#2 for its second attempt,
-// load[2] and load[0:3] for items, rows and rounds, b@2 for the second visit in a walk, and
-// outer/b for a node of a nested run. This is the only part of the player that looks into a
-// machine.ID.
+// names maps machine.IDs to the names that scripts use: b, b#2 for the second attempt, load[2]
+// and load[0:3] for items, rows and rounds, b@2 for the second visit in a walk, and outer/b for a
+// node of a nested run. No other part of the player looks into a machine.ID.
 type names struct {
 	frames map[int64]*scriptFrame
 }
@@ -24,14 +23,14 @@ type names struct {
 type scriptFrame struct {
 	path   string
 	p      *plan.Plan
-	visits map[int32][]int32 // From of the visits of a node, by node
+	visits map[int32][]int32 // by node: From of each of its visits
 }
 
 func newNames(p *plan.Plan) names {
 	return names{frames: map[int64]*scriptFrame{0: {p: p, visits: map[int32][]int32{}}}}
 }
 
-// learn takes the place of a run from a command that is issued in it.
+// learn records the frame and the visit of a command.
 func (n *names) learn(c *machine.Command) {
 	if c.Op == machine.OpRun && n.frames[c.ID.Frame] == nil {
 		n.frames[c.ID.Frame] = &scriptFrame{c.Call.Path, c.Plan, map[int32][]int32{}}
@@ -80,7 +79,7 @@ func items(id machine.ID) string {
 	return fmt.Sprintf("[%d:%d]", id.From, id.To)
 }
 
-// print writes a command as one line; of OpFinish, the report follows.
+// print writes a command as one line, and the report of OpFinish.
 func (x *player) print(c *machine.Command) {
 	switch c.Op {
 	case machine.OpEmit:
@@ -111,8 +110,8 @@ func (x *player) print(c *machine.Command) {
 	}
 }
 
-// callText shows what a handler gets: the fields that it declares to read, its items, row or round, and
-// what its predecessors sent.
+// callText returns the input of a handler: the fields that it declares to read, its items, row or
+// round, and what its predecessors sent.
 func callText(c *machine.Command) string {
 	var b strings.Builder
 	call := c.Call
@@ -153,7 +152,7 @@ func callText(c *machine.Command) string {
 	return b.String()
 }
 
-// choices shows a question to the router.
+// choices returns a question to the router as text.
 func choices(q *core.RouteQuestion) string {
 	var list []string
 	for i, c := range q.Choices {
@@ -166,7 +165,7 @@ func choices(q *core.RouteQuestion) string {
 	return strings.Join(list, ", ") + "; view " + value.JSON(q.View)
 }
 
-// eventLine shows an event in short: what it is about, then what it says.
+// eventLine returns an event in short form: its subject first, then its content.
 func eventLine(e *core.Event) string {
 	s := string(e.Type)
 	add := func(format string, args ...any) { s += " " + fmt.Sprintf(format, args...) }
@@ -216,7 +215,7 @@ func eventLine(e *core.Event) string {
 	return s
 }
 
-// report shows how a run ended.
+// report prints the result of a run.
 func (x *player) report(r *core.Report) {
 	x.printf("finish %s", r.Status)
 	if r.Err != nil {
@@ -261,7 +260,7 @@ func (x *player) report(r *core.Report) {
 	}
 }
 
-// words splits a line at blanks outside of quotes and brackets.
+// words splits a line at spaces outside quotes and brackets.
 func words(line string) (out []string) {
 	depth, quoted, begin := 0, false, -1
 	for i := 0; i < len(line); i++ {
@@ -301,7 +300,7 @@ func indexOf(list []string, s string) int {
 	return len(list)
 }
 
-// value reads JSON; what is no JSON is a string.
+// value parses JSON. Anything else is a string.
 func parseValue(text string) any {
 	if v, err := value.ParseJSON([]byte(text)); err == nil {
 		return v

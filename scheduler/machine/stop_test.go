@@ -10,9 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// TestStoppedRowThatWaitsForASlot: a row that had been tried and waited for a slot for
-// its next attempt was dropped when the run was stopped: listeners waited for its end
-// for ever, and its attempt was one of no execution.
+// A row that waited for a slot for its next attempt used to be dropped when the run was stopped.
+// Listeners waited for its end forever, and its attempt belonged to no execution.
 func TestStoppedRowThatWaitsForASlot(t *testing.T) {
 	w := &core.Workflow{Name: source.Text{Value: "w"}, Fields: []core.FieldDecl{{Name: source.Text{Value: "list"}, Default: value.Missing}},
 		Nodes: []*core.Node{{ID: source.Text{Value: "s"}, HasWrites: true, Handler: core.HandlerFunc(nil),

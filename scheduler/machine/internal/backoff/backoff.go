@@ -1,5 +1,5 @@
-// Package backoff computes how long to wait between two attempts. Chance arrives as a number
-// that follows from a seed: the same seed and the same attempt give the same wait.
+// Package backoff computes the delay between two attempts. Randomness is derived from a seed: the
+// same seed and attempt give the same delay.
 package backoff
 
 import (
@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Wait returns the wait after a failed attempt. Formula is the wait of the retry policy. With
-// spread it is multiplied by 0.5 to 1.5 as draw, a number in [0,1), says, and longest caps the
-// product unless it is 0. Asked is what the failure itself asked for; no wait is shorter.
+// Wait returns the delay after a failed attempt. formula is the delay of the retry policy. If
+// spread is set, it is multiplied by a factor from 0.5 to 1.5 that depends on draw, a number in
+// [0,1), and limited to longest unless longest is 0. The delay is at least asked, the delay that
+// the failure requested.
 func Wait(formula, longest, asked time.Duration, spread bool, draw float64) time.Duration {
 	d := formula
 	if spread {
@@ -21,8 +22,7 @@ func Wait(formula, longest, asked time.Duration, spread bool, draw float64) time
 	return max(d, asked)
 }
 
-// Spread multiplies a wait by 0.5 + draw. A product that does not fit is the longest wait
-// there is.
+// Spread multiplies a delay by 0.5 + draw. A product that overflows becomes the maximum delay.
 func Spread(d time.Duration, draw float64) time.Duration {
 	x := float64(d) * (0.5 + draw)
 	if x >= math.MaxInt64 {
@@ -31,13 +31,12 @@ func Spread(d time.Duration, draw float64) time.Duration {
 	return time.Duration(x)
 }
 
-// Draw makes a number in [0,1) of a seed and what it is for, by the mixing function of
-// splitmix64.
+// Draw derives a number in [0,1) from a seed and parts with the mixing function of splitmix64.
 func Draw(seed uint64, parts ...uint32) float64 {
 	return float64(Mix(seed, parts...)>>11) / (1 << 53)
 }
 
-// Mix makes a number of a seed and some parts, each of whose bits depends on all of them.
+// Mix derives a number from a seed and parts. Each of its bits depends on all of them.
 func Mix(seed uint64, parts ...uint32) uint64 {
 	x := seed
 	for _, part := range parts {

@@ -38,7 +38,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// The numbers are part of what a recorded run rests on: they stay as they are.
+// Replays of recorded runs depend on these numbers, so they must not change.
 func TestDraw(t *testing.T) {
 	for _, tt := range []struct {
 		seed  uint64
@@ -57,7 +57,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Numbers that differ in one place of a few are spread over the whole range.
+// Numbers from parts that differ in one of a few values are spread over the whole range.
 func TestDrawsAreSpread(t *testing.T) {
 	var tenths [10]int
 	const n = 1000

@@ -1,6 +1,6 @@
-// Package chunk decides how many items of a fan-out are handed out together: several while
-// they prove quick, and never so that an item waits for another while a slot is free. It knows
-// the places of items only; what an item is, and how it ends, is the caller's.
+// Package chunk decides how many items of a fan-out are issued together: several if items are
+// quick, and never so that an item waits for another one while a slot is free. It knows only the
+// indexes of items.
 package chunk
 
 import (
@@ -11,37 +11,37 @@ import (
 const (
 	// Max limits the items of one range.
 	Max = 256
-	// Patience limits the later ranges that may end before a range is taken to be held up by
-	// one of its items. The items after that one are then asked back and come first again, as
-	// they would if each had been handed out alone.
+	// Patience limits the number of later ranges that may end before a range. After that, one of
+	// its items is assumed to hold it up. The items after that one are asked back and issued
+	// first, as if each item had been issued alone.
 	Patience = 4
-	// Quick is the time per item, in nanoseconds, below which several are handed out at once:
-	// far less than it takes to wake another worker.
+	// Quick is the time per item, in nanoseconds, below which several items are issued together.
+	// It is far less than the time to wake another worker.
 	Quick = 10_000
 )
 
-// Span is a range of items in flight, without To. It is small, because there may be many.
+// Span is a range of items in flight, excluding To. It is small because there may be many.
 type Span struct {
 	From   int32 `json:"from"`
 	To     int32 `json:"to"`
-	passed uint8 // ranges that were handed out later and ended earlier
-	asked  bool  // to yield; once is enough
+	passed uint8 // number of ranges that were issued later and ended earlier
+	asked  bool  // whether it was asked to yield, which happens once
 }
 
-// wide reports whether the range may have something to yield.
+// wide reports whether the range may have items to yield.
 func (s *Span) wide() bool { return s.To-s.From > 1 && !s.asked }
 
-// Ranges are the ranges of one fan-out that are in flight, in the order they were handed out.
-// The zero value hands out single items.
+// Ranges are the ranges in flight of one fan-out, in the order of their issue. The zero value
+// issues single items.
 type Ranges struct {
-	// Size is how many items the next range may have; 0 is one.
+	// Size limits the items of the next range; 0 means one.
 	Size  int
 	open  []Span
-	wide  int  // ranges that may yield
-	asked bool // one of them was asked to because slots were free
+	wide  int  // number of ranges that may yield
+	asked bool // a range was asked to yield because slots were free
 }
 
-// rangesJSON is the JSON form of Ranges. Whether a range was asked to yield is not in it.
+// rangesJSON is the JSON form of Ranges. It does not contain whether a range was asked to yield.
 type rangesJSON struct {
 	Size int    `json:"size"`
 	Open []Span `json:"open,omitempty"`
@@ -50,7 +50,7 @@ type rangesJSON struct {
 // MarshalJSON returns the size and the ranges in flight.
 func (r Ranges) MarshalJSON() ([]byte, error) { return json.Marshal(rangesJSON{r.Size, r.open}) }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON decodes the form of MarshalJSON.
 func (r *Ranges) UnmarshalJSON(data []byte) error {
 	var j rangesJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -63,17 +63,17 @@ func (r *Ranges) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Open returns the ranges in flight, to be read only.
+// Open returns the ranges in flight. The caller must not modify them.
 func (r *Ranges) Open() []Span { return r.open }
 
 // InFlight reports whether a range is in flight.
 func (r *Ranges) InFlight() bool { return len(r.open) > 0 }
 
-// Next returns how many items to hand out, with as many waiting and at most limit in flight:
-// at least one, and no more than half of what each of the others could get.
+// Next returns the number of items to issue, given the number of waiting items and the limit of
+// ranges in flight: at least one, and at most half of an equal share for each slot.
 func (r *Ranges) Next(waiting, limit int) int { return max(1, min(r.Size, waiting/(2*limit))) }
 
-// Add notes that a range is in flight.
+// Add adds a range that was issued.
 func (r *Ranges) Add(s Span) {
 	r.open = append(r.open, s)
 	if s.wide() {
@@ -81,14 +81,14 @@ func (r *Ranges) Add(s Span) {
 	}
 }
 
-// Find returns the place of the range that begins with an item, -1 if there is none.
+// Find returns the index of the range that begins with an item, -1 if there is none.
 func (r *Ranges) Find(from int32) int {
 	return slices.IndexFunc(r.open, func(s Span) bool { return s.From == from })
 }
 
-// Withheld returns the place of the first range whose items others could begin now, while it
-// is worked off one item at a time; -1 if there is none. One range is asked at a time: it may
-// give more than there are slots.
+// Withheld returns the index of the first range with items that free slots could run, -1 if there
+// is none. Only one range is asked at a time, because it may yield more items than there are
+// slots.
 func (r *Ranges) Withheld() int {
 	first := -1
 	if r.wide > 0 && !r.asked {
@@ -101,8 +101,8 @@ func (r *Ranges) Withheld() int {
 	return first
 }
 
-// Ask notes that the range Withheld named is asked to yield, and returns it. No other range is
-// withheld until one has yielded or ended.
+// Ask marks the range that Withheld has returned as asked to yield, and returns it. Withheld then
+// returns -1 until a range has yielded or ended.
 func (r *Ranges) Ask(at int) Span {
 	r.asked = true
 	return r.ask(at)
@@ -114,8 +114,8 @@ func (r *Ranges) ask(at int) Span {
 	return r.open[at]
 }
 
-// Yield takes what lies behind an item off a range in flight, and returns the end that the
-// range had. Items that had to be taken back are not quick: single ones follow.
+// Yield removes the items from to on from a range in flight, and returns the previous end of the
+// range. Items that have to be taken back are not quick, so the next range is a single item.
 func (r *Ranges) Yield(at int, to int32) int32 {
 	r.asked = false
 	s := &r.open[at]
@@ -130,9 +130,8 @@ func (r *Ranges) Yield(at int, to int32) int32 {
 	return end
 }
 
-// Ended notes that a range has ended, before those that were handed out earlier; ask is called
-// for each of them that is asked to yield because of it. The range is among the open ones
-// until it is removed.
+// Ended notes that a range has ended. It calls ask for each earlier range that has to yield
+// because too many later ones have ended. The range itself stays open until Remove.
 func (r *Ranges) Ended(at int, ask func(Span)) {
 	r.asked = false
 	if r.open[at].wide() {
@@ -147,12 +146,12 @@ func (r *Ranges) Ended(at int, ask func(Span)) {
 	}
 }
 
-// Remove forgets a range.
+// Remove removes a range.
 func (r *Ranges) Remove(at int) { r.open = slices.Delete(r.open, at, at+1) }
 
-// Adapt doubles the size while items are quick and falls back to one item as soon as they are
-// not, so that no short item waits for a slow one. A range of n items took so many
-// nanoseconds; growing is false if it was cut short, or if each item is to be told of singly.
+// Adapt doubles the size while items are quick, and resets it to one item as soon as they are
+// not, so that no short item waits for a slow one. n items took the given number of nanoseconds.
+// growing is false if the range was cut short or if each item needs an event.
 func (r *Ranges) Adapt(n, took int64, growing bool) {
 	if growing && took/n < Quick {
 		r.Size = min(2*r.Size, Max)

@@ -53,7 +53,7 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
-// open makes ranges in flight of pairs of their ends.
+// open returns ranges in flight with the given bounds.
 func open(ends ...int32) *chunk.Ranges {
 	r := &chunk.Ranges{Size: 8}
 	for i := 0; i < len(ends); i += 2 {
@@ -105,7 +105,7 @@ func TestYield(t *testing.T) {
 	}
 }
 
-// A range that later ones overtake is asked for its items, once.
+// A range that later ranges overtake is asked for its items once.
 func TestPatience(t *testing.T) {
 	r := open(0, 4, 4, 5)
 	var asked []int32
@@ -122,7 +122,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Single items have nothing to yield, however many ranges overtake them.
+// Single items have nothing to yield, regardless of how many ranges overtake them.
 func TestPatienceWithSingleItems(t *testing.T) {
 	r := open(0, 1, 1, 2)
 	for range 3 * chunk.Patience {

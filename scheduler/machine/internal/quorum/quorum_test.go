@@ -40,8 +40,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// A decision must be certain: no way in which the other branches can end may change it, and
-// an undecided tally must have a way to each result.
+// A decision must be certain: no outcome of the other branches may change it, and an undecided
+// tally must still be able to reach each result.
 func TestDecisionsAreCertain(t *testing.T) {
 	const most = 6
 	for branches := range most {
