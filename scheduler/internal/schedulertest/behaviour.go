@@ -218,7 +218,7 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 		r.Delta["undeclared"] = int64(1)
 		return nil
 	case 3:
-		return b.spoil(r)
+		return b.corrupt(r)
 	case 4, 5, 6:
 		r.Status = core.Retry // its writes count only if this was the last attempt
 		return nil
@@ -232,8 +232,8 @@ func (b *behaviour) failure(h uint64, attempt int, r *core.Result) error {
 	}
 }
 
-// spoil writes a value of the wrong type, if the node has a typed field.
-func (b *behaviour) spoil(r *core.Result) error {
+// corrupt writes a value of the wrong type, if the node has a typed field.
+func (b *behaviour) corrupt(r *core.Result) error {
 	for _, name := range b.n.Writes {
 		if name != b.n.Collect && b.g.field(name).Type != value.AnyType {
 			if r.Delta == nil {

@@ -18,7 +18,7 @@ type Feature string
 const (
 	CrossBranchReads Feature = "cross-branch reads" // a node sees a write from a lower level of a node that is not its ancestor
 	SetOnce          Feature = "set_once"           // a field that can reject writes is written
-	Refusals         Feature = "refusals"           // a write was rejected
+	Rejections       Feature = "refusals"           // a write was rejected
 	Failures         Feature = "failures"
 	Retries          Feature = "retries"
 	Units            Feature = "units"
@@ -82,8 +82,8 @@ func (o *oracle) staticFeatures() []Feature {
 		alone = alone || w.rank > 0 && len(w.in) == 0 && len(w.out) == 0
 		for _, r := range o.units {
 			ordered := above[r][w] || above[w][r]
-			cross = cross || w.level < r.level && !ordered && meet(w, r, reads)
-			unordered = unordered || w != r && !ordered && meet(w, r, writes)
+			cross = cross || w.level < r.level && !ordered && sharesField(w, r, reads)
+			unordered = unordered || w != r && !ordered && sharesField(w, r, writes)
 		}
 	}
 	return slices.Concat(when(cross, CrossBranchReads), when(unordered, Unordered), when(alone, Isolated),
@@ -111,8 +111,8 @@ func reads(n *core.Node) []source.Text { return n.Reads }
 
 func writes(n *core.Node) []source.Text { return n.Writes }
 
-// meet reports whether w writes a field that the function of names for r.
-func meet(w, r *unit, of func(*core.Node) []source.Text) bool {
+// sharesField reports whether w writes a field that the function of names for r.
+func sharesField(w, r *unit, of func(*core.Node) []source.Text) bool {
 	for _, n := range w.members {
 		for _, m := range r.members {
 			for _, f := range n.Writes {
@@ -154,8 +154,8 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 		mark(n.Sub != nil && r.Items > 0, Nested)
 		mark(r.Status == core.Fail, Failures)
 		mark(r.Attempts > r.Items, Retries)
-		mark(r.Class == core.ClassMerge && g.writesRefusing(n), Refusals)
-		mark(r.Class == core.ClassMerge && !g.writesRefusing(n), LostReads)
+		mark(r.Class == core.ClassMerge && g.writesCanFail(n), Rejections)
+		mark(r.Class == core.ClassMerge && !g.writesCanFail(n), LostReads)
 		mark(r.Status == core.Skipped, Skips)
 		mark(r.Status == core.PartialSuccess, Partial)
 		mark(r.Status.Succeeded() && r.Changed, Changed)
@@ -166,7 +166,7 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 		mark(n.Source != "" && r.Items == 0 && r.Status == core.Success, EmptyFanOuts)
 		mark(n.Source == "" && r.Items > 1, Inner)
 		mark(n.MaxFailures >= 0 && r.Failed > n.MaxFailures, Cuts) // the cut may come after the last item
-		mark(r.Items > 0 && g.writesRefusing(n), SetOnce)
+		mark(r.Items > 0 && g.writesCanFail(n), SetOnce)
 	}
 	mark(out.Lost, Overflows)
 	for _, u := range out.Units {
@@ -175,7 +175,7 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 	return all
 }
 
-func (g *Graph) writesRefusing(n *Node) bool {
+func (g *Graph) writesCanFail(n *Node) bool {
 	return slices.ContainsFunc(n.Writes, func(w string) bool { return g.field(w).Merge == "set_once" || g.field(w).Merge == "cap" })
 }
 

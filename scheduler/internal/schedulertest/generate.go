@@ -40,7 +40,7 @@ func Generate(seed uint64, shape Shape) *Graph {
 	m.edges()
 	m.joins()
 	m.collects()
-	m.otherwise()
+	m.elseEdges()
 	m.handles()
 	m.declare()
 	m.statuses()
@@ -201,12 +201,12 @@ func (m *maker) node(failing int) *Node {
 		n.Partial = 30
 	}
 	m.policy(n)
-	m.leniency(n)
+	m.retryOptions(n)
 	return n
 }
 
-// leniency sets the options of a node that can change the status of its attempts.
-func (m *maker) leniency(n *Node) {
+// retryOptions sets the options of a node that can change the status of its attempts.
+func (m *maker) retryOptions(n *Node) {
 	n.AllowPartial = m.chance(25)
 	n.AutoStatus = m.chance(8)
 	n.OnlyTransient = n.Policy == "retry" && m.chance(25)
@@ -481,9 +481,9 @@ func (m *maker) inner(nodes []*Node) *Edge {
 	return &Edge{From: nodes[i].ID, To: nodes[j].ID}
 }
 
-// otherwise turns an unconditional edge into an else edge if its source also has a
+// elseEdges turns an unconditional edge into an else edge if its source also has a
 // conditional edge.
-func (m *maker) otherwise() {
+func (m *maker) elseEdges() {
 	for _, el := range m.all {
 		if el.unit != nil {
 			continue // the source of a unit's edges is one of its members
@@ -555,7 +555,7 @@ func (m *maker) statuses() {
 		if e.When != "" || e.Else || o.of[e.From] == o.of[e.To] || !m.chance(15) {
 			continue
 		}
-		at := o.judgedAt(w.Edges[i], o.of[e.To])
+		at := o.conditionLevel(w.Edges[i], o.of[e.To])
 		for _, j := range m.rng.Perm(len(m.g.Nodes)) {
 			if id := m.g.Nodes[j].ID; o.of[id].level < at {
 				e.When = fmt.Sprintf("$nodes.%s.status %s '%s'", id, one(m, "==", "!="), one(m, "success", "fail", "skipped", "partial_success"))

@@ -18,7 +18,7 @@ func TestGeneratedShares(t *testing.T) {
 			t.Errorf("%s in %.1f %% of the graphs, want at least 15", f, s)
 		}
 	}
-	for _, f := range []Feature{Refusals, FanOuts, EmptyFanOuts, Cuts, Skips, OnEdges, Handled, Alerts, ElseEdges, AllDone, EdgeOutputs,
+	for _, f := range []Feature{Rejections, FanOuts, EmptyFanOuts, Cuts, Skips, OnEdges, Handled, Alerts, ElseEdges, AllDone, EdgeOutputs,
 		Inner, UnitFailures, Isolated, Unordered, Partial, Nested, Statuses, Overflows, LostReads, Changed} {
 		if s := tally.Share(f); s < 2 {
 			t.Errorf("%s in %.1f %% of the graphs, want at least 2", f, s)

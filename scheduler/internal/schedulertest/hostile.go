@@ -255,11 +255,11 @@ func (r *hostileRun) repeat() error {
 // yield returns all but a part of a range in flight.
 func (r *hostileRun) yield() error {
 	c := &r.open[r.rng.IntN(len(r.open))]
-	held := c.ID.To - c.ID.From
-	if !r.h.Yield || c.Op != machine.OpRun || c.Node.Source == nil || held < 2 || r.chance(50) {
+	size := c.ID.To - c.ID.From
+	if !r.h.Yield || c.Op != machine.OpRun || c.Node.Source == nil || size < 2 || r.chance(50) {
 		return nil
 	}
-	c.ID.To -= 1 + int32(r.rng.IntN(int(held-1)))
+	c.ID.To -= 1 + int32(r.rng.IntN(int(size-1)))
 	a := answer{pathOf(c), machine.Event{Kind: machine.Yielded, ID: c.ID, Ended: r.now}}
 	r.late = append(r.late, a)
 	return r.apply(a)

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// cruelties lists the faults that are injected.
-func cruelties(seed uint64) []struct {
+// faultModes lists the faults that are injected.
+func faultModes(seed uint64) []struct {
 	Hostile
 	machine.Options
 } {
@@ -74,7 +74,7 @@ func TestPropertyExpired(t *testing.T) {
 
 func expiredFaults(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
-	for _, c := range cruelties(g.Seed) {
+	for _, c := range faultModes(g.Seed) {
 		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
 		if err != nil {
 			return []string{fmt.Sprintf("%+v %+v", c.Hostile, c.Options), err.Error()}
@@ -89,7 +89,7 @@ func expiredFaults(t *testing.T, g *Graph) []string {
 func hostileFaults(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
 	var local, first *Run
-	for _, c := range cruelties(g.Seed) {
+	for _, c := range faultModes(g.Seed) {
 		head := fmt.Sprintf("%+v %+v", c.Hostile, c.Options)
 		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
 		if err != nil {

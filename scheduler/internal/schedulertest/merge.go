@@ -11,11 +11,11 @@ import (
 // values is a state: the fields that have a value.
 type values map[string]any
 
-// lost replaces the value of a field whose merge failed: the field has no value, and every
+// mergeFailed replaces the value of a field whose merge failed: the field has no value, and every
 // node that reads it fails.
-type lost struct{}
+type mergeFailed struct{}
 
-func isLost(v any) bool { return v == lost{} }
+func isMergeFailed(v any) bool { return v == mergeFailed{} }
 
 func (s values) clone() values {
 	c := make(values, len(s))
@@ -25,10 +25,10 @@ func (s values) clone() values {
 	return c
 }
 
-// loses reports whether some field has lost its value.
-func (s values) loses() bool {
+// hasMergeFailure reports whether some field has lost its value.
+func (s values) hasMergeFailure() bool {
 	for _, v := range s {
-		if isLost(v) {
+		if isMergeFailed(v) {
 			return true
 		}
 	}
@@ -42,8 +42,8 @@ func (s values) get(field string) any {
 	return value.Missing
 }
 
-// refuses returns the reason why the state rejects the delta, nil if it accepts all of it.
-func refuses(fields map[string]core.FieldDecl, s values, delta map[string]any) error {
+// rejectReason returns the reason why the state rejects the delta, nil if it accepts all of it.
+func rejectReason(fields map[string]core.FieldDecl, s values, delta map[string]any) error {
 	for name, v := range delta {
 		f := fields[name]
 		if f.Reduce == nil && f.Merge.Value != "set_once" {
@@ -60,8 +60,8 @@ func refuses(fields map[string]core.FieldDecl, s values, delta map[string]any) e
 func fold(fields map[string]core.FieldDecl, s values, delta map[string]any) {
 	for name, v := range delta {
 		merged, err := merge(fields[name], s.get(name), v)
-		if err != nil || isLost(s.get(name)) {
-			merged = lost{}
+		if err != nil || isMergeFailed(s.get(name)) {
+			merged = mergeFailed{}
 		}
 		s[name] = merged
 	}

@@ -313,7 +313,7 @@ func unreadable(n *core.Node, s values) *core.Failure {
 		paths = append(paths, strings.TrimPrefix(text, "$."))
 	}
 	for _, p := range paths {
-		if isLost(s.get(p)) {
+		if isMergeFailed(s.get(p)) {
 			return &core.Failure{Class: core.ClassMerge, Message: p, Permanent: true}
 		}
 	}
@@ -354,7 +354,7 @@ func (o *oracle) commit(a *attempt, states ...values) {
 	if a.failure != nil {
 		return
 	}
-	if err := refuses(o.fields, states[0], a.result.Delta); err != nil {
+	if err := rejectReason(o.fields, states[0], a.result.Delta); err != nil {
 		a.failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true}
 		return
 	}

@@ -9,10 +9,10 @@ import (
 type verdict int
 
 const (
-	neutral  verdict = iota // no effect: its source was skipped
-	live                    // the target may run
-	untrue                  // the target is skipped, whatever the other edges
-	poisoned                // the source failed, or was skipped because of a failure
+	neutral        verdict = iota // no effect: its source was skipped
+	live                          // the target may run
+	untrue                        // the target is skipped, whatever the other edges
+	failedUpstream                // the source failed, or was skipped because of a failure
 )
 
 // decide returns the reason why a unit is skipped, "" if it runs, and the node where the
@@ -29,13 +29,13 @@ func (o *oracle) decide(u *unit) (Skip, string) {
 	}
 	// Failures come first and need no condition.
 	for _, e := range u.in {
-		if o.poisons(e) {
+		if o.propagatesFailure(e) {
 			return SkipFailure, o.origin(e)
 		}
 	}
 	runs := false
 	for _, e := range u.in {
-		switch o.judge(e, u) {
+		switch o.effect(e, u) {
 		case untrue:
 			return SkipCondition, "" // the skip begins here
 		case live:
@@ -48,8 +48,8 @@ func (o *oracle) decide(u *unit) (Skip, string) {
 	return SkipAll, o.origin(u.in[0])
 }
 
-// poisons reports whether an edge propagates a failure.
-func (o *oracle) poisons(e *core.Edge) bool {
+// propagatesFailure reports whether an edge propagates a failure.
+func (o *oracle) propagatesFailure(e *core.Edge) bool {
 	source := o.of[e.From.Value]
 	return (e.On.Value == "" || e.On.Value == "success") && (source.status == core.Fail || source.skip == SkipFailure)
 }
@@ -66,14 +66,14 @@ func (o *oracle) origin(e *core.Edge) string {
 	return source.cause
 }
 
-// judge returns the effect of an edge on its target.
-func (o *oracle) judge(e *core.Edge, target *unit) verdict {
+// effect returns the effect of an edge on its target.
+func (o *oracle) effect(e *core.Edge, target *unit) verdict {
 	source := o.of[e.From.Value]
 	on := e.On.Value
 	skipped := source.status == core.Skipped
 	switch {
-	case o.poisons(e):
-		return poisoned
+	case o.propagatesFailure(e):
+		return failedUpstream
 	case on == "fail" && source.status != core.Fail:
 		return untrue
 	case !o.holds(e, target):
@@ -90,7 +90,7 @@ func (o *oracle) judge(e *core.Edge, target *unit) verdict {
 // target sees. If the source has an else edge, all conditions of the source are evaluated
 // together, on the state one level above the source.
 func (o *oracle) holds(e *core.Edge, target *unit) bool {
-	at := o.judgedAt(e, target)
+	at := o.conditionLevel(e, target)
 	if !e.Else {
 		return e.When == nil || o.truth(e, at)
 	}
@@ -103,8 +103,8 @@ func (o *oracle) holds(e *core.Edge, target *unit) bool {
 	return true
 }
 
-// judgedAt returns the level on whose state a condition is evaluated.
-func (o *oracle) judgedAt(e *core.Edge, target *unit) int {
+// conditionLevel returns the level on whose state a condition is evaluated.
+func (o *oracle) conditionLevel(e *core.Edge, target *unit) int {
 	source := o.of[e.From.Value]
 	for _, other := range source.out {
 		if other.Else {
@@ -130,7 +130,7 @@ func (o *oracle) matches(e *core.Edge, source *unit) bool {
 // target handles.
 func (o *oracle) handle(u *unit) {
 	for _, e := range u.in {
-		if source := o.of[e.From.Value]; e.Handles != nil && e.Handles.Value && source.status == core.Fail && o.takes(e) && o.judge(e, u) == live {
+		if source := o.of[e.From.Value]; e.Handles != nil && e.Handles.Value && source.status == core.Fail && o.takes(e) && o.effect(e, u) == live {
 			source.handled = true
 		}
 	}

@@ -71,7 +71,7 @@ func (o *oracle) decideJoin(u *unit, j *core.Join) (Skip, string) {
 			if o.of[e.From.Value] != p || j.Race && chosen != nil && !slices.Contains(chosen, e.From.Value) {
 				continue
 			}
-			v := o.judge(e, u)
+			v := o.effect(e, u)
 			says = says || v != neutral
 			if v == live {
 				u.took = append(u.took, e)
@@ -87,7 +87,7 @@ func (o *oracle) decideJoin(u *unit, j *core.Join) (Skip, string) {
 	}
 	u.took = nil
 	for _, e := range u.in {
-		if o.poisons(e) {
+		if o.propagatesFailure(e) {
 			return SkipFailure, o.origin(e)
 		}
 	}

@@ -99,7 +99,7 @@ func (o *oracle) evaluate(condition string, s values) bool {
 		if id, ok := strings.CutPrefix(path, "$nodes."); ok {
 			return o.records[id].Status.String()
 		}
-		if v := s.get(path); !isLost(v) {
+		if v := s.get(path); !isMergeFailed(v) {
 			return v
 		}
 		return value.Missing

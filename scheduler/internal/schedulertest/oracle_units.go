@@ -170,7 +170,7 @@ func (o *oracle) collect(n *core.Node, list []any) {
 		return
 	}
 	delta := map[string]any{field: list}
-	if refuses(o.fields, o.state, delta) == nil {
+	if rejectReason(o.fields, o.state, delta) == nil {
 		fold(o.fields, o.state, delta)
 		return
 	}
@@ -208,7 +208,7 @@ func (o *oracle) runPipeline(u *unit) {
 		if out := outputs[n.ID.Value]; out != nil {
 			o.records[n.ID.Value].Output = out
 		}
-		o.settle(u, n, len(rows) == 0)
+		o.setMemberStatus(u, n, len(rows) == 0)
 	}
 	o.close(u)
 }
@@ -244,8 +244,8 @@ func both(a, b *value.Object) *value.Object {
 	return out
 }
 
-// settle sets the status of a member of a unit that has run.
-func (o *oracle) settle(u *unit, n *core.Node, empty bool) {
+// setMemberStatus sets the status of a member of a unit that has run.
+func (o *oracle) setMemberStatus(u *unit, n *core.Node, empty bool) {
 	r := o.records[n.ID.Value]
 	switch {
 	case r.Items > 0: // its executions have set it
@@ -282,7 +282,7 @@ func (o *oracle) runLoop(u *unit) {
 		}
 	}
 	for _, n := range u.members {
-		o.settle(u, n, false)
+		o.setMemberStatus(u, n, false)
 	}
 	if u.reason == "max_iters" && u.loop.OnExhausted.Value == "fail" {
 		u.fails(u.id, core.ClassUnit)
@@ -316,7 +316,7 @@ func (o *oracle) outcome() *Outcome {
 	out := &Outcome{Status: core.RunSuccess, State: value.NewObject(len(o.state)), Nodes: map[string]NodeOutcome{},
 		Units: map[string]UnitOutcome{}, Void: o.isVoid}
 	for _, f := range o.w.Fields {
-		if v, ok := o.state[f.Name.Value]; ok && !isLost(v) {
+		if v, ok := o.state[f.Name.Value]; ok && !isMergeFailed(v) {
 			out.State.Set(f.Name.Value, v)
 		}
 	}
@@ -329,7 +329,7 @@ func (o *oracle) outcome() *Outcome {
 			out.Units[u.id] = UnitOutcome{Status: u.status, Rows: u.rows, Reason: u.reason, Skip: u.skip}
 		}
 	}
-	out.Status, out.Lost = o.runStatus(), o.state.loses()
+	out.Status, out.Lost = o.runStatus(), o.state.hasMergeFailure()
 	return out
 }
 
@@ -347,7 +347,7 @@ func (o *oracle) isVoid(e Execution) bool {
 // field is lost.
 func (o *oracle) runStatus() core.RunStatus {
 	status := core.RunSuccess
-	if o.state.loses() {
+	if o.state.hasMergeFailure() {
 		return core.RunFailed
 	}
 	for _, u := range o.units {

@@ -29,14 +29,14 @@ func graphs() uint64 {
 }
 
 // seeds returns the seeds that a property runs with.
-func seeds(most uint64) []uint64 {
+func seeds(count uint64) []uint64 {
 	if *seedFlag > 0 {
 		return []uint64{*seedFlag}
 	}
 	if testing.Short() {
-		most = min(most, 200)
+		count = min(count, 200)
 	}
-	list := make([]uint64, most)
+	list := make([]uint64, count)
 	for i := range list {
 		list[i] = uint64(i + 1)
 	}

@@ -28,7 +28,7 @@ func TestPropertyRaces(t *testing.T) {
 }
 
 func raceFaults(t *testing.T, g *Graph, look func(*Run)) []string {
-	for _, c := range cruelties(g.Seed) {
+	for _, c := range faultModes(g.Seed) {
 		c.Events = true
 		got, err := HostileRun(t, g, OracleRun(g), c.Hostile, c.Options)
 		if err != nil {
@@ -68,7 +68,7 @@ func TestPropertyStoppedRaces(t *testing.T) {
 }
 
 func stoppedRaceFaults(t *testing.T, g *Graph) []string {
-	for i, c := range cruelties(g.Seed) {
+	for i, c := range faultModes(g.Seed) {
 		c.Events, c.Cancel = true, 1+int(g.Seed+uint64(i))%9
 		if i%3 == 0 {
 			c.Cancel = 0

@@ -48,12 +48,12 @@ func (o *routedOracle) context() string {
 }
 
 func (o *routedOracle) walk(id string) {
-	most := o.g.Steps
-	if most == 0 {
-		most = core.DefaultMaxSteps
+	limit := o.g.Steps
+	if limit == 0 {
+		limit = core.DefaultMaxSteps
 	}
 	for {
-		if len(o.path) == most {
+		if len(o.path) == limit {
 			o.say("failed %s", core.ClassVisitLimit)
 			return
 		}

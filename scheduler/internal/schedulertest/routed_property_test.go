@@ -38,7 +38,7 @@ func TestPropertyRoutedEqualsOracle(t *testing.T) {
 		for _, d := range violations(p, events) {
 			t.Errorf("verify: %s", d)
 		}
-		for _, c := range cruelties(seed) {
+		for _, c := range faultModes(seed) {
 			if seed%8 != 0 && *seedFlag == 0 {
 				continue
 			}
@@ -98,7 +98,7 @@ func TestPropertyRoutedCancelled(t *testing.T) {
 	for _, seed := range seeds(graphs() / 8) {
 		g := GenerateRouted(seed)
 		p, want := compileRouted(t, g), OracleRouted(g)
-		c := cruelties(seed)[int(seed)%len(cruelties(seed))]
+		c := faultModes(seed)[int(seed)%len(faultModes(seed))]
 		c.Events, c.Router, c.Cancel = true, g, 1+int(seed%9)
 		r, events, err := c.Hostile.Run(p, g.Inputs(), machine.Options{Concurrency: 1, Events: true})
 		if err != nil {
@@ -153,12 +153,12 @@ func TestPropertyRoutedFailFast(t *testing.T) {
 		if want < len(whole.Path) {
 			stopped++
 		}
-		most := 1 + int(seed%4)
-		few, _ := run(scheduler.Options{MaxVisits: most})
-		if len(whole.Path) > most && len(whole.Path) < g.mostSteps() {
+		maxVisits := 1 + int(seed%4)
+		few, _ := run(scheduler.Options{MaxVisits: maxVisits})
+		if len(whole.Path) > maxVisits && len(whole.Path) < g.maxPath() {
 			capped++
-			if !slices.Equal(few.Path, whole.Path[:most]) || few.Status != core.RunFailed {
-				t.Fatalf("seed %d: went %v, %s; want the first %d of %v\n%s", seed, few.Path, few.Status, most, whole.Path, g)
+			if !slices.Equal(few.Path, whole.Path[:maxVisits]) || few.Status != core.RunFailed {
+				t.Fatalf("seed %d: went %v, %s; want the first %d of %v\n%s", seed, few.Path, few.Status, maxVisits, whole.Path, g)
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func visitsUntilFailure(events []core.Event) int {
 	return 0
 }
 
-func (g *RoutedGraph) mostSteps() int {
+func (g *RoutedGraph) maxPath() int {
 	if g.Steps == 0 {
 		return core.DefaultMaxSteps
 	}

@@ -43,7 +43,7 @@ func stops(g *Graph, want *Run) bool {
 func failRunFaults(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
 	// The bare machine comes first, see faultsOf.
-	for _, c := range cruelties(g.Seed)[:5:5] {
+	for _, c := range faultModes(g.Seed)[:5:5] {
 		got, err := HostileRun(t, g, want, c.Hostile, c.Options)
 		if err != nil {
 			return []string{fmt.Sprintf("%+v", c), err.Error()}
@@ -122,7 +122,7 @@ func TestPropertyCancelled(t *testing.T) {
 
 func cancelFaults(t *testing.T, g *Graph) []string {
 	want := OracleRun(g)
-	for i, c := range cruelties(g.Seed) {
+	for i, c := range faultModes(g.Seed) {
 		if (uint64(i)+g.Seed)%3 != 0 { // each case is used for a part of the graphs
 			continue
 		}
@@ -180,11 +180,11 @@ func stoppedFaults(g *Graph, want, got *Run, status core.RunStatus) []string {
 	if got.Recorder.total > 0 {
 		d.compare("executions alive at the end", 0, got.Recorder.total)
 	}
-	return append(d, toldFaults(g, got)...)
+	return append(d, eventFaults(g, got)...)
 }
 
-// toldFaults lists events of a stopped run that contradict its report.
-func toldFaults(g *Graph, got *Run) []string {
+// eventFaults lists events of a stopped run that contradict its report.
+func eventFaults(g *Graph, got *Run) []string {
 	var faults []string
 	well := endsOf(got, core.ItemFinished)
 	for _, n := range g.Nodes {

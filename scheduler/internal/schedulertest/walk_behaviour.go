@@ -20,12 +20,12 @@ func walkSeen(in core.Input) string {
 		}
 	}
 	c, _ := view.Get(core.ContextField)
-	return fmt.Sprintf("view=%s context=%s told=%s", value.JSON(fields), contextText(c), toldText(in.Shared().Briefing))
+	return fmt.Sprintf("view=%s context=%s told=%s", value.JSON(fields), contextText(c), briefingText(in.Shared().Briefing))
 }
 
-// toldText formats the briefing of a node, without notes: the messages of failures are up
+// briefingText formats the briefing of a node, without notes: the messages of failures are up
 // to the engine.
-func toldText(b *core.Briefing) string {
+func briefingText(b *core.Briefing) string {
 	if b == nil {
 		return "nothing"
 	}

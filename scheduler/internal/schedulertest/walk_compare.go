@@ -100,7 +100,7 @@ func walkDifferences(want, got *Run) []string {
 	d.compare("state", value.JSON(w.State), value.JSON(o.State))
 	d.compare("context", contextText(w.Context), contextText(o.Context))
 	for _, id := range sortedKeys(o.Nodes) {
-		if !w.lost(id) {
+		if !w.wasGivenUp(id) {
 			d.compare("node "+id, w.Nodes[id], o.Nodes[id])
 		}
 	}
@@ -111,9 +111,9 @@ func walkDifferences(want, got *Run) []string {
 	return d
 }
 
-// lost reports whether a node was ever given up as a branch: how far it got depends on
+// wasGivenUp reports whether a node was ever given up as a branch: how far it got depends on
 // timing.
-func (o *WalkOutcome) lost(id string) bool {
+func (o *WalkOutcome) wasGivenUp(id string) bool {
 	for e := range o.Losers {
 		if e.Node == id {
 			return true

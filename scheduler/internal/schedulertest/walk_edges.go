@@ -13,7 +13,7 @@ func (o *walkOracle) leave(at string, e ended) string {
 	edge, why := o.choose(at, e)
 	switch {
 	case edge != nil:
-		to := o.goOn(WalkChoice{at, edge.To.Value, why, edge.LoopRestart, e.status})
+		to := o.follow(WalkChoice{at, edge.To.Value, why, edge.LoopRestart, e.status})
 		o.via = edge
 		if !edge.LoopRestart {
 			return to
@@ -21,11 +21,11 @@ func (o *walkOracle) leave(at string, e ended) string {
 		if !e.status.Succeeded() && !(e.status == core.Fail && e.category == core.TransientInfra) {
 			return o.stop(at, core.ClassRestartBlocked)
 		}
-		o.fresh()
+		o.reset()
 		return to
 	case e.status == core.Fail && o.role(at) != core.RoleConditional:
 		if to := o.target(at, ""); to != "" {
-			return o.goOn(WalkChoice{From: at, To: to, Step: core.StepRetryTarget, After: e.status})
+			return o.follow(WalkChoice{From: at, To: to, Step: core.StepRetryTarget, After: e.status})
 		}
 	}
 	return o.stop(at, core.ClassNoRoute)

@@ -41,10 +41,10 @@ func (m *walkMaker) fields() {
 	}
 }
 
-func (m *walkMaker) some(most int, fit func(Field) bool) []string {
+func (m *walkMaker) some(limit int, fit func(Field) bool) []string {
 	var list []string
 	for _, f := range m.g.Fields {
-		if len(list) < most && fit(f) && m.chance(50) {
+		if len(list) < limit && fit(f) && m.chance(50) {
 			list = append(list, f.Name)
 		}
 	}
@@ -61,11 +61,11 @@ func (m *walkMaker) add(role core.Role) *Node {
 func (m *walkMaker) stops() {
 	m.branches = map[*Node][]*Node{}
 	m.start, m.exit = m.add(core.RoleStart), m.add(core.RoleExit)
-	most := 5 + m.rng.IntN(19)
-	for len(m.g.Nodes) < most {
+	limit := 5 + m.rng.IntN(19)
+	for len(m.g.Nodes) < limit {
 		var n *Node
 		switch roll := m.rng.IntN(100); {
-		case roll < 25 && most-len(m.g.Nodes) > 3:
+		case roll < 25 && limit-len(m.g.Nodes) > 3:
 			n = m.parallel()
 		case roll < 39:
 			n = m.add(core.RoleConditional)
@@ -216,9 +216,9 @@ func (m *walkMaker) forkEdges(i int, n *Node) {
 		for _, inner := range m.branches[b] {
 			m.edge(b, inner)
 		}
-		m.meet(b, join)
+		m.rejoin(b, join)
 		if both && other != join {
-			m.meet(b, other)
+			m.rejoin(b, other)
 		}
 		if m.chance(20) {
 			m.edge(b, m.anywhere(i)).When = m.walkCondition()
@@ -229,10 +229,10 @@ func (m *walkMaker) forkEdges(i int, n *Node) {
 	}
 }
 
-// meet adds an edge from a branch to the node where the branches meet. If the branch is a
+// rejoin adds an edge from a branch to the node where the branches meet. If the branch is a
 // parallel node, the edge needs a condition; otherwise its target would be one of its
 // branches.
-func (m *walkMaker) meet(b, at *Node) {
+func (m *walkMaker) rejoin(b, at *Node) {
 	if e := m.edge(b, at); b.Role == core.RoleParallel {
 		e.When = "outcome == 'fail'"
 	}

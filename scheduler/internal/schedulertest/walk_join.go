@@ -58,15 +58,15 @@ func (o *walkOracle) fork(id string, context map[string]any, state values) ended
 // inTime starts branches in edge order, as far as max_parallel allows, and ends each at its
 // time.
 func (o *walkOracle) inTime(n *core.Node, branches []*branch, begin func(*branch, time.Duration)) func() *branch {
-	most := core.DefaultMaxParallel
+	limit := core.DefaultMaxParallel
 	if n.Parallel != nil && n.Parallel.MaxParallel != nil {
-		most = n.Parallel.MaxParallel.Value
+		limit = n.Parallel.MaxParallel.Value
 	}
 	var now time.Duration
 	return func() *branch {
 		var active []*branch
 		for _, b := range branches {
-			if !b.over && (b.begun || len(active) < most) {
+			if !b.over && (b.begun || len(active) < limit) {
 				if !b.begun {
 					if begin(b, now); o.role(b.id) == core.RoleConditional {
 						return b // it ends before another one begins
@@ -172,7 +172,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 			deltas = append(deltas, b.end.deltas...)
 		case b.begun:
 			r.Status, r.Loser, f.Early = core.Fail, true, true
-			o.lose(b.id, b.end)
+			o.dropBranch(b.id, b.end)
 		default:
 			r.Status, r.Loser, f.Early = core.Skipped, true, true
 			if !slices.ContainsFunc(branches, func(c *branch) bool { return c.begun && c.id == b.id }) {
@@ -204,8 +204,8 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 	return e
 }
 
-// lose drops the effects of a branch that is not waited for.
-func (o *walkOracle) lose(id string, e ended) {
+// dropBranch drops the effects of a branch that is not waited for.
+func (o *walkOracle) dropBranch(id string, e ended) {
 	for attempt := range e.attempts {
 		o.out.Losers[Execution{Node: id, Item: -1, Visit: o.out.Nodes[id].Visits, Attempt: attempt + 1}] = true
 	}

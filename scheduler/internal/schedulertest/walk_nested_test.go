@@ -93,7 +93,7 @@ func TestNestedWalks(t *testing.T) {
 				want = ReportText(report)
 			})
 			for seed := range some(5) {
-				for _, c := range cruelties(seed) {
+				for _, c := range faultModes(seed) {
 					c.Events, c.Barrier = true, false
 					p := compile()
 					report, events, err := c.Hostile.Run(p, nil, c.Options)

@@ -93,7 +93,7 @@ func WalkOracle(w *core.Workflow, reg *core.Registry, timing uint64, ends func(f
 			o.made[n.ID.Value], _ = k.Compile(n, core.Env{})
 		}
 	}
-	o.fresh()
+	o.reset()
 	o.walk()
 	o.finish()
 	return o.out
@@ -145,8 +145,8 @@ type ended struct {
 	join       string // where the walk continues after a decided join
 }
 
-// fresh resets the state of a walk, at its start and at a restart.
-func (o *walkOracle) fresh() {
+// reset resets the state of a walk, at its start and at a restart.
+func (o *walkOracle) reset() {
 	o.context, o.completed, o.outcomes, o.last = map[string]any{}, nil, map[string]ended{}, ended{}
 	o.told, o.earlier = nil, 0
 }
@@ -174,8 +174,8 @@ func (o *walkOracle) stop(at, class string) string {
 	return ""
 }
 
-// goOn records a step and returns its target.
-func (o *walkOracle) goOn(c WalkChoice) string {
+// follow records a step and returns its target.
+func (o *walkOracle) follow(c WalkChoice) string {
 	o.out.Choices = append(o.out.Choices, c)
 	o.via = nil // a jump, unless the caller sets via
 	return c.To
@@ -199,29 +199,29 @@ func (o *walkOracle) step(at string) string {
 		o.commit(at, &e)
 		o.record(at, e)
 		o.last = e
-		o.tell(at, &e)
+		o.addStage(at, &e)
 		if o.repeats(at, e) {
 			return o.stop(at, core.ClassFailureCycle)
 		}
 	}
 	o.context[core.ContextVisitCount] = int64(o.out.Nodes[at].Visits)
 	if e.join != "" {
-		return o.goOn(WalkChoice{From: at, To: e.join, Step: core.StepJump, After: e.status})
+		return o.follow(WalkChoice{From: at, To: e.join, Step: core.StepJump, After: e.status})
 	}
 	return o.leave(at, e)
 }
 
 // arrive counts a visit, and returns false if the limit is exceeded.
 func (o *walkOracle) arrive(id string) bool {
-	most := 0
+	limit := 0
 	if o.w.Walk.MaxVisits != nil {
-		most = o.w.Walk.MaxVisits.Value
+		limit = o.w.Walk.MaxVisits.Value
 	}
 	if m := o.nodes[id].MaxVisits; m != nil {
-		most = m.Value
+		limit = m.Value
 	}
 	n := o.out.Nodes[id]
-	if most > 0 && n.Visits >= most {
+	if limit > 0 && n.Visits >= limit {
 		return false
 	}
 	n.Visits++
@@ -229,8 +229,8 @@ func (o *walkOracle) arrive(id string) bool {
 	return true
 }
 
-// tell records a stage that has finished.
-func (o *walkOracle) tell(id string, e *ended) {
+// addStage records a stage that has finished.
+func (o *walkOracle) addStage(id string, e *ended) {
 	if role := o.role(id); role == core.RoleStart || role == core.RoleConditional {
 		return
 	}
@@ -330,7 +330,7 @@ func (o *walkOracle) budget(n *core.Node) (attempts int, waits func(attempt int)
 // attempts is the retry loop of a visit.
 func (o *walkOracle) attempts(id string, context map[string]any, state values, via *core.Edge) ended {
 	n := o.nodes[id]
-	most, waits := o.budget(n)
+	limit, waits := o.budget(n)
 	names, seen := o.view(n, context, state)
 	var e ended
 	for attempt := 1; ; attempt++ {
@@ -365,12 +365,12 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values, v
 				e.signature = r.Routing.Signature
 			}
 		}
-		if again && attempt < most {
+		if again && attempt < limit {
 			e.took += waits(attempt)
 			continue
 		}
 		if e.status == core.Retry {
-			if most > 1 || r.Note == "" { // without retries, the note does not mention attempts
+			if limit > 1 || r.Note == "" { // without retries, the note does not mention attempts
 				r.Note = "no attempt is left: " + r.Note
 			}
 			e.exhausted(n, r.Note)
@@ -418,7 +418,7 @@ func objectOf(m map[string]any) *value.Object {
 func (o *walkOracle) commit(id string, e *ended) {
 	state, refused := o.state.clone(), error(nil)
 	for _, delta := range e.deltas {
-		if refused = refuses(o.fields, state, delta); refused != nil {
+		if refused = rejectReason(o.fields, state, delta); refused != nil {
 			break
 		}
 		fold(o.fields, state, delta)
@@ -525,16 +525,16 @@ func (o *walkOracle) exit(at string) string {
 		return ""
 	}
 	gate := o.completed[open]
-	most := core.DefaultMaxJumps
+	limit := core.DefaultMaxJumps
 	if m := o.w.Walk.MaxJumps; m != nil {
-		most = m.Value
+		limit = m.Value
 	}
 	to := o.target(gate, at)
-	if to == "" || o.jumps[gate] >= most {
+	if to == "" || o.jumps[gate] >= limit {
 		return o.stop(gate, core.ClassGoalGate)
 	}
 	o.jumps[gate]++
-	return o.goOn(WalkChoice{From: at, To: to, Step: core.StepGoalGate})
+	return o.follow(WalkChoice{From: at, To: to, Step: core.StepGoalGate})
 }
 
 // target returns the node where a walk continues after a failed node: the first that exists

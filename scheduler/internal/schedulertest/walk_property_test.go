@@ -58,7 +58,7 @@ func walkFaults(t *testing.T, g *Graph) []string {
 }
 
 func hostileWalkFaults(t *testing.T, g *Graph) []string {
-	for _, c := range cruelties(g.Seed) {
+	for _, c := range faultModes(g.Seed) {
 		c.Events, c.Barrier = true, false
 		if faults := hostileWalk(t, g, c.Hostile, c.Options); len(faults) > 0 {
 			return faults
@@ -72,7 +72,7 @@ func hostileWalkFaults(t *testing.T, g *Graph) []string {
 func TestPropertyWalkCancelled(t *testing.T) {
 	cancelled := 0
 	property(t, graphs()/4, GenerateWalk, func(t *testing.T, g *Graph) []string {
-		for i, c := range cruelties(g.Seed) {
+		for i, c := range faultModes(g.Seed) {
 			if (uint64(i)+g.Seed)%3 != 0 { // each case is used for a part of the graphs
 				continue
 			}

@@ -609,7 +609,7 @@ func TestWalkRulesHostile(t *testing.T) {
 		}
 		t.Run(r.name, func(t *testing.T) {
 			for seed := range some(5) {
-				for _, c := range cruelties(seed) {
+				for _, c := range faultModes(seed) {
 					s := scripted(r.doc)
 					w, reg := s.workflow()
 					p, ds := plan.Compile(w, reg, plan.Options{})
