@@ -5,7 +5,7 @@
 // allocation. The package does not depend on workflows or state; it reads values
 // through Env.
 //
-//	p, findings := expressions.Compile(core.Text{Value: `length($.findings) > 0`}, scope, "edge a -> b: when")
+//	p, findings := expressions.Compile(source.Text{Value: `length($.findings) > 0`}, scope, "edge a -> b: when")
 //	if p != nil && p.Test(env) { … }
 //
 // The user's manual is docs/expressions.md. The exact semantics are as follows.
@@ -31,11 +31,11 @@
 //
 // # Values
 //
-// A value is one of the plain values of package core or a value of a Go type. A path
-// evaluates to the value unchanged. A step into a value of a Go type, and a comparison
-// with one, convert it with core.Canonical at that moment; Go scalars and the length
-// and elements of a Go slice are read in place. A value without a JSON form (NaN,
-// infinities, integers outside the range of int64, functions) is missing.
+// A value is one of the plain values of package core/value or a value of a Go type. A
+// path evaluates to the value unchanged. A step into a value of a Go type, and a
+// comparison with one, convert it with value.Canonical at that moment; Go scalars and
+// the length and elements of a Go slice are read in place. A value without a JSON form
+// (NaN, infinities, integers outside the range of int64, functions) is missing.
 //
 // # Missing values
 //
@@ -46,7 +46,7 @@
 //
 // # Comparison
 //
-// == is core.Equal: numbers are compared by value, and integers exactly; arrays and
+// == is value.Equal: numbers are compared by value, and integers exactly; arrays and
 // objects are compared by content; values of different types are unequal. < <= > >=
 // order two numbers (exactly, even an integer and a float) or two strings by code
 // point; for other operands they are false. "a in b" means "b contains a": an array

@@ -2,7 +2,7 @@
 // unions, recursive descent and filters. for_each, items and args accept JSONPath where
 // a path of the expression language is not sufficient.
 //
-//	path, findings := jsonpath.Compile(core.Text{Value: "$.orders[?(@.price > 50)].id"})
+//	path, findings := jsonpath.Compile(source.Text{Value: "$.orders[?(@.price > 50)].id"})
 //	path.Root()        // "orders", the state field it reads
 //	path.From(orders)  // the ids, in document order
 //

@@ -4,7 +4,7 @@
 //	func TestConformance(t *testing.T) {
 //		nodestest.Run(t, mykind.Kind, nodestest.Case{
 //			Node:  `{"impl": "greet", "writes": ["greeting"]}`,
-//			Input: core.Shared{Args: core.ObjectOf("name", "Ada")},
+//			Input: core.Shared{Args: value.ObjectOf("name", "Ada")},
 //		})
 //	}
 //

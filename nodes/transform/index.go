@@ -7,7 +7,7 @@ import (
 )
 
 // index numbers distinct keys in the order in which they first come. A key is one
-// value or several; keys are the same if core.Equal holds their values equal, and
+// value or several; keys are the same if value.Equal holds their values equal, and
 // NaN is equal to itself. It is a hash table whose slots hold numbers, so nothing
 // is allocated for a key but the room for its values.
 type index struct {

@@ -1,7 +1,7 @@
 // Package table is what the kinds for data share: rows, files of rows, expressions over rows,
 // and checks.
 //
-// A row is a *core.Object, a table a []any of rows. Rows of one table need not have the same
+// A row is a *value.Object, a table a []any of rows. Rows of one table need not have the same
 // keys. Write and Writer write rows in a Format.
 //
 // A Reader makes batches of rows from files with csv, tsv, JSON lines and arrays of JSON
