@@ -173,6 +173,9 @@ type Columns struct {
 type ColumnRead struct {
 	Column source.Text
 	By     string // the subject of messages about the expression, such as "node a: args"
+	// Tests says that the expression asks whether a row has the column, as in
+	// $.rows[?@.error]: all rows may lack it, unless they have a header.
+	Tests bool
 }
 
 // ColumnReader is a Handler that makes rows, and fails if they lack columns that expressions
@@ -185,9 +188,9 @@ type ColumnReader interface {
 }
 
 // Read notes that an expression reads a column.
-func (c Columns) Read(column source.Text, by string) {
+func (c Columns) Read(r ColumnRead) {
 	if c.OnRead != nil {
-		c.OnRead(ColumnRead{column, by})
+		c.OnRead(r)
 	}
 }
 

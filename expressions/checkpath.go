@@ -81,7 +81,7 @@ func (c *checker) missingColumn(p *Path, at int, known core.Columns) bool {
 	}
 	s := p.Steps[at]
 	if !known.Closed {
-		known.Read(source.Text{Value: s.Name, Pos: source.Inside(c.src, s.From)}, c.subject)
+		known.Read(core.ColumnRead{Column: source.Text{Value: s.Name, Pos: source.Inside(c.src, s.From)}, By: c.subject})
 		return false
 	}
 	NoColumn(&c.diags, source.Inside(c.src, s.From), c.subject, s.Name, known.Names)

@@ -11,11 +11,18 @@ import (
 // in $.rows[*] and $.rows[?@.price > 1].
 func (p *Path) Rows() bool { return len(p.steps) == 1 && p.steps[0].isRow() }
 
+// Column is a column that a path reads.
+type Column struct {
+	source.Text
+	// Tested says that a filter asks whether the element has the member, as in [?@.error].
+	Tested bool
+}
+
 // Columns returns the columns that the path reads from the rows of its field, each with
 // its position in the document. If single is set, the field is a single row instead of
 // a table.
-func (p *Path) Columns(single bool) []source.Text {
-	at, list := 0, []source.Text(nil)
+func (p *Path) Columns(single bool) []Column {
+	at, list := 0, []Column(nil)
 	if !single {
 		if len(p.steps) == 0 || !p.steps[0].isRow() {
 			return nil
@@ -31,11 +38,11 @@ func (p *Path) Columns(single bool) []source.Text {
 	from := p.offset(at + 1)
 	switch s := p.steps[at]; s.kind {
 	case nameStep:
-		list = append(list, source.Text{Value: s.name, Pos: source.Inside(p.text, from)})
+		list = append(list, Column{Text: source.Text{Value: s.name, Pos: source.Inside(p.text, from)}})
 	case unionStep:
 		for _, u := range s.union {
 			if u.kind == nameStep {
-				list = append(list, source.Text{Value: u.name, Pos: source.Inside(p.text, from)})
+				list = append(list, Column{Text: source.Text{Value: u.name, Pos: source.Inside(p.text, from)}})
 			}
 		}
 	}
@@ -67,15 +74,17 @@ func (s *step) isRow() bool {
 }
 
 // needed returns the members of the element that a filter reads.
-func needed(filter *expressions.Program) []source.Text {
-	var out []source.Text
+func needed(filter *expressions.Program) []Column {
+	var out []Column
 	for _, path := range filter.Tree().Needed() {
 		if len(path.Steps) == 0 || path.Steps[0].IsIndex {
 			continue
 		}
 		member := source.Text{Value: path.Steps[0].Name, Pos: filter.Place(path.Steps[0].From)}
-		if !slices.Contains(out, member) { // an existence test compares a path with itself
-			out = append(out, member)
+		if i := slices.IndexFunc(out, func(c Column) bool { return c.Text == member }); i >= 0 {
+			out[i].Tested = true // a test of existence compares a path with itself
+		} else {
+			out = append(out, Column{Text: member})
 		}
 	}
 	return out

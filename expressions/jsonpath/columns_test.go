@@ -23,7 +23,8 @@ func TestColumns(t *testing.T) {
 		{"$.rows[0:2].a", false, false, "a@13"},
 		{"$.rows[1,2][ 'a','b']", false, false, "a@14 b@14"},
 		{"$.rows[?@.a > 1 && @['b'] == 'x'].c", false, false, "a@11 b@22 c@35"},
-		{"$.rows[?@.a]", false, true, "a@11"},
+		{"$.rows[?@.a]", false, true, "a?@11"},
+		{"$.rows[?!@.a && @.b == 1 || @.b]", false, true, "a?@12 b@19 b?@31"},
 		{"$.rows[?coalesce(@.a, 1) == 1]", false, true, ""},
 		{"$.rows[?@ == 'x'][0]", false, false, ""},
 		{"$.rows[*][?@.a]", false, false, ""}, // tests the cells
@@ -41,7 +42,11 @@ func TestColumns(t *testing.T) {
 		}
 		var got []string
 		for _, c := range p.Columns(tt.single) {
-			got = append(got, fmt.Sprintf("%s@%d", c.Value, c.Pos.Column))
+			tested := ""
+			if c.Tested {
+				tested = "?"
+			}
+			got = append(got, fmt.Sprintf("%s%s@%d", c.Value, tested, c.Pos.Column))
 		}
 		if s := strings.Join(got, " "); s != tt.want || !tt.single && p.Rows() != tt.rows {
 			t.Errorf("%s: columns %q, rows %v, want %q, %v", tt.path, s, p.Rows(), tt.want, tt.rows)

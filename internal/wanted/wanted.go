@@ -86,17 +86,23 @@ func (w *Columns) Missing(empty []string) error {
 type Reads struct {
 	wanted Columns
 	reads  []core.ColumnRead
+	tested []string // columns of which expressions only ask whether a row has them
 }
 
 // NewReads returns a Reads that looks for the columns.
 func NewReads(reads []core.ColumnRead) Reads {
-	var names []string
+	var names, tested []string
 	for _, r := range reads {
 		if !slices.Contains(names, r.Column.Value) {
 			names = append(names, r.Column.Value)
 		}
 	}
-	return Reads{New(names), reads}
+	for _, name := range names {
+		if !slices.ContainsFunc(reads, func(r core.ColumnRead) bool { return r.Column.Value == name && !r.Tests }) {
+			tested = append(tested, name)
+		}
+	}
+	return Reads{New(names), reads, tested}
 }
 
 // Look is Columns.Look.
@@ -107,8 +113,12 @@ func (r *Reads) Header(columns, empty []string) error {
 	return r.explain(r.wanted.Header(columns, empty), empty)
 }
 
-// Missing is Columns.Missing; its error names an expression that reads the column.
-func (r *Reads) Missing(empty []string) error { return r.explain(r.wanted.Missing(empty), empty) }
+// Missing is Columns.Missing; its error names an expression that reads the column. Columns for
+// which expressions only test may be absent.
+func (r *Reads) Missing(empty []string) error {
+	empty = slices.Concat(empty, r.tested)
+	return r.explain(r.wanted.Missing(empty), empty)
+}
 
 func (r *Reads) explain(err error, empty []string) error {
 	name := r.wanted.lost(empty)

@@ -54,6 +54,18 @@ func TestReads(t *testing.T) {
 		check(t, c.rows+" "+c.column, r.Missing([]string{"optional"}), c.want)
 	}
 	r := NewReads(reads("a", "b"))
+	tests := reads("c")
+	tests[0].Tests = true
+	for _, c := range []struct {
+		reads []core.ColumnRead
+		want  string
+	}{{tests, ""}, {append(reads("c"), tests...), `no row has the column "c"`}} {
+		r := NewReads(c.reads)
+		r.Look(rows(t, `[{"a": 1}]`))
+		check(t, "a test", r.Missing(nil), c.want)
+		r = NewReads(c.reads)
+		check(t, "a test of a header", r.Header([]string{"a"}, nil), `the rows have no column "c"`)
+	}
 	check(t, "header", r.Header([]string{"a", "c"}, nil), `the rows have no column "b" (columns: a, c); node a: args reads it`)
 }
 

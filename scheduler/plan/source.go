@@ -106,7 +106,7 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 	for _, column := range path.Columns(t != nil && t.Kind == value.ObjectType) {
 		switch {
 		case !known.Closed:
-			known.Read(column, at.String())
+			known.Read(core.ColumnRead{Column: column.Text, By: at.String(), Tests: column.Tested})
 		case !known.Has(column.Value):
 			expressions.NoColumn(&c.ds, column.Pos, at.String(), column.Value, known.Names)
 		}

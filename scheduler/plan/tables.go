@@ -300,7 +300,7 @@ func (c *compiler) frameReads(s *Source, inner *frame, input string) {
 		case r.anywhere:
 			c.readAnywhere(c.p.Schema.Fields[field].Name, r.ColumnRead)
 		case !known.Closed:
-			known.Read(r.Column, r.By)
+			known.Read(r.ColumnRead)
 		case !known.Has(r.Column.Value):
 			expressions.NoColumn(&c.nestedDs, r.Column.Pos, r.By, r.Column.Value, known.Names)
 		}
