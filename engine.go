@@ -19,9 +19,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Engine is a set of node kinds and Go functions that documents may refer to. Its
-// caller fills it first and then uses it. Once it is filled, any number of goroutines
-// may read, compile and run workflows.
+// Engine is a set of node kinds and Go functions that documents may refer to. Register
+// everything before the first use. After that, any number of goroutines may read,
+// compile and run workflows.
 type Engine struct {
 	// Stdout is the writer for nodes that write to standard output. nil means
 	// os.Stdout.

@@ -33,7 +33,7 @@ type fieldOption func(*spec)
 
 func (o fieldOption) setField(s *spec) { o(s) }
 
-// UnionBy is Union for objects that are considered equal if their members named key are
+// UnionBy is Union for objects. Two objects are equal if their members named key are
 // equal.
 func UnionBy(key string) FieldOption {
 	return fieldOption(func(s *spec) {

@@ -202,14 +202,14 @@ func sortedFiles(subs map[string]*Graph) []string {
 }
 
 // addSubs adds the sub-workflows to the library and returns the graph's workflow. A
-// nested run takes its concurrency from its plan, so enlist sets the concurrency of
+// nested run takes its concurrency from its plan, so addSubs sets the concurrency of
 // graphs built in Go.
 func (g *Graph) addSubs(l *library, known map[*Graph]*core.Workflow) *core.Workflow {
 	if w, ok := known[g]; ok {
 		return w
 	}
 	w := *g.w
-	w.Findings = nil // gather returns them
+	w.Findings = nil // collectFindings returns them
 	if w.Runtime.Concurrency == nil && !w.Document {
 		w.Runtime.Concurrency = &source.Int{Value: runtime.GOMAXPROCS(0)}
 	}

@@ -120,7 +120,7 @@ func When(expression string) Option {
 // Else runs the part if no When on the other edges out of the same part is true.
 func Else() Option { return option("Else", func(s *settings) { s.isElse = true }) }
 
-// Ending is a way in which a part may end. On selects the edges to follow by it.
+// Ending is a way in which a part can end. On uses it to select the edges to follow.
 type Ending string
 
 // Without an On, a part follows Succeeded.
@@ -251,8 +251,8 @@ func RetryTransient() Option {
 	return setting{name: "RetryTransient", pos: pos, set: func(s *settings) { s.retryOn = source.At("transient", pos) }}
 }
 
-// RetryPolicy defines a retry policy of the graph from Retry, RetryPreset and
-// RetryTransient. Parts refer to it with RetryPreset.
+// RetryPolicy defines a retry policy of the graph with the options Retry, RetryPreset
+// and RetryTransient. Parts refer to it with RetryPreset.
 func RetryPolicy(name string, options ...Option) Part {
 	pos := here()
 	return graphOption(func(b *builder) {

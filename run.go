@@ -81,8 +81,8 @@ func WithRouter(r core.Router) RunOption {
 }
 
 // WithBudget limits the number, the tokens and the cost of the run's model calls. A
-// call that begins within the budget is completed. The next one fails the run, and the
-// results so far are kept.
+// call that begins within the budget is completed. The next one fails the run, which
+// keeps the results so far.
 func WithBudget(b core.Budget) RunOption {
 	return runOption(func(s *runSettings) { s.Budget = b })
 }

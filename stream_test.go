@@ -117,7 +117,7 @@ func expectedRows(n int) []string {
 	return out
 }
 
-// A pipeline of typed parts computes the same as a loop, for all batch sizes and
+// A pipeline of typed parts gives the same result as a loop, for all batch sizes and
 // limits, even if rows pass through a kind.
 func TestStreamIsALoop(t *testing.T) {
 	run := func(n, size, concurrency uint, dynamic bool) bool {

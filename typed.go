@@ -98,8 +98,8 @@ func Do(id string, fn func(context.Context) error, options ...Option) Part {
 
 // Each is a fan-out: its function computes one result for each element of in, and the
 // results are added to out in the order of the elements. out must accumulate writes
-// (Append, Union or a reducer). An element that fails is left out, and the node fails
-// at the end; MaxFailures limits the number of failures. It takes the options of all
+// (Append, Union or a reducer). A failed element adds nothing, and fails the node at
+// the end; MaxFailures limits the number of failures. It takes the options of all
 // nodes, Limit and MaxFailures.
 func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Context, A) (B, error), options ...Option) Part {
 	n := newNode("Each", id, options)

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// The conditions of the archives have the same values for plain values, without a
+// The conditions of the archives give the same results on plain values, without a
 // schema.
 func TestConditionsWithoutASchema(t *testing.T) {
 	for _, topic := range topics(t) {

@@ -37,7 +37,7 @@ func parseTable(t *testing.T, at, data string) []row {
 	return list
 }
 
-// expand converts a table of conditions to one or two cases with documents.
+// expand converts a table of conditions to one or two cases.
 func (c *testCase) expand(t *testing.T) []*testCase {
 	t.Helper()
 	var good, bad []row

@@ -54,7 +54,7 @@ func TestValues(t *testing.T) {
 }
 
 func TestPositions(t *testing.T) {
-	// Each value is its own position.
+	// The value of each key is its position.
 	tests := []string{
 		"a: 1:4\nb:\n  - 3:5\n  - {c: 4:9, d: [4:18]}\n",
 		"a: '1:5'\nb: \"2:5\"\n",
@@ -224,8 +224,8 @@ func TestPrintTexts(t *testing.T) {
 	}
 }
 
-// roundTrip checks that a printed tree is parsed as the same tree, which prints the
-// same.
+// roundTrip checks that parsing a printed tree gives the same tree, and that printing
+// that gives the same bytes.
 func roundTrip(t *testing.T, v *source.Value) {
 	t.Helper()
 	for _, inline := range []func(*source.Value) bool{nil, func(*source.Value) bool { return true }} {

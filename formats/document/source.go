@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// source is the content of a document with two line tables. The YAML library counts
+// yamlSource is the content of a document with two line tables. The YAML library counts
 // lines by YAML's rules, in which some rare characters break lines that editors do not
 // break, and it counts columns in characters. Positions use an editor's lines, and
 // count columns in bytes.
@@ -98,8 +98,9 @@ func (s *yamlSource) offset(line, column int) int {
 	return at
 }
 
-// locate replaces the library's positions in a tree by those of editors. It does not
-// follow aliases. Nodes are in document order, so offset never has to go back.
+// locate replaces the library's positions in a tree with positions as editors count
+// them. It does not follow aliases. Nodes are in document order, so offset never has to
+// go back.
 func (s *yamlSource) locate(n *yaml.Node) {
 	at := s.offset(n.Line, n.Column)
 	if n.Kind == yaml.ScalarNode {
@@ -118,8 +119,8 @@ func (s *yamlSource) locate(n *yaml.Node) {
 	}
 }
 
-// stringStart returns the offset of a string's first character, after the quote or block
-// indicator. A string with an anchor or a tag keeps the offset of these.
+// stringStart returns the offset of a string's first character, after the quote or
+// block indicator. If the string has an anchor or a tag, it returns the offset of that.
 func (s *yamlSource) stringStart(n *yaml.Node, at int) int {
 	if at >= len(s.data) {
 		return at

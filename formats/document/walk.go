@@ -99,8 +99,8 @@ func (w *walker) mapping(n *yaml.Node, depth int) *source.Value {
 		}
 		key, ok := w.key(k)
 		if !ok {
-			// A key that is a number cannot be a misspelled key, but a list or mapping
-			// may have been meant as any key.
+			// A key that is a number cannot be a misspelling of another key. A list or
+			// mapping may have been intended as any key.
 			out.Lost = out.Lost || k.Kind != yaml.ScalarNode
 			continue
 		}

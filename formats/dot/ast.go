@@ -52,7 +52,7 @@ const (
 	floatValue
 )
 
-// value is the value of an attribute. text holds its source form, whatever the kind.
+// attrValue is the value of an attribute. text holds its source form, whatever the kind.
 type attrValue struct {
 	kind    valueKind
 	text    source.Text

@@ -251,7 +251,7 @@ func TestConditionLimits(t *testing.T) {
 	}
 }
 
-// TestOutcomesThatCannotBe checks that an outcome the engine does not define, and
+// TestOutcomesThatCannotBe checks that conditions with an undefined outcome, or with
 // retry, load with a warning.
 func TestOutcomesThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{

@@ -14,7 +14,7 @@ import (
 )
 
 // oracleCondition is the oracle's form of a condition: a disjunction of conjunctions of
-// clauses, each with a number of negation signs. The oracle writes and evaluates it by
+// clauses, each with a number of negation signs. The oracle formats and evaluates it by
 // a slow, independent method.
 type oracleCondition [][]oracleClause
 

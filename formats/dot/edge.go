@@ -26,8 +26,8 @@ func (l *loader) edges(d expandedEdges) {
 	}
 }
 
-// hintUnusedFidelity hints at a fidelity on edges that lead to no node that asks a model,
-// unless the attribute is a default of all edges.
+// hintUnusedFidelity adds a hint if an edge has a fidelity but leads to no node that
+// asks a model, unless the attribute is a default of all edges.
 func (l *loader) hintUnusedFidelity(s *settings, d expandedEdges) {
 	i := s.find("fidelity")
 	if i < 0 || s.list[i].fromDefaults || slices.ContainsFunc(d.ids[1:], func(id source.Text) bool { return l.modelNodes[id.Value] }) {
@@ -36,7 +36,7 @@ func (l *loader) hintUnusedFidelity(s *settings, d expandedEdges) {
 	l.ds.Warnf(source.CodeIgnored, s.list[i].key.Pos, `%s: attribute "fidelity" has no effect on the way to a node that asks no model`, s.subject).Severity = source.Hint
 }
 
-// hintUnusedFreeform hints at a freeform edge that does not leave a human gate, unless
+// hintUnusedFreeform adds a hint if a freeform edge does not leave a human gate, unless
 // the attribute is a default of all edges.
 func (l *loader) hintUnusedFreeform(s *settings, d expandedEdges, freeform bool) {
 	i := s.find("freeform")

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// expandedGraph is a graph with its defaults and groups resolved: it has each node
+// expandedGraph is a graph with its defaults and groups resolved. It contains each node
 // once, with all attributes of the node.
 type expandedGraph struct {
 	attributes      *attributeSet
@@ -74,7 +74,7 @@ func (s *attributeSet) reindex() {
 	}
 }
 
-// clone returns an independent copy. No attribute of the copy is marked as used.
+// clone returns an independent copy. All attributes of the copy are unused.
 func (s *attributeSet) clone() *attributeSet {
 	c := &attributeSet{list: slices.Clone(s.list)}
 	if len(s.list) >= indexFrom {
@@ -83,8 +83,8 @@ func (s *attributeSet) clone() *attributeSet {
 	return c
 }
 
-// take returns the attribute with a key and marks it as used. It returns nil if there
-// is none.
+// take returns the attribute with the given key and marks it as used. It returns nil if
+// there is none.
 func (s *attributeSet) take(key string) *attribute {
 	i := s.find(key)
 	if i < 0 {
@@ -97,7 +97,7 @@ func (s *attributeSet) take(key string) *attribute {
 	return &s.list[i]
 }
 
-// hasUnused reports whether the set has an attribute with a key that has not been taken.
+// hasUnused reports whether the set has an unused attribute with the given key.
 func (s *attributeSet) hasUnused(key string) bool {
 	i := s.find(key)
 	return i >= 0 && (s.used == nil || !s.used[i])
@@ -110,7 +110,7 @@ func (s *attributeSet) keep(key string) {
 	}
 }
 
-// unused yields the attributes that have not been taken.
+// unused yields the unused attributes.
 func (s *attributeSet) unused(yield func(a *attribute) bool) {
 	for i := range s.list {
 		if (s.used == nil || !s.used[i]) && !yield(&s.list[i]) {
@@ -141,7 +141,7 @@ func expand(g *graph) (expandedGraph, source.Diagnostics) {
 	e := &expander{byID: map[string]*expandedNode{}}
 	e.out.attributes = &attributeSet{}
 	e.body(g.body, scope{nodes: &attributeSet{}, edges: &attributeSet{}, root: true})
-	if e.tooManyParts { // further findings about such a graph would not help
+	if e.tooManyParts { // further findings about such a graph would not be useful
 		e.out.nodes, e.out.edges = nil, nil
 	}
 	return e.out, e.ds
@@ -271,8 +271,8 @@ func (e *expander) chain(c *chain, s scope) {
 	}
 }
 
-// node returns the node with an id, creates it if necessary, and adds the class of the
-// group. It returns nil if maxParts is exceeded.
+// node returns the node with the given id, creates it if necessary, and adds the class
+// of the group. It returns nil if maxParts is exceeded.
 func (e *expander) node(id source.Text, s scope) *expandedNode {
 	n := e.byID[id.Value]
 	if n == nil {

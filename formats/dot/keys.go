@@ -28,7 +28,7 @@ type attributeKey struct {
 	hint     string // what to write instead of an attribute without effect
 }
 
-// of reports whether nodes of a kind have the attribute.
+// of reports whether nodes of the given kind have the attribute.
 func (k *attributeKey) of(kind string) bool {
 	return k.kinds == nil || slices.Contains(k.kinds, kind)
 }
@@ -39,8 +39,8 @@ type attributeTable struct {
 	keys []attributeKey
 }
 
-// find returns the attribute with a name. It prefers one that the kind has, then one
-// that other kinds have, and returns nil if there is none.
+// find returns the attribute with the given name. It prefers an attribute of the given
+// kind over one of other kinds, and returns nil if there is none.
 func (p *attributeTable) find(name, kind string) *attributeKey {
 	var other *attributeKey
 	for i := range p.keys {

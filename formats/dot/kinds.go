@@ -167,7 +167,7 @@ func (l *loader) nodeKinds(nodes []*expandedNode) []source.Text {
 	return out
 }
 
-// shapeHint warns of a shape that looks like a misspelling of one in the table.
+// shapeHint warns about a shape that looks like a misspelling of one in the table.
 func (l *loader) shapeHint(n *expandedNode, shape source.Text) {
 	if byShape(shape.Value) != nil || slices.Contains(graphvizShapes, shape.Value) {
 		return

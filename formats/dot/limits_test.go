@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// TestLimits checks that documents designed to take long are rejected, or are parsed in
-// time linear in their length.
+// TestLimits checks that documents designed to be slow to parse are rejected, or are
+// parsed in time linear in their length.
 func TestLimits(t *testing.T) {
 	const size = 1 << 18
 	big := func(part string) string { return strings.Repeat(part, size/len(part)) }

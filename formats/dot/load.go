@@ -85,7 +85,7 @@ func withoutRepeats(ds source.Diagnostics) source.Diagnostics {
 	})
 }
 
-// unreadable reports a document that is too large or is not valid UTF-8.
+// unreadable returns an error if a document is too large or is not valid UTF-8.
 func unreadable(file string, data []byte) source.Diagnostics {
 	var ds source.Diagnostics
 	if len(data) > maxBytes {
@@ -186,7 +186,7 @@ func (l *loader) graph(g *graph, set *attributeSet) (goal *source.Text, rest *se
 	return goal, s
 }
 
-// valuePlaceholder matches the placeholders that other engines replace by values.
+// valuePlaceholder matches the placeholders that other engines replace with values.
 var valuePlaceholder = regexp.MustCompile(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
 
 // goalOf returns the goal of the graph, nil if there is none. The goal may be in a

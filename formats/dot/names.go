@@ -95,7 +95,8 @@ func (l *loader) declare(name string, pos source.Position) {
 	l.w.Inputs = append(l.w.Inputs, in)
 }
 
-// warnUnknownNames warns of names that have no value in the document, once for each name.
+// warnUnknownNames warns about names that have no value in the document, once for each
+// name.
 func (l *loader) warnUnknownNames() {
 	for _, u := range l.uses {
 		if i, ok := l.inputs[u.name]; ok && (l.w.Inputs[i].Required || !value.IsMissing(l.w.Inputs[i].Default)) ||
@@ -124,8 +125,8 @@ func (l *loader) graphText(name string) string {
 	return ""
 }
 
-// labelText replaces the names in a label by the values of the graph. Labels are shown
-// before anything runs, so inputs and the context are not considered.
+// labelText replaces the names in a label with the values of the graph. Labels are
+// shown before anything runs, so inputs and the context are not considered.
 func (l *loader) labelText(subject string, t source.Text) source.Text {
 	if !strings.Contains(t.Value, "$") {
 		return t
@@ -157,7 +158,7 @@ func (l *loader) labelText(subject string, t source.Text) source.Text {
 	return r.text()
 }
 
-// warnUnknownLabels warns of names in labels for which the graph has no attribute.
+// warnUnknownLabels warns about names in labels for which the graph has no attribute.
 func (l *loader) warnUnknownLabels() {
 	for _, u := range l.labelUses {
 		if !l.reported["$"+u.name] {

@@ -59,7 +59,7 @@ func asksLabel(s *settings, kind string) bool {
 	return kind == kindHuman && !s.isSet(questionKey) || slices.Contains(models, kind) && !s.isSet(promptKeys...)
 }
 
-// implied reports whether the kind of a node determines its shape and type.
+// implied reports whether a node's kind already determines its shape and type.
 func implied(s *settings, kind string) bool {
 	typ, shape := s.text("type").Value, s.text("shape").Value
 	if k := byName(kind); k != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// toolKeys are attributes of nodes and graphs that only make sense if a model has
-// tools. If it has none, the document is warned about: its models answer with text, and
-// change no file and run no program.
+// toolKeys are attributes of nodes and graphs that only make sense if a model has tools.
+// A model without tools only answers with text. It changes no file and runs no program,
+// so such a document gets a warning.
 var toolKeys = []string{"commands", "skills", "tool_filter", "tool_hooks.pre", "tool_hooks.post", "permissions", "backend"}
 
 // wantsTools returns the attribute that implies tools, nil if there is none.
@@ -35,7 +35,7 @@ func (l *loader) recordToolless(n *core.Node, s *settings) {
 	}
 }
 
-// warnNoTools warns of all agents that lack tools which they, or the graph, expect.
+// warnNoTools warns about all agents that lack tools that they, or the graph, expect.
 func (l *loader) warnNoTools(graph *settings) {
 	ids := l.expectingTools
 	if a := graph.wantsTools(); a != nil && len(l.withoutTools) > 0 {

@@ -39,7 +39,7 @@ func (p *parser) take(t token) {
 	}
 }
 
-// is reports whether the current token is of a kind.
+// is reports whether the current token is of the given kind.
 func (p *parser) is(sign tokenKind) bool { return p.tok.kind == sign }
 
 // isWord reports whether the current token is the given unquoted word.
@@ -190,7 +190,7 @@ func (p *parser) recover() {
 		case inside:
 		case p.is(';') || p.tok.fresh && (p.isName() || p.is(tokenBad)):
 			return
-		case p.is('{'): // of a group in a place where groups are not allowed
+		case p.is('{'): // of a group that is not allowed here
 			p.body("group")
 			return
 		}

@@ -37,7 +37,7 @@ func (l *loader) prompt(n *core.Node, s *settings) {
 	n.Config.Set(source.At(promptKey, t.Pos), stringTree(t))
 }
 
-// warnNoPrompts warns of nodes that ask a model and have no prompt. A graph that serves
+// warnNoPrompts warns about nodes that ask a model and have no prompt. A graph that serves
 // as a template has many such nodes, so there is one warning for all of them.
 func (l *loader) warnNoPrompts() {
 	ids := l.withoutPrompt

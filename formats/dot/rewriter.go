@@ -7,7 +7,7 @@ import (
 )
 
 // rewriter builds a string from another one by replacing parts of it. It records the
-// position in the document of each part.
+// position of each part in the document.
 type rewriter struct {
 	src      source.Text
 	written  []source.Segment // of src
@@ -25,8 +25,8 @@ func newRewriter(t source.Text) *rewriter {
 	return &rewriter{src: t, written: list}
 }
 
-// replace replaces the source between two offsets. In a template, the replacement must
-// not form a placeholder together with a brace just before it.
+// replace replaces the part of the source between two offsets. In a template, the
+// replacement must not form a placeholder together with a brace just before it.
 func (r *rewriter) replace(from, to int, with string) {
 	if !r.literal && from > r.done && r.src.Value[from-1] == '{' && strings.HasPrefix(with, "{{") {
 		from, with = from-1, literalBrace+with

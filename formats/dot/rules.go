@@ -35,8 +35,8 @@ var (
 	reserved   = []string{"strict", "graph", "digraph", "node", "edge", "subgraph"}
 )
 
-// fidelity returns how much of the preceding conversation a node, or the target of an
-// edge, is given. It also checks the attributes of conversations.
+// fidelity returns how much of the preceding conversation is passed to a node, or to
+// the target of an edge. It also checks the attributes of conversations.
 func (l *loader) fidelity(s *settings) source.Text {
 	fidelity, thread := s.text("fidelity"), s.keptText("thread_id")
 	if thread.Value != "" && fidelity.Value != "full" && !(fidelity.Value == "" && l.fullFidelity) {
@@ -63,14 +63,14 @@ func (l *loader) word(s *settings, key string) source.Text {
 	return t
 }
 
-// warnReserved warns of a node whose id is a keyword of DOT.
+// warnReserved warns about a node whose id is a keyword of DOT.
 func (l *loader) warnReserved(id source.Text) {
 	if slices.Contains(reserved, strings.ToLower(id.Value)) {
 		l.ds.Warnf(source.CodeReservedID, id.Pos, "node %s is called like a word of the language", id.Value).WithHint("give it another id, and a label for people")
 	}
 }
 
-// scriptPlaceholder matches the placeholders that other engines replace by values.
+// scriptPlaceholder matches the placeholders that other engines replace with values.
 var scriptPlaceholder = regexp.MustCompile(`\{\{\s*(?:goal|inputs\.\w+)\s*\}\}`)
 
 var absoluteDir = regexp.MustCompile(`(?:^|[\s;&|(])cd\s+(["']?/)`)
@@ -151,7 +151,7 @@ func goalVariable(script string) []int {
 	return nil
 }
 
-// imports handles nodes that other engines replace by another graph.
+// imports handles nodes that other engines replace with another graph.
 func (l *loader) imports(n *core.Node, s *settings) {
 	a := s.list[s.find("import")]
 	n.Kind, n.Lacks = source.At(importType, a.key.Pos), "a graph cannot be put in place of a node"

@@ -91,7 +91,7 @@ func ordered(config *source.Value) *source.Value {
 	return &out
 }
 
-// of returns the value of a property for a node.
+// of returns the value of a property for the given node.
 func (s styles) of(n *core.Node, shape, key string) (source.Text, bool) {
 	if v, ok := s["#"+n.ID.Value][key]; ok {
 		return v.value, true
@@ -113,7 +113,7 @@ func (s styles) of(n *core.Node, shape, key string) (source.Text, bool) {
 	return source.Text{}, false
 }
 
-// sheet parses a stylesheet.
+// sheet is a parser for a stylesheet.
 type sheet struct {
 	src      source.Text
 	text     string

@@ -83,9 +83,10 @@ func (w *writer) fail(format string, args ...any) {
 	}
 }
 
-// rejectIf fails if is is true. what names a feature that DOT cannot express.
-func (w *writer) rejectIf(is bool, subject, what string) {
-	if is {
+// rejectIf makes Write fail if cond is true. what names a feature that DOT cannot
+// express.
+func (w *writer) rejectIf(cond bool, subject, what string) {
+	if cond {
 		w.fail("%s: %s cannot be written in DOT", subject, what)
 	}
 }

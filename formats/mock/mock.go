@@ -36,7 +36,7 @@ type File struct {
 // Model holds the answers of models.
 type Model struct {
 	// Run are the answers of nodes that call a model, by id, as in File.Nodes. A node
-	// is in only one of the two.
+	// has answers either here or there.
 	Run source.Members[Answers] `wavefold:"run" doc:"results of the nodes that a model runs, by id: as under nodes"`
 	// Route are the routing decisions after a node, by its id.
 	Route source.Members[Routes] `wavefold:"route" doc:"routing decisions of a model after each node, by id: one entry for each question, the last one repeats"`
@@ -48,8 +48,8 @@ type Model struct {
 // one of either group repeats.
 type Routes []Route
 
-// Route is one routing decision. Exactly one of To, Number, Answer and Error is set. A
-// file may contain To and Number without a mapping: "publish", "none" or 2.
+// Route is one routing decision. Exactly one of To, Number, Answer and Error is set. In
+// a file, To and Number can be written without a mapping: "publish", "none" or 2.
 type Route struct {
 	Visit *source.Int `wavefold:"visit,min=1" doc:"the decision after that visit of the node, from 1"`
 	// To is the next node, or None.
@@ -75,9 +75,9 @@ type Answers []Answer
 // Answer is one answer of a node. The zero Answer is a success without writes or
 // output.
 type Answer struct {
-	// Item is the index of the item that this answers, nil for any call.
+	// Item is the index of the item that this answer is for, nil for any call.
 	Item *source.Int `wavefold:"item,min=0" doc:"index of the item of a fan-out, or the row of a pipeline, that this answers"`
-	// Visit is the visit of a walk's node that this answers, from 1; nil for any.
+	// Visit is the visit of a walk's node that this answer is for, from 1; nil for any.
 	Visit *source.Int `wavefold:"visit,min=1" doc:"which visit of the node in a walk, from 1, this answers"`
 	// Delta are the writes, by field. EdgeOutput is the output along the edges, nil if
 	// there is none (a null is a value).

@@ -135,7 +135,7 @@ func (p *parser) warnIgnored(what string, v *source.Value) {
 	}
 }
 
-// warnReferences warns of types with a $ref, which is not resolved.
+// warnReferences warns about types with a $ref, which is not resolved.
 func (p *parser) warnReferences(tree *source.Value) {
 	for _, section := range []*source.Value{tree.Get("state").Get("schema"), tree.Get("inputs")} {
 		if section == nil {

@@ -143,7 +143,7 @@ type (
 	unitOnErrorPlain unitOnErrorShape
 )
 
-// DecodeValue decodes the mapping and warns of keys without effect under its policy.
+// DecodeValue decodes the mapping and warns about keys without effect under its policy.
 func (o *onErrorShape) DecodeValue(v *source.Value) source.Diagnostics {
 	ds := hintShorthand(v, source.Decode(v, (*onErrorPlain)(o)))
 	if o.Policy.Value == "skip" || o.Policy.Value == "fail_run" {

@@ -22,7 +22,7 @@ const (
 type topKey struct {
 	name   string
 	effect effect
-	hint   string // of an undone key: what to do instead
+	hint   string // what to do instead of a key without effect
 }
 
 const (

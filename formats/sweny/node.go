@@ -236,7 +236,7 @@ func (l *loader) toolFilter(d *nodeShape, c *config) {
 	c.setFrom("tool_filter", "tools", c.tree.Get("tools"))
 }
 
-// requires reads the checks before the model is called. It warns of paths that can
+// requires reads the checks before the model is called. It warns about paths that can
 // never match because they begin neither at the inputs nor at a node.
 func (l *loader) requires(d *nodeShape, c *config) {
 	c.setIfPresent("requires", d.Requires)

@@ -131,7 +131,7 @@ func (s *splitter) reportCycle(e *core.Edge, names []string) {
 		WithHint("run the document without parallel, or remove the edge back")
 }
 
-// split replaces the edges out of nodes with conditions.
+// split replaces the edges out of nodes with conditional edges.
 func (s *splitter) split() {
 	s.w.Edges = nil
 	before := s.ancestors()
@@ -236,7 +236,8 @@ func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
 	}
 }
 
-// edgeLabel returns the label of a chosen edge: its condition.
+// edgeLabel returns the label of a chosen edge: its condition, or a fixed text if it
+// has none.
 func edgeLabel(e *core.Edge) source.Text {
 	if e.When == nil {
 		return source.At("none of the others", e.Pos)
