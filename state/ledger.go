@@ -158,8 +158,8 @@ func (c *Column) Try(v any) error {
 	return err
 }
 
-// Expect sets the value that the writes resolved next at the cursor produce, so that
-// Resolve does not merge them.
+// Expect sets the value that results from the next writes resolved at the cursor, so
+// that Resolve does not merge them.
 func (c *Column) Expect(value any) { c.tried, c.hasTried = value, true }
 
 // Resolve records the writes of slot k and advances the cursor. If many is not nil, it

@@ -49,8 +49,8 @@ func (p *Path) Columns(single bool) []Column {
 	return list
 }
 
-// Members returns the names that the path reads at any depth of the rows of its field, such as
-// price in $.rows..price, each with its place in the text.
+// Members returns the member names that the path selects at any depth inside the rows
+// of its field, such as price in $.rows..price, each with its position in the document.
 func (p *Path) Members() []source.Text {
 	at := 0
 	if len(p.steps) > 0 && p.steps[0].isRow() {

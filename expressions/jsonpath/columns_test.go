@@ -54,7 +54,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// Names that a path reads at any depth, with their places.
+// TestMembers checks the names that a path selects at any depth, with their positions.
 func TestMembers(t *testing.T) {
 	for path, want := range map[string]string{
 		"$.rows..a":               "a@9",
@@ -64,7 +64,7 @@ func TestMembers(t *testing.T) {
 		"$.rows..*":               "",
 		"$.rows..[0]":             "",
 		"$.rows[*].a":             "",
-		"$.rows.a..b":             "", // a list has no members
+		"$.rows.a..b":             "", // arrays have no members
 	} {
 		p, ds := Compile(source.At(path, source.Position{Line: 1, Column: 1}))
 		if p == nil {
