@@ -6,9 +6,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file compares the values that conditions read with the state. The log contains
-// no other values of fields. Each is the value of a field after a number of its
-// writers.
+// This file compares the values that conditions read with the state. The log contains no
+// other values of fields. Each one is the value of its field after a known number of the
+// field's writers.
 
 // readValue is a value that a condition read.
 type readValue struct {
