@@ -29,7 +29,7 @@ const (
 	succeeded               // items only
 	failed                  // items only
 
-	chosen     // vertices only, as are the following phases: it will run, and waits for the fields that it reads
+	willRun    // vertices only, as are the following phases: it will run, and waits for the fields that it reads
 	startable  // waits for a slot
 	committing // has ended, and waits for its turn at a field that can reject writes
 	resolved
@@ -116,7 +116,7 @@ func launch[W work](w W) bool {
 		startWait(w)
 		return false
 	case n.Frame == nil && n.Handler == nil:
-		w.ended(&Outcome{Failure: lacking(n)}, f.m.now)
+		w.ended(&Outcome{Failure: missingHandler(n)}, f.m.now)
 		return false
 	}
 	call, failure := w.capture()

@@ -89,7 +89,7 @@ func (f *frame) edgeInputs(n *plan.Node, in *pass) *value.Object {
 	if f.Outputs != nil {
 		for _, e := range f.p.InEdges(n.Vertex) {
 			edge := &f.p.Edges[e]
-			if v := f.Outputs[edge.FromNode]; edge.ToNode == n.Index && f.v[edge.From].Status.Succeeded() && !value.IsMissing(v) && f.takes(e) {
+			if v := f.Outputs[edge.FromNode]; edge.ToNode == n.Index && f.v[edge.From].Status.Succeeded() && !value.IsMissing(v) && f.isTaken(e) {
 				if o == nil {
 					o = &value.Object{}
 				}

@@ -102,7 +102,7 @@ type Call struct {
 	// Briefing describes the earlier stages of a walk to a node that asks for it; nil for other
 	// nodes.
 	Briefing *core.Briefing
-	// Route, if set, makes the call a question to the router: where the walk continues after a
+	// Route makes the call a question to the router: where the walk continues after a
 	// visit of the node. The handler is not called.
 	Route *core.RouteQuestion
 }

@@ -69,11 +69,11 @@ func (f *frame) decide(v int32) {
 	in := f.p.InEdges(v)
 	if len(in) == 0 || pv.AllDone {
 		f.evaluateForEvents(v, in)
-		f.choose(v)
+		f.letRun(v)
 		return
 	}
 	if f.Clean && !pv.Conditional {
-		f.choose(v)
+		f.letRun(v)
 		return
 	}
 	blocked, falseEdge, live := int32(-1), int32(-1), false
@@ -104,7 +104,7 @@ func (f *frame) decide(v int32) {
 		for _, e := range handled {
 			f.handle(e)
 		}
-		f.choose(v)
+		f.letRun(v)
 	default:
 		f.skip(v, skipAll, -1)
 	}
@@ -148,7 +148,7 @@ func (f *frame) edgeState(e int32) edgeState {
 		skipped = false
 	}
 	switch {
-	case (edge.Else || edge.When != nil) && !f.holds(e):
+	case (edge.Else || edge.When != nil) && !f.conditionHolds(e):
 		return edgeFalse
 	case edge.When != nil:
 		return edgeLive
@@ -160,8 +160,9 @@ func (f *frame) edgeState(e int32) edgeState {
 	return edgeLive
 }
 
-// holds evaluates the condition of an edge, or returns the result that evaluateElse has stored.
-func (f *frame) holds(e int32) bool {
+// conditionHolds evaluates the condition of an edge, or returns the result that evaluateElse has
+// stored.
+func (f *frame) conditionHolds(e int32) bool {
 	edge := &f.p.Edges[e]
 	if edge.Judged {
 		return f.Conditions[e] == conditionTrue
@@ -228,9 +229,9 @@ func (f *frame) handle(e int32) {
 	f.emitHandled(from, e)
 }
 
-// choose lets a vertex run as soon as the fields that it reads are complete.
-func (f *frame) choose(v int32) {
-	f.v[v].Phase = chosen
+// letRun lets a vertex run as soon as the fields that it reads are complete.
+func (f *frame) letRun(v int32) {
+	f.v[v].Phase = willRun
 	if f.v[v].Waits == 0 {
 		f.makeStartable(v)
 	}
@@ -381,7 +382,7 @@ func (f *frame) advance(field, cursor int32) {
 			f.openJoinGate(r.Vertex)
 		case plan.GateStart:
 			x := &f.v[r.Vertex]
-			if x.Waits--; x.Waits == 0 && x.Phase == chosen && !f.Stopped && !f.stopping {
+			if x.Waits--; x.Waits == 0 && x.Phase == willRun && !f.Stopped && !f.stopping {
 				f.makeStartable(r.Vertex)
 			}
 		}

@@ -240,7 +240,7 @@ func (f *frame) skipText(v int32) (reason, cause string) {
 		edge := &f.p.Edges[e]
 		from := f.p.Nodes[edge.FromNode].ID
 		if f.v[v].Skip == skipFailure {
-			cause = f.origin(root)
+			cause = f.failureOrigin(root)
 			if reason = f.joinText(v); reason != "" {
 				reason += ": "
 			}
@@ -254,12 +254,12 @@ func (f *frame) skipText(v int32) (reason, cause string) {
 		}
 		return fmt.Sprintf("the condition on %s -> %s is false: %s", from, f.p.Nodes[edge.ToNode].ID, whenText(edge)), ""
 	}
-	return "every predecessor was skipped", f.name(f.origin(root))
+	return "every predecessor was skipped", f.name(f.failureOrigin(root))
 }
 
-// origin returns the node where the failure of a vertex began. For a unit that is the member that
-// failed first, unless the unit itself failed.
-func (f *frame) origin(v int32) string {
+// failureOrigin returns the node where the failure of a vertex began. For a unit that is the
+// member that failed first, unless the unit itself failed.
+func (f *frame) failureOrigin(v int32) string {
 	if t, ok := f.task(v).(*unit); ok && t.Failed > 0 {
 		return f.p.Nodes[t.u.Members[t.FailAt[1]]].ID
 	}

@@ -42,11 +42,11 @@ type fanOut struct {
 	failed      []int // items that failed, ascending
 	givenUp     int   // items from here on do not count, and were cancelled
 	nestedItems []int // items with a nested run, ascending
-	// fault is a failure of the node that is not the failure of an item: the list of the results
-	// was rejected, or the run was stopped before all items began. unbegun counts the items that
-	// did not begin.
-	fault   *core.Failure
-	unbegun int
+	// ownFailure is a failure of the node that is not the failure of an item: the list of the
+	// results was rejected, or the run was stopped before all items began. unbegun counts the
+	// items that did not begin.
+	ownFailure      *core.Failure
+	unstartedAtStop int
 }
 
 // startFanOut evaluates the source and starts the fan-out.
@@ -91,8 +91,8 @@ func (t *fanOut) attach(f *frame, v int32, call *Call, items Items) {
 	f.setTask(v, t)
 }
 
-func (t *fanOut) slotChanged() { t.f.refresh(t.v) }
-func (t *fanOut) holds() bool  { return t.group.active > 0 }
+func (t *fanOut) slotChanged()    { t.f.refresh(t.v) }
+func (t *fanOut) holdsSlot() bool { return t.group.active > 0 }
 
 // knownItems returns the number of items; of a stream, the number of items read so far.
 func (t *fanOut) knownItems() int { return t.Base + len(t.Phases) }
@@ -218,9 +218,9 @@ func (w item) begun(bool) {
 func (w item) capture() (*Call, *core.Failure) {
 	call := w.t.callFor(w.span())
 	if w.t.n.Frame != nil {
-		own := *call
-		own.Item, own.Row = w.t.items.At(w.i), core.Nth(w.i)
-		call = &own
+		c := *call
+		c.Item, c.Row = w.t.items.At(w.i), core.Nth(w.i)
+		call = &c
 	}
 	return call, nil
 }
@@ -299,7 +299,7 @@ func (t *fanOut) answer(e *Event) bool {
 	to = min(to, end) // another range has the items that this one yielded
 	t.f.handlerEnded(&t.group)
 	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
-	t.handBack(to, end)
+	t.requeueRange(to, end)
 	ask, lost := t.askToYield, item{t, from}.givenUp()
 	if lost {
 		ask = func(chunk.Span) {}
@@ -475,7 +475,7 @@ func (t *fanOut) endStopped() {
 	}
 	for at, p := range t.Phases {
 		if p == waiting && t.Attempts[at] == 0 {
-			t.unbegun++
+			t.unstartedAtStop++
 			continue
 		}
 		early := slices.ContainsFunc(t.Outcomes[at].Writes, func(w plan.Write) bool { return slices.Contains(t.Early, w.Field) })
@@ -488,8 +488,8 @@ func (t *fanOut) endStopped() {
 	if t.n.Puller != nil && !t.Pull.Ended && t.failures() == 0 {
 		t.Pull.Failure = cancelled()
 	}
-	if t.unbegun > 0 && t.failures() == 0 || slices.Contains(t.Early, t.n.Collect) {
-		t.fault = cancelled()
+	if t.unstartedAtStop > 0 && t.failures() == 0 || slices.Contains(t.Early, t.n.Collect) {
+		t.ownFailure = cancelled()
 	}
 	slices.Sort(t.failed)
 	t.merge()

@@ -111,8 +111,8 @@ type task interface {
 	startOne() bool
 	// answer handles an answer. It returns false if the answer does not fit and is to be dropped.
 	answer(e *Event) bool
-	// holds reports whether the task holds a slot.
-	holds() bool
+	// holdsSlot reports whether the task holds a slot.
+	holdsSlot() bool
 	// find returns the execution with an ID, nil if it has ended.
 	find(id ID) work
 	// commit is called when it is the turn of the task at fields that can reject writes.
@@ -286,12 +286,12 @@ func (f *frame) refresh(v int32) {
 		return
 	}
 	can := !f.Stopped && f.v[v].Phase == running && t.canStart()
-	if can && t.holds() {
+	if can && t.holdsSlot() {
 		f.hasSlot.add(r)
 	} else {
 		f.hasSlot.remove(r)
 	}
-	if can && !t.holds() {
+	if can && !t.holdsSlot() {
 		f.ready.add(r)
 	} else {
 		f.ready.remove(r)

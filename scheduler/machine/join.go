@@ -105,7 +105,7 @@ func (f *frame) decideJoin(v int32) {
 				f.handle(e)
 			}
 		}
-		f.choose(v)
+		f.letRun(v)
 	case x.Blocked > 0:
 		f.skip(v, skipFailure, x.Blocked-1)
 	case !x.NotAllSkipped && x.Evaluated > 0:
@@ -115,8 +115,8 @@ func (f *frame) decideJoin(v int32) {
 	}
 }
 
-// takes reports whether the target of an edge receives what its source sent.
-func (f *frame) takes(e int32) bool {
+// isTaken reports whether the target of an edge receives what its source sent.
+func (f *frame) isTaken(e int32) bool {
 	a := f.p.Edges[e].Arm
 	return a == 0 || slices.Contains(f.Joins[f.p.Arms[a-1].Join].Taken, e)
 }

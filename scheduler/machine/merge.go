@@ -87,7 +87,7 @@ func (t *fanOut) merge() {
 	if t.cutoff() < math.MaxInt { // how far the stream was read depends on timing
 		t.Pull.Read, t.Pull.Partial, t.Pull.Failure = nil, false, nil
 	}
-	list := t.collected(sum.Deltas[t.n.Collect])
+	list := t.collectedWrite(sum.Deltas[t.n.Collect])
 	f.setStopping(t.v, t.firstFailure())
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if field == t.n.Collect {
@@ -96,7 +96,7 @@ func (t *fanOut) merge() {
 		if d := sum.Deltas[field]; d != nil {
 			return nil, d
 		}
-		return t.Pull.of(field), nil
+		return t.Pull.written(field), nil
 	})
 	t.sendOutputs(cut)
 	t.conclude(sum.Partial || t.Pull.Partial)
@@ -107,16 +107,16 @@ func (t *fanOut) merge() {
 	}
 }
 
-// collected returns the list of the results of the items as one write, Missing if it cannot be
-// written.
-func (t *fanOut) collected(results []any) any {
+// collectedWrite returns the list of the results of the items as one write, Missing if it cannot
+// be written.
+func (t *fanOut) collectedWrite(results []any) any {
 	f, at := t.f, t.n.Collect
-	if at < 0 || t.fault != nil {
+	if at < 0 || t.ownFailure != nil {
 		return value.Missing
 	}
 	write := plan.Write{Field: at, Value: f.p.Schema.Fields[at].Collect(results)}
 	if err := f.rejection(write); err != nil {
-		t.fault = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
+		t.ownFailure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
 		return value.Missing
 	}
 	f.emitWrites(t.n, []plan.Write{write}, 0, 0)
@@ -170,7 +170,7 @@ func (t *fanOut) conclude(partial bool) {
 		if partial {
 			status = core.PartialSuccess
 		}
-		f.changed(t.n.Index, t.Folded.Changes.text("item"))
+		f.setChange(t.n.Index, t.Folded.Changes.text("item"))
 		f.emitFinished(t.v, status)
 		f.resolve(t.v, status)
 		return
@@ -190,16 +190,16 @@ func (t *fanOut) failureText(first *core.Failure) string {
 	if t.n.Puller != nil && t.cutoff() < math.MaxInt { // the total is unknown
 		some = fmt.Sprintf("%d items failed", n)
 	}
-	if t.fault != nil && t.fault.Class == core.ClassMerge {
-		some += ", and " + t.fault.Message
+	if t.ownFailure != nil && t.ownFailure.Class == core.ClassMerge {
+		some += ", and " + t.ownFailure.Message
 	}
-	if t.unbegun > 0 {
-		some += fmt.Sprintf(", %d did not begin", t.unbegun)
+	if t.unstartedAtStop > 0 {
+		some += fmt.Sprintf(", %d did not begin", t.unstartedAtStop)
 	}
 	switch {
-	case first == t.fault && t.unbegun > 0:
-		return fmt.Sprintf("%s (%d of %d items did not begin)", first.Message, t.unbegun, t.knownItems())
-	case first == t.fault:
+	case first == t.ownFailure && t.unstartedAtStop > 0:
+		return fmt.Sprintf("%s (%d of %d items did not begin)", first.Message, t.unstartedAtStop, t.knownItems())
+	case first == t.ownFailure:
 		return first.Message
 	case first == t.Pull.Failure && n > 0 && !t.f.Stopped: // when stopped, most items were cancelled
 		return fmt.Sprintf("%s (%s before)", first.Message, some)
@@ -207,7 +207,7 @@ func (t *fanOut) failureText(first *core.Failure) string {
 		return first.Message
 	case first.Node != "":
 		return fmt.Sprintf("%s (%s)", first.Message, some)
-	case n > 1 || t.unbegun > 0 || t.fault != nil:
+	case n > 1 || t.unstartedAtStop > 0 || t.ownFailure != nil:
 		return fmt.Sprintf("%s, first item %d: %s", some, t.firstFailed(), first.Message)
 	}
 	return fmt.Sprintf("item %d: %s", t.firstFailed(), first.Message)

@@ -94,13 +94,13 @@ func (t *flow) save(*frameJSON)                  {}
 // flowTask implements task for a flow.
 type flowTask struct{ *flow }
 
-func (t flowTask) slotChanged()   { t.f.refresh(0) }
-func (t flowTask) holds() bool    { return t.group.active > 0 }
-func (t flowTask) canStart() bool { return len(t.queue) > 0 }
-func (t flowTask) commit()        {}
-func (t flowTask) stop()          { t.queue = nil }
-func (t flowTask) find(ID) work   { return nil }
-func (t flowTask) reissue()       {}
+func (t flowTask) slotChanged()    { t.f.refresh(0) }
+func (t flowTask) holdsSlot() bool { return t.group.active > 0 }
+func (t flowTask) canStart() bool  { return len(t.queue) > 0 }
+func (t flowTask) commit()         {}
+func (t flowTask) stop()           { t.queue = nil }
+func (t flowTask) find(ID) work    { return nil }
+func (t flowTask) reissue()        {}
 
 func (t flowTask) startOne() bool {
 	if len(t.queue) == 0 || !t.group.free() {

@@ -54,12 +54,12 @@ func (t *byModel) chain() []routeStep {
 // left puts the output of a visit into the context.
 func (t *byModel) left(v *visit, o *Outcome) bool {
 	t.Last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
-	t.remember(v, o)
+	t.addToContext(v, o)
 	return true
 }
 
 // byFailure ends a walk with FailFast after the first visit that fails.
-func (t *byModel) byFailure(*visit, *Outcome) (route, finding) {
+func (t *byModel) byFailure(*visit, *Outcome) (route, stepResult) {
 	if !t.f.m.opts.FailFast || t.Last.Status != core.Fail {
 		return route{}, notFound
 	}
@@ -67,32 +67,32 @@ func (t *byModel) byFailure(*visit, *Outcome) (route, finding) {
 }
 
 // byDryRun ends a dry run before its first decision.
-func (t *byModel) byDryRun(v *visit, _ *Outcome) (route, finding) {
-	if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[v.Node].Out, t.asks) {
+func (t *byModel) byDryRun(v *visit, _ *Outcome) (route, stepResult) {
+	if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[v.Node].Out, t.hasCondition) {
 		return route{}, notFound
 	}
 	return route{-1, nowhere, core.StepDryRun, dryRunEnd}, found
 }
 
 // byOnlyPath follows the only open edge if it has no condition.
-func (t *byModel) byOnlyPath(v *visit, _ *Outcome) (route, finding) {
+func (t *byModel) byOnlyPath(v *visit, _ *Outcome) (route, stepResult) {
 	open := t.openEdges(&t.w.Nodes[v.Node])
-	if len(open) != 1 || t.asks(open[0]) {
+	if len(open) != 1 || t.hasCondition(open[0]) {
 		return route{}, notFound
 	}
 	return t.along(open[0], core.StepUnconditional, onlyPath), found
 }
 
 // byQuestion asks the model.
-func (t *byModel) byQuestion(v *visit, _ *Outcome) (route, finding) {
+func (t *byModel) byQuestion(v *visit, _ *Outcome) (route, stepResult) {
 	if len(t.openEdges(&t.w.Nodes[v.Node])) == 0 {
 		return route{}, notFound
 	}
 	return route{}, mustAsk
 }
 
-// remember puts the output of a visit into the context, for later nodes and for the router.
-func (t *byModel) remember(v *visit, o *Outcome) {
+// addToContext puts the output of a visit into the context, for later nodes and for the router.
+func (t *byModel) addToContext(v *visit, o *Outcome) {
 	sent := o.edgeOutput()
 	if value.IsMissing(sent) {
 		sent = value.NewObject(0)
@@ -134,8 +134,8 @@ func (t *byModel) openEdges(n *plan.WalkNode) []int32 {
 	return slices.DeleteFunc(slices.Clone(n.Out), t.exhausted)
 }
 
-// asks reports whether an edge has a condition, which a model evaluates.
-func (t *byModel) asks(e int32) bool { return t.w.Edges[e].Condition != "" }
+// hasCondition reports whether an edge has a condition, which a model evaluates.
+func (t *byModel) hasCondition(e int32) bool { return t.w.Edges[e].Condition != "" }
 
 // exhausted reports whether an edge has been followed as often as it may be. Edges between the
 // same two nodes are counted together.
@@ -239,7 +239,7 @@ func (t *byModel) answered(v *visit, e *Event) {
 		return
 	}
 	if fail := e.Outcome.Failure; fail != nil {
-		t.abort(v.Node, &core.Failure{Class: fail.Class, Category: fail.Category, Permanent: true, FailsRun: true,
+		t.endAtOnce(v.Node, &core.Failure{Class: fail.Class, Category: fail.Category, Permanent: true, FailsRun: true,
 			Message: "the next node: " + fail.Message, Cause: fail})
 		return
 	}

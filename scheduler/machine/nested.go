@@ -16,7 +16,7 @@ type nested struct {
 }
 
 func (t *nested) slotChanged()       { t.f.refresh(t.v) }
-func (t *nested) holds() bool        { return t.child.group.active > 0 }
+func (t *nested) holdsSlot() bool    { return t.child.group.active > 0 }
 func (t *nested) canStart() bool     { return t.child.canStart() }
 func (t *nested) startOne() bool     { return t.child.startOrEnd() }
 func (t *nested) answer(*Event) bool { return false } // answers go to the child

@@ -10,8 +10,8 @@ import (
 // This file decides what the end of an attempt means: another attempt follows, or the visit ends
 // and the settings of its node may change the outcome.
 
-// lacking returns the failure of a node without a handler.
-func lacking(n *plan.Node) *core.Failure {
+// missingHandler returns the failure of a node without a handler.
+func missingHandler(n *plan.Node) *core.Failure {
 	msg := n.Lacks
 	if msg == "" {
 		msg = fmt.Sprintf("kind %q has no handler", n.Kind)

@@ -229,8 +229,8 @@ func (f *frame) commit(v int32, o *Outcome) {
 	if o.HasOutput {
 		f.setOutput(n.Index, o.Output)
 	}
-	f.note(n.Index, o.Note)
-	f.changed(n.Index, o.Why)
+	f.setNote(n.Index, o.Note)
+	f.setChange(n.Index, o.Why)
 	status := core.Success
 	if o.Status == core.PartialSuccess {
 		status = o.Status
@@ -248,7 +248,7 @@ func (f *frame) rejection(w plan.Write) error {
 	return f.ledger.Column(int(w.Field)).Try(w.Value)
 }
 
-func (f *frame) note(node int32, text string) {
+func (f *frame) setNote(node int32, text string) {
 	if text == "" {
 		return
 	}
@@ -258,8 +258,8 @@ func (f *frame) note(node int32, text string) {
 	f.Notes[node] = text
 }
 
-// changed stores which setting changed the status of a node after its last attempt.
-func (f *frame) changed(node int32, why string) {
+// setChange stores which setting changed the status of a node after its last attempt.
+func (f *frame) setChange(node int32, why string) {
 	if why == "" {
 		return
 	}
@@ -284,21 +284,21 @@ func (f *frame) endFailed(v int32) {
 		f.emitHandled(v, -1)
 	}
 	f.resolve(v, core.Fail)
-	if f.stopping = false; f.stops(v, f.endReason(v).Failure) && !f.Stopped {
+	if f.stopping = false; f.stopsFrame(v, f.endReason(v).Failure) && !f.Stopped {
 		f.FailedRun = true
 		f.stop()
 	}
 }
 
-// stops reports whether a failure of a vertex stops the frame.
-func (f *frame) stops(v int32, fail *core.Failure) bool {
+// stopsFrame reports whether a failure of a vertex stops the frame.
+func (f *frame) stopsFrame(v int32, fail *core.Failure) bool {
 	return f.policy(v) == plan.PolicyFailRun || fail.FailsRun
 }
 
 // setStopping is called before a vertex ends. If its failure stops the frame, readers of its
 // writes do not become startable.
 func (f *frame) setStopping(v int32, fail *core.Failure) {
-	f.stopping = fail != nil && f.stops(v, fail)
+	f.stopping = fail != nil && f.stopsFrame(v, fail)
 }
 
 // policy returns the policy for the failure of a vertex. Failures of members follow the policies

@@ -30,9 +30,9 @@ func (p *streamReader) take() any {
 	return item
 }
 
-// of returns the value that reading the stream wrote to a field, Missing if the end was not
+// written returns the value that reading the stream wrote to a field, Missing if the end was not
 // reached.
-func (p *streamReader) of(field int32) any {
+func (p *streamReader) written(field int32) any {
 	for _, w := range p.Read {
 		if w.Field == field {
 			return w.Value

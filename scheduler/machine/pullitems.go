@@ -115,7 +115,7 @@ func (t *fanOut) firstFailure() *core.Failure {
 	case t.Folded.Failed > 0:
 		return t.Folded.Failure
 	case len(t.failed) == 0:
-		return t.fault
+		return t.ownFailure
 	}
 	return t.outcome(t.failed[0]).Failure
 }

@@ -11,8 +11,8 @@ import (
 // are cancelled and awaited, their writes are dropped, and they end as skipped whatever their
 // outcome is.
 
-// raceLoser is a task that a race may cancel. All tasks of a dag implement it.
-type raceLoser interface {
+// cancellable is a task that a race may cancel. All tasks of a dag implement it.
+type cancellable interface {
 	cancelForRace()
 	// reissueOpen issues the commands in flight again, and cancelInFlight cancels them.
 	reissueOpen()
@@ -48,7 +48,7 @@ func (f *frame) cancelVertex(v int32, was phase) {
 	n := f.p.Vertices[v].Node
 	switch t := f.task(v); {
 	case t != nil && (was == running || was == committing):
-		t.(raceLoser).cancelForRace()
+		t.(cancellable).cancelForRace()
 	case was == placing && !f.discard(f.plainID(v)): // the result is being placed, which is awaited
 	case was == running && f.p.Nodes[n].Wait == nil:
 		f.cancelPlain(v)
@@ -164,8 +164,8 @@ func (t *unit) checkCancelled() {
 // them again.
 func (f *frame) reissueCancelled(v int32) {
 	if t := f.task(v); t != nil {
-		t.(raceLoser).reissueOpen()
-		t.(raceLoser).cancelInFlight()
+		t.(cancellable).reissueOpen()
+		t.(cancellable).cancelInFlight()
 		return
 	}
 	reissue(plainNode{f, v})

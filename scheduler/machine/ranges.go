@@ -61,12 +61,12 @@ func (t *fanOut) takeDue(limit int) chunk.Span {
 
 // yielded takes back the items that a range in flight has yielded.
 func (t *fanOut) yielded(at, to int) {
-	t.handBack(to, int(t.Ranges.Yield(at, int32(to))))
+	t.requeueRange(to, int(t.Ranges.Yield(at, int32(to))))
 	t.f.refresh(t.v)
 }
 
-// handBack makes items that were issued and not started wait again.
-func (t *fanOut) handBack(from, to int) {
+// requeueRange makes items that were issued and not started wait again.
+func (t *fanOut) requeueRange(from, to int) {
 	if from >= to {
 		return
 	}

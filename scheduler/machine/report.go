@@ -152,7 +152,7 @@ func (f *frame) memberReport(v int32, place int, n *plan.Node) core.NodeReport {
 		res := &t.Results[place]
 		r.Items, r.Failed, r.Attempts, r.Failure = res.Runs, res.Failed, res.Attempts, res.Failure
 		if r.Status == core.Skipped {
-			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.origin(v))
+			r.Reason, r.Cause = "an earlier member failed each time", f.name(f.failureOrigin(v))
 			if t.Done == 0 {
 				r.Reason = t.u.ID + " failed before its first " + t.pass()
 			}

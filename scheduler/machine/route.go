@@ -19,13 +19,13 @@ type byOutcomes struct{ *walk }
 
 // outcomeMemory is the state of byOutcomes.
 type outcomeMemory struct {
-	Gates  []goal         `json:"gates,omitempty"`  // in order of their first visits
+	Gates  []goalGate     `json:"gates,omitempty"`  // in order of their first visits
 	Jumps  map[int32]int  `json:"jumps,omitempty"`  // by goal gate: how often it has sent the walk back
 	Failed map[string]int `json:"failed,omitempty"` // by signature: number of failures
 }
 
-// goal is a goal gate that the token has visited since the walk began or restarted.
-type goal struct {
+// goalGate is the state of a goal gate that the token has visited since the walk began or restarted.
+type goalGate struct {
 	Node   int32       `json:"node"`
 	Status core.Status `json:"status"` // of its latest visit
 }
@@ -45,8 +45,8 @@ func (t *byOutcomes) noteEnd(v *visit) {
 	if !t.w.Nodes[v.Node].GoalGate || v.parent != nil {
 		return
 	}
-	g := goal{v.Node, t.Nodes[v.Node].Status}
-	if i := slices.IndexFunc(t.Gates, func(o goal) bool { return o.Node == g.Node }); i >= 0 {
+	g := goalGate{v.Node, t.Nodes[v.Node].Status}
+	if i := slices.IndexFunc(t.Gates, func(o goalGate) bool { return o.Node == g.Node }); i >= 0 {
 		t.Gates[i] = g
 		return
 	}
@@ -95,7 +95,7 @@ func categoryOf(o *Outcome) string {
 }
 
 // byMeeting leads from a parallel node that succeeded to the node where its branches meet.
-func (t *byOutcomes) byMeeting(v *visit, o *Outcome) (route, finding) {
+func (t *byOutcomes) byMeeting(v *visit, o *Outcome) (route, stepResult) {
 	p := t.w.Nodes[v.Node].Parallel
 	if p == nil || !statusOf(o).Succeeded() || p.Meet < 0 {
 		return route{}, notFound
@@ -104,7 +104,7 @@ func (t *byOutcomes) byMeeting(v *visit, o *Outcome) (route, finding) {
 }
 
 // byCondition follows the best edge whose condition is true.
-func (t *byOutcomes) byCondition(v *visit, _ *Outcome) (route, finding) {
+func (t *byOutcomes) byCondition(v *visit, _ *Outcome) (route, stepResult) {
 	env, n := walkEnv{t.walk, v.Count}, &t.w.Nodes[v.Node]
 	best := t.best(n, func(e int32) bool {
 		when := t.f.p.Edges[e].When
@@ -117,7 +117,7 @@ func (t *byOutcomes) byCondition(v *visit, _ *Outcome) (route, finding) {
 }
 
 // byLabel follows the first edge with the label that the node prefers.
-func (t *byOutcomes) byLabel(v *visit, _ *Outcome) (route, finding) {
+func (t *byOutcomes) byLabel(v *visit, _ *Outcome) (route, stepResult) {
 	key, n := core.NormalLabel(t.Last.Label), &t.w.Nodes[v.Node]
 	if key == "" || n.Parallel != nil {
 		return route{}, notFound
@@ -132,7 +132,7 @@ func (t *byOutcomes) byLabel(v *visit, _ *Outcome) (route, finding) {
 
 // bySuggestion follows the first edge that leads to a node that the result suggests, in order of
 // the suggestions.
-func (t *byOutcomes) bySuggestion(v *visit, o *Outcome) (route, finding) {
+func (t *byOutcomes) bySuggestion(v *visit, o *Outcome) (route, stepResult) {
 	n := &t.w.Nodes[v.Node]
 	if o.Route == nil || n.Parallel != nil {
 		return route{}, notFound
@@ -150,7 +150,7 @@ func (t *byOutcomes) bySuggestion(v *visit, o *Outcome) (route, finding) {
 // byWeight follows the best edge without a condition. It follows none if a person gave no answer,
 // even if a setting made that a success, or picked an edge that cannot be followed: the person
 // has not agreed to another edge.
-func (t *byOutcomes) byWeight(v *visit, o *Outcome) (route, finding) {
+func (t *byOutcomes) byWeight(v *visit, o *Outcome) (route, stepResult) {
 	n := &t.w.Nodes[v.Node]
 	if n.Parallel != nil || n.Role == core.RoleHuman && (o.Failure != nil || o.Why != "" && o.Route == nil || o.picks()) {
 		return route{}, notFound
@@ -169,7 +169,7 @@ func (t *byOutcomes) byWeight(v *visit, o *Outcome) (route, finding) {
 }
 
 // byTarget leads from a node that failed to its retry target.
-func (t *byOutcomes) byTarget(v *visit, o *Outcome) (route, finding) {
+func (t *byOutcomes) byTarget(v *visit, o *Outcome) (route, stepResult) {
 	n := &t.w.Nodes[v.Node]
 	if statusOf(o) != core.Fail || len(n.Targets) == 0 {
 		return route{}, notFound
@@ -236,7 +236,7 @@ func (t *byOutcomes) noRoute(v *visit, o *Outcome) {
 
 // mayEnd reports whether the walk may end. If not, it has sent the token back or failed the walk.
 func (t *byOutcomes) mayEnd() bool {
-	i := slices.IndexFunc(t.Gates, func(g goal) bool { return !g.Status.Succeeded() })
+	i := slices.IndexFunc(t.Gates, func(g goalGate) bool { return !g.Status.Succeeded() })
 	if i < 0 {
 		return true
 	}

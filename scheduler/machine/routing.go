@@ -26,15 +26,15 @@ type router interface {
 }
 
 // routeStep looks for the route after a visit.
-type routeStep func(v *visit, o *Outcome) (route, finding)
+type routeStep func(v *visit, o *Outcome) (route, stepResult)
 
-// finding is the result of a step.
-type finding uint8
+// stepResult is the result of a step.
+type stepResult uint8
 
 const (
-	notFound finding = iota // try the next step
-	found                   // take the route
-	mustAsk                 // ask the router
+	notFound stepResult = iota // try the next step
+	found                      // take the route
+	mustAsk                    // ask the router
 )
 
 // route is where the walk continues, and the reason.

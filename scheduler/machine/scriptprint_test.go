@@ -300,7 +300,7 @@ func indexOf(list []string, s string) int {
 	return len(list)
 }
 
-// value parses JSON. Anything else is a string.
+// parseValue parses JSON. Anything else is a string.
 func parseValue(text string) any {
 	if v, err := value.ParseJSON([]byte(text)); err == nil {
 		return v

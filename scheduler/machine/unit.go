@@ -175,8 +175,8 @@ func newUnitGroup(f *frame, t *unit) group {
 	return group{parent: &f.group, limit: math.MaxInt, holder: t}
 }
 
-func (t *unit) slotChanged() { t.f.refresh(t.v) }
-func (t *unit) holds() bool  { return t.group.active > 0 }
+func (t *unit) slotChanged()    { t.f.refresh(t.v) }
+func (t *unit) holdsSlot() bool { return t.group.active > 0 }
 
 // passes returns an upper bound on the number of passes; of a stream, the number of rows read so
 // far.
@@ -190,8 +190,8 @@ func (t *unit) passes() int {
 	return t.items.Len()
 }
 
-// allKnown reports whether passes is final.
-func (t *unit) allKnown() bool { return t.u.Puller == nil || t.Pull.Ended }
+// passesKnown reports whether passes is final.
+func (t *unit) passesKnown() bool { return t.u.Puller == nil || t.Pull.Ended }
 
 func (t *unit) mayBegin() bool {
 	return !t.Ended && t.Next < t.passes() && len(t.Live) < t.u.Concurrency
@@ -311,7 +311,7 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	res.Partial = res.Partial || o.Status == core.PartialSuccess
 	res.Changes.add(p.N, o.Why)
 	t.Partial = t.Partial || res.Partial
-	t.f.note(t.node(p).Index, o.Note)
+	t.f.setNote(t.node(p).Index, o.Note)
 	t.write(p, o.Writes)
 	t.keepOutput(p, o)
 	p.Prev.v = o.edgeOutput()
@@ -422,7 +422,7 @@ func (t *unit) check() {
 	if t.f.v[t.v].Phase != running || len(t.Live) > 0 || t.Pull.Open {
 		return
 	}
-	if t.f.Stopped || t.Ended || !t.u.IsLoop && t.Next >= t.passes() && t.allKnown() {
+	if t.f.Stopped || t.Ended || !t.u.IsLoop && t.Next >= t.passes() && t.passesKnown() {
 		if t.Reason == "" {
 			t.Reason = "rows"
 		}
@@ -434,7 +434,7 @@ func (t *unit) check() {
 func (t *unit) finish() {
 	f := t.f
 	f.v[t.v].Ended = f.m.now
-	if f.Stopped && (t.u.IsLoop && !t.Ended || t.Done < t.passes() || !t.allKnown()) {
+	if f.Stopped && (t.u.IsLoop && !t.Ended || t.Done < t.passes() || !t.passesKnown()) {
 		t.Interrupted = true
 		if t.Failure == nil {
 			t.Failure, t.Tolerated = cancelled(), false
@@ -450,7 +450,7 @@ func (t *unit) finish() {
 	f.setStopping(t.v, t.Failure)
 	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
-		f.changed(m, t.Results[place].Changes.text(t.pass()))
+		f.setChange(m, t.Results[place].Changes.text(t.pass()))
 		switch {
 		case t.Outputs[place] == nil:
 		case t.u.IsLoop:

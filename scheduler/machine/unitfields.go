@@ -101,7 +101,7 @@ func (t *unit) contribution(field int32) (any, []any) {
 	i := t.u.OwnIndex(field)
 	switch {
 	case i < 0:
-		return t.Pull.of(field), nil
+		return t.Pull.written(field), nil
 	case i >= len(t.View):
 		return value.Missing, nil
 	}

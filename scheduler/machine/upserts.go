@@ -15,9 +15,9 @@ import (
 
 // upserts are the keys that a run has upserted.
 type upserts struct {
-	keys   core.KeyMap[upsert]
-	who    []claimant
-	tables []upserted
+	keys      core.KeyMap[upsert]
+	claimants []claimant
+	tables    []upsertTable
 }
 
 // upsert describes a key: the execution that stored it last, its table, and whether executions
@@ -25,12 +25,12 @@ type upserts struct {
 // later one that has no path to an earlier one has none to the last one either, or precedes the
 // last one.
 type upsert struct {
-	who, table int32
-	conflict   bool
+	by, table int32
+	conflict  bool
 }
 
-// upserted is a table and the nodes that store rows in it.
-type upserted struct {
+// upsertTable is a table and the nodes that store rows in it.
+type upsertTable struct {
 	target, name string
 	nodes        []string
 }
@@ -44,12 +44,12 @@ func (m *Machine) Upserted(id ID, u *core.Upserted) {
 	}
 	s := &m.upserts
 	who := f.claimant(id)
-	at, table := int32(len(s.who)), s.table(u, m.claimantNode(who))
-	s.who = append(s.who, who)
+	at, table := int32(len(s.claimants)), s.table(u, m.claimantNode(who))
+	s.claimants = append(s.claimants, who)
 	for h := range u.Keys.All() {
 		k, known := s.keys.Get(h)
-		k.conflict = k.conflict || known && m.conflict(s.who[k.who], who)
-		k.who, k.table = at, table
+		k.conflict = k.conflict || known && m.conflict(s.claimants[k.by], who)
+		k.by, k.table = at, table
 		s.keys.Set(h, k)
 	}
 }
@@ -58,35 +58,35 @@ func (m *Machine) Upserted(id ID, u *core.Upserted) {
 // without a path to it has stored before. It returns "" if there are none, and records nothing.
 func (m *Machine) StoredBefore(id ID, u *core.Upserted) string {
 	f, s := m.frame(id.Frame), &m.upserts
-	if f == nil || len(s.who) == 0 {
+	if f == nil || len(s.claimants) == 0 {
 		return ""
 	}
 	who := f.claimant(id)
-	conflicts := make([]int, len(s.who)) // number of keys by execution
-	count, first := 0, len(s.who)
+	conflicts := make([]int, len(s.claimants)) // number of keys by execution
+	count, first := 0, len(s.claimants)
 	for h := range u.Keys.All() {
-		if k, known := s.keys.Get(h); known && m.conflict(s.who[k.who], who) {
-			conflicts[k.who]++
-			count, first = count+1, min(first, int(k.who))
+		if k, known := s.keys.Get(h); known && m.conflict(s.claimants[k.by], who) {
+			conflicts[k.by]++
+			count, first = count+1, min(first, int(k.by))
 		}
 	}
 	switch count {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("%s: 1 key was upserted by %s before, and no order between them decides which row is left", u.Name, m.claimantName(s.who[first]))
+		return fmt.Sprintf("%s: 1 key was upserted by %s before, and no order between them decides which row is left", u.Name, m.claimantName(s.claimants[first]))
 	case conflicts[first]:
-		return fmt.Sprintf("%s: %d keys were upserted by %s before, and no order between them decides which rows are left", u.Name, count, m.claimantName(s.who[first]))
+		return fmt.Sprintf("%s: %d keys were upserted by %s before, and no order between them decides which rows are left", u.Name, count, m.claimantName(s.claimants[first]))
 	}
-	return fmt.Sprintf("%s: %d keys were upserted by %s and others before, and no order between them decides which rows are left", u.Name, count, m.claimantName(s.who[first]))
+	return fmt.Sprintf("%s: %d keys were upserted by %s and others before, and no order between them decides which rows are left", u.Name, count, m.claimantName(s.claimants[first]))
 }
 
 // table returns the index of a table, and adds a node that stores rows in it.
 func (s *upserts) table(u *core.Upserted, node string) int32 {
-	at := slices.IndexFunc(s.tables, func(t upserted) bool { return t.target == u.Target })
+	at := slices.IndexFunc(s.tables, func(t upsertTable) bool { return t.target == u.Target })
 	if at < 0 {
 		at = len(s.tables)
-		s.tables = append(s.tables, upserted{target: u.Target, name: u.Name})
+		s.tables = append(s.tables, upsertTable{target: u.Target, name: u.Name})
 	}
 	t := &s.tables[at]
 	t.name = min(t.name, u.Name) // the same file may have several names

@@ -21,7 +21,7 @@ type walk struct {
 
 	Live         []*visit        `json:"live,omitempty"` // visits in progress: the token's first, then those of branches in order of their start
 	Next         int32           `json:"next"`           // number of the next visit
-	Nodes        []visited       `json:"nodes"`
+	Nodes        []nodeVisits    `json:"nodes"`
 	Fields       []column        `json:"fields"`                  // the current state
 	Start        values          `json:"start"`                   // starting values
 	Unmerged     map[int32]int32 `json:"unmerged,omitempty"`      // by field whose merge failed: the node that wrote it
@@ -43,8 +43,8 @@ type walk struct {
 	Ended   bool          `json:"ended,omitempty"`
 }
 
-// visited is the result of the visits of a node.
-type visited struct {
+// nodeVisits is the result of the visits of a node.
+type nodeVisits struct {
 	Visits   int           `json:"visits,omitempty"`
 	Attempts int           `json:"attempts,omitempty"`
 	Status   core.Status   `json:"status,omitempty"` // of the latest visit since the walk began or restarted
@@ -71,7 +71,7 @@ const maxIdle = 10_000
 type walkPlanner struct{ *walk }
 
 func newWalk(f *frame) *walk {
-	t := &walk{Nodes: make([]visited, len(f.p.Nodes)), Last: stage{Node: -1}, FailAt: -1}
+	t := &walk{Nodes: make([]nodeVisits, len(f.p.Nodes)), Last: stage{Node: -1}, FailAt: -1}
 	t.attach(f)
 	return t
 }
@@ -135,9 +135,9 @@ func (t walkPlanner) path() []string {
 	return ids
 }
 
-func (t *walk) slotChanged() { t.f.refresh(t.v) }
-func (t *walk) holds() bool  { return t.group.active > 0 }
-func (t *walk) commit()      { invariant(false, "a walk waits for a commit") }
+func (t *walk) slotChanged()    { t.f.refresh(t.v) }
+func (t *walk) holdsSlot() bool { return t.group.active > 0 }
+func (t *walk) commit()         { invariant(false, "a walk waits for a commit") }
 
 func (t *walk) canStart() bool { return slices.ContainsFunc(t.Live, t.ready) }
 
@@ -210,8 +210,8 @@ func (t *walk) fail(node int32, class, format string, args ...any) {
 	t.finish()
 }
 
-// abort ends the walk and its branches at once because of a failure that ends the run.
-func (t *walk) abort(node int32, fail *core.Failure) {
+// endAtOnce ends the walk and its branches at once because of a failure that ends the run.
+func (t *walk) endAtOnce(node int32, fail *core.Failure) {
 	t.Failure, t.FailAt = fail, node
 	t.f.FailedRun = true
 	t.f.stop()

@@ -55,7 +55,7 @@ func (f *frame) emitChosen(t *walk, v *visit, r route) {
 	if !f.m.opts.Events {
 		return
 	}
-	e := f.wayEvent(t, v, r.step)
+	e := f.routeEvent(t, v, r.step)
 	e.To, e.Reason = t.id(r.to), r.reason
 	if r.edge >= 0 {
 		edge := &f.p.Edges[r.edge]
@@ -76,7 +76,7 @@ func (f *frame) emitRouted(t *walk, v *visit, edge int32, step string, q *questi
 	if !f.m.opts.Events {
 		return
 	}
-	e := f.wayEvent(t, v, step)
+	e := f.routeEvent(t, v, step)
 	q.addTo(&e)
 	e.To, e.Label, e.When, e.Reason = t.id(f.p.Edges[edge].ToNode), t.w.Edges[edge].Label, t.w.Edges[edge].Condition, onlyPath
 	if e.When != "" {
@@ -90,14 +90,14 @@ func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
 	if !f.m.opts.Events {
 		return
 	}
-	e := f.wayEvent(t, v, step)
+	e := f.routeEvent(t, v, step)
 	q.addTo(&e)
 	e.To, e.Reason = core.End, reason
 	f.m.emit(e)
 }
 
-// wayEvent returns the event of a decision after a visit.
-func (f *frame) wayEvent(t *walk, v *visit, step string) core.Event {
+// routeEvent returns the event of a decision after a visit.
+func (f *frame) routeEvent(t *walk, v *visit, step string) core.Event {
 	e := f.visitEvent(core.EdgeChosen, t, v)
 	e.Kind, e.Phase = "", ""
 	e.From, e.Step, e.Status = t.id(v.Node), step, t.Nodes[v.Node].Last.String()

@@ -211,20 +211,20 @@ func (t *walk) visitEnded(v *visit, o *Outcome) {
 	}
 	t.drop(v)
 	if v.parent != nil {
-		t.record(v, o)
+		t.recordVisit(v, o)
 		if failsRun(o) && !t.f.Stopped {
-			t.abort(v.Node, o.Failure)
+			t.endAtOnce(v.Node, o.Failure)
 		}
 		t.branchEnded(v, o)
 		return
 	}
 	o = t.store(v, o)
-	t.record(v, o)
+	t.recordVisit(v, o)
 	switch {
 	case t.f.Stopped:
 		t.check()
 	case failsRun(o):
-		t.abort(v.Node, o.Failure)
+		t.endAtOnce(v.Node, o.Failure)
 	default:
 		t.leave(v, o)
 	}
@@ -235,8 +235,8 @@ func (t *walk) drop(v *visit) {
 	t.Live = slices.DeleteFunc(t.Live, func(u *visit) bool { return u == v })
 }
 
-// record stores how a visit ended and emits the event.
-func (t *walk) record(v *visit, o *Outcome) {
+// recordVisit stores how a visit ended and emits the event.
+func (t *walk) recordVisit(v *visit, o *Outcome) {
 	r := &t.Nodes[v.Node]
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
 	r.Last = r.Status
@@ -246,7 +246,7 @@ func (t *walk) record(v *visit, o *Outcome) {
 		t.f.setOutput(v.Node, o.edgeOutput())
 	}
 	delete(t.f.Notes, v.Node) // from an earlier visit
-	t.f.note(v.Node, o.Note)
+	t.f.setNote(v.Node, o.Note)
 	t.f.emitVisitEnded(t, v, o)
 }
 

@@ -52,7 +52,7 @@ func (t *walk) watchExpired(e *Event) bool {
 	case quiet < t.w.StallTimeout:
 		t.watchFor(t.w.StallTimeout - quiet)
 	default:
-		t.abort(t.Live[slices.IndexFunc(t.Live, t.runsUserCode)].Node,
+		t.endAtOnce(t.Live[slices.IndexFunc(t.Live, t.runsUserCode)].Node,
 			&core.Failure{Class: core.ClassStalled, Permanent: true, Message: fmt.Sprintf("no sign of life for %s", t.w.StallTimeout)})
 	}
 	return true
