@@ -19,8 +19,8 @@ type itemCounts struct {
 	begun, done int64
 }
 
-// condense processes an event. told reports that the event needs no line of its own; news is a
-// progress event to print in its place, nil if there is none.
+// condense processes an event. condensed reports that the event needs no line of its own;
+// progress is a progress event to print in its place, nil if there is none.
 func (c *condenser) condense(e *core.Event) (condensed bool, progress *core.Event) {
 	name := cmp.Or(e.Node, e.Unit)
 	if n, ok := e.Total.Get(); ok && e.Type == core.NodeStarted {

@@ -96,8 +96,8 @@ func TestFairShare(t *testing.T) {
 	}
 }
 
-// TestDataProperty: whatever the data is, it is shown as JSON of the same keys, within its
-// bounds, and whole if it fits.
+// TestDataProperty checks that any data is encoded as JSON with the same keys, within its
+// limits, and completely if it fits.
 func TestDataProperty(t *testing.T) {
 	values := rapid.Deferred(anyValue)
 	rapid.Check(t, func(t *rapid.T) {

@@ -77,9 +77,10 @@ func (s *svg) edge(i int) string {
 	return s.pill(i, b.center(), b.y+labelHeight/2)
 }
 
-// way returns the points an edge passes. It is vertical where it passes a row: from a node to
-// the lower side of its row, through the rows between, and from the upper side of the row of
-// the other node. Between two nodes of one row it turns in the row below.
+// way returns the points that an edge passes. The edge is vertical where it passes a row:
+// from a node to the lower side of its row, through the rows between, and from the upper
+// side of the row of the other node. Between two nodes of one row it turns in the row
+// below.
 func (s *svg) way(i int) [][2]float64 {
 	e := &s.d.Edges[i]
 	upper, lower, aside, gap := e.From, e.To, 0.0, 3.0
@@ -107,10 +108,10 @@ func (s *svg) way(i int) [][2]float64 {
 	return append(points, [2]float64{x + aside, top - 4}, [2]float64{x + aside, y - gap})
 }
 
-// sideways is how far from the middle of nodes the edges lie that go back.
+// sideways is the distance of back edges from the center of nodes.
 const sideways = 18.0
 
-// loop draws an edge from a node to itself, at its right side.
+// loop draws an edge from a node to itself, at the right side of the node.
 func (s *svg) loop(i int, class string) string {
 	v := s.ends[i][0]
 	b, n, loops := &s.boxes[v], &s.vertices[v].nodes[s.owner[s.d.Edges[i].From][1]], s.loops[v]
@@ -124,12 +125,13 @@ func (s *svg) loop(i int, class string) string {
 	return s.pill(i, x+loopReach+s.labelWidth(i)/2, y)
 }
 
-// edgeText is the label of an edge and, of a run, how often it was taken.
+// edgeText returns the label of an edge. With a run, it includes how often the edge was
+// taken.
 func (s *svg) edgeText(i int) string {
 	return s.run.edgeLabel(&s.d.Edges[i])
 }
 
-// labelWidth is the width of the label of an edge, 0 without one.
+// labelWidth returns the width of the label of an edge, 0 if it has none.
 func (s *svg) labelWidth(i int) float64 {
 	label := s.edgeText(i)
 	if label == "" {
@@ -138,7 +140,7 @@ func (s *svg) labelWidth(i int) float64 {
 	return codeFont.width(clipped(safe(label), maxLine)) + 16
 }
 
-// pill returns the label of an edge around a point.
+// pill draws the label of an edge around a point.
 func (s *svg) pill(i int, x, y float64) string {
 	label, w := s.edgeText(i), s.labelWidth(i)
 	class := "pill"
@@ -154,12 +156,12 @@ func (s *svg) pill(i int, x, y float64) string {
 		text(label), class, x-w/2, y-9, w, labelHeight, x, y+4, html.EscapeString(clipped(safe(label), maxLine)))
 }
 
-// taken is how often a walk took an edge, 0 without a run.
+// taken returns how often a walk took an edge, 0 without a run.
 func (s *svg) taken(i int) int {
 	return s.run.taken(&s.d.Edges[i])
 }
 
-// jumps adds the jumps of a run as edges, where no edge of the drawing stands for them.
+// jumps adds edges for the jumps of a run that no edge of the drawing represents.
 func (s *svg) jumps() {
 	if s.run == nil || !s.d.Mode.Visits {
 		return

@@ -102,7 +102,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// zeros is a file without an end.
+// zeros is an endless file.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -110,7 +110,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestNoEnd: a file that is no log and has no line was read until the memory was full.
+// TestNoEnd: a file that is not a log and has no line breaks used to be read until the
+// memory was exhausted.
 func TestNoEnd(t *testing.T) {
 	var e core.Event
 	if err := NewReader(zeros{}).Next(&e); err == nil || !strings.Contains(err.Error(), "line 1: this is no event") {
@@ -118,8 +119,8 @@ func TestNoEnd(t *testing.T) {
 	}
 }
 
-// FuzzNext: the reader never panics, and what it takes for an event it reads back the
-// same from what would be written of it.
+// FuzzNext checks that the reader never panics, and that encoding and reading preserve
+// every event that it accepts.
 func FuzzNext(f *testing.F) {
 	text, err := json.Marshal(full(f))
 	if err != nil {

@@ -23,7 +23,7 @@ var (
 // own JSON encoding.
 //
 // Inside itself, a recursive type is described as any value. So is every part that would
-// make a description larger than mostParts: generated types may refer to each other along
+// make a description larger than maxParts: generated types may refer to each other along
 // too many paths to describe them all.
 func Of(t reflect.Type) *value.Type { return types{}.of(t).typ }
 

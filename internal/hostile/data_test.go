@@ -197,7 +197,7 @@ func TestHostileDatabases(t *testing.T) {
 	}
 }
 
-// A full disk: the file that was there stays, and nothing lies beside it.
+// On a full disk, the existing file is unchanged, and there is no other file next to it.
 func TestSinkOnAFullDisk(t *testing.T) {
 	var limit syscall.Rlimit
 	if os.Getenv(onFullDisk) == "" {
@@ -208,7 +208,7 @@ func TestSinkOnAFullDisk(t *testing.T) {
 		}
 		return
 	}
-	// A limit on the size of files stands for a disk without room; Go ignores its signal.
+	// A limit on the size of files simulates a full disk; Go ignores its signal.
 	limit.Cur, limit.Max = 64<<10, 64<<10
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Skip(err)
@@ -237,8 +237,8 @@ func TestSinkOnAFullDisk(t *testing.T) {
 
 const onFullDisk = "WAVEFOLD_HOSTILE_FULL_DISK"
 
-// One id above 2^53 through everything: CSV, state, arguments, conditions, a program, a
-// nested workflow, JSON, SQLite, and back.
+// An id above 2^53 is preserved in CSV, state, arguments, conditions, a program, a nested
+// workflow, JSON and SQLite, and back.
 func TestLargeIDsStayExact(t *testing.T) {
 	needs(t, "cat")
 	const id = "9007199254740993"
@@ -293,7 +293,7 @@ graph:
 	}
 }
 
-// The same through the command line and its JSON.
+// The same for the command line and its JSON output.
 func TestLargeIDsOnTheCommandLine(t *testing.T) {
 	const id = "9007199254740993"
 	dir := t.TempDir()
@@ -312,8 +312,9 @@ func TestLargeIDsOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestLinksOutOfTheFolder: what a link leads to is refused by every kind, with the file
-// and the folder, not in the words of the system.
+// TestLinksOutOfTheFolder checks that every kind rejects a link that leads out of the
+// folder, with an error that names the file and the folder and does not quote the system's
+// message.
 func TestLinksOutOfTheFolder(t *testing.T) {
 	away := t.TempDir()
 	for _, file := range []string{"a.csv", "b.yaml", "c.py", "d.txt", "e/f.csv"} {

@@ -98,7 +98,7 @@ graph: {nodes: [{id: get, kind: command, run: [sh, -c, 'printf %s "$T"; echo "in
 	}
 }
 
-// A program that embeds the engine gets events without secrets and a report with them.
+// A program that embeds the engine gets events and a report with secrets masked.
 func TestSecretsInEmbedding(t *testing.T) {
 	needs(t, "sh", "printf")
 	t.Setenv("HOSTILE_SECRET", "correct horse")
@@ -111,13 +111,13 @@ graph: {nodes: [{id: a, kind: command, run: [sh, -c, 'printf %s "$T"'], env: {T:
 	if err != nil || value.JSON(last.State) != `{"text":"***"}` || value.JSON(r.State) != `{"text":"correct horse"}` {
 		t.Errorf("%v, event %s, report %s", err, value.JSON(last.State), value.JSON(r.State))
 	}
-	// Without secrets nothing is wrapped around the listener.
+	// Without secrets, the listener is not wrapped.
 	if p := must(t, nil, "name: x\ngraph: {nodes: [{id: a, kind: wait, duration: 1ms}]}\n"); len(p.Secrets) != 0 {
 		t.Errorf("secrets %v", p.Secrets)
 	}
 }
 
-// A secret that is too short to be hidden is told when the workflow is loaded.
+// A secret that is too short to be masked is reported when the workflow is loaded.
 func TestShortSecrets(t *testing.T) {
 	t.Setenv("HOSTILE_PIN", "123")
 	dir := t.TempDir()

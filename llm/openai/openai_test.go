@@ -358,7 +358,7 @@ func TestFailures(t *testing.T) {
 					t.Fatal("no error")
 				}
 				if stream && tt.status == 0 && !strings.HasPrefix(tt.name, "cut") {
-					continue // what is no stream is told in other words
+					continue // a response that is not a stream has another message
 				}
 				if !strings.Contains(err.Error(), tt.want) && !stream || strings.Contains(err.Error(), "secret-key") {
 					t.Errorf("stream %t: got %q, want %q in it", stream, err, tt.want)
@@ -381,7 +381,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// An answer without end does not fill the memory.
+// An endless answer does not exhaust the memory.
 func TestEndlessAnswer(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -418,8 +418,8 @@ func TestSlowServer(t *testing.T) {
 	})
 }
 
-// The programs of a run do not get the variable of the key: whatever stands around the
-// model, it is named.
+// The programs of a run do not get the variable of the key: every wrapper of a model passes
+// its name on.
 func TestKeyVariables(t *testing.T) {
 	lookup := func(name string) (string, bool) { return map[string]string{llm.EnvRequests: "many"}[name], true }
 	m := openai.FromEnv(func(string) (string, bool) { return "", false })
@@ -439,7 +439,7 @@ func TestKeyVariables(t *testing.T) {
 	}
 }
 
-// What may be a key in the address of the server is sent, and no message shows it.
+// Parts of the server's address that may be keys are sent, but no message shows them.
 func TestCredentialsOfTheAddress(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://user:passw0rd@127.0.0.1:1/v1?api-key=qu3ry": "http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1?api-key=qu3ry#passw0rd": "http://127.0.0.1:1/v1",

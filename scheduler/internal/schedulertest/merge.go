@@ -56,7 +56,8 @@ func rejectReason(fields map[string]core.FieldDecl, s values, delta map[string]a
 	return nil
 }
 
-// fold stores a delta that refuses has accepted. A merge that still fails leaves no value.
+// fold stores a delta that rejectReason has accepted. A merge that still fails leaves no
+// value.
 func fold(fields map[string]core.FieldDecl, s values, delta map[string]any) {
 	for name, v := range delta {
 		merged, err := merge(fields[name], s.get(name), v)
