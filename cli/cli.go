@@ -128,7 +128,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		}
 		return x.code
 	}
-	if lost := a.out.failed(); lost != nil && errors.Is(err, lost) {
+	if writeErr := a.out.failed(); writeErr != nil && errors.Is(err, writeErr) {
 		return exitOK // cobra failed to print; written reports that
 	}
 	// Any other error comes from cobra: the command line is wrong.

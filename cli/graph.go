@@ -150,13 +150,13 @@ func edgeCounts(d *plan.Description, s *story.Story) map[draw.EdgeKey]int {
 	}
 	for i := range d.Edges {
 		e := &d.Edges[i]
-		way := draw.EdgeKey{From: e.From, To: e.To, Label: e.Label, When: e.When}
+		key := draw.EdgeKey{From: e.From, To: e.To, Label: e.Label, When: e.When}
 		if e.Branch {
-			counts[way] = branchVisits(s, e.To, e.From)
+			counts[key] = branchVisits(s, e.To, e.From)
 		}
 		for fork, p := range forks {
 			if p.Meet == e.To && slices.Contains(p.Branches, e.From) {
-				counts[way] = max(counts[way], branchVisits(s, e.From, fork))
+				counts[key] = max(counts[key], branchVisits(s, e.From, fork))
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func lineWith(e *core.Event, detail string) string {
 	case subject == "":
 		subject = e.Unit
 	}
-	subject += place(e.Item, e.Round)
+	subject += itemText(e.Item, e.Round)
 	text := fmt.Sprintf("%-13s", e.Type)
 	for _, part := range []string{subject, detail} {
 		if part != "" {
@@ -33,8 +33,8 @@ func lineWith(e *core.Event, detail string) string {
 	return text
 }
 
-// place names the part of a node that an event is about: an item or row, or a round.
-func place(item, round core.Ordinal) string {
+// itemText names the part of a node that an event is about: an item or row, or a round.
+func itemText(item, round core.Ordinal) string {
 	if i, ok := item.Get(); ok {
 		return fmt.Sprintf("[%d]", i)
 	}
@@ -46,7 +46,7 @@ func place(item, round core.Ordinal) string {
 
 // logLine formats a log record for display above the live tree.
 func logLine(e *core.Event) string {
-	subject := e.Node + place(e.Item, 0)
+	subject := e.Node + itemText(e.Item, 0)
 	return subject + ": " + strings.TrimPrefix(detail(e), "INFO ")
 }
 
@@ -139,7 +139,7 @@ func routeReason(e *core.Event) string {
 	if e.Label != "" {
 		text = fmt.Sprintf("%q  ", e.Label) + text
 	}
-	if _, asked := e.Values.Get("choices"); asked {
+	if _, byModel := e.Values.Get("choices"); byModel {
 		return text // why is more specific
 	}
 	if v := story.Values(e.Values); v != "" {

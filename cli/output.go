@@ -46,17 +46,17 @@ func (o *output) failed() error {
 // requested output is a failure. If the reader has closed the output, no message is
 // printed, as is usual for commands.
 func (a *app) written(code int) int {
-	err, lost := a.out.failed(), exitFailed
+	err, failure := a.out.failed(), exitFailed
 	switch {
 	case err == nil:
 		return code
 	case errors.Is(err, syscall.EPIPE):
-		lost = exitBrokenPipe
+		failure = exitBrokenPipe
 	default:
 		a.errorf("the output is not complete: %v", err)
 	}
 	if code == exitOK {
-		return lost
+		return failure
 	}
 	return code
 }

@@ -91,12 +91,12 @@ func endText(edges []*plan.EdgeDescription) string {
 // routedLimits describes the maximum number of model calls, and the other limits of the
 // walk.
 func routedLimits(w *plan.WalkDescription) []string {
-	var asked, runs []string
+	var deciding, runs []string
 	free, visits := 0, 0 // free counts nodes after which no model is called
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
 		if n.Decisions > 0 {
-			asked = append(asked, fmt.Sprintf("%s (%d)", n.ID, n.Decisions))
+			deciding = append(deciding, fmt.Sprintf("%s (%d)", n.ID, n.Decisions))
 		} else {
 			free++
 		}
@@ -108,12 +108,12 @@ func routedLimits(w *plan.WalkDescription) []string {
 		visits = min(visits, w.MaxSteps)
 	}
 	lines := []string{"No model is needed to find the way."}
-	if len(asked) > 0 {
+	if len(deciding) > 0 {
 		model := ""
 		if w.Model != "" {
 			model = ", " + w.Model + ","
 		}
-		lines[0] = fmt.Sprintf("To find the way a model%s is asked at most %s: after %s.", model, plural(w.Calls, "time"), strings.Join(firstOf(asked, maxUnvisited), ", "))
+		lines[0] = fmt.Sprintf("To find the way a model%s is asked at most %s: after %s.", model, plural(w.Calls, "time"), strings.Join(firstOf(deciding, maxUnvisited), ", "))
 		if free > 0 {
 			lines = append(lines, fmt.Sprintf("After the other %s it is clear what comes next.", plural(free, "node")))
 		}

@@ -76,8 +76,8 @@ func warnedText(r *core.Report) string {
 func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 	colors := a.palette(out)
 	nodes := r.Nodes()
-	spent := spentOn(r)
-	t := spent.table("node", "status", "items", "attempts", "time", "why")
+	columns := spentOn(r)
+	t := columns.table("node", "status", "items", "attempts", "time", "why")
 	t.Spare(4, 2, 3)
 	t.Below()
 	rows, succeeded, others := 0, 0, 0
@@ -92,10 +92,10 @@ func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 			continue
 		}
 		rows++
-		t.Row(spent.row(n, n.ID, colors.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
+		t.Row(columns.row(n, n.ID, colors.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	for _, u := range r.Units() {
-		t.Row(spent.row(nil, u.ID, colors.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))...)
+		t.Row(columns.row(nil, u.ID, colors.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))...)
 	}
 	a.printTable(out, t)
 	if others > 0 {

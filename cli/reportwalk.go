@@ -20,13 +20,13 @@ import (
 func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *ending) {
 	colors := a.palette(out)
 	visited, unvisited := inWalkOrder(p, r)
-	spent := spentOn(r)
-	t := spent.table("node", "status", "visits", "attempts", "time", "why")
+	columns := spentOn(r)
+	t := columns.table("node", "status", "visits", "attempts", "time", "why")
 	t.Spare(4, 3)
 	t.Below()
 	for i := range visited[:min(len(visited), maxRows)] {
 		n := &visited[i]
-		t.Row(spent.row(n, n.ID, colors.Status(statusText(n.Status)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
+		t.Row(columns.row(n, n.ID, colors.Status(statusText(n.Status)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	a.printTable(out, t)
 	if n := len(visited) - maxRows; n > 0 {

@@ -235,13 +235,13 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict,
 		Listener: listener, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
-	lost := watch.close(ctx, undelivered(report))
+	logErr := watch.close(ctx, undelivered(report))
 	stop()
 	a.running.Store(false)
 	if report == nil {
 		return a.badInputs(p, err, f.json)
 	}
-	if _, ok := lost.(*unwritten); ok {
+	if _, ok := logErr.(*unwritten); ok {
 		f.ended = nil // the listener may still be writing to it
 	}
 	if err := a.printReport(p, report, f); err != nil {
@@ -252,7 +252,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		a.errorf("what this run leaves for the next one was not saved: %v", unsaved)
 	}
 	a.hintConcurrency(p, f)
-	if err := a.outcome(report, lost, f); err != nil || unsaved == nil {
+	if err := a.outcome(report, logErr, f); err != nil || unsaved == nil {
 		return err
 	}
 	return reported(exitFailed)
@@ -297,7 +297,7 @@ func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 // outcome returns the exit code of a run as an error, nil for exit code 0. An incomplete
 // event log, or a summary that could not be written, fails a successful run, because the
 // caller relies on them.
-func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
+func (a *app) outcome(r *core.Report, logErr error, f *runFlags) error {
 	code := exitFailed
 	switch r.Status {
 	case core.RunSuccess:
@@ -315,17 +315,17 @@ func (a *app) outcome(r *core.Report, lost error, f *runFlags) error {
 	if r.Err != nil {
 		a.errorf("%v", r.Err)
 	}
-	if u, ok := lost.(*unwritten); ok && !u.log {
-		lost = nil
+	if u, ok := logErr.(*unwritten); ok && !u.log {
+		logErr = nil
 	}
-	if lost != nil {
-		a.errorf("the log of events is not complete: %v", lost)
+	if logErr != nil {
+		a.errorf("the log of events is not complete: %v", logErr)
 	}
-	_, interrupted := lost.(*unwritten)
+	_, interrupted := logErr.(*unwritten)
 	switch {
 	case code == exitOK && interrupted:
 		code = a.stopCode()
-	case code == exitOK && (lost != nil || f.events == "-" && a.err.failed() != nil):
+	case code == exitOK && (logErr != nil || f.events == "-" && a.err.failed() != nil):
 		code = exitFailed
 	}
 	if code == exitOK {

@@ -127,7 +127,7 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	ctx, cancel := context.WithCancelCause(core.WithAbort(ctx, abort))
 	signals := make(chan os.Signal, 2) // buffers two signals that arrive at once
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it, and it stays ignored
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup, SIGHUP stays ignored
 		// The programs of a run are in sessions of their own: closing the terminal ends
 		// only this process, and the programs would continue.
 		signal.Notify(signals, syscall.SIGHUP)

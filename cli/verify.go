@@ -109,7 +109,7 @@ func (a *app) printViolations(r *verify.Report, path string) {
 	for _, v := range r.Violations {
 		subject := ""
 		if v.Node != "" {
-			subject = v.Node + place(v.Item, v.Round) + ": "
+			subject = v.Node + itemText(v.Item, v.Round) + ": "
 		}
 		at := fmt.Sprintf("seq %d", v.Seq)
 		if !v.Time.IsZero() && !r.Started.IsZero() {

@@ -192,9 +192,9 @@ func (w *watcher) suspend() (resume func()) {
 // run if ctx ends while it waits. It returns an error if a log is incomplete.
 func (w *watcher) close(ctx context.Context, undelivered int64) error {
 	w.over.Store(true)
-	heard := w.delivered.Load()
+	before := w.delivered.Load()
 	if undelivered > 0 && !w.finish(ctx) { // the listener is still writing
-		return &unwritten{max(1, undelivered-(w.delivered.Load()-heard)), w.log != nil || w.json != nil}
+		return &unwritten{max(1, undelivered-(w.delivered.Load()-before)), w.log != nil || w.json != nil}
 	}
 	if w.live != nil {
 		w.live.Close()

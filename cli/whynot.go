@@ -102,8 +102,8 @@ const maxAlternatives = 5
 // alternatives describes where a walk went from a node instead of taking an edge out of it.
 func alternatives(s *story.Story, e *plan.EdgeDescription) []string {
 	head := fmt.Sprintf("the edge %s -> %s was not taken", e.From, e.To)
-	if way := walkEdgeText(e); way != "" {
-		head += fmt.Sprintf(" (%s)", way)
+	if when := walkEdgeText(e); when != "" {
+		head += fmt.Sprintf(" (%s)", when)
 	}
 	var went []string
 	for _, w := range s.Steps {

@@ -143,8 +143,8 @@ func PriceOf(m Model, model string) (name string, p Price, ok bool) {
 			longest, p, ok = n, price, true
 		}
 	}
-	if own, is := m.(Priced); is && !ok {
-		p, ok = own.Price(model)
+	if priced, is := m.(Priced); is && !ok {
+		p, ok = priced.Price(model)
 	}
 	return model, p, ok
 }

@@ -15,8 +15,8 @@ import (
 
 // Limits on the length of an identifier in a string, and the length of a masked string.
 const (
-	leastHex, mostHex = 7, 64
-	textLength        = 240
+	minHex, maxHex = 7, 64
+	textLength     = 240
 )
 
 // tempName matches the random names that systems give to temporary files.
@@ -55,7 +55,7 @@ func mask(message string) string {
 			b.WriteByte(text[i])
 			i++
 			continue
-		case len(run) >= leastHex && len(run) <= mostHex:
+		case len(run) >= minHex && len(run) <= maxHex:
 			b.WriteString("<hex>")
 		default:
 			maskNumbers(&b, run)

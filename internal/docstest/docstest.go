@@ -51,10 +51,10 @@ func split(file, text string) []Block {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
-		bare := strings.TrimRight(line, "\r\n")
-		info, fence := strings.CutPrefix(bare, "```")
+		trimmed := strings.TrimRight(line, "\r\n")
+		info, fence := strings.CutPrefix(trimmed, "```")
 		switch {
-		case open != nil && bare == "```":
+		case open != nil && trimmed == "```":
 			blocks = append(blocks, *open)
 			open = nil
 		case open != nil:
@@ -62,10 +62,10 @@ func split(file, text string) []Block {
 		case fence:
 			open = &Block{File: file, Line: number, Info: info, Notes: notes}
 			notes = map[string]string{}
-		case note.MatchString(bare):
-			m := note.FindStringSubmatch(bare)
+		case note.MatchString(trimmed):
+			m := note.FindStringSubmatch(trimmed)
 			notes[m[1]] = m[2]
-		case bare != "":
+		case trimmed != "":
 			notes = map[string]string{}
 		}
 	}

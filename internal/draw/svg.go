@@ -229,12 +229,12 @@ var slantWidths = map[string]float64{
 	core.RoleStart.String(): 6, core.RoleExit.String(): 6, core.RoleConditional.String(): 16, core.RoleHuman.String(): 10, core.RoleParallel.String(): 0,
 }
 
-func clipped(s string, most int) string {
-	if lipgloss.Width(s) <= most {
+func clipped(s string, width int) string {
+	if lipgloss.Width(s) <= width {
 		return s
 	}
 	r := []rune(s)
-	for len(r) > 0 && lipgloss.Width(string(r)) >= most {
+	for len(r) > 0 && lipgloss.Width(string(r)) >= width {
 		r = r[:len(r)-1]
 	}
 	return string(r) + "…"

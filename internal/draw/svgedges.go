@@ -54,7 +54,7 @@ func (s *svg) edge(i int) string {
 	if s.chains[i] == nil {
 		return s.loop(i, class)
 	}
-	points, end := s.way(i), "marker-end"
+	points, end := s.route(i), "marker-end"
 	if s.back[i] {
 		end = "marker-start"
 	}
@@ -77,11 +77,11 @@ func (s *svg) edge(i int) string {
 	return s.pill(i, b.center(), b.y+labelHeight/2)
 }
 
-// way returns the points that an edge passes. The edge is vertical where it passes a row:
+// route returns the points that an edge passes. The edge is vertical where it passes a row:
 // from a node to the lower side of its row, through the rows between, and from the upper
 // side of the row of the other node. Between two nodes of one row it turns in the row
 // below.
-func (s *svg) way(i int) [][2]float64 {
+func (s *svg) route(i int) [][2]float64 {
 	e := &s.d.Edges[i]
 	upper, lower, aside, gap := e.From, e.To, 0.0, 3.0
 	if s.back[i] {

@@ -194,9 +194,9 @@ func (ds decoders) structure(t reflect.Type) decoder {
 }
 
 // memberOf finds a member, which is often at the index of the field.
-func memberOf(o *value.Object, name string, place int) (any, bool) {
-	if place < o.Len() {
-		if k, v := o.At(place); k == name {
+func memberOf(o *value.Object, name string, index int) (any, bool) {
+	if index < o.Len() {
+		if k, v := o.At(index); k == name {
 			return v, true
 		}
 	}

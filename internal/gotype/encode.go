@@ -69,12 +69,12 @@ const maxDepth = 10_000
 // deepError reports that a value is nested too deeply. It omits the path, which is as long
 // as the value is deep.
 type deepError struct {
-	t    reflect.Type
-	most int
+	t     reflect.Type
+	limit int
 }
 
 func (e deepError) Error() string {
-	return fmt.Sprintf("a value of type %s nests deeper than %d: does it refer to itself?", e.t, e.most)
+	return fmt.Sprintf("a value of type %s nests deeper than %d: does it refer to itself?", e.t, e.limit)
 }
 
 func tooDeep(t reflect.Type) error { return deepError{t, maxDepth} }

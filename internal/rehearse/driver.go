@@ -32,7 +32,7 @@ func Run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options) (*Record, 
 
 // run is like Run, but passes the questions for which the file has no answer to an
 // interviewer.
-func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, asked core.Interviewer) (*Record, error) {
+func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, interviewer core.Interviewer) (*Record, error) {
 	if o.Run == "" {
 		o.Run = "test"
 	}
@@ -42,7 +42,7 @@ func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, asked core
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{run: o.Run, m: m, calls: newCalls(f), routes: newDecisions(f), rec: newRecord(p, f), asked: asked}
+	d := &driver{run: o.Run, m: m, calls: newCalls(f), routes: newDecisions(f), rec: newRecord(p, f), interviewer: interviewer}
 	for !m.Done() {
 		d.carryOut()
 		if len(d.queue) == 0 {
@@ -72,12 +72,12 @@ type driver struct {
 	m     *machine.Machine
 	calls *calls
 	// routes holds the answers to routing decisions.
-	routes *decisions
-	rec    *Record
-	asked  core.Interviewer // nil if there is none
-	now    int64
-	queue  queue
-	order  int
+	routes      *decisions
+	rec         *Record
+	interviewer core.Interviewer // nil if there is none
+	now         int64
+	queue       queue
+	order       int
 	// stopped is set if the run was cancelled because one of its walks does not end.
 	stopped bool
 }

@@ -74,12 +74,12 @@ func (r *Record) Check(e *mock.Expect) []Miss {
 // walk checks the expectations that apply to walks only.
 func (c *checker) walk(e *mock.Expect) {
 	for _, m := range e.Asked {
-		shown, asked := c.rec.asked[m.Key.Value]
+		question, ok := c.rec.questions[m.Key.Value]
 		switch {
-		case !asked:
+		case !ok:
 			c.miss(m.Value.Pos, "asked."+m.Key.Value, m.Value.Value, "nobody was asked", c.rec.why(m.Key.Value))
-		case !strings.Contains(shown, m.Value.Value):
-			c.miss(m.Value.Pos, "asked."+m.Key.Value, m.Value.Value, shown, "")
+		case !strings.Contains(question, m.Value.Value):
+			c.miss(m.Value.Pos, "asked."+m.Key.Value, m.Value.Value, question, "")
 		}
 	}
 	if e.Path != nil {

@@ -18,11 +18,11 @@ func (d *driver) ask(c *machine.Command, a *mock.Answer) (machine.Outcome, time.
 	}
 	p := &person{answer: a, delay: a.Sleep.Value}
 	ask := p.Ask
-	if a.Human == nil && d.asked != nil {
-		ask = d.asked.Ask
+	if a.Human == nil && d.interviewer != nil {
+		ask = d.interviewer.Ask
 	}
 	in, err := d.input(c, func(ctx context.Context, q core.Question) (core.Answer, error) {
-		d.rec.asked[nodePath(c)] = questionText(&q)
+		d.rec.questions[nodePath(c)] = questionText(&q)
 		return ask(ctx, q)
 	})
 	if err != nil {
@@ -52,9 +52,9 @@ func answers(a *mock.Answer) bool {
 
 // person is an interviewer that gives one answer.
 type person struct {
-	answer *mock.Answer
-	delay  time.Duration
-	asked  bool
+	answer   *mock.Answer
+	delay    time.Duration
+	answered bool
 }
 
 // Ask returns the answer once. A second call returns an error that includes why the gate
@@ -67,9 +67,9 @@ func (p *person) Ask(_ context.Context, q core.Question) (core.Answer, error) {
 	switch {
 	case p.answer.Human == nil:
 		return core.Answer{}, core.ErrUnanswered
-	case p.asked:
+	case p.answered:
 		return core.Answer{}, fmt.Errorf("%w: %s", core.ErrUnanswered, q.Again)
 	}
-	p.asked = true
+	p.answered = true
 	return core.Answer{Text: p.answer.Human.Value}, nil
 }

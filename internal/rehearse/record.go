@@ -42,8 +42,8 @@ type Record struct {
 	file   *mock.File
 	flying map[string]int
 	story  *story.Story
-	// asked holds the last question of each gate.
-	asked map[string]string
+	// questions holds the last question of each gate.
+	questions map[string]string
 	// unscripted lists the decisions without an answer in the file.
 	unscripted []Miss
 	// endless is the cycle that a walk did not leave, nil if there is none.
@@ -67,7 +67,7 @@ func (e Execution) String() string {
 }
 
 func newRecord(p *plan.Plan, f *mock.File) *Record {
-	return &Record{plan: p, file: f, Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Calls: map[string]int{}, asked: map[string]string{}, Status: map[string]core.Status{}, flying: map[string]int{}}
+	return &Record{plan: p, file: f, Runs: map[string]int{}, Attempts: map[string]int{}, Peak: map[string]int{}, Calls: map[string]int{}, questions: map[string]string{}, Status: map[string]core.Status{}, flying: map[string]int{}}
 }
 
 func (r *Record) started(node string) {

@@ -18,10 +18,10 @@ func forms(v string) []string {
 	if len(strings.TrimSpace(v)) < MinLength {
 		return nil
 	}
-	shown := Clean(v)
-	trimmed := strings.TrimSpace(shown)
+	cleaned := Clean(v)
+	trimmed := strings.TrimSpace(cleaned)
 	var out []string
-	for _, s := range []string{v, shown, trimmed} {
+	for _, s := range []string{v, cleaned, trimmed} {
 		out = append(out, s, unquoted(strconv.Quote(s)), unquoted(jsonOf(s, true)), unquoted(jsonOf(s, false)))
 	}
 	for _, s := range []string{v, strings.TrimSpace(v)} {

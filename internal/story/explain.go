@@ -123,9 +123,9 @@ func grouped(n int64) string {
 	return s
 }
 
-func clip(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
+func clip(s string, limit int) string {
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit-1]) + "…"
 	}
 	return s
 }
@@ -230,7 +230,7 @@ func (a *Account) retryLines() []string {
 				what += ": " + note
 			}
 		}
-		lines = append(lines, fmt.Sprintf("  attempt %d%s %s; the next came %s later", r.Attempt, place(r.Item), what, r.Delay))
+		lines = append(lines, fmt.Sprintf("  attempt %d%s %s; the next came %s later", r.Attempt, itemText(r.Item), what, r.Delay))
 	}
 	if len(a.Retries) > 0 {
 		lines = append(lines, fmt.Sprintf("  %d attempts in all", a.Attempts))
@@ -243,12 +243,12 @@ func (a *Account) retryLines() []string {
 			lines = append(lines, fmt.Sprintf("  … and %d more failed", len(a.Failed)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("  failed%s: %s", place(f), f.Error))
+		lines = append(lines, fmt.Sprintf("  failed%s: %s", itemText(f), f.Error))
 	}
 	return lines
 }
 
-func place(i Item) string {
+func itemText(i Item) string {
 	if n, ok := i.Item.Get(); ok {
 		return fmt.Sprintf(" for item %d", n)
 	}

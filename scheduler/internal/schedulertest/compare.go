@@ -199,9 +199,9 @@ func EventKeys(r *Run) map[string]int {
 // the number in its report.
 func failureCounts(r *Run) []string {
 	var d differences
-	told := endsOf(r, core.ItemFailed)
+	counts := endsOf(r, core.ItemFailed)
 	for _, id := range sortedKeys(r.Outcome.Nodes) {
-		d.compare("events of failed executions of "+id, r.Outcome.Nodes[id].Failed, told[id])
+		d.compare("events of failed executions of "+id, r.Outcome.Nodes[id].Failed, counts[id])
 	}
 	return d
 }
@@ -209,13 +209,13 @@ func failureCounts(r *Run) []string {
 // endsOf counts, by node, the executions that ended with an event of type how, excluding
 // void ones.
 func endsOf(r *Run, how core.EventType) map[string]int {
-	told := map[string]int{}
+	counts := map[string]int{}
 	for _, e := range r.Events {
 		if key := executionOf(&e); e.Type == how && !r.Outcome.Void(Execution{Node: key.Node, Item: key.Item}) {
-			told[e.Node]++
+			counts[e.Node]++
 		}
 	}
-	return told
+	return counts
 }
 
 // executionOf returns the execution that an event is about.

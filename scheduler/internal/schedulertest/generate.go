@@ -293,9 +293,9 @@ func (m *maker) fanOut(n *Node) {
 		n.Args = append(slices.DeleteFunc(n.Args, func(a Arg) bool { return a.Name == name }), Arg{name, "$item"})
 	}
 	// Usually, a fan-out does not write the array that it iterates over.
-	if own := strings.TrimPrefix(n.Source, "$."); m.chance(70) {
-		n.Writes = slices.DeleteFunc(n.Writes, func(w string) bool { return w == own })
-		n.Outputs = slices.DeleteFunc(n.Outputs, func(o Output) bool { return o.Outer == own })
+	if source := strings.TrimPrefix(n.Source, "$."); m.chance(70) {
+		n.Writes = slices.DeleteFunc(n.Writes, func(w string) bool { return w == source })
+		n.Outputs = slices.DeleteFunc(n.Outputs, func(o Output) bool { return o.Outer == source })
 	}
 }
 

@@ -301,8 +301,8 @@ func (r *hostileRun) work(c machine.Command) answer {
 }
 
 // attempt calls the handler as a driver must, for an item or, with -1, for a plain node.
-func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
-	if e := r.endingOf(c.ID, place); e == expired || e == cancelled && r.chance(50) { // a handler whose context has ended
+func (r *hostileRun) attempt(c machine.Command, index int) machine.Outcome {
+	if e := r.endingOf(c.ID, index); e == expired || e == cancelled && r.chance(50) { // a handler whose context has ended
 		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
 	}
 	if c.Call != nil && c.Call.Route != nil {
@@ -319,15 +319,15 @@ func (r *hostileRun) attempt(c machine.Command, place int) machine.Outcome {
 		}
 		return e.Outcome
 	}
-	res, failure := call(c.Node.Handler, inputOf(r.run, c, place))
+	res, failure := call(c.Node.Handler, inputOf(r.run, c, index))
 	if failure != nil && res.Status != core.Fail {
 		return machine.Outcome{Failure: failure}
 	}
 	var o machine.Outcome
 	if p := res.Placement; p != nil {
 		id := c.ID
-		if place >= 0 {
-			id.From, id.To = int32(place), int32(place)+1
+		if index >= 0 {
+			id.From, id.To = int32(index), int32(index)+1
 		}
 		r.discard(id)
 		r.prepared[id] = p
@@ -364,9 +364,9 @@ func (r *hostileRun) discard(id machine.ID) {
 }
 
 // endingOf returns whether and why the context of a handler has ended.
-func (r *hostileRun) endingOf(id machine.ID, place int) ending {
+func (r *hostileRun) endingOf(id machine.ID, index int) ending {
 	void := func(g machine.ID) bool {
-		return g.Frame == id.Frame && g.Node == id.Node && (int(g.From) <= place || place < 0 && g.From == id.From)
+		return g.Frame == id.Frame && g.Node == id.Node && (int(g.From) <= index || index < 0 && g.From == id.From)
 	}
 	if e := r.ended[id.Frame]; e != notEnding || !slices.ContainsFunc(r.givenUp, void) {
 		return e
@@ -375,7 +375,7 @@ func (r *hostileRun) endingOf(id machine.ID, place int) ending {
 }
 
 // inputOf builds the input of an execution from its command alone.
-func inputOf(run string, c machine.Command, place int) core.Input {
+func inputOf(run string, c machine.Command, index int) core.Input {
 	var s core.Shared
 	name := c.Node.ID
 	if call := c.Call; call != nil {
@@ -384,10 +384,10 @@ func inputOf(run string, c machine.Command, place int) core.Input {
 		}
 		s.View = core.NewView(c.Node.View, call.Values[:len(c.Node.View)])
 		s.Edges, s.Inputs = call.Edges, call.Inputs
-		s.Args, _ = c.Node.Args.Resolve(machine.Captured{For: c.Node, Call: call, Place: place}, nil)
+		s.Args, _ = c.Node.Args.Resolve(machine.Captured{For: c.Node, Call: call, Place: index}, nil)
 		s.Item, s.Index = call.Item, call.Row
-		if place >= 0 {
-			s.Item, s.Index = call.Items.At(place), core.Nth(place)
+		if index >= 0 {
+			s.Item, s.Index = call.Items.At(index), core.Nth(index)
 		}
 		s.Defer = c.Node.Claims
 		s.Visit, s.Previous, s.Briefing = call.Visit, call.Previous, call.Briefing

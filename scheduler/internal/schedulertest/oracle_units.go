@@ -198,10 +198,10 @@ func (o *oracle) runPipeline(u *unit) {
 		o.fault(u)
 		return
 	}
-	own := o.below[u.level].clone()
+	view := o.below[u.level].clone()
 	outputs := map[string][]any{}
 	for i, row := range rows {
-		o.runRow(u, i, row, own, outputs, len(rows))
+		o.runRow(u, i, row, view, outputs, len(rows))
 	}
 	u.rows, u.reason = len(rows), "rows"
 	for _, n := range u.members {
@@ -213,12 +213,12 @@ func (o *oracle) runPipeline(u *unit) {
 	o.close(u)
 }
 
-func (o *oracle) runRow(u *unit, i int, row any, own values, outputs map[string][]any, rows int) {
+func (o *oracle) runRow(u *unit, i int, row any, view values, outputs map[string][]any, rows int) {
 	previous := value.NewObject(0)
 	for _, n := range u.members {
-		a := &attempt{node: n, view: own, edges: both(o.inputs(n), previous), item: row, index: core.Nth(i)}
+		a := &attempt{node: n, view: view, edges: both(o.inputs(n), previous), item: row, index: core.Nth(i)}
 		o.run(a)
-		o.commit(a, o.state, own)
+		o.commit(a, o.state, view)
 		r := o.record(a)
 		r.Status = worse(r.Status, a.status())
 		if a.failure != nil {
@@ -262,21 +262,21 @@ const defaultRounds = 100
 // runLoop repeats the body. A round is one transaction: a failing member drops the writes
 // of its round and ends the loop.
 func (o *oracle) runLoop(u *unit) {
-	own := o.below[u.level].clone()
+	view := o.below[u.level].clone()
 	rounds := defaultRounds
 	if u.loop.MaxIters != nil {
 		rounds = u.loop.MaxIters.Value
 	}
 	u.reason = "max_iters"
 	for round := 0; round < rounds; round++ {
-		tentative, private := o.state.clone(), own.clone()
+		tentative, private := o.state.clone(), view.clone()
 		u.rows++
 		if !o.runRound(u, round, tentative, private) {
 			u.reason = "failed"
 			break
 		}
-		o.state, own = tentative, private
-		if u.loop.Until != nil && o.evaluate(u.loop.Until.Value, own) {
+		o.state, view = tentative, private
+		if u.loop.Until != nil && o.evaluate(u.loop.Until.Value, view) {
 			u.reason = "until"
 			break
 		}
@@ -290,12 +290,12 @@ func (o *oracle) runLoop(u *unit) {
 	o.close(u)
 }
 
-func (o *oracle) runRound(u *unit, round int, state, own values) bool {
+func (o *oracle) runRound(u *unit, round int, state, view values) bool {
 	previous := value.NewObject(0)
 	for _, n := range u.members {
-		a := &attempt{node: n, view: own, edges: both(o.inputs(n), previous), loop: u.id, round: round}
+		a := &attempt{node: n, view: view, edges: both(o.inputs(n), previous), loop: u.id, round: round}
 		o.run(a)
-		o.commit(a, state, own)
+		o.commit(a, state, view)
 		r := o.record(a)
 		r.Status = worse(r.Status, a.status())
 		if a.failure != nil {

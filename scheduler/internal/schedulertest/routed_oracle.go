@@ -115,7 +115,7 @@ func (o *routedOracle) addEvals(id string) {
 	for k, v := range sent.All() {
 		seen.Set(k, v)
 	}
-	if _, own := seen.Get(core.EvalsKey); !own {
+	if _, exists := seen.Get(core.EvalsKey); !exists {
 		seen.Set(core.EvalsKey, o.evals[id])
 	}
 	o.data[id] = seen
@@ -209,31 +209,31 @@ func (o *routedOracle) view() string {
 			continue
 		}
 		object, isObject := sent.(*value.Object)
-		shown := value.NewObject(4)
+		entry := value.NewObject(4)
 		switch {
 		case n.Shown != nil:
 			for _, name := range n.Shown {
-				shown.Set(name, nil)
+				entry.Set(name, nil)
 				if isObject {
 					if v, ok := object.Get(name); ok {
-						shown.Set(name, v)
+						entry.Set(name, v)
 					}
 				}
 			}
 		case isObject:
 			for k, v := range object.All() {
-				shown.Set(k, v)
+				entry.Set(k, v)
 			}
 		case o.evals[n.ID] == nil:
 			view.Set(n.ID, sent)
 			continue
 		default:
-			shown.Set("output", sent)
+			entry.Set("output", sent)
 		}
 		if e := o.evals[n.ID]; e != nil {
-			shown.Set(core.EvalsKey, e)
+			entry.Set(core.EvalsKey, e)
 		}
-		view.Set(n.ID, shown)
+		view.Set(n.ID, entry)
 	}
 	return sortedJSON(view)
 }

@@ -12,13 +12,13 @@ import (
 )
 
 // OracleWalk runs a graph with the oracle. The durations of branches follow from timing or,
-// if told is not nil, their order follows from these events of another run.
-func OracleWalk(g *Graph, timing uint64, told []core.Event) *Run {
+// if recorded is not nil, their order follows from these events of another run.
+func OracleWalk(g *Graph, timing uint64, recorded []core.Event) *Run {
 	run := &Run{Recorder: &Recorder{}}
 	w, reg := g.Workflow(run.Recorder)
 	var ends func(string, int) ([]string, []string)
-	if told != nil {
-		ends = branchesOf(told)
+	if recorded != nil {
+		ends = branchesOf(recorded)
 	}
 	run.Walk = WalkOracle(w, reg, timing, ends)
 	return run

@@ -287,12 +287,12 @@ func (m *walkMaker) settings() {
 	if slices.IndexFunc(m.line, func(n *Node) bool { return n.Role != core.RoleConditional }) < 0 {
 		target = func(int) string { return "" }
 	}
-	own := m.chance(25)
-	if !own {
+	perNode := m.chance(25)
+	if !perNode {
 		m.g.Walk.MaxVisits = one(&m.maker, 3, 3, 4, 8)
 	}
 	for _, n := range m.g.Nodes {
-		if own || m.chance(6) {
+		if perNode || m.chance(6) {
 			n.MaxVisits = one(&m.maker, 1, 2, 3, 3, 5)
 		}
 	}

@@ -159,7 +159,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 	f := ForkOutcome{Fork: id, Status: status}
 	results := make([]any, 0, len(branches))
 	var deltas []map[string]any
-	var told []core.FinishedStage
+	var stages []core.FinishedStage
 	for _, b := range branches {
 		r := BranchOutcome{ID: b.id, Status: b.end.status}
 		result := value.ObjectOf("id", b.id)
@@ -184,7 +184,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 		if b.over {
 			s = finished(b.id, &b.end)
 		}
-		told = append(told, s)
+		stages = append(stages, s)
 		if score, ok := b.end.context["score"]; ok && b.over {
 			result.Set("score", score)
 		}
@@ -195,7 +195,7 @@ func (o *walkOracle) join(id string, branches []*branch, status core.Status) end
 		f.Branches = append(f.Branches, r)
 	}
 	o.out.Forks = append(o.out.Forks, f)
-	e := ended{status: status, deltas: deltas, branches: told, context: map[string]any{core.ContextParallelResults: results, core.ContextParallelCount: int64(len(branches))}}
+	e := ended{status: status, deltas: deltas, branches: stages, context: map[string]any{core.ContextParallelResults: results, core.ContextParallelCount: int64(len(branches))}}
 	if status == core.Fail {
 		e.class, e.category, e.message = core.ClassError, core.Deterministic, "the branches failed"
 		return e

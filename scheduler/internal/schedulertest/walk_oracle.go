@@ -109,9 +109,9 @@ type walkOracle struct {
 
 	state   values
 	context map[string]any
-	// told lists the stages that have finished, earlier counts the stages before them, and
+	// stages lists the stages that have finished, earlier counts the stages before them, and
 	// via is the edge that led to the current node, nil if there is none.
-	told    []core.FinishedStage
+	stages  []core.FinishedStage
 	earlier int
 	via     *core.Edge
 	// completed lists the nodes that have an outcome, in the order of their first outcomes.
@@ -148,7 +148,7 @@ type ended struct {
 // reset resets the state of a walk, at its start and at a restart.
 func (o *walkOracle) reset() {
 	o.context, o.completed, o.outcomes, o.last = map[string]any{}, nil, map[string]ended{}, ended{}
-	o.told, o.earlier = nil, 0
+	o.stages, o.earlier = nil, 0
 }
 
 func (o *walkOracle) role(id string) core.Role { return o.made[id].Role }
@@ -236,8 +236,8 @@ func (o *walkOracle) addStage(id string, e *ended) {
 	}
 	s := finished(id, e)
 	s.Visit, s.Branches = o.out.Nodes[id].Visits, e.branches
-	if o.told = append(slices.Clone(o.told), s); len(o.told) > 100 {
-		o.told, o.earlier = o.told[1:], o.earlier+1
+	if o.stages = append(slices.Clone(o.stages), s); len(o.stages) > 100 {
+		o.stages, o.earlier = o.stages[1:], o.earlier+1
 	}
 }
 
@@ -273,7 +273,7 @@ func (o *walkOracle) briefing(id string, via *core.Edge) *core.Briefing {
 		case "truncate":
 			return &core.Briefing{Fidelity: word}
 		case "compact", "full", "summary:low", "summary:medium", "summary:high":
-			return &core.Briefing{Fidelity: "compact", Stages: o.told, Earlier: o.earlier}
+			return &core.Briefing{Fidelity: "compact", Stages: o.stages, Earlier: o.earlier}
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func walkFaults(t *testing.T, g *Graph) []string {
 		return nil
 	}
 	for _, s := range []Setting{{Concurrency: 1, Timing: 1 + g.Seed}, {InFlight: 2, Timing: 2 + g.Seed}, {Timing: 3 + g.Seed, Silent: true}} {
-		var told []core.Event
+		var recorded []core.Event
 		if s.InFlight > 0 || g.Walk.MaxRetries > 0 { // branches wait for a slot, or have random durations
 			if s.Silent {
 				continue
@@ -39,13 +39,13 @@ func walkFaults(t *testing.T, g *Graph) []string {
 		}
 		got := EngineRun(t, g, nil, s)
 		if s.Concurrency == 8 {
-			told = got.Events
+			recorded = got.Events
 		}
 		inFlight := s.InFlight
 		if slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.Role == core.RoleHuman }) {
 			inFlight = 0 // a node that waits for a person holds no slot
 		}
-		want := OracleWalk(g, s.Timing, told)
+		want := OracleWalk(g, s.Timing, recorded)
 		if want.Walk.Tied {
 			continue
 		}
