@@ -1,5 +1,5 @@
-// Package wanted looks for columns among the rows of a table. A column that no row has is
-// probably misspelt where it is named.
+// Package wanted looks for expected columns in the rows of a table. If no row has a column,
+// its name is probably misspelt where it is used.
 package wanted
 
 import (
@@ -13,25 +13,26 @@ import (
 )
 
 const (
-	// maxSeen limits the number of columns that are remembered to suggest one of them.
+	// maxSeen limits the number of columns that are remembered in order to suggest a
+	// similar name.
 	maxSeen = 1024
-	// wide is the number of columns beyond which a message does not list them.
+	// wide is the maximum number of columns that a message lists.
 	wide = 30
 )
 
-// Columns looks for columns among rows. The zero Columns looks for none.
+// Columns looks for columns in rows. The zero Columns looks for none.
 type Columns struct {
 	some   bool // there was a row
 	absent []string
 	last   []string
-	seen   []string // all columns there were, for the nearest name
+	seen   []string // all columns found, to suggest the most similar name
 }
 
-// New returns a Columns that looks for the columns.
+// New returns a Columns that looks for the given columns.
 func New(columns []string) Columns { return Columns{absent: slices.Clone(columns)} }
 
-// Look looks at the next rows. What is not an object is not a row. Rows that share their keys
-// with the previous one cost nothing.
+// Look examines the next rows. It ignores elements that are not objects. Rows that share
+// their keys with the previous row cost nothing.
 func (w *Columns) Look(rows []any) {
 	for _, r := range rows {
 		if len(w.absent) == 0 {
@@ -58,11 +59,11 @@ func (w *Columns) found(columns []string) {
 	w.absent = slices.DeleteFunc(w.absent, func(name string) bool { return slices.Contains(columns, name) })
 }
 
-// Absent returns the columns that no row had so far.
+// Absent returns the columns that no row has had so far.
 func (w *Columns) Absent() []string { return w.absent }
 
-// Header takes the columns that all rows have. It returns an error for a wanted one that
-// is not among them, except for those of empty.
+// Header is called with the columns that all rows have, instead of Look. It returns an
+// error if a wanted column is not among them or in empty.
 func (w *Columns) Header(columns, empty []string) error {
 	w.found(columns)
 	if lost := w.lost(empty); lost != "" {
@@ -71,8 +72,8 @@ func (w *Columns) Header(columns, empty []string) error {
 	return nil
 }
 
-// Missing returns an error for a column that no row had, except for those of empty.
-// Without rows none is missing.
+// Missing returns an error if no row had a wanted column that is not in empty. It returns
+// nil if there were no rows.
 func (w *Columns) Missing(empty []string) error {
 	lost := w.lost(empty)
 	if lost == "" || !w.some {
@@ -81,15 +82,15 @@ func (w *Columns) Missing(empty []string) error {
 	return core.Permanent(fmt.Errorf("no row has the column %q%s", lost, Hint(lost, w.seen)))
 }
 
-// Reads looks for the columns that expressions of the workflow read of a table. The zero Reads
-// looks for none.
+// Reads looks for the columns of a table that expressions of the workflow read. The zero
+// Reads looks for none.
 type Reads struct {
 	wanted Columns
 	reads  []core.ColumnRead
 	tested []string // columns of which expressions only ask whether a row has them
 }
 
-// NewReads returns a Reads that looks for the columns.
+// NewReads returns a Reads that looks for the given columns.
 func NewReads(reads []core.ColumnRead) Reads {
 	var names, tested []string
 	for _, r := range reads {
@@ -129,7 +130,7 @@ func (r *Reads) explain(err error, empty []string) error {
 	return readBy(err, r.reads[i])
 }
 
-// readBy adds the expression that reads a column to an error about it.
+// readBy adds the expression that reads a column to an error about the column.
 func readBy(err error, r core.ColumnRead) error {
 	place := ""
 	if pos := r.Column.Pos; pos.IsValid() {
@@ -138,8 +139,8 @@ func readBy(err error, r core.ColumnRead) error {
 	return fmt.Errorf("%w; %s reads it%s", err, r.By, place)
 }
 
-// Anywhere returns an error if there are rows, and a member that an expression reads at any
-// depth is in no value of them. Its error names the expression.
+// Anywhere returns an error if there are rows and an expression reads a member that no
+// value in them has, at any depth. The error names the expression.
 func Anywhere(rows []any, reads []core.ColumnRead) error {
 	for _, r := range reads {
 		s := search{name: r.Column.Value}
@@ -154,11 +155,11 @@ func Anywhere(rows []any, reads []core.ColumnRead) error {
 	return nil
 }
 
-// search looks for a member in values and the values that they hold.
+// search looks for a member in values and, recursively, in their elements.
 type search struct {
 	name string
 	some bool     // there was an object
-	seen []string // all members that there were
+	seen []string // all members found
 }
 
 func (s *search) in(v any) bool {
@@ -179,7 +180,7 @@ func (s *search) in(v any) bool {
 		}
 		return false
 	}
-	return true // nothing is known of a value of a Go type
+	return true // the members of a value of a Go type are unknown
 }
 
 func (w *Columns) lost(empty []string) string {
@@ -191,8 +192,8 @@ func (w *Columns) lost(empty []string) string {
 	return ""
 }
 
-// Hint is the end of a message about a column that is not among the columns of
-// rows: the nearest name, and what there is.
+// Hint returns the end of a message about a column that rows do not have: the most similar
+// name, and the existing columns.
 func Hint(name string, columns []string) string {
 	hint := source.DidYouMean(name, columns)
 	if n := len(columns); n > 0 && n <= wide {
@@ -204,8 +205,8 @@ func Hint(name string, columns []string) string {
 	return " (" + hint + ")"
 }
 
-// SameKeys reports whether two key lists are one and the same, as those of rows
-// made from one header are. It compares no text.
+// SameKeys reports whether two key lists are identical, like those of rows made from one
+// header. It does not compare the strings.
 func SameKeys(a, b []string) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -26,7 +26,7 @@ func reads(names ...string) []core.ColumnRead {
 	return list
 }
 
-// check compares an error with what it must say; "" is for none.
+// check compares an error with its expected message; "" means no error.
 func check(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
