@@ -20,7 +20,7 @@ func (s blockingValue) MarshalJSON() ([]byte, error) {
 
 // A MarshalJSON that never returned blocked Compile forever. The finding names the
 // field, or the argument, and the type.
-func TestCompileWithAMethodThatNeverReturns(t *testing.T) {
+func TestCompileWithBlockingMarshalJSON(t *testing.T) {
 	nothing := func(context.Context) error { return nil }
 	untyped := func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
 	for want, graph := range map[string]func(v blockingValue) *wavefold.Graph{

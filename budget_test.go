@@ -36,7 +36,7 @@ graph:
 `
 
 // A cost budget did not limit models without a price, whose calls counted as free.
-func TestBudgetOfMoneyNeedsPrices(t *testing.T) {
+func TestCostBudgetNeedsPrices(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"ask.yaml":    askTwice,
@@ -91,14 +91,14 @@ func TestBudgetOfMoneyNeedsPrices(t *testing.T) {
 }
 
 // User code may call its own model, which is not part of the plan.
-func TestBudgetOfMoneyWithinCode(t *testing.T) {
+func TestCostBudgetInUserCode(t *testing.T) {
 	calls := 0
-	own := modelWithoutUsage(&calls)
+	custom := modelWithoutUsage(&calls)
 	ctx := core.WithMeter(t.Context(), &core.Meter{Priced: true})
-	if _, err := llm.Complete(ctx, own, &llm.Request{Model: "mine"}); err == nil || !core.FailureOf(err).FailsRun || calls > 0 {
+	if _, err := llm.Complete(ctx, custom, &llm.Request{Model: "mine"}); err == nil || !core.FailureOf(err).FailsRun || calls > 0 {
 		t.Errorf("%v, %d calls", err, calls)
 	}
-	if _, err := llm.Complete(ctx, llm.WithPrices(own, llm.Prices{"m": {Input: 1}}), &llm.Request{Model: "mine"}); err != nil || calls != 1 {
+	if _, err := llm.Complete(ctx, llm.WithPrices(custom, llm.Prices{"m": {Input: 1}}), &llm.Request{Model: "mine"}); err != nil || calls != 1 {
 		t.Errorf("%v, %d calls", err, calls)
 	}
 }
@@ -129,15 +129,15 @@ func TestBudgetWithoutUsage(t *testing.T) {
 		{"money", core.Budget{Cost: 11}, 1, 1},
 	} {
 		calls = 0
-		var told int64
+		var estimated int64
 		r, err := g.Run(t.Context(), wavefold.WithBudget(c.budget), wavefold.WithListener(func(e core.Event) {
 			if e.Type == core.ModelAnswered && e.Usage != nil {
-				told += e.Usage.Estimated
+				estimated += e.Usage.Estimated
 			}
 		}))
 		first, _ := r.Node("first")
-		if calls < c.calls || c.calls == 1 && calls != 1 || (r.Usage.Estimated > 0) != (c.estimated > 0) || told != r.Usage.Estimated || c.calls == 1 && err == nil {
-			t.Errorf("%s: %d calls, %+v, %d told, %v", c.name, calls, r.Usage, told, err)
+		if calls < c.calls || c.calls == 1 && calls != 1 || (r.Usage.Estimated > 0) != (c.estimated > 0) || estimated != r.Usage.Estimated || c.calls == 1 && err == nil {
+			t.Errorf("%s: %d calls, %+v, %d told, %v", c.name, calls, r.Usage, estimated, err)
 		}
 		if c.estimated > 0 && (first.Usage.Output != 10 || first.Usage.Input == 0 || first.Usage.Cost != float64(first.Usage.Tokens())) {
 			t.Errorf("%s: %+v", c.name, first.Usage)

@@ -271,7 +271,7 @@ func TestDependencies(t *testing.T) {
 
 // A failure that ends the run is not tolerated by its node's policy, and no report
 // claims so.
-func TestWhatEndsTheRunIsNotHandled(t *testing.T) {
+func TestFatalFailureIsNotTolerated(t *testing.T) {
 	items := wavefold.NewField[[]int]("items", wavefold.Default([]int{1}))
 	over := core.FailRun(errors.New("the budget is used up"))
 	for name, part := range map[string]wavefold.Part{

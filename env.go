@@ -38,12 +38,12 @@ func (l *library) env(w *core.Workflow) core.Env {
 	if w.Dir != "" {
 		env.Files = folder(w.Dir)
 	}
-	own := l.built[w]
-	if w.Dir == "" && own == nil {
+	subs := l.built[w]
+	if w.Dir == "" && subs == nil {
 		return env
 	}
 	env.LoadWorkflow = func(path string) (*core.Workflow, error) {
-		if inner, ok := own[path]; ok {
+		if inner, ok := subs[path]; ok {
 			return inner, nil
 		}
 		return l.load(w.Dir, path)

@@ -12,9 +12,9 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// TestFindingsHaveAPlace damages documents of all formats and checks that every finding
+// TestFindingsHavePositions damages documents of all formats and checks that every finding
 // has a position in the document.
-func TestFindingsHaveAPlace(t *testing.T) {
+func TestFindingsHavePositions(t *testing.T) {
 	documents, _ := filepath.Glob("formats/*/testdata/*/*")
 	documents = slices.DeleteFunc(documents, func(f string) bool {
 		return !slices.Contains([]string{".dot", ".yaml", ".yml"}, filepath.Ext(f)) || strings.HasSuffix(f, "long.dot")

@@ -422,7 +422,7 @@ func TestBindChecksTheDocument(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSaved(t *testing.T) {
+func TestSaveErrors(t *testing.T) {
 	n := wavefold.NewField[int]("n", wavefold.Reduce(func(a, b int) (int, error) { return a*10 + b, nil }))
 	g := wavefold.New("g", wavefold.Source("a", n, constant(1)), wavefold.Source("b", n, constant(2)))
 	r, err := g.Run(t.Context())

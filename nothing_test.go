@@ -72,7 +72,7 @@ func TestFieldsOfRecursiveTypes(t *testing.T) {
 }
 
 // A panic with a value that contains itself ended the process.
-func TestPanicsWithValuesThatHoldThemselves(t *testing.T) {
+func TestPanicsWithCyclicValues(t *testing.T) {
 	m := map[string]any{}
 	m["m"] = m
 	g := wavefold.New("g", wavefold.Do("d", func(context.Context) error { panic(m) }))

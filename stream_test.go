@@ -119,7 +119,7 @@ func expectedRows(n int) []string {
 
 // A pipeline of typed parts gives the same result as a loop, for all batch sizes and
 // limits, even if rows pass through a kind.
-func TestStreamIsALoop(t *testing.T) {
+func TestStreamEqualsLoop(t *testing.T) {
 	run := func(n, size, concurrency uint, dynamic bool) bool {
 		n, size, concurrency = n%5000, 1+size%2000, 1+concurrency%8
 		raw, doubled, kept, texts := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("doubled"), wavefold.NewStream[reading]("kept"), wavefold.NewStream[string]("texts")
@@ -448,7 +448,7 @@ func TestStreamMisuse(t *testing.T) {
 
 // A reader that needs no more rows ends the parts before it, in order, without a
 // failure.
-func TestStreamEnough(t *testing.T) {
+func TestStreamReaderStopsEarly(t *testing.T) {
 	raw, few := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("few")
 	all := wavefold.NewField[[]reading]("all")
 	var log []string
@@ -530,7 +530,7 @@ func TestStreamCancelled(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			raw, n := wavefold.NewStream[reading]("raw"), wavefold.NewField[int]("n")
 			ctx, cancel := context.WithCancel(t.Context())
-			var said error
+			var emitErr error
 			end := wavefold.StreamRead("end", raw, n, count)
 			if pulled {
 				end = wavefold.Node("end", "transform", map[string]any{"steps": []any{map[string]any{"filter": "$item.id == 1"}}}, wavefold.Reads(raw), wavefold.Writes(wavefold.NewField[[]any]("out")))
@@ -542,13 +542,13 @@ func TestStreamCancelled(t *testing.T) {
 						if i == 50 {
 							cancel()
 						}
-						if said = emit([]reading{readingOf(i)}); said != nil {
-							return said
+						if emitErr = emit([]reading{readingOf(i)}); emitErr != nil {
+							return emitErr
 						}
 					}
 				}), end).Run(ctx)
-			if !errors.Is(err, context.Canceled) || said == nil {
-				t.Errorf("pulled %t: %v; emit said %v", pulled, err, said)
+			if !errors.Is(err, context.Canceled) || emitErr == nil {
+				t.Errorf("pulled %t: %v; emit said %v", pulled, err, emitErr)
 			}
 		})
 	}
@@ -561,7 +561,7 @@ func TestStreamStray(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			raw, n := wavefold.NewStream[reading]("raw"), wavefold.NewField[int]("n")
 			ctx, cancel := context.WithCancel(t.Context())
-			stuck, said, rows := make(chan bool), make(chan error, 1), 0
+			release, emitErrs, rows := make(chan bool), make(chan error, 1), 0
 			end := wavefold.StreamFold("end", raw, n, func(_ context.Context, n int, batch []reading) (int, error) { rows++; return n, nil })
 			if pulled {
 				end = wavefold.Node("end", "transform", map[string]any{"steps": []any{map[string]any{"limit": 10}}}, wavefold.Reads(raw), wavefold.Writes(wavefold.NewField[[]any]("out")))
@@ -569,16 +569,16 @@ func TestStreamStray(t *testing.T) {
 			r, err := wavefold.New("g",
 				wavefold.StreamSource("load", raw, func(_ context.Context, emit func([]reading) error) error {
 					cancel()
-					<-stuck
-					said <- emit([]reading{{}})
+					<-release
+					emitErrs <- emit([]reading{{}})
 					return nil
 				}), end).Run(ctx, wavefold.WithGrace(time.Minute))
 			stray, ok := errors.AsType[*core.StrayError](err)
 			if !ok || !slices.Equal(stray.Nodes, []string{"end"}) || r.Status != core.RunCancelled {
 				t.Errorf("pulled %t: %s, %v", pulled, r.Status, err)
 			}
-			close(stuck)
-			if err := <-said; !errors.Is(err, context.Canceled) || rows > 0 {
+			close(release)
+			if err := <-emitErrs; !errors.Is(err, context.Canceled) || rows > 0 {
 				t.Errorf("pulled %t: emit said %v, %d batches went on", pulled, err, rows)
 			}
 		})
@@ -814,7 +814,7 @@ func TestStreamFindings(t *testing.T) {
 
 // Concurrent runs of one graph share nothing, and a batch may be reused when emit has
 // returned.
-func TestStreamRunsAtOnce(t *testing.T) {
+func TestStreamConcurrentRuns(t *testing.T) {
 	raw, kept, all := wavefold.NewStream[reading]("raw"), wavefold.NewStream[reading]("kept"), wavefold.NewField[[]reading]("all")
 	size := wavefold.NewField[int]("size")
 	g := wavefold.New("g",
@@ -846,7 +846,7 @@ func TestStreamRunsAtOnce(t *testing.T) {
 
 // Parts do not change a batch that a user's function lent them, even if they modify
 // their own batches in place.
-func TestStreamLeavesLentBatches(t *testing.T) {
+func TestStreamKeepsLentBatches(t *testing.T) {
 	ours := make([]reading, 500)
 	for i := range ours {
 		ours[i] = readingOf(i)

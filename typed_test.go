@@ -238,7 +238,7 @@ func TestHandlersCannotChangeTheState(t *testing.T) {
 	}
 }
 
-func TestSharedHandsOutTheValueItself(t *testing.T) {
+func TestSharedReturnsNoCopy(t *testing.T) {
 	list := []*int{new(int)}
 	in := wavefold.NewField[[]*int]("in", wavefold.Shared())
 	g := wavefold.New("shared", wavefold.Sink("s", in, func(_ context.Context, l []*int) error {
@@ -357,7 +357,7 @@ func TestFieldWithoutValue(t *testing.T) {
 	}
 }
 
-func TestManyRunsAtOnce(t *testing.T) {
+func TestConcurrentRuns(t *testing.T) {
 	n, list := wavefold.NewField[int]("n"), wavefold.NewField[[]int]("list")
 	squares := wavefold.NewField[[]int]("squares", wavefold.Append)
 	g := wavefold.New("g",
@@ -468,11 +468,11 @@ func TestListenerAndRunID(t *testing.T) {
 func TestRunSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		now, most := 0, 0
+		now, peak := 0, 0
 		busy := func(context.Context) error {
 			mu.Lock()
 			now++
-			most = max(most, now)
+			peak = max(peak, now)
 			mu.Unlock()
 			time.Sleep(time.Second)
 			mu.Lock()
@@ -496,9 +496,9 @@ func TestRunSettings(t *testing.T) {
 			{"max in flight of the run", []wavefold.Part{wavefold.Concurrency(6)}, []wavefold.RunOption{wavefold.WithMaxInFlight(1)}, 1},
 		}
 		for _, tt := range limits {
-			now, most = 0, 0
-			if _, err := wavefold.New("g", append(tt.parts, parts...)...).Run(t.Context(), tt.run...); err != nil || most != tt.want {
-				t.Errorf("%s: %d at a time, want %d (%v)", tt.name, most, tt.want, err)
+			now, peak = 0, 0
+			if _, err := wavefold.New("g", append(tt.parts, parts...)...).Run(t.Context(), tt.run...); err != nil || peak != tt.want {
+				t.Errorf("%s: %d at a time, want %d (%v)", tt.name, peak, tt.want, err)
 			}
 		}
 	})

@@ -156,7 +156,7 @@ func TestNodesThatCannotRunInDOT(t *testing.T) {
 
 // A graph in an attribute runs as a sub-workflow, and its findings have positions in
 // the outer document.
-func TestGraphInsideOfAnAttribute(t *testing.T) {
+func TestGraphInAttribute(t *testing.T) {
 	r := runDOT(t, wavefold.NewEngine(), `digraph Outer {
 		start [shape=Mdiamond] exit [shape=Msquare]
 		inner [shape=house, stack.child_dot_source="digraph Inner {

@@ -282,11 +282,11 @@ func same(t *testing.T, what string, got, want any) {
 
 // excerpt shortens a long string to the surroundings of an offset.
 func excerpt(s string, at int) string {
-	const most = 400
-	if len(s) <= 2*most {
+	const maxSide = 400
+	if len(s) <= 2*maxSide {
 		return s
 	}
-	from, to := max(0, at-most), min(len(s), at+most)
+	from, to := max(0, at-maxSide), min(len(s), at+maxSide)
 	return "…" + s[from:to] + "…"
 }
 

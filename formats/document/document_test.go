@@ -202,7 +202,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-func TestPrintTexts(t *testing.T) {
+func TestPrintStrings(t *testing.T) {
 	texts := []string{
 		"", " ", "a", "a b", " a", "a ", "a: b", "a:", "a #b", "a#b", "#a", "- a", "-", "?", "? a", ":", "!a", "&a", "*a", "@a", "`a", "%a",
 		"'a'", `"a"`, "it's", `a "b"`, "[a]", "{a}", "a, b", "a]", "$.x", "$$.x", "$.a[0].b > 3 && !$.c", "!$.a", "length($.x) == 0",
@@ -252,7 +252,7 @@ func roundTrip(t *testing.T, v *source.Value) {
 	}
 }
 
-func TestPrintRefuses(t *testing.T) {
+func TestPrintErrors(t *testing.T) {
 	tests := []struct {
 		v    any
 		want string
@@ -305,7 +305,7 @@ func FuzzParse(f *testing.F) {
 			}
 		})
 		if !bytes.Contains(data, []byte(`\`)) { // letters may be written as escapes
-			checkPlaces(t, strings.TrimPrefix(string(data), "\ufeff"), v)
+			checkPositions(t, strings.TrimPrefix(string(data), "\ufeff"), v)
 		}
 		roundTrip(t, v)
 	})

@@ -10,9 +10,9 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// checkPlaces checks the position of each capital letter that occurs once in a document
+// checkPositions checks the position of each capital letter that occurs once in a document
 // and once in a string value. It returns the number of such letters.
-func checkPlaces(t interface{ Errorf(string, ...any) }, doc string, v *source.Value) int {
+func checkPositions(t interface{ Errorf(string, ...any) }, doc string, v *source.Value) int {
 	src := newSource("", []byte(doc))
 	n := 0
 	each(v, func(v *source.Value) {
@@ -53,10 +53,10 @@ func (s *yamlSource) offsetOf(p source.Position) int {
 	return offset
 }
 
-// TestPlacesInTexts checks positions inside strings that are not written literally.
+// TestPositionsInStrings checks positions inside strings that are not written literally.
 // Such positions were once counted from the beginning of the string, by the line breaks
 // of its value.
-func TestPlacesInTexts(t *testing.T) {
+func TestPositionsInStrings(t *testing.T) {
 	for _, doc := range []string{
 		"a: one Two\n",
 		"a: One\n  Two\n\n   Three  \n  Four\nb: x\n", // plain
@@ -108,7 +108,7 @@ func TestPlacesInTexts(t *testing.T) {
 			t.Errorf("%q: %v", doc, ds)
 			continue
 		}
-		if n := checkPlaces(t, doc, v); n == 0 {
+		if n := checkPositions(t, doc, v); n == 0 {
 			t.Errorf("%q: nothing was checked", doc)
 		}
 	}
@@ -168,9 +168,9 @@ func written(t *rapid.T) string {
 	return text
 }
 
-// TestPlacesInAnyText writes strings in all styles. Most of the documents are valid.
+// TestPositionsInRandomStrings writes strings in all styles. Most of the documents are valid.
 // For all valid ones, the segments of the string must be known.
-func TestPlacesInAnyText(t *testing.T) {
+func TestPositionsInRandomStrings(t *testing.T) {
 	valid, checked, all := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		all++
@@ -185,7 +185,7 @@ func TestPlacesInAnyText(t *testing.T) {
 			return
 		}
 		valid++
-		checked += checkPlaces(t, doc, v)
+		checked += checkPositions(t, doc, v)
 	})
 	if valid < all/3 || checked < valid/2 {
 		t.Errorf("of %d texts %d were valid, with %d letters", all, valid, checked)

@@ -251,9 +251,9 @@ func TestConditionLimits(t *testing.T) {
 	}
 }
 
-// TestOutcomesThatCannotBe checks that conditions with an undefined outcome, or with
+// TestUndefinedOutcomes checks that conditions with an undefined outcome, or with
 // retry, load with a warning.
-func TestOutcomesThatCannotBe(t *testing.T) {
+func TestUndefinedOutcomes(t *testing.T) {
 	for text, want := range map[string]string{
 		"outcome=process":                 `no outcome is "process"`,
 		"a=1 && outcome!=has_dod":         `no outcome is "has_dod"`,

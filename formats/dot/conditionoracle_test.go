@@ -205,9 +205,9 @@ func TestConditionsMatchOracle(t *testing.T) {
 			if got != want {
 				rt.Fatalf("%s is %t, the oracle says %t; context %s, outcome %s, label %s", text, got, want, value.JSON(v.context), v.outcome, v.label)
 			}
-			told, _ := value.ParseJSON([]byte(value.JSON(p.Explain(env))))
-			if again, known := replay.Test(told.(*value.Object)); again != got || !known {
-				rt.Fatalf("%s: from %s: %t, %t", text, value.JSON(told), again, known)
+			explanation, _ := value.ParseJSON([]byte(value.JSON(p.Explain(env))))
+			if again, known := replay.Test(explanation.(*value.Object)); again != got || !known {
+				rt.Fatalf("%s: from %s: %t, %t", text, value.JSON(explanation), again, known)
 			}
 		}
 	})

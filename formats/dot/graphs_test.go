@@ -260,9 +260,9 @@ func TestClassesOfGroups(t *testing.T) {
 	}
 }
 
-// TestPlaceOfNodes checks that the position of a node is its first declaration, or its
+// TestNodePositions checks that the position of a node is its first declaration, or its
 // first mention if it is not declared.
-func TestPlaceOfNodes(t *testing.T) {
+func TestNodePositions(t *testing.T) {
 	w, _ := Parse("", []byte("digraph g {\n a -> b\n b [prompt=x]\n b [label=y]\n}"), Options{})
 	if a, b := w.Nodes[0].Pos.String(), w.Nodes[1].Pos.String(); a != "2:2" || b != "3:2" {
 		t.Errorf("a stands at %s and b at %s", a, b)
@@ -314,8 +314,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestWhatIsKept checks that attributes are kept even if others take precedence.
-func TestWhatIsKept(t *testing.T) {
+// TestKeptAttributes checks that attributes are kept even if others take precedence.
+func TestKeptAttributes(t *testing.T) {
 	w, _ := Parse("", []byte(unusual), testOptions)
 	tests := []struct{ id, want string }{
 		{"start", `{"color":"#ff0000","fontsize":12,"shape":"circle"}`},

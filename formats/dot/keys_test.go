@@ -63,14 +63,14 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 	if value == "" {
 		value = "some_value"
 	}
-	said := "\n" + row.name + "=" + inQuotes(value)
+	setting := "\n" + row.name + "=" + inQuotes(value)
 	if where == "edges" && row.name == "freeform" { // for edges from a human gate only
 		kind = kindHuman
 	}
-	without, bare := parseRow(t, where, kind, "")
-	with, ds := parseRow(t, where, kind, said)
+	without, baseline := parseRow(t, where, kind, "")
+	with, ds := parseRow(t, where, kind, setting)
 	news := slices.DeleteFunc(slices.Clone(ds), func(d source.Diagnostic) bool {
-		return d.Code == source.CodeFidelity || d.Code == source.CodeNoTools || slices.ContainsFunc(bare, func(b source.Diagnostic) bool { return b.Message == d.Message })
+		return d.Code == source.CodeFidelity || d.Code == source.CodeNoTools || slices.ContainsFunc(baseline, func(b source.Diagnostic) bool { return b.Message == d.Message })
 	})
 	keeps := isKeptAttribute(with, where, row.name)
 	switch row.effect {
@@ -99,38 +99,38 @@ func checkRow(t *testing.T, where, kind string, row attributeKey) {
 			t.Errorf("the row does not say what to do instead")
 		}
 		for _, same := range row.harmless {
-			if _, ds := parseRow(t, where, kind, "\n"+row.name+"="+same); len(ds) != len(bare) {
+			if _, ds := parseRow(t, where, kind, "\n"+row.name+"="+same); len(ds) != len(baseline) {
 				t.Errorf("%s asks for what happens anyway: findings %v", same, ds)
 			}
 		}
 	}
-	roundTrip(t, []byte(rowDocument(where, kind, said)), Options{Files: folder, Kinds: ofKinds})
+	roundTrip(t, []byte(rowDocument(where, kind, setting)), Options{Files: folder, Kinds: ofKinds})
 }
 
 // rowDocument returns a document that sets an attribute on a node of a kind, an edge or
 // the graph.
-func rowDocument(where, kind, said string) string {
-	on := map[string]string{where: said}
-	own := map[string]string{kindAgent: "prompt=p", kindPrompt: "prompt=p", kindScript: "script=ls", kindWait: "duration=1s", kindWorkflow: `stack.child_workflow="./child.dot"`}[kind]
+func rowDocument(where, kind, setting string) string {
+	on := map[string]string{where: setting}
+	required := map[string]string{kindAgent: "prompt=p", kindPrompt: "prompt=p", kindScript: "script=ls", kindWait: "duration=1s", kindWorkflow: `stack.child_workflow="./child.dot"`}[kind]
 	for _, key := range []string{"prompt", "llm_prompt", "script", "tool_command", "duration", "stack.child_workflow", "stack.child_dotfile", "stack.child_dot_source", "type"} {
-		if where == "nodes" && strings.HasPrefix(said, "\n"+key+"=") {
-			own = ""
+		if where == "nodes" && strings.HasPrefix(setting, "\n"+key+"=") {
+			required = ""
 		}
 	}
 	full := ""
-	if strings.HasPrefix(said, "\nthread_id=") {
+	if strings.HasPrefix(setting, "\nthread_id=") {
 		full = " default_fidelity=full"
 	}
 	shape := "shape=" + byName(kind).shape + ", "
-	if strings.HasPrefix(said, "\nshape=") || kind == kindAgent {
+	if strings.HasPrefix(setting, "\nshape=") || kind == kindAgent {
 		shape = ""
 	}
-	return "digraph g {" + full + on["graphs"] + "\nn [" + shape + own + on["nodes"] + "]\nm [prompt=p]\nn -> m [label=l" + on["edges"] + "]\n}"
+	return "digraph g {" + full + on["graphs"] + "\nn [" + shape + required + on["nodes"] + "]\nm [prompt=p]\nn -> m [label=l" + on["edges"] + "]\n}"
 }
 
-func parseRow(t *testing.T, where, kind, said string) (*core.Workflow, source.Diagnostics) {
+func parseRow(t *testing.T, where, kind, setting string) (*core.Workflow, source.Diagnostics) {
 	t.Helper()
-	text := rowDocument(where, kind, said)
+	text := rowDocument(where, kind, setting)
 	w, ds := Parse("in.dot", []byte(text), Options{Files: folder, Kinds: ofKinds})
 	if w == nil || ds.Failed(false) {
 		t.Fatalf("%s\n%v", text, ds)

@@ -141,7 +141,7 @@ func resolve(typ, shape string) string {
 func (l *loader) nodeKinds(nodes []*expandedNode) []source.Text {
 	out := make([]source.Text, len(nodes))
 	typed := make([]bool, len(nodes))
-	asked := map[string]bool{}
+	selected := map[string]bool{}
 	for i, n := range nodes {
 		s := l.settings(n.attributes, "")
 		typ, shape := s.text("type"), s.text("shape")
@@ -155,11 +155,11 @@ func (l *loader) nodeKinds(nodes []*expandedNode) []source.Text {
 			out[i].Pos = shape.Pos
 			l.shapeHint(n, shape)
 		}
-		asked[out[i].Value] = true
+		selected[out[i].Value] = true
 	}
 	for _, k := range kinds {
 		for i, n := range nodes {
-			if !asked[k.kind] && !typed[i] && slices.Contains(k.ids, n.id.Value) {
+			if !selected[k.kind] && !typed[i] && slices.Contains(k.ids, n.id.Value) {
 				out[i].Value = k.kind
 			}
 		}

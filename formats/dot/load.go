@@ -71,14 +71,14 @@ func read(s *scanner, opts Options) (*core.Workflow, source.Diagnostics) {
 // withoutRepeats removes repeated findings at the same position. An error in a default
 // is found for every node that gets it.
 func withoutRepeats(ds source.Diagnostics) source.Diagnostics {
-	type said struct {
+	type place struct {
 		file string
 		spot
 		code source.Code
 	}
-	seen := make(map[said]bool, len(ds))
+	seen := make(map[place]bool, len(ds))
 	return slices.DeleteFunc(ds, func(d source.Diagnostic) bool {
-		s := said{d.Pos.File, spot{d.Pos.Line, d.Pos.Column}, d.Code}
+		s := place{d.Pos.File, spot{d.Pos.Line, d.Pos.Column}, d.Code}
 		again := seen[s]
 		seen[s] = true
 		return again

@@ -212,7 +212,7 @@ func TestBracesInLabels(t *testing.T) {
 	}
 }
 
-func TestWriteRefuses(t *testing.T) {
+func TestWriteErrors(t *testing.T) {
 	base := func() *core.Workflow {
 		w, ds := Parse("in.dot", []byte("digraph g { start -> a -> exit [condition=\"outcome=success\"]; a [prompt=x] }"), Options{})
 		if len(ds) > 0 {

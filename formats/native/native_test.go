@@ -358,7 +358,7 @@ func TestFindingsAreCapped(t *testing.T) {
 	}
 }
 
-func TestTypeWordsAreThoseOfCore(t *testing.T) {
+func TestTypeNamesMatchCore(t *testing.T) {
 	for _, section := range []string{"input", "field", "type"} {
 		if got := Keys(section)[0]; got.Name != "type" || !slices.Equal(got.OneOf, value.TypeNames()) {
 			t.Errorf("%s: %q, want %q", section, got.OneOf, value.TypeNames())

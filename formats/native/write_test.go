@@ -118,7 +118,7 @@ func TestWriteBuilt(t *testing.T) {
 	roundTrip(t, back)
 }
 
-func TestWriteRefuses(t *testing.T) {
+func TestWriteErrors(t *testing.T) {
 	tests := []struct {
 		name string
 		edit func(w *core.Workflow)

@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// TestWhole checks that the loader, the plan and the kinds together report each error
+// TestEachErrorOnce checks that the loader, the plan and the kinds together report each error
 // in a document once.
-func TestWhole(t *testing.T) {
+func TestEachErrorOnce(t *testing.T) {
 	const doc = `id: a
 name: A
 entry: gathr

@@ -34,11 +34,11 @@ func run(t *testing.T, doc string, opts sweny.Options, inputs map[string]any, an
 	if err != nil {
 		t.Fatal(err)
 	}
-	var asked []string
+	var requests []string
 	for _, q := range m.Requests() {
-		asked = append(asked, fmt.Sprintf("%s %s: %s", q.Purpose, q.Node, q.Messages[len(q.Messages)-1].Text))
+		requests = append(requests, fmt.Sprintf("%s %s: %s", q.Purpose, q.Node, q.Messages[len(q.Messages)-1].Text))
 	}
-	return r, asked
+	return r, requests
 }
 
 const review = `
@@ -65,7 +65,7 @@ edges:
 // TestRun runs a document whose judge first gives an unreadable answer, then no, then
 // yes.
 func TestRun(t *testing.T) {
-	r, asked := run(t, review, sweny.Options{}, map[string]any{"rules": "Be honest.", "topic": "bees"},
+	r, requests := run(t, review, sweny.Options{}, map[string]any{"rules": "Be honest.", "topic": "bees"},
 		llmtest.Run("draft", "A draft."), llmtest.Run("send", "Sent."),
 		llmtest.Run("judge-it", `{"verdict": "PERHAPS"}`).Once(), llmtest.Run("judge-it", `{"verdict": "FAIL", "why": "SECRET"}`).Once(), llmtest.Run("judge-it", `{"verdict": "PASS"}`),
 		llmtest.Route("judge-it", "draft").At(1), llmtest.Route("judge-it", "send").At(2))
@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("the run ended %s: %v", r.Status, r.Err)
 	}
 	var calls []string
-	for _, q := range asked {
+	for _, q := range requests {
 		call, _, _ := strings.Cut(q, ":")
 		calls = append(calls, call)
 	}
@@ -82,26 +82,26 @@ func TestRun(t *testing.T) {
 		t.Errorf("got calls %q, want %q", calls, want)
 	}
 	const line = "\n\n---\n\n"
-	if got, want := asked[0], "run draft: ## Rules: you must follow these\n\nBe honest.\n\nBe brief.\n\nBe kind."+line+"The context, what is known so far"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, line+"Write {{it}}.") {
+	if got, want := requests[0], "run draft: ## Rules: you must follow these\n\nBe honest.\n\nBe brief.\n\nBe kind."+line+"The context, what is known so far"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, line+"Write {{it}}.") {
 		t.Errorf("the first node was told %q", got)
 	}
-	if got := asked[1]; !strings.Contains(got, "Be strict.") || strings.Contains(got, "Be brief.") || strings.Contains(got, "Be honest.\n") {
+	if got := requests[1]; !strings.Contains(got, "Be strict.") || strings.Contains(got, "Be brief.") || strings.Contains(got, "Be honest.\n") {
 		t.Errorf("a node with rules of its own only was told %q", got)
 	}
-	if got := asked[2]; !strings.Contains(got, "known (value)") {
+	if got := requests[2]; !strings.Contains(got, "known (value)") {
 		t.Errorf("the second attempt was told %q", got)
 	}
-	if got := asked[3]; strings.Contains(got, "SECRET") || !strings.Contains(got, `"verdict"`) || !strings.Contains(got, `"known"`) || !strings.Contains(got, "bees") {
+	if got := requests[3]; strings.Contains(got, "SECRET") || !strings.Contains(got, `"verdict"`) || !strings.Contains(got, `"known"`) || !strings.Contains(got, "bees") {
 		t.Errorf("the router was shown %q", got)
 	}
-	if got := asked[7]; !strings.Contains(got, "A draft.") {
+	if got := requests[7]; !strings.Contains(got, "A draft.") {
 		t.Errorf("the last node was told %q", got)
 	}
 }
 
-// TestRunAtOnce runs a document with the option Parallel. The model chooses the
+// TestRunParallelDocument runs a document with the option Parallel. The model chooses the
 // successors of one node.
-func TestRunAtOnce(t *testing.T) {
+func TestRunParallelDocument(t *testing.T) {
 	r, asked := run(t, mixed, sweny.Options{}, map[string]any{"rules": []any{"Be honest."}},
 		llmtest.Answer{Purpose: llm.PurposeRun, Text: `{"status": "fine"}`},
 		llmtest.Route("health", "report"), llmtest.Route("drift", "none"), llmtest.Route("quality", "investigate"), llmtest.Route("investigate", "escalate"))

@@ -167,8 +167,8 @@ edges:
 	}
 }
 
-// TestLong checks that a long text shared by many nodes does not exhaust the memory.
-func TestLong(t *testing.T) {
+// TestSharedLongText checks that a long text shared by many nodes does not exhaust the memory.
+func TestSharedLongText(t *testing.T) {
 	var shares, adds strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&shares, "  n%d: {name: N, instruction: I.}\n", i)
