@@ -3,6 +3,8 @@ package core
 import (
 	"fmt"
 	"slices"
+
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // Status is how the visit of a node ended. The zero Status means "never
@@ -28,6 +30,18 @@ func (s Status) String() string {
 		return statusNames[s]
 	}
 	return fmt.Sprintf("Status(%d)", uint8(s))
+}
+
+// statusValues holds the statuses as values.
+var statusValues = [...]any{StatusNone: value.Missing, Success: "success", PartialSuccess: "partial_success", Fail: "fail", Skipped: "skipped"}
+
+// Value returns the value of $nodes.ID.status: the name of the status, or value.Missing for
+// StatusNone. It does not allocate.
+func (s Status) Value() any {
+	if int(s) < len(statusValues) {
+		return statusValues[s]
+	}
+	return s.String()
 }
 
 // MarshalText writes the status by name.

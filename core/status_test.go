@@ -1,6 +1,10 @@
 package core
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/wavefold/wavefold/core/value"
+)
 
 func TestStatusOf(t *testing.T) {
 	for word, want := range map[string]Status{
@@ -17,3 +21,19 @@ func TestStatusOf(t *testing.T) {
 		}
 	}
 }
+
+func TestStatusValue(t *testing.T) {
+	for s := Success; s <= Retry; s++ {
+		if v := s.Value(); v != s.String() {
+			t.Errorf("the value of %v is %v", s, v)
+		}
+	}
+	if v := StatusNone.Value(); !value.IsMissing(v) {
+		t.Errorf("the value of no status is %v", v)
+	}
+	if n := testing.AllocsPerRun(100, func() { sink = PartialSuccess.Value() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+var sink any

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -93,12 +92,12 @@ const conditionState = `{"findings":[{"id":1},{"id":2}],"risk_score":0.7,"is_dup
 // slotEnv is an Env that stores its fields by slot, as the engine's does.
 type slotEnv struct{ slots []any }
 
-func (e *slotEnv) Field(slot int) any        { return e.slots[slot] }
-func (*slotEnv) Node(int) (core.Status, any) { return core.StatusNone, value.Missing }
-func (*slotEnv) Input(string) any            { return value.Missing }
-func (*slotEnv) Item() any                   { return value.Missing }
-func (*slotEnv) Index() any                  { return value.Missing }
-func (*slotEnv) Extra(Root) any              { return value.Missing }
+func (e *slotEnv) Field(slot int) any          { return e.slots[slot] }
+func (*slotEnv) Node(int) (status, output any) { return value.Missing, value.Missing }
+func (*slotEnv) Input(string) any              { return value.Missing }
+func (*slotEnv) Item() any                     { return value.Missing }
+func (*slotEnv) Index() any                    { return value.Missing }
+func (*slotEnv) Extra(Root) any                { return value.Missing }
 func loadCondition(tb testing.TB, text string) (*Program, *slotEnv, refState) {
 	v, err := value.ParseJSON([]byte(conditionState))
 	if err != nil {

@@ -9,10 +9,6 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// statusType is the type of $nodes.ID.status.
-var statusType = &value.Type{Kind: value.StringType, Enum: []any{
-	core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}}
-
 var (
 	textType    = &value.Type{Kind: value.StringType}
 	integerType = &value.Type{Kind: value.IntegerType}

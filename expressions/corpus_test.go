@@ -127,26 +127,14 @@ func (c *corpusCase) set(word, arg string) error {
 	return nil
 }
 
-func nodesOf(o *value.Object) core.NodeLookup {
-	type node struct {
-		status core.Status
-		output any
-	}
-	nodes := map[string]node{}
-	for id, v := range o.All() {
-		n := node{output: value.Missing}
-		for k, e := range v.(*value.Object).All() {
-			if k == "output" {
-				n.output = e
-			} else if err := n.status.UnmarshalText([]byte(e.(string))); err != nil {
-				panic(err)
-			}
+func nodesOf(all *value.Object) func(id string) (status, output any, ok bool) {
+	return func(id string) (status, output any, ok bool) {
+		v, ok := all.Get(id)
+		if !ok {
+			return nil, nil, false
 		}
-		nodes[id] = n
-	}
-	return func(id string) (core.Status, any, bool) {
-		n, ok := nodes[id]
-		return n.status, n.output, ok
+		node := v.(*value.Object)
+		return get(node, "status"), get(node, "output"), true
 	}
 }
 

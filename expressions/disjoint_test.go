@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 )
 
@@ -170,11 +169,11 @@ func (f fieldsOf) Field(slot int) any {
 	}
 	return v
 }
-func (fieldsOf) Node(int) (core.Status, any) { return 0, value.Missing }
-func (fieldsOf) Input(string) any            { return value.Missing }
-func (fieldsOf) Item() any                   { return value.Missing }
-func (fieldsOf) Index() any                  { return value.Missing }
-func (fieldsOf) Extra(Root) any              { return value.Missing }
+func (fieldsOf) Node(int) (status, output any) { return value.Missing, value.Missing }
+func (fieldsOf) Input(string) any              { return value.Missing }
+func (fieldsOf) Item() any                     { return value.Missing }
+func (fieldsOf) Index() any                    { return value.Missing }
+func (fieldsOf) Extra(Root) any                { return value.Missing }
 
 // Disjoint must be fast for long conditions too.
 func TestDisjointOfLongConditions(t *testing.T) {

@@ -15,8 +15,8 @@ type Env interface {
 	Field(slot int) any
 	// Node returns the status and output of a node. The id is its index in Scope.Nodes;
 	// without a schema, the ids that are not in that list follow in order of use. A
-	// node that is not resolved yet has StatusNone and the output value.Missing.
-	Node(id int) (status core.Status, output any)
+	// node that is not resolved yet has neither, so both are value.Missing.
+	Node(id int) (status, output any)
 	// Input returns an input of the run.
 	Input(name string) any
 	// Item returns $item.
@@ -49,10 +49,6 @@ func (r *ref) get(env Env) any {
 	return v
 }
 
-// statusValues holds the statuses as values, indexed by status. Reading one does not
-// allocate.
-var statusValues = [...]any{value.Missing, core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
-
 // nonField reads a path that does not begin with a field or column.
 func (r *ref) nonField(env Env) any {
 	var v any
@@ -64,7 +60,7 @@ func (r *ref) nonField(env Env) any {
 	case RootNodes:
 		status, output := env.Node(r.slot)
 		if !r.output {
-			return statusValues[status]
+			return status
 		}
 		v = output
 	case RootInput:
@@ -106,8 +102,9 @@ type MapEnv struct {
 	Index core.Ordinal
 	// Inputs holds the inputs of the run.
 	Inputs *value.Object
-	// Nodes supplies $nodes. If it is nil, no node is resolved.
-	Nodes core.NodeLookup
+	// Nodes returns the status of a node, a string, and its output. ok is false if the
+	// node is not resolved. If Nodes is nil, no node is.
+	Nodes func(id string) (status, output any, ok bool)
 	// Extras holds the values of the roots that exist only in walk mode.
 	Extras map[Root]any
 }
@@ -136,17 +133,13 @@ func get(o *value.Object, name string) any {
 	return value.Missing
 }
 
-func (b *boundEnv) Node(id int) (core.Status, any) { return lookUp(b.values.Nodes, b.nodes[id]) }
-
-func lookUp(nodes core.NodeLookup, id string) (core.Status, any) {
-	if nodes == nil {
-		return core.StatusNone, value.Missing
+func (b *boundEnv) Node(id int) (status, output any) {
+	if b.values.Nodes != nil {
+		if status, output, ok := b.values.Nodes(b.nodes[id]); ok {
+			return status, output
+		}
 	}
-	status, output, ok := nodes(id)
-	if !ok {
-		return core.StatusNone, value.Missing
-	}
-	return status, output
+	return value.Missing, value.Missing
 }
 
 func (b *boundEnv) Item() any {
@@ -195,7 +188,14 @@ func (e *inputEnv) Field(slot int) any {
 	return value.Missing
 }
 
-func (e *inputEnv) Node(id int) (core.Status, any) { return lookUp(e.s.Nodes, e.nodes[id]) }
+func (e *inputEnv) Node(id int) (status, output any) {
+	if e.s.Nodes != nil {
+		if status, output, ok := e.s.Nodes(e.nodes[id]); ok {
+			return status.Value(), output
+		}
+	}
+	return value.Missing, value.Missing
+}
 
 func (e *inputEnv) Input(name string) any { return get(e.s.Inputs, name) }
 

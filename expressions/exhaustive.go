@@ -1,16 +1,9 @@
 package expressions
 
-import (
-	"fmt"
-
-	"github.com/wavefold/wavefold/core"
-)
+import "fmt"
 
 // maxAtoms limits the number of distinct tests that OneHolds considers.
 const maxAtoms = 8
-
-// chosenOutcomes lists the possible outcomes when an edge is chosen.
-var chosenOutcomes = []string{core.Success.String(), core.PartialSuccess.String(), core.Fail.String(), core.Skipped.String()}
 
 // OneHolds reports whether at least one of several conditions holds for all values. It
 // considers only logical operators, which tests are equal or opposite, and whether the
@@ -25,7 +18,7 @@ func OneHolds(conditions []*Program) bool {
 	if len(names) > maxAtoms {
 		return false
 	}
-	for _, c.outcome = range chosenOutcomes {
+	for _, c.outcome = range statusNames {
 		for c.truths = range 1 << len(names) {
 			if !c.anyHolds(conditions) {
 				return false

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 )
 
@@ -116,10 +115,10 @@ func (e *naive) node(steps []Step) any {
 	}
 	status, output, ok := e.env.Nodes(steps[0].Name)
 	switch {
-	case !ok || steps[1].Name == "status" && status == core.StatusNone:
+	case !ok:
 		return value.Missing
 	case steps[1].Name == "status":
-		return status.String()
+		return status
 	}
 	return output
 }

@@ -54,7 +54,7 @@ func TestTestAllocatesNothing(t *testing.T) {
 
 func TestValueOfAPathAllocatesNothing(t *testing.T) {
 	env := MapEnv{State: value.ObjectOf("a", value.ObjectOf("b", []any{int64(1), "x"}), "n", int64(1000)),
-		Nodes: func(string) (core.Status, any, bool) { return core.Fail, int64(7000), true }}
+		Nodes: func(string) (status, output any, ok bool) { return "fail", int64(7000), true }}
 	for _, text := range []string{`$.a`, `$.n`, `$.a.b[1]`, `$.none`, `$nodes.x.status`, `$nodes.x.output`} {
 		p := MustCompile(text, Scope{})
 		bound := env.Bind(p)
@@ -312,7 +312,9 @@ func TestForInput(t *testing.T) {
 		Item:   "x",
 		Index:  core.Nth(4),
 		Inputs: value.ObjectOf("limit", int64(9)),
-		Nodes:  nodesOf(value.ObjectOf("build", value.ObjectOf("status", "skipped"))),
+		Nodes: func(id string) (core.Status, any, bool) {
+			return core.Skipped, value.Missing, id == "build"
+		},
 	}
 	for text, want := range map[string]string{
 		`$.a + $.c`: "4", `$.b`: "missing", `$.d`: "missing", `$item`: `"x"`, `$index`: "4", `$input.limit`: "9", `$input.no`: "missing",

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ohler55/ojg/jp"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
@@ -99,7 +98,7 @@ type walker struct {
 // element.
 
 func (w *walker) Field(int) any                     { return value.Missing }
-func (w *walker) Node(int) (core.Status, any)       { return core.StatusNone, value.Missing }
+func (w *walker) Node(int) (status, output any)     { return value.Missing, value.Missing }
 func (w *walker) Input(string) any                  { return value.Missing }
 func (w *walker) Item() any                         { return w.item }
 func (w *walker) Index() any                        { return value.Missing }

@@ -27,8 +27,8 @@ func values() Values {
 			Item:   value.ObjectOf("key", "k-7", "tags", []any{"a", "b"}),
 			Index:  core.Nth(2),
 			Inputs: value.ObjectOf("region", "eu"),
-			Nodes: func(id string) (core.Status, any, bool) {
-				return core.Success, value.ObjectOf("rows", int64(9)), id == "fetch"
+			Nodes: func(id string) (status, output any, ok bool) {
+				return "success", value.ObjectOf("rows", int64(9)), id == "fetch"
 			},
 		},
 		EdgeInputs: value.ObjectOf("name", "edge", "fetch", value.ObjectOf("rows", int64(4)), "both", "edge"),

@@ -127,8 +127,8 @@ type levelEnv struct {
 func (e levelEnv) Field(slot int) any {
 	return readable(e.f.at(slot, int(e.f.p.Threshold(int32(slot), e.level))))
 }
-func (e levelEnv) Node(id int) (core.Status, any) {
-	return e.f.nodeStatus(int32(id)), e.f.output(int32(id))
+func (e levelEnv) Node(id int) (status, output any) {
+	return e.f.nodeStatus(int32(id)).Value(), e.f.output(int32(id))
 }
 func (e levelEnv) Input(name string) any { return inputNamed(e.f.Inputs, name) }
 func (levelEnv) Item() any               { return value.Missing }
@@ -178,12 +178,12 @@ func (e Captured) Field(slot int) any {
 }
 
 // Node returns the status and output of $nodes.ID.
-func (e Captured) Node(id int) (core.Status, any) {
+func (e Captured) Node(id int) (status, output any) {
 	at := slices.Index(e.For.NodeRefs, int32(id))
 	if e.Call == nil || at < 0 {
-		return core.StatusNone, value.Missing
+		return value.Missing, value.Missing
 	}
-	return e.Call.Nodes[at].Status, e.Call.Nodes[at].Output
+	return e.Call.Nodes[at].Status.Value(), e.Call.Nodes[at].Output
 }
 
 // Input returns $input.NAME.

@@ -153,20 +153,26 @@ func (f *frame) eventValue(field string, v any) any {
 type frozenEnv struct {
 	expressions.Env
 	fields map[int]any
-	nodes  map[int]NodeValue
+	nodes  map[int]frozenNode
 }
 
+type frozenNode struct{ status, output any }
+
 func freeze(fields, nodes []int, env expressions.Env) *frozenEnv {
-	h := &frozenEnv{Env: env, fields: make(map[int]any, len(fields)), nodes: make(map[int]NodeValue, len(nodes))}
+	h := &frozenEnv{Env: env, fields: make(map[int]any, len(fields)), nodes: make(map[int]frozenNode, len(nodes))}
 	for _, slot := range fields {
 		h.fields[slot] = env.Field(slot)
 	}
 	for _, id := range nodes {
 		status, output := env.Node(id)
-		h.nodes[id] = NodeValue{status, output}
+		h.nodes[id] = frozenNode{status, output}
 	}
 	return h
 }
 
-func (h *frozenEnv) Field(slot int) any             { return h.fields[slot] }
-func (h *frozenEnv) Node(id int) (core.Status, any) { return h.nodes[id].Status, h.nodes[id].Output }
+func (h *frozenEnv) Field(slot int) any { return h.fields[slot] }
+
+func (h *frozenEnv) Node(id int) (status, output any) {
+	n := h.nodes[id]
+	return n.status, n.output
+}

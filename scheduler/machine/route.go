@@ -306,8 +306,8 @@ type walkEnv struct {
 }
 
 func (e walkEnv) Field(slot int) any { return readable(e.t.Fields[slot].Last()) }
-func (e walkEnv) Node(id int) (core.Status, any) {
-	return e.t.Nodes[id].Status, e.t.f.output(int32(id))
+func (e walkEnv) Node(id int) (status, output any) {
+	return e.t.Nodes[id].Status.Value(), e.t.f.output(int32(id))
 }
 func (e walkEnv) Input(name string) any { return inputNamed(e.t.f.Inputs, name) }
 func (walkEnv) Item() any               { return value.Missing }

@@ -3,7 +3,6 @@ package plan
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
@@ -12,12 +11,12 @@ import (
 // fakeEnv gives each field its own index and everything else a mark.
 type fakeEnv struct{ fields []any }
 
-func (e fakeEnv) Field(i int) any             { return e.fields[i] }
-func (e fakeEnv) Node(int) (core.Status, any) { return core.Success, "output" }
-func (e fakeEnv) Input(name string) any       { return "input " + name }
-func (e fakeEnv) Item() any                   { return value.ObjectOf("x", int64(1)) }
-func (e fakeEnv) Index() any                  { return int64(4) }
-func (e fakeEnv) Extra(expressions.Root) any  { return value.Missing }
+func (e fakeEnv) Field(i int) any               { return e.fields[i] }
+func (e fakeEnv) Node(int) (status, output any) { return "success", "output" }
+func (e fakeEnv) Input(name string) any         { return "input " + name }
+func (e fakeEnv) Item() any                     { return value.ObjectOf("x", int64(1)) }
+func (e fakeEnv) Index() any                    { return int64(4) }
+func (e fakeEnv) Extra(expressions.Root) any    { return value.Missing }
 
 func TestArgs(t *testing.T) {
 	for _, tt := range []struct{ name, args, want string }{

@@ -131,7 +131,7 @@ func (r *Row) Item() any {
 }
 
 // Node is never asked for: row expressions have no $nodes.
-func (r *Row) Node(int) (core.Status, any) { return core.StatusNone, value.Missing }
+func (r *Row) Node(int) (status, output any) { return value.Missing, value.Missing }
 
 // Extra is never asked for: row expressions have no roots of the walk mode.
 func (r *Row) Extra(expressions.Root) any { return value.Missing }
