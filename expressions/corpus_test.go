@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -110,7 +109,7 @@ func (c *corpusCase) set(word, arg string) error {
 	case "item":
 		c.env.Item = v
 	case "index":
-		c.env.Index = core.Nth(int(v.(int64)))
+		c.env.Index = v
 	case "input":
 		c.env.Inputs = o
 	case "nodes":

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
@@ -157,7 +156,7 @@ func manualEnv(tb testing.TB) expressions.MapEnv {
 		case "item":
 			env.Item = e
 		case "index":
-			env.Index = core.Nth(int(e.(int64)))
+			env.Index = e
 		case "nodes":
 			env.Nodes = manualNodes(e.(*value.Object))
 		}

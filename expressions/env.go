@@ -96,10 +96,9 @@ func walk(v any, steps []Step) any {
 type MapEnv struct {
 	// State holds the fields. A field that is not in it is missing.
 	State *value.Object
-	// Item is $item and Index is $index. If Index is not set and Item is nil, $item is
-	// missing; for a $item that is null, set Index.
-	Item  any
-	Index core.Ordinal
+	// Item is $item and Index, an int64, is $index; it is nil if there is none. If both
+	// are nil, $item is missing; for a $item that is null, set Index.
+	Item, Index any
 	// Inputs holds the inputs of the run.
 	Inputs *value.Object
 	// Nodes returns the status of a node, a string, and its output. ok is false if the
@@ -143,19 +142,17 @@ func (b *boundEnv) Node(id int) (status, output any) {
 }
 
 func (b *boundEnv) Item() any {
-	if b.values.Item == nil && b.values.Index == 0 {
+	if b.values.Item == nil && b.values.Index == nil {
 		return value.Missing
 	}
 	return b.values.Item
 }
 
-func (b *boundEnv) Index() any { return indexValue(b.values.Index) }
-
-func indexValue(o core.Ordinal) any {
-	if i, ok := o.Get(); ok {
-		return int64(i)
+func (b *boundEnv) Index() any {
+	if b.values.Index == nil {
+		return value.Missing
 	}
-	return value.Missing
+	return b.values.Index
 }
 
 func (b *boundEnv) Extra(root Root) any {
@@ -206,6 +203,11 @@ func (e *inputEnv) Item() any {
 	return e.s.Item
 }
 
-func (e *inputEnv) Index() any { return indexValue(e.s.Index) }
+func (e *inputEnv) Index() any {
+	if i, ok := e.s.Index.Get(); ok {
+		return int64(i)
+	}
+	return value.Missing
+}
 
 func (e *inputEnv) Extra(Root) any { return value.Missing }

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"pgregory.net/rapid"
@@ -67,7 +66,7 @@ func goEnv() MapEnv {
 			"nine", testOwnID(9), "hugef", math.NaN(), "half", testOwn{5}, "u", netip.MustParseAddr("10.0.0.1"),
 			"length", []testOrder{order, order}, "_u", func() {}, "true", map[string]any{"k": 1.0}),
 		Item:   order,
-		Index:  core.Nth(1),
+		Index:  int64(1),
 		Inputs: value.ObjectOf("limit", testScore(2), "deep", map[string]any{"x": []int{1}}),
 	}
 }

@@ -3,7 +3,6 @@ package expressions
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -43,7 +42,7 @@ func FuzzEval(f *testing.F) {
 		if err != nil {
 			return
 		}
-		env := MapEnv{Item: v, Index: core.Nth(1)}
+		env := MapEnv{Item: v, Index: int64(1)}
 		env.State, _ = v.(*value.Object)
 		tree, err := Parse(text)
 		if err != nil {

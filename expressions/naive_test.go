@@ -87,13 +87,12 @@ func (e *naive) path(p *Path) any {
 		v, steps = find(e.env.Inputs, steps[0].Name), steps[1:]
 	case RootItem:
 		v = e.env.Item
-		if v == nil && e.env.Index == 0 {
+		if v == nil && e.env.Index == nil {
 			v = value.Missing
 		}
 	case RootIndex:
-		v = value.Missing
-		if i, ok := e.env.Index.Get(); ok {
-			v = int64(i)
+		if v = e.env.Index; v == nil {
+			v = value.Missing
 		}
 	case RootNodes:
 		v, steps = e.node(steps), steps[2:]

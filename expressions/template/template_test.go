@@ -25,7 +25,7 @@ func values() Values {
 				"list", []any{int64(1), "x"}, "summary", value.ObjectOf("tldr", "short", "deep", value.ObjectOf("x", int64(1))),
 				"inject", "{{who}} {{$.n}}", "html", "<b>&\"ü", "order", order{"o-1", 2.5}, "outcome", "a field"),
 			Item:   value.ObjectOf("key", "k-7", "tags", []any{"a", "b"}),
-			Index:  core.Nth(2),
+			Index:  int64(2),
 			Inputs: value.ObjectOf("region", "eu"),
 			Nodes: func(id string) (status, output any, ok bool) {
 				return "success", value.ObjectOf("rows", int64(9)), id == "fetch"
