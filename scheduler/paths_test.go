@@ -64,9 +64,17 @@ func TestPathsEndWithTheAttempt(t *testing.T) {
 func TestTooManyMatches(t *testing.T) {
 	t.Parallel()
 	path := "$.list[" + strings.Repeat("0,", 200) + "0][*]"
-	w := fields(one(never, func(n *core.Node) { n.ForEach = &core.ForEach{Source: source.Text{Value: path}} }), "list")
-	_, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": []any{make([]any, 50_000)}}, scheduler.Options{})
-	if err == nil || err.Error() != "node n: for_each.source: "+path+" gives more than 10000000 values" {
-		t.Errorf("%v", err)
+	for what, change := range map[string]func(*core.Node){
+		"for_each.source": func(n *core.Node) { n.ForEach = &core.ForEach{Source: source.Text{Value: path}} },
+		"args":            withArg(path),
+	} {
+		w := fields(one(never, change, retry(2, "")), "list")
+		r, err := scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": []any{make([]any, 50_000)}}, scheduler.Options{})
+		if err == nil || err.Error() != "node n: "+what+": "+path+" gives more than 10000000 values" {
+			t.Errorf("%s: %v", what, err)
+		}
+		if n, _ := r.Node("n"); n.Failure == nil || n.Failure.Class != core.ClassInput || !n.Failure.Permanent || n.Attempts > 1 {
+			t.Errorf("%s: another attempt would not help: %+v", what, n)
+		}
 	}
 }

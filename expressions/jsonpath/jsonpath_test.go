@@ -12,7 +12,6 @@ import (
 	"github.com/ohler55/ojg/jp"
 	"pgregory.net/rapid"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -385,7 +384,7 @@ func FuzzCompile(f *testing.F) {
 		if p == nil {
 			return
 		}
-		if _, err := p.from(root, nil, 1000, 10_000); err != nil && core.FailureOf(err).Class != core.ClassInput {
+		if _, err := p.from(root, nil, 1000, 10_000); err != nil && !isLimit(err) {
 			t.Fatalf("%q: %v", s, err)
 		}
 	})

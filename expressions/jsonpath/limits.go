@@ -3,8 +3,6 @@ package jsonpath
 import (
 	"errors"
 	"fmt"
-
-	"github.com/wavefold/wavefold/core"
 )
 
 // Limits of one evaluation. In JSONPath, every ".." starts again from each match of the
@@ -22,6 +20,13 @@ const (
 
 // ErrStopped is returned if the caller stopped the evaluation.
 var ErrStopped = errors.New("following the path was stopped")
+
+// LimitError reports a path that exceeds MaxMatches or MaxWork. Another evaluation of the
+// same value would exceed it too.
+type LimitError struct{ message string }
+
+// Error returns a message that names the path and the limit.
+func (e *LimitError) Error() string { return e.message }
 
 // checkInterval is the amount of work between two checks of the limit and of stop. It
 // takes about ten microseconds.
@@ -59,5 +64,5 @@ func (w *walker) failure(p *Path) error {
 }
 
 func tooMuch(format string, args ...any) error {
-	return &core.Failure{Class: core.ClassInput, Permanent: true, Message: fmt.Sprintf(format, args...)}
+	return &LimitError{fmt.Sprintf(format, args...)}
 }

@@ -40,8 +40,7 @@ type step struct {
 // shared with root.
 //
 // If stop is not nil, All calls it regularly and returns ErrStopped once it returns
-// true. If the path exceeds MaxMatches or MaxWork, All returns a core.Failure that
-// names the path and is not retryable.
+// true. If the path exceeds MaxMatches or MaxWork, All returns a *LimitError.
 func (p *Path) All(root any, stop func() bool) ([]any, error) {
 	o, ok := plain(root).(*value.Object)
 	if !ok {

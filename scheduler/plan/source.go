@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -25,7 +26,8 @@ type Source struct {
 // an execution of one item does not see it.
 func (s *Source) Alone() (reads, refs []int32) { return s.aloneReads, s.aloneRefs }
 
-// Value looks the source up. stop and the errors are those of jsonpath.Path.From.
+// Value looks the source up. stop and the errors are those of jsonpath.Path.From, except that
+// exceeding a limit is a core.Failure of class input, which is not retried.
 func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 	if s.program != nil {
 		return s.program.Value(env), nil
@@ -34,7 +36,11 @@ func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 	if value.IsMissing(v) {
 		return v, nil
 	}
-	return s.path.From(v, stop)
+	matches, err := s.path.From(v, stop)
+	if limit, ok := errors.AsType[*jsonpath.LimitError](err); ok {
+		return nil, &core.Failure{Class: core.ClassInput, Permanent: true, Message: limit.Error(), Cause: err}
+	}
+	return matches, err
 }
 
 // Reads returns the fields and nodes that the source looks at.
