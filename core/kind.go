@@ -308,8 +308,9 @@ type Env struct {
 	// Columns tells what is known of the rows of a field beyond its declared type,
 	// from the one node that writes it; the zero Columns when nothing is.
 	Columns func(field string) Columns
-	// Inputs are the inputs that $input refers to, nil when they are not known.
-	Inputs []InputDecl
+	// Inputs are the names that are valid after $input, with their types; nil when they are
+	// not known.
+	Inputs []value.Property
 	// WriteType tells the type of what the node may write into a field, nil for anything.
 	// Of a field that collects the results of items it is the type of an element.
 	WriteType func(field string) *value.Type

@@ -149,10 +149,10 @@ func (c *checker) input(r *ref, s Step) *value.Type {
 	}
 	names := make([]string, len(c.scope.Inputs))
 	for i, in := range c.scope.Inputs {
-		if in.Name.Value == s.Name {
+		if in.Name == s.Name {
 			return in.Type
 		}
-		names[i] = in.Name.Value
+		names[i] = in.Name
 	}
 	if c.open == nil && !c.scope.mayExist(RootInput, s.Name) {
 		c.errorf(source.CodeExprName, s.From, "unknown input %q", s.Name).WithHint("%s", source.DidYouMean(s.Name, names))

@@ -93,7 +93,7 @@ func typedScope() Scope {
 		},
 		Roots:  RootNodes | RootItem | RootIndex | RootInput,
 		Nodes:  []string{"fetch", "build"},
-		Inputs: []core.InputDecl{{Name: source.Text{Value: "limit"}, Type: &value.Type{Kind: value.IntegerType}}},
+		Inputs: []value.Property{{Name: "limit", Type: &value.Type{Kind: value.IntegerType}}},
 	}
 }
 
@@ -250,7 +250,7 @@ func TestRootsOfAScope(t *testing.T) {
 		{`$.a`, Scope{Fields: &testSchema{names: []string{"a"}, types: []*value.Type{nil}}}, true},
 		{`$item`, Scope{Fields: &testSchema{}}, false},
 		{`$input.any`, Scope{Fields: &testSchema{}, Roots: RootInput}, true},
-		{`$input.any`, Scope{Fields: &testSchema{}, Roots: RootInput, Inputs: []core.InputDecl{}}, false},
+		{`$input.any`, Scope{Fields: &testSchema{}, Roots: RootInput, Inputs: []value.Property{}}, false},
 		{`$iter > 0 && $loop == "l"`, Scope{Fields: &testSchema{}, Roots: RootIter | RootLoop}, true},
 		{`outcome == "fail"`, Scope{Fields: &testSchema{}, Roots: RootOutcome}, true},
 		{`preferred_label == "No"`, Scope{Fields: &testSchema{}, Roots: RootPreferredLabel}, true},

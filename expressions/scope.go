@@ -94,8 +94,9 @@ type Scope struct {
 	// NodeSlot returns the index of an id in Nodes. If it is nil, Nodes is searched
 	// linearly.
 	NodeSlot func(id string) (slot int, ok bool)
-	// Inputs are the names that are valid after $input. Nil allows any name.
-	Inputs []core.InputDecl
+	// Inputs are the names that are valid after $input, with their types. Nil allows any
+	// name.
+	Inputs []value.Property
 	// Unknown reports whether an undeclared name after $., $nodes. or $input. may
 	// nevertheless exist, for example because its declaration has an error. Such a name
 	// is not an error and its type is unknown. A program that uses one cannot run. If

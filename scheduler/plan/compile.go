@@ -275,7 +275,7 @@ func (f fields) FieldSlot(name string) (int, bool) { return f.Index(name) }
 // scope returns the names that exist at a place.
 func (c *compiler) scope(roots expressions.Root) expressions.Scope {
 	if c.scopeNames == nil {
-		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputDecls(), NodeSlot: c.nodeSlot, Rows: c.columns}
+		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputNames(), NodeSlot: c.nodeSlot, Rows: c.columns}
 	}
 	s := *c.scopeNames
 	s.Roots, s.Unknown = roots, c.invalid.has

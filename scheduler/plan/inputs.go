@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -131,29 +130,31 @@ func typePos(d *core.InputDecl) source.Position {
 	return d.Name.Pos
 }
 
-// inputDecls are the names behind $input: the declared inputs, or every field
-// when the document has no inputs section.
-func (c *compiler) inputDecls() []core.InputDecl {
-	if declaresInputs(c.w) {
-		decls := slices.Clone(c.w.Inputs)
-		for i := range decls {
-			if f, ok := c.p.Schema.Index(decls[i].Name.Value); ok && c.p.Schema.Fields[f].Invalid {
-				decls[i].Type = nil
-			}
+// inputNames returns the names that are valid after $input, with their types: the declared
+// inputs, or all fields if the document has no inputs section. It returns nil, which allows
+// any name, if that section is empty.
+func (c *compiler) inputNames() []value.Property {
+	if !declaresInputs(c.w) {
+		names := make([]value.Property, len(c.p.Schema.Fields))
+		for i := range c.p.Schema.Fields {
+			names[i] = value.Property{Name: c.p.Schema.Fields[i].Name, Type: c.p.Schema.Fields[i].Type}
 		}
-		return decls
+		return names
 	}
-	out := make([]core.InputDecl, 0, len(c.p.Schema.Fields))
-	for i := range c.p.Schema.Fields {
-		f := &c.p.Schema.Fields[i]
-		out = append(out, core.InputDecl{Name: source.Text{Value: f.Name}, Type: f.Type, Default: value.Missing})
+	var names []value.Property
+	for i := range c.w.Inputs {
+		p := value.Property{Name: c.w.Inputs[i].Name.Value, Type: c.w.Inputs[i].Type}
+		if f, ok := c.p.Schema.Index(p.Name); ok && c.p.Schema.Fields[f].Invalid {
+			p.Type = nil
+		}
+		names = append(names, p)
 	}
-	return out
+	return names
 }
 
 // knownInputs are the names behind $input for kinds, nil when some of them could not be
 // read: no name can be called unknown then.
-func (c *compiler) knownInputs() []core.InputDecl {
+func (c *compiler) knownInputs() []value.Property {
 	if c.invalid.inputs() {
 		return nil
 	}

@@ -17,7 +17,7 @@ type Scope struct {
 	Found   source.Diagnostics
 	subject string
 	fields  core.Schema
-	inputs  []core.InputDecl
+	inputs  []value.Property
 	used    []source.Text
 	again   []string // fields that are used in several places
 	outputs []source.Text

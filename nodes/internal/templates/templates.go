@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/template"
 )
@@ -27,7 +28,7 @@ type Set struct {
 	Names []string
 
 	schema  core.Schema
-	inputs  []core.InputDecl
+	inputs  []value.Property
 	roots   expressions.Root // that a template may refer to
 	item    core.Columns     // of $item
 	rows    func(field string) core.Columns
