@@ -9,14 +9,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file implements the life of an attempt: how an attempt begins, which answers it accepts,
-// when another attempt follows, and how it is reissued or cancelled. A plain node, an item of a
-// fan-out, a stage of a pipeline, a member of a loop and a visit of a walk share it; they differ
-// in their implementations of work.
-//
-// The functions are generic because plain nodes and items have no object of their own. Their work
-// is a pair of a pointer and a number, and converting such a pair to an interface would allocate.
-
 // phase is the progress of an execution or of a vertex.
 type phase uint8
 
@@ -57,7 +49,13 @@ func (a *attempt) inFlight(n *plan.Node) bool {
 	return a.Phase == routing || a.Phase == running && n.Wait == nil && n.Frame == nil
 }
 
-// work is an execution that may take several attempts.
+// work is an execution that may take several attempts: a plain node, an item of a fan-out, a
+// stage of a pipeline, a member of a loop or a visit of a walk. The functions below implement the
+// life of an attempt for all of them: how it begins, which answers it accepts, when another
+// attempt follows, and how it is reissued or cancelled.
+//
+// The functions are generic because plain nodes and items have no object of their own. Their work
+// is a pair of a pointer and a number, and converting such a pair to an interface would allocate.
 type work interface {
 	frame() *frame
 	def() *plan.Node

@@ -10,12 +10,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file decides which execution may replace a file or a table. A result that replaces one
-// waits, without a slot, until everything before it in canonical order is resolved: earlier items
-// and rows, and earlier nodes that may replace the same target, including nodes of the runs
-// around a nested one. Then the result is placed. If an execution on no common path has replaced
-// the same target in this run, the result fails instead and the target stays as it is.
-
 // Claim lists the targets that a result replaces.
 type Claim struct {
 	Target string `json:"target"`
@@ -50,7 +44,12 @@ type execution struct {
 // of an execution are the same claimant.
 type claimant []execution
 
-// pendingPlace is a result that waits to be placed, or is being placed.
+// pendingPlace is a result that replaces a file or a table, and waits to be placed or is being
+// placed. It waits, without a slot, until everything before it in canonical order is resolved:
+// earlier items and rows, and earlier nodes that may replace the same target, including nodes of
+// the runs around a nested one. Then it is placed, unless another execution has replaced the same
+// target in this run and no path leads from one execution to the other. In that case the result
+// fails and the target stays as it is.
 type pendingPlace struct {
 	ID     ID                  `json:"id"`
 	Claim  Claim               `json:"claim"`

@@ -11,10 +11,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Commands and events can leave the process: a distributed engine sends commands to workers
-// elsewhere and journals events. Values of Go types travel in their JSON form, and the plan
-// restores their types.
-
 // anyJSON is a run-time value with a JSON form. Missing is an object with a mark as its only key,
 // and an object that looks like a mark is wrapped in one.
 type anyJSON struct{ v any }
@@ -115,11 +111,14 @@ type nodeJSON struct {
 	Output anyJSON     `json:"output"`
 }
 
-// EncodeCommand returns the JSON form of a command. To keep the commands of a fan-out from
-// containing all of its items each, it omits parts of the Call. Inputs are the same for all
-// commands of a run or nested run; the caller sends them once. Of an array, only the items of the
-// range are included, and values that only for_each.source refers to are omitted. The report of
-// OpFinish has no JSON form.
+// EncodeCommand returns the JSON form of a command, with which a distributed engine sends it to a
+// worker elsewhere. Values of Go types travel in their JSON form; DecodeCommand restores their
+// types from the plan.
+//
+// To keep the commands of a fan-out from containing all of its items each, the JSON form omits
+// parts of the Call. Inputs are the same for all commands of a run or nested run; the caller
+// sends them once. Of an array, only the items of the range are included, and values that only
+// for_each.source refers to are omitted. The report of OpFinish has no JSON form.
 func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Keep: c.Keep, Event: c.Event}
 	if c.Call != nil {

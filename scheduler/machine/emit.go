@@ -10,8 +10,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file builds the events that the machine emits. If events are off, none is built.
-
 func (f *frame) nodeEvent(t core.EventType, n *plan.Node) core.Event {
 	e := core.Event{Type: t, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase}
 	if !f.p.Mode.Visits {

@@ -11,10 +11,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file implements the parallel nodes of a walk. Their branches are visits, and the join is
-// decided as soon as its result is certain.
-
-// fork is the progress of a parallel node.
+// fork is the progress of a parallel node of a walk. Its branches are visits, and its join is
+// decided as soon as the result is certain.
 type fork struct {
 	Branches    []branch    `json:"branches"`       // in declared order
 	Next        int         `json:"next"`           // first branch that has not begun

@@ -8,15 +8,13 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// This file contains the calls of user code: methods of the Go types of fields that are called
-// when values are converted to and from JSON. (The ledger calls reducers and merges.) All calls
-// go through Options.Guard, so that a call that panics, ends its goroutine or never returns does
-// not affect the machine. The called code sees values that were captured before, and not the
-// machine, because it may still run after the guard has given it up. Graphs without such types
-// skip all of this.
-
-// guarded makes a call that may run user code. The variables that call sets may be read only if
-// the error is nil.
+// guarded makes a call that may run user code: methods of the Go types of fields that are called
+// when values are converted to and from JSON. The call goes through Options.Guard, so that code
+// that panics, ends its goroutine or never returns does not affect the machine. Since the code
+// may still run when the guard has given it up, it must see only values that were captured
+// before, and not the machine. The variables that call sets may be read only if the error is nil.
+//
+// Graphs without such types are called directly.
 func (f *frame) guarded(what string, call func()) error {
 	if !f.mayRunUserCode {
 		call()

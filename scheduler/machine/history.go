@@ -7,11 +7,9 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// This file keeps the history that model nodes of a walk are briefed with: the finished stages in
-// the order of the token's visits. It is a part of the progress of the run, so replays and
-// snapshots have it.
-
-// stageHistory is the list of finished stages.
+// stageHistory is the list of finished stages, in the order of the token's visits. Model nodes of
+// a walk are briefed with it. It is part of the progress of the run, so replays and snapshots
+// have it.
 type stageHistory struct {
 	Stages  []core.FinishedStage `json:"stages,omitempty"`
 	Earlier int                  `json:"earlier,omitempty"` // number of earlier stages that were dropped from the list

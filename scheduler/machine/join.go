@@ -10,11 +10,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file decides joins that need only some of their predecessors. Each predecessor is a branch
-// of the join, and is evaluated once all its edges can be. Without a race, branches are evaluated
-// in canonical order, so that the result does not depend on timing.
-
-// join is the run-time state of a plan.Join.
+// join is the run-time state of a plan.Join, a join that needs only some of its predecessors.
+// Each predecessor is a branch of the join, and is evaluated once all its edges can be. Without a
+// race, branches are evaluated in canonical order, so that the result does not depend on timing.
 type join struct {
 	Evaluated     int32   `json:"evaluated,omitempty"` // number of evaluated branches
 	Live          int32   `json:"live,omitempty"`      // number of evaluated branches with a live edge

@@ -10,8 +10,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file merges the results of a fan-out in item order and ends the fan-out.
-
 // finish is called when all items have ended. It merges their results, now or when its turn at a
 // field that can reject writes comes.
 func (t *fanOut) finish() {

@@ -7,9 +7,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file decides what the end of an attempt means: another attempt follows, or the visit ends
-// and the settings of its node may change the outcome.
-
 // missingHandler returns the failure of a node without a handler.
 func missingHandler(n *plan.Node) *core.Failure {
 	msg := n.Lacks

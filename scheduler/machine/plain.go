@@ -6,8 +6,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file implements plain nodes: their attempts, their commit and their end.
-
 // plainNode is the execution of a plain node.
 type plainNode struct {
 	f *frame

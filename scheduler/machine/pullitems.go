@@ -9,14 +9,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file implements fan-outs over streams. Items are read while others run, and ended items
-// are folded and forgotten, so that memory does not grow with the stream.
-
 // maxOpenItems limits the items in memory of a fan-out over a stream, however long the first of
 // them takes.
 const maxOpenItems = 16_384
 
-// foldedItems is the sum of the items that have ended and are no longer in memory.
+// foldedItems is the sum of the items of a stream that have ended and are no longer in memory. It
+// keeps memory from growing with the stream.
 type foldedItems struct {
 	Attempts int              `json:"attempts,omitempty"`
 	Failed   int              `json:"failed,omitempty"`

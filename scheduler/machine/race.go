@@ -7,10 +7,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file cancels the vertices that lead only to a join whose race is decided. Their handlers
-// are cancelled and awaited, their writes are dropped, and they end as skipped whatever their
-// outcome is.
-
 // cancellable is a task that a race may cancel. All tasks of a dag implement it.
 type cancellable interface {
 	cancelForRace()
@@ -19,8 +15,10 @@ type cancellable interface {
 	cancelInFlight()
 }
 
-// cancelLosers cancels vertices because the join at vertex to is decided. It marks all of them
-// before it ends the first, so that the end of one starts none of the others.
+// cancelLosers cancels the vertices that lead only to the join at vertex to, whose race is
+// decided. Their handlers are cancelled and awaited, their writes are dropped, and they end as
+// skipped whatever their outcomes are. All are marked before the first one ends, so that the end
+// of one starts none of the others.
 func (f *frame) cancelLosers(vertices []int32, to int32) {
 	type mark struct {
 		v   int32

@@ -6,9 +6,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 )
 
-// This file issues the items of a fan-out in ranges: several at a time while items are quick, and
-// never so that an item waits for another one while a slot is free.
-
 // askToYield asks for the items of a range that have not started.
 func (t *fanOut) askToYield(s chunk.Span) {
 	t.f.m.command(Command{Op: OpYield, ID: t.rangeID(s), Node: t.n})
@@ -18,7 +15,8 @@ func (t *fanOut) rangeID(s chunk.Span) ID {
 	return ID{Frame: t.f.ID, Node: t.n.Index, From: s.From, To: s.To, Attempt: t.attempt(int(s.From))}
 }
 
-// startRange issues the next items, several if items have proved quick.
+// startRange issues the next items as a range: several while items are quick, and never so that
+// an item waits for another one while a slot is free.
 func (t *fanOut) startRange() {
 	s := t.takeDue(t.Ranges.Next(t.unstarted(), t.group.limit))
 	for i := s.From; i < s.To; i++ {

@@ -9,10 +9,8 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// This file implements the writes of a unit. They are in columns with one slot for each pass and
-// member, and become one contribution to the ledger of the frame when the unit ends.
-
-// columns creates the columns of the unit's own writes.
+// columns creates the columns of the unit's own writes, with one slot for each pass and member.
+// They become one contribution to the ledger of the frame when the unit ends.
 func (t *unit) columns() {
 	level := t.f.p.Vertices[t.v].Level
 	guard := t.f.m.opts.Guard

@@ -8,12 +8,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file finds keys that executions without a path between them have upserted into one table,
-// so that timing decides which row is left. The findings do not depend on timing: each key counts
-// once, and if there are too many keys to compare, the choice depends on the keys. Snapshots do
-// not contain them.
-
-// upserts are the keys that a run has upserted.
+// upserts are the keys that a run has upserted. They reveal executions that have stored the same
+// key in one table without a path between them, so that timing decides which row is left. The
+// findings do not depend on timing: each key counts once, and if there are too many keys to
+// compare, the choice depends on the keys. Snapshots do not contain them.
 type upserts struct {
 	keys      core.KeyMap[upsert]
 	claimants []claimant

@@ -2,9 +2,7 @@ package machine
 
 import "github.com/wavefold/wavefold/core"
 
-// This file adds up the usage of models. Usage counts whatever the outcome of the call is.
-
-// addUsageOf adds the usage of an accepted answer.
+// addUsageOf adds the usage of models of an accepted answer, whatever its outcome is.
 func (f *frame) addUsageOf(e *Event) {
 	if e.Kind != Finished || e.ID.Node < 0 {
 		return

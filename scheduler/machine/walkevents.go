@@ -8,8 +8,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file builds the events of walks. emit.go builds the other events.
-
 func (f *frame) visitEvent(e core.EventType, t *walk, v *visit) core.Event {
 	n := &f.p.Nodes[v.Node]
 	ev := core.Event{Type: e, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase, Visit: v.Count}

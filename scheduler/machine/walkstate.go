@@ -8,9 +8,6 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// This file implements the state of a walk, which contains the writes of a visit as soon as it
-// ends.
-
 // column returns a new column of a field, with its starting value.
 func (t *walk) column(field int) *state.Column {
 	return state.NewColumn(&t.f.p.Schema.Fields[field], t.Start[field], t.f.m.opts.Guard)

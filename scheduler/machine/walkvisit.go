@@ -8,9 +8,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file implements visits: their attempts, their end and their records. Edges are chosen in
-// route.go and modelroute.go, and writes are stored in walkstate.go.
-
 // visit is one visit of a node, by the token or as a branch.
 type visit struct {
 	t     *walk

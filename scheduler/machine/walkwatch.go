@@ -8,15 +8,13 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file implements the stall timeout: a walk that shows no activity for too long is ended.
-// Activity is an answer to the machine, for the walk or a run nested in it, and log output or
-// progress of a handler, which the driver reports. Waiting for a person or a timer is not a
-// stall.
-
 // watchID returns the ID of the current stall timer.
 func (t *walk) watchID() ID { return ID{Frame: t.f.ID, Node: -1, To: -1, Attempt: t.Watches} }
 
-// watch starts the stall timer, if the walk has a stall timeout.
+// watch starts the stall timer, if the walk has a stall timeout: a walk that shows no activity
+// for that long is ended. Activity is an answer to the machine, for the walk or a run nested in
+// it, and log output or progress of a handler, which the driver reports. Waiting for a person or
+// a timer is not a stall.
 func (t *walk) watch() { t.watchFor(t.w.StallTimeout) }
 
 func (t *walk) watchFor(d time.Duration) {
