@@ -40,7 +40,7 @@ type attempt struct {
 // attemptDetail is the part of an attempt that most executions do not need.
 type attemptDetail struct {
 	Due       int64  `json:"due,omitempty"`        // the time at which the current timer ends, 0 if there is no timer
-	LastError string `json:"last_error,omitempty"` // the error of the previous attempt
+	LastError string `json:"last_error,omitempty"` // the error of the previous attempt, or the note with which it asked to be run again
 	child     *frame // the nested run
 }
 

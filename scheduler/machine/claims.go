@@ -92,8 +92,8 @@ func (f *frame) discard(id ID) bool {
 	return true
 }
 
-// conflictingClaim returns the name of the first target of a claim that another execution on no
-// common path has replaced, and that execution.
+// conflictingClaim returns the name of the first target that another execution has replaced
+// although no path leads from one execution to the other, and that execution.
 func (m *Machine) conflictingClaim(c *Claim, who claimant) (name string, by claimant, taken bool) {
 	for _, t := range c.all() {
 		if other, ok := m.claims[t.Target]; ok && m.conflict(other, who) {
@@ -215,7 +215,7 @@ func (t *unit) dueToPlace() (ID, bool) {
 	return t.Live[at].id(), true
 }
 
-// passMayPlace reports whether all passes before n have passed the last member that replaces a
+// passMayPlace reports whether all passes before n are past the last member that replaces a
 // target.
 func (t *unit) passMayPlace(n int) bool {
 	return !slices.ContainsFunc(t.Live, func(p *pass) bool { return p.N < n && p.Place <= int(t.u.LastClaim) })

@@ -55,7 +55,7 @@ type ID struct {
 // IsWatch reports whether the ID belongs to the stall timer of a walk.
 func (id ID) IsWatch() bool { return id.Node < 0 && id.To < 0 }
 
-// String formats the id for people.
+// String returns the ID as frame/node!attempt, followed by the range if there is one.
 func (id ID) String() string {
 	s := fmt.Sprintf("%d/%d!%d", id.Frame, id.Node, id.Attempt)
 	if id.To > 0 {
@@ -97,7 +97,8 @@ type Call struct {
 	Edges  *value.Object
 	Inputs *value.Object
 	Nodes  []NodeValue // parallel to Node.NodeRefs
-	// Previous is the error of the previous attempt, "" for the first attempt.
+	// Previous is the error of the previous attempt, or the note with which it asked to be run
+	// again. It is "" for the first attempt.
 	Previous string
 	// Briefing describes the earlier stages of a walk to a node that asks for it; nil for other
 	// nodes.

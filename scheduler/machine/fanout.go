@@ -33,8 +33,8 @@ type fanOut struct {
 	Attempts []uint8               `json:"attempts"`
 	Outcomes outcomes              `json:"outcomes,omitempty"` // nil until an outcome is not empty
 	Details  map[int]attemptDetail `json:"details,omitempty"`  // by item
-	// Early are the fields that could still have rejected writes of earlier nodes when the run
-	// was stopped.
+	// Early are the fields at which it was not yet the node's turn to commit when the run was
+	// stopped.
 	Early []int32 `json:"early,omitempty"`
 
 	done        int
@@ -43,8 +43,8 @@ type fanOut struct {
 	givenUp     int   // items from here on do not count, and were cancelled
 	nestedItems []int // items with a nested run, ascending
 	// ownFailure is a failure of the node that is not the failure of an item: the list of the
-	// results was rejected, or the run was stopped before all items began. unbegun counts the
-	// items that did not begin.
+	// results was rejected, or the run was stopped before all items began. unstartedAtStop counts
+	// the items that had not begun.
 	ownFailure      *core.Failure
 	unstartedAtStop int
 }

@@ -10,8 +10,8 @@ import (
 // vertex is the run-time state of a plan.Vertex. It holds no pointers, so that the garbage
 // collector need not scan the vertices of a large graph.
 type vertex struct {
-	Pending  int32       `json:"pending,omitempty"` // open gates before the decision
-	Waits    int32       `json:"waits,omitempty"`   // incomplete fields that it reads
+	Pending  int32       `json:"pending,omitempty"` // number of closed gates before the decision
+	Waits    int32       `json:"waits,omitempty"`   // number of incomplete fields that it reads
 	Attempts int32       `json:"attempts,omitempty"`
 	Phase    phase       `json:"phase,omitempty"`
 	Status   core.Status `json:"status,omitempty"`
@@ -37,10 +37,10 @@ type frame struct {
 	Inputs *value.Object `json:"inputs,omitempty"`
 
 	EndReasons []endReason       `json:"end_reasons,omitempty"` // by vertex; nil until a vertex fails or is skipped
-	ElseGates  []int32           `json:"else_gates,omitempty"`  // open gates of each plan.Judge
+	ElseGates  []int32           `json:"else_gates,omitempty"`  // number of closed gates of each plan.Judge
 	Conditions []conditionResult `json:"conditions,omitempty"`  // by edge
 	Joins      []join            `json:"joins,omitempty"`
-	JoinGates  []int32           `json:"join_gates,omitempty"` // open gates of each branch of a join
+	JoinGates  []int32           `json:"join_gates,omitempty"` // number of closed gates of each branch of a join
 
 	Outputs     values                  `json:"outputs,omitempty"`     // by node; nil until a node sends something
 	Uncommitted map[int32]*Outcome      `json:"uncommitted,omitempty"` // by vertex; results that wait for their turn to be committed

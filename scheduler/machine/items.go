@@ -61,7 +61,7 @@ func (s Items) At(i int) any {
 	return s.typed.Index(i).Interface()
 }
 
-// inBatches groups the elements into lists of size elements. A size of 0 leaves them ungrouped.
+// inBatches groups the elements into lists of the given size. A size of 0 leaves them ungrouped.
 func (s Items) inBatches(size int) Items {
 	if size == 0 || s.n == 0 {
 		return s

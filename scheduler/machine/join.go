@@ -23,7 +23,7 @@ type join struct {
 	Taken         []int32 `json:"taken,omitempty"`           // live edges of the branches that count, in declared order
 }
 
-// evaluated replaces the number of open gates of a branch that was evaluated.
+// evaluated replaces the number of closed gates of a branch that was evaluated.
 const evaluated = -1
 
 // openJoinGate opens one gate of a branch.

@@ -41,7 +41,8 @@ func (f *frame) cancelLosers(vertices []int32, to int32) {
 	}
 }
 
-// cancelVertex ends a vertex that lost a race, or cancels its handlers. was is its phase before.
+// cancelVertex ends a vertex that lost a race, or cancels its handlers. The argument was is its
+// previous phase.
 func (f *frame) cancelVertex(v int32, was phase) {
 	n := f.p.Vertices[v].Node
 	switch t := f.task(v); {

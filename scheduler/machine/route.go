@@ -275,7 +275,7 @@ func (t *byOutcomes) restart(v *visit) bool {
 }
 
 // endIfRepeating ends a walk in which the same failure has occurred too often, and reports
-// whether it did. Transient failures do not count.
+// whether it did. Only deterministic and structural failures count.
 func (t *byOutcomes) endIfRepeating(v *visit, o *Outcome) bool {
 	if o.Failure == nil || t.w.RepeatLimit == 0 {
 		return false

@@ -27,7 +27,7 @@ type unit struct {
 	Live []*pass  `json:"live,omitempty"` // passes that have begun and not ended, ascending
 	Done int      `json:"done,omitempty"` // number of passes that have ended
 	View []column `json:"view,omitempty"` // by own field
-	// Canon folds the writes to fields that can reject writes in canonical order, and decides
+	// Canon folds the writes to fields that can reject them, in canonical order, and decides
 	// which are rejected. It has no column for other fields.
 	Canon     []column       `json:"canon,omitempty"`
 	Results   []memberResult `json:"results"`           // by place
@@ -210,8 +210,8 @@ func (t *unit) ready(p *pass) bool {
 }
 
 // mayRead reports whether the current member of the pass sees what it would see if all earlier
-// passes had ended. It waits for earlier writes to the fields that it reads, and to the fields it
-// writes that can reject writes.
+// passes had ended. It waits for earlier writes to the fields that it reads, and to the fields
+// that it writes and that can reject writes.
 func (t *unit) mayRead(p *pass) bool {
 	n := t.node(p)
 	for i := range t.u.Own {
