@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// read makes a value of an answer. wrong says what is wrong with it, nil when nothing is.
+// read parses an answer. wrong lists what is wrong with it; it is nil if the answer is valid.
 func (r *runner) read(answer string) (v any, wrong []string) {
 	switch {
 	case r.lenient:
@@ -24,9 +24,9 @@ func (r *runner) read(answer string) (v any, wrong []string) {
 	return v, r.schema.check(v)
 }
 
-// data makes an object of any answer: what it holds as JSON, and as "summary" the whole of
-// it if there is anything else in it. Where members are wanted, an answer without an object
-// is wrong.
+// data makes an object of any answer. The object has the members of the JSON object in the
+// answer and, if there is other text, the whole answer as "summary". If wanted is set, an
+// answer without a JSON object is invalid.
 func data(answer string, wanted bool) (*value.Object, []string) {
 	if v, err := value.ParseJSON([]byte(llm.Unfenced(answer))); err == nil {
 		if o, ok := v.(*value.Object); ok {
@@ -52,8 +52,8 @@ func data(answer string, wanted bool) (*value.Object, []string) {
 
 const fence = "```"
 
-// lastBlock returns what stands in the last fence of an answer, else from its first brace
-// to its last.
+// lastBlock returns the content of the last fenced block of an answer. If there is none, it
+// returns the text from the first brace to the last.
 func lastBlock(answer string) (string, bool) {
 	if parts := strings.Split(answer, fence); len(parts) >= 3 {
 		if _, rest, ok := strings.Cut(parts[len(parts)/2*2-1], "\n"); ok && strings.Contains(rest, "{") {
@@ -67,7 +67,7 @@ func lastBlock(answer string) (string, bool) {
 	return answer[from : to+1], true
 }
 
-// withError is an answer that did not do, with the reason.
+// withError returns an answer that was rejected, with the reason.
 func withError(v any, reason string) *value.Object {
 	o, ok := v.(*value.Object)
 	if !ok {
@@ -78,7 +78,7 @@ func withError(v any, reason string) *value.Object {
 	return o
 }
 
-// cut is a text of at most so many bytes, with a mark where something is left out.
+// cut shortens a string to at most most bytes and marks where it was cut.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -87,7 +87,7 @@ func cut(s string, most int) string {
 	return fmt.Sprintf("%s… [cut: %d of %d bytes are shown]", shown, len(shown), len(s))
 }
 
-// first returns at most so many bytes of a text.
+// first returns at most the first n bytes of a string.
 func first(s string, most int) string {
 	if len(s) <= most {
 		return s

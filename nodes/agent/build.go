@@ -19,7 +19,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
-// maxSchema is the size of the largest file with a schema.
+// maxSchema limits the size of a schema file, in bytes.
 const maxSchema = 1 << 20
 
 // builder makes the handler of a node.
@@ -32,9 +32,10 @@ type builder struct {
 	find    files.Finder
 	texts   *templates.Set
 	rules   rules
-	// missing are the skills that are nowhere.
+	// missing lists the skills that have neither functions nor an instruction.
 	missing core.MissingSkills
-	// What programs get of the environment, and the secrets among it.
+	// environments describes the environment variables of the programs; secrets lists the
+	// secrets among them.
 	environments []core.Environment
 	secrets      []core.Secret
 	warnings     []core.KindWarning
@@ -87,8 +88,8 @@ func (b *builder) build(prompts []templates.Prompt) *runner {
 	return r
 }
 
-// modelName warns of a name with something in it that looks like a value: names are sent as
-// they stand.
+// modelName warns of a template or path in the name of a model. The name is sent as it is
+// written.
 func (b *builder) modelName(name source.Text, key string) {
 	if strings.Contains(name.Value, "{{") || strings.HasPrefix(name.Value, "$") {
 		b.find.Found.Warnf(source.CodeBadValue, name.Pos, "%s: %s: %q is sent as it is written: the name of a model is not a template", b.subject, key, name.Value).
@@ -96,8 +97,8 @@ func (b *builder) modelName(name source.Text, key string) {
 	}
 }
 
-// answer finds the schema of the answer. Without one in the document it follows from what
-// the node writes, unless that is one text.
+// answer finds the schema of the answer. If the document has none, the schema follows from
+// the node's writes, unless the node writes a single string.
 func (b *builder) answer(r *runner) {
 	if v := b.schemaTree(); v != nil {
 		s, ds := compileSchema(v, b.subject+": schema")
@@ -115,7 +116,8 @@ func (b *builder) answer(r *runner) {
 	}
 }
 
-// schemaTree returns the schema of the document or of the file that it names, nil for none.
+// schemaTree returns the schema in the document, or in the file that the document names. It
+// returns nil if there is none.
 func (b *builder) schemaTree() *source.Value {
 	if b.Schema == nil || b.Schema.Kind != source.StringValue {
 		return b.Schema
@@ -144,8 +146,8 @@ func (b *builder) require(r *runner) {
 	r.requires = &requirement{valueRule{b.rules.paths(q.Required, "requires: output_required"), b.rules.matches(q.Matches, "requires: output_matches")}, q.OnFail.Value == "skip"}
 }
 
-// checkNames returns the names of the checks that later nodes see, nil if the answer may
-// have a member in their place.
+// checkNames returns the names of the checks that later nodes see. It returns nil if the
+// answer may have a member of its own under core.EvalsKey.
 func (b *builder) checkNames(r *runner) []string {
 	if r.schema != nil && slices.Contains(r.schema.properties, core.EvalsKey) {
 		return nil
@@ -157,7 +159,7 @@ func (b *builder) checkNames(r *runner) []string {
 	return names
 }
 
-// checkRefs returns the checks of other nodes that the requirements name, as in
+// checkRefs returns the checks of other nodes that the requirements refer to, as in
 // look.evals.short.pass.
 func (b *builder) checkRefs() []core.CheckRef {
 	if b.Requires == nil || !b.env.Shown {
@@ -182,7 +184,7 @@ func (b *builder) checkRefs() []core.CheckRef {
 	return refs
 }
 
-// capable asks the model for each thing the node needs whether it can do it.
+// capable reports what the node needs and the model does not support.
 func (b *builder) capable(r *runner) {
 	if b.model == nil {
 		return
@@ -213,7 +215,7 @@ func (b *builder) capable(r *runner) {
 	}
 }
 
-// offer collects the tools of the node.
+// offer collects the tools that the model may call.
 func (b *builder) offer(r *runner) {
 	for _, t := range b.Tools {
 		b.function(r, t)
@@ -224,7 +226,7 @@ func (b *builder) offer(r *runner) {
 	b.skills(r)
 }
 
-// add offers a tool. A model knows it by a name of letters, digits, _ and -.
+// add adds a tool. The model sees a name that consists of letters, digits, _ and -.
 func (b *builder) add(r *runner, pos source.Position, t tool) {
 	t.Name = toolName(t.Name)
 	if slices.ContainsFunc(r.tools, func(o tool) bool { return o.Name == t.Name }) {
@@ -234,7 +236,7 @@ func (b *builder) add(r *runner, pos source.Position, t tool) {
 	r.tools = append(r.tools, t)
 }
 
-// toolName is the name by which a model knows a tool.
+// toolName returns the name of a tool that the model sees.
 func toolName(name string) string { return otherSigns.ReplaceAllString(name, "_") }
 
 var otherSigns = regexp.MustCompile(`[^A-Za-z0-9_-]`)
@@ -262,8 +264,8 @@ func (b *builder) function(r *runner, c toolConfig) {
 	b.add(r, c.Name.Pos, t.withParameters())
 }
 
-// bind makes a tool of a function, which is told of a node that writes nothing, so that it
-// hands over its result as it is.
+// bind makes a tool of a function. The function is bound to a node without writes, so that
+// it returns its result unchanged.
 func (b *builder) bind(name source.Text, h core.Handler) tool {
 	t := tool{Tool: llm.Tool{Name: name.Value}}
 	if d, ok := h.(core.Described); ok {
@@ -326,7 +328,8 @@ func (b *builder) command(r *runner, c commandConfig) {
 	b.add(r, c.Name.Pos, t.withParameters())
 }
 
-// environment says what a program gets of the environment: what the document lists.
+// environment compiles the environment of a program, which has only the variables that the
+// document lists.
 func (b *builder) environment(p *commandTool, c *commandConfig) {
 	inherit, ds := c.PassEnv.Inherit(b.subject+": commands: "+c.Name.Value, b.env, program.Owner{ByModel: true, HasEnv: true})
 	p.inherit, b.find.Found = inherit, append(b.find.Found, ds...)
@@ -356,8 +359,8 @@ func (b *builder) environment(p *commandTool, c *commandConfig) {
 	b.environments = append(b.environments, inherit.Described(c.Name.Value, own...)...)
 }
 
-// skills resolves the skills: to functions, else to a text of the prompt. The functions of
-// whoever runs the document count before the text that it brings along.
+// skills resolves each skill to registered functions. If there are none, its instruction
+// becomes a part of the prompt.
 func (b *builder) skills(r *runner) {
 	var resolved int
 	for _, s := range b.Skills {
@@ -383,7 +386,7 @@ func (b *builder) skills(r *runner) {
 	b.filterNames(r)
 }
 
-// family returns the functions that belong to a skill, in order of their names.
+// family returns the functions that belong to a skill, sorted by name.
 func (b *builder) family(skill string) []string {
 	if b.env.Tool == nil {
 		return nil
@@ -397,8 +400,8 @@ func (b *builder) allowed(name string) bool {
 	return f == nil || !slices.ContainsFunc(f.Deny, is) && (len(f.Allow) == 0 || slices.ContainsFunc(f.Allow, is))
 }
 
-// filterNames warns of names in the filter that no skill brings. What a skill that is
-// nowhere would bring is not known.
+// filterNames warns of names in the filter that match no tool of a skill. It says nothing if
+// a skill is missing, because the tools of that skill are unknown.
 func (b *builder) filterNames(r *runner) {
 	if b.Filter == nil {
 		return

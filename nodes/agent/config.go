@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
-// common is the configuration of both kinds, as it stands in a document.
+// common is the configuration that both kinds share.
 type common struct {
 	Prompt      *source.Text      `wavefold:"prompt" doc:"what the model is told: a template, or the name of a file with one"`
 	Instruction *source.Text      `wavefold:"instruction" doc:"the same as prompt, but not a template; either this or prompt"`
@@ -44,7 +44,7 @@ type agentConfig struct {
 	MaxOutput setting.Bytes   `wavefold:"max_output" doc:"how much of a tool's answer the model is shown (100KB)"`
 }
 
-// requiresConfig is what must hold before the model is asked.
+// requiresConfig holds the conditions that must hold before the model is called.
 type requiresConfig struct {
 	Required []source.Text   `wavefold:"output_required" doc:"paths of values that must be there"`
 	Matches  []matchConfig   `wavefold:"output_matches" doc:"paths and what their values must be"`
@@ -52,7 +52,7 @@ type requiresConfig struct {
 	Pos      source.Position `wavefold:",pos"`
 }
 
-// matchConfig compares what a path leads to. Exactly one of the three says with what.
+// matchConfig compares the values at a path. Exactly one of Equals, In and Matches is set.
 type matchConfig struct {
 	Path    source.Text     `wavefold:"path,required"`
 	Equals  *source.Value   `wavefold:"equals"`
@@ -81,8 +81,8 @@ type ruleConfig struct {
 	Pos      source.Position `wavefold:",pos"`
 }
 
-// retryConfig is what another attempt is told: Text as it stands, or what the model comes
-// up with when it is asked to reflect, with a question of its own or the usual one.
+// retryConfig says what the next attempt is told: either Text, or the model's answer to the
+// question Reflect about its last attempt.
 type retryConfig struct {
 	Text    string
 	Reflect string
@@ -90,7 +90,7 @@ type retryConfig struct {
 
 var _ source.Unmarshaler = (*retryConfig)(nil)
 
-// DecodeValue reads the text or mapping.
+// DecodeValue reads a string or a mapping.
 func (c *retryConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	if v.Kind == source.StringValue {
 		var t struct{ source.Text }
@@ -118,7 +118,7 @@ func (c *retryConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	return ds
 }
 
-// toolConfig offers a registered Go function.
+// toolConfig offers a registered Go function to the model.
 type toolConfig struct {
 	Name        source.Text
 	Description string
@@ -127,7 +127,7 @@ type toolConfig struct {
 
 var _ source.Unmarshaler = (*toolConfig)(nil)
 
-// DecodeValue reads the name or mapping.
+// DecodeValue reads a name or a mapping.
 func (c *toolConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	if v.Kind == source.StringValue {
 		return source.Decode(v, &c.Name)
@@ -145,7 +145,7 @@ func (c *toolConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	return ds
 }
 
-// commandConfig offers a program.
+// commandConfig offers a program to the model.
 type commandConfig struct {
 	Name        source.Text                  `wavefold:"name,required,fixed" doc:"what the model calls it by"`
 	Run         []source.Text                `wavefold:"run,required,fixed" doc:"the program and its arguments, one list element each; the model's arguments are on standard input, as JSON"`

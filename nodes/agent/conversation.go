@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// conversation is one attempt of a node with its model.
+// conversation is the exchange with the model in one attempt of a node.
 type conversation struct {
 	*runner
 	in       core.Input
@@ -20,9 +20,8 @@ type conversation struct {
 	uses     []toolUse
 }
 
-// declined says that the model did not do what it was asked, although it answered: it
-// refused, went on for too long, or answered what cannot be used. It is no error of the
-// backend.
+// declined is the error of a model that replied without a usable answer: it refused,
+// exceeded a limit, or sent an invalid answer. It is not an error of the backend.
 type declined struct {
 	text     string
 	category core.Category
@@ -35,8 +34,8 @@ func decline(c core.Category, format string, args ...any) error {
 	return &declined{fmt.Sprintf(format, args...), c}
 }
 
-// run talks with the model until it gives an answer that can be used. v is the answer as a
-// value, text as it stands.
+// run calls the model and its tools until the model gives a usable answer. v is the parsed
+// answer, text the original.
 func (c *conversation) run(ctx context.Context) (v any, text string, err error) {
 	repaired := false
 	for turn := 1; ; turn++ {
@@ -74,7 +73,7 @@ func (c *conversation) run(ctx context.Context) (v any, text string, err error) 
 	}
 }
 
-// request is what the model is asked at a turn.
+// request returns the request for a turn.
 func (c *conversation) request(turn int) *llm.Request {
 	r := &llm.Request{Purpose: llm.PurposeRun, Node: c.in.Node(), Visit: c.in.Visit(), Turn: turn, Model: c.model, Provider: c.provider,
 		Messages: c.opening(), Hosted: c.hosted, Effort: c.effort, MaxTokens: c.maxTokens, Temperature: c.temperature}
@@ -95,10 +94,10 @@ func (c *conversation) opening() []llm.Message {
 	return []llm.Message{{Role: llm.System, Text: c.system}}
 }
 
-// maxCalls is how many tools one answer may ask for.
+// maxCalls limits the number of tool calls in one reply.
 const maxCalls = 100
 
-// useAll calls the tools that an answer asks for and adds their answers.
+// useAll runs the tool calls of a reply and appends their results to the messages.
 func (c *conversation) useAll(ctx context.Context, res *llm.Response, turn int) error {
 	switch {
 	case len(c.tools) == 0 && len(c.hosted) == 0:
@@ -126,8 +125,8 @@ func (c *conversation) repair(wrong []string) string {
 		"\n\nAnswer again with one JSON value and nothing else, in the form of this JSON Schema:\n" + value.JSON(c.schema.object)
 }
 
-// ask calls the model. An error is of its backend: in a walk that a model routes it ends
-// the run, anywhere else the node's own policy applies.
+// ask calls the model. An error comes from the backend. In a walk that a model routes it ends
+// the run; elsewhere the error policy of the node applies.
 func (r *runner) ask(ctx context.Context, q *llm.Request) (*llm.Response, error) {
 	res, err := llm.Complete(ctx, r.llm, q)
 	switch {

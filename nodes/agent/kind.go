@@ -23,9 +23,9 @@ const (
 	DefaultMaxOutput = 100 << 10 // bytes of a tool's answer that the model is shown
 )
 
-// Kinds returns the kinds agent and prompt, whose nodes ask the model m. With nil they
-// validate, and fail when they are reached unless a Go function is registered under the
-// name of the kind, which then does the work whatever m is.
+// Kinds returns the kinds agent and prompt, whose nodes call the model m. If m is nil, such
+// nodes compile, and a run with one is rejected. A Go function registered under the name of
+// the kind replaces the model.
 func Kinds(m llm.Model) []core.Kind {
 	return []core.Kind{
 		core.NewKind(core.KindOf[agentConfig]{
@@ -47,7 +47,7 @@ func Kinds(m llm.Model) []core.Kind {
 	}
 }
 
-// compile checks a node of a kind, its schema, files and tools. It asks no model.
+// compile checks a node with its schema, files and tools. It does not call the model.
 func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 	prompts := b.prompts()
 	ds := b.find.Found
@@ -76,7 +76,7 @@ func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 	return made, ds
 }
 
-// prompts returns the templates of the configuration, read from their files.
+// prompts returns the templates of the configuration. Templates in files are read.
 func (b *builder) prompts() []templates.Prompt {
 	switch {
 	case b.Prompt != nil && b.Instruction != nil:

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A prompt asks for tools where a clause begins with a verb such as "run" or "edit" and goes
-// on to name a program, a file or a repository. The patterns leave out verbs that also ask
-// for a string, such as "summarize", "review" or "plan".
+// toolPatterns match the clauses of a prompt that need tools: a verb such as "run" or "edit"
+// followed by a program, a file or a repository. Verbs that may ask for text, such as
+// "summarize", "review" or "plan", are left out.
 var toolPatterns = []*regexp.Regexp{
 	// Run the tests. Execute `make`.
 	regexp.MustCompile("(?:run|rerun|execute|invoke) (?:(?:the|all|our|your|its|every|project's|full|whole|existing|unit|integration) )*(?:`[^`\n]+`|tests?\\b|test suite|build\\b|linters?\\b|commands?\\b|scripts?\\b|programs?\\b|cargo\\b|go (?:test|build|vet)\\b|npm\\b|make\\b|pytest\\b|git\\b)"),
@@ -23,14 +23,14 @@ var toolPatterns = []*regexp.Regexp{
 	regexp.MustCompile(`(?:open|create|merge) (?:a|the) (?:pull request|merge request|branch)\b`),
 }
 
-// clause is the end of what comes before a clause that asks for something.
+// clause matches the text before a clause that gives an instruction.
 var clause = regexp.MustCompile(`(?:^|[.!?:;,\n)*#-]\s*|\d[.)]\s*|\b(?:then|and|please|must|should|now|also|first|next)\s+)$`)
 
-// reported is the end of what comes before a clause that only speaks of the work.
+// reported matches the text before a clause that only mentions the work, as in "how to run".
 var reported = regexp.MustCompile(`(?:\bnot|n't|\bnever|\bwithout|\bhow (?:to|you|we)|\bhow you would)\b[^.!?\n]*$`)
 
-// needsTools returns the first words of a prompt that ask for work that only a tool can do,
-// "" if there are none.
+// needsTools returns the first phrase of a prompt that asks for work that only a tool can do.
+// It returns "" if there is none.
 func needsTools(prompt string) string {
 	lower := strings.ToLower(prompt)
 	if len(lower) != len(prompt) { // a letter whose lower case has another length

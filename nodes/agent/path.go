@@ -8,9 +8,9 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// path leads to values in an object: names with points between them, [*] behind one that
-// holds a list, and in front all: (the default) or any:, which says how many of the values
-// it leads to must fit.
+// path selects values in an object. It consists of names separated by dots; [*] after a name
+// selects all elements of a list. The prefix all: (the default) or any: says whether all
+// selected values must satisfy a condition, or at least one.
 type path struct {
 	source string
 	any    bool
@@ -19,12 +19,12 @@ type path struct {
 
 type step struct {
 	name string
-	all  bool // of its elements
+	all  bool // selects all elements
 }
 
 var stepForm = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(\[\*\])?$`)
 
-// parsePath reads a path. The error says what is wrong with it, and a hint what would do.
+// parsePath parses a path. The error includes a hint.
 func parsePath(source string) (path, error) {
 	p := path{source: source}
 	body := source
@@ -48,8 +48,8 @@ func parsePath(source string) (path, error) {
 	return p, nil
 }
 
-// find returns the values that the path leads to; [*] on an empty list leads to none. why
-// says what is in the way, "" if nothing is.
+// find returns the selected values; [*] on an empty list selects none. If the path cannot be
+// followed, why is the reason; otherwise it is "".
 func (p path) find(data any) (values []any, why string) {
 	values = []any{data}
 	for _, s := range p.steps {

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// preambleConfig is a text that goes before a prompt, or a mapping: a title, the input of the
-// run whose texts come below it, and a text behind these.
+// preambleConfig is a section before the prompt: a title, the strings of an input of the run,
+// and a text. In a document it is a mapping, or a string, which is the text.
 type preambleConfig struct {
 	Title source.Text `wavefold:"title" doc:"its heading"`
 	Input source.Text `wavefold:"input,fixed" doc:"the input of the run with a string or a list of strings, which come first"`
@@ -18,7 +18,7 @@ type preambleConfig struct {
 
 type preamblePlain preambleConfig
 
-// DecodeValue reads a text or a mapping.
+// DecodeValue reads a string or a mapping.
 func (p *preambleConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
 	case source.StringValue:
@@ -30,7 +30,7 @@ func (p *preambleConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	return source.WrongType(v, "a string, or a mapping with title, input and text")
 }
 
-// section returns what the model is told, "" when nothing is below the title.
+// section returns the text of the section. It returns "" if there is nothing below the title.
 func (p *preambleConfig) section(known *value.Object) string {
 	texts := p.given(known)
 	if !isBlank(p.Text.Value) {
@@ -45,7 +45,7 @@ func (p *preambleConfig) section(known *value.Object) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// given returns the texts that the run has as its input, none for what is no text.
+// given returns the strings of the input. Values that are not strings are left out.
 func (p *preambleConfig) given(known *value.Object) []string {
 	if p.Input.Value == "" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// unpriced lists the models that a node may ask and whose price is not known.
+// unpriced lists the models without a known price that a node may call.
 func (r *runner) unpriced() []string {
 	var names []string
 	ask := func(model string) {

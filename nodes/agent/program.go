@@ -13,8 +13,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
-// commandTool is a tool that runs a program: the arguments are on its standard input, and what
-// it prints is the answer. It is immutable.
+// commandTool is a tool that runs a program. The program reads the arguments from standard
+// input, and its standard output is the result. A commandTool is immutable.
 type commandTool struct {
 	path, name string
 	args       []string
@@ -30,8 +30,8 @@ type variable struct {
 	secret secret.Value
 }
 
-// call runs the program once. A secret that it was given is hidden from the model, too: what
-// a model is told leaves this machine, and may come back in any answer.
+// call runs the program once. Secrets of the program are masked in its output, because
+// messages to a model leave this machine and the model may repeat them in its answers.
 func (p *commandTool) call(ctx context.Context, in core.Input, input *value.Object) (string, error) {
 	doc, err := value.AppendJSON(nil, input)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// valueRule says what must be in an object.
+// valueRule is a set of conditions on the values in an object.
 type valueRule struct {
 	required []path
 	matches  []match
 }
 
-// match compares what a path leads to.
+// match is a condition on the values at a path.
 type match struct {
 	path
-	operator string // in the words of a message
+	operator string // as messages say it
 	fits     func(v any) bool
 }
 
-// check returns what is wrong with data, nil if nothing is.
+// check returns the conditions that data does not satisfy, nil if there are none.
 func (r valueRule) check(data any) (wrong []string) {
 	for _, p := range r.required {
 		if why := p.missing(data); why != "" {
@@ -38,8 +38,8 @@ func (r valueRule) check(data any) (wrong []string) {
 	return wrong
 }
 
-// missing says why a path leads to no value, "" if it does. A list without elements has
-// none.
+// missing returns the reason why a path has no value, "" if it has one. An empty list has no
+// value.
 func (p path) missing(data any) string {
 	values, why := p.find(data)
 	isNull := func(v any) bool { return v == nil }
@@ -56,8 +56,8 @@ func (p path) missing(data any) string {
 	return ""
 }
 
-// differs says what is wrong with the values that the path leads to, "" if nothing is. A
-// list without elements has nothing wrong in it, and nothing that fits either.
+// differs returns the reason why the values at the path do not satisfy the condition, "" if
+// they do. An empty list satisfies all: and does not satisfy any:.
 func (m match) differs(data any) string {
 	values, why := m.find(data)
 	switch {
@@ -82,14 +82,14 @@ func (m match) differs(data any) string {
 	return fmt.Sprintf("want what %s, got %s", m.operator, strings.Join(off, ", "))
 }
 
-// shortJSON is a value in a message.
+// shortJSON formats a value for a message.
 func shortJSON(v any) string { return cut(value.JSON(v), 200) }
 
-// toolRule says which tools must have been called.
+// toolRule is a set of conditions on the tools that were called.
 type toolRule struct{ any, all, no []string }
 
-// check returns what is wrong with the calls, nil if nothing is. A tool that failed was
-// called, but not to any good.
+// check returns the conditions that the calls do not satisfy, nil if there are none. A call
+// that failed counts for no, and does not count for any and all.
 func (r toolRule) check(calls []toolUse) (wrong []string) {
 	called := func(name string) bool {
 		return slices.ContainsFunc(calls, func(c toolUse) bool { return c.name == name })
@@ -109,7 +109,7 @@ func (r toolRule) check(calls []toolUse) (wrong []string) {
 	return wrong
 }
 
-// rules compiles rules and collects what is wrong with them.
+// rules compiles rules and collects findings.
 type rules struct {
 	subject string
 	found   source.Diagnostics

@@ -16,17 +16,17 @@ import (
 
 // schema is a compiled JSON Schema. It is immutable.
 type schema struct {
-	object   *value.Object // as it is written
+	object   *value.Object // the source
 	compiled *jsonschema.Schema
-	// properties and required are the names of members that it declares and demands.
+	// properties lists the members that the schema declares, required those that it requires.
 	properties, required []string
 }
 
-// schemaURL is what a schema is called in its own references. Nothing is ever loaded from
-// anywhere else.
+// schemaURL is the base URL of a schema for its own references. No other URL is loaded.
 const schemaURL = "mem:///schema"
 
-// compileSchema compiles a schema that is a mapping. Findings stand where the fault is.
+// compileSchema compiles a schema that is a mapping. Findings have the position of the
+// faulty part.
 func compileSchema(v *source.Value, at string) (*schema, source.Diagnostics) {
 	var ds source.Diagnostics
 	object, ok := v.Plain().(*value.Object)
@@ -56,12 +56,12 @@ func compileSchema(v *source.Value, at string) (*schema, source.Diagnostics) {
 	return s, ds
 }
 
-// optional reports whether the schema declares a member that answers need not have.
+// optional reports whether a member is declared and not required.
 func (s *schema) optional(name string) bool {
 	return s != nil && slices.Contains(s.properties, name) && !slices.Contains(s.required, name)
 }
 
-// schemaFindings says what is wrong with a schema.
+// schemaFindings converts an error of the schema library to findings.
 func schemaFindings(ds *source.Diagnostics, v *source.Value, at string, err error) {
 	invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err)
 	var found []fault
@@ -82,7 +82,7 @@ func schemaFindings(ds *source.Diagnostics, v *source.Value, at string, err erro
 	}
 }
 
-// within returns where the value at the end of a way stands, and the way in words.
+// within returns the position of the value at a path, and the path as a string.
 func within(v *source.Value, way []string) (source.Position, string) {
 	var words strings.Builder
 	for _, name := range way {
@@ -105,7 +105,7 @@ func within(v *source.Value, way []string) (source.Position, string) {
 	return v.Pos, words.String()
 }
 
-// check returns what does not fit, in a fixed order, nil when all does.
+// check validates a value. It returns the faults in a fixed order, nil if there are none.
 func (s *schema) check(v any) []string {
 	err := s.compiled.Validate(forSchema(v))
 	if err == nil {
@@ -136,14 +136,14 @@ func lacking(v any, names []string) []string {
 	})
 }
 
-// fault is one thing that does not fit, and where.
+// fault is one violation of a schema, with the path of the value.
 type fault struct {
 	place []string
 	text  string
 }
 
-// faultsOf returns the innermost faults, in order of their places: the library goes
-// through maps.
+// faultsOf returns the innermost faults, sorted by path. The order of the library depends on
+// the iteration of maps.
 func faultsOf(e *jsonschema.ValidationError) []fault {
 	var out []fault
 	var walk func(e *jsonschema.ValidationError)
@@ -171,7 +171,7 @@ func faultsOf(e *jsonschema.ValidationError) []fault {
 	return slices.CompactFunc(out, func(a, b fault) bool { return slices.Equal(a.place, b.place) && a.text == b.text })
 }
 
-// alternatives is what is wrong with a value of which one of several forms should fit.
+// alternatives describes a value that matches none of several alternatives.
 func alternatives(e *jsonschema.ValidationError) string {
 	var texts []string
 	for _, c := range e.Causes {
@@ -185,7 +185,7 @@ func alternatives(e *jsonschema.ValidationError) string {
 	return strings.Join(texts, ", or ")
 }
 
-// forSchema is a value as the library reads it.
+// forSchema converts a value to the types of the schema library.
 func forSchema(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -213,7 +213,7 @@ func memberNames(o *value.Object, key string) []string {
 	return members.Keys()
 }
 
-// schemaOf is the JSON Schema of a type, empty for one that nothing is known of.
+// schemaOf returns the JSON Schema of a type, which is empty if the type is unknown.
 func schemaOf(t *value.Type) *value.Object {
 	out := &value.Object{}
 	if t == nil {

@@ -14,25 +14,25 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// tool is something that a model may call.
+// tool is a function or program that the model may call.
 type tool struct {
 	llm.Tool
-	schema *schema // of the arguments, nil for anything
+	schema *schema // of the arguments, nil if any are valid
 	call   func(ctx context.Context, in core.Input, args *value.Object) (string, error)
 }
 
-// toolUse is a call that a model made.
+// toolUse is one call of a tool and its result.
 type toolUse struct {
 	name string
 	err  error
-	text string // what it answered
+	text string // the result
 }
 
-// maxName is how long a name may be that a model makes up.
+// maxName limits the length of the tool name in a toolUse, in bytes. A model may send any name.
 const maxName = 100
 
-// use calls the tool that a model asks for. What goes wrong is in the toolUse; the error is
-// of the run and ends the conversation.
+// use runs one tool call. Failures of the tool are in the toolUse. An error of use ends the
+// conversation, such as the cancellation of the run.
 func (c *conversation) use(ctx context.Context, call llm.ToolCall, turn int) (toolUse, error) {
 	u := toolUse{name: first(call.Name, maxName)}
 	start := time.Now()
@@ -60,8 +60,8 @@ func (c *conversation) use(ctx context.Context, call llm.ToolCall, turn int) (to
 	return u, nil
 }
 
-// inputOf is the node's input with the idempotency key of one call: its place among the
-// calls of the conversation, the tool and the arguments.
+// inputOf returns the input of the node with the idempotency key of one call. The key is made
+// of the number of the call in the conversation, the tool and the arguments.
 func (c *conversation) inputOf(name string, args *value.Object) core.Input {
 	s := c.in.Shared()
 	sum := sha256.Sum256([]byte(value.JSON(args)))
@@ -89,7 +89,7 @@ func (c *conversation) known() string {
 	return "; there are " + strings.Join(names, ", ")
 }
 
-// arguments reads what a model wrote for arguments.
+// arguments parses and validates the arguments that the model wrote.
 func (t *tool) arguments(text string) (*value.Object, error) {
 	if strings.TrimSpace(text) == "" {
 		text = "{}"
@@ -110,7 +110,7 @@ func (t *tool) arguments(text string) (*value.Object, error) {
 	return o, nil
 }
 
-// run calls the tool. It may be code of the user: a panic is its failure.
+// run calls the tool. A panic of the tool is returned as an error.
 func (t *tool) run(ctx context.Context, in core.Input, args *value.Object) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -121,8 +121,8 @@ func (t *tool) run(ctx context.Context, in core.Input, args *value.Object) (text
 	return t.call(ctx, in, args)
 }
 
-// function is a tool that calls a registered Go function. It is given the state that the
-// node reads, and of its own nothing but the arguments.
+// function adapts a registered Go function. The function gets the fields that the node reads,
+// and the arguments of the call in place of the args of the node.
 func function(h core.Handler) func(context.Context, core.Input, *value.Object) (string, error) {
 	return func(ctx context.Context, in core.Input, args *value.Object) (string, error) {
 		s := in.Shared()
@@ -141,7 +141,7 @@ func function(h core.Handler) func(context.Context, core.Input, *value.Object) (
 	}
 }
 
-// textOf is what the result of a function tells a model.
+// textOf formats the result of a function for the model.
 func textOf(r core.Result) (string, error) {
 	v := r.EdgeOutput
 	switch {

@@ -9,15 +9,12 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// This file warns of settings that take no effect, and of tools that a node expects and does
-// not have.
-
-// warn adds a warning that is reported once for all nodes of the document that have it.
+// warn adds a warning. Equal warnings of several nodes are reported once.
 func (b *builder) warn(code source.Code, pos source.Position, hint, format string, args ...any) {
 	b.warnings = append(b.warnings, core.KindWarning{Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// unheeded warns of settings that take no effect; told is the prompt.
+// unheeded warns of settings that have no effect; told is the prompt.
 func (b *builder) unheeded(r *runner, told string) {
 	b.otherProvider(r)
 	without := func(key, why, hint string) {
@@ -63,8 +60,9 @@ func (b *builder) unheeded(r *runner, told string) {
 	b.expected(r, told)
 }
 
-// own reports whether a setting is written at the node. A setting for all nodes of a document
-// is written before them, and one that a format adds is at the position of the node.
+// own reports whether a setting is written at the node itself. The position of a setting for
+// all nodes of a document is before the node, and that of a setting that a format adds is the
+// position of the node.
 func (b *builder) own(pos source.Position) bool {
 	at := b.node.Pos
 	return pos != b.node.Config.Pos && (pos.File != at.File || pos.Line > at.Line || pos.Line == at.Line && pos.Column > at.Column)
@@ -81,10 +79,10 @@ func (b *builder) otherProvider(r *runner) {
 	}
 }
 
-// expected warns of an agent that expects tools that it does not have: those that its checks
-// want to be called, and any at all if its prompt asks for work that only a tool can do, unless
-// an empty list of tools says that there are to be none. What skills that are not there would
-// bring is not known.
+// expected warns of an agent that needs tools that it does not have: tools that its checks
+// require calls of, or any tools if its prompt asks for work that only a tool can do. An empty
+// list of tools suppresses the second warning. A missing skill suppresses both, because its
+// tools are unknown.
 func (b *builder) expected(r *runner, told string) {
 	if b.missing.Names != nil {
 		return

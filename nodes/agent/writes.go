@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// structured reports whether a text will not do for what the node writes.
+// structured reports whether the writes of the node need an answer that is JSON.
 func (b *builder) structured() bool {
 	if len(b.node.Writes) != 1 {
 		return len(b.node.Writes) > 1
@@ -18,8 +18,8 @@ func (b *builder) structured() bool {
 	return t != nil && t.Kind != value.AnyType && t.Kind != value.StringType && t.Kind != value.NullType || t != nil && len(t.Enum) > 0
 }
 
-// writesSchema is the schema of an answer that holds what a node writes: an object with
-// its fields.
+// writesSchema returns the schema of an answer that fills the writes of a node: an object
+// whose members are the fields.
 func (b *builder) writesSchema() *value.Object {
 	members, required := value.NewObject(len(b.node.Writes)), []any{}
 	for _, w := range b.node.Writes {
@@ -29,7 +29,7 @@ func (b *builder) writesSchema() *value.Object {
 	return value.ObjectOf("type", "object", "properties", members, "required", required, "additionalProperties", false)
 }
 
-// writeType is the type of what may be written into a field, nil for anything.
+// writeType returns the type of the values that a field accepts, nil if it accepts any.
 func (b *builder) writeType(field source.Text) *value.Type {
 	if b.env.WriteType == nil {
 		return nil
@@ -37,8 +37,8 @@ func (b *builder) writeType(field source.Text) *value.Type {
 	return b.env.WriteType(field.Value)
 }
 
-// fitWrites finds members of an answer that the fields which the node writes never take:
-// the model would be paid for each answer before the run could tell.
+// fitWrites reports members of the answer whose type their field never accepts. Otherwise the
+// run would find out only after a paid call of the model.
 func (b *builder) fitWrites(schema *source.Value) {
 	for _, w := range b.node.Writes {
 		t := b.writeType(w)
@@ -55,7 +55,7 @@ func (b *builder) fitWrites(schema *source.Value) {
 	}
 }
 
-// fits finds a schema whose values a field never takes.
+// fits reports a schema whose values a field never accepts.
 func (b *builder) fits(schema *source.Value, field *value.Type, name string) {
 	kind := typeOf(schema)
 	if field == nil || !kind.Disjoint(field.Kind) {
@@ -67,16 +67,16 @@ func (b *builder) fits(schema *source.Value, field *value.Type, name string) {
 	}
 }
 
-// typeOf is the type that a schema names, AnyType when it names none or several.
+// typeOf returns the type that a schema names, AnyType if it names none or several.
 func typeOf(schema *source.Value) value.TypeKind {
 	name, _ := schema.Get("type").Plain().(string)
 	kind, _ := value.TypeKindOf(name)
 	return kind
 }
 
-// deltaOf puts an answer into the declared fields: a single one gets the member of its name
-// or, without one, the whole; of several each gets the member of its name. A field whose
-// member may be absent keeps its value if it is.
+// deltaOf returns the writes of an answer. A single declared field gets the member of its
+// name or, if there is none, the whole answer. Of several fields, each gets the member of its
+// name. A field keeps its value if its member is optional and absent.
 func (r *runner) deltaOf(v any) (map[string]any, error) {
 	o, isObject := v.(*value.Object)
 	optional := func(name string) bool { return isObject && r.schema.optional(name) }
