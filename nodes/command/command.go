@@ -16,13 +16,13 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
-// Grace is the time between SIGTERM and SIGKILL that a program has when its run is
-// cancelled or its timeout is over.
+// Grace is the time between SIGTERM and SIGKILL for a program whose run is cancelled or whose
+// timeout has expired.
 const Grace = program.DefaultGrace
 
-// Options are what a program may replace. The zero Options are those of Kind.
+// Options configure the kind. The zero Options are the options of Kind.
 type Options struct {
-	// LookupEnv finds secrets; nil means os.LookupEnv.
+	// LookupEnv looks up secrets. If it is nil, os.LookupEnv is used.
 	LookupEnv func(name string) (value string, ok bool)
 }
 
@@ -71,8 +71,8 @@ type command struct {
 	name      string
 	path      string
 	args      []*templates.Template
-	exposed   []guard.Argument    // whose values must not be options
-	stdin     *templates.Template // nil for none
+	exposed   []guard.Argument    // arguments whose values must not be options
+	stdin     *templates.Template // nil if there is none
 	stdinJSON bool
 	inherit   program.Inherit
 	env       []variable
@@ -111,9 +111,9 @@ func (c *command) Handle(ctx context.Context, in core.Input) (core.Result, error
 	return r, nil
 }
 
-// hidden is the error about an output in which a secret may stand. The error quotes
-// the beginning of the output, and where that is cut, so may be the secret: no
-// mask would find its first half.
+// hidden returns an error about an output without the secrets in it. The error quotes the
+// beginning of the output. A secret may be cut at the end of the quotation, and the mask would
+// not find its first half.
 func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
 	shown := mask.Text(string(stdout))
 	if shown == string(stdout) {
@@ -125,7 +125,7 @@ func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
 	return fmt.Errorf("output: %s cannot be read from what was printed, which is not shown because a secret is in it", c.form)
 }
 
-// call renders everything for one attempt.
+// call renders the templates for one attempt.
 func (c *command) call(in core.Input) (program.Command, secret.Masker, error) {
 	call := program.Command{Path: c.path, Name: c.name, Dir: c.dir, Inherit: c.inherit, Env: program.Environment(in), Mark: program.Mark(in),
 		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == program.None, Log: in.Logger()}

@@ -30,8 +30,8 @@ type config struct {
 	Options   bool                         `wavefold:"allow_options" doc:"whether a value at the beginning of an argument may be an option, such as -r (false)"`
 }
 
-// argv is a list of arguments. A single text is refused with the list it should
-// have been: a shell would split it, and there is none.
+// argv is a list of arguments. It rejects a single string, which only a shell would split; the
+// hint is the list to write instead.
 type argv []source.Text
 
 var _ source.Unmarshaler = (*argv)(nil)
@@ -46,13 +46,13 @@ func (a *argv) DecodeValue(v *source.Value) source.Diagnostics {
 	return source.Decode(v, (*[]source.Text)(a))
 }
 
-// builder makes a command of a configuration.
+// builder compiles a configuration into a command.
 type builder struct {
 	config
 	node  *core.Node
 	find  files.Finder
 	texts *templates.Set
-	// lookup finds secrets.
+	// lookup looks up secrets.
 	lookup func(string) (string, bool)
 }
 
@@ -69,8 +69,8 @@ func (b *builder) build() *command {
 	return c
 }
 
-// program finds the program and the folder. Both are made absolute here: the
-// program starts in its folder, and the engine's own may change.
+// program finds the program and its working folder. It makes both paths absolute, because the
+// program starts in another folder and the engine's working folder may change.
 func (b *builder) program(c *command) {
 	base, err := filepath.Abs(b.find.Env.Dir)
 	if err != nil {
@@ -126,7 +126,7 @@ func (b *builder) arguments(c *command) {
 	}
 }
 
-// guard keeps data from becoming code.
+// guard rejects templates whose values a program would run as code.
 func (b *builder) guard(argv []string) {
 	place := func(i int) source.Position { return source.Inside(b.Run[i], strings.Index(argv[i], "{{")) }
 	for _, text := range guard.ProgramTexts(argv) {
@@ -150,8 +150,8 @@ func (b *builder) guard(argv []string) {
 	}
 }
 
-// options reports values in places where a program takes them for something else than
-// data.
+// options reports values that a program would not treat as data, because of their place among
+// the arguments.
 func (b *builder) options(argv []string, place func(int) source.Position) {
 	if i, ok := guard.Nameless(argv); ok {
 		b.find.Found.Warnf(source.CodeBadValue, place(i), `%s: run[%d]: the argument after the program text of %s is "$0", the name of the program`, b.find.Subject, i, argv[0]).

@@ -1,21 +1,21 @@
-// Package fanin is the node kind "fan_in": it picks the best branch of the parallel node
-// before it.
+// Package fanin implements the node kind "fan_in", which picks the best branch of the previous
+// parallel node.
 //
 // # Fields
 //
-// It has none of its own.
+// The kind has no fields of its own.
 //
-// It reads parallel.results in the context of its walk: what the last parallel node left
-// there, one object for each branch with its id, its status and, if the branch set one,
-// a score. The best status wins: success before partial_success, retry, fail and anything
-// else; among equals the higher score, a branch without one having 0; and then the id that
-// comes first in the alphabet. The winner is written to the context:
+// The node reads parallel.results in the context of its walk. The last parallel node stored one
+// object for each branch there, with its id, its status and, if the branch set one, a score. The
+// best status wins, in the order success, partial_success, retry, fail, any other. Among equal
+// statuses the higher score wins, where a missing score is 0, and among equal scores the id that
+// sorts first. The winner is stored in the context:
 //
 //	parallel.fan_in.best_id       its id
 //	parallel.fan_in.best_outcome  its status
 //
-// A branch that says no status counts as failed. The node fails when all branches have,
-// and when there are no results.
+// A branch without a status counts as failed. The node fails if all branches failed or if there
+// are no results.
 //
 // # Example
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
-// What the node leaves in the context of a walk.
+// Keys that the node sets in the context of a walk.
 const (
 	ContextBestID      = "parallel.fan_in.best_id"
 	ContextBestOutcome = "parallel.fan_in.best_outcome"
@@ -61,13 +61,13 @@ func handle(ctx context.Context, in core.Input) (core.Result, error) {
 		Context: map[string]any{ContextBestID: best.id, ContextBestOutcome: best.status}}}, nil
 }
 
-// branch is what became of a branch.
+// branch is the result of a branch.
 type branch struct {
 	id, status string
 	score      float64
 }
 
-// results reads what the last parallel node left. What has no id is no branch.
+// results returns the results of the last parallel node. Entries without an id are ignored.
 func results(in core.Input) []branch {
 	v, _ := in.Shared().View.Get(core.ContextField)
 	left, _ := v.(*value.Object)
@@ -107,7 +107,7 @@ func (b branch) before(c branch) bool {
 	return cmp.Or(cmp.Compare(b.rank(), c.rank()), cmp.Compare(c.score, b.score), cmp.Compare(b.id, c.id)) < 0
 }
 
-// rank orders the statuses, the best first.
+// rank returns the rank of the status; 0 is the best.
 func (b branch) rank() int {
 	switch b.status {
 	case core.Success.String():

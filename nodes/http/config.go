@@ -18,7 +18,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
-// config is the configuration as it stands in a document.
+// config is the configuration of a node.
 type config struct {
 	URL     source.Text                  `wavefold:"url,required" doc:"the address, a template; values in it are escaped"`
 	Method  source.Text                  `wavefold:"method,oneof=GET|HEAD|POST|PUT|PATCH|DELETE" doc:"the method (GET)"`
@@ -60,8 +60,8 @@ type pagesConfig struct {
 	Pos    source.Position `wavefold:",pos"`
 }
 
-// What bounds the body of one answer unless the document says so: one that is
-// kept in memory, and one that goes to a file.
+// Default limits on the body of one response, in bytes: of a body in memory, and of a body that
+// is written to a file.
 const (
 	defaultMaxBody = 50 << 20
 	defaultMaxFile = 1 << 30
@@ -73,9 +73,9 @@ type builder struct {
 	node  *core.Node
 	texts *templates.Set
 	scope *table.Scope
-	// secrets are those the node refers to.
+	// secrets lists the secrets that the node refers to.
 	secrets []secret.Value
-	// lookup finds secrets.
+	// lookup looks up secrets.
 	lookup func(string) (string, bool)
 }
 
@@ -116,13 +116,13 @@ func (b *builder) errorf(pos source.Position, key, format string, args ...any) *
 	return b.texts.Found.Errorf(source.CodeBadValue, pos, b.node.Subject()+": "+key+": "+format, args...)
 }
 
-// defaultIdle is how long no byte may come unless the document says so.
+// defaultIdle is the default of idle_timeout.
 const defaultIdle = time.Minute
 
-// maxRate bounds per_second: beyond it the distance of requests is no time any more.
+// maxRate limits per_second. At higher rates the interval between requests is not measurable.
 const maxRate = 1e6
 
-// times reads how often requests start, and how long a silent server is waited for.
+// times reads per_second and idle_timeout.
 func (b *builder) times(h *handler) {
 	if h.idle = b.Idle; h.idle == 0 {
 		h.idle = defaultIdle
@@ -137,7 +137,7 @@ func (b *builder) times(h *handler) {
 	b.errorf(b.node.Config.Get("per_second").Pos, "per_second", "want a number above 0 and at most %d, found %v", int(maxRate), *b.Rate)
 }
 
-// address compiles the URL; a fixed one is checked.
+// address compiles the URL and checks its fixed part.
 func (b *builder) address(h *handler) {
 	h.url = b.texts.Template(b.URL, "url")
 	if h.url == nil || strings.HasPrefix(b.URL.Value, "{{") {
@@ -151,7 +151,7 @@ func (b *builder) address(h *handler) {
 	}
 }
 
-// withoutUser hides the name and password in an address: what is found in it is printed
+// withoutUser masks the user and password in an address, because messages with it are printed
 // and logged.
 func withoutUser(text string) string {
 	scheme, rest, ok := strings.Cut(text, "://")
@@ -226,7 +226,7 @@ func (b *builder) body(h *handler) {
 	}
 }
 
-// member reads the place of a value in an answer.
+// member parses the path of a value in a response.
 func (b *builder) member(t source.Text, key string) []string {
 	if t.Value == "" {
 		return nil
@@ -273,8 +273,8 @@ func (b *builder) pages(h *handler) {
 	}
 }
 
-// without reports whether the document gives none of some keys of pages, which have no
-// meaning for its way to the next page.
+// without reports whether the document sets none of some keys of pages. It adds an error for a
+// key that is set, because the key has no meaning for the value of by.
 func (b *builder) without(keys ...string) bool {
 	for _, key := range keys {
 		if v := b.node.Config.Get("pages").Get(key); v != nil {
@@ -285,12 +285,12 @@ func (b *builder) without(keys ...string) bool {
 	return true
 }
 
-// has reports whether the document gives a key of pages.
+// has reports whether the document sets a key of pages.
 func (b *builder) has(key string) bool {
 	return b.node.Config.Get("pages").Get(key) != nil
 }
 
-// result decides where the answer goes.
+// result finds the target of the response.
 func (b *builder) result(h *handler) {
 	if b.Save.Value != "" {
 		b.save(h)
@@ -323,7 +323,7 @@ func (b *builder) unused(why string) {
 	b.texts.Found = append(b.texts.Found, setting.UnusedWrites(b.node, why)...)
 }
 
-// save compiles the name of a file to store the answer in.
+// save compiles the name of the file that the response is saved in.
 func (b *builder) save(h *handler) {
 	h.save = b.scope.Output(b.Save, "save")
 	for _, other := range []struct {

@@ -20,12 +20,12 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
-// Options are what a program may replace. The zero Options are those of Kind.
+// Options configure the kind. The zero Options are the options of Kind.
 type Options struct {
-	// Transport carries the requests; nil means one with the proxy settings of
-	// the environment, that keeps idle connections for 5 seconds.
+	// Transport sends the requests. If it is nil, a transport is used that has the proxy
+	// settings of the environment and keeps idle connections for 5 seconds.
 	Transport http.RoundTripper
-	// LookupEnv finds secrets; nil means os.LookupEnv.
+	// LookupEnv looks up secrets. If it is nil, os.LookupEnv is used.
 	LookupEnv func(name string) (value string, ok bool)
 }
 
@@ -47,7 +47,7 @@ func New(o Options) core.Kind {
 	})
 }
 
-// transport is shared by all nodes, so that they share connections.
+// transport is shared by all nodes, so that they reuse connections.
 var transport = newTransport()
 
 func newTransport() *http.Transport {
@@ -91,16 +91,16 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 	return made, ds
 }
 
-// handler is a compiled node. It is immutable but for its pace.
+// handler is a compiled node. It is immutable except for its pace.
 type handler struct {
 	method    string
 	url       *templates.Template
 	query     []pair
 	headers   []pair
-	bearer    *paramValue // nil for none
+	bearer    *paramValue // nil if there is none
 	user      *paramValue
 	password  *paramValue
-	body      *templates.Template // nil for none
+	body      *templates.Template // nil if there is none
 	bodyArgs  bool
 	form      form
 	rows      []string
@@ -111,7 +111,7 @@ type handler struct {
 	ok        []int
 	maxBody   int
 	idle      time.Duration
-	pace      *pace // nil for none
+	pace      *pace // nil if the rate is not limited
 	dir       string
 	transport http.RoundTripper
 	lookup    func(string) (string, bool)
@@ -119,8 +119,8 @@ type handler struct {
 
 var _ core.StreamSource = (*handler)(nil)
 
-// Handle sends the request, or the requests for all pages. A node that makes a
-// stream only sees to it that there is an address and that its secrets are set.
+// Handle sends the request, or the requests for all pages. For a node that makes a stream, it
+// only checks the URL and the secrets.
 func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	c, err := h.call(in)
 	if err != nil {
@@ -140,7 +140,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	return r, c.mask.Error(err)
 }
 
-// Open begins to read the pages, or the lines of the one answer.
+// Open returns a stream of the rows of the pages, or of the lines of the single response.
 func (h *handler) Open(ctx context.Context, in core.Input, described *value.Object) (core.Stream, error) {
 	c, err := h.call(in)
 	if err != nil {
@@ -156,7 +156,7 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *value.Obje
 	return newLineStream(c, a), nil
 }
 
-// one sends one request and stores its answer.
+// one sends one request and returns its response as the result.
 func (h *handler) one(ctx context.Context, c *call) (core.Result, error) {
 	a, err := c.send(ctx, c.url)
 	if err != nil {
@@ -180,7 +180,7 @@ func (h *handler) one(ctx context.Context, c *call) (core.Result, error) {
 	return r, nil
 }
 
-// all fetches all pages and stores their rows.
+// all fetches all pages and returns their rows as the result.
 func (h *handler) all(ctx context.Context, in core.Input, c *call) (core.Result, error) {
 	p := h.pager(c, in.Logger())
 	rows := []any{}
@@ -204,7 +204,7 @@ func (h *handler) all(ctx context.Context, in core.Input, c *call) (core.Result,
 	return r, nil
 }
 
-// store writes the answer to a file, which appears whole or not at all.
+// store writes the response to a file atomically.
 func (h *handler) store(ctx context.Context, in core.Input, c *call) (core.Result, error) {
 	s := in.Shared()
 	name, err := h.save.Text(s)
@@ -234,5 +234,5 @@ func (h *handler) store(ctx context.Context, in core.Input, c *call) (core.Resul
 	return r, nil
 }
 
-// errNoAddress is what a template that gives nothing ends with.
+// errNoAddress is the error of a URL template whose result is empty.
 var errNoAddress = core.Permanent(errors.New("url: the address is empty"))

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// pace spaces the requests of a node, of all its executions together. A nil pace lets
-// them start at any time.
+// pace limits the rate of requests over all visits of a node. A nil pace does not limit it.
 type pace struct {
 	every time.Duration
 
@@ -15,7 +14,7 @@ type pace struct {
 	next time.Time // when the next request may start
 }
 
-// wait waits until another request may start.
+// wait waits until the next request may start.
 func (p *pace) wait(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -41,7 +40,7 @@ func (p *pace) wait(ctx context.Context) error {
 	}
 }
 
-// hold lets no request start for a while.
+// hold delays all requests by d from now.
 func (p *pace) hold(d time.Duration) {
 	if p == nil {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// What leads to the next page.
+// Values of pages.by.
 const (
 	byNumber = "number"
 	byOffset = "offset"
@@ -24,23 +24,24 @@ const (
 	byLink   = "link"
 )
 
-// paging says how the pages of an answer are found.
+// paging is the compiled key pages.
 type paging struct {
 	by, param string
 	from      int
-	size      int // 0: not known
+	size      int // 0 if unknown
 	next      []string
 	max       int
 	repeat    string
 }
 
-// What becomes of a page with the rows of the one before; it is an error otherwise.
+// Values of pages.repeat, for a page with the same rows as the previous one. By default that is
+// an error.
 const (
 	repeatEnd  = "end"
 	repeatKeep = "keep"
 )
 
-// pager fetches page after page.
+// pager fetches the pages in order.
 type pager struct {
 	h       *handler
 	c       *call
@@ -49,7 +50,7 @@ type pager struct {
 	cursor  string
 	fetched int
 	status  int
-	last    []any // the rows of the page before
+	last    []any // the rows of the previous page
 	log     *slog.Logger
 }
 
@@ -61,11 +62,11 @@ func (h *handler) pager(c *call, log *slog.Logger) *pager {
 	return p
 }
 
-// ask makes the next request one for the given page.
+// ask sets the URL of the next request to that of a page.
 func (p *pager) ask(page string) { p.url = withParam(p.c.url, p.h.pages.param, page, true) }
 
-// next returns the rows of the next page, which may be none, and io.EOF behind
-// the last page.
+// next returns the rows of the next page, which may be empty. After the last page it returns
+// io.EOF.
 func (p *pager) next(ctx context.Context) ([]any, error) {
 	if p.url == nil {
 		return nil, io.EOF
@@ -85,11 +86,11 @@ func (p *pager) next(ctx context.Context) ([]any, error) {
 		}
 		return nil, core.Permanent(p.repeated())
 	}
-	p.last = slices.Clone(rows) // the list itself is given away
+	p.last = slices.Clone(rows) // the caller owns the list
 	return rows, nil
 }
 
-// repeated says that a page holds the rows of the one before.
+// repeated returns the error for a page with the same rows as the previous one.
 func (p *pager) repeated() error {
 	why := ""
 	if p.h.pages.param != "" {
@@ -127,7 +128,7 @@ func (p *pager) fetch(ctx context.Context) ([]any, error) {
 	return rows, a.permanent(p.forward(a, doc, rows))
 }
 
-// forward finds the page behind the one that was read.
+// forward finds the URL of the page after the one that was read.
 func (p *pager) forward(a *answer, doc any, rows []any) error {
 	g := p.h.pages
 	switch g.by {
@@ -164,8 +165,8 @@ func (p *pager) forward(a *answer, doc any, rows []any) error {
 	return p.follow(a, link)
 }
 
-// warnOfNext warns if the first page, of which doc is the answer, does not have the member that
-// leads to the next page: its name may be misspelt. What follows null is not looked for.
+// warnOfNext warns if the first page, whose content is doc, lacks the member with the next page,
+// since its name may be misspelt. Members of null are not checked.
 func (p *pager) warnOfNext(doc any) {
 	next := p.h.pages.next
 	for i, name := range next {
@@ -187,7 +188,7 @@ func (p *pager) warnOfNext(doc any) {
 	}
 }
 
-// word returns the text at the place of next; what is null or not there is "".
+// word returns the string at the path next. It returns "" if the value is null or absent.
 func (p *pager) word(doc any) (string, error) {
 	v := doc
 	for _, name := range p.h.pages.next {
@@ -208,8 +209,8 @@ func (p *pager) word(doc any) (string, error) {
 	return "", fmt.Errorf("%s of the answer is %s, want a string", strings.Join(p.h.pages.next, "."), value.TypeName(v))
 }
 
-// follow goes to an address that the answer names. It must lie on the same host,
-// because the secrets go along.
+// follow sets the URL of the next page to a URL from the response. It must be on the same host,
+// because the request contains the secrets of the node.
 func (p *pager) follow(a *answer, link string) error {
 	before := p.url
 	if p.url = nil; link == "" {
@@ -231,8 +232,8 @@ func (p *pager) follow(a *answer, link string) error {
 	return nil
 }
 
-// nextLink returns the address with rel="next" among Link headers, as RFC 8288
-// writes them: <address>; name=value; name="quoted value", <address> …
+// nextLink returns the URL with rel="next" in Link headers, whose form RFC 8288 defines:
+// <URL>; name=value; name="quoted value", <URL> …
 func nextLink(headers []string) string {
 	for _, rest := range headers {
 		for {
@@ -250,8 +251,8 @@ func nextLink(headers []string) string {
 	return ""
 }
 
-// relation reads the parameters of one link and returns its rel and what stands
-// behind the link.
+// relation parses the parameters of one link. It returns the parameter rel and the text after
+// the link.
 func relation(params string) (rel, rest string) {
 	quoted, start := false, 0
 	take := func(param string) {
@@ -276,13 +277,13 @@ func relation(params string) (rel, rest string) {
 	return rel, ""
 }
 
-// pageStream is the stream of a node with pages.
+// pageStream is the stream of the rows of all pages.
 type pageStream struct {
 	*pager
 	rows int64
 }
 
-// Next fetches pages until there are rows.
+// Next returns the rows of the next page that has some.
 func (s *pageStream) Next(ctx context.Context) ([]any, error) {
 	for {
 		rows, err := s.next(ctx)
@@ -301,10 +302,10 @@ func (s *pageStream) Next(ctx context.Context) ([]any, error) {
 	}
 }
 
-// Summary tells how many rows and pages there were.
+// Summary returns the number of rows and pages.
 func (s *pageStream) Summary() *value.Object {
 	return value.ObjectOf(core.RowCount, s.rows, "pages", int64(s.fetched))
 }
 
-// Close does nothing: each page's connection was given back.
+// Close does nothing, because the connection of each page was released.
 func (s *pageStream) Close() error { return nil }

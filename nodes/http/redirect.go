@@ -11,15 +11,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// maxRedirects is as many as browsers follow, roughly.
+// maxRedirects limits the redirects of one request. It is about the limit of browsers.
 const maxRedirects = 10
 
-// harmless lists the headers that go to another host. Any other may hold a secret, also
-// one that the document does not call a secret.
+// harmless lists the headers that are sent to another host. Any other header may contain a
+// secret, even if the document does not declare it as one.
 var harmless = []string{"Accept", "Accept-Language", "Content-Type", "Range", "User-Agent"}
 
-// redirect follows a redirect. Nothing that may be secret goes to another host, also not
-// on the way back from there, and from https nothing leads to plain http.
+// redirect prepares the request of a redirect. It removes everything that may be secret once a
+// redirect has led to another host, and rejects redirects from https to http.
 func (c *call) redirect(r *http.Request, via []*http.Request) error {
 	last := via[len(via)-1]
 	if slices.Contains(c.h.ok, r.Response.StatusCode) {
@@ -28,7 +28,7 @@ func (c *call) redirect(r *http.Request, via []*http.Request) error {
 	if err := c.mayFollow(r, last, len(via)); err != nil {
 		return core.Permanent(err)
 	}
-	r.Header.Del("Referer") // the address it would hold may have secrets in its query
+	r.Header.Del("Referer") // the URL in it may have secrets in its query
 	if own := c.headers.Get("Referer"); own != "" {
 		r.Header.Set("Referer", own)
 	}
@@ -44,8 +44,8 @@ func (c *call) redirect(r *http.Request, via []*http.Request) error {
 	return c.h.pace.wait(r.Context())
 }
 
-// mayFollow reports why a redirect cannot be followed. r would follow last, the one
-// before.
+// mayFollow returns an error if a redirect must not be followed. r is the new request, last the
+// previous one.
 func (c *call) mayFollow(r, last *http.Request, done int) error {
 	status := r.Response.StatusCode
 	switch {
@@ -64,16 +64,16 @@ func (c *call) mayFollow(r, last *http.Request, done int) error {
 	return nil
 }
 
-// left reports whether a redirect leads to another host, or led there before.
+// left reports whether this redirect or an earlier one leads to another host.
 func (c *call) left(r *http.Request, via []*http.Request) bool {
 	return r.URL.Host != c.url.Host || slices.ContainsFunc(via, func(v *http.Request) bool { return v.URL.Host != c.url.Host })
 }
 
-// climbs returns the segment of an address's path that is "." or "..", in any encoding,
-// and "" if there is none. To escape it does not help: servers take it for a step.
+// climbs returns the segment of a URL's path that is "." or "..", in any encoding. It returns ""
+// if there is none. Escaping such a segment does not help, because servers decode it first.
 func climbs(u *url.URL) string {
 	for segment := range strings.SplitSeq(u.EscapedPath(), "/") {
-		plain, _, _ := strings.Cut(segment, ";") // parameters of a segment
+		plain, _, _ := strings.Cut(segment, ";") // without parameters of the segment
 		for range maxEncodings {
 			decoded, err := url.PathUnescape(plain)
 			if err != nil || decoded == plain {
@@ -88,5 +88,5 @@ func climbs(u *url.URL) string {
 	return ""
 }
 
-// maxEncodings is how many times a value may be encoded over and over for climbs.
+// maxEncodings limits the nested encodings that climbs decodes.
 const maxEncodings = 5

@@ -33,7 +33,7 @@ type paramValue struct {
 	secret secret.Value
 }
 
-// call is what the requests of one attempt have in common.
+// call holds the data that all requests of one attempt share.
 type call struct {
 	h       *handler
 	client  *http.Client
@@ -41,11 +41,11 @@ type call struct {
 	headers http.Header
 	body    []byte
 	mask    secret.Masker
-	watch   *watch // of the request that is being sent
+	watch   *watch // of the current request
 }
 
-// call renders everything for one attempt. The call is there with an error, too,
-// for its mask.
+// call renders the templates for one attempt. It returns a call even with an error, because the
+// caller needs its mask.
 func (h *handler) call(in core.Input) (*call, error) {
 	c := &call{h: h, headers: http.Header{}}
 	var secrets []string
@@ -64,7 +64,7 @@ func (h *handler) call(in core.Input) (*call, error) {
 	return c, err
 }
 
-// at says where in the node an error belongs.
+// at adds the key of the node to an error.
 func at(key string, err error) error {
 	if err == nil {
 		return nil
@@ -74,8 +74,8 @@ func at(key string, err error) error {
 
 type reader func(v paramValue, key string) (string, error)
 
-// address renders the URL. Values are escaped for the place they stand in,
-// unless the address begins with one.
+// address renders the URL. Values are escaped for their place, unless the URL begins with a
+// value.
 func (c *call) address(in core.Input) error {
 	inPath := false
 	escape := func(before, value string) string {
@@ -104,7 +104,7 @@ func (c *call) address(in core.Input) error {
 	return core.Permanent(at("url", checkURL(c.url)))
 }
 
-// plainURL leaves the address out of an error about it: it may be long, and hold
+// plainURL removes the URL from an error about it, because the URL may be long and may contain
 // a secret.
 func plainURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
@@ -125,7 +125,7 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// query adds parameters behind those of the address.
+// query appends parameters to the query of the URL.
 func (c *call) query(read reader) error {
 	if c.url == nil {
 		return nil
@@ -140,8 +140,8 @@ func (c *call) query(read reader) error {
 	return nil
 }
 
-// withParam returns an address with one more parameter, or with the parameter
-// replaced. The others keep their order.
+// withParam returns a URL with a parameter added or replaced. The other parameters keep their
+// order.
 func withParam(u *url.URL, name, value string, replace bool) *url.URL {
 	out := *u
 	parts := strings.FieldsFunc(u.RawQuery, func(r rune) bool { return r == '&' })
@@ -228,8 +228,8 @@ func (c *call) fill(in core.Input) error {
 	return nil
 }
 
-// shown is how messages call an address: without its query, in which a secret or
-// a page's cursor may stand.
+// shown returns a URL for messages. The query is left out, because it may contain a secret or
+// the cursor of a page.
 func (c *call) shown(u *url.URL) string {
 	short := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return c.mask.Text(short.String())
@@ -237,8 +237,8 @@ func (c *call) shown(u *url.URL) string {
 
 func (c *call) host() string { return c.mask.Text(c.url.Host) }
 
-// send sends one request. An answer with another status than those wanted is an
-// error; so the answer's body is open if and only if there is none.
+// send sends one request. A response whose status means failure is returned as an error. The
+// body of the response is open if and only if the error is nil.
 func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
 	what := c.h.method + " " + c.shown(u)
 	if err := c.h.pace.wait(ctx); err != nil {
@@ -272,8 +272,8 @@ func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
 	return nil, a.refused()
 }
 
-// unanswered words the error of a request that got no answer. Where the server does
-// not speak TLS, or its certificate is not to be trusted, another attempt sees the same.
+// unanswered returns the error of a request without a response. The error is permanent if the
+// server does not support TLS or its certificate is not trusted.
 func (c *call) unanswered(ctx context.Context, u *url.URL, err error) error {
 	what := c.h.method + " " + c.shown(u)
 	if e, ok := errors.AsType[*url.Error](err); ok {
@@ -300,10 +300,10 @@ func (c *call) unanswered(ctx context.Context, u *url.URL, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// passing lists statuses below 500 after which another attempt may do better.
+// passing lists the statuses below 500 after which a retry may succeed.
 var passing = []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
 
-// refused words an answer with a status that is a failure.
+// refused returns the error of a response whose status means failure.
 func (a *answer) refused() error {
 	head, _ := io.ReadAll(io.LimitReader(a.res.Body, 4096))
 	err := fmt.Errorf("%s: %s", a.what, a.res.Status)
@@ -324,6 +324,6 @@ func (a *answer) refused() error {
 	return core.RetryAfter(err, wait)
 }
 
-// longestWait is the longest Retry-After that is waited for. A run that slept for a day
-// would look as if it hung.
+// longestWait is the longest Retry-After that a retry waits for. A run that waited for a day
+// would seem to hang.
 const longestWait = time.Hour

@@ -18,7 +18,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/program"
 )
 
-// form is what an answer is.
+// form is the form of a response, a value of output.
 type form string
 
 const (
@@ -29,7 +29,7 @@ const (
 	formNone  form = "none"
 )
 
-// answer is an answer whose body has not been read.
+// answer is a response whose body has not been read.
 type answer struct {
 	status  int
 	what    string // "GET https://host/path", for messages
@@ -42,21 +42,21 @@ type answer struct {
 	read    int64
 }
 
-// close gives the connection back, if little is left to read.
+// close closes the body. The connection is reused if little of the body is left.
 func (a *answer) close() {
 	io.CopyN(io.Discard, a.res.Body, 64<<10)
 	a.res.Body.Close()
 }
 
-// bodyReader reads the body, cut one byte behind the limit. Its errors say which
-// answer it is and how far it came.
+// bodyReader reads the body up to one byte after the limit. Its errors name the response and the
+// number of bytes read.
 type bodyReader struct {
 	r io.Reader
 	a *answer
 	n int64
 }
 
-// Read reads some of the body.
+// Read implements io.Reader.
 func (b *bodyReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)
@@ -85,7 +85,7 @@ func (a *answer) body() ([]byte, error) {
 	return data, err
 }
 
-// value reads the body as the node's output says.
+// value parses the body in the form of the node's output.
 func (h *handler) value(a *answer) (any, error) {
 	if h.form == formNone || h.method == http.MethodHead {
 		return nil, nil
@@ -144,8 +144,8 @@ func (a *answer) json(data []byte) (any, error) {
 	return v, nil
 }
 
-// badJSON words why a text was not taken: it is no JSON, or JSON with something that no
-// value holds exactly, such as an integer beyond 64 bits or a key that appears twice.
+// badJSON returns the error for a body that was rejected: it is not JSON, or JSON that no value
+// represents exactly, such as an integer of more than 64 bits or a duplicate key.
 func badJSON(what string, data []byte, err error) error {
 	if json.Valid(data) {
 		return fmt.Errorf("%s is JSON that no value holds exactly: %w", what, err)
@@ -171,7 +171,7 @@ func (a *answer) jsonLines(data []byte) ([]any, error) {
 	return out, nil
 }
 
-// find follows names into a document.
+// find returns the value at a path of names.
 func find(v any, names []string) (any, error) {
 	for i, name := range names {
 		o, ok := v.(*value.Object)
@@ -196,10 +196,10 @@ func describe(names []string) string {
 	return strings.Join(names, ".")
 }
 
-// batchRows is how many rows a stream hands over at once.
+// batchRows is the number of rows in a batch of a stream.
 const batchRows = 1000
 
-// lineStream reads the rows of a jsonl answer as they come.
+// lineStream reads the rows of a jsonl response as they arrive.
 type lineStream struct {
 	c      *call
 	a      *answer
@@ -213,7 +213,7 @@ func newLineStream(c *call, a *answer) *lineStream {
 	return &lineStream{c: c, a: a, in: bufio.NewReaderSize(a.limited, 64<<10)}
 }
 
-// Next reads some lines.
+// Next returns the rows of up to batchRows lines.
 func (s *lineStream) Next(ctx context.Context) ([]any, error) {
 	var out []any
 	for len(out) < batchRows {
@@ -251,7 +251,7 @@ func (s *lineStream) Next(ctx context.Context) ([]any, error) {
 	return out, nil
 }
 
-// objects refuses rows of a stream that are none.
+// objects returns an error if a row of a stream is not an object.
 func objects(rows []any, before int64) error {
 	for i, r := range rows {
 		if _, ok := r.(*value.Object); !ok {
@@ -261,10 +261,10 @@ func objects(rows []any, before int64) error {
 	return nil
 }
 
-// Summary tells how many rows there were.
+// Summary returns the number of rows.
 func (s *lineStream) Summary() *value.Object { return value.ObjectOf(core.RowCount, s.rows) }
 
-// Close gives the connection back.
+// Close releases the connection.
 func (s *lineStream) Close() error {
 	s.a.close()
 	return nil

@@ -11,10 +11,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// errIdle ends a request on which no byte moved for too long.
+// errIdle cancels a request without traffic for too long.
 var errIdle = errors.New("idle")
 
-// watch ends a request when no byte was sent or received for some time.
+// watch cancels a request if no byte is sent or received for some time.
 type watch struct {
 	ctx    context.Context // of the request
 	cancel context.CancelCauseFunc
@@ -29,10 +29,10 @@ func newWatch(ctx context.Context, idle time.Duration) *watch {
 	return w
 }
 
-// alive begins the time again.
+// alive restarts the timer.
 func (w *watch) alive() { w.timer.Reset(w.idle) }
 
-// pause is called where nobody waits for the server.
+// pause stops the timer while nothing waits for the server.
 func (w *watch) pause() { w.timer.Stop() }
 
 func (w *watch) stop() {
@@ -40,15 +40,15 @@ func (w *watch) stop() {
 	w.cancel(nil)
 }
 
-// expired reports whether the request was ended for being idle.
+// expired reports whether the request was cancelled because it was idle.
 func (w *watch) expired() bool { return context.Cause(w.ctx) == errIdle }
 
-// failure is what a request ends with that was idle; what ends in "for ".
+// failure returns the error of an idle request; what ends in "for ".
 func (w *watch) failure(what string) error {
 	return &core.Failure{Class: core.ClassTimeout, Message: what + w.idle.String() + " (idle_timeout)"}
 }
 
-// send makes a body that is watched the body of a request.
+// send sets the body of a request to a reader that restarts the timer.
 func (w *watch) send(r *http.Request, body []byte) {
 	if body == nil {
 		return
@@ -67,34 +67,34 @@ type sending struct {
 	w *watch
 }
 
-// Read reads what is sent next.
+// Read implements io.Reader.
 func (s *sending) Read(p []byte) (int, error) {
 	s.w.alive()
 	return s.Reader.Read(p)
 }
 
-// WriteTo hides that of the reader, which would not be watched.
+// WriteTo shadows the WriteTo of the embedded reader, which would not restart the timer.
 func (s *sending) WriteTo(to io.Writer) (int64, error) {
 	return io.Copy(to, struct{ io.Reader }{s})
 }
 
-// Close has nothing to do.
+// Close does nothing.
 func (s *sending) Close() error { return nil }
 
-// receiving is the body of an answer. The time in which nobody reads does not count.
+// receiving is the body of a response. The timer runs only during reads.
 type receiving struct {
 	io.ReadCloser
 	w *watch
 }
 
-// Read reads some of the body.
+// Read implements io.Reader.
 func (b *receiving) Read(p []byte) (int, error) {
 	b.w.alive()
 	defer b.w.pause()
 	return b.ReadCloser.Read(p)
 }
 
-// Close ends the request.
+// Close closes the body and ends the request.
 func (b *receiving) Close() error {
 	defer b.w.stop()
 	return b.ReadCloser.Close()

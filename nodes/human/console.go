@@ -14,22 +14,22 @@ import (
 	"github.com/wavefold/wavefold/internal/story"
 )
 
-// Console asks at a terminal: it writes a question with its choices to out and reads a
-// line from in. One question stands at a time; others wait for their turn, while their
-// time runs. At the end of in nobody answers any more.
+// Console returns an interviewer that asks at a terminal: it writes a question with its
+// choices to out and reads a line from in. It asks one question at a time. Other questions
+// wait, and their timeouts run meanwhile. After the end of in no question is answered.
 //
-// A read cannot be taken back: after a question that ended without an answer a goroutine
-// keeps waiting for a line. What was typed before the next question stands is dropped.
+// A read cannot be cancelled: after a question that ended without an answer a goroutine keeps
+// waiting for a line. Input that was typed before the next question is shown is dropped.
 func Console(in io.Reader, out io.Writer) core.Interviewer {
 	return &console{in: bufio.NewScanner(in), out: out, turn: make(chan struct{}, 1), lines: make(chan line, 1)}
 }
 
 type console struct {
-	turn    chan struct{} // held by the question that stands; it owns the rest
+	turn    chan struct{} // held by the current question, which owns the other fields
 	in      *bufio.Scanner
 	out     io.Writer
-	lines   chan line // holds what a read that nobody waited for has brought
-	reading bool      // a read is under way, or its line is in lines
+	lines   chan line // holds the line of a read whose question has ended
+	reading bool      // a read is in progress, or its line is in lines
 	ended   error
 }
 
@@ -48,7 +48,7 @@ func (c *console) Ask(ctx context.Context, q core.Question) (core.Answer, error)
 		return core.Answer{}, ctx.Err()
 	}
 	select {
-	case l := <-c.lines: // typed when no question stood
+	case l := <-c.lines: // typed when no question was shown
 		c.took(l)
 	default:
 	}
@@ -83,16 +83,16 @@ func (c *console) Ask(ctx context.Context, q core.Question) (core.Answer, error)
 	}
 }
 
-// took notes the end of a read.
+// took records the end of a read.
 func (c *console) took(l line) { c.reading, c.ended = false, l.err }
 
 func (c *console) unanswered() error { return fmt.Errorf("%w: %w", core.ErrUnanswered, c.ended) }
 
-// say ends the line on which the answer was to be typed. That the terminal is gone is no
-// news to a question that has ended.
+// say writes a line after a question that has ended. Errors of the terminal are ignored,
+// because the question no longer needs it.
 func (c *console) say(text string) { _, _ = io.WriteString(c.out, text+"\n") }
 
-// readLine reads one line. It has the scanner to itself until its line was taken.
+// readLine reads one line. No other read may start until its line was received.
 func (c *console) readLine() {
 	if c.in.Scan() {
 		c.lines <- line{text: c.in.Text()}
@@ -101,10 +101,10 @@ func (c *console) readLine() {
 	c.lines <- line{err: cmp.Or(c.in.Err(), errEnd)}
 }
 
-// show words a question.
+// show formats a question.
 func show(q *core.Question) string {
 	var b strings.Builder
-	if q.Again != "" { // the values stand above
+	if q.Again != "" { // the values were shown before
 		fmt.Fprintf(&b, "%s\n", plain(q.Again))
 	} else {
 		for i := range q.Show {
@@ -132,7 +132,7 @@ func show(q *core.Question) string {
 	return b.String()
 }
 
-// showValue shows a value line by line, below its name.
+// showValue writes the name of a value and below it the value, line by line.
 func showValue(b *strings.Builder, s *core.Shown) {
 	if s.Missing != "" {
 		fmt.Fprintf(b, "%s: %s\n", plain(s.Name), plain(s.Missing))
@@ -147,12 +147,12 @@ func showValue(b *strings.Builder, s *core.Shown) {
 	}
 }
 
-// shared reports whether another choice has the same key, which then picks neither.
+// shared reports whether another choice has the same key. Such a key picks no choice.
 func shared(q *core.Question, c core.Choice) bool {
 	return len(q.Match(core.Answer{Text: c.Key})) > 1
 }
 
-// plain is a text without what a terminal takes for an order or does not show.
+// plain removes control characters and other characters that a terminal does not show.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

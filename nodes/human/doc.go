@@ -1,35 +1,35 @@
-// Package human is the node kind "human": a gate at which a person picks the way on; and
-// the interviewers that ask.
+// Package human implements the node kind "human", a gate at which a person chooses the next
+// edge, and the interviewers that ask the person.
 //
 // # Fields
 //
 //	text            optional  the question, a template; default the node's label, else its id
-//	show            optional  what is shown with it: fields, context.KEY, expressions that
-//	                          begin with $, files below the workflow's folder
+//	show            optional  values that are shown with it: fields, context.KEY, expressions
+//	                          that begin with $, files below the workflow's folder
 //	default_choice  optional  the node that follows if there is no answer within the timeout
 //
-// The choices are the edges that leave the node, by their labels; an edge without one is
-// called like the node it leads to. Each has a key, which core.Accelerator reads from the
-// label: A of "[A] Approve". What a person types is compared with the keys and labels; what
-// matches nothing goes along the freeform edge, if there is one, else the question is asked
-// again. An edge that has a condition and no label is no choice: it is for the engine, such
-// as where to go when nobody answers.
+// The choices are the labels of the edges that leave the node; the label of an edge without one
+// is the id of its target. Each choice has a key, which core.Accelerator reads from the label:
+// A of "[A] Approve". The answer of the person is compared with the keys and labels. An answer
+// that matches none follows the freeform edge; without such an edge the question is asked
+// again. An edge that has a condition and no label is not a choice. The engine uses it, for
+// example if there is no answer.
 //
-// The node's timeout limits one asking. After it the default choice is taken; without one
-// the node asks to be run again, as often as its retry policy allows. A gate that nobody
-// answers fails.
+// The node's timeout limits one question. When it expires, the default choice is taken;
+// without a default choice the node is retried as its retry policy allows. A gate without an
+// answer fails.
 //
-// While it waits, a gate holds no slot of any limit.
+// A waiting gate holds no slot of any limit.
 //
 // # Interviewers
 //
-// Who is asked is a setting of the run:
+// An option of the run sets the interviewer:
 //
 //	g.Run(ctx, wavefold.WithInterviewer(human.Console(os.Stdin, os.Stdout)))
 //
-// Console asks at a terminal, Func calls a function, Queue gives answers that are known
-// before, AutoApprove picks the first choice, Recording writes down what another one
-// answers, and Replay gives that again. Without any, a gate fails.
+// Console asks at a terminal, Func calls a function, Queue returns prepared answers, AutoApprove
+// picks the first choice, Recording records the answers of another interviewer, and Replay
+// returns recorded answers. Without an interviewer, a gate fails.
 //
 // A gate exists in walks only.
 package human

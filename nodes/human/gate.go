@@ -19,28 +19,28 @@ const (
 	ContextSelected = "human.gate.selected"
 	// ContextLabel is the label of the choice as written.
 	ContextLabel = "human.gate.label"
-	// ContextText is what was typed, "" where nothing was.
+	// ContextText is the text that was typed, "" if there is none.
 	ContextText = "human.gate.text"
 
 	keyFreeform = "freeform"
 )
 
-// maxAsked is how often one attempt asks when what is answered says nothing.
+// maxAsked limits the number of times that one attempt asks after answers without a match.
 const maxAsked = 10
 
 // gate is the handler of one node.
 type gate struct {
 	text     string              // the question if there is no template
-	template *templates.Template // nil for none
+	template *templates.Template // nil if there is none
 	shows    []shown
-	files    fs.FS // the workflow's folder, nil for none
+	files    fs.FS // the workflow's folder, nil if there is none
 	dir      string
 	ways     []way
-	fallback *way // the default choice, nil for none
+	fallback *way // the default choice, nil if there is none
 	timeout  time.Duration
 }
 
-// Handle asks until an answer picks a way on.
+// Handle asks until an answer picks a choice.
 func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	started := time.Now()
 	if err := ctx.Err(); err != nil {
@@ -84,7 +84,7 @@ func (g *gate) question() core.Question {
 	return q
 }
 
-// without is the result of a gate that was not answered.
+// without returns the result of a gate without an answer.
 func (g *gate) without(err error, late bool) (core.Result, error) {
 	switch {
 	case late || errors.Is(err, core.ErrLate):
@@ -104,13 +104,13 @@ func (g *gate) without(err error, late bool) (core.Result, error) {
 	return core.Result{}, err
 }
 
-// unanswered marks an error that no other attempt cures.
+// unanswered marks an error as one that a retry cannot fix.
 func unanswered(err error) error {
 	return core.Categorized(core.Permanent(err), core.Deterministic)
 }
 
-// take finds the way that an answer picks. If there is none, the question says why it is
-// asked again.
+// take finds the choice that an answer picks. If there is none, it sets the reason why the
+// question is asked again.
 func (g *gate) take(q *core.Question, a core.Answer) (core.Result, bool) {
 	found := q.Match(a)
 	if len(found) == 1 {
@@ -144,8 +144,8 @@ func (g *gate) take(q *core.Question, a core.Answer) (core.Result, bool) {
 	return core.Result{}, false
 }
 
-// result leads along a way. The node it leads to is suggested too, for edges without a
-// label and where another edge has the same one.
+// result returns the result for a choice. It also suggests the target of the edge, because
+// edges may have no label or equal labels.
 func (g *gate) result(w *way, text string) core.Result {
 	return core.Result{Routing: &core.Routing{
 		PreferredLabel: w.prefer,

@@ -11,10 +11,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Func asks by calling a function.
+// Func is an interviewer that calls a function.
 type Func = core.InterviewerFunc
 
-// AutoApprove picks the first choice of every question.
+// AutoApprove returns an interviewer that picks the first choice of every question.
 func AutoApprove() core.Interviewer {
 	return Func(func(ctx context.Context, q core.Question) (core.Answer, error) {
 		if len(q.Choices) == 0 {
@@ -24,8 +24,8 @@ func AutoApprove() core.Interviewer {
 	})
 }
 
-// Queue gives texts as the answers to one question after the other. After the last one
-// nobody answers. It may be used by several runs; each answer is given once.
+// Queue returns an interviewer that gives the answers in order, one to each question. Questions
+// after the last answer are not answered. Several runs may share it; each answer is given once.
 func Queue(answers ...string) core.Interviewer { return &queue{answers: answers} }
 
 type queue struct {
@@ -52,15 +52,15 @@ type record struct {
 	Node   string      `json:"node"`
 	Text   string      `json:"text"` // the question
 	Answer core.Answer `json:"answer,omitzero"`
-	// Late tells that there was no answer in time, Unanswered why there will be none, and
-	// Error what else went wrong.
+	// Late reports whether the timeout expired. Unanswered is the reason why there is no
+	// answer, Error any other error.
 	Late       bool   `json:"late,omitempty"`
 	Unanswered string `json:"unanswered,omitempty"`
 	Error      string `json:"error,omitempty"`
 }
 
-// Recording asks another interviewer and writes down each answer, as one line of JSON that
-// Replay reads. What cannot be written is an error of the answer.
+// Recording returns an interviewer that asks inner and writes each answer to w as one line of
+// JSON, which Replay reads. A failed write is returned as an error.
 func Recording(inner core.Interviewer, w io.Writer) core.Interviewer {
 	return &recording{inner: inner, enc: json.NewEncoder(w)}
 }
@@ -79,7 +79,7 @@ func (r *recording) Ask(ctx context.Context, q core.Question) (core.Answer, erro
 	case errors.Is(err, core.ErrLate), errors.Is(ctx.Err(), context.DeadlineExceeded):
 		line.Late = true
 	case ctx.Err() != nil:
-		return a, err // the run ends: that is no answer
+		return a, err // the run ends, which is not recorded as an answer
 	case errors.Is(err, core.ErrUnanswered):
 		line.Unanswered = err.Error()
 	default:
@@ -93,9 +93,9 @@ func (r *recording) Ask(ctx context.Context, q core.Question) (core.Answer, erro
 	return a, err
 }
 
-// Replay gives the answers of a Recording again, to each node those it got, in their
-// order. A question that the recording does not have, or has in other words, is not
-// answered. It reads r when the first question comes.
+// Replay returns an interviewer that gives the answers of a Recording, to each node its own in
+// recorded order. A question that is not in the recording, or has another text there, is not
+// answered. The recording is read from r at the first question.
 func Replay(r io.Reader) core.Interviewer { return &replay{in: r} }
 
 type replay struct {
@@ -103,7 +103,7 @@ type replay struct {
 	mu    sync.Mutex
 	read  bool
 	err   error
-	lines map[string][]record // that were not given yet, by node
+	lines map[string][]record // the remaining records, by node
 }
 
 func (p *replay) Ask(ctx context.Context, q core.Question) (core.Answer, error) {

@@ -33,7 +33,7 @@ type builder struct {
 	ds    source.Diagnostics
 }
 
-// compile reads the question and finds the choices.
+// compile compiles the question and finds the choices.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	var ds source.Diagnostics
 	b := &builder{config: *c, node: n, env: env, texts: templates.NewSet(n, env)}
@@ -60,17 +60,17 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
 }
 
-// way is an edge that an answer may lead along.
+// way is an edge that an answer may pick.
 type way struct {
 	choice   core.Choice
 	freeform bool
-	// prefer is the label that the gate prefers, "" where another edge has it, too.
+	// prefer is the label that the gate prefers, "" if an earlier edge has the same label.
 	prefer string
 	pos    source.Position
 }
 
-// waysOf returns the edges that answers lead along. An edge with a condition and no label
-// is for the engine.
+// waysOf returns the edges that answers may pick. An edge with a condition and no label is not
+// one of them.
 func waysOf(edges []*core.Edge) []way {
 	var ways []way
 	for _, e := range edges {
@@ -96,7 +96,7 @@ func wayOf(e *core.Edge, edges []*core.Edge) way {
 	return w
 }
 
-// preferred returns the edge that a preferred label leads along, nil for none.
+// preferred returns the edge that a preferred label selects, nil if there is none.
 func preferred(edges []*core.Edge, label string) *core.Edge {
 	for _, e := range edges {
 		if e.When == nil && core.NormalLabel(e.Label.Value) == core.NormalLabel(label) {
@@ -106,7 +106,7 @@ func preferred(edges []*core.Edge, label string) *core.Edge {
 	return nil
 }
 
-// checkLabels warns of choices that nobody can tell apart.
+// checkLabels warns of choices with equal labels.
 func (g *gate) checkLabels(ds *source.Diagnostics, subject string) {
 	for i, w := range g.ways {
 		for _, o := range g.ways[:i] {
@@ -118,8 +118,8 @@ func (g *gate) checkLabels(ds *source.Diagnostics, subject string) {
 	}
 }
 
-// checkConditions warns of choices that may lead nowhere, though others would not. A
-// condition on what was picked is another way to write the choice.
+// checkConditions warns of choices whose condition may be false when they are picked, if other
+// choices have no condition. A condition on the picked choice itself is fine.
 func checkConditions(ds *source.Diagnostics, subject string, edges []*core.Edge) {
 	if !slices.ContainsFunc(edges, func(e *core.Edge) bool { return e.When == nil }) {
 		return

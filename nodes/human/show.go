@@ -17,21 +17,21 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
-// Limits of what a person is shown, in bytes.
+// Limits on the values that are shown, in bytes.
 const (
 	maxQuestion = 4 << 10
 	maxShown    = 16 << 10 // of one value or file
 )
 
-// shown is an entry of show: a template for a field or an expression, or a file.
+// shown is a compiled entry of show: a template for a field or an expression, or a file.
 type shown struct {
 	name string
 	text *templates.Template // nil for a file
 	file string
 }
 
-// showList are the entries of show: a list, or one string with commas between them, as an
-// attribute of DOT has it.
+// showList is the value of show: a list of entries, or one string with commas between the
+// entries, as in an attribute of DOT.
 type showList []source.Text
 
 // DecodeValue reads a list of strings, or one string.
@@ -47,13 +47,13 @@ func (l *showList) DecodeValue(v *source.Value) source.Diagnostics {
 		}
 		at += len(part) + 1
 	}
-	if len(*l) == 0 { // which is reported as an entry that is empty
+	if len(*l) == 0 { // reported as an empty entry
 		*l = append(*l, source.At("", v.Pos))
 	}
 	return nil
 }
 
-// entries cuts a string at the commas that are in no brackets and no quotes.
+// entries splits a string at the commas outside of brackets and quotes.
 func entries(s string) []string {
 	var out []string
 	depth, quote, from := 0, rune(0), 0
@@ -76,8 +76,9 @@ func entries(s string) []string {
 	return append(out, s[from:])
 }
 
-// shows compiles the entries of show: what begins with $ is an expression, context.KEY a
-// value of the walk's context, the name of a field that field, and anything else a file.
+// shows compiles the entries of show. An entry that begins with $ is an expression, context.KEY
+// is a value of the walk's context, the name of a field is that field, and anything else is the
+// name of a file.
 func (b *builder) shows() []shown {
 	var out []shown
 	for _, e := range b.Show {
@@ -120,7 +121,7 @@ func (b *builder) isField(name string) bool {
 	return slices.Contains(b.env.Schema.FieldNames(), name)
 }
 
-// fileName checks the name of a file, which need not be there yet; "" after an error.
+// fileName checks the name of a file, which need not exist yet. It returns "" after an error.
 func (b *builder) fileName(e source.Text, name string) string {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		b.ds.Errorf(source.CodeBadValue, e.Pos, "%s: show: the file %q does not lie below the workflow's folder", b.node.Subject(), name)
@@ -144,7 +145,7 @@ func (b *builder) fileName(e source.Text, name string) string {
 	return clean
 }
 
-// render returns the question and what is shown with it.
+// render returns the question and the values that are shown with it.
 func (g *gate) render(in core.Input) (question string, list []core.Shown) {
 	question = g.text
 	if g.template != nil {
@@ -181,13 +182,13 @@ func (g *gate) show(s *shown, in core.Input) core.Shown {
 	return out
 }
 
-// read returns the beginning of a file, and the length of all of it.
+// read returns the beginning of a file and the size of the file.
 func (g *gate) read(name string) (content string, size int64, err error) {
 	if g.files == nil {
 		return "", 0, errors.New("the workflow has no folder")
 	}
 	noFile := &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no regular file")}
-	if info, err := fs.Stat(g.files, name); err == nil && !info.Mode().IsRegular() { // opening a pipe waits for a writer
+	if info, err := fs.Stat(g.files, name); err == nil && !info.Mode().IsRegular() { // opening a named pipe would wait for a writer
 		return "", 0, noFile
 	}
 	f, err := g.files.Open(name)
@@ -209,8 +210,8 @@ func (g *gate) read(name string) (content string, size int64, err error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), max(info.Size(), int64(len(data))), nil
 }
 
-// cut returns at most n bytes of a text, and how many it left out. It cuts no character in
-// two.
+// cut returns at most the first n bytes of a string and the number of bytes that it left out.
+// It does not split a character.
 func cut(s string, n int) (string, int) {
 	if len(s) <= n {
 		return s, 0

@@ -1,23 +1,22 @@
-// Package route is the node kind "route": it lets a model pick one of several ways on, by
-// conditions in plain language.
+// Package route implements the node kind "route", with which a model picks one of several
+// choices by conditions in plain language.
 //
 // # Fields
 //
-//	choices  required  what to choose from: a list of {when, target, name}; one without when
-//	                   is chosen when no condition fits
-//	shows    optional  ids of nodes whose results the model is shown, each with the members
-//	                   of the result that are shown, an empty list for all
+//	choices  required  the choices: a list of {when, target, name}; a choice without when
+//	                   is picked if no condition holds
+//	shows    optional  ids of nodes whose results the model sees, each with a list of
+//	                   members of the result; an empty list means all members
 //	node     optional  the node that the question is about; default the node itself
-//	model    optional  the model to ask; default the one of the engine
+//	model    optional  the name of the model; default the model of the engine
 //
-// The router of the run is asked once, with all conditions; it is shown the inputs of the
-// run, what is listed in shows, and the fields of the state that the node reads. The node
-// sends the place of the chosen one in the list, from 0, or -1 when none fits, so that
-// edges can ask for it: when: $nodes.ID.output == 0. If the node declares one write, that
-// field gets the same number.
+// The router of the run is called once, with all conditions. It sees the inputs of the run, the
+// results listed in shows, and the fields that the node reads. The node sends the index of the
+// picked choice, from 0, or -1 if none was picked. Edges test it: when: $nodes.ID.output == 0.
+// If the node declares one write, the field gets the same number.
 //
-// A router that breaks ends the run: nothing is guessed. In a run whose input dryRun is
-// true nobody is asked, and none fits.
+// An error of the router ends the run. In a run whose input dryRun is true the router is not
+// called, and the node sends -1.
 //
 // # Example
 //

@@ -67,7 +67,7 @@ func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, source.Diagnos
 	return made, ds
 }
 
-// shown is a node whose result a router sees: these members of it, or all.
+// shown is a node whose result a router sees. If members is empty, the router sees all members.
 type shown struct {
 	node    string
 	members []string
@@ -80,12 +80,12 @@ type handler struct {
 	shows    []shown
 	node     string
 	model    string
-	write    string // the field that gets the number, "" for none
+	write    string // the field that gets the number, "" if there is none
 }
 
 var errNoRouter = errors.New("no model is configured to choose the way on")
 
-// Handle asks the router of the run.
+// Handle calls the router of the run.
 func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if ctx.Err() != nil {
 		return core.Result{}, context.Cause(ctx)
@@ -134,7 +134,7 @@ func (h *handler) question(in core.Input, s *core.Shared) core.RouteQuestion {
 	return q
 }
 
-// of is what is shown of a result: the members that are listed, else all of it.
+// of returns the part of a result that the router sees.
 func (n *shown) of(result any) any {
 	if len(n.members) == 0 {
 		return result

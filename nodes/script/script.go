@@ -17,15 +17,15 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
-// What a script leaves in the context of a walk.
+// Keys that a script sets in the context of a walk.
 const (
 	ContextOutput = "command.output"
 	ContextStderr = "command.stderr"
 )
 
 const (
-	maxScript  = 100 << 10 // bytes; systems take a little more as one argument
-	maxContext = 64 << 10  // bytes of each output that the context gets
+	maxScript  = 100 << 10 // bytes; systems accept a little more as one argument
+	maxContext = 64 << 10  // bytes of each output that are stored in the context
 )
 
 // Kind is the kind "script".
@@ -46,8 +46,8 @@ type config struct {
 	MaxOutput setting.Bytes  `wavefold:"max_output" doc:"limit on standard output and standard error, each (10MB)"`
 }
 
-// compile finds the interpreter. Where nodes may lack settings, a node without a script
-// loads and fails when it is visited; the format of the document reports it.
+// compile finds the interpreter. In a mode in which nodes may lack settings, a node without a
+// script compiles and fails when it is visited; the format of the document reports it.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	f := &files.Finder{Env: env, Subject: n.Subject()}
 	switch {
@@ -88,7 +88,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 // placeholder matches the placeholders of templates that begin with $, as in {{$.name}}.
 var placeholder = regexp.MustCompile(`\{\{\s*\$[.a-z][^{}]*\}\}`)
 
-// interpreter finds what runs the text, and where.
+// interpreter finds the interpreter of the text and its working folder.
 func (c *config) interpreter(s *script, f *files.Finder) {
 	if len(c.Script.Value) > maxScript {
 		f.Found.Errorf(source.CodeLimit, c.Script.Pos, "%s: script: it has %d bytes, more than the limit of %d", f.Subject, len(c.Script.Value), maxScript).
@@ -134,14 +134,14 @@ type script struct {
 	name      string // of the interpreter
 	path      string
 	args      []string
-	from      string // the name of the value that holds the text, "" for none
+	from      string // the name of the value that contains the text, "" if the document does
 	dir       string
 	inherit   program.Inherit
 	stdin     bool
 	form      program.Form
 	to        setting.Target
 	maxOutput int
-	context   bool // the run has one
+	context   bool // the run has a context
 }
 
 // Handle runs the script once.
@@ -195,7 +195,7 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	return r, nil
 }
 
-// text returns the program that an input or the context of the walk holds.
+// text returns the program text in an input or in the context of the walk.
 func (s *script) text(in core.Input) (string, error) {
 	v, ok := in.Shared().Inputs.Get(s.from)
 	if !ok {
@@ -219,8 +219,8 @@ func (s *script) text(in core.Input) (string, error) {
 	return text, nil
 }
 
-// result puts standard output where the node says. A walk has the context for what goes
-// to no field.
+// result returns the result for standard output. In a walk, an output that goes to no field is
+// not sent along the edges, because the context has it.
 func (s *script) result(stdout []byte, in core.Input) (core.Result, error) {
 	if s.context && s.form.HasTarget() && s.to.Field == "" {
 		return core.Result{}, nil
@@ -228,8 +228,8 @@ func (s *script) result(stdout []byte, in core.Input) (core.Result, error) {
 	return s.form.Result(stdout, s.to, in.Logger())
 }
 
-// ending returns the end of an output, of which size bytes were printed, as a text for
-// the context.
+// ending returns the end of an output as a string for the context. size is the number of bytes
+// that were printed.
 func ending(b []byte, size int) string {
 	cut := b[max(0, len(b)-maxContext):]
 	if size > maxContext {

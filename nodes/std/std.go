@@ -1,12 +1,11 @@
-// Package std lists the standard set of node kinds: those of package basic, and those that
-// open files, databases and connections.
+// Package std lists the standard node kinds: the kinds of package basic, and the kinds that use
+// files, databases and network connections.
 //
 //	registry := core.NewRegistry(std.Kinds()...)
 //
-// A program that imports it links every kind and what the kinds need: besides the standard
-// library modernc.org/sqlite, which is SQLite in pure Go (about 5 MB), pgx for PostgreSQL,
-// and parquet-go. A program that does without them builds its registry from the kinds it
-// wants.
+// A program that imports this package links every kind and its dependencies: modernc.org/sqlite,
+// which is SQLite in pure Go (about 5 MB), pgx for PostgreSQL, and parquet-go. A program that
+// needs fewer kinds builds its registry from the packages of these kinds.
 package std
 
 import (

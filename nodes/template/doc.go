@@ -1,19 +1,19 @@
-// Package template is the node kind "template": a text with values in it.
+// Package template implements the node kind "template", which renders a template to a string.
 //
 // # Fields
 //
 //	text  the template; either this or file
 //	file  a file with the template, below the workflow's folder, at most 1 MB
-//	into  the field that gets the text; without one, the only declared write; else
-//	      it goes along the outgoing edges
+//	into  the field that gets the string; by default the only declared write; without
+//	      one, the string is sent along the outgoing edges
 //
-// In the template {{…}} stands for a value: a path such as $.order.lines[0].title,
-// $item, $index, $input.day, or a plain name, which is looked up among the node's
-// reads, edge inputs and args. A text is put in as it is, any other value as JSON.
-// Names that do not exist are errors, when the workflow is loaded wherever that can
-// be known.
+// In the template {{…}} is replaced by a value: a path such as $.order.lines[0].title,
+// $item, $index, $input.day, or a plain name, which is looked up in the node's
+// reads, edge inputs and args. A string is inserted unchanged, any other value as JSON.
+// A name that does not exist is an error; if possible, it is reported when the workflow
+// is loaded.
 //
-// The text is data, never code: nothing in it is run or expanded again.
+// Inserted values are data: they are not run or expanded again.
 //
 // # Example
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
-// maxFile is the largest template file, in bytes.
+// maxFile limits the size of a template file, in bytes.
 const maxFile = 1 << 20
 
 // Kind is the kind "template".
@@ -40,8 +40,8 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	return core.Compiled{Handler: &renderer{t, to}, Reads: texts.Reads, Nodes: texts.Nodes, Results: to.Type(value.StringType)}, ds
 }
 
-// compile compiles the template from the document or from its file. Findings in a
-// file carry its name and lines.
+// compile compiles the template in the document or in its file. Findings in a file have the
+// name and lines of the file.
 func (c *config) compile(n *core.Node, env core.Env, texts *templates.Set) (*templates.Template, source.Diagnostics) {
 	var ds source.Diagnostics
 	switch {

@@ -15,15 +15,15 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// shim is the module that node runs: it calls the default export of a file.
+// shim is the module that node runs. It calls the default export of a file.
 //
 //go:embed shim.mjs
 var shim string
 
-// endings are tried, in this order, on a name that is no file.
+// endings are appended, in this order, to a name that is not a file.
 var endings = []string{".mjs", ".js", ".py", ".sh"}
 
-// finder finds the file behind an impl and the program that runs it.
+// finder finds the file that an impl names and the program that runs the file.
 type finder struct {
 	files.Finder
 	impl source.Text
@@ -52,7 +52,7 @@ func (f *finder) find() (*fileTool, bool) {
 	return nil, false
 }
 
-// unknown reports a name that is neither a function nor a file.
+// unknown reports a name of neither a function nor a file.
 func (f *finder) unknown() {
 	hint := source.DidYouMean(f.impl.Value, f.Env.Tools)
 	if hint == "" && f.Env.Files != nil {
@@ -65,16 +65,16 @@ func (f *finder) unknown() {
 		WithHint("%s", hint)
 }
 
-// hintFunction helps a missing file that no other file resembles by the
-// registered functions.
+// hintFunction adds a hint with a registered function to the finding about a missing file, if no
+// file has a similar name.
 func (f *finder) hintFunction() {
 	if d := &f.Found[len(f.Found)-1]; d.Hint == "" {
 		d.WithHint("%s", source.DidYouMean(f.impl.Value, f.Env.Tools))
 	}
 }
 
-// candidate returns the first file that the name can mean, "" for none, with why
-// the first that is there cannot be used.
+// candidate returns the first file that the name can mean, "" if there is none. The error says
+// why the first existing file cannot be used.
 func (f *finder) candidate(clean string) (string, fs.FileInfo, error) {
 	why := fs.ErrNotExist
 	names := []string{clean}
@@ -94,8 +94,8 @@ func (f *finder) candidate(clean string) (string, fs.FileInfo, error) {
 	return "", nil, why
 }
 
-// program says how a file is run. Paths are made absolute once, here: the
-// fileTool runs in the workflow's folder, and the engine's own folder may change.
+// program returns the tool that runs a file. It makes paths absolute, because the program runs in
+// the workflow's folder and the engine's working folder may change.
 func (f *finder) program(file string, info fs.FileInfo) (*fileTool, bool) {
 	dir, err := filepath.Abs(f.Env.Dir)
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *finder) program(file string, info fs.FileInfo) (*fileTool, bool) {
 		return nil, false
 	}
 	full := filepath.Join(dir, filepath.FromSlash(file))
-	if r, err := f.Env.Files.Open(file); err == nil { // it is part of what the node does, see core.Env
+	if r, err := f.Env.Files.Open(file); err == nil { // its content is part of the node's fingerprint, see core.Env
 		r.Close()
 	}
 	p := &fileTool{name: f.impl.Value, dir: dir}
@@ -125,12 +125,12 @@ func (f *finder) program(file string, info fs.FileInfo) (*fileTool, bool) {
 	return p, ok
 }
 
-// shells are the interpreters that the first line of a .sh file may name. They
-// are looked up by their name, not by the path written there.
+// shells lists the interpreters that the first line of a .sh file may name. They are looked up
+// by name; the path in the line is ignored.
 var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "ksh": true, "zsh": true}
 
-// shell returns the shell that the first line of a script names, with the flags
-// written there (many scripts rely on -e), or sh.
+// shell returns the shell and the flags in the first line of a script; many scripts rely on -e.
+// Without such a line it returns sh.
 func (f *finder) shell(file string) (name string, flags []string) {
 	r, err := f.Env.Files.Open(file)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
-// Kind is the kind "tool". Its nodes are there to write state.
+// Kind is the kind "tool". Its nodes usually write state.
 var Kind = core.NewKind(core.KindOf[config]{
 	Name:        "tool",
 	Doc:         "Runs code of yours: a Go function, or a file in the workflow's folder.",
@@ -25,7 +25,7 @@ type config struct {
 	MaxOutput setting.Bytes  `wavefold:"max_output" doc:"limit on what a file prints (10MB)"`
 }
 
-// compile finds the code that impl names.
+// compile finds the function or file that impl names.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	var ds source.Diagnostics
 	if env.Tool != nil {

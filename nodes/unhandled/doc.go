@@ -1,11 +1,11 @@
-// Package unhandled has the kinds that this module has no handler for: cli-agent and skill.
-// Documents with them load, are checked, drawn and planned with a warning, and can be tested
-// if a mock file answers for the nodes. A run is rejected before anything starts, with an
-// error that says what to register.
+// Package unhandled implements the kinds that this module has no handler for: cli-agent and
+// skill. Documents with such nodes can be loaded, validated, drawn and planned, with a warning,
+// and tested with a mock file that has results for the nodes. A run is rejected before anything
+// starts, with an error that says what to register.
 //
-// A handler is a Go function that is registered under the name of the kind. Its arguments are
-// the node's fields, with the values in prompt and system filled in and their files read.
-// core.ParseDirective makes a result of the reply of a model:
+// A handler is a Go function registered under the name of the kind. Its arguments are the keys
+// of the node. The template in prompt is rendered, and a file that prompt names is read.
+// core.ParseDirective converts the reply of a model to a result:
 //
 //	registry.AddTool("cli-agent", core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 //		prompt, _ := in.Arg("prompt")
@@ -14,7 +14,7 @@
 //		return result, err
 //	}))
 //
-// Or as a kind of the same name, which replaces the one here:
+// A kind of the same name replaces the kind of this package:
 //
 //	registry.AddKind(myAgent) // Name() returns "cli-agent"
 //
@@ -22,14 +22,14 @@
 //
 // A prompt for a coding program on the command line.
 //
-//	provider       required  which program
+//	provider       required  the program
 //	prompt         required  the prompt, or the name of a file with it
 //	model                    name of the model
-//	workdir                  folder it works in
-//	output_format            what it prints
+//	workdir                  its working folder
+//	output_format            the form of its output
 //	schema                   JSON Schema of the answer, or a file with it
 //	timeout_ms               limit on the call, at least 1000
-//	extra_args               further arguments, a list of texts
+//	extra_args               further arguments, a list of strings
 //
 // # Fields of skill
 //
@@ -40,8 +40,8 @@
 //	model             name of the model
 //	schema            JSON Schema of the answer, or a file with it
 //
-// A prompt of one line without blanks that ends in .md or .txt is a file below
-// the workflow's folder and must be there; so is a schema that is a text.
+// A prompt that ends in .md or .txt and contains no white space is the name of a file below the
+// workflow's folder, and so is a schema that is a string. The file must exist.
 //
 // # Example
 //

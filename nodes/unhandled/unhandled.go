@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
-// Kinds returns the kinds that documents may name without a handler behind them.
+// Kinds returns the kinds of this package.
 func Kinds() []core.Kind {
 	return []core.Kind{CLIAgent(), Skill()}
 }
@@ -36,7 +36,7 @@ type cliAgent struct {
 	Extra    []source.Text `wavefold:"extra_args" doc:"further arguments"`
 }
 
-// files finds the files that the configuration names, and returns the templates of it.
+// files checks the files that the configuration names and returns its templates.
 func (c *cliAgent) files(f *files.Finder) []templates.Prompt {
 	schema(f, c.Schema)
 	return []templates.Prompt{templates.PromptOf(f, c.Prompt, "prompt")}
@@ -54,9 +54,9 @@ func (c *skill) files(f *files.Finder) []templates.Prompt {
 	return nil
 }
 
-// kind returns a kind without a handler of its own. Its handler is the Go function that is
-// registered under the name of the kind, if there is one. find finds the files that a
-// configuration names, and returns the templates of it.
+// kind returns a kind without a handler of its own. If a Go function is registered under the name
+// of the kind, it is the handler. find checks the files that a configuration names and returns
+// its templates.
 func kind[C any](name, doc string, find func(*C, *files.Finder) []templates.Prompt) core.Kind {
 	compile := func(n *core.Node, env core.Env, c *C) (core.Compiled, source.Diagnostics) {
 		f := &files.Finder{Env: env, Subject: n.Subject()}
@@ -72,7 +72,7 @@ func kind[C any](name, doc string, find func(*C, *files.Finder) []templates.Prom
 	return core.NewKind(core.KindOf[C]{Name: name, Doc: doc, Compile: compile})
 }
 
-// schema checks the shape of a schema, and that one which is a file is there.
+// schema checks that a schema is a mapping or the name of an existing file.
 func schema(f *files.Finder, v *source.Value) {
 	switch {
 	case v == nil || v.Kind == source.ObjectValue:

@@ -20,7 +20,8 @@ type config struct {
 	Duration time.Duration `wavefold:"duration,required" doc:"how long to wait, such as 30s"`
 }
 
-// before lets a node without a duration fail when it is visited, where nodes may lack settings.
+// before compiles a node without a duration, in a mode in which nodes may lack settings. The node
+// fails when it is visited.
 func before(n *core.Node, env core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
 	if env.Late && n.Config.Get("duration") == nil {
 		return core.Compiled{Lacks: "there is no duration"}, true, nil

@@ -10,11 +10,10 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// cycle returns the way from file back to itself, or to a file it includes, as
-// "a.yaml -> b.yaml -> a.yaml"; "" when there is none. It goes through the files
-// below, so it does not depend on whether the loader or the plan would notice.
-// Files that cannot be loaded are passed over: they are reported when the
-// workflow that names them is compiled.
+// cycle returns the path from file back to itself, or to a file that it includes, as
+// "a.yaml -> b.yaml -> a.yaml". It returns "" if there is none. It loads the included files
+// itself, so that the loader and the plan need not detect cycles. Files that cannot be loaded
+// are ignored; they are reported when the workflow that names them is compiled.
 func (l *loader) cycle(file string, w *core.Workflow) string {
 	if i := slices.Index(l.way, file); i >= 0 {
 		return strings.Join(append(l.way[i:], file), " -> ")

@@ -1,21 +1,21 @@
-// Package workflow is the node kind "workflow", another workflow as a node of this one,
-// and the kind "experience", the same in the words of another system.
+// Package workflow implements the node kind "workflow", which runs another workflow as a node,
+// and the kind "experience", which does the same with the keys of another system.
 //
 // # Fields of workflow
 //
 //	file     required  the other workflow, a path below this workflow's folder
-//	outputs            which of its fields fill which of ours: {ours: theirs};
-//	                   without it every declared write is filled by the field of
-//	                   the same name
+//	outputs            the fields of the inner workflow that fill fields of the outer
+//	                   one: {outer: inner}; without it every declared write is filled
+//	                   by the field of the same name
 //
-// The node's args are the inputs of the inner run; apart from them it starts with
-// a fresh state and sees nothing of ours. When it ends well, the fields named in
-// outputs are written like those of any node; when it fails, the node fails and
-// names the inner node that did. Relative paths inside the other file start from
-// its own folder. With for_each there is one inner run for each item.
+// The node's args are the inputs of the inner run, which starts with a state of its own and
+// sees nothing of the outer state. If it succeeds, the fields in outputs are written like
+// the writes of any node; if it fails, the node fails and names the inner node that failed.
+// Relative paths in the other file are relative to its folder. With for_each there is one
+// inner run for each item.
 //
 // A workflow that includes itself, directly or through others, is an error when it
-// is loaded; the message prints the whole way round.
+// is loaded; the message has the whole cycle.
 //
 // # Fields of experience
 //
@@ -23,11 +23,11 @@
 //	                       experience.yaml, below this workflow's folder
 //	state_scope            isolated, which is the default; shared is an error
 //
-// It is a node of the kind workflow without outputs: args are the inputs of the nested
-// run, which has a state of its own, and a declared write is filled by the field of the
-// same name; without such a field it stays as it is, which is a warning. Besides, the
-// node sends {status, finalState} to its successors: "success" or "partial", and the
-// fields of the nested run.
+// The kind behaves like workflow without outputs: args are the inputs of the nested run, which
+// has a state of its own, and a declared write is filled by the field of the same name. If
+// there is no such field, the write stays unfilled, which is a warning. The node also sends
+// {status, finalState} to its successors: "success" or "partial", and the fields of the nested
+// run.
 //
 // # Example
 //

@@ -8,8 +8,8 @@ import (
 
 const experience = "experience"
 
-// Experience is the kind "experience": a nested workflow in the words of the system whose
-// documents have it.
+// Experience is the kind "experience": a nested workflow with the keys that documents of another
+// system use.
 var Experience = core.NewKind(core.KindOf[experienceConfig]{
 	Name:    experience,
 	Doc:     "Runs another workflow as a node of this one, in the words of another system.",
@@ -22,7 +22,7 @@ type experienceConfig struct {
 	Scope source.Text `wavefold:"state_scope,oneof=isolated|shared" doc:"isolated, which is the default; shared is an error"`
 }
 
-// isolated rejects a state that is shared.
+// isolated rejects state_scope: shared.
 func isolated(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
 	if scope := n.Config.Get("state_scope"); scope != nil && scope.Scalar == "shared" {
 		ds.Errorf(source.CodeBadValue, scope.Pos, "%s: state_scope: a nested run has a state of its own, so shared is not possible", n.Subject()).
@@ -32,7 +32,7 @@ func isolated(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds sourc
 }
 
 // compileExperience loads the other workflow as the kind "workflow" does. A Go function
-// that is registered under the name of the kind does the work instead.
+// registered under the name of the kind replaces the nested run.
 func compileExperience(n *core.Node, env core.Env, c *experienceConfig) (core.Compiled, source.Diagnostics) {
 	if made, found, ok := templates.Function(experience, n, env, nil); ok {
 		return made, found

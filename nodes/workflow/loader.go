@@ -11,20 +11,20 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// loader loads the workflow that a node names and remembers where it has been.
+// loader loads the workflow that a node names and searches the included files for cycles.
 type loader struct {
 	env     core.Env
 	subject string
-	key     string      // of the configuration
+	key     string      // the key with the name of the file
 	name    source.Text // its value
-	// folders makes the name of a folder stand for the experience in it.
+	// folders allows the name of a folder, which means the experience in it.
 	folders bool
 
 	way   []string
-	clear []string // files from which no way leads back
+	clear []string // files that lead to no cycle
 }
 
-// load loads the file and checks that it does not lead back to itself.
+// load loads the file and checks that it does not include itself.
 func (l *loader) load() (*core.Workflow, source.Diagnostics) {
 	var ds source.Diagnostics
 	if err := files.Local(l.name.Value); err != nil {
@@ -50,8 +50,8 @@ func (l *loader) load() (*core.Workflow, source.Diagnostics) {
 	return inner, ds
 }
 
-// experienceIn returns the file that a name stands for: experience.yaml or
-// experience.yml in a folder, else the name itself.
+// experienceIn returns the file that a name refers to. For a folder that is experience.yaml or
+// experience.yml in it, otherwise the name itself.
 func experienceIn(folder fs.FS, name string) string {
 	if folder == nil {
 		return name
@@ -70,8 +70,8 @@ func exists(folder fs.FS, name string) bool {
 	return err == nil
 }
 
-// error turns an error of the engine's loader into findings. Findings about the other
-// file keep their places in it.
+// error converts an error of the engine's loader to findings. Findings about the other file keep
+// their positions.
 func (l *loader) error(file string, err error) source.Diagnostics {
 	found, ok := source.AsDiagnostics(err)
 	var ds source.Diagnostics

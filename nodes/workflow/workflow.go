@@ -15,7 +15,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Compile: compile,
 })
 
-// nested handles a node that has its workflow with it: no file needs to be loaded.
+// nested compiles a node that contains its workflow, so that no file is loaded.
 func nested(n *core.Node, _ core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
 	if n.Child != nil {
 		return core.Compiled{Frame: &core.Frame{Workflow: n.Child}}, true, nil
@@ -28,8 +28,8 @@ type config struct {
 	Outputs source.Members[source.Text] `wavefold:"outputs" doc:"which of its fields fill which of ours: {ours: theirs}"`
 }
 
-// compile loads the other workflow and checks that it does not lead back to
-// itself. What is inside it is checked by whoever compiles the frame.
+// compile loads the other workflow and checks that it does not include itself. The content of
+// the other workflow is checked when the frame is compiled.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	var ds source.Diagnostics
 	if c.File.Value == "" && !n.Config.Whole() {
@@ -54,7 +54,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	return core.Compiled{Frame: frame}, ds
 }
 
-// checkOutputs compares both sides of the mapping with what is declared.
+// checkOutputs checks that both sides of outputs are declared.
 func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) source.Diagnostics {
 	var ds source.Diagnostics
 	writes, fields := source.Strings(n.Writes), fieldsOf(inner)
@@ -82,8 +82,8 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) source.Diagnos
 	return ds
 }
 
-// fieldsOf lists the fields a nested run has: the declared ones, and an input
-// declares one by itself. A walk has its context.
+// fieldsOf lists the fields of a nested run: the declared fields, one for each input, and in a
+// walk the context.
 func fieldsOf(w *core.Workflow) []string {
 	var names []string
 	if w.HasContext() {

@@ -1,5 +1,5 @@
-// Package setting has the settings that many kinds have: sizes in bytes, and the place that
-// gets the one result of a node.
+// Package setting has the settings that many kinds share, such as sizes in bytes and the target
+// of a node's result, and the findings about settings without an effect.
 package setting
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Bytes is a number of bytes, written as a whole number or as a text with a
-// unit, such as "10MB". Units are powers of 1024. It is at least 1.
+// Bytes is a number of bytes, at least 1. Documents write it as a whole number or as a string
+// with a unit, such as "10MB". Units are powers of 1024.
 type Bytes int
 
 var _ source.Unmarshaler = (*Bytes)(nil)
 
-// units lists the endings, longer ones first.
+// units lists the units; B is last, because the others end with it.
 var units = []struct {
 	ending string
 	factor int64

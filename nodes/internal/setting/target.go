@@ -8,12 +8,12 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Target is a place for one value. The zero Target is the outgoing edges.
+// Target is the destination of one value: a field or, for the zero Target, the outgoing edges.
 type Target struct{ Field string }
 
-// TargetOf returns the field named by into; without one, the node's only declared
-// write; else the edges. A node that declares several writes and does not say
-// which one is meant writes none of them. TargetOf warns of the writes that stay unfilled.
+// TargetOf returns the field that into names. If into is empty, it returns the node's only
+// declared write; if there are no or several writes, it returns the edges. TargetOf warns of the
+// writes that are never filled.
 func TargetOf(n *core.Node, into source.Text, subject string) (Target, source.Diagnostics) {
 	var ds source.Diagnostics
 	writes := source.Strings(n.Writes)
@@ -38,7 +38,7 @@ func TargetOf(n *core.Node, into source.Text, subject string) (Target, source.Di
 	return Target{}, ds
 }
 
-// Type says that the value is of a type, see core.Compiled.Results.
+// Type returns the type of the value by field, for core.Compiled.Results.
 func (t Target) Type(k value.TypeKind) map[string]*value.Type {
 	if t.Field == "" || k == value.AnyType {
 		return nil
@@ -46,7 +46,7 @@ func (t Target) Type(k value.TypeKind) map[string]*value.Type {
 	return map[string]*value.Type{t.Field: {Kind: k}}
 }
 
-// Result puts v in its place.
+// Result returns the result that writes or sends v.
 func (t Target) Result(v any) core.Result {
 	if t.Field == "" {
 		return core.Send(v)

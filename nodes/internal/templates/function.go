@@ -13,30 +13,30 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// filled is a template of a configuration, by its key.
+// filled is a template in a configuration, with its key.
 type filled struct {
 	key      string
 	template *Template
 }
 
-// caller hands a node's configuration to a registered function, as arguments.
+// caller calls a registered function with the configuration of a node as its arguments.
 type caller struct {
 	handler core.Handler
 	config  *value.Object
 	prompts []filled
 }
 
-// Prompt is a text of a node's configuration that is a template.
+// Prompt is a template in the configuration of a node.
 type Prompt struct {
 	Key  string
 	Text source.Text
 }
 
-// maxPrompt is the size of the largest file with a prompt.
+// maxPrompt limits the size of a prompt file, in bytes.
 const maxPrompt = 1 << 20
 
-// PromptOf returns a prompt, which may be in a file that its text names. "see notes.md" is
-// no name of a file but a prompt.
+// PromptOf returns a prompt. If text is the name of a .md or .txt file without white space, the
+// prompt is the content of the file: "see notes.md" is a prompt and not the name of a file.
 func PromptOf(f *files.Finder, text source.Text, key string) Prompt {
 	name := strings.TrimSpace(text.Value)
 	if !slices.Contains([]string{".md", ".txt"}, path.Ext(name)) || strings.ContainsAny(name, " \t\r\n") {
@@ -46,9 +46,9 @@ func PromptOf(f *files.Finder, text source.Text, key string) Prompt {
 	return Prompt{key, source.At(content, source.Position{File: name, Line: 1, Column: 1})}
 }
 
-// Function makes a node of the function that is registered under the name of its kind; ok is
-// false when there is none. The function is given the node's configuration as arguments,
-// with the values in its prompts filled in.
+// Function compiles a node whose handler is the function registered under the name of its kind;
+// ok is false if there is none. The arguments of the function are the configuration of the node,
+// with its prompts rendered.
 func Function(kind string, n *core.Node, env core.Env, prompts []Prompt) (made core.Compiled, ds source.Diagnostics, ok bool) {
 	if env.Tool == nil {
 		return core.Compiled{}, nil, false
@@ -83,7 +83,7 @@ func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Co
 // Handle calls the function.
 func (c *caller) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	shared := in.Shared()
-	// The prompt is first: a function that takes one value gets that.
+	// The prompt is the first argument, because a function with one parameter gets the first.
 	args := value.NewObject(c.config.Len() + shared.Args.Len())
 	for _, p := range c.prompts {
 		s, err := p.template.Render(in)

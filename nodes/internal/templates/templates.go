@@ -1,6 +1,6 @@
-// Package templates compiles the templates in the configuration of a node and lists what they
-// read. Function makes a node of a Go function that is registered under the name of the
-// node's kind: it gets the rendered templates as arguments.
+// Package templates compiles the templates in the configuration of a node and lists the fields
+// and nodes that they read. Function compiles a node whose handler is a Go function registered
+// under the name of the node's kind.
 package templates
 
 import (
@@ -14,13 +14,12 @@ import (
 	"github.com/wavefold/wavefold/expressions/template"
 )
 
-// Set collects the templates of one node. It is used by one goroutine, while the
-// node is compiled.
+// Set compiles the templates of one node. It must be used by one goroutine, while the node is
+// compiled.
 type Set struct {
-	// Found collects what is wrong.
+	// Found collects the findings.
 	Found source.Diagnostics
-	// Reads and Nodes are what the templates read beyond the node's own
-	// declarations, for Compiled.
+	// Reads and Nodes list the fields and nodes that the templates read, for core.Compiled.
 	Reads []source.Text
 	Nodes []source.Text
 	// Names lists the plain names of the templates. A name is looked up in the args, the edge
@@ -33,11 +32,11 @@ type Set struct {
 	item    core.Columns     // of $item
 	rows    func(field string) core.Columns
 	subject string
-	// args are the names that the node's args always have a value for.
+	// args lists the args of the node that always have a value.
 	args []string
 }
 
-// NewSet returns an empty set for a node; "node ID" begins every message.
+// NewSet returns an empty set for a node. Every message begins with the subject of the node.
 func NewSet(n *core.Node, env core.Env) *Set {
 	s := &Set{schema: env.Schema, rows: env.Columns, inputs: env.Inputs, subject: n.Subject(), args: constants(n.Args), roots: expressions.RootNodes | expressions.RootInput}
 	if env.Items {
@@ -50,7 +49,7 @@ func NewSet(n *core.Node, env core.Env) *Set {
 	return s
 }
 
-// constants lists the args that are no paths, which may lead nowhere.
+// constants lists the args that are not paths. A path may have no value.
 func constants(args *source.Value) []string {
 	if args == nil {
 		return nil
@@ -64,13 +63,12 @@ func constants(args *source.Value) []string {
 	return names
 }
 
-// nodeRef finds what may be a reference to a node. A kind does not know the other
-// nodes of the graph, so every id is accepted here and reported in Nodes, where
-// it is checked against the graph.
+// nodeRef matches references to nodes. A kind does not know the other nodes of the graph, so every
+// id is accepted here and listed in Set.Nodes, whose ids are checked against the graph.
 var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 
-// Template compiles one template. key says in messages where it stands. Without
-// a template, after an error, it returns nil.
+// Template compiles one template. key is the key of the template in messages. Template returns nil
+// after an error.
 func (s *Set) Template(src source.Text, key string) *Template {
 	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.rows}
 	var places []source.Text
@@ -86,7 +84,7 @@ func (s *Set) Template(src source.Text, key string) *Template {
 	s.Names = append(s.Names, t.Names()...)
 	for _, field := range t.Fields() {
 		if slices.Contains(s.args, field) && !t.Evaluates(field) {
-			continue // the args win over the state
+			continue // args take precedence over the state
 		}
 		s.Reads = appendOnce(s.Reads, source.At(field, src.Pos))
 	}
@@ -96,8 +94,8 @@ func (s *Set) Template(src source.Text, key string) *Template {
 	return &Template{t}
 }
 
-// place returns the first place an id is named at; a spelling that nodeRef does
-// not know has the place of the whole text.
+// place returns the first position of a node id. For a spelling that nodeRef does not match it
+// returns the position of the template.
 func place(places []source.Text, id string, otherwise source.Position) source.Text {
 	for _, p := range places {
 		if p.Value == id {
@@ -119,26 +117,25 @@ func appendOnce(list []source.Text, t source.Text) []source.Text {
 // Template is a compiled template. It is immutable and safe for concurrent use.
 type Template struct{ t *template.Template }
 
-// Render fills the template for one attempt. What has no value is an error, and a
-// permanent one: every attempt is given the same input.
+// Render renders the template for one attempt. A placeholder without a value is a permanent
+// error, because every attempt has the same input.
 func (t *Template) Render(in core.Input) (string, error) {
 	s, err := t.t.Render(input{t.t.ForInput(in.Shared()), in})
 	return s, core.Permanent(err)
 }
 
-// RenderLenient is Render that leaves places without a value as they are written.
+// RenderLenient is like Render and leaves placeholders without a value unchanged.
 func (t *Template) RenderLenient(in core.Input) string {
 	return t.t.RenderLenient(input{t.t.ForInput(in.Shared()), in})
 }
 
-// RenderEscaped is Render with values that are escaped, see
-// template.Template.RenderEscaped.
+// RenderEscaped is like Render and escapes the values, see template.Template.RenderEscaped.
 func (t *Template) RenderEscaped(in core.Input, escape func(before, value string) string) (string, error) {
 	s, err := t.t.RenderEscaped(input{t.t.ForInput(in.Shared()), in}, escape)
 	return s, core.Permanent(err)
 }
 
-// input adds the loop, which is not among the shared values, to an Env.
+// input adds $iter and $loop, which core.Shared does not have, to an Env.
 type input struct {
 	template.Env
 	in core.Input
