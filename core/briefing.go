@@ -9,20 +9,23 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// How much a model node of a walk by outcomes is told of what came before it.
+// Fidelities: how much of the walk so far is described to a model node of a walk by
+// outcomes.
 const (
-	FidelityCompact  = "compact"  // the goal, the stages that have finished, the context; the default
+	FidelityCompact  = "compact"  // the default: the goal, the finished stages and the context
 	FidelityTruncate = "truncate" // the goal and the id of the run
 	FidelityNone     = "none"     // nothing
 )
 
-// Fidelities lists the words for that. FidelityOf says which of them are taken for another.
+// Fidelities lists the accepted words. Some of them are treated as another one, see
+// FidelityOf.
 func Fidelities() []string {
 	return []string{FidelityCompact, FidelityTruncate, FidelityNone, "full", "summary:low", "summary:medium", "summary:high"}
 }
 
-// FidelityOf returns what a word of Fidelities means here: a conversation that goes on (full)
-// and summaries made by a model are FidelityCompact so far. It is "" for other words.
+// FidelityOf returns the fidelity that a word of Fidelities selects. A continued
+// conversation ("full") and summaries made by a model are not supported yet and are treated
+// as FidelityCompact. FidelityOf returns "" for unknown words.
 func FidelityOf(word string) string {
 	switch {
 	case word == FidelityTruncate, word == FidelityNone:
@@ -33,28 +36,28 @@ func FidelityOf(word string) string {
 	return ""
 }
 
-// Briefing is what a model node of a walk is told of what came before it, as the walk
-// recorded it; see Input.Briefing.
+// Briefing describes the walk so far to a model node, as the walk recorded it; see
+// Input.Briefing.
 type Briefing struct {
 	// Fidelity is FidelityCompact or FidelityTruncate.
 	Fidelity string `json:"fidelity"`
-	// Stages are the stages that have finished since the walk began or began again, in
-	// order. Earlier counts those before them that are not kept.
+	// Stages are the stages that have finished since the walk started or last restarted, in
+	// order. Earlier is the number of stages before them that were not kept.
 	Stages  []FinishedStage `json:"stages,omitempty"`
 	Earlier int             `json:"earlier,omitempty"`
 }
 
-// FinishedStage is a visit that has ended.
+// FinishedStage describes a visit that has ended.
 type FinishedStage struct {
 	Node   string `json:"node"`
 	Visit  int    `json:"visit,omitempty"`
 	Status Status `json:"status"`
-	// Note is why it failed, or what it said beside its status.
+	// Note explains a failure, or is the note that the node returned with its status.
 	Note string `json:"note,omitempty"`
-	// Output is the end of what it put out, and Left how many characters stand before that.
+	// Output is the end of the node's output, and Left the number of characters before it.
 	Output string `json:"output,omitempty"`
 	Left   int    `json:"left_out,omitempty"`
-	// Branches are those of a parallel node.
+	// Branches describes the branches of a parallel node.
 	Branches []FinishedStage `json:"branches,omitempty"`
 }
 
@@ -64,13 +67,13 @@ const (
 	maxToldNote   = 2000
 	maxToldKey    = 1000
 	maxTold       = 100_000 // of all stages
-	// MaxToldStages is how many finished stages, and how many branches of one, a walk keeps
-	// for briefings.
+	// MaxToldStages limits the number of finished stages, and of branches of one stage,
+	// that a walk keeps for briefings.
 	MaxToldStages = 100
 )
 
-// FinishedStageOf describes a visit that has ended with an output, Missing for none. Long
-// texts are cut.
+// FinishedStageOf describes a visit that has ended. output is Missing if there is none.
+// Long notes and outputs are truncated.
 func FinishedStageOf(node string, visit int, status Status, note string, output any) FinishedStage {
 	s := FinishedStage{Node: node, Visit: visit, Status: status}
 	s.Note, _ = firstCharacters(note, maxToldNote)
@@ -80,7 +83,7 @@ func FinishedStageOf(node string, visit int, status Status, note string, output 
 	return s
 }
 
-// outputText is a string as it is, other values as JSON.
+// outputText returns a string unchanged and any other value as JSON.
 func outputText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -88,7 +91,8 @@ func outputText(v any) string {
 	return value.JSON(v)
 }
 
-// firstCharacters cuts a text behind n characters and returns how many it left out.
+// firstCharacters returns the first n characters of a string and the number of characters
+// after them.
 func firstCharacters(s string, n int) (string, int) {
 	if len(s) <= n {
 		return s, 0
@@ -104,7 +108,8 @@ func firstCharacters(s string, n int) (string, int) {
 	return s[:at], utf8.RuneCountInString(s[at:])
 }
 
-// lastCharacters returns the last n characters of a text and how many stand before them.
+// lastCharacters returns the last n characters of a string and the number of characters
+// before them.
 func lastCharacters(s string, n int) (string, int) {
 	if len(s) <= n {
 		return s, 0
@@ -120,15 +125,17 @@ func lastCharacters(s string, n int) (string, int) {
 	return s[at:], utf8.RuneCountInString(s[:at])
 }
 
-// Briefing returns what a model node of a walk by outcomes is told before its prompt: the
-// goal of the run; each stage that has finished, in order, with its status, its note, the
-// last 2,000 characters of its output, and the same of the branches of a parallel node; and
-// what the context holds, values below 1,000 characters. Long walks lose the earliest stages
-// first, and a line says how many. With FidelityTruncate it is the goal and the id of the
-// run. It is "" when there is nothing to tell, with FidelityNone, and for other nodes.
+// Briefing returns the description of the walk so far that a model node of a walk by
+// outcomes puts before its prompt. It consists of the goal of the run, the finished stages
+// in order, and the values of the context that are shorter than 1,000 characters. For each
+// stage it has the status, the note and the last 2,000 characters of the output, and the
+// same for the branches of a parallel node. In a long walk the earliest stages are left
+// out, and a line gives their number. With FidelityTruncate, the briefing is the goal and
+// the id of the run. It is "" if there is nothing to describe, with FidelityNone, and for
+// other nodes.
 //
-// What stages put out may be the words of others. The text says that it is data, and fences
-// keep it apart.
+// The output of a stage may come from an untrusted source. The briefing therefore says that
+// it is data and puts it between fences.
 func (in Input) Briefing() string {
 	s := in.shared()
 	if s.Briefing == nil {
@@ -153,7 +160,8 @@ func (in Input) Briefing() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// stages lists the stages, the earliest left out where they are too many.
+// stages describes the finished stages. If there are too many, it leaves out the earliest
+// ones.
 func (b *Briefing) stages() string {
 	var texts []string
 	total, left := 0, b.Earlier
@@ -173,7 +181,7 @@ func (b *Briefing) stages() string {
 	return head + "\n\n" + strings.Join(texts, "\n\n")
 }
 
-// text describes a stage, and its branches below it.
+// text describes a stage, followed by its branches.
 func (s *FinishedStage) text(heading string) string {
 	var b strings.Builder
 	b.WriteString(heading + s.Node)
@@ -197,7 +205,7 @@ func (s *FinishedStage) text(heading string) string {
 	return b.String()
 }
 
-// contextLines lists the values of a context, except those that the engine counts with.
+// contextLines lists the values of a context, except the engine's own counters.
 func contextLines(context *value.Object) string {
 	var b strings.Builder
 	for key, v := range context.All() {
@@ -213,8 +221,8 @@ func contextLines(context *value.Object) string {
 	return b.String()
 }
 
-// fenced is a text behind its name, in its line if it is short, else between fences that it
-// cannot end.
+// fenced returns "name: text" if the text is short and has only one line. Otherwise it puts
+// the text between fences that the text cannot close.
 func fenced(name, text string) string {
 	text = strings.Trim(text, "\r\n")
 	if !strings.Contains(text, "\n") && len(text) < 200 {

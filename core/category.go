@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Category says of a failure whether trying again can help. Where it came from is its
-// class. "" leaves it to the class.
+// Category says whether another attempt can help after a failure; the class of a failure
+// says where it came from. If the category is "", it follows from the class.
 type Category string
 
 // Categories.
 const (
-	TransientInfra  Category = "transient_infra"  // the world around may have recovered by the next attempt
-	Deterministic   Category = "deterministic"    // the next attempt would end alike
+	TransientInfra  Category = "transient_infra"  // a temporary condition that may be gone by the next attempt
+	Deterministic   Category = "deterministic"    // the next attempt would fail in the same way
 	BudgetExhausted Category = "budget_exhausted" // a limit on tokens, turns or money is used up
-	CompilationLoop Category = "compilation_loop" // the same repair was tried in vain; only a handler says so
-	Canceled        Category = "canceled"         // somebody wanted it to end
-	Structural      Category = "structural"       // it did what it must not do
+	CompilationLoop Category = "compilation_loop" // the same repair was tried repeatedly without success; only handlers report it
+	Canceled        Category = "canceled"         // the work was cancelled
+	Structural      Category = "structural"       // the node did something that it must not do
 )
 
-// hints tell the category of an error by its text, in lower case. The first list with a
-// hint in the text decides, so "cancel" and "abort" win over all others, and any text with
-// the digits 500 in it is transient.
+// hints maps lower-case substrings of error messages to categories. The first entry with a
+// matching substring decides: "cancel" and "abort" take precedence over everything else,
+// and any message that contains the digits 500 is transient.
 var hints = []struct {
 	category Category
 	texts    []string
@@ -35,10 +35,10 @@ var hints = []struct {
 	{Structural, []string{"scope violation", "scope_violation"}},
 }
 
-// CategoryOf tells the category of an error: what the error says of itself (Categorized,
-// Retryable, RetryAfter, or a method Category() Category), else what its kind says (a
-// context that ended, a method Timeout, a method StatusCode with an HTTP status), else what
-// its text says. What nothing is known about is Deterministic.
+// CategoryOf returns the category of an error. It looks at the following, in this order:
+// marks on the error (Categorized, Retryable, RetryAfter, or a method Category() Category);
+// its type (a context that ended, a method Timeout, a method StatusCode with an HTTP
+// status); its message. If none of them says anything, the category is Deterministic.
 func CategoryOf(err error) Category {
 	if c, ok := errors.AsType[interface {
 		error
@@ -59,7 +59,7 @@ func CategoryOf(err error) Category {
 }
 
 // CategoryOfText returns the category of a failure of which only the text is known: the
-// note of a result, the reason that a model gives, or what a program printed.
+// note of a result, the reason that a model gives, or the output of a program.
 func CategoryOfText(text string) Category {
 	text = strings.ToLower(text)
 	for i := range hints {
@@ -72,7 +72,8 @@ func CategoryOfText(text string) Category {
 	return Deterministic
 }
 
-// kindOf tells the category of an error by its kind, "" if that says nothing.
+// kindOf returns the category that follows from the type of an error, or "" if there is
+// none.
 func kindOf(err error) Category {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -95,7 +96,7 @@ func kindOf(err error) Category {
 	return ""
 }
 
-// ofStatus is the category of an HTTP status, "" of one that is no failure.
+// ofStatus returns the category of an HTTP status, or "" if the status is not a failure.
 func ofStatus(code int) Category {
 	switch {
 	case code == 408, code == 429, code >= 500:
@@ -108,7 +109,7 @@ func ofStatus(code int) Category {
 	return ""
 }
 
-// known takes a category that nobody knows for Deterministic.
+// known returns c, or Deterministic if c is not one of the constants.
 func known(c Category) Category {
 	switch c {
 	case TransientInfra, BudgetExhausted, CompilationLoop, Canceled, Structural:
@@ -133,7 +134,8 @@ func Categorized(err error, c Category) error {
 	return &categoryError{err, c}
 }
 
-// InCategory is the category of the failure, by its class where none is noted.
+// InCategory returns the category of the failure. If none is set, it follows from the
+// class.
 func (f *Failure) InCategory() Category {
 	switch {
 	case f.Category != "":

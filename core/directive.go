@@ -7,7 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Members of an object in a reply that say how the node ended and where its walk goes on.
+// Members of an object in a reply that give the outcome of the node and the next node of
+// the walk.
 const (
 	directiveOutcome = "outcome"
 	directiveLabel   = "preferred_next_label"
@@ -16,12 +17,12 @@ const (
 	directiveReason  = "failure_reason"
 )
 
-// maxDirectiveWork bounds how many bytes ParseDirective looks at, those it looks at again
-// included: braces that are never closed make it do so.
+// maxDirectiveWork limits the number of bytes ParseDirective reads. Bytes that it reads
+// again, because of braces that are never closed, count each time.
 const maxDirectiveWork = 16 << 20
 
-// ParseDirective reads what the reply of a model or a program says of its outcome: of the
-// JSON objects in the text the last one that has one of the members
+// ParseDirective extracts the outcome from the reply of a model or a program. It uses the
+// last JSON object in the reply that has at least one of these members:
 //
 //	outcome               success, partial_success, fail, skipped or retry, or one of the
 //	                      other names that StatusOf knows
@@ -30,14 +31,14 @@ const maxDirectiveWork = 16 << 20
 //	context_updates       values for the context, by key
 //	failure_reason        why it failed
 //
-// Everything around it is text that nobody minds, braces too; objects inside of other
-// objects do not count. A member that is not of its type says nothing, nor does an entry
-// of suggested_next_ids that is no text, an outcome that is no known word, which leaves
-// the result a success, and a failure_reason beside another outcome than fail. ok tells
-// whether there was such an object; without one the result is the zero Result, a success.
+// ParseDirective ignores the rest of the reply, including other braces and objects nested
+// in other objects. It also ignores members of the wrong type, entries of
+// suggested_next_ids that are not strings, and a failure_reason next to an outcome other
+// than fail. If the outcome is not a known word, the result is a success. ok reports
+// whether there was such an object. Without one the result is the zero Result, a success.
 //
-// The text is data: it can ask for no more than that, and a walk follows edges that are
-// there. It is a pure function, safe for concurrent use.
+// The reply is data: it can request nothing else, and a walk only follows edges of its
+// graph. ParseDirective is a pure function, safe for concurrent use.
 func ParseDirective(reply string) (r Result, ok bool) {
 	found, _ := lastDirective(reply)
 	if found == nil {
@@ -46,8 +47,8 @@ func ParseDirective(reply string) (r Result, ok bool) {
 	return directive(found), true
 }
 
-// lastDirective returns the members of the object that counts, nil for none, and how many
-// bytes were looked at to find it.
+// lastDirective returns the members of the last directive object, or nil if there is none,
+// and the number of bytes that were read to find it.
 func lastDirective(reply string) (found map[string]json.RawMessage, work int) {
 	for at := 0; at < len(reply) && work < maxDirectiveWork; {
 		open := strings.IndexByte(reply[at:], '{')
@@ -70,9 +71,9 @@ func lastDirective(reply string) (found map[string]json.RawMessage, work int) {
 	return found, work
 }
 
-// objectLength returns how long the text is that begins with a brace and ends with the
-// one that closes it. closed is false when there is none, or the text cannot be an object;
-// length is then how much was looked at.
+// objectLength returns the length of the object at the beginning of s, from its opening
+// brace to the matching closing brace. closed is false if there is no closing brace or the
+// string cannot be an object; length is then the number of bytes that were read.
 func objectLength(s string) (length int, closed bool) {
 	if rest := strings.TrimLeft(s[1:], " \t\r\n"); rest == "" || rest[0] != '"' && rest[0] != '}' {
 		return len(s) - len(rest), false
@@ -85,7 +86,7 @@ func objectLength(s string) (length int, closed bool) {
 		case c == '"':
 			quoted = !quoted
 		case quoted:
-			if c == '\n' { // a text of JSON ends in its line
+			if c == '\n' { // a JSON string ends on its line
 				return i, false
 			}
 		case c == '{':
@@ -134,7 +135,8 @@ func directive(object map[string]json.RawMessage) Result {
 			way.SuggestedNext = append(way.SuggestedNext, id)
 		}
 	}
-	// Key by key, so that one value that this engine cannot hold costs no other.
+	// Decode key by key, so that a value which the engine cannot represent does not affect
+	// the other keys.
 	if json.Unmarshal(object[directiveContext], &updates) == nil && len(updates) > 0 {
 		way.Context = make(map[string]any, len(updates))
 		for key, raw := range updates {

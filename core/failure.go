@@ -17,25 +17,26 @@ type Failure struct {
 	Message string `json:"message"`
 	// Permanent failures are not retried.
 	Permanent bool `json:"permanent,omitempty"`
-	// Category says whether trying again can help, where the class does not; see
-	// InCategory.
+	// Category says whether another attempt can help if that does not follow from the
+	// class; see InCategory.
 	Category Category `json:"category,omitempty"`
-	// Signature identifies what the failure reports where the message holds only a part of
-	// it: two failures are the same only if their signatures are equal too. The signature of
-	// a failed program is a digest of its whole output. If it is empty, messages are compared.
+	// Signature identifies the cause of the failure if the message holds only a part of it:
+	// two failures are the same only if their signatures are equal, too. The signature of a
+	// failed program is a digest of its whole output. If the signature is empty, messages
+	// are compared.
 	Signature string `json:"signature,omitempty"`
-	// FailsRun failures end the run, whatever the node's policy says; see FailRun.
+	// FailsRun means that the failure ends the run, whatever the policy of the node; see
+	// FailRun.
 	FailsRun bool `json:"fails_run,omitempty"`
-	// RetryAfter, when positive, is the least time to wait before the next
-	// attempt, as the other side asked for.
+	// RetryAfter, if positive, is the minimum wait before the next attempt, as the remote
+	// side requested.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
-	// Node is where the failure of a nested run began, the path of its innermost
-	// node, with which Message then begins; "" for a failure of the node itself.
+	// Node is the path of the innermost node of a nested run where the failure began;
+	// Message begins with it. It is "" for a failure of the node itself.
 	Node string `json:"node,omitempty"`
 	// Stack is the stack of a panic.
 	Stack string `json:"stack,omitempty"`
-	// Cause is the error the handler returned. It is lost when a failure
-	// passes through JSON.
+	// Cause is the error that the handler returned. It is not part of the JSON form.
 	Cause error `json:"-"`
 }
 
@@ -45,10 +46,11 @@ func (f *Failure) Error() string { return f.Message }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// FailureOf turns an error of a handler into a Failure, keeping a Failure that
-// is already inside, the marks set by Permanent, Retryable and RetryAfter, the
-// category of the error, and its signature if it has a method FailureSignature() string. The message is cut to MaxText. Of an error that wraps more than
-// 10,000 others, which may be because it wraps itself, only the text is kept.
+// FailureOf converts an error of a handler to a Failure. It keeps a Failure that the error
+// wraps, the marks set by Permanent, Retryable and RetryAfter, the category of the error,
+// and its signature if it has a method FailureSignature() string. The message is truncated
+// to MaxText. If an error wraps more than 10,000 others, perhaps because it wraps itself,
+// only its message is kept.
 func FailureOf(err error) *Failure {
 	if !countable(err) {
 		err = &endless{err.Error()}
@@ -81,7 +83,7 @@ func FailureOf(err error) *Failure {
 	return f
 }
 
-// signatureOf returns the signature that an error brings, "" if it has none.
+// signatureOf returns the signature of an error, or "" if it has none.
 func signatureOf(err error) string {
 	if s, ok := errors.AsType[interface {
 		error
@@ -92,11 +94,12 @@ func signatureOf(err error) string {
 	return ""
 }
 
-// maxWrapped is how many errors one error may wrap, each as often as it is met.
+// maxWrapped limits the number of errors that one error may wrap. An error that is reached
+// several times counts each time.
 const maxWrapped = 10_000
 
-// countable reports whether an error wraps no more than maxWrapped others. Of one that wraps
-// itself, errors.Is and errors.As would never return, or would use up the stack.
+// countable reports whether an error wraps no more than maxWrapped others. If an error
+// wraps itself, errors.Is and errors.As never return or overflow the stack.
 func countable(err error) bool {
 	open := []error{err}
 	for n := 0; len(open) > 0; n++ {
@@ -116,24 +119,25 @@ func countable(err error) bool {
 	return true
 }
 
-// endless stands for an error that cannot be unwrapped.
+// endless replaces an error that cannot be unwrapped safely.
 type endless struct{ text string }
 
 func (e *endless) Error() string { return e.text }
 
-// Panicked is the failure of code that panicked with p; stack is where.
+// Panicked returns the failure of code that panicked with the value p and the given stack.
 func Panicked(what string, p any, stack []byte) *Failure {
 	return &Failure{Class: ClassPanic, Permanent: true, Message: what + ": " + value.PanicText(p), Stack: value.CutText(string(stack)), Cause: panicCause(p)}
 }
 
-// categorize notes the category of an error, if there is something to note.
+// categorize sets the category of the failure to that of the error, unless it is
+// Deterministic.
 func (f *Failure) categorize(err error) {
 	if c := CategoryOf(err); c != Deterministic {
 		f.Category = c
 	}
 }
 
-// retryMark is what an error says about another attempt. The outermost one counts.
+// retryMark records whether an error asks for another attempt. The outermost mark counts.
 type retryMark struct {
 	err   error
 	again bool
@@ -142,8 +146,8 @@ type retryMark struct {
 func (e *retryMark) Error() string { return e.err.Error() }
 func (e *retryMark) Unwrap() error { return e.err }
 
-// Permanent marks an error as one that another attempt cannot cure: the node
-// fails at once whatever its retry policy. A nil error stays nil.
+// Permanent marks an error as one that another attempt cannot fix: the node fails at once,
+// whatever its retry policy. A nil error stays nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -151,8 +155,8 @@ func Permanent(err error) error {
 	return &retryMark{err, false}
 }
 
-// Retryable marks an error as one that another attempt may cure, under any retry policy
-// and whatever its kind or text says. A nil error stays nil.
+// Retryable marks an error as one that another attempt may fix, under any retry policy and
+// whatever the type or message of the error. A nil error stays nil.
 func Retryable(err error) error {
 	if err == nil {
 		return nil
@@ -164,10 +168,10 @@ type failRunError struct{ error }
 
 func (e *failRunError) Unwrap() error { return e.error }
 
-// FailRun marks an error as one after which the run must not go on, whatever the policy of
-// the node: a budget is used up, or what all nodes need is not there. The node is not tried
-// again, what is under way is cancelled and awaited, and the run fails. A nil error stays
-// nil.
+// FailRun marks an error that must end the run, whatever the policy of the node: for
+// example, a budget is used up, or something that all nodes need is unavailable. The node
+// is not retried, work in flight is cancelled and awaited, and the run fails. A nil error
+// stays nil.
 func FailRun(err error) error {
 	if err == nil {
 		return nil
@@ -183,8 +187,8 @@ type retryAfterError struct {
 func (e *retryAfterError) Error() string { return e.err.Error() }
 func (e *retryAfterError) Unwrap() error { return e.err }
 
-// RetryAfter marks an error with the least time to wait before the next
-// attempt. A nil error stays nil.
+// RetryAfter marks an error with the minimum wait before the next attempt. A nil error
+// stays nil.
 func RetryAfter(err error, after time.Duration) error {
 	if err == nil {
 		return nil
@@ -192,17 +196,17 @@ func RetryAfter(err error, after time.Duration) error {
 	return &retryAfterError{err, after}
 }
 
-// NodeError is the error of a run that failed: it names the node that failed
-// first in canonical order and unwraps to its Failure.
+// NodeError is the error of a failed run. It names the node that failed first in canonical
+// order, and unwraps to its Failure.
 type NodeError struct {
 	Node    string
 	Failure *Failure
-	// Others counts further failed nodes.
+	// Others is the number of other nodes that failed.
 	Others int
 }
 
-// Error names the node and carries its message; of a nested run the innermost
-// node, whose path holds those around it.
+// Error returns the name of the node and its message. For a nested run it names the
+// innermost node by its path, which includes the outer nodes.
 func (e *NodeError) Error() string { return "node " + e.message() }
 
 func (e *NodeError) message() string {
@@ -216,8 +220,8 @@ func (e *NodeError) message() string {
 	return s
 }
 
-// Nested returns the failure of a node whose nested run ended with the error: the
-// path of the innermost node and its cause, each once however deep it lies.
+// Nested returns the failure of a node whose nested run ended with the error. It has the
+// path and the cause of the innermost node, each only once at any depth.
 func (e *NodeError) Nested() *Failure {
 	f := &Failure{Class: e.Failure.Class, Message: e.message(), Permanent: e.Failure.Permanent, Category: e.Failure.Category,
 		Signature: e.Failure.Signature, FailsRun: e.Failure.FailsRun, RetryAfter: e.Failure.RetryAfter, Node: e.Failure.Node, Cause: e}
@@ -232,14 +236,14 @@ func (e *NodeError) Unwrap() error { return e.Failure }
 
 // CancelError is the error of a run that was cancelled.
 type CancelError struct {
-	// First is the first node that failed or was cancelled in flight, nil for
+	// First is the first node that failed or was cancelled in flight, or nil if there is
 	// none.
 	First *NodeError
-	// Cause is why the caller's context ended.
+	// Cause is the reason that the caller's context ended.
 	Cause error
 }
 
-// Error says that the run was cancelled and what it left behind.
+// Error says that the run was cancelled, and which node failed or was cancelled first.
 func (e *CancelError) Error() string {
 	s := "the run was cancelled"
 	if e.Cause != nil {
@@ -251,24 +255,23 @@ func (e *CancelError) Error() string {
 	return s
 }
 
-// Unwrap returns the cause, so that errors.Is finds context.Canceled.
+// Unwrap returns the cause, so that errors.Is(err, context.Canceled) holds.
 func (e *CancelError) Unwrap() error { return e.Cause }
 
-// StrayError says that user code did not return for the whole grace period and was
-// left running: handlers that ignored the end of their contexts, a reducer that never
-// returns, or the listener at the end of the run.
+// StrayError reports user code that did not return within the grace period and was left
+// running: handlers that ignored the end of their contexts, a reducer that never returns,
+// or the listener at the end of the run.
 type StrayError struct {
-	// Nodes are the nodes of the handlers, sorted, each once.
+	// Nodes are the nodes whose handlers have not returned, sorted and without duplicates.
 	Nodes []string
-	// Code names what else was called and has not returned, such as the reducer of
-	// field "x".
+	// Code names other functions that have not returned, such as the reducer of field "x".
 	Code []string
-	// Listener tells that the listener was still busy with events, and Unheard how many
-	// it had not done with. It gets the rest when it takes them. The status of the run does
-	// not depend on it.
+	// Listener reports whether the listener was still busy with events, and Unheard is the
+	// number of events that it had not finished. It receives the rest if it continues. The
+	// status of the run does not depend on it.
 	Listener bool
 	Unheard  int64
-	// Err is the error the run has apart from that, nil for none.
+	// Err is the error of the run apart from that, or nil if there is none.
 	Err error
 }
 
@@ -290,11 +293,11 @@ func (e *StrayError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Unwrap returns the run's other error.
+// Unwrap returns Err.
 func (e *StrayError) Unwrap() error { return e.Err }
 
-// panicCause is the error that a panic was raised with, nil for none and for one that cannot
-// be unwrapped: its Unwrap is code of the user, too.
+// panicCause returns the error that was passed to panic. It returns nil if the value is not
+// an error or cannot be unwrapped: its Unwrap method is user code, too.
 func panicCause(p any) (cause error) {
 	defer func() {
 		if recover() != nil {

@@ -5,11 +5,11 @@ import "slices"
 // Graph is a directed graph: for each node, by its number, the arcs that leave it.
 type Graph [][]Arc
 
-// Arc is an edge of a Graph. Edge is a number that its owner knows it by.
+// Arc is an edge of a Graph. Edge is the number by which the caller identifies it.
 type Arc struct{ To, Edge int32 }
 
-// Reached tells of each node whether a way leads to it from one of them, which counts as
-// reached.
+// Reached reports for each node whether it is one of the nodes from or can be reached from
+// one.
 func (g Graph) Reached(from ...int32) []bool {
 	seen := make([]bool, len(g))
 	for _, n := range from {
@@ -26,9 +26,9 @@ func (g Graph) Reached(from ...int32) []bool {
 	return seen
 }
 
-// Groups numbers the strongly connected groups: two nodes have one number if a way leads
-// from each to the other. It is Tarjan's search, begun at every node, with a stack of its
-// own, so that long chains do not exhaust Go's. The time is linear.
+// Groups numbers the strongly connected components: two nodes have the same number if each
+// can be reached from the other. It is Tarjan's algorithm, with an explicit stack, so that
+// long chains do not overflow Go's. It takes linear time.
 func (g Graph) Groups() []int32 {
 	s := groupSearch{graph: g, group: make([]int32, len(g)), order: make([]int32, len(g)), low: make([]int32, len(g))}
 	for n := range g {
@@ -42,14 +42,14 @@ func (g Graph) Groups() []int32 {
 type groupSearch struct {
 	graph Graph
 	group []int32
-	order []int32 // when a node was found, from 1; grouped when it has its group
-	low   []int32 // the first node found that can be reached from it
-	found []int32 // nodes without a group
+	order []int32 // the number in order of discovery, from 1, or grouped
+	low   []int32 // the lowest order of the nodes that can be reached
+	found []int32 // nodes without a component
 	steps int32
-	next  int32 // number of the next group
+	next  int32 // number of the next component
 }
 
-// grouped marks a node that has its group: a way to it closes no ring.
+// grouped marks a node that belongs to a component: an arc to it closes no cycle.
 const grouped = -1
 
 type groupStep struct {
@@ -92,7 +92,7 @@ func (s *groupSearch) from(root int32) {
 	}
 }
 
-// close makes a group of n and what was found since.
+// close makes a component of n and the nodes discovered after it.
 func (s *groupSearch) close(n int32) {
 	for {
 		last := s.found[len(s.found)-1]
@@ -105,8 +105,9 @@ func (s *groupSearch) close(n int32) {
 	s.next++
 }
 
-// Rings returns, as edges, a shortest ring through the first node of each strongly connected
-// group of several nodes, in order of these nodes. Arcs from a node to itself are passed over.
+// Rings returns, as edges, a shortest cycle through the first node of each strongly
+// connected component that has several nodes, in order of these nodes. It ignores arcs from
+// a node to itself.
 func (g Graph) Rings() [][]int32 {
 	s := ringSearch{graph: g, group: g.Groups(), by: make([]Arc, len(g)), from: make([]int32, len(g)), seen: make([]bool, len(g))}
 	size := make([]int, len(g))
@@ -116,7 +117,7 @@ func (g Graph) Rings() [][]int32 {
 	var rings [][]int32
 	for n, group := range s.group {
 		if size[group] > 1 {
-			size[group] = 0 // once
+			size[group] = 0 // each component only once
 			rings = append(rings, s.through(int32(n)))
 		}
 	}
@@ -126,12 +127,12 @@ func (g Graph) Rings() [][]int32 {
 type ringSearch struct {
 	graph Graph
 	group []int32
-	by    []Arc   // the arc by which a node was found
-	from  []int32 // and the node it leaves
+	by    []Arc   // the arc by which a node was reached
+	from  []int32 // the node which that arc leaves
 	seen  []bool
 }
 
-// through searches the group of a node breadth first.
+// through returns a shortest cycle through n. It searches the component breadth first.
 func (s *ringSearch) through(n int32) []int32 {
 	for queue := []int32{n}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
@@ -146,10 +147,10 @@ func (s *ringSearch) through(n int32) []int32 {
 			}
 		}
 	}
-	return nil // not in a group of several
+	return nil // n is not in a component of several nodes
 }
 
-// back returns the ring that ends with an arc from at to n.
+// back returns the cycle that ends with an arc from at to n.
 func (s *ringSearch) back(n, at int32, last Arc) []int32 {
 	ring := []int32{last.Edge}
 	for ; at != n; at = s.from[at] {

@@ -8,93 +8,92 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Input is what a handler is given for one attempt: arguments, the view of its
-// declared reads, edge inputs and, in a fan-out or pipeline, the item. It is
-// cheap to pass by value and safe for concurrent reads. Accessors that return
-// arrays and objects return private copies, so nothing a handler does to them
-// reaches the state or another node.
+// Input is the input of a handler for one attempt: the arguments, the values of the
+// declared reads, the edge inputs and, in a fan-out or pipeline, the item. It is cheap to
+// pass by value and safe for concurrent reads. Accessors that return arrays and objects
+// return private copies, so that changes to them do not reach the state or another node.
 type Input struct {
-	// Six words, so that a call passes an Input in registers: handing it over is a
-	// good part of what a handler that does little costs.
+	// An Input has six words, so that it is passed in registers: passing it is a
+	// significant part of the cost of a handler that does little.
 
 	s    *Shared
 	node string
-	// item and the index in count stand for those of s when there is an index, so
-	// that the items of a fan-out can share the rest.
+	// item and the index in count replace the Item and Index of s if there is an index, so
+	// that the items of a fan-out can share everything else.
 	item any
-	// count holds the attempt in its low half and the index, an Ordinal, above.
+	// count holds the attempt in its low half and the index, an Ordinal, in its high half.
 	count uint64
 }
 
-// Shared is the raw content of an Input: values shared with the engine, which
-// must not be changed. Drivers fill it; the engine's own kinds read it to avoid
-// copies of large values.
+// Shared is the raw content of an Input. Its values are shared with the engine and must not
+// be changed. Drivers fill it. The engine's own kinds read it to avoid copies of large
+// values.
 type Shared struct {
 	// Run is the run's id.
 	Run string
-	// Loop is the loop the node is in the body of, "" outside of loops; Round is
-	// its round, from 0.
+	// Loop is the id of the loop whose body contains the node, or "" outside of loops.
+	// Round is the round of that loop, from 0.
 	Loop  string
 	Round int
-	// Visit counts the visits of the node in a walk, from 1; 0 in a dag.
+	// Visit is the number of the visit of the node in a walk, from 1; 0 in a dag.
 	Visit int
 	// Defer asks a handler that replaces a file or a table to return a Placement.
 	Defer bool
-	// Keys asks a handler that stores rows by key for Result.Upserted.
+	// Keys asks a handler that stores rows by key to set Result.Upserted.
 	Keys bool
-	// Storing is set in a strict run, where Keys is: the handler calls it before each commit
-	// with the keys that the commit stores. Its error, which says that an execution with no
-	// path to this one has stored a key in this run, fails the attempt before the commit.
+	// Storing is set in a strict run if Keys is set. The handler calls it before each
+	// commit with the keys that the commit stores. It returns an error if an execution
+	// without a path to this one has stored one of the keys in this run. The error fails
+	// the attempt before the commit.
 	Storing func(*Upserted) error
-	// Previous is what the attempt before said of why it did not end well, "" for the
-	// first one.
+	// Previous explains why the previous attempt did not succeed. It is "" for the first
+	// attempt.
 	Previous string
-	// Key is the idempotency key of a part of the work, such as a call of a tool; "" for
-	// the work as a whole, whose key is derived from its place in the run.
+	// Key is the idempotency key of a part of the work, such as a call of a tool. It is ""
+	// for the work as a whole, whose key is derived from its position in the run.
 	Key string
-	// Briefing is what a model node of a walk is told of what came before it, nil for
-	// nothing.
+	// Briefing describes the walk so far to a model node, or is nil.
 	Briefing *Briefing
-	// Args are the resolved arguments, nil when there are none.
+	// Args are the resolved arguments, or nil if there are none.
 	Args *value.Object
 	// View holds the declared reads that have a value, in declared order.
 	View View
-	// Extra holds the fields the kind asked for in Compiled.Reads.
+	// Extra holds the fields that the kind requested in Compiled.Reads.
 	Extra View
-	// Edges holds what direct predecessors sent, by their ids.
+	// Edges holds the edge outputs of the direct predecessors, by id.
 	Edges *value.Object
-	// Item is the element of a fan-out or pipeline, Index its place from 0.
+	// Item is the element of a fan-out or pipeline, and Index its index.
 	Item   any
 	Index  Ordinal
 	Inputs *value.Object // the run's inputs ($input)
 	Nodes  NodeLookup
 	Log    *slog.Logger
-	// Logs makes the logger of an attempt when it is asked for, if Log is nil; nil if
-	// nobody wants to know.
+	// Logs creates the logger of an attempt on demand if Log is nil. It is nil if log
+	// records are not wanted.
 	Logs *Logs
-	// Open opens streams, nil when the node reads none.
+	// Open opens streams. It is nil if the node reads none.
 	Open StreamOpener
-	// Report takes in how far the handler is, and Measure how much of its input it has
-	// read; nil when nobody listens.
+	// Report reports the progress of the handler, and Measure how much of its input it has
+	// read. They are nil if there is no listener.
 	Report  func(done, of int64)
 	Measure func(read, size int64)
 	Dir     string // the workflow's folder
-	// Ask asks the interviewer of the run; nil for nodes that are not of RoleHuman, and
-	// when nobody is there to ask. It takes half the room of an Interviewer, and every
-	// node carries it.
+	// Ask asks the interviewer of the run. It is nil for nodes that are not of RoleHuman,
+	// and if there is no interviewer. A function takes half the space of an Interviewer,
+	// and every node carries one.
 	Ask InterviewerFunc
 }
 
-// Logs is where the log records of attempts go.
+// Logs receives the log records of attempts.
 type Logs struct {
 	Handler func(Input) slog.Handler
-	// Warned returns the failure of an attempt that has warned in a strict run, nil for
-	// others; it may be nil.
+	// Warned returns the failure of an attempt that has logged a warning in a strict run,
+	// and nil for others. It may be nil.
 	Warned func() error
 }
 
-// NodeLookup answers $nodes.ID.status and $nodes.ID.output for nodes that are
-// resolved; ok is false for others.
+// NodeLookup returns $nodes.ID.status and $nodes.ID.output of nodes that are resolved; ok
+// is false for others.
 type NodeLookup func(id string) (status Status, output any, ok bool)
 
 // View is a set of state fields by name.
@@ -103,7 +102,7 @@ type View struct {
 	values []any
 }
 
-// NewView returns a view of values by name; a Missing value hides its name. It
+// NewView returns a view of values by name. Names with a Missing value are hidden. The view
 // keeps both slices.
 func NewView(names []string, values []any) View { return View{names, values} }
 
@@ -144,8 +143,8 @@ func NewInput(run, node string, attempt int, s Shared) Input {
 	return InputOf(node, attempt, &s)
 }
 
-// InputOf is NewInput for a content that many inputs share; nobody may change
-// it afterwards.
+// InputOf is like NewInput for content that many inputs share. The content must not change
+// afterwards.
 func InputOf(node string, attempt int, s *Shared) Input {
 	return Input{node: node, count: uint64(uint32(attempt)), s: s}
 }
@@ -163,26 +162,25 @@ func (in Input) Run() string { return in.shared().Run }
 // Node returns the path of the node: "outer[3]/inner" for a node of a nested workflow.
 func (in Input) Node() string { return in.node }
 
-// Attempt returns which attempt it is, from 1.
+// Attempt returns the number of the attempt, from 1.
 func (in Input) Attempt() int { return int(uint32(in.count)) }
 
-// Loop returns the id of the loop that the node is in the body of, "" outside of
-// loops.
+// Loop returns the id of the loop whose body contains the node, or "" outside of loops.
 func (in Input) Loop() string { return in.shared().Loop }
 
 // Round returns the round of that loop, from 0.
 func (in Input) Round() int { return in.shared().Round }
 
-// Visit returns which visit of the node in a walk it is, from 1; 0 in a dag.
+// Visit returns the number of the visit of the node in a walk, from 1; 0 in a dag.
 func (in Input) Visit() int { return in.shared().Visit }
 
-// Previous returns what the attempt before this one said of why it did not end well: the
-// message of its failure, or the note with which it asked to be run again. It is "" for
-// the first attempt.
+// Previous explains why the previous attempt did not succeed: it is the message of its
+// failure, or the note with which it asked for another attempt. It is "" for the first
+// attempt.
 func (in Input) Previous() string { return in.shared().Previous }
 
-// Context returns a copy of a value of the walk's context; ok is false if it holds none
-// under that key, and in a dag.
+// Context returns a copy of a value of the walk's context. ok is false if the context has
+// no such key, and in a dag.
 func (in Input) Context(key string) (any, bool) {
 	v, _ := in.shared().View.Get(ContextField)
 	o, ok := v.(*value.Object)
@@ -193,8 +191,9 @@ func (in Input) Context(key string) (any, bool) {
 	return value.Clone(v), ok
 }
 
-// Element returns the item this execution is for, shared with the engine, and its place;
-// that is 0 outside of fan-outs and pipelines. It is Shared for those who want no more.
+// Element returns the item of this execution, shared with the engine, and its index. The
+// index is the zero Ordinal outside of fan-outs and pipelines. Element is cheaper than
+// Shared if nothing else is needed.
 func (in *Input) Element() (item any, place Ordinal) {
 	if index := Ordinal(in.count >> 32); index > 0 {
 		return in.item, index
@@ -212,15 +211,15 @@ func (in *Input) shared() *Shared {
 	return in.s
 }
 
-// Shared returns the raw content, shared with the engine: read it only.
+// Shared returns the raw content, shared with the engine. It must not be changed.
 func (in Input) Shared() Shared {
 	s := *in.shared()
 	s.Item, s.Index = in.Element()
 	return s
 }
 
-// Get returns a copy of a state field named in the node's reads. ok is false
-// when the field has no value or is not among the reads.
+// Get returns a copy of a state field named in the node's reads. ok is false if the field
+// has no value or is not among the reads.
 func (in Input) Get(field string) (any, bool) {
 	v, ok := in.shared().View.Get(field)
 	return value.Clone(v), ok
@@ -238,18 +237,18 @@ func (in Input) Arg(name string) (any, bool) {
 // Args returns copies of all arguments.
 func (in Input) Args() map[string]any { return in.shared().Args.Map() }
 
-// EdgeInput returns a copy of what the direct predecessor id sent.
+// EdgeInput returns a copy of the edge output of the direct predecessor id.
 func (in Input) EdgeInput(id string) (any, bool) {
 	v, ok := in.shared().Edges.Get(id)
 	return value.Clone(v), ok
 }
 
-// EdgeInputs returns copies of all edge inputs by predecessor; it is empty, not
-// nil, when nobody sent anything.
+// EdgeInputs returns copies of all edge inputs by predecessor. It is empty, not nil, if
+// there are none.
 func (in Input) EdgeInputs() map[string]any { return in.shared().Edges.Map() }
 
-// Item returns a copy of the element this execution is for; ok is false outside
-// of fan-outs and pipelines.
+// Item returns a copy of the item of this execution. ok is false outside of fan-outs and
+// pipelines.
 func (in Input) Item() (any, bool) {
 	item, index := in.Element()
 	if index == 0 {
@@ -258,20 +257,19 @@ func (in Input) Item() (any, bool) {
 	return value.Clone(item), true
 }
 
-// Index returns the place of the item, from 0, or -1 outside of fan-outs and
-// pipelines.
+// Index returns the index of the item, from 0, or -1 outside of fan-outs and pipelines.
 func (in Input) Index() int {
 	_, index := in.Element()
 	return int(index) - 1
 }
 
-// Logger returns the logger of this attempt; its records become events of the
-// run. It is never nil.
+// Logger returns the logger of this attempt; its records become events of the run. It is
+// never nil.
 //
-// A record of level slog.LevelWarn or higher is a warning: the result may not be what the
-// author meant, because data or a setting had no effect. The report of the run lists
-// warnings, and in a strict run they fail the attempt. What the attempt got over without
-// an effect on its result, such as a request that was repeated, is slog.LevelInfo.
+// A record of level slog.LevelWarn or higher is a warning: data or a setting had no effect,
+// so the result may not be what the author meant. The report of the run lists warnings, and
+// in a strict run they fail the attempt. Use slog.LevelInfo for problems that did not
+// affect the result, such as a request that was repeated.
 func (in Input) Logger() *slog.Logger {
 	switch s := in.shared(); {
 	case s.Log != nil:
@@ -282,9 +280,9 @@ func (in Input) Logger() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// Warned returns the error with which an attempt fails that has warned in a strict run, and
-// nil otherwise. Handlers that put something in place outside of the run, such as a file or
-// rows of a table, call it right before that and return the error.
+// Warned returns an error if the attempt has logged a warning in a strict run, and nil
+// otherwise. A handler that makes changes outside of the run, such as replacing a file or
+// storing rows in a table, calls it right before that and returns the error.
 func (in Input) Warned() error {
 	if l := in.shared().Logs; l != nil && l.Warned != nil {
 		return l.Warned()
@@ -292,29 +290,30 @@ func (in Input) Warned() error {
 	return nil
 }
 
-// Progress tells how far the handler is: done of so many steps, 0 when their
-// number is not known. It becomes an event of the run, of an attempt at most ten a
-// second, and costs nothing when nobody listens. It is safe to call from many goroutines until Handle returns.
+// Progress reports that done of the given number of steps are finished; of is 0 if the
+// number of steps is not known. It becomes an event of the run, at most ten times a second
+// for an attempt, and costs nothing if there is no listener. It is safe to call from many
+// goroutines until Handle returns.
 func (in Input) Progress(done, of int64) {
 	if report := in.shared().Report; report != nil {
 		report(done, of)
 	}
 }
 
-// Measure tells how much of its input a handler has read, such as bytes of files, of
-// how much in all. The next event of Progress carries it, so that whoever watches can
-// estimate the rest where the number of steps is not known. For a stream that the
-// handler reads this is done by the stream.
+// Measure reports how much of its input a handler has read, and the total size, for example
+// in bytes of files. The next event of Progress carries both, so that listeners can
+// estimate the remaining time if the number of steps is not known. Streams that a handler
+// reads do this on their own.
 func (in Input) Measure(read, size int64) {
 	if measure := in.shared().Measure; measure != nil {
 		measure(read, size)
 	}
 }
 
-// IdempotencyKey identifies this piece of work over all its attempts and over
-// restarts of the run: the same row sent twice carries the same key. A tool that a model
-// calls gets a key for each call: the same call in another attempt carries the same key,
-// and another call, or one with other arguments, has another key.
+// IdempotencyKey returns a key that identifies this piece of work across all its attempts
+// and restarts of the run: if the same row is sent twice, it has the same key. Each tool
+// call of a model has its own key, which depends on the tool and the arguments: the same
+// call in another attempt has the same key.
 func (in Input) IdempotencyKey() string {
 	if key := in.shared().Key; key != "" {
 		return key
