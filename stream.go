@@ -152,7 +152,7 @@ func StreamBatch[A, B any](id string, in Stream[A], out Stream[B], fn func(ctx c
 // writes an element of made before it has read the element of rows at the same index.
 func batchStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil, inPlace bool, fn func(ctx context.Context, rows []A, made []B) ([]B, int, error), options []Option) Part {
 	inPlace = inPlace && reflect.TypeFor[A]() == reflect.TypeFor[B]()
-	return streamStage(what, id, in, out, isNil, func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error {
+	return streamStage(what, id, in, out, isNil, func(ctx context.Context, r *streamReader[A], emit func([]B, bool) error) error {
 		var (
 			buffer []B
 			failed error
@@ -198,7 +198,7 @@ func sameArray[T any](a, b []T) bool {
 // function must return it. A function that needs no more rows may return before their
 // end. It takes the options of a StreamSource.
 func StreamStage[A, B any](id string, in Stream[A], out Stream[B], fn func(ctx context.Context, rows iter.Seq2[[]A, error], emit func([]B) error) error, options ...Option) Part {
-	return streamStage("StreamStage", id, in, out, fn == nil, func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error {
+	return streamStage("StreamStage", id, in, out, fn == nil, func(ctx context.Context, r *streamReader[A], emit func([]B, bool) error) error {
 		return fn(ctx, r.batches(ctx), lendBatches(emit))
 	}, options)
 }
@@ -209,7 +209,7 @@ func lendBatches[T any](emit func(batch []T, free bool) error) func([]T) error {
 }
 
 // streamStage is a part that converts one stream to another.
-func streamStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil bool, fn func(ctx context.Context, r *reading[A], emit func([]B, bool) error) error, options []Option) Part {
+func streamStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil bool, fn func(ctx context.Context, r *streamReader[A], emit func([]B, bool) error) error, options []Option) Part {
 	n := newNode(what, id, options)
 	n.view = Fields(in)
 	return makeStream(n, isNil, out, in.Name(), func(ctx context.Context, i core.Input) (*streamAttempt[B], error) {
@@ -229,7 +229,7 @@ func streamStage[A, B any](what, id string, in Stream[A], out Stream[B], isNil b
 func StreamFold[T, R any](id string, in Stream[T], out Field[R], fn func(ctx context.Context, value R, rows []T) (R, error), options ...Option) Part {
 	n := newNode("StreamFold", id, options)
 	n.writes = Fields(out)
-	return readStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
+	return readStream(n, fn == nil, in, func(ctx context.Context, r *streamReader[T]) (core.Result, error) {
 		var (
 			value  R
 			failed error
@@ -253,7 +253,7 @@ func StreamFold[T, R any](id string, in Stream[T], out Field[R], fn func(ctx con
 func StreamRead[T, R any](id string, in Stream[T], out Field[R], fn func(ctx context.Context, rows iter.Seq2[[]T, error]) (R, error), options ...Option) Part {
 	n := newNode("StreamRead", id, options)
 	n.writes = Fields(out)
-	return readStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
+	return readStream(n, fn == nil, in, func(ctx context.Context, r *streamReader[T]) (core.Result, error) {
 		v, err := fn(ctx, r.batches(ctx))
 		return writeResult(out, v, r.result(err))
 	})
@@ -265,13 +265,13 @@ func StreamRead[T, R any](id string, in Stream[T], out Field[R], fn func(ctx con
 func StreamSink[T any](id string, in Stream[T], fn func(ctx context.Context, rows iter.Seq2[[]T, error]) error, options ...Option) Part {
 	n := newNode("StreamSink", id, options)
 	n.effects = new(true)
-	return readStream(n, fn == nil, in, func(ctx context.Context, r *reading[T]) (core.Result, error) {
+	return readStream(n, fn == nil, in, func(ctx context.Context, r *streamReader[T]) (core.Result, error) {
 		return core.Result{}, r.result(fn(ctx, r.batches(ctx)))
 	})
 }
 
 // readStream makes the node read a stream to its end.
-func readStream[T any](n *node, isNil bool, in Stream[T], fn func(ctx context.Context, r *reading[T]) (core.Result, error)) Part {
+func readStream[T any](n *node, isNil bool, in Stream[T], fn func(ctx context.Context, r *streamReader[T]) (core.Result, error)) Part {
 	n.view = Fields(in)
 	n.setFunc(isNil, func(ctx context.Context, i core.Input) (core.Result, error) {
 		r, err := in.open(ctx, i)

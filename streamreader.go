@@ -14,8 +14,8 @@ import (
 	"github.com/wavefold/wavefold/internal/gotype"
 )
 
-// reading is one attempt to read a stream. It is not safe for concurrent use.
-type reading[T any] struct {
+// streamReader is one attempt to read a stream. It is not safe for concurrent use.
+type streamReader[T any] struct {
 	progress
 	name  string
 	codec *gotype.Codec
@@ -46,8 +46,8 @@ func (p *progress) add(n int) {
 var errReadOnce = errors.New("the rows of a stream can be read once, while the part's function runs")
 
 // open opens the field for one attempt. The caller closes it.
-func (s Stream[T]) open(ctx context.Context, in core.Input) (*reading[T], error) {
-	r := &reading[T]{progress: progress{in: in}, name: s.Name(), codec: s.s.codec}
+func (s Stream[T]) open(ctx context.Context, in core.Input) (*streamReader[T], error) {
+	r := &streamReader[T]{progress: progress{in: in}, name: s.Name(), codec: s.s.codec}
 	stream, ok, err := in.Stream(ctx, r.name)
 	if ok || err != nil {
 		r.stream = stream
@@ -64,7 +64,7 @@ func (s Stream[T]) open(ctx context.Context, in core.Input) (*reading[T], error)
 }
 
 // close ends the reading. An iteration that is still in progress gets no more rows.
-func (r *reading[T]) close() error {
+func (r *streamReader[T]) close() error {
 	r.started = true
 	if r.stream == nil {
 		return nil
@@ -73,7 +73,7 @@ func (r *reading[T]) close() error {
 }
 
 // batches yields the rows once, and then an error if some are missing.
-func (r *reading[T]) batches(ctx context.Context) iter.Seq2[[]T, error] {
+func (r *streamReader[T]) batches(ctx context.Context) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		more := true
 		if r.started {
@@ -94,7 +94,7 @@ func (r *reading[T]) batches(ctx context.Context) iter.Seq2[[]T, error] {
 // result returns the result of a function that read the rows and returned err. If the
 // function ignored an error of the rows, the read error is returned, because the
 // function has not seen all rows.
-func (r *reading[T]) result(err error) error {
+func (r *streamReader[T]) result(err error) error {
 	if err == nil {
 		return r.err
 	}
@@ -105,7 +105,7 @@ func (r *reading[T]) result(err error) error {
 const unknownRow = -1
 
 // rowError adds the row of the current batch to an error.
-func (r *reading[T]) rowError(batch []T, row int, err error) error {
+func (r *streamReader[T]) rowError(batch []T, row int, err error) error {
 	first := r.rows - int64(len(batch)) + 1
 	if row == unknownRow {
 		return fmt.Errorf("rows %d to %d: %w", first, r.rows, err)
@@ -115,7 +115,7 @@ func (r *reading[T]) rowError(batch []T, row int, err error) error {
 
 // each yields batches until there are no more or yield returns false. The receiver may
 // change a batch that is free.
-func (r *reading[T]) each(ctx context.Context, yield func(batch []T, free bool) bool) error {
+func (r *streamReader[T]) each(ctx context.Context, yield func(batch []T, free bool) bool) error {
 	if b, ok := r.stream.(core.Batches); ok && b.Element() == reflect.TypeFor[T]() {
 		return b.Each(ctx, func(lent any, free bool) bool {
 			batch := *lent.(*[]T)
@@ -147,7 +147,7 @@ func (r *reading[T]) each(ctx context.Context, yield func(batch []T, free bool) 
 const arrayRows = 1024
 
 // next returns the next rows as values of the state.
-func (r *reading[T]) next(ctx context.Context) ([]any, error) {
+func (r *streamReader[T]) next(ctx context.Context) ([]any, error) {
 	if r.stream != nil {
 		return r.stream.Next(ctx)
 	}
@@ -161,7 +161,7 @@ func (r *reading[T]) next(ctx context.Context) ([]any, error) {
 }
 
 // decode converts rows to values of type T.
-func (r *reading[T]) decode(batch []T, rows []any) error {
+func (r *streamReader[T]) decode(batch []T, rows []any) error {
 	clear(batch)
 	to := reflect.ValueOf(batch)
 	for i, row := range rows {
