@@ -14,23 +14,23 @@ func TestLinesOfManyItems(t *testing.T) {
 	start := time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
 	var l lineWriter
 	var got []string
-	tell := func(ms int, e core.Event) {
+	write := func(ms int, e core.Event) {
 		e.Time = start.Add(time.Duration(ms) * time.Millisecond)
 		got = append(got, l.lines(&e)...)
 	}
-	tell(0, core.Event{Type: core.NodeStarted, Node: "work", Total: core.Nth(5000)})
+	write(0, core.Event{Type: core.NodeStarted, Node: "work", Total: core.Nth(5000)})
 	for i := range 5000 {
-		tell(i, core.Event{Type: core.ItemStarted, Node: "work", Item: core.Nth(i)})
+		write(i, core.Event{Type: core.ItemStarted, Node: "work", Item: core.Nth(i)})
 		end := core.Event{Type: core.ItemFinished, Node: "work", Item: core.Nth(i)}
 		if i == 3000 {
 			end.Type, end.Error = core.ItemFailed, &core.Failure{Message: "refused"}
 		}
-		tell(i, end)
+		write(i, end)
 	}
 	for i := range 5000 {
-		tell(5000, core.Event{Type: core.StateWritten, Node: "work", Item: core.Nth(i), Field: "x"})
+		write(5000, core.Event{Type: core.StateWritten, Node: "work", Item: core.Nth(i), Field: "x"})
 	}
-	tell(5001, core.Event{Type: core.NodeFailed, Node: "work"})
+	write(5001, core.Event{Type: core.NodeFailed, Node: "work"})
 	want := []string{"progress       work  101 of 5,000  2%", "progress       work  2,101 of 5,000  42%  1.0k/s  3s left",
 		"item.failed    work[3000]  refused", "progress       work  4,101 of 5,000  82%  1.0k/s  1s left",
 		"progress       work  5,000 of 5,000  100%  1.0k/s", "node.failed    work"}

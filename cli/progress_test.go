@@ -14,16 +14,16 @@ func TestLinesOfProgress(t *testing.T) {
 	start := time.Date(2024, 1, 31, 8, 0, 0, 0, time.UTC)
 	var p progressLines
 	var got []string
-	tell := func(ms int, e core.Event) {
+	write := func(ms int, e core.Event) {
 		e.Type, e.Time = core.Progress, start.Add(time.Duration(ms)*time.Millisecond)
 		if line := p.line(&e); line != "" {
 			got = append(got, line)
 		}
 	}
 	for ms := 0; ms <= 6000; ms += 100 {
-		tell(ms, core.Event{Node: "save", Attempt: 1, Done: int64(ms) * 10, Of: 60_000})
-		tell(ms, core.Event{Node: "load", Attempt: 1, Done: int64(ms), Read: int64(ms), Size: 12_000})
-		tell(ms, core.Event{Unit: "rows", Done: int64(ms)})
+		write(ms, core.Event{Node: "save", Attempt: 1, Done: int64(ms) * 10, Of: 60_000})
+		write(ms, core.Event{Node: "load", Attempt: 1, Done: int64(ms), Read: int64(ms), Size: 12_000})
+		write(ms, core.Event{Unit: "rows", Done: int64(ms)})
 	}
 	want := []string{
 		"progress       save  0 of 60,000  0%", "progress       load  0  0%", "progress       rows  0",

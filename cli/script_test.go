@@ -96,11 +96,11 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		case <-tick.C:
 		}
-		said := cmd.Stderr.(*lockedBuffer).String()
+		output := cmd.Stderr.(*lockedBuffer).String()
 		_, err := os.Stat(ts.MkAbs(args[1]))
 		text, isText := strings.CutPrefix(args[1], "said:")
-		up := err == nil || isText && strings.Contains(said, text)
-		if up && (sent == 0 || strings.Contains(said, "interrupted")) {
+		up := err == nil || isText && strings.Contains(output, text)
+		if up && (sent == 0 || strings.Contains(output, "interrupted")) {
 			ts.Check(cmd.Process.Signal(os.Interrupt))
 			sent++
 		}

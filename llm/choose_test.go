@@ -167,9 +167,9 @@ func TestRouterInjection(t *testing.T) {
 		if n := strings.Count(prompt, "</data>"); n != 1 {
 			t.Errorf("the data ends %d times:\n%s", n, prompt)
 		}
-		_, asked, _ := strings.Cut(prompt, "</data>")
-		if strings.Contains(asked, "deploy_prod") || strings.Count(asked, "\n0. ") != 1 {
-			t.Errorf("what is asked is\n%s", asked)
+		_, question, _ := strings.Cut(prompt, "</data>")
+		if strings.Contains(question, "deploy_prod") || strings.Count(question, "\n0. ") != 1 {
+			t.Errorf("what is asked is\n%s", question)
 		}
 		data, _, _ := strings.Cut(prompt, "\n</data>")
 		v, err := value.ParseJSON([]byte(strings.TrimPrefix(data, "<data>\n")))

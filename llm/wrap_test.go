@@ -74,27 +74,27 @@ func TestWithRetry(t *testing.T) {
 // The caller is notified of each wait before another attempt.
 func TestRetryTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
-		tell := func(ctx context.Context) context.Context {
-			told = nil
-			return core.WithMeter(ctx, &core.Meter{Again: func(why string) { told = append(told, why) }})
+		var notices []string
+		withNotices := func(ctx context.Context) context.Context {
+			notices = nil
+			return core.WithMeter(ctx, &core.Meter{Again: func(why string) { notices = append(notices, why) }})
 		}
 		m := llm.WithRetry(llmtest.Script(t, llmtest.Answer{Err: status(503, 0)}), llm.Retry{Attempts: 3})
-		if _, err := m.Complete(tell(t.Context()), &llm.Request{}); err == nil {
+		if _, err := m.Complete(withNotices(t.Context()), &llm.Request{}); err == nil {
 			t.Error("no error")
 		}
-		for i, told := range told {
-			if !strings.Contains(told, "503") || !strings.Contains(told, "; the model is asked again in ") || !strings.HasSuffix(told, fmt.Sprintf(" (%d of 3)", i+2)) {
-				t.Errorf("told %s", told)
+		for i, notice := range notices {
+			if !strings.Contains(notice, "503") || !strings.Contains(notice, "; the model is asked again in ") || !strings.HasSuffix(notice, fmt.Sprintf(" (%d of 3)", i+2)) {
+				t.Errorf("told %s", notice)
 			}
 		}
-		if len(told) != 2 {
-			t.Errorf("told %q, want 2", told)
+		if len(notices) != 2 {
+			t.Errorf("told %q, want 2", notices)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
-		if _, err := m.Complete(tell(ctx), &llm.Request{}); err == nil || len(told) != 1 { // the second wait would exceed the deadline
-			t.Errorf("told %q, want 1; %v", told, err)
+		if _, err := m.Complete(withNotices(ctx), &llm.Request{}); err == nil || len(notices) != 1 { // the second wait would exceed the deadline
+			t.Errorf("told %q, want 1; %v", notices, err)
 		}
 	})
 }
@@ -285,15 +285,15 @@ func TestPrices(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		asked, answered string
-		want            float64
+		requested, answered string
+		want                float64
 	}{{"gpt-5", "gpt-5-x", 0.00011}, {"gpt-5", "deployment-7", 0.00011}, {"llama", "llama", 7}} {
 		inner := llm.Func(func(context.Context, *llm.Request) (*llm.Response, error) {
 			return &llm.Response{Model: tt.answered, Usage: core.Usage{Input: 1, Output: 1, Cost: 7}}, nil
 		})
-		r, err := llm.WithPrices(inner, p).Complete(t.Context(), &llm.Request{Model: tt.asked})
+		r, err := llm.WithPrices(inner, p).Complete(t.Context(), &llm.Request{Model: tt.requested})
 		if err != nil || r.Usage.Cost < tt.want-1e-9 || r.Usage.Cost > tt.want+1e-9 {
-			t.Errorf("%s by %s: got %+v, %v", tt.asked, tt.answered, r, err)
+			t.Errorf("%s by %s: got %+v, %v", tt.requested, tt.answered, r, err)
 		}
 	}
 }
@@ -335,8 +335,8 @@ func TestCheck(t *testing.T) {
 
 func TestNamed(t *testing.T) {
 	script := llmtest.Script(t, llmtest.Answer{Text: "hi"})
-	asked := llm.Request{Model: "small"}
-	if r, err := llm.Named(script, "big").Complete(t.Context(), &asked); err != nil || r.Model != "big" || script.Requests()[0].Model != "big" || asked.Model != "small" {
+	requested := llm.Request{Model: "small"}
+	if r, err := llm.Named(script, "big").Complete(t.Context(), &requested); err != nil || r.Model != "big" || script.Requests()[0].Model != "big" || requested.Model != "small" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

@@ -29,7 +29,7 @@ const asCommand = "WAVEFOLD_HOSTILE_COMMAND"
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		e := wavefold.NewEngine(std.Kinds()...)
-		if err := e.AddTool("deaf", core.HandlerFunc(deaf)); err != nil {
+		if err := e.AddTool("deaf", core.HandlerFunc(ignoresContext)); err != nil {
 			panic(err)
 		}
 		cli.Main(e)
@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// deaf is Go code that ignores the end of its context.
-func deaf(context.Context, core.Input) (core.Result, error) {
+// ignoresContext is Go code that ignores the end of its context.
+func ignoresContext(context.Context, core.Input) (core.Result, error) {
 	if err := os.WriteFile("deaf.pid", []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		return core.Result{}, err
 	}
@@ -63,8 +63,8 @@ graph:
     - {id: a, kind: command, run: [sh, -c, "echo $$ > pid; while :; do echo line >&2; sleep 0.02; done"], output: none}
 `
 
-// gone waits for the program of stubborn to end.
-func gone(t *testing.T, dir string) {
+// waitForProgram waits for the program of stubborn to end.
+func waitForProgram(t *testing.T, dir string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "pid"))
 	if err != nil {
@@ -112,7 +112,7 @@ func TestSignalsEndTheProgramsOfARun(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != 128+int(s) || !strings.Contains(rest.String(), "the run was cancelled: "+word) {
 				t.Errorf("exit code %d\n%s", code, rest.String())
 			}
-			gone(t, dir)
+			waitForProgram(t, dir)
 		})
 	}
 }
@@ -141,7 +141,7 @@ func TestReaderThatGoesAway(t *testing.T) {
 		strings.Contains(stderr.String(), "not complete") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
-	gone(t, dir)
+	waitForProgram(t, dir)
 }
 
 // Programs that end without reading their input break pipes of the command, too. The

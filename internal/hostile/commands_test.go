@@ -151,18 +151,18 @@ graph:
     - {id: stderr, kind: command, run: [sh, -c, 'printf "%s\n" "$T" >&2; exit 3'], env: {T: {secret: HOSTILE_SECRET}}}
     - {id: result, kind: command, run: [sh, -c, 'printf "{\"a%s\": 1}\n" "$T"'], output: result, env: {T: {secret: HOSTILE_SECRET}}}
 `)
-			var said strings.Builder
-			r, _ := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) { said.WriteString(e.Log + "\n") }})
+			var output strings.Builder
+			r, _ := run(t, t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) { output.WriteString(e.Log + "\n") }})
 			for _, n := range r.Nodes() {
-				said.WriteString(n.Failure.Error() + "\n")
+				output.WriteString(n.Failure.Error() + "\n")
 			}
 			for _, part := range []string{"hunter2", "abc", "0123456", "pässw", "red", "cd", "first", "second"} {
-				if strings.Contains(v, part) && strings.Contains(said.String(), part) {
-					t.Errorf("%q is shown:\n%s", part, said.String())
+				if strings.Contains(v, part) && strings.Contains(output.String(), part) {
+					t.Errorf("%q is shown:\n%s", part, output.String())
 				}
 			}
-			if !strings.Contains(said.String(), "***") {
-				t.Errorf("nothing was hidden:\n%s", said.String())
+			if !strings.Contains(output.String(), "***") {
+				t.Errorf("nothing was hidden:\n%s", output.String())
 			}
 		})
 	}

@@ -28,14 +28,14 @@ func (keyed) KeyVariables() []string { return openai.New(openai.Options{}).KeyVa
 
 func talkative() llm.Model {
 	return keyed{llm.Func(func(_ context.Context, r *llm.Request) (*llm.Response, error) {
-		var said []string
+		var results []string
 		for _, m := range r.Messages {
 			if m.Role == llm.ToolRole {
-				said = append(said, m.Text)
+				results = append(results, m.Text)
 			}
 		}
-		if len(said) > 0 {
-			return &llm.Response{Text: strings.Join(said, "|")}, nil
+		if len(results) > 0 {
+			return &llm.Response{Text: strings.Join(results, "|")}, nil
 		}
 		res := &llm.Response{}
 		for _, t := range r.Tools {

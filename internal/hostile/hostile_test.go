@@ -106,23 +106,23 @@ func read(t testing.TB, file string) string {
 	return string(data)
 }
 
-// things counts the resources that a run may leave behind.
-type things struct{ goroutines, files int }
+// resources counts the resources that a run may leave behind.
+type resources struct{ goroutines, files int }
 
-func count(t testing.TB) things {
+func count(t testing.TB) resources {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		return things{goroutines: runtime.NumGoroutine()}
+		return resources{goroutines: runtime.NumGoroutine()}
 	}
-	return things{runtime.NumGoroutine(), len(entries)}
+	return resources{runtime.NumGoroutine(), len(entries)}
 }
 
 // same fails the test if there are more goroutines or open files than before. Goroutines
 // that are about to exit get some time.
-func (before things) same(t testing.TB) {
+func (before resources) same(t testing.TB) {
 	t.Helper()
-	var now things
+	var now resources
 	for range 200 {
 		if now = count(t); now.goroutines <= before.goroutines && now.files <= before.files {
 			return

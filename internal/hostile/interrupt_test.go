@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// heard is a buffer that can be read while it is written.
-type heard struct {
+// syncBuffer is a buffer that can be read while it is written.
+type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
 // Write appends to the buffer.
-func (h *heard) Write(p []byte) (int, error) {
+func (h *syncBuffer) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.b.Write(p)
 }
 
 // String returns the content so far.
-func (h *heard) String() string {
+func (h *syncBuffer) String() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.b.String()
@@ -48,8 +48,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Fatalf("never: %s", what)
 }
 
-// living reads the files *.pid of a folder and lists the processes that are still running.
-func living(t *testing.T, dir string) (all int, alive []int) {
+// runningProcesses reads the files *.pid of a folder and lists the processes that are still running.
+func runningProcesses(t *testing.T, dir string) (all int, alive []int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.pid"))
 	if err != nil {
@@ -96,18 +96,18 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "workflow.yaml"), "name: x\nstate: {schema: {eight: {type: array, default: [1, 2, 3, 4, 5, 6, 7, 8]}}}\ngraph:\n  nodes:\n    - "+c.nodes+"\n")
 			cmd := command(t, dir, "run")
-			var out, err heard
+			var out, err syncBuffer
 			cmd.Stdout, cmd.Stderr = &out, &err
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			defer func() { // clean up after any failure
-				_, alive := living(t, dir)
+				_, alive := runningProcesses(t, dir)
 				for _, pid := range alive {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
 			}()
-			eventually(t, "all run\n"+err.String(), func() bool { all, _ := living(t, dir); return all == c.pids })
+			eventually(t, "all run\n"+err.String(), func() bool { all, _ := runningProcesses(t, dir); return all == c.pids })
 			for i := range c.interrupts {
 				_ = cmd.Process.Signal(syscall.SIGINT)
 				if i == 0 {
@@ -115,14 +115,14 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
-			if all, alive := living(t, dir); all != c.pids || len(alive) > 0 {
+			if all, alive := runningProcesses(t, dir); all != c.pids || len(alive) > 0 {
 				t.Errorf("of %d processes %v still run", all, alive)
 			}
 			if code := cmd.ProcessState.ExitCode(); code != 130 {
 				t.Errorf("exit code %d", code)
 			}
-			if told := strings.Contains(err.String(), "interrupted again: killing what runs"); told != (c.interrupts == 2) {
-				t.Errorf("told of the second interrupt: %t\n%s", told, err.String())
+			if reported := strings.Contains(err.String(), "interrupted again: killing what runs"); reported != (c.interrupts == 2) {
+				t.Errorf("told of the second interrupt: %t\n%s", reported, err.String())
 			}
 			if name != "Go code" && !strings.Contains(out.String(), "x: cancelled") {
 				t.Errorf("no summary:\n%s\n%s", out.String(), err.String())
@@ -153,17 +153,17 @@ graph:
 		t.Fatal(err)
 	}
 	defer in.Close()
-	var told heard
-	cmd.Stderr = &told
+	var stderr syncBuffer
+	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = in.Write([]byte("v\n1\n2\n"))
-	eventually(t, "the reader", func() bool { return strings.Contains(told.String(), "node.started   b") })
+	eventually(t, "the reader", func() bool { return strings.Contains(stderr.String(), "node.started   b") })
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 || strings.Contains(told.String(), "still running") {
-		t.Errorf("exit code %d\n%s", code, told.String())
+	if code := cmd.ProcessState.ExitCode(); code != 130 || strings.Contains(stderr.String(), "still running") {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 	onlyWhole(t, dir, "workflow.yaml", "bad.csv")
 	if rejects := read(t, filepath.Join(dir, "bad.csv")); strings.Count(rejects, "\n") != 1 {
@@ -182,16 +182,16 @@ graph:
 `)
 	cmd := command(t, dir, "run")
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, cmd.Args...)
-	var told heard
-	cmd.Stdout, cmd.Stderr = io.Discard, &told
+	var stderr syncBuffer
+	cmd.Stdout, cmd.Stderr = io.Discard, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the program", func() bool { return strings.Contains(told.String(), "INFO begun") })
+	eventually(t, "the program", func() bool { return strings.Contains(stderr.String(), "INFO begun") })
 	_ = cmd.Process.Signal(syscall.SIGHUP)
 	write(t, filepath.Join(dir, "go"), "")
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 0 || strings.Contains(told.String(), "interrupted") {
-		t.Errorf("exit code %d\n%s", code, told.String())
+	if code := cmd.ProcessState.ExitCode(); code != 0 || strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 }

@@ -48,18 +48,18 @@ graph:
 					t.Fatal(err)
 				}
 				defer func() { // clean up after any failure
-					_, alive := living(t, dir)
+					_, alive := runningProcesses(t, dir)
 					for _, pid := range alive {
 						_ = syscall.Kill(pid, syscall.SIGKILL)
 					}
 				}()
-				eventually(t, "all run", func() bool { all, _ := living(t, dir); return all == 3 && watchers(cmd.Process.Pid) == 2 })
+				eventually(t, "all run", func() bool { all, _ := runningProcesses(t, dir); return all == 3 && watchers(cmd.Process.Pid) == 2 })
 				_ = cmd.Process.Signal(s)
 				_ = cmd.Wait()
 				if s == syscall.SIGKILL && !strings.Contains(cmd.ProcessState.String(), "signal: killed") {
 					t.Errorf("it ended by itself: %s", cmd.ProcessState)
 				}
-				eventually(t, "the end of the programs", func() bool { _, alive := living(t, dir); return len(alive) == 0 })
+				eventually(t, "the end of the programs", func() bool { _, alive := runningProcesses(t, dir); return len(alive) == 0 })
 			})
 		}
 	}

@@ -23,9 +23,9 @@ graph:
     - {id: a, kind: command, run: [sh, -c, "i=0; while [ $i -lt N ]; do i=$((i+1)); echo line $i >&2; done; echo $$ > a.pid; THEN"], output: none}
 `
 
-// sluggish starts the command with a pipe as its standard output, which read reads, and
+// interruptWithReader starts the command with a pipe as its standard output, which read reads, and
 // interrupts the command once the file a.pid exists.
-func sluggish(t *testing.T, s syscall.Signal, lines, then string, read func(io.Reader), args ...string) (cmd *exec.Cmd, stderr string, took time.Duration) {
+func interruptWithReader(t *testing.T, s syscall.Signal, lines, then string, read func(io.Reader), args ...string) (cmd *exec.Cmd, stderr string, took time.Duration) {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "workflow.yaml"), strings.NewReplacer("N", lines, "THEN", then).Replace(many))
@@ -35,8 +35,8 @@ func sluggish(t *testing.T, s syscall.Signal, lines, then string, read func(io.R
 		t.Fatal(err)
 	}
 	defer out.Close()
-	var told heard
-	cmd.Stdout, cmd.Stderr = in, &told
+	var stderrBuffer syncBuffer
+	cmd.Stdout, cmd.Stderr = in, &stderrBuffer
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func sluggish(t *testing.T, s syscall.Signal, lines, then string, read func(io.R
 	begin := time.Now()
 	_ = cmd.Process.Signal(s)
 	_ = cmd.Wait()
-	return cmd, told.String(), time.Since(begin)
+	return cmd, stderrBuffer.String(), time.Since(begin)
 }
 
 // The command used to wait without limit for a reader of its events that read nothing, or
@@ -73,7 +73,7 @@ func TestInterruptWithASlowReader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd, stderr, took := sluggish(t, c.s, "5000", c.then, c.read, "run", "-q", "--events", "-")
+			cmd, stderr, took := interruptWithReader(t, c.s, "5000", c.then, c.read, "run", "-q", "--events", "-")
 			found := missing.FindStringSubmatch(stderr)
 			if found == nil {
 				t.Fatalf("exit code %d after %s\n%s", cmd.ProcessState.ExitCode(), took, stderr)

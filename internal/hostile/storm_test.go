@@ -28,11 +28,11 @@ type storm struct {
 	ids   []string
 }
 
-var moods = []string{"ok", "ok", "ok", "ok", "write", "write", "fail", "panic", "exit", "slow", "deaf", "bad", "flaky", "sleepy"}
+var handlerNames = []string{"ok", "ok", "ok", "ok", "write", "write", "fail", "panic", "exit", "slow", "deaf", "bad", "flaky", "sleepy"}
 
 func (s *storm) node(id, more string) {
-	mood := moods[s.IntN(len(moods))]
-	fmt.Fprintf(&s.b, "    - {id: %s, kind: tool, impl: %s, reads: [%s], writes: [list, last, once, sum]%s", id, mood, []string{"list", "sum", ""}[s.IntN(3)], more)
+	handler := handlerNames[s.IntN(len(handlerNames))]
+	fmt.Fprintf(&s.b, "    - {id: %s, kind: tool, impl: %s, reads: [%s], writes: [list, last, once, sum]%s", id, handler, []string{"list", "sum", ""}[s.IntN(3)], more)
 	switch s.IntN(6) {
 	case 0:
 		fmt.Fprintf(&s.b, ", on_error: {policy: retry, attempts: %d, base_ms: %d, jitter: true, then: skip}", 1+s.IntN(4), s.IntN(3))
@@ -43,7 +43,7 @@ func (s *storm) node(id, more string) {
 			s.b.WriteString(", on_error: {policy: fail_run}")
 		}
 	}
-	if mood == "slow" || mood == "deaf" || s.IntN(5) == 0 {
+	if handler == "slow" || handler == "deaf" || s.IntN(5) == 0 {
 		fmt.Fprintf(&s.b, ", timeout: %dms", 1+s.IntN(4))
 	}
 	s.b.WriteString("}\n")
@@ -157,7 +157,7 @@ func TestStorm(t *testing.T) {
 		if p == nil {
 			t.Fatalf("seed %d round %d: %v\n%s", seed, i, lines(ds), doc)
 		}
-		weather(t, p, r, &alive, fmt.Sprintf("seed %d round %d", seed, i))
+		runOnce(t, p, r, &alive, fmt.Sprintf("seed %d round %d", seed, i))
 		close(release)
 		if t.Failed() {
 			t.Fatal(doc)
@@ -165,8 +165,8 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// weather executes one run under a random limit, and cancels it in every third case.
-func weather(t *testing.T, p *plan.Plan, r *rand.Rand, alive *atomic.Int64, name string) {
+// runOnce executes one run under a random limit, and cancels it in every third case.
+func runOnce(t *testing.T, p *plan.Plan, r *rand.Rand, alive *atomic.Int64, name string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if r.IntN(3) == 0 {
@@ -198,11 +198,11 @@ func weather(t *testing.T, p *plan.Plan, r *rand.Rand, alive *atomic.Int64, name
 		t.Errorf("%s: %s with error %v", name, rep.Status, err)
 	}
 	before.same(t)
-	tell(t, p, name, rep, story)
+	checkEvents(t, p, name, rep, story)
 }
 
-// tell checks that the events obey the rules and end with the status of the report.
-func tell(t *testing.T, p *plan.Plan, name string, rep *core.Report, story []core.Event) {
+// checkEvents checks that the events obey the rules and end with the status of the report.
+func checkEvents(t *testing.T, p *plan.Plan, name string, rep *core.Report, story []core.Event) {
 	r, err := verify.Events(p, story)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)

@@ -266,12 +266,12 @@ func TestTypedValueWithoutJSON(t *testing.T) {
 	}
 	out := wavefold.NewField[[]reading]("out", wavefold.Append)
 	for want, v := range map[string]reading{
-		`[0]: Value: NaN has no JSON form`:                             {Value: math.NaN()},
-		`[0]: Extra: chan int has no JSON form`:                        {Extra: make(chan int)},
-		`[0]: Extra: k: +Inf has no JSON form`:                         {Extra: map[string]any{"k": math.Inf(1)}},
-		`[0]: Extra: writing hostile.touchy as JSON panicked: not out`: {Extra: touchy{}},
+		`[0]: Value: NaN has no JSON form`:                                  {Value: math.NaN()},
+		`[0]: Extra: chan int has no JSON form`:                             {Extra: make(chan int)},
+		`[0]: Extra: k: +Inf has no JSON form`:                              {Extra: map[string]any{"k": math.Inf(1)}},
+		`[0]: Extra: writing hostile.panickyJSON as JSON panicked: not out`: {Extra: panickyJSON{}},
 	} {
-		mood.Store(0)
+		encodingsLeft.Store(0)
 		attempts := 0
 		g := wavefold.New("g", wavefold.Source("make", out, func(context.Context) ([]reading, error) {
 			attempts++
@@ -290,32 +290,32 @@ func text(err error) string {
 	return err.Error()
 }
 
-// touchy panics when it is decoded from JSON, and when it is encoded more often than mood
-// allows.
-type touchy struct{ N int }
+// panickyJSON panics when it is decoded from JSON, and when it is encoded although
+// encodingsLeft is 0.
+type panickyJSON struct{ N int }
 
-// mood is the number of times that a touchy can still be encoded.
-var mood atomic.Int32
+// encodingsLeft is the number of times that a panickyJSON can still be encoded.
+var encodingsLeft atomic.Int32
 
-func (touchy) MarshalJSON() ([]byte, error) {
-	if mood.Add(-1) < 0 {
+func (panickyJSON) MarshalJSON() ([]byte, error) {
+	if encodingsLeft.Add(-1) < 0 {
 		panic("not out")
 	}
 	return []byte(`{"N":1}`), nil
 }
-func (*touchy) UnmarshalJSON([]byte) error { panic("not in") }
+func (*panickyJSON) UnmarshalJSON([]byte) error { panic("not in") }
 
 // Conditions and args encode typed values outside of a handler.
 func TestTypedValueThatPanics(t *testing.T) {
-	a := wavefold.NewField[[]touchy]("a", wavefold.Union)
-	m := wavefold.NewField[map[string]touchy]("m", wavefold.Merge)
+	a := wavefold.NewField[[]panickyJSON]("a", wavefold.Union)
+	m := wavefold.NewField[map[string]panickyJSON]("m", wavefold.Merge)
 	put := func(context.Context, core.Input) (core.Result, error) {
-		return core.Result{Delta: map[string]any{"a": []touchy{{1}}, "m": map[string]touchy{"k": {1}}}}, nil
+		return core.Result{Delta: map[string]any{"a": []panickyJSON{{1}}, "m": map[string]panickyJSON{"k": {1}}}}, nil
 	}
 	in := func(context.Context, core.Input) (core.Result, error) {
 		return core.Result{Delta: map[string]any{"a": []any{1}}}, nil
 	}
-	sour := func(context.Context) error { mood.Store(0); return nil }
+	sour := func(context.Context) error { encodingsLeft.Store(0); return nil }
 	g := wavefold.New("g",
 		wavefold.Func("one", nil, wavefold.Fields(a, m), put),
 		wavefold.Do("sour", sour, wavefold.After("one")),
@@ -323,10 +323,10 @@ func TestTypedValueThatPanics(t *testing.T) {
 		wavefold.Func("cond", wavefold.Fields(a), nil, nop, wavefold.After("sour"), wavefold.When("$.a[0].N == 1 || $.m.k == 1")),
 		wavefold.Func("args", wavefold.Fields(a), nil, nop, wavefold.After("sour"), wavefold.Args(map[string]any{"x": "$.a[0].N"})))
 	before := count(t)
-	mood.Store(100)
+	encodingsLeft.Store(100)
 	r, err := g.Run(t.Context(), wavefold.WithListener(func(core.Event) {}))
 	before.same(t)
-	if want := `node bad: write of "a": reading []hostile.touchy from JSON panicked: not in`; text(err) != want {
+	if want := `node bad: write of "a": reading []hostile.panickyJSON from JSON panicked: not in`; text(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if got, want := statuses(r.Report), "one=success bad=fail sour=success cond=skipped args=success"; got != want {
@@ -338,14 +338,14 @@ func TestTypedValueThatPanics(t *testing.T) {
 // silently.
 func TestTypedValueThatPanicsInAMerge(t *testing.T) {
 	list := wavefold.NewField[[]int]("list")
-	a := wavefold.NewField[[]touchy]("a", wavefold.Union)
-	each := wavefold.Each("each", list, a, func(context.Context, int) (touchy, error) { return touchy{}, nil })
-	reader := wavefold.Sink("reader", a, func(context.Context, []touchy) error { return nil })
-	mood.Store(3) // once for each item to be accepted
+	a := wavefold.NewField[[]panickyJSON]("a", wavefold.Union)
+	each := wavefold.Each("each", list, a, func(context.Context, int) (panickyJSON, error) { return panickyJSON{}, nil })
+	reader := wavefold.Sink("reader", a, func(context.Context, []panickyJSON) error { return nil })
+	encodingsLeft.Store(3) // once for each item to be accepted
 	before := count(t)
 	r, err := wavefold.New("g", each, reader).Run(t.Context(), list.Is([]int{1, 2, 3}))
 	before.same(t)
-	if want := `node reader: cannot read field "a": the write of each: writing hostile.touchy as JSON panicked: not out`; text(err) != want {
+	if want := `node reader: cannot read field "a": the write of each: writing hostile.panickyJSON as JSON panicked: not out`; text(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if got, want := statuses(r.Report), "each=success reader=fail"; got != want {

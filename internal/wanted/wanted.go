@@ -66,8 +66,8 @@ func (w *Columns) Absent() []string { return w.absent }
 // error if a wanted column is not among them or in empty.
 func (w *Columns) Header(columns, empty []string) error {
 	w.found(columns)
-	if lost := w.lost(empty); lost != "" {
-		return core.Permanent(fmt.Errorf("the rows have no column %q%s", lost, Hint(lost, columns)))
+	if missing := w.missing(empty); missing != "" {
+		return core.Permanent(fmt.Errorf("the rows have no column %q%s", missing, Hint(missing, columns)))
 	}
 	return nil
 }
@@ -75,11 +75,11 @@ func (w *Columns) Header(columns, empty []string) error {
 // Missing returns an error if no row had a wanted column that is not in empty. It returns
 // nil if there were no rows.
 func (w *Columns) Missing(empty []string) error {
-	lost := w.lost(empty)
-	if lost == "" || !w.some {
+	missing := w.missing(empty)
+	if missing == "" || !w.some {
 		return nil
 	}
-	return core.Permanent(fmt.Errorf("no row has the column %q%s", lost, Hint(lost, w.seen)))
+	return core.Permanent(fmt.Errorf("no row has the column %q%s", missing, Hint(missing, w.seen)))
 }
 
 // Reads looks for the columns of a table that expressions of the workflow read. The zero
@@ -122,7 +122,7 @@ func (r *Reads) Missing(empty []string) error {
 }
 
 func (r *Reads) explain(err error, empty []string) error {
-	name := r.wanted.lost(empty)
+	name := r.wanted.missing(empty)
 	i := slices.IndexFunc(r.reads, func(c core.ColumnRead) bool { return c.Column.Value == name })
 	if err == nil || i < 0 {
 		return err
@@ -183,7 +183,7 @@ func (s *search) in(v any) bool {
 	return true // the members of a value of a Go type are unknown
 }
 
-func (w *Columns) lost(empty []string) string {
+func (w *Columns) missing(empty []string) string {
 	for _, name := range w.absent {
 		if !slices.Contains(empty, name) {
 			return name

@@ -105,15 +105,15 @@ func TestTools(t *testing.T) {
 			if len(r.Calls) != 2 || r.Calls[0] != (llm.ToolCall{ID: "c3", Name: "look", Arguments: `{"at": "a long list of things", "deep": [1]}`}) || r.Calls[1].Arguments != "{bad" || r.Finish != llm.FinishTools {
 				t.Errorf("got %+v", r)
 			}
-			asked := m.Requests()[0]
-			if len(asked.Messages) != 5 || asked.Messages[1].Calls[0] != q.Messages[1].Calls[0] || asked.Messages[2].Call != "c1" || asked.Messages[2].Text != "seen" ||
-				asked.Messages[3].Text != "again" || asked.Messages[3].Calls[0].ID != "c2" || asked.Messages[4].Text != "no" {
-				t.Errorf("asked %+v", asked.Messages)
+			request := m.Requests()[0]
+			if len(request.Messages) != 5 || request.Messages[1].Calls[0] != q.Messages[1].Calls[0] || request.Messages[2].Call != "c1" || request.Messages[2].Text != "seen" ||
+				request.Messages[3].Text != "again" || request.Messages[3].Calls[0].ID != "c2" || request.Messages[4].Text != "no" {
+				t.Errorf("asked %+v", request.Messages)
 			}
-			if len(asked.Tools) != 2 || asked.Tools[0].Description != "looks" || asked.Tools[1].Parameters == nil {
-				t.Errorf("asked %+v", asked.Tools)
+			if len(request.Tools) != 2 || request.Tools[0].Description != "looks" || request.Tools[1].Parameters == nil {
+				t.Errorf("asked %+v", request.Tools)
 			}
-			if props, _ := asked.Tools[0].Parameters.Get("properties"); value.JSON(props) != `{"z":{"type":"string"},"at":{"type":"string"}}` {
+			if props, _ := request.Tools[0].Parameters.Get("properties"); value.JSON(props) != `{"z":{"type":"string"},"at":{"type":"string"}}` {
 				t.Errorf("the parameters are %s", value.JSON(props))
 			}
 		})
@@ -169,9 +169,9 @@ func TestServerWithoutFormat(t *testing.T) {
 	if n := len(s.Requests()); n != 3 {
 		t.Errorf("%d requests", n)
 	}
-	asked := m.Requests()[1]
-	if last := asked.Messages[len(asked.Messages)-1].Text; asked.Schema != nil || !strings.Contains(last, `"required":["a"]`) {
-		t.Errorf("asked %+v", asked)
+	request := m.Requests()[1]
+	if last := request.Messages[len(request.Messages)-1].Text; request.Schema != nil || !strings.Contains(last, `"required":["a"]`) {
+		t.Errorf("asked %+v", request)
 	}
 	if len(q.Messages) != 1 {
 		t.Error("the request was changed")

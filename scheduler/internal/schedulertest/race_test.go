@@ -10,21 +10,21 @@ import (
 // TestPropertyRaces checks that time decides only who wins a race. With the recorded
 // choices the oracle has the same result, including the input of every execution.
 func TestPropertyRaces(t *testing.T) {
-	lost, begun := 0, 0
+	losers, begun := 0, 0
 	property(t, graphs()/5, dags(Shape{Race: true}), func(t *testing.T, g *Graph) []string {
 		return raceFaults(t, g, func(r *Run) {
 			for id := range ChoicesOf(r.Events).Lost {
-				lost++
+				losers++
 				if n, ok := r.Report.Node(id); ok && n.Attempts > 0 {
 					begun++
 				}
 			}
 		})
 	})
-	if *seedFlag == 0 && (lost < int(graphs()/10) || begun < int(graphs()/100)) {
-		t.Errorf("only %d nodes lost, of which %d had begun", lost, begun)
+	if *seedFlag == 0 && (losers < int(graphs()/10) || begun < int(graphs()/100)) {
+		t.Errorf("only %d nodes lost, of which %d had begun", losers, begun)
 	}
-	t.Logf("%d nodes lost, of which %d had begun", lost, begun)
+	t.Logf("%d nodes lost, of which %d had begun", losers, begun)
 }
 
 func raceFaults(t *testing.T, g *Graph, look func(*Run)) []string {

@@ -186,10 +186,10 @@ func stoppedFaults(g *Graph, want, got *Run, status core.RunStatus) []string {
 // eventFaults lists events of a stopped run that contradict its report.
 func eventFaults(g *Graph, got *Run) []string {
 	var faults []string
-	well := endsOf(got, core.ItemFinished)
+	succeeded := endsOf(got, core.ItemFinished)
 	for _, n := range g.Nodes {
-		if o := got.Outcome.Nodes[n.ID]; well[n.ID] > o.Items-o.Failed {
-			faults = append(faults, fmt.Sprintf("%d executions of %s ended well by their events, and %d of %d failed", well[n.ID], n.ID, o.Failed, o.Items))
+		if o := got.Outcome.Nodes[n.ID]; succeeded[n.ID] > o.Items-o.Failed {
+			faults = append(faults, fmt.Sprintf("%d executions of %s ended well by their events, and %d of %d failed", succeeded[n.ID], n.ID, o.Failed, o.Items))
 		}
 	}
 	if got.Events != nil {

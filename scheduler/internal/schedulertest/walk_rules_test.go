@@ -512,24 +512,24 @@ var walkRules = []walkRule{
 }
 
 // check compares the result of a run with the rule.
-func (r *walkRule) check(t *testing.T, who string, out *WalkOutcome, calls map[string]int, context *value.Object) {
+func (r *walkRule) check(t *testing.T, runner string, out *WalkOutcome, calls map[string]int, context *value.Object) {
 	t.Helper()
 	end := string(out.Status)
 	if out.Class != "" {
 		end = out.Class + " " + out.At
 	}
 	if path := strings.Join(out.Path, " "); path != r.path || end != r.end {
-		t.Errorf("%s: %s, %s, want %s, %s", who, path, end, r.path, r.end)
+		t.Errorf("%s: %s, %s, want %s, %s", runner, path, end, r.path, r.end)
 	}
 	for _, want := range strings.Fields(r.calls) {
 		i := strings.IndexAny(want, "0123456789")
 		if id := want[:i]; fmt.Sprint(calls[id]) != want[i:] {
-			t.Errorf("%s: %d calls of %s, want %s", who, calls[id], id, want[i:])
+			t.Errorf("%s: %d calls of %s, want %s", runner, calls[id], id, want[i:])
 		}
 	}
 	for want := range strings.SplitSeq(r.nodes, ", ") {
 		if id, status, _ := strings.Cut(want, " "); id != "" && out.Nodes[id].Status.String() != status {
-			t.Errorf("%s: %s is %s, want %s", who, id, out.Nodes[id].Status, status)
+			t.Errorf("%s: %s is %s, want %s", runner, id, out.Nodes[id].Status, status)
 		}
 	}
 	for _, want := range strings.Fields(r.context) {
@@ -539,7 +539,7 @@ func (r *walkRule) check(t *testing.T, who string, out *WalkOutcome, calls map[s
 			v, ok = out.State.Get(k)
 		}
 		if got := fmt.Sprint(v); ok && got != text || !ok && text != "" {
-			t.Errorf("%s: the context has %s = %s, want %q", who, k, got, text)
+			t.Errorf("%s: the context has %s = %s, want %q", runner, k, got, text)
 		}
 	}
 }
@@ -549,7 +549,7 @@ func TestWalkRulesOnOracle(t *testing.T) {
 	for _, r := range walkRules {
 		t.Run(r.name, func(t *testing.T) {
 			s := scripted(r.doc)
-			s.hasty = true
+			s.instant = true
 			w, reg := s.workflow()
 			out := WalkOracle(w, reg, 0, func(fork string, _ int) (begun, ended []string) {
 				for _, e := range w.Edges {

@@ -31,7 +31,7 @@ type walkScript struct {
 	handlers map[string]*scriptedHandler
 	mu       sync.Mutex
 	calls    map[string]int
-	hasty    bool // no execution takes time
+	instant  bool // no execution takes time
 }
 
 // scripted parses a script. A script that it cannot parse is a bug in the test.
@@ -233,7 +233,7 @@ func (h *scriptedHandler) Handle(ctx context.Context, in core.Input) (core.Resul
 		case "write":
 			r.Delta = map[string]any{v: int64(in.Visit())}
 		case "after":
-			if h.s.hasty {
+			if h.s.instant {
 				break
 			}
 			select {
