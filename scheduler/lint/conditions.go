@@ -12,13 +12,13 @@ import (
 // checkConditions reports conditions that decide nothing.
 func (c *checker) checkConditions() {
 	hasElse := make([]bool, len(c.p.Vertices))
-	edges := c.f.Edges()
-	for _, x := range edges {
-		if x.Edge.Else {
-			hasElse[x.Edge.From] = true
+	for i := range c.f.NumEdges() {
+		if e := c.f.Edge(i).Edge; e.Else {
+			hasElse[e.From] = true
 		}
 	}
-	for _, x := range edges {
+	for i := range c.f.NumEdges() {
+		x := c.f.Edge(i)
 		e, d := x.Edge, x.Decl
 		if e.When == nil && !e.Else && e.On == plan.OnSuccess {
 			continue
@@ -45,8 +45,12 @@ func (c *checker) checkConditions() {
 // checkHandles mentions, once, that a failure fails the run although an on: fail edge
 // leads somewhere, in a document that never says whether it should.
 func (c *checker) checkHandles() {
+	if !c.w.Document {
+		return
+	}
 	var first *core.Edge
-	for _, x := range c.f.Edges() {
+	for i := range c.f.NumEdges() {
+		x := c.f.Edge(i)
 		d := x.Decl
 		if d.Handles != nil || d.Lost.Has("handles") {
 			return
@@ -55,7 +59,7 @@ func (c *checker) checkHandles() {
 			first = d
 		}
 	}
-	if first != nil && c.w.Document {
+	if first != nil {
 		c.ds.Hintf(source.CodeUnhandled, first.On.Pos, "%s: on: fail: the run is failed if %s fails, although %s runs", message.Edge(first), first.From.Value, first.To.Value).
 			WithHint("handles: true on the edge makes it partial_success; handles: false says that it is meant")
 	}
@@ -63,9 +67,10 @@ func (c *checker) checkHandles() {
 
 // idleHandles warns of handles on edges out of what tolerates its failures anyway.
 func (c *checker) idleHandles() {
-	for _, x := range c.f.Edges() {
+	for i := range c.f.NumEdges() {
+		x := c.f.Edge(i)
 		e, d := x.Edge, x.Decl
-		if d.Handles == nil || e.On != plan.OnFail || c.p.Vertices[e.From].Unit != nil || c.p.Nodes[e.FromNode].Policy != plan.PolicySkip {
+		if e.On != plan.OnFail || d.Handles == nil || c.p.Vertices[e.From].Unit != nil || c.p.Nodes[e.FromNode].Policy != plan.PolicySkip {
 			continue
 		}
 		c.ds.Warnf(source.CodeIgnored, d.Handles.Pos, "%s: handles has no effect: node %s has on_error: {policy: skip}, so its failure is tolerated anyway", message.Edge(d), d.From.Value).

@@ -9,14 +9,28 @@ import (
 // checkDuplicateEdges reports edges between two nodes that have one already.
 // They are legal: the target runs once, and all their conditions count.
 func (c *checker) checkDuplicateEdges() {
-	type ends struct{ from, to int32 }
-	first := map[ends]plan.EdgeFact{}
-	for _, e := range c.f.Edges() {
-		between := ends{e.Edge.FromNode, e.Edge.ToNode}
-		if other, twice := first[between]; twice {
-			c.duplicateEdge(other, e)
-		} else {
-			first[between] = e
+	// The edges out of each node are linked, in declared order. Indexes of edges are stored
+	// plus 1, so that 0 is no edge.
+	head, next := make([]int32, len(c.p.Nodes)), make([]int32, c.f.NumEdges())
+	for i := len(next) - 1; i >= 0; i-- {
+		from := c.f.Edge(i).Edge.FromNode
+		next[i], head[from] = head[from], int32(i)+1
+	}
+	first := make([]int32, len(c.p.Nodes)) // by target: the first edge to it
+	for _, h := range head {
+		if h == 0 || next[h-1] == 0 {
+			continue
+		}
+		for i := h; i != 0; i = next[i-1] {
+			e := c.f.Edge(int(i) - 1)
+			if at := &first[e.Edge.ToNode]; *at == 0 {
+				*at = i
+			} else {
+				c.duplicateEdge(c.f.Edge(int(*at)-1), e)
+			}
+		}
+		for i := h; i != 0; i = next[i-1] {
+			first[c.f.Edge(int(i)-1).Edge.ToNode] = 0
 		}
 	}
 }

@@ -12,6 +12,9 @@ import (
 // begins with its subject, and so with "node ID", "nodes ID, ..." or "edge FROM -> TO" if it
 // is about one of these. Codes become those of the workflow's format.
 func attribute(ds source.Diagnostics, w *core.Workflow) {
+	if len(ds) == 0 {
+		return
+	}
 	ds.Recode(w.Codes)
 	nodes := make(map[string]*core.Node, len(w.Nodes))
 	for _, n := range w.Nodes {

@@ -12,6 +12,9 @@ import (
 // claims marks the claimers. Nodes with distinct fixed names need not wait for one another.
 // What is nested may meet what the graph around it replaces, and is marked in any case.
 func (c *compiler) claims() {
+	if !c.has.replaces {
+		return
+	}
 	nested := len(c.common.nested) > 1
 	kinds := make([]core.Replaces, len(c.p.Vertices))
 	equal := c.equalTargets()
@@ -58,6 +61,9 @@ func (c *compiler) claims() {
 // keysMeet marks the nodes that store rows by key and may meet the keys of others: items,
 // rows, other nodes, or what is around a nested run.
 func (c *compiler) keysMeet() {
+	if !c.has.upserts {
+		return
+	}
 	several, nested := 0, len(c.common.nested) > 1
 	for i := range c.p.Nodes {
 		if c.p.Nodes[i].upserts {
@@ -83,11 +89,6 @@ func (c *compiler) nestedClaims() bool {
 
 // markClaims marks the nodes of the claimers.
 func (c *compiler) markClaims() {
-	for i := range c.p.Vertices {
-		if u := c.p.Vertices[i].Unit; u != nil {
-			u.LastClaim = -1
-		}
-	}
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]
 		pv := &c.p.Vertices[n.Vertex]

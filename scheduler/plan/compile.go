@@ -93,6 +93,7 @@ type compiler struct {
 	fieldUsed []bool                  // fields that something refers to
 	secretAt  map[source.Text]bool    // references to secrets that are in the plan
 	outEdges  map[string][]*core.Edge // of a walk, by node
+	has       features
 	fieldSeen marks
 	nodeSeen  marks
 	ints      arena[int32]
@@ -104,6 +105,14 @@ type compiler struct {
 	// names the fields whose elements are those of stages.
 	nodeItem    core.Columns
 	memberItems map[string]string
+}
+
+// features report what at least one node of the workflow has. Passes that look for such nodes are
+// skipped if there is none.
+type features struct {
+	stdio    bool // Node.Stdout or Node.Stdin
+	replaces bool // Node.replaces
+	upserts  bool // Node.upserts
 }
 
 // common is shared by the workflows nested in one another.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
@@ -128,6 +130,9 @@ func (c *compiler) conditional(edge int) bool {
 // elseEdges checks that an else edge has a condition it is the opposite of.
 // Several else edges out of one source are fine: they hold or fail together.
 func (c *compiler) elseEdges() {
+	if !slices.ContainsFunc(c.p.Edges, func(e Edge) bool { return e.Else }) {
+		return
+	}
 	conditional := make([]bool, len(c.decl))
 	for i := range c.p.Edges {
 		if c.conditional(i) {

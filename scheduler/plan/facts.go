@@ -44,14 +44,17 @@ func (f *Facts) Given(field string) bool { return f.c.given[field] }
 // Decl returns the declaration of one of Plan.Edges.
 func (f *Facts) Decl(edge int32) *core.Edge { return f.c.p.edgeDecls[edge] }
 
-// Edges returns all edges between known vertices, Plan.Edges first.
-func (f *Facts) Edges() []EdgeFact {
+// NumEdges returns the number of edges between known vertices.
+func (f *Facts) NumEdges() int { return len(f.c.p.Edges) + len(f.c.cut) }
+
+// Edge returns one of the edges between known vertices. Those of Plan.Edges come first and
+// have the same indexes.
+func (f *Facts) Edge(i int) EdgeFact {
 	p := f.c.p
-	out := make([]EdgeFact, 0, len(p.Edges)+len(f.c.cut))
-	for i := range p.Edges {
-		out = append(out, EdgeFact{&p.Edges[i], p.edgeDecls[i]})
+	if i < len(p.Edges) {
+		return EdgeFact{&p.Edges[i], p.edgeDecls[i]}
 	}
-	return append(out, f.c.cut...)
+	return f.c.cut[i-len(p.Edges)]
 }
 
 // Condition returns what the condition of one of Plan.Edges refers to; ok is false if the

@@ -46,8 +46,8 @@ type Mode struct {
 type nodeSteps struct {
 	begin       func(c *compiler)
 	conventions func(c *compiler) core.Conventions
-	settings    func(c *compiler, n *Node, d *core.Node, at place, use *References) // such as for_each
-	unknownKind func(c *compiler, n *Node, d *core.Node, at place) bool             // whether it has compiled the node
+	settings    func(c *compiler, n *Node, d *core.Node, at place) References // such as for_each
+	unknownKind func(c *compiler, n *Node, d *core.Node, at place) bool       // whether it has compiled the node
 	edges       func(c *compiler, d *core.Node) []*core.Edge
 	retries     func(c *compiler) *Retry // of nodes that do not say how often they are tried
 	role        func(c *compiler, n *Node, made core.Compiled, at place) bool

@@ -83,7 +83,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	n.Kind, n.Phase = d.Kind.Value, d.Phase.Value
 	n.Concurrency, n.MaxFailures, n.Retry, n.StreamTo, n.Collect = 1, -1, c.retries(), -1, -1
 	at := nodePlace(n.ID)
-	var use, ofSource References
+	var use References
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
 	var all bool
 	reads := d.Reads
@@ -105,8 +105,9 @@ func (c *compiler) node(i int32, d *core.Node) {
 	}
 	n.AllowPartial, n.AutoStatus = d.AllowPartial, d.AutoStatus
 	c.onError(n, d.OnError, at)
+	var ofSource References
 	if settings := c.p.Mode.nodes.settings; settings != nil {
-		settings(c, n, d, at, &ofSource)
+		ofSource = settings(c, n, d, at)
 	}
 	ownFields, ownNodes := len(use.Fields), len(use.Nodes)
 	use.Fields, use.Nodes = append(use.Fields, ofSource.Fields...), append(use.Nodes, ofSource.Nodes...)
@@ -129,6 +130,9 @@ func (c *compiler) node(i int32, d *core.Node) {
 		n.Source.aloneReads = alone(c.nodeUse[i].reads, ofSource.Fields, use.Fields, ownFields)
 		n.Source.aloneRefs = alone(c.nodeUse[i].nodes, ofSource.Nodes, use.Nodes, ownNodes)
 	}
+	c.has.stdio = c.has.stdio || n.Stdout || n.Stdin
+	c.has.replaces = c.has.replaces || n.replaces != core.ReplacesNothing
+	c.has.upserts = c.has.upserts || n.upserts
 }
 
 // alone returns the places in list of what is in part and nowhere else in all; part begins at
@@ -184,17 +188,17 @@ func (c *compiler) distinct(list []int32, seen *marks, size int) []int32 {
 	return c.ints.keep(out)
 }
 
-// dagNode compiles the settings of nodes that only a directed acyclic graph has.
-func (c *compiler) dagNode(n *Node, d *core.Node, at place, use *References) {
+// dagNode compiles the settings of nodes that only a directed acyclic graph has. It returns
+// what the source of a fan-out refers to.
+func (c *compiler) dagNode(n *Node, d *core.Node, at place) (use References) {
 	c.join(d, at)
-	c.forEach(n, d, at, use)
+	if d.ForEach != nil {
+		c.forEach(n, d.ForEach, at, &use)
+	}
+	return use
 }
 
-func (c *compiler) forEach(n *Node, d *core.Node, at place, use *References) {
-	fe := d.ForEach
-	if fe == nil {
-		return
-	}
+func (c *compiler) forEach(n *Node, fe *core.ForEach, at place, use *References) {
 	if n.Source = c.source(fe.Source, fe.Lost.Has("source"), at.at("for_each.source"), use); n.Source == nil {
 		n.Source = &Source{Text: fe.Source} // the error is reported; later checks need the shape
 	}

@@ -52,7 +52,7 @@ func (c *compiler) order() {
 // rank orders starts by priority, if any node has one. A unit has the highest
 // priority of its members.
 func (c *compiler) rank() {
-	if !slices.ContainsFunc(c.p.Nodes, func(n Node) bool { return n.Decl.Priority.Value != 0 }) {
+	if !slices.ContainsFunc(c.w.Nodes, func(d *core.Node) bool { return d.Priority.Value != 0 }) {
 		return
 	}
 	priority := make([]int, len(c.p.Vertices))

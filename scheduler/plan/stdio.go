@@ -6,13 +6,19 @@ import "github.com/wavefold/wavefold/core/source"
 // there is no order in which two could take turns. Standard input is likewise
 // read by one node, once: a second reader would find it empty.
 func (c *compiler) stdio() {
+	if !c.has.stdio {
+		return
+	}
 	c.p.Stdout = c.sole("writes to standard output", "write to a file whose name depends on the item", "let one of them write to a file",
 		func(n *Node) bool { return n.Stdout })
 	c.p.Stdin = c.sole("reads standard input", "read it into a field first, with a node before", "let one of them read a field the other fills",
 		func(n *Node) bool { return n.Stdin })
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]
-		if e := n.Decl.OnError; n.Stdin && e != nil && e.Policy.Value == "retry" {
+		if !n.Stdin {
+			continue
+		}
+		if e := n.Decl.OnError; e != nil && e.Policy.Value == "retry" {
 			c.ds.Warnf(source.CodeUnused, e.Policy.Pos, "%s: on_error: a second attempt fails: standard input can be read once, and the first attempt has read it", nodePlace(n.ID)).
 				WithHint("leave the retry out, or save the input as a file and read that")
 		}

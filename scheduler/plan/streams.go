@@ -59,6 +59,9 @@ func (c *compiler) repeated(n *Node) bool { return n.Source != nil || c.memberRo
 
 // streams finds the fields that are streams and joins each to its reader.
 func (c *compiler) streams() {
+	if len(c.makes) == 0 {
+		return
+	}
 	for i := range c.p.Nodes {
 		if n := &c.p.Nodes[i]; c.makes[n.Index].Value != "" {
 			c.makesStream(n)
@@ -325,6 +328,9 @@ func (c *compiler) endOfChain(n *Node) *streamUse {
 
 // streamOrder reports readers of streams that do not come after the maker.
 func (c *compiler) streamOrder() {
+	if len(c.streamUse) == 0 {
+		return
+	}
 	for i := range c.decl {
 		d := &c.decl[i]
 		switch {

@@ -51,7 +51,7 @@ func (c *compiler) units() {
 }
 
 func (c *compiler) pipeline(d *core.Pipeline) vertexDecl {
-	u := &Unit{ID: d.ID.Value, Phase: d.Phase.Value, Concurrency: 1}
+	u := &Unit{ID: d.ID.Value, Phase: d.Phase.Value, Concurrency: 1, LastClaim: -1}
 	at := place{what: "pipeline", id: u.ID}
 	c.unitID(d.ID, d.Lost, at)
 	all := c.members(u, d.Stages, d.Lost.Has("stages"), at.at("stages"), d.Pos)
@@ -82,7 +82,7 @@ func (c *compiler) flush(u *Unit, d *core.Pipeline, at place) {
 }
 
 func (c *compiler) loop(d *core.Loop) vertexDecl {
-	u := &Unit{ID: d.ID.Value, Phase: d.Phase.Value, IsLoop: true, Concurrency: 1, MaxIters: defaultMaxIters}
+	u := &Unit{ID: d.ID.Value, Phase: d.Phase.Value, IsLoop: true, Concurrency: 1, MaxIters: defaultMaxIters, LastClaim: -1}
 	at := place{what: "loop", id: u.ID}
 	c.unitID(d.ID, d.Lost, at)
 	all := c.members(u, d.Body, d.Lost.Has("body"), at.at("body"), d.Pos)

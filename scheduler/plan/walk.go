@@ -149,7 +149,7 @@ func (c *compiler) count(n *source.Int, byDefault int, at place) int {
 
 // walkVertex makes one vertex of all nodes.
 func (c *compiler) walkVertex() {
-	u := &Unit{ID: cmp.Or(c.p.Name, c.p.Mode.Graph), Concurrency: 1}
+	u := &Unit{ID: cmp.Or(c.p.Name, c.p.Mode.Graph), Concurrency: 1, LastClaim: -1}
 	for i := range c.p.Nodes {
 		c.p.Nodes[i].Vertex, c.p.Nodes[i].Member = 0, int32(i)
 		u.Members = append(u.Members, int32(i))
