@@ -431,7 +431,7 @@ func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 // much work or outlast ctx.
 func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 	n, c := x.c.Node, x.c.Call
-	if len(n.Streams) > 0 {
+	if len(n.Streams()) > 0 {
 		x.streams = &streams{x: *x}
 	}
 	s, err := x.captured(ctx, n, c, place)

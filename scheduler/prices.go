@@ -41,11 +41,12 @@ func (u *prices) look(p *plan.Plan) {
 		if visited != nil && !visited[i] {
 			continue
 		}
-		for _, name := range n.Unpriced {
+		prices := n.Prices()
+		for _, name := range prices.Unpriced {
 			u.add(n.Decl.ID.Pos, "node "+n.ID, name)
 		}
-		if n.AsksRouter && !u.dry {
-			u.routes(n.Decl.ID.Pos, "node "+n.ID, n.RouterModel)
+		if prices.AsksRouter && !u.dry {
+			u.routes(n.Decl.ID.Pos, "node "+n.ID, prices.RouterModel)
 		}
 		if n.Frame != nil {
 			u.look(n.Frame.Plan)

@@ -127,7 +127,7 @@ func (s *rowSource) open(x *executor, skip int) error {
 	s.close()
 	s.streams, s.rows, s.progress = &streams{x: *x}, nil, nil
 	s.ctx, s.cancel = context.WithCancel(x.run.ctx)
-	opened, err := s.streams.open(s.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams[0])
+	opened, err := s.streams.open(s.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams()[0])
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (r *run) closeSources() {
 		if s.leaves(r.opts.Grace) {
 			s.close()
 		} else {
-			r.stray = append(r.stray, s.streams.x.c.Plan.Nodes[s.streams.x.c.Node.Streams[0].Maker].ID)
+			r.stray = append(r.stray, s.streams.x.c.Plan.Nodes[s.streams.x.c.Node.Streams()[0].Maker].ID)
 		}
 	}
 	slices.Sort(r.stray)

@@ -78,13 +78,14 @@ type pulled struct {
 
 // opener opens the streams of a node; c holds what was captured for it.
 func (s *streams) opener(n *plan.Node, c *machine.Call) core.StreamOpener {
-	if len(n.Streams) == 0 {
+	reads := n.Streams()
+	if len(reads) == 0 {
 		return nil
 	}
 	return func(ctx context.Context, field string) (core.Stream, bool, error) {
-		for i := range n.Streams {
-			if s.x.p.Schema.Fields[n.Streams[i].Field].Name == field {
-				opened, err := s.open(ctx, n, c, &n.Streams[i])
+		for i := range reads {
+			if s.x.p.Schema.Fields[reads[i].Field].Name == field {
+				opened, err := s.open(ctx, n, c, &reads[i])
 				return opened, true, err
 			}
 		}
@@ -124,8 +125,8 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 // input is what the maker of a stream sees.
 func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Call, r *plan.StreamRead) (core.Input, error) {
 	seen := &machine.Call{Path: c.Path, Inputs: c.Inputs, Values: c.Values[r.Captured:][:len(maker.Reads)]}
-	for _, ref := range maker.NodeRefs {
-		seen.Nodes = append(seen.Nodes, c.Nodes[slices.Index(n.NodeRefs, ref)])
+	for _, ref := range maker.NodeRefs() {
+		seen.Nodes = append(seen.Nodes, c.Nodes[slices.Index(n.NodeRefs(), ref)])
 	}
 	shared, err := s.x.captured(ctx, maker, seen, -1)
 	if err != nil {

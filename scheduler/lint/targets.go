@@ -157,7 +157,7 @@ func (c *checker) between(a, b plan.Target, left *int) bool {
 	if first.Vertex == last.Vertex {
 		return last.Member-first.Member > 1
 	}
-	if first.StreamTo >= 0 && len(last.Streams) > 0 {
+	if first.StreamTo >= 0 && len(last.Streams()) > 0 {
 		return false
 	}
 	on := func(v int32) bool {

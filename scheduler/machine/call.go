@@ -25,7 +25,7 @@ func (f *frame) call(n *plan.Node, in *pass) *Call {
 	for i, r := range n.Reads {
 		c.Values[i] = f.read(r, in)
 	}
-	for _, ref := range n.NodeRefs {
+	for _, ref := range n.NodeRefs() {
 		c.Nodes = append(c.Nodes, NodeValue{f.nodeStatus(ref), f.output(ref)})
 	}
 	if in != nil {
@@ -179,7 +179,7 @@ func (e Captured) Field(slot int) any {
 
 // Node returns the status and output of $nodes.ID.
 func (e Captured) Node(id int) (status, output any) {
-	at := slices.Index(e.For.NodeRefs, int32(id))
+	at := slices.Index(e.For.NodeRefs(), int32(id))
 	if e.Call == nil || at < 0 {
 		return value.Missing, value.Missing
 	}

@@ -16,8 +16,8 @@ func Shared(p *plan.Plan, n *plan.Node, c *Call, place int, stop func() bool) (s
 	if views := len(n.View); views > 0 {
 		s.View = core.NewView(n.View, c.Values[:views])
 	}
-	if len(n.Extra) > 0 {
-		s.Extra = extra(n, c)
+	if names, at := n.Extra(); len(names) > 0 {
+		s.Extra = extra(names, at, c)
 	}
 	if n.Args != nil {
 		if s.Args, err = n.Args.Resolve(Captured{For: n, Call: c, Place: place}, stop); err != nil {
@@ -40,22 +40,23 @@ func Shared(p *plan.Plan, n *plan.Node, c *Call, place int, stop func() bool) (s
 }
 
 // extra returns the view of the fields that the node's kind asked for.
-func extra(n *plan.Node, c *Call) core.View {
-	values := make([]any, len(n.ExtraAt))
-	for i, at := range n.ExtraAt {
-		values[i] = c.Values[at]
+func extra(names []string, at []int32, c *Call) core.View {
+	values := make([]any, len(at))
+	for i, read := range at {
+		values[i] = c.Values[read]
 	}
-	return core.NewView(n.Extra, values)
+	return core.NewView(names, values)
 }
 
 // lookup returns the function that looks up $nodes.ID for the nodes that args and the kind refer
 // to.
 func lookup(p *plan.Plan, n *plan.Node, c *Call) core.NodeLookup {
-	if len(n.NodeRefs) == 0 {
+	refs := n.NodeRefs()
+	if len(refs) == 0 {
 		return nil
 	}
 	return func(id string) (core.Status, any, bool) {
-		for i, ref := range n.NodeRefs {
+		for i, ref := range refs {
 			if p.Nodes[ref].ID == id {
 				v := c.Nodes[i]
 				return v.Status, v.Output, v.Status != core.StatusNone

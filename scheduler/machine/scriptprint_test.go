@@ -144,7 +144,7 @@ func callText(c *machine.Command) string {
 		fmt.Fprintf(&b, " input=%s", value.JSON(call.Inputs))
 	}
 	for i, n := range call.Nodes {
-		fmt.Fprintf(&b, " $%s=%s", c.Plan.Nodes[c.Node.NodeRefs[i]].ID, n.Status)
+		fmt.Fprintf(&b, " $%s=%s", c.Plan.Nodes[c.Node.NodeRefs()[i]].ID, n.Status)
 	}
 	if call.Previous != "" {
 		fmt.Fprintf(&b, " previous=%q", call.Previous)

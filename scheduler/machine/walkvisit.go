@@ -131,7 +131,7 @@ func (t *walk) call(v *visit) *Call {
 	for i, r := range n.Reads {
 		c.Values[i] = readable(t.Fields[r.Field].Last())
 	}
-	for _, ref := range n.NodeRefs {
+	for _, ref := range n.NodeRefs() {
 		c.Nodes = append(c.Nodes, NodeValue{t.Nodes[ref].Status, t.f.output(ref)})
 	}
 	if n.Briefed {

@@ -113,7 +113,7 @@ func (p *Plan) acceptField(n *Node, field int32, v any) (Write, *core.Failure) {
 	if err != nil {
 		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", p.Schema.Fields[field].Name, err)}
 	}
-	if n.rows != nil {
+	if len(n.rareData().rows) > 0 {
 		if fault := p.Lacks(n, field, accepted); fault != nil {
 			return Write{}, fault
 		}

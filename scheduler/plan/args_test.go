@@ -69,17 +69,18 @@ name: x
 state: {schema: {a: {default: 1}, b: {default: 1}, c: {default: 1}, d: {type: array, default: []}}}
 graph: {nodes: [{id: n, kind: fn, reads: [b, a], args: {x: $.c, y: [$.a]}, for_each: {source: $.d}, see: [a, c]}]}`)
 	n := &p.Nodes[0]
+	extra, places := n.Extra()
 	var names []string
 	for _, r := range n.Reads {
 		names = append(names, p.Schema.Fields[r.Field].Name)
 	}
-	got := value.JSON([]any{value.JSON(names), value.JSON(n.View), value.JSON(n.Extra)})
+	got := value.JSON([]any{value.JSON(names), value.JSON(n.View), value.JSON(extra)})
 	if want := value.JSON([]any{`["b","a","d","c"]`, `["b","a"]`, `["a","c"]`}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for i, at := range n.ExtraAt {
-		if names[at] != n.Extra[i] {
-			t.Errorf("extra %s is at %d of %v", n.Extra[i], at, names)
+	for i, at := range places {
+		if names[at] != extra[i] {
+			t.Errorf("extra %s is at %d of %v", extra[i], at, names)
 		}
 	}
 }

@@ -313,7 +313,7 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 
 func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescription {
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
-		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects, Environments: n.Environments,
+		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects, Environments: n.Environments(),
 		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
 	if !p.Mode.Visits && takesSome(n.Decl.Join) { // where nodes are visited, parallel nodes have joins
 		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {
@@ -323,7 +323,7 @@ func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescripti
 	for i, r := range n.OwnReads() {
 		d.Reads[i] = p.Schema.Fields[r.Field].Name
 	}
-	for _, ref := range n.NodeRefs {
+	for _, ref := range n.NodeRefs() {
 		d.After = append(d.After, p.Nodes[ref].ID)
 	}
 	if n.Frame != nil {

@@ -121,8 +121,9 @@ func (f *Facts) Supplies(n, field int32) bool {
 		return false // they read the field themselves
 	}
 	i := slices.Index(node.Args.root.keys, name)
+	extra, _ := node.Extra()
 	// A constant would have taken a plain name off what the kind reads.
-	return i >= 0 && (!node.Args.root.members[i].constant() || !slices.Contains(node.Extra, name))
+	return i >= 0 && (!node.Args.root.members[i].constant() || !slices.Contains(extra, name))
 }
 
 // Writer returns a node that writes a field on behalf of a vertex, and where its document

@@ -173,16 +173,18 @@ func (g *gater) node(n *Node) {
 	use := &g.c.nodeUse[n.Index]
 	n.Reads = g.thresholds(use.reads)
 	for _, f := range use.extra {
-		at := slices.Index(use.reads, f)
-		n.ExtraAt = append(n.ExtraAt, int32(at))
+		rare := n.setRare()
+		rare.extraAt = append(rare.extraAt, int32(slices.Index(use.reads, f)))
 	}
-	n.NodeRefs = use.nodes
+	if len(use.nodes) > 0 {
+		n.setRare().nodeRefs = use.nodes
+	}
 	g.captureStreams(n)
 	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
 	n.Bare = n.Handler != nil && !n.Claims && !n.Upserts && !n.Gives && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
-		len(n.Reads) == 0 && len(n.NodeRefs) == 0
+		len(n.Reads) == 0 && len(n.NodeRefs()) == 0
 }
 
 func (g *gater) thresholds(fields []int32) []Read {

@@ -373,9 +373,15 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
 	c.refused(n, made, at)
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
-	n.Models, n.Unpriced, n.AsksRouter, n.RouterModel = made.Models, made.Unpriced, made.AsksRouter, made.RouterModel
+	n.Models = made.Models
+	if len(made.Unpriced) > 0 || made.AsksRouter {
+		n.setRare().prices = Prices{made.Unpriced, made.AsksRouter, made.RouterModel}
+	}
 	n.replaces, n.upserts = made.Replaces, made.Upserts
-	n.Stdout, n.Stdin, n.Environments = made.Stdout, made.Stdin, made.Environments
+	n.Stdout, n.Stdin = made.Stdout, made.Stdin
+	if len(made.Environments) > 0 {
+		n.setRare().environments = made.Environments
+	}
 	c.checks.note(n.ID, made)
 	c.targets(n, made)
 	c.results(n, made, at)
@@ -450,7 +456,8 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *Reference
 		if f, ok := c.fieldIndex(r, at); !ok {
 			c.invalid.references = true
 		} else {
-			n.Extra = append(n.Extra, r.Value)
+			rare := n.setRare()
+			rare.extra = append(rare.extra, r.Value)
 			extra = append(extra, f)
 			use.Fields = append(use.Fields, f)
 		}

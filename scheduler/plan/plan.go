@@ -178,86 +178,132 @@ const (
 
 // Node is one compiled node.
 type Node struct {
-	// What every visit touches comes first, together in memory.
+	// Every visit reads the first 64 bytes, one cache line.
 	Handler core.Handler
 	ID      string
 	Index   int32
 	Vertex  int32
 	Member  int32 // its place in its unit, -1 outside of units
-	// Value is the handler if it makes the node's only write and is called for that.
-	Value core.ValueHandler
 	// Bare tells that the node is a handler that is given nothing: no reads,
 	// args or references, no fan-out, timer, timeout or jitter.
-	Bare  bool
-	Kind  string
-	Phase string
-	Decl  *core.Node
-	Frame *Frame
-	Wait  *core.Wait
-	Lacks string
-
-	// Reads are the fields captured for an attempt: the declared reads first,
-	// then those of args, source and kind.
-	Reads []Read
-	// View are the names of the declared reads, Extra those the kind asked for;
-	// ExtraAt gives their places in Reads.
-	View    []string
-	Extra   []string
-	ExtraAt []int32
-	Writes  []string
-	// Streams are the streams it reads; StreamTo is the field that it makes a
-	// stream, -1 for none.
-	Streams  []StreamRead
-	StreamTo int32
+	Bare bool
 	// Pull makes it the node that fetches the rows of a stream for a pipeline or
 	// fan-out, see Unit.Puller and Puller; it is not among the nodes of the plan.
 	Pull bool
-	// Puller fetches the items of a fan-out over a stream, some for each attempt
-	// number 0 of the node; nil for all others.
-	Puller *Node
-	// WriteFields are the fields of Writes.
-	WriteFields []int32
-	Args        *Args
-	Source      *Source
-	Concurrency int
-	MaxFailures int         // -1: any number
-	rows        []fieldRows // with columns to look for, see Wanted
-	// Collect is the field that gets the results of a fan-out's items as one list, -1 for
-	// none.
-	Collect int32
+	// Gives tells that an execution of the node may be given up by itself.
+	Gives  bool
+	Policy Policy
+	// Value is the handler if it makes the node's only write and is called for that.
+	Value core.ValueHandler
+
+	Retry   *Retry // never nil; apart from the node, because most nodes share one
+	Frame   *Frame
+	Wait    *core.Wait
+	Args    *Args
+	Source  *Source
 	Timeout time.Duration
-	Retry   *Retry // never nil; apart from the node, so that nodes fill whole cache lines
-	Policy  Policy
+	// Models tells that the node may call models. See Prices for which.
+	Models bool
+	// Claims tells that what its executions replace is put in place when their turn comes.
+	Claims bool
+	// Upserts tells that keys that its executions store are compared with those of others.
+	// upserts says that it stores rows by key, or that a nested node does.
+	Upserts, upserts bool
+	replaces         core.Replaces
+	// Effects tells that its work is visible outside of the run. A driver that keeps
+	// a journal starts such a node only when what it builds on is in it.
+	Effects bool
+	// Asks tells that the node waits for a person and holds no slot meanwhile.
+	Asks bool
 	// AllowPartial makes a visit that still asks for another attempt after the last one a
 	// partial success; AutoStatus makes one that ends without success a success.
 	AllowPartial, AutoStatus bool
 	// Briefed tells that the node is told what came before it in a walk.
 	Briefed bool
-	// Asks tells that the node waits for a person and holds no slot meanwhile.
-	Asks bool
-	// Models tells that the node may call models. See core.Compiled for the others.
-	Models      bool
-	Unpriced    []string
-	AsksRouter  bool
-	RouterModel string
-	// Gives tells that an execution of the node may be given up by itself.
-	Gives bool
-	// Claims tells that what its executions replace is put in place when their turn comes.
-	Claims   bool
-	replaces core.Replaces
-	// Upserts tells that keys that its executions store are compared with those of others.
-	// upserts says that it stores rows by key, or that a nested node does.
-	Upserts, upserts bool
-	// Effects tells that its work is visible outside of the run. A driver that keeps
-	// a journal starts such a node only when what it builds on is in it.
-	Effects bool
-	// Environments tell what its programs get of the environment, where they do not inherit it.
-	Environments []core.Environment
 	// Stdout tells that it, or a node of its frame, writes to standard output; Stdin
 	// that it reads standard input.
 	Stdout, Stdin bool
-	// NodeRefs are the nodes that args and kind refer to through $nodes.
-	NodeRefs []int32
+
+	// Reads are the fields captured for an attempt: the declared reads first,
+	// then those of args, source and kind.
+	Reads []Read
+	// View are the names of the declared reads.
+	View   []string
+	Writes []string
+	// WriteFields are the fields of Writes.
+	WriteFields []int32
+	// Puller fetches the items of a fan-out over a stream, some for each attempt
+	// number 0 of the node; nil for all others.
+	Puller *Node
+	// Collect is the field that gets the results of a fan-out's items as one list, -1 for
+	// none.
+	Collect int32
+	// StreamTo is the field that it makes a stream, -1 for none.
+	StreamTo    int32
+	Concurrency int
+	MaxFailures int // -1: any number
+
+	Decl  *core.Node
+	Kind  string
+	Phase string
+	Lacks string    // the reason why the node has no handler, or ""
+	rare  *rareData // nil for most nodes
+}
+
+// rareData holds what few nodes have, so that the nodes of a large graph take less memory.
+type rareData struct {
+	nodeRefs     []int32
+	streams      []StreamRead
+	extra        []string
+	extraAt      []int32
+	prices       Prices
+	environments []core.Environment
+	rows         []fieldRows // with columns to look for, see Wanted
+}
+
+// noRareData is the data of nodes whose field rare is nil. It is never written.
+var noRareData rareData
+
+func (n *Node) rareData() *rareData {
+	if n.rare == nil {
+		return &noRareData
+	}
+	return n.rare
+}
+
+// setRare returns the rare data of a node for writing.
+func (n *Node) setRare() *rareData {
+	if n.rare == nil {
+		n.rare = &rareData{}
+	}
+	return n.rare
+}
+
+// NodeRefs returns the nodes that args and kind refer to through $nodes.
+func (n *Node) NodeRefs() []int32 { return n.rareData().nodeRefs }
+
+// Streams returns the streams that the node reads.
+func (n *Node) Streams() []StreamRead { return n.rareData().streams }
+
+// Extra returns the names of the fields that the kind reads in addition to View, and their
+// indexes in Reads.
+func (n *Node) Extra() (names []string, at []int32) {
+	r := n.rareData()
+	return r.extra, r.extraAt
+}
+
+// Prices returns what a budget of money must know of the models that the node calls.
+func (n *Node) Prices() Prices { return n.rareData().prices }
+
+// Environments returns which environment variables the programs of the node get, if they do
+// not inherit all of them.
+func (n *Node) Environments() []core.Environment { return n.rareData().environments }
+
+// Prices describe the models that a node calls; see core.Compiled.
+type Prices struct {
+	Unpriced    []string
+	AsksRouter  bool
+	RouterModel string
 }
 
 // Read is a field that a node sees, and how many of its writers come before.

@@ -80,7 +80,7 @@ func (c *compiler) streams() {
 		switch n := &c.p.Nodes[i]; {
 		case n.Puller != nil:
 			c.reports(n.Puller, n.Puller)
-		case n.StreamTo < 0 && len(n.Streams) > 0:
+		case n.StreamTo < 0 && len(n.Streams()) > 0:
 			c.reports(n, n)
 		}
 	}
@@ -146,7 +146,8 @@ func (c *compiler) readsStreams(n *Node) {
 			continue
 		}
 		u.puller = n
-		n.Streams = append(n.Streams, StreamRead{Field: f, Maker: u.maker})
+		rare := n.setRare()
+		rare.streams = append(rare.streams, StreamRead{Field: f, Maker: u.maker})
 		use.nodes = c.distinct(slices.Concat(use.nodes, c.nodeUse[u.maker].nodes), &c.nodeSeen, len(c.w.Nodes))
 	}
 }
@@ -174,8 +175,8 @@ func (c *compiler) itemStream(n *Node, u *streamUse, name string) {
 // newPuller returns the node that fetches the rows of a stream for somebody else.
 func (c *compiler) newPuller(id string, index int32, pos source.Position, field int32, u *streamUse) *Node {
 	n := &Node{ID: id, Index: index, Member: -1, StreamTo: -1, Collect: -1, Concurrency: 1, MaxFailures: -1, Pull: true,
-		Decl: &core.Node{ID: source.At(id, pos), Pos: pos}, Streams: []StreamRead{{Field: field, Maker: u.maker}}}
-	n.Retry = once
+		Decl: &core.Node{ID: source.At(id, pos), Pos: pos}, Retry: once}
+	n.setRare().streams = []StreamRead{{Field: field, Maker: u.maker}}
 	return n
 }
 
@@ -216,7 +217,7 @@ func (c *compiler) soleWriter(n *Node) {
 // reports makes the node at the end of a chain of streams a writer of what was
 // read through each of them.
 func (c *compiler) reports(end, n *Node) {
-	for _, r := range n.Streams {
+	for _, r := range n.Streams() {
 		end.WriteFields = append(slices.Clip(end.WriteFields), r.Field)
 		end.Writes = append(slices.Clip(end.Writes), c.p.Schema.Fields[r.Field].Name)
 		c.reports(end, &c.p.Nodes[r.Maker])
@@ -271,7 +272,7 @@ func (c *compiler) checkStreams() {
 			continue
 		}
 		for _, f := range slices.Concat(d.use.items.Fields, d.use.until.Fields) {
-			if c.streamUse[f] != nil && (d.unit.Puller == nil || d.unit.Puller.Streams[0].Field != f) {
+			if c.streamUse[f] != nil && (d.unit.Puller == nil || d.unit.Puller.Streams()[0].Field != f) {
 				name := c.p.Schema.Fields[f].Name
 				c.streamRead(c.vertexSpot(d, expressions.RootState, name), name)
 			}
@@ -347,7 +348,7 @@ func (c *compiler) streamOrder() {
 }
 
 func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
-	for _, r := range reader.Streams {
+	for _, r := range reader.Streams() {
 		maker := &c.p.Nodes[r.Maker]
 		if c.decl[c.declAt[maker.Vertex]].level < d.level || !c.invalid.placed(maker.Vertex) || c.streamUse[r.Field].twice {
 			continue
@@ -362,9 +363,10 @@ func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
 // captureStreams adds what the makers of a node's streams read to what is
 // captured for the node. Makers lie on lower levels, so theirs is known.
 func (g *gater) captureStreams(n *Node) {
-	for i := range n.Streams {
-		n.Streams[i].Captured = int32(len(n.Reads))
-		makers := g.c.p.Nodes[n.Streams[i].Maker].Reads
+	for i := range n.Streams() {
+		s := &n.rare.streams[i]
+		s.Captured = int32(len(n.Reads))
+		makers := g.c.p.Nodes[s.Maker].Reads
 		n.Reads = append(slices.Clip(n.Reads), makers...)
 		for _, r := range makers {
 			if r.Threshold > 0 {
@@ -377,16 +379,17 @@ func (g *gater) captureStreams(n *Node) {
 // puller fixes what is captured for pulling the rows of a pipeline or fan-out.
 func (g *gater) puller(n *Node, vertex int32) {
 	n.Vertex = vertex
-	n.Reads = g.thresholds([]int32{n.Streams[0].Field})
-	n.NodeRefs = g.c.nodeUse[n.Streams[0].Maker].nodes
+	stream := n.Streams()[0]
+	n.Reads = g.thresholds([]int32{stream.Field})
+	n.setRare().nodeRefs = g.c.nodeUse[stream.Maker].nodes
 	g.captureStreams(n)
 }
 
 // OwnReads returns what is captured for the node itself, without what the makers
 // of its streams read.
 func (n *Node) OwnReads() []Read {
-	if len(n.Streams) > 0 {
-		return n.Reads[:n.Streams[0].Captured]
+	if streams := n.Streams(); len(streams) > 0 {
+		return n.Reads[:streams[0].Captured]
 	}
 	return n.Reads
 }

@@ -128,15 +128,16 @@ func (c *compiler) look(n *Node, r columnRead) {
 	if !ok || c.runsAgain(n) {
 		return
 	}
-	at := slices.IndexFunc(n.rows, func(f fieldRows) bool { return f.field == int32(i) })
+	rare := n.setRare()
+	at := slices.IndexFunc(rare.rows, func(f fieldRows) bool { return f.field == int32(i) })
 	if at < 0 {
-		at = len(n.rows)
-		n.rows = append(n.rows, fieldRows{field: int32(i)})
+		at = len(rare.rows)
+		rare.rows = append(rare.rows, fieldRows{field: int32(i)})
 		if t := c.p.Schema.Fields[i].Type; t != nil {
-			n.rows[at].optional = t.Items.Optional()
+			rare.rows[at].optional = t.Items.Optional()
 		}
 	}
-	f := &n.rows[at]
+	f := &rare.rows[at]
 	if r.anywhere {
 		f.members = append(f.members, r.ColumnRead)
 	} else {
@@ -167,8 +168,9 @@ func (n *Node) Wanted(field int32) (reads wanted.Reads, optional []string) {
 }
 
 func (n *Node) fieldRows(field int32) *fieldRows {
-	for i := range n.rows {
-		if f := &n.rows[i]; f.field == field {
+	rows := n.rareData().rows
+	for i := range rows {
+		if f := &rows[i]; f.field == field {
 			return f
 		}
 	}

@@ -94,13 +94,13 @@ func (f *frame) missing(field, threshold int32) (string, bool) {
 func (f *frame) references(i int32, what string) {
 	pv := &f.p.Vertices[i]
 	if pv.Unit == nil {
-		for _, ref := range f.p.Nodes[pv.Node].NodeRefs {
+		for _, ref := range f.p.Nodes[pv.Node].NodeRefs() {
 			f.reference(ref, pv.Level, what)
 		}
 		return
 	}
 	for _, m := range pv.Unit.Members {
-		for _, ref := range f.p.Nodes[m].NodeRefs {
+		for _, ref := range f.p.Nodes[m].NodeRefs() {
 			f.reference(ref, pv.Level, what)
 		}
 	}
