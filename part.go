@@ -31,7 +31,7 @@ type node struct {
 	// node reads.
 	view, needs, writes []AnyField
 	source              source.Text // array of a fan-out
-	isFanOut            bool        // the node is a fan-out
+	isFanOut            bool
 	lost                source.Lost // keys of the fan-out with findings
 	args                *source.Value
 	sub                 *Graph
