@@ -88,22 +88,13 @@ type commandJSON struct {
 	Event *core.Event   `json:"event,omitempty"`
 }
 
+// callJSON adds to a Call the fields that need another form.
 type callJSON struct {
-	Path   string        `json:"path,omitempty"`
-	Values []anyJSON     `json:"values,omitempty"`
-	Items  *anyJSON      `json:"items,omitempty"`
-	Row    core.Ordinal  `json:"row,omitzero"`
-	Item   *anyJSON      `json:"item,omitempty"`
-	Taken  int           `json:"taken,omitempty"`
-	Round  core.Ordinal  `json:"round,omitzero"`
-	Loop   string        `json:"loop,omitempty"`
-	Visit  int           `json:"visit,omitempty"`
-	Edges  *value.Object `json:"edges,omitempty"`
-	Nodes  []nodeJSON    `json:"nodes,omitempty"`
-
-	Previous string              `json:"previous,omitempty"`
-	Briefing *core.Briefing      `json:"briefing,omitempty"`
-	Route    *core.RouteQuestion `json:"route,omitempty"`
+	Call
+	Values []anyJSON  `json:"values,omitempty"`
+	Items  *anyJSON   `json:"items,omitempty"`
+	Item   *anyJSON   `json:"item,omitempty"`
+	Nodes  []nodeJSON `json:"nodes,omitempty"`
 }
 
 type nodeJSON struct {
@@ -128,8 +119,7 @@ func EncodeCommand(c *Command) ([]byte, error) {
 }
 
 func (call *Call) toJSON(c *Command) *callJSON {
-	j := &callJSON{Path: call.Path, Values: wrap(call.Values), Row: call.Row, Taken: call.Taken, Round: call.Round, Loop: call.Loop, Visit: call.Visit,
-		Edges: call.Edges, Previous: call.Previous, Briefing: call.Briefing, Route: call.Route}
+	j := &callJSON{Call: *call, Values: wrap(call.Values)}
 	if call.Row > 0 {
 		j.Item = &anyJSON{call.Item}
 	}
@@ -204,8 +194,8 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 }
 
 func (j *callJSON) call(c *Command) (*Call, error) {
-	call := &Call{Path: j.Path, Values: unwrap(j.Values), Row: j.Row, Taken: j.Taken, Round: j.Round, Loop: j.Loop, Visit: j.Visit, Edges: j.Edges,
-		Previous: j.Previous, Briefing: j.Briefing, Route: j.Route}
+	call := j.Call
+	call.Values = unwrap(j.Values)
 	for i := range call.Values {
 		v, err := c.Plan.Schema.Fields[c.Node.Reads[i].Field].Restore(call.Values[i])
 		if err != nil {
@@ -244,7 +234,7 @@ func (j *callJSON) call(c *Command) (*Call, error) {
 	for _, n := range j.Nodes {
 		call.Nodes = append(call.Nodes, NodeValue{n.Status, n.Output.v})
 	}
-	return call, nil
+	return &call, nil
 }
 
 // restoreItems restores the Go type of the elements of source after they went through JSON.
@@ -279,12 +269,10 @@ func planAt(p *plan.Plan, path string) (*plan.Plan, error) {
 	return p, nil
 }
 
+// eventJSON adds to an Event the fields that need another form, and the path of its frame.
 type eventJSON struct {
-	Kind    EventKind     `json:"kind"`
-	ID      ID            `json:"id"`
+	Event
 	Path    string        `json:"path,omitempty"`
-	Started int64         `json:"started,omitempty"`
-	Ended   int64         `json:"ended,omitempty"`
 	Outcome outcomeJSON   `json:"outcome"`
 	Items   []outcomeJSON `json:"items,omitempty"`
 }
@@ -348,7 +336,7 @@ func EncodeEvent(p *plan.Plan, path string, e *Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := eventJSON{Kind: e.Kind, ID: e.ID, Path: path, Started: e.Started, Ended: e.Ended}
+	j := eventJSON{Event: *e, Path: path}
 	if j.Outcome, err = e.Outcome.toJSON(p); err != nil {
 		return nil, err
 	}
@@ -372,7 +360,7 @@ func DecodeEvent(p *plan.Plan, data []byte) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Event{Kind: j.Kind, ID: j.ID, Started: j.Started, Ended: j.Ended}
+	e := j.Event
 	if e.Outcome, err = j.Outcome.outcome(p); err != nil {
 		return nil, err
 	}
@@ -383,5 +371,5 @@ func DecodeEvent(p *plan.Plan, data []byte) (*Event, error) {
 		}
 		e.Items = append(e.Items, o)
 	}
-	return e, nil
+	return &e, nil
 }

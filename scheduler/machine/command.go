@@ -84,28 +84,28 @@ type Command struct {
 type Call struct {
 	// Path is the path of the frame: "" for the run itself, "outer[3]" for the fourth item of the
 	// fan-out outer.
-	Path   string
-	Values []any // parallel to Node.Reads
+	Path   string `json:"path,omitempty"`
+	Values []any  `json:"-"` // parallel to Node.Reads
 	// Items are all elements of a fan-out. Item is the element of a row of a pipeline.
-	Items  Items
-	Row    core.Ordinal // of a pipeline
-	Item   any
-	Taken  int          // number of elements that the pipeline has read from its stream so far
-	Round  core.Ordinal // of a loop
-	Loop   string
-	Visit  int // of a node of a walk, from 1
-	Edges  *value.Object
-	Inputs *value.Object
-	Nodes  []NodeValue // parallel to Node.NodeRefs
+	Items  Items         `json:"-"`
+	Row    core.Ordinal  `json:"row,omitzero"` // of a pipeline
+	Item   any           `json:"-"`
+	Taken  int           `json:"taken,omitempty"` // number of elements that the pipeline has read from its stream so far
+	Round  core.Ordinal  `json:"round,omitzero"`  // of a loop
+	Loop   string        `json:"loop,omitempty"`
+	Visit  int           `json:"visit,omitempty"` // of a node of a walk, from 1
+	Edges  *value.Object `json:"edges,omitempty"`
+	Inputs *value.Object `json:"-"`
+	Nodes  []NodeValue   `json:"-"` // parallel to Node.NodeRefs
 	// Previous is the error of the previous attempt, or the note with which it asked to be run
 	// again. It is "" for the first attempt.
-	Previous string
+	Previous string `json:"previous,omitempty"`
 	// Briefing describes the earlier stages of a walk to a node that asks for it; nil for other
 	// nodes.
-	Briefing *core.Briefing
+	Briefing *core.Briefing `json:"briefing,omitempty"`
 	// Route makes the call a question to the router: where the walk continues after a
 	// visit of the node. The handler is not called.
-	Route *core.RouteQuestion
+	Route *core.RouteQuestion `json:"route,omitempty"`
 }
 
 // Name returns the path of node n. A nil Call belongs to a node of the run itself.
@@ -141,15 +141,15 @@ func (k EventKind) isTimer() bool { return k == TimerFired || k == Expired }
 // Event is something that happened in the driver. Times are nanoseconds since the start of the
 // run. A range may yield at any time, whether or not it was asked to, but never its first item.
 type Event struct {
-	Kind    EventKind
-	ID      ID
-	Started int64
-	Ended   int64
+	Kind    EventKind `json:"kind"`
+	ID      ID        `json:"id"`
+	Started int64     `json:"started,omitempty"`
+	Ended   int64     `json:"ended,omitempty"`
 	// Outcome is the result of a single execution. For a range, Items holds one outcome for each
 	// item from ID.From on, or is nil if every item ended with the zero Outcome. A driver may
 	// answer a part of a range by lowering ID.To; the other items count as not started.
-	Outcome Outcome
-	Items   []Outcome
+	Outcome Outcome   `json:"-"`
+	Items   []Outcome `json:"-"`
 }
 
 // Outcome is the result of one attempt, already checked against the writes and types that the
