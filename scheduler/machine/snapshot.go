@@ -189,7 +189,11 @@ type savedOutcome struct {
 // MarshalJSON returns the form of an outcome in snapshots. EncodeEvent uses another form, with
 // the names of fields.
 func (o Outcome) MarshalJSON() ([]byte, error) {
-	return json.Marshal(savedOutcome{plainOutcome(o), o.Writes, o.outputJSON()})
+	return json.Marshal(o.save())
+}
+
+func (o *Outcome) save() savedOutcome {
+	return savedOutcome{plainOutcome(*o), o.Writes, o.outputJSON()}
 }
 
 // UnmarshalJSON decodes the form of MarshalJSON. It does not restore the Go types of written
@@ -199,12 +203,17 @@ func (o *Outcome) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	*o = Outcome(j.plainOutcome)
+	*o = j.outcome()
+	return nil
+}
+
+func (j *savedOutcome) outcome() Outcome {
+	o := Outcome(j.plainOutcome)
 	o.Writes = j.Writes
 	if len(j.Output) > 0 {
 		o.Output, o.HasOutput = j.Output[0].v, true
 	}
-	return nil
+	return o
 }
 
 // outcomes are the outcomes of items. Snapshots contain only those that are not empty, because
@@ -212,15 +221,16 @@ func (o *Outcome) UnmarshalJSON(data []byte) error {
 type outcomes []Outcome
 
 type outcomesJSON struct {
-	Len   int              `json:"len"`
-	Items map[int]*Outcome `json:"items"`
+	Len   int                   `json:"len"`
+	Items map[int]*savedOutcome `json:"items"`
 }
 
 func (list outcomes) MarshalJSON() ([]byte, error) {
-	j := outcomesJSON{len(list), map[int]*Outcome{}}
+	j := outcomesJSON{len(list), map[int]*savedOutcome{}}
 	for i := range list {
 		if !list[i].Empty() {
-			j.Items[i] = &list[i]
+			o := list[i].save()
+			j.Items[i] = &o
 		}
 	}
 	return json.Marshal(j)
@@ -236,7 +246,7 @@ func (list *outcomes) UnmarshalJSON(data []byte) error {
 		if i < 0 || i >= j.Len || o == nil {
 			return fmt.Errorf("an outcome of item %d of %d", i, j.Len)
 		}
-		(*list)[i] = *o
+		(*list)[i] = o.outcome()
 	}
 	return nil
 }
