@@ -12,140 +12,141 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Kind is a kind of node: it reads its own configuration and makes the handler.
-// A Kind is immutable and safe for concurrent use. NewKind makes one of a struct and a
-// function.
+// Kind is a kind of node: it reads its own configuration and creates the handler. A Kind is
+// immutable and safe for concurrent use. NewKind makes one from a struct and a function.
 type Kind interface {
-	// Name is the word documents use, such as "command".
+	// Name is the word that documents use, such as "command".
 	Name() string
-	// Keys lists the configuration keys the kind owns, required ones first. The
-	// formats accept exactly these on a node besides the common ones.
+	// Keys lists the configuration keys of the kind, required ones first. The formats
+	// accept exactly these on a node, in addition to the common keys.
 	Keys() []string
-	// Compile reads and checks one node. It runs nothing and writes nothing.
-	// Findings carry the positions of the configuration.
+	// Compile reads and checks one node. It runs nothing and writes nothing. Diagnostics
+	// have the positions of the configuration.
 	Compile(n *Node, env Env) (Compiled, source.Diagnostics)
 }
 
-// StateWriter is implemented by kinds whose nodes make little sense unless they
-// write state. A node of such a kind whose document does not say what it writes
-// is reported; an empty list is an answer.
+// StateWriter is implemented by kinds whose nodes are rarely useful unless they write
+// state. A node of such a kind is reported if its document does not say what it writes. An
+// empty list is accepted.
 type StateWriter interface {
 	Kind
 	WritesState() bool
 }
 
-// DocumentedKind is implemented by kinds that describe themselves.
+// DocumentedKind is implemented by kinds that have a description.
 type DocumentedKind interface {
 	Kind
 	// Doc returns one sentence that says what a node of the kind does.
 	Doc() string
 }
 
-// Compiled is what a kind makes of a node. Exactly one of Handler, Frame, Wait,
-// Lacks, NoHandler and NoModel is set, or none if the Role runs nothing.
+// Compiled is the result of compiling a node. Exactly one of Handler, Frame, Wait, Lacks,
+// NoHandler and NoModel is set, or none if nodes of the Role run nothing.
 type Compiled struct {
 	Handler Handler
-	// Role is what the node is to a walk. All but RoleStage exist in walks only.
+	// Role is the role of the node in a walk. Roles other than RoleStage exist in walks
+	// only.
 	Role Role
 	// Frame makes the node a nested run of another workflow.
 	Frame *Frame
 	// Wait makes the node a timer that holds no slot.
 	Wait *Wait
-	// Lacks says what is missing for the node to do its work: it validates and fails
-	// when it is reached, with this text.
+	// Lacks says what the node lacks to do its work. Such a node is valid and fails with
+	// this text when it is visited.
 	Lacks string
-	// NoHandler says that the engine has no handler for the node and what to register.
-	// Compiling warns with this text, and a run is refused before anything starts. NoModel
-	// says that the node asks a model and the engine has none: a run is refused likewise,
-	// without a warning, because it is no fault of the document.
+	// NoHandler says that the engine has no handler for the node, and what to register.
+	// Compiling warns with this text, and runs are rejected before anything starts. NoModel
+	// says that the node asks a model and the engine has none. Runs are rejected, too, but
+	// without a warning, because the document is correct.
 	NoHandler, NoModel string
-	// Reads names further state fields the node depends on, beyond its declared
-	// reads and args, such as those in templates; they do not enter the view,
-	// their values are in Shared.Extra. Nodes likewise names the nodes that
-	// $nodes.ID refers to.
+	// Reads names further state fields that the node depends on, beyond its declared reads
+	// and args, such as fields in templates. They are not part of the view; their values
+	// are in Shared.Extra. Nodes names the nodes that $nodes.ID refers to.
 	Reads []source.Text
 	Nodes []source.Text
-	// Glances are nodes like Nodes that need not be known when the node starts: Shared.Nodes
-	// does not have those that do not come before it.
+	// Glances are like Nodes, but need not be resolved when the node starts: Shared.Nodes
+	// does not have nodes that do not precede it.
 	Glances []source.Text
-	// Stream names the declared write that the node makes a stream, "" for none;
-	// Handler is then a StreamSource. Streams names the reads that Handler is able
-	// to take as a stream, should they be one.
+	// Stream names the declared write that the node makes a stream, or is "" if there is
+	// none; Handler is then a StreamSource. Streams names the reads that Handler accepts as
+	// streams.
 	Stream  source.Text
 	Streams []source.Text
-	// Columns is what the kind knows of the rows that the node puts into its written
-	// fields, by field; for those that are not there nothing is known.
+	// Columns describes the rows that the node writes, by field. Nothing is known of other
+	// fields.
 	Columns map[string]Columns
-	// Results are the types of the values that the kind writes, by field; nothing is known
-	// of fields that are not there.
+	// Results are the types of the values that the kind writes, by field. Nothing is known
+	// of other fields.
 	Results map[string]*value.Type
-	// Replaces says whether the node replaces files or tables. A handler of one that does
-	// must be able to return a Placement.
+	// Replaces says whether the node replaces files or tables. If it does, its handler must
+	// be able to return a Placement.
 	Replaces Replaces
 	// Upserts reports whether the node stores rows by key and may set Result.Upserted.
 	Upserts bool
-	// Effects marks work that is visible outside of the run, unless the node says
-	// otherwise.
+	// Effects says that the work is visible outside of the run, unless the node overrides
+	// it.
 	Effects bool
-	// Environments tell what programs of the node get of the environment, where they do
-	// not inherit all of it but Env.Private.
+	// Environments describes the environment of the programs that the node runs, if they do
+	// not inherit all of it except Env.Private.
 	Environments []Environment
-	// Secrets are the secrets that the node refers to. Whatever shows what a run
-	// does hides their values.
+	// Secrets are the secrets that the node refers to. Their values are masked wherever the
+	// run is shown.
 	Secrets []Secret
-	// Models tells that the node may call models: what it takes is accounted for, see Meter.
+	// Models reports whether the node may call models, whose usage is accounted for; see
+	// Meter.
 	Models bool
-	// Unpriced are the models that the node may ask and whose price is not known. AsksRouter
-	// reports whether it asks the router of the run, and RouterModel for which model.
+	// Unpriced are the models without a known price that the node may ask. AsksRouter
+	// reports whether the node asks the router of the run, and RouterModel is the model
+	// that it asks for.
 	Unpriced    []string
 	AsksRouter  bool
 	RouterModel string
-	// Briefed tells that the handler asks a model, and is told what came before it in a walk
-	// by outcomes, see Input.Briefing.
+	// Briefed reports whether the handler asks a model that gets a description of the walk
+	// so far, in a walk by outcomes; see Input.Briefing.
 	Briefed bool
-	// Checks are the names of the checks of the node's result, which later nodes of a walk of
-	// RouterModel see under EvalsKey. It is nil if there are none, and if the result may have
-	// a member of that name itself. CheckRefs are the checks of other nodes that the node
-	// refers to.
+	// Checks are the names of the checks of the node's result, which later nodes of a walk
+	// of RouterModel see under EvalsKey. It is nil if there are none, or if the result may
+	// itself have a member of that name. CheckRefs are the checks of other nodes that the
+	// node refers to.
 	Checks    []string
 	CheckRefs []CheckRef
-	// Bookkeeping tells that Handler only looks at its input and changes nothing outside of
-	// its result: rehearsals call it, unless they are given an answer in its place.
+	// Bookkeeping means that Handler only looks at its input and changes nothing outside of
+	// its result. Rehearsals call such a handler, unless they have a substitute answer.
 	Bookkeeping bool
-	// Stdout tells that the node writes to Env.Stdout, which one node of a graph
-	// may do. Stdin likewise tells that it reads Env.Stdin.
+	// Stdout reports whether the node writes to Env.Stdout; only one node of a graph may do
+	// so. Stdin reports whether it reads Env.Stdin.
 	Stdout, Stdin bool
-	// Outputs are the files and tables that the node writes, Inputs those that it
-	// reads, as far as the document spells out their names.
+	// Outputs are the files and tables that the node writes, and Inputs those it reads, if
+	// their names are fixed in the document.
 	Outputs, Inputs []Target
-	// Missing are the skills of the node that nobody provides, also beside errors. One
-	// warning tells of those of all nodes.
+	// Missing are the skills of the node that are not available. It is also set if there
+	// are errors. One warning lists the missing skills of all nodes.
 	Missing MissingSkills
 	// Warnings lists warnings that apply to many nodes of a document. Warnings with the same
 	// code and message are reported once, with the names of all affected nodes.
 	Warnings []KindWarning
 }
 
-// KindWarning is a warning that a kind has about a node, whose name the message leaves out.
+// KindWarning is a warning about a node. Its message does not contain the name of the node.
 type KindWarning struct {
 	Code    source.Code
 	Pos     source.Position
 	Message string
-	Hint    string // of several nodes the hint of the first one is reported
+	Hint    string // for several nodes, the first one's hint is reported
 }
 
 // CheckRef is a reference to a check of the result of a node.
 type CheckRef struct {
 	Node string
 	Name source.Text
-	// Key is the key that refers to it.
+	// Key is the configuration key that contains the reference.
 	Key string
 }
 
-// MissingSkills are skills that a node is given and that are nowhere.
+// MissingSkills are skills of a node that are not available.
 type MissingSkills struct {
 	Names []source.Text
-	// All tells that the node has no others, and fails when it is reached.
+	// All reports whether the node has no other skills, and so fails when it is visited.
 	All bool
 }
 
@@ -194,8 +195,8 @@ func (c Columns) Read(r ColumnRead) {
 	}
 }
 
-// HeaderColumns returns the columns that the output of the node of Columns.Header
-// lists, with their types; nil if it lists none.
+// HeaderColumns returns the columns, with their types, that the output of the node
+// Columns.Header lists, or nil if it lists none.
 func HeaderColumns(output any) []value.Property {
 	o, _ := output.(*value.Object)
 	if o == nil {
@@ -222,7 +223,7 @@ func HeaderColumns(output any) []value.Property {
 	return out
 }
 
-// Kind returns the type of a column, AnyType when unknown.
+// Kind returns the type of a column, or AnyType if it is not known.
 func (c Columns) Kind(name string) value.TypeKind {
 	if t, ok := c.Type.Property(name); ok && t != nil {
 		return t.Kind
@@ -233,7 +234,7 @@ func (c Columns) Kind(name string) value.TypeKind {
 // Has reports whether rows may have a column.
 func (c Columns) Has(name string) bool { return !c.Closed || slices.Contains(c.Names, name) }
 
-// All returns all columns that rows may have, nil if they may have any.
+// All returns all columns that rows may have, or nil if they may have any.
 func (c Columns) All() []string {
 	if !c.Closed {
 		return nil
@@ -241,54 +242,55 @@ func (c Columns) All() []string {
 	return append([]string{}, c.Names...)
 }
 
-// Environment is what a program gets of the environment.
+// Environment describes the environment of a program.
 type Environment struct {
-	// Program is what the document calls it, "" for the node's only one.
+	// Program is the name of the program in the document, or "" for the only program of the
+	// node.
 	Program string `json:"program,omitempty"`
-	// Inherits are the variables that it gets if they are set, Sets those that the document
-	// gives it.
+	// Inherits are the variables that the program inherits if they are set. Sets are the
+	// variables that the document sets.
 	Inherits []string `json:"inherits"`
 	Sets     []string `json:"sets,omitempty"`
 }
 
-// Secret is a reference to a value that is kept outside of documents and must not
-// be shown.
+// Secret is a reference to a value that is stored outside of documents and must not be
+// shown.
 type Secret struct {
-	// Name is what the document calls it: that of an environment variable.
+	// Name is the name of the environment variable.
 	Name source.Text
-	// Read returns the value; ok is false when there is none.
+	// Read returns the value; ok is false if there is none.
 	Read func() (value string, ok bool)
 }
 
-// Frame describes a nested run: its workflow, and how state crosses over.
+// Frame describes a nested run: its workflow and how values are passed in and out.
 type Frame struct {
 	Workflow *Workflow
-	// Inputs of the nested run are the node's resolved args. Outputs maps
-	// fields of this workflow to fields of the nested one; nil maps every
-	// declared write to the nested field of the same name.
+	// The inputs of the nested run are the node's resolved args. Outputs maps fields of
+	// this workflow to fields of the nested one; nil maps every declared write to the
+	// nested field of the same name.
 	Outputs map[string]string
-	// Optional tells that a declared write without a field to fill it from is a warning
-	// and stays as it is.
+	// Optional means that a declared write without a field in the nested workflow is
+	// reported as a warning, and the field keeps its value.
 	Optional bool
-	// Send hands an object with the members status ("success" or "partial") and
-	// finalState, the fields of the nested run, to the node's successors.
+	// Send makes the node send its successors an object with the members status ("success"
+	// or "partial") and finalState, the fields of the nested run.
 	Send bool
 }
 
 // Wait describes a timer.
 type Wait struct{ Duration time.Duration }
 
-// Env is what a kind may ask of the world while it compiles a node. All
-// functions may be nil, which means that nothing of the sort can be found.
+// Env gives a kind access to its surroundings while it compiles a node. Any function may be
+// nil, which means that nothing of that sort can be found.
 type Env struct {
-	// Dir is the workflow's folder. Files gives access to it: relative, slash
-	// separated paths; what leaves the folder is refused. The contents of files that a kind
-	// opens while it compiles a node are part of what the node does: another content makes
-	// another plan, see plan.Plan.Fingerprint.
+	// Dir is the workflow's folder. Files gives access to it by relative, slash-separated
+	// paths; paths outside of the folder are rejected. The contents of files that a kind
+	// opens while it compiles a node are part of the plan: if they change, the plan has
+	// another fingerprint, see plan.Plan.Fingerprint.
 	Dir   string
 	Files fs.FS
-	// Private names the variables of the environment that programs do not get unless the
-	// document says so: those from which the keys of models are read.
+	// Private names the environment variables that programs do not inherit unless the
+	// document says so: the variables with the API keys of models.
 	Private []string
 	// LookPath finds a program, as exec.LookPath does.
 	LookPath func(name string) (string, error)
@@ -298,9 +300,9 @@ type Env struct {
 	Tool func(name string) (Handler, bool)
 	// Tools lists the registered names, sorted.
 	Tools []string
-	// Stdout is the standard output of the program, nil when it has none to give.
+	// Stdout is the standard output of the program, or nil if it is not available.
 	Stdout io.Writer
-	// Stdin is the standard input of the program, nil when it has none to give.
+	// Stdin is the standard input of the program, or nil if it is not available.
 	Stdin io.Reader
 	// Schema answers questions about the workflow's state, for kinds that
 	// compile expressions.
@@ -314,38 +316,38 @@ type Env struct {
 	// WriteType tells the type of what the node may write into a field, nil for anything.
 	// Of a field that collects the results of items it is the type of an element.
 	WriteType func(field string) *value.Type
-	// Edges are the edges that leave the node, in declared order, if its result may say which
-	// of them to follow; nil if it may not.
+	// Edges are the edges that leave the node, in declared order, if its result may choose
+	// among them; otherwise it is nil.
 	Edges []*Edge
 	Conventions
-	// Items tells that the node is given $item and $index: it has for_each or is
-	// a stage of a pipeline. Rounds tells that it is given $iter and $loop: it is
-	// in the body of a loop.
+	// Items reports whether the node has $item and $index: it has for_each or is a stage of
+	// a pipeline. Rounds reports whether it has $iter and $loop: it is in the body of a
+	// loop.
 	Items, Rounds bool
 	// Item is what is known of $item, if it is a row.
 	Item Columns
 }
 
-// Conventions are what the mode of a graph does with its nodes and their results. The zero
+// Conventions describe how the mode of a graph uses its nodes and their results. The zero
 // value describes ModeDAG.
 type Conventions struct {
-	// Context reports whether the run has a context, the field ContextField. Nodes see it, and
-	// Routing.Context adds to it.
+	// Context reports whether the run has a context, the field ContextField. Nodes can read
+	// it, and Routing.Context adds to it.
 	Context bool
-	// Late reports whether a node that lacks a setting loads, and fails when it is visited;
-	// see Compiled.Lacks.
+	// Late reports whether a node that lacks a setting is valid and fails when it is
+	// visited; see Compiled.Lacks.
 	Late bool
 	// Branches reports whether parallel nodes put the results of their branches into the
 	// context, under ContextParallelResults.
 	Branches bool
 	// Skips reports whether a result may have the status Skipped.
 	Skips bool
-	// Told reports whether a node that asks a model is told what came before it, and may
-	// answer with a status directive; see Compiled.Briefed and ParseDirective.
+	// Told reports whether a node that asks a model gets a description of the walk so far,
+	// and may answer with a status directive; see Compiled.Briefed and ParseDirective.
 	Told bool
-	// Shown reports whether a Router is shown what the node sends, and the checks of its
-	// result, see Routing.Evals. A node whose model cannot be reached ends the run, since the
-	// next edge would be chosen without its result.
+	// Shown reports whether a Router sees what the node sends, and the checks of its
+	// result; see Routing.Evals. If the model of a node cannot be reached, the run ends,
+	// because the next edge would be chosen without its result.
 	Shown bool
 }
 
@@ -358,15 +360,15 @@ type Schema interface {
 	FieldNames() []string
 }
 
-// Registry is a set of kinds and Go functions. It is a plain value: build it,
-// hand it over, do not change it while it is in use. The zero Registry is empty.
+// Registry is a set of kinds and Go functions. It is a plain value: do not change it while
+// it is in use. The zero Registry is empty.
 type Registry struct {
 	kinds map[string]Kind
 	tools map[string]Handler
 }
 
-// NewRegistry returns a registry of the given kinds; a later kind of the same
-// name replaces an earlier one.
+// NewRegistry returns a registry of the given kinds. A later kind replaces an earlier one
+// of the same name.
 func NewRegistry(kinds ...Kind) *Registry {
 	r := &Registry{}
 	for _, k := range kinds {
@@ -383,8 +385,8 @@ func (r *Registry) AddKind(k Kind) {
 	r.kinds[k.Name()] = k
 }
 
-// AddTool registers a Go function under the name that `impl:` uses. A name that
-// is taken is an error.
+// AddTool registers a Go function under the name that `impl:` uses. It returns an error if
+// the name is taken.
 func (r *Registry) AddTool(name string, h Handler) error {
 	if _, ok := r.tools[name]; ok {
 		return fmt.Errorf("tool %q is registered twice", name)

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// NormalLabel is the form in which labels of edges are compared: without blanks around
-// it, in lower case, and without the accelerator before it. That is "[...]" of any length,
-// or one letter or digit followed by ")" or " - ". Only one of them is taken away, and
-// none that is all there is.
+// NormalLabel returns the form in which labels of edges are compared: lower case, without
+// surrounding blanks and without the accelerator at the beginning. An accelerator is
+// "[...]" of any length, or one letter or digit followed by ")" or " - ". Only one
+// accelerator is removed, and none if nothing else would be left.
 func NormalLabel(label string) string {
 	s := strings.ToLower(strings.TrimSpace(label))
 	if rest := strings.TrimSpace(s[prefix(s):]); rest != "" {
@@ -18,7 +18,7 @@ func NormalLabel(label string) string {
 	return s
 }
 
-// prefix is how long the accelerator is that NormalLabel leaves out.
+// prefix returns the length of the accelerator that NormalLabel removes.
 func prefix(s string) int {
 	if strings.HasPrefix(s, "[") {
 		return strings.IndexByte(s, ']') + 1
@@ -36,12 +36,12 @@ func prefix(s string) int {
 	return 0
 }
 
-// maxKey is how many letters and digits a key may have that is not in brackets.
+// maxKey limits the number of letters and digits of a key that is not in brackets.
 const maxKey = 3
 
-// Accelerator is the key by which people pick a label: K of "[K] text", else of
-// "K) text" or "K - text" with up to three letters and digits, else its first character.
-// It is "" only for a label without any.
+// Accelerator returns the key by which people choose a label: K of "[K] text", of "K) text"
+// or of "K - text" with up to three letters and digits; otherwise its first character. It
+// is "" only if the label is empty.
 func Accelerator(label string) string {
 	s := strings.TrimSpace(label)
 	if strings.HasPrefix(s, "[") {

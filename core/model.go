@@ -5,24 +5,25 @@ import (
 	"time"
 )
 
-// Usage counts what calls to models took.
+// Usage is the total usage of calls to models.
 type Usage struct {
-	Calls int64 `json:"calls,omitempty"` // that were answered
-	// Input and Output are tokens; CachedInput is the part of Input that was cheaper
-	// because the model had seen it before, Reasoning the part of Output that it thought
-	// with.
+	Calls int64 `json:"calls,omitempty"` // calls that were answered
+	// Input and Output are numbers of tokens. CachedInput is the part of Input that was
+	// cheaper because the model had seen it before, and Reasoning the part of Output that
+	// the model used for reasoning.
 	Input       int64 `json:"input_tokens,omitempty"`
 	CachedInput int64 `json:"cached_input_tokens,omitempty"`
 	Output      int64 `json:"output_tokens,omitempty"`
 	Reasoning   int64 `json:"reasoning_tokens,omitempty"`
-	// Estimated is how many of the calls reported no tokens, so that four characters counted
-	// as one.
+	// Estimated is the number of calls that reported no tokens. For these, four characters
+	// are counted as one token.
 	Estimated int64 `json:"estimated,omitempty"`
-	// Cost is in the currency of the price list, US dollars as a rule; 0 when no price is known.
+	// Cost is in the currency of the price list, normally US dollars. It is 0 if no price
+	// is known.
 	Cost float64 `json:"cost,omitempty"`
 }
 
-// Tokens returns input and output together.
+// Tokens returns the sum of input and output tokens.
 func (u Usage) Tokens() int64 { return u.Input + u.Output }
 
 // Plus returns the sum.
@@ -30,33 +31,33 @@ func (u Usage) Plus(o Usage) Usage {
 	return Usage{u.Calls + o.Calls, u.Input + o.Input, u.CachedInput + o.CachedInput, u.Output + o.Output, u.Reasoning + o.Reasoning, u.Estimated + o.Estimated, u.Cost + o.Cost}
 }
 
-// Budget bounds what the calls to models of one run may take. Zero means no bound. A call
-// that begins within the budget is finished; the next one fails the run. Where calls are
-// made at the same time no more of them begin than Calls; Tokens and Cost are known only
-// when a call has ended, so that those under way may go over. With a bound on either, the
-// tokens of an answer that reports none are estimated; with a bound on Cost, a run that may
-// ask a model without a known price is refused.
+// Budget limits the calls to models of one run; zero means no limit. A call that begins
+// within the budget is finished; the next one fails the run. Concurrent calls never exceed
+// Calls. Tokens and Cost are known only when a call has ended, so calls in flight may
+// exceed them. If either of these two is limited, the tokens of an answer that reports none
+// are estimated. If Cost is limited, a run that may ask a model without a known price is
+// rejected.
 type Budget struct {
 	Calls  int64
 	Tokens int64   // input and output
 	Cost   float64 // as in Usage
 }
 
-// ModelCall is one call to a model, as it is told in events and accounted for.
+// ModelCall describes one call to a model, for events and accounting.
 type ModelCall struct {
-	// Purpose is why the model was called: "run", "route", "judge", or what else whoever
-	// calls it says.
+	// Purpose is the reason for the call: "run", "route", "judge", or another word of the
+	// caller.
 	Purpose string
-	Model   string // "" before the call for the default
-	Turn    int    // of a conversation, from 1; 0 for none
-	// What follows is known after the call.
+	Model   string // "" before a call to the default model
+	Turn    int    // turn of a conversation, from 1; 0 if there is none
+	// The fields below are known after the call.
 	Usage    Usage
 	Duration time.Duration
-	Finish   string // why the model stopped, in its own word
+	Finish   string // why the model stopped, in the words of its provider
 	Err      error
 }
 
-// ToolCall is one call of a tool that a model asked for.
+// ToolCall describes one call of a tool that a model requested.
 type ToolCall struct {
 	Tool     string
 	Turn     int
@@ -65,21 +66,22 @@ type ToolCall struct {
 }
 
 // Meter accounts for the calls to models and tools of one attempt of a node or of one
-// routing decision, and tells of them in events. It is safe for concurrent use. The nil
+// routing decision, and publishes them as events. It is safe for concurrent use. A nil
 // *Meter accounts for nothing.
 type Meter struct {
-	// Ask is told before a call; an error forbids it, because the budget of the run is used
-	// up. It may wait for calls under way, if this one could be one too many. Answered is
-	// told after it, and Tool after the call of a tool.
+	// Ask is called before a call to a model. It returns an error if the budget of the run
+	// is used up, and then the call must not be made. It may wait for calls in flight if
+	// this call could exceed the budget. Answered is called after the call, and Tool after
+	// the call of a tool.
 	Ask      func(ModelCall) error
 	Answered func(ModelCall)
 	Tool     func(ToolCall)
-	// Again, if it is not nil, is told why a call that is under way will be made once more,
-	// and when: it becomes a line in the log of the run.
+	// Again, if it is not nil, is called if a call in flight is going to be repeated. why
+	// gives the reason and the time; it becomes a log line of the run.
 	Again func(why string)
-	// Estimate asks for an estimate of the tokens of answers that report none, because the
-	// run has a budget of tokens or money. Priced forbids calls to models whose price is
-	// not known, because it has one of money.
+	// Estimate asks for estimated tokens of answers that report none, because the run has a
+	// budget of tokens or money. Priced forbids calls to models whose price is not known,
+	// because the run has a budget of money.
 	Estimate, Priced bool
 }
 
@@ -90,8 +92,8 @@ func WithMeter(ctx context.Context, m *Meter) context.Context {
 	return context.WithValue(ctx, meterKey{}, m)
 }
 
-// MeterOf returns the meter of a context, nil for none. Package llm asks it; whoever calls
-// a model by other means can do the same.
+// MeterOf returns the meter of a context, or nil if there is none. Package llm calls it;
+// code that calls a model by other means can do the same.
 func MeterOf(ctx context.Context) *Meter {
 	m, _ := ctx.Value(meterKey{}).(*Meter)
 	return m

@@ -14,11 +14,11 @@ type KindOf[C any] struct {
 	// Doc says in one sentence what a node of the kind does. It is part of the JSON Schema
 	// of documents.
 	Doc string
-	// WritesState marks a kind whose nodes make little sense unless they write state, see
+	// WritesState marks a kind whose nodes are rarely useful unless they write state, see
 	// StateWriter.
 	WritesState bool
-	// Defaults returns the configuration of a node that sets none of the keys. If it is nil,
-	// that is the zero C.
+	// Defaults returns the configuration of a node that sets none of the keys. If Defaults
+	// is nil, it is the zero C.
 	Defaults func() C
 	// Before, if it is not nil, is called before the configuration is decoded. If done is
 	// true, its results become the node's results; otherwise its diagnostics are reported
@@ -53,16 +53,16 @@ var (
 	_ DocumentedKind = (*structKind[struct{}])(nil)
 )
 
-// Name returns the word that documents use.
+// Name returns the name of the kind.
 func (k *structKind[C]) Name() string { return k.is.Name }
 
-// Doc returns the sentence that describes the kind.
+// Doc returns the description of the kind.
 func (k *structKind[C]) Doc() string { return k.is.Doc }
 
 // Keys lists the kind's own keys.
 func (k *structKind[C]) Keys() []string { return slices.Clone(k.keys) }
 
-// WritesState reports whether nodes of the kind are there to write state.
+// WritesState reports whether nodes of the kind are expected to write state.
 func (k *structKind[C]) WritesState() bool { return k.is.WritesState }
 
 // Compile decodes the configuration of a node and compiles the node.

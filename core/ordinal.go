@@ -2,14 +2,14 @@ package core
 
 import "strconv"
 
-// Ordinal is an optional index counted from 0: the zero Ordinal means "none".
-// In JSON it is the plain index; use the omitzero option to leave it out.
+// Ordinal is an optional index from 0. The zero Ordinal means "none". In JSON it is the
+// plain index; use the omitzero option to leave it out.
 type Ordinal int32
 
 // Nth returns the ordinal of index i.
 func Nth(i int) Ordinal { return Ordinal(i + 1) }
 
-// Get returns the index and whether there is one.
+// Get returns the index, and whether there is one.
 func (o Ordinal) Get() (int, bool) { return int(o) - 1, o > 0 }
 
 // MarshalJSON writes the index.
@@ -20,7 +20,7 @@ func (o Ordinal) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(o)-1, 10), nil
 }
 
-// UnmarshalJSON reads the index; null is "none".
+// UnmarshalJSON reads the index; null means "none".
 func (o *Ordinal) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*o = 0

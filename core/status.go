@@ -7,19 +7,18 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Status is how the visit of a node ended. The zero Status means "never
-// reached".
+// Status is the status of a node's visit. The zero Status means "never reached".
 type Status uint8
 
-// Node statuses. Retry is what a handler may return and nothing else: it lives inside
-// the attempt loop, and no edge, event, report or $nodes ever shows it.
+// Node statuses. Only handlers return Retry: it never leaves the attempt loop, so edges,
+// events, reports and $nodes never have it.
 const (
 	StatusNone     Status = iota
 	Success               // finished normally
 	PartialSuccess        // finished with a usable but incomplete result
 	Fail                  // ended with an error
 	Skipped               // not executed; the skip reason says why
-	Retry                 // a handler asks to be run again
+	Retry                 // a handler asks for another attempt
 )
 
 var statusNames = [...]string{"", "success", "partial_success", "fail", "skipped", "retry"}
@@ -57,9 +56,8 @@ func (s *Status) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// StatusOf returns the status that a handler means by a word: one of success,
-// partial_success, fail, skipped and retry, or succeeded, partially_succeeded and
-// failed, which are other names of the first three.
+// StatusOf returns the status that a handler means by a word: success, partial_success,
+// fail, skipped or retry, or one of the synonyms succeeded, partially_succeeded and failed.
 func StatusOf(word string) (s Status, ok bool) {
 	switch word {
 	case "":
@@ -77,12 +75,12 @@ func StatusOf(word string) (s Status, ok bool) {
 // Succeeded reports whether the status is success or partial_success.
 func (s Status) Succeeded() bool { return s == Success || s == PartialSuccess }
 
-// RunStatus is how a run ended.
+// RunStatus is the status of a run.
 type RunStatus string
 
-// Run statuses. A run with skips and successes only is a success;
-// partial_success means that failures happened and each was tolerated by an
-// explicit policy or handled by an on: fail edge with handles: true.
+// Run statuses. A run with only skips and successes is a success. partial_success means
+// that there were failures, and each was tolerated by an explicit policy or handled by an
+// on: fail edge with handles: true.
 const (
 	RunSuccess   RunStatus = "success"
 	RunPartial   RunStatus = "partial_success"
@@ -93,20 +91,20 @@ const (
 
 // Failure classes.
 const (
-	ClassError    = "error"    // the handler returned an error, or said that it failed
+	ClassError    = "error"    // the handler returned an error or the status fail
 	ClassPanic    = "panic"    // the handler panicked; never retried
 	ClassTimeout  = "timeout"  // an attempt ran longer than the node's timeout
 	ClassCanceled = "canceled" // the run ended while the node was in flight
 	ClassWrite    = "write"    // a result outside the write set or of the wrong type
-	ClassMerge    = "merge"    // the state refused the write; never retried
-	ClassInput    = "input"    // items, arguments or source of the wrong shape
+	ClassMerge    = "merge"    // a merge rejected the write; never retried
+	ClassInput    = "input"    // items, arguments or source have the wrong shape
 	ClassUnit     = "unit"     // a pipeline or loop failed through one of its members
 
-	// Of walks that could not go on.
+	// The classes below belong to walks that could not continue.
 	ClassNoRoute        = "no_route"        // a stage has no edge to follow, and it is not the exit
-	ClassGoalGate       = "goal_gate"       // a goal gate is not satisfied at the exit, and there is nowhere to go back to
-	ClassVisitLimit     = "visit_limit"     // a node was to be visited once more than it may
-	ClassFailureCycle   = "failure_cycle"   // the same failure came back too often
-	ClassRestartBlocked = "restart_blocked" // a failure that is not transient was to be carried over a loop_restart edge
-	ClassStalled        = "stalled"         // there was no sign of life for too long
+	ClassGoalGate       = "goal_gate"       // a goal gate is not satisfied at the exit, and there is no node to return to
+	ClassVisitLimit     = "visit_limit"     // a node has reached its limit of visits
+	ClassFailureCycle   = "failure_cycle"   // the same failure occurred too often
+	ClassRestartBlocked = "restart_blocked" // a loop_restart edge cannot be followed after a failure that is not transient
+	ClassStalled        = "stalled"         // the run showed no sign of progress for too long
 )

@@ -7,24 +7,25 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Target is a file, or a table of a database, that a node reads or writes under a
-// name that its document spells out.
+// Target is a file, or a table of a database, that a node reads or writes under a name that
+// is fixed in its document.
 type Target struct {
-	// Name is what the document calls the file; "" for a database that is no file.
+	// Name is the name of the file in the document, or "" for a database that is not a
+	// file.
 	Name source.Text
-	// Key is the same for all names of one file or database. It is not shown: the
-	// address of a database may hold a password.
+	// Key is equal for all names of one file or database. It is never shown, because the
+	// address of a database may contain a password.
 	Key string
-	// Pattern makes Key a pattern of MatchPath, which means any number of files.
+	// Pattern means that Key is a pattern of MatchPath and Target any number of files.
 	Pattern bool
-	// Table is a table of a database, "" for a whole file.
+	// Table is a table of a database, or "" for a whole file.
 	Table string
-	// Adds tells that a write leaves what others wrote, so that several nodes may
-	// write in any order.
+	// Adds means that a write keeps what other nodes wrote, so that several nodes may write
+	// in any order.
 	Adds bool
 }
 
-// String is how messages call it.
+// String returns the name of the target in messages.
 func (t Target) String() string {
 	switch {
 	case t.Table == "":
@@ -35,18 +36,18 @@ func (t Target) String() string {
 	return "table " + t.Table + " of " + t.Name.Value
 }
 
-// AnyFolders is the part of a pattern that stands for any number of folders, also none.
+// AnyFolders is the part of a pattern that matches any number of folders, including none.
 const AnyFolders = "**"
 
-// MatchPath reports whether a path matches a pattern: that of path.Match, in which a
-// part may be AnyFolders. At the end of a pattern it stands for all files below the
-// folder. The pattern must be well formed.
+// MatchPath reports whether a path matches a pattern. Patterns have the syntax of
+// path.Match, and a part may be AnyFolders. At the end of a pattern, AnyFolders matches all
+// files below the folder. The pattern must be well formed.
 func MatchPath(pattern, name string) bool {
 	return matchParts(PatternParts(pattern), strings.Split(name, "/"))
 }
 
-// PatternParts returns the parts of a pattern between the slashes, in which AnyFolders
-// is never repeated and never the last.
+// PatternParts splits a pattern at its slashes and normalizes it: AnyFolders is never
+// repeated and never the last part.
 func PatternParts(pattern string) []string {
 	var out []string
 	for _, part := range strings.Split(pattern, "/") {

@@ -2,26 +2,27 @@ package core
 
 import "iter"
 
-// Upserted are the keys of the rows that an attempt has stored by key in one table.
+// Upserted describes the rows that an attempt has stored by key in one table.
 type Upserted struct {
-	// Target is the table, in a form that is equal for equal tables. Name is what messages
-	// call it.
+	// Target identifies the table, in a form that is equal for equal tables. Name is its
+	// name in messages.
 	Target, Name string
-	// Keys has the hashes of Target and key.
+	// Keys contains the hashes of Target and key.
 	Keys KeyMap[struct{}]
 }
 
 // maxKeys limits the number of keys in a KeyMap.
 const maxKeys = 1 << 20
 
-// KeyMap maps hashes of keys to values. Above maxKeys it keeps a sample of the keys, which
-// depends on the keys alone, not on their order or on how they were spread over other maps. The zero KeyMap is empty.
+// KeyMap maps hashes of keys to values. If it gets more than maxKeys keys, it keeps only a
+// sample, which depends on the keys alone and not on their order or on how they were
+// distributed over other maps. The zero KeyMap is empty.
 type KeyMap[V any] struct {
-	share uint8 // it keeps the hashes that end in so many zero bits
+	share uint8 // only hashes that end in this number of zero bits are kept
 	of    map[uint64]V
 }
 
-// Set stores the value of a hash, all bits of which must depend on the whole key.
+// Set sets the value of a hash. All bits of the hash must depend on the whole key.
 func (m *KeyMap[V]) Set(hash uint64, v V) {
 	if !m.keeps(hash) {
 		return
@@ -48,10 +49,10 @@ func (m *KeyMap[V]) Get(hash uint64) (v V, ok bool) {
 	return v, ok
 }
 
-// Share returns n if the map keeps one of n keys: 1 if it has them all.
+// Share returns n if the map keeps one in n keys, and 1 if it keeps all.
 func (m *KeyMap[V]) Share() int { return 1 << m.share }
 
-// Len returns how many hashes the map has.
+// Len returns the number of hashes in the map.
 func (m *KeyMap[V]) Len() int { return len(m.of) }
 
 // All yields the hashes and values, in no order.

@@ -14,20 +14,19 @@ type Mode string
 const (
 	// ModeDAG runs each node once, when all its predecessors are resolved.
 	ModeDAG Mode = "dag"
-	// ModeWalk visits one node after the other along edges that are chosen one at a
-	// time; it may come back to a node. See Walk.
+	// ModeWalk visits one node at a time along edges that are chosen one by one. It may
+	// return to a node. See Walk.
 	ModeWalk Mode = "walk"
 )
 
-// Workflow is a graph as it was written: plain data, every part with its
-// position, nothing checked. Formats and the Go builder make Workflows; package
-// plan checks and compiles them. A Workflow must not change while it is being
-// compiled; a compiled plan no longer needs it.
+// Workflow is a graph as it was written: plain data with positions, not yet checked.
+// Formats and the Go builder create Workflows; package plan checks and compiles them. A
+// Workflow must not change while it is being compiled. A compiled plan no longer needs it.
 //
-// Of a document with errors of shape it holds what could be read: parts that could
-// not be read are there all the same, as far as their number and names are known, and
-// say in Lost what they lack. So the rest can be checked, and no name is called
-// unknown because its declaration has a slip.
+// If a document has structural errors, its Workflow holds everything that could be read.
+// Parts that could not be read are present if their number and names are known, and their
+// Lost says what is missing. In this way the rest can be checked, and a name is not
+// reported as unknown because its declaration has an error.
 type Workflow struct {
 	Name        source.Text
 	Version     source.Text
@@ -35,40 +34,40 @@ type Workflow struct {
 	Mode        Mode // "" means ModeDAG
 	Runtime     Runtime
 	Phases      []Phase
-	// Inputs are the declared parameters. HasInputs tells an empty section from
-	// none: without one, a run accepts a starting value for every field.
+	// Inputs are the declared parameters. HasInputs distinguishes an empty section from an
+	// absent one: if it is absent, a run accepts a starting value for every field.
 	Inputs    []InputDecl
 	HasInputs bool
-	// OpenInputs lets a run have inputs that are not declared, too. All of them are there
-	// as $input.NAME alone, beside the state, and null stands for none.
+	// OpenInputs allows inputs that are not declared. All inputs are then available as
+	// $input.NAME only and are not fields of the state. A missing input is null.
 	OpenInputs bool
 	Fields     []FieldDecl
 	Nodes      []*Node
 	Edges      []*Edge
 	Pipelines  []*Pipeline
 	Loops      []*Loop
-	// RetryPolicies are those that nodes may name.
+	// RetryPolicies are the policies that nodes may refer to by name.
 	RetryPolicies []*RetryPolicy
 	// Walk holds the settings of ModeWalk; nil means defaults.
 	Walk *Walk
-	// Incremental says what one run leaves for the next, nil for nothing.
+	// Incremental says what a run keeps for the next run, or is nil if nothing.
 	Incremental *Incremental
-	// Sources are the texts that the format took for the nodes' instructions, as far as it
-	// tells, and where they came from.
+	// Sources are the texts that the format used as the nodes' instructions, if it records
+	// them, and their origins.
 	Sources []Source
-	// Document tells that the graph was read from a file. Its concurrency
-	// defaults to 1 then, as the format says.
+	// Document reports that the graph was read from a file. Its concurrency then defaults
+	// to 1, as the format specifies.
 	Document bool
-	// Dir is the folder that relative paths in the document start from.
+	// Dir is the folder against which relative paths in the document are resolved.
 	Dir string
-	// Findings is what was found while the workflow was read or built. Compiling it
-	// reports them along with its own.
+	// Findings are the diagnostics from reading or building the workflow. Compiling reports
+	// them together with its own.
 	Findings source.Diagnostics
-	// Codes are the codes that findings have in the format of the document, by the code that
-	// they have elsewhere; nil if they are the same.
+	// Codes maps the codes of diagnostics to the codes in the format of the document. It is
+	// nil if they are the same.
 	Codes map[source.Code]source.Code
-	// Lost holds sections that are not all known: inputs, schema, phases, nodes,
-	// edges, pipelines, loops.
+	// Lost lists sections that are only partly known: inputs, schema, phases, nodes, edges,
+	// pipelines, loops.
 	Lost source.Lost
 	Pos  source.Position
 }
@@ -76,38 +75,37 @@ type Workflow struct {
 // HasContext reports whether a run of the workflow has a context, the field ContextField.
 func (w *Workflow) HasContext() bool { return w.Mode == ModeWalk }
 
-// Source is a text of a workflow that may stand elsewhere than in its document.
+// Source is a text of a workflow and its origin, which may be another file or an address.
 type Source struct {
-	Field string          `json:"field"`          // the place in the document, such as nodes.plan.instruction
+	Field string          `json:"field"`          // the path in the document, such as nodes.plan.instruction
 	Kind  string          `json:"kind"`           // inline, file or url
 	Name  string          `json:"name,omitempty"` // the path or address as written, "" for inline
-	Hash  string          `json:"hash,omitempty"` // the first 16 hex digits of its SHA-256, "" for a text that was not read
+	Hash  string          `json:"hash,omitempty"` // the first 16 hex digits of its SHA-256, "" if the text was not read
 	Pos   source.Position `json:"-"`
 }
 
-// Incremental says what one run leaves for the next one, in a file beside the
-// document.
+// Incremental says what a run keeps for the next run, in a file next to the document.
 type Incremental struct {
-	// File is the name of that file; "" means the workflow's name with the ending
+	// File is the name of that file; "" means the workflow's name followed by
 	// .progress.json.
 	File source.Text
-	// Cursor is a value that goes from run to run, nil for none.
+	// Cursor is a value passed from run to run, or nil if there is none.
 	Cursor *Cursor
-	// Partitions are pieces of work of which each is done once, nil for none.
+	// Partitions are pieces of work that are each done only once, or nil if there are none.
 	Partitions *Partitions
 	Pos        source.Position
 }
 
-// Cursor is a value, such as the newest date that was loaded, that a run which
-// succeeded leaves for the next one.
+// Cursor is a value, such as the newest date that was loaded, that a successful run passes
+// to the next one.
 type Cursor struct {
-	Input source.Text // the input that gets it
+	Input source.Text // the input that receives the value
 	From  source.Text // an expression over the final state
 	Pos   source.Position
 }
 
-// Partitions are the elements of an input that is an array, each worked on by one
-// item of a fan-out. Those that are done are left out of the next run.
+// Partitions are the elements of an array input, each processed by one item of a fan-out.
+// The next run leaves out elements that are done.
 type Partitions struct {
 	Input source.Text
 	Node  source.Text // the fan-out
@@ -116,11 +114,11 @@ type Partitions struct {
 
 // Runtime holds the limits of a run.
 type Runtime struct {
-	// Concurrency is how many nodes may be in flight; nil means the default of
-	// the format: 1 for documents, GOMAXPROCS for graphs built in Go.
+	// Concurrency limits the nodes in flight. nil means the default of the format: 1 for
+	// documents, GOMAXPROCS for graphs built in Go.
 	Concurrency *source.Int
-	// MaxInFlight caps user code in flight over everything: nodes, items,
-	// stages, nested workflows. nil means no cap.
+	// MaxInFlight limits user code in flight over everything: nodes, items, stages, nested
+	// workflows. nil means no limit.
 	MaxInFlight *source.Int
 	// Schedule is "" or "dataflow" (start as soon as possible) or "barrier"
 	// (finish a level before the next one starts).
@@ -134,15 +132,15 @@ type Phase struct {
 	Lost  source.Lost
 }
 
-// InputDecl declares a parameter of a run. Its value is read as $input.NAME and
-// is the starting value of the state field of the same name, which is declared
-// implicitly when the state schema lacks it.
+// InputDecl declares a parameter of a run. Its value is available as $input.NAME and is the
+// starting value of the state field of the same name. If the state schema does not declare
+// that field, it is declared implicitly.
 type InputDecl struct {
 	Name        source.Text
-	Type        *value.Type     // nil: anything
-	TypePos     source.Position // of the type in the document, if it has one
+	Type        *value.Type     // nil means any type
+	TypePos     source.Position // position of the type in the document, if it has one
 	Required    bool
-	Default     any // Missing when there is none
+	Default     any // Missing if there is none
 	Description source.Text
 	Lost        source.Lost
 	Pos         source.Position
@@ -151,18 +149,18 @@ type InputDecl struct {
 // FieldDecl declares a state field.
 type FieldDecl struct {
 	Name source.Text
-	Type *value.Type // nil: anything
-	// Merge is the merge strategy; "" means last_wins. Key is the member by
-	// which the strategy union compares objects; "" compares whole values.
+	Type *value.Type // nil means any type
+	// Merge is the merge strategy; "" means last_wins. Key is the member by which the
+	// strategy union compares objects; if it is "", whole values are compared.
 	Merge source.Text
 	Key   source.Text
-	// Default is the value before any write; Missing when there is none.
+	// Default is the value before any write, or Missing if there is none.
 	Default     any
 	Description source.Text
 	// Go is set for fields declared with a Go type.
 	Go *value.GoType
-	// Reduce is a custom merge strategy; it must be pure. old is Missing before
-	// the first write. An error refuses the write.
+	// Reduce is a custom merge strategy; it must be pure. old is Missing before the first
+	// write. An error rejects the write.
 	Reduce func(old, new any) (any, error)
 	Lost   source.Lost
 	Pos    source.Position
@@ -174,88 +172,90 @@ type Node struct {
 	Kind        source.Text
 	Phase       source.Text
 	Description source.Text
-	// Reads and Writes name state fields. HasWrites tells an empty list from
-	// an absent one.
+	// Reads and Writes name state fields. HasWrites distinguishes an empty list from an
+	// absent one.
 	Reads     []source.Text
 	Writes    []source.Text
 	HasWrites bool
-	// Args are the arguments; texts that are a $.path are replaced by values.
+	// Args are the arguments. String values of the form $.path are resolved.
 	Args *source.Value
 	// Config holds the keys that belong to the node's kind, as one object.
 	Config  *source.Value
 	ForEach *ForEach
 	OnError *OnError
-	// AllowPartial makes the node a partial success when its last attempt still asks to
-	// be run again. AutoStatus makes it a success whatever its attempts came to.
+	// AllowPartial makes the node a partial success if its last attempt asks for another
+	// one. AutoStatus makes it a success whatever the outcomes of its attempts.
 	AllowPartial, AutoStatus bool
 	// Timeout limits one attempt; nil means no limit.
 	Timeout *source.Located[time.Duration]
-	// Join says which predecessors it takes to run, or which branches of a parallel
-	// node must succeed; nil means all of them.
+	// Join says how many predecessors must succeed for the node to run, or how many
+	// branches of a parallel node must succeed. nil means all of them.
 	Join *Join
 	// Priority orders nodes that may start at the same time: higher first. It
 	// affects time only.
 	Priority source.Int
-	// Effects tells whether the node's work is visible outside of the run; nil
-	// leaves it to the kind.
+	// Effects reports whether the node's work is visible outside of the run; nil means that
+	// the kind decides.
 	Effects *bool
-	// What follows counts in walks only.
+	// The fields below apply to walks only.
 
-	// Label is what people read in place of the id; "" for none.
+	// Label is the display name of the node; "" means the id.
 	Label source.Text
-	// Classes are names by which styles and tools pick nodes.
+	// Classes are names by which styles and tools select nodes.
 	Classes []source.Text
-	// GoalGate keeps the walk from ending at the exit while the node's last outcome is no
-	// success.
+	// GoalGate prevents the walk from ending at the exit unless the last outcome of the
+	// node is a success.
 	GoalGate bool
-	// RetryTarget and FallbackRetryTarget come before those of Walk.
+	// RetryTarget and FallbackRetryTarget take precedence over those of Walk.
 	RetryTarget, FallbackRetryTarget source.Text
-	// Fidelity is how much a model node is told of what came before it, one of Fidelities;
-	// "" leaves it to Walk.Fidelity. That of the edge by which the walk comes wins.
+	// Fidelity says how much of the walk so far is described to a model node, one of
+	// Fidelities; "" means Walk.Fidelity. The Fidelity of the edge that leads to the visit
+	// takes precedence.
 	Fidelity source.Text
-	// MaxVisits is how often the node may be visited; nil leaves it to Walk.MaxVisits.
+	// MaxVisits limits the visits of the node; nil means Walk.MaxVisits.
 	MaxVisits *source.Int
-	// Random picks one of the edges at random, by weight, instead of the heaviest one.
+	// Random chooses among the edges at random, by weight, instead of choosing the heaviest
+	// one.
 	Random   bool
 	Parallel *Parallel
-	// Shown are the members of what the node sends that a Router is shown; nil means all.
+	// Shown lists the members of the node's output that a Router sees; nil means all.
 	Shown []source.Text
-	// Asks and Lacks are what a format knows of a node whose kind nobody may have
-	// registered, so that it fails when it is visited. Asks tells that a person was to pick
-	// the edge: then no edge without a condition is followed. Lacks is the text it fails
-	// with; "" leaves it to the engine.
+	// Asks and Lacks are what a format knows of a node whose kind may not be registered,
+	// and which then fails when it is visited. Asks means that a person was to choose the
+	// edge: then no edge without a condition is followed. Lacks is the message of the
+	// failure; "" means the message of the engine.
 	Asks  bool
 	Lacks string
-	// Toolless reports that the format has warned already that the model of the node has no
+	// Toolless reports that the format has already warned that the model of the node has no
 	// tools.
 	Toolless bool
-	// Attributes are what the document says beyond that, as written, for saving and
-	// drawing.
+	// Attributes are the other attributes of the node in the document, as written. They are
+	// kept for saving and drawing.
 	Attributes *value.Object
 
-	// Child is the workflow that a node of the kind workflow runs, where the document holds
-	// it; nil leaves it to the kind's configuration, which names a file.
+	// Child is the workflow of a node of the kind workflow if it is part of the document.
+	// If it is nil, the configuration names a file.
 	Child *Workflow
 
-	// Handler, when set by the Go builder, is used instead of looking Kind up.
+	// Handler is set by the Go builder and takes precedence over Kind.
 	Handler Handler
 	Lost    source.Lost
 	Pos     source.Position
 }
 
-// Subject returns what messages call the node: "node load".
+// Subject returns the name of the node in messages: "node load".
 func (n *Node) Subject() string { return "node " + n.ID.Value }
 
 // ForEach runs a node once for each element of an array.
 type ForEach struct {
 	Source source.Text // a $.path, a JSONPath or an expression root
-	// Concurrency is how many items may be in flight; nil means 1.
+	// Concurrency limits the items in flight; nil means 1.
 	Concurrency *source.Int
-	// MaxFailures is how many items may fail before the rest is void; nil
-	// means any number may fail (the node still fails at its end).
+	// MaxFailures limits the failed items; after one more failure, the remaining items are
+	// void. nil means no limit (the node still fails at its end).
 	MaxFailures *source.Int
-	// Collect names the declared write that gets the results of the items as one list;
-	// "" for none. Each item writes one element of it.
+	// Collect names the declared write that receives the results of the items as one list,
+	// or is "" if there is none. Each item writes one element of it.
 	Collect source.Text
 	Lost    source.Lost
 	Pos     source.Position
@@ -265,7 +265,7 @@ type ForEach struct {
 type OnError struct {
 	// Policy is "skip", "fail_run" or "retry".
 	Policy source.Text
-	// What follows is the retry policy (policy retry): see RetryPolicy.
+	// The fields up to RetryOn are the retry policy of the policy "retry": see RetryPolicy.
 	Preset    source.Text
 	Attempts  *source.Int
 	Backoff   source.Text
@@ -273,52 +273,52 @@ type OnError struct {
 	Base, Max *source.Located[time.Duration]
 	Jitter    *bool
 	RetryOn   source.Text
-	// Then is what happens when the attempts are used up: "" (the node fails,
-	// the run fails), "skip" or "fail_run".
+	// Then says what happens when all attempts have failed: "" (the node fails, the run
+	// fails), "skip" or "fail_run".
 	Then source.Text
 	Lost source.Lost
 	Pos  source.Position
 }
 
-// Retry returns the retry policy that is part of it.
+// Retry returns the retry policy that e contains.
 func (e *OnError) Retry() *RetryPolicy {
 	return &RetryPolicy{Preset: e.Preset, Attempts: e.Attempts, Backoff: e.Backoff, Factor: e.Factor, Base: e.Base, Max: e.Max,
 		Jitter: e.Jitter, RetryOn: e.RetryOn, Lost: e.Lost, Pos: e.Pos}
 }
 
-// RetryPolicy says how often a node is tried, and after what waits. What is absent is as
-// in the preset, or has its default if there is none.
+// RetryPolicy says how often a node is retried, and after which waits. Fields that are not
+// set have the values of the preset, or their defaults if there is no preset.
 type RetryPolicy struct {
-	// Name is what the policy is called among those of the workflow.
+	// Name is the name of the policy in the workflow.
 	Name source.Text
-	// Preset is the name of the policy it is based on: none, standard, aggressive, linear,
-	// patient, or one of the workflow's own; "" for none.
+	// Preset is the name of the policy that this one is based on: none, standard,
+	// aggressive, linear, patient, or one of the workflow's own; "" if there is none.
 	Preset source.Text
-	// Attempts counts all tries, the first included.
+	// Attempts limits the number of attempts, including the first.
 	Attempts *source.Int
 	// Backoff is "" or "linear" (waits of base, 2 base, 3 base) or "exponential" (each
 	// wait is Factor times the one before).
 	Backoff source.Text
-	// Factor is that of exponential waits; nil means 2.
+	// Factor is the factor of exponential waits; nil means 2.
 	Factor *source.Located[float64]
 	// Base is the wait before the second attempt; nil means 100 ms.
 	Base *source.Located[time.Duration]
-	// Max caps a wait; nil means no cap.
+	// Max limits a wait; nil means no limit.
 	Max *source.Located[time.Duration]
-	// Jitter spreads a wait by a random factor between 0.5 and 1.5.
+	// Jitter multiplies each wait by a random factor between 0.5 and 1.5.
 	Jitter *bool
-	// RetryOn is "" or "any", or "transient" to try again only what is of the category
-	// TransientInfra or asks for it.
+	// RetryOn is "" or "any", or "transient" to retry only failures of the category
+	// TransientInfra and failures that ask for another attempt.
 	RetryOn source.Text
 	Lost    source.Lost
 	Pos     source.Position
 }
 
-// Edge says that a node comes after another, and under which conditions.
+// Edge orders two nodes, and may have a condition.
 type Edge struct {
 	From source.Text
 	To   source.Text
-	// When is the condition, nil for none. A present but empty one is an error.
+	// When is the condition, or nil if there is none. An empty condition is an error.
 	When *source.Text
 	// Else marks `when: else`.
 	Else bool
@@ -327,66 +327,67 @@ type Edge struct {
 	// Handles reports whether the edge, with On "fail", handles the failure: if its
 	// target runs, the failure does not fail the run. Nil means that it does not.
 	Handles *source.Located[bool]
-	// Parsed is the condition When as a format with a syntax of its own has read it;
-	// nil means that When is an expression.
+	// Parsed is the condition When as parsed by a format with a syntax of its own; nil
+	// means that When is an expression.
 	Parsed Condition
 
-	// What follows, up to MaxIterations, counts in walks only.
+	// The fields from Label to MaxIterations apply to walks only.
 
-	// Label is what people read, and by which a node may prefer the edge.
+	// Label is the display name of the edge, by which a node may also prefer it.
 	Label source.Text
-	// Weight decides between edges that could be followed: the highest one wins.
+	// Weight decides between edges that could be followed: the highest weight wins.
 	Weight source.Int
-	// LoopRestart begins the walk anew at the target, with a fresh context.
+	// LoopRestart restarts the walk at the target, with a fresh context.
 	LoopRestart bool
-	// Fidelity is how much a model node at its end is told of what came before it; "" leaves
-	// it to the node.
+	// Fidelity says how much of the walk so far is described to a model node at the target;
+	// "" means the Fidelity of the node.
 	Fidelity source.Text
-	// Freeform marks the edge out of a human node for answers that match no choice.
+	// Freeform marks the edge of a human node that is followed for answers that match no
+	// choice.
 	Freeform bool
-	// MaxIterations is how often the way from From to To may be taken in a run before this
-	// edge is spent, whichever edges between the two were followed; nil means any number.
-	// It counts with RouterModel only.
+	// MaxIterations limits how often the walk may move from From to To in a run, along any
+	// edge, before this edge may no longer be followed; nil means no limit. It applies to
+	// RouterModel only.
 	MaxIterations *source.Int
-	// Attributes are what the document says beyond that, as written.
+	// Attributes are the other attributes of the edge in the document, as written.
 	Attributes *value.Object
-	// Implied marks an edge that the Go builder added by itself, because the
-	// target reads a field that the source alone writes. It is an edge like any
-	// other; whoever shows a plan can tell it from those that were asked for.
+	// Implied marks an edge that the Go builder added automatically, because the target
+	// reads a field that only the source writes. It behaves like any other edge; displays
+	// of a plan can distinguish it from explicit edges.
 	Implied bool
 	Lost    source.Lost
 	Pos     source.Position
 }
 
-// Condition is a condition that a format with a syntax of its own has parsed: an
+// Condition is a condition that was parsed by a format with a syntax of its own: an
 // *expressions.Tree.
 type Condition interface{ Source() string }
 
-// Pipeline runs rows of an array through stages.
+// Pipeline processes the elements of an array in stages.
 type Pipeline struct {
 	ID     source.Text
 	Items  source.Text
 	Stages []source.Text
-	// Concurrency is how many rows may be under way at a time; nil means 1.
-	// The result is that of one row at a time in any case.
+	// Concurrency limits the rows in flight; nil means 1. The result is the same as with
+	// one row at a time.
 	Concurrency *source.Int
-	// Batch makes an array of so many elements a row; nil means that an element
-	// is a row by itself.
+	// Batch is the number of elements that form a row, as an array; nil means that each
+	// element is a row.
 	Batch *source.Int
-	// Flush is how long the elements of a stream wait for others to make a full
-	// batch; nil means for as long as it takes.
+	// Flush limits the time that elements of a stream wait for a full batch; nil means no
+	// limit.
 	Flush   *source.Located[time.Duration]
 	Phase   source.Text
-	OnError *OnError // skip or fail_run, for the pipeline's own faults
+	OnError *OnError // skip or fail_run, for failures of the pipeline itself
 	Lost    source.Lost
 	Pos     source.Position
 }
 
-// Loop repeats a body until a condition holds or a cap is reached.
+// Loop repeats a body until a condition holds or a limit is reached.
 type Loop struct {
 	ID   source.Text
 	Body []source.Text
-	// BodyIsList records that the document wrote a list, for saving it back.
+	// BodyIsList records that the document has a list, so that it is saved as one.
 	BodyIsList bool
 	Until      *source.Text
 	MaxIters   *source.Int
