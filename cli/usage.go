@@ -13,9 +13,6 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// This file rewrites cobra's errors about the command line where they are unclear or lack a
-// proposal.
-
 // count is the value of a flag that accepts an integer of at least 1; 0 means that the flag
 // is not set.
 type count struct {

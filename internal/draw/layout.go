@@ -6,15 +6,6 @@ import (
 	"slices"
 )
 
-// A layered graph is laid out in rows, one for each level. Long edges are cut into links
-// between neighbouring rows, and each cut takes part in the order of its row. The order is
-// chosen so that few edges cross; then each box is placed as near to its neighbours as the
-// other boxes of its row allow. The result depends only on the graph.
-//
-// A label takes space in a row of its own, like a box. Edges pass each row vertically and
-// change their direction only between rows, so a label covers no box, no other label and no
-// edge but its own.
-
 // box is a rectangle to be placed, or a bend of an edge. A bend has the size of the label
 // drawn there, or no size.
 type box struct {
@@ -51,6 +42,15 @@ type neighbour struct {
 }
 
 // layout is a graph being laid out.
+//
+// A layered graph is laid out in rows, one for each level. Long edges are cut into links
+// between neighbouring rows, and each bend takes part in the order of its row. The order is
+// chosen so that few edges cross; then each box is placed as near to its neighbours as the
+// other boxes of its row allow. The result depends only on the graph.
+//
+// A label takes space in a row of its own, like a box. Edges pass each row vertically and
+// change their direction only between rows, so a label covers no box, no other label and no
+// edge but its own.
 type layout struct {
 	boxes []box
 	rows  [][]int

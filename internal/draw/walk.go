@@ -35,10 +35,10 @@ func drawable(d *plan.Description) *plan.Description {
 	return &c
 }
 
-// gateLabel is the prefix of the labels of edges that asDrawn adds.
+// gateLabel is the prefix of the labels of edges that drawable adds.
 const gateLabel = "not satisfied: "
 
-// isGateEdge reports whether asDrawn has added an edge: other edges never leave an exit.
+// isGateEdge reports whether drawable has added an edge: other edges never leave an exit.
 func isGateEdge(e *plan.EdgeDescription) bool {
 	return strings.HasPrefix(e.Label, gateLabel) && e.When == "" && !e.Branch && !e.Freeform
 }
