@@ -1,4 +1,4 @@
-# Stands for whoever fixes things: takes the next draft.
+# Simulates a developer who fixes the program: it installs the next draft.
 for n in 2 3; do
   if ! [ -e out/draft-$n ]; then
     touch out/draft-$n

@@ -1,4 +1,4 @@
-# Tests a slug program; says what is wrong and ends with 1 if something is.
+# Tests a slug program; prints the failures and exits with 1 if there are any.
 failed=0
 check() {
   got=$(sh "$program" "$1")

@@ -1,5 +1,5 @@
-# Stands for a source that cuts a download off now and then: the first time it gives a
-# part of the file, after that all of it.
+# Simulates a source that sometimes truncates a download: the first call returns a part
+# of the file, later calls return all of it.
 mkdir -p out
 if [ -e out/fetched ]; then
   cp data/seattle-weather.csv out/raw.csv

@@ -1,2 +1,2 @@
-# slug TITLE: first draft. It forgets capitals.
+# slug TITLE: first draft. It does not convert capitals.
 printf '%s\n' "$1" | tr -s ' ' '-'

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Prints its argument in capitals.
+# Prints its argument in capital letters.
 printf '%s!' "$1" | tr 'a-z' 'A-Z'
