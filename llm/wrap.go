@@ -2,7 +2,7 @@ package llm
 
 import "context"
 
-// wrapper adds behavior to the calls of a model. It lacks what the inner model lacks.
+// wrapper adds behaviour to the calls of a model. It lacks what the inner model lacks.
 type wrapper struct {
 	inner Model
 	call  Func
