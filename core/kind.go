@@ -306,7 +306,7 @@ type Env struct {
 	Stdin io.Reader
 	// Schema answers questions about the workflow's state, for kinds that
 	// compile expressions.
-	Schema Schema
+	Schema value.Schema
 	// Columns tells what is known of the rows of a field beyond its declared type,
 	// from the one node that writes it; the zero Columns when nothing is.
 	Columns func(field string) Columns
@@ -349,15 +349,6 @@ type Conventions struct {
 	// result; see Routing.Evals. If the model of a node cannot be reached, the run ends,
 	// because the next edge would be chosen without its result.
 	Shown bool
-}
-
-// Schema tells the declared state fields.
-type Schema interface {
-	// FieldType returns a field's type (nil: anything); ok is false for a
-	// field that is not declared.
-	FieldType(name string) (t *value.Type, ok bool)
-	// FieldNames lists the fields in declared order.
-	FieldNames() []string
 }
 
 // Registry is a set of kinds and Go functions. It is a plain value: do not change it while

@@ -84,7 +84,7 @@ func (r Root) whereDefined() string {
 // no errors about names or types.
 type Scope struct {
 	// Fields is the schema of the state.
-	Fields core.Schema
+	Fields value.Schema
 	// Roots are the roots that exist here. The state always does. Without a schema, the
 	// zero value means all roots.
 	Roots Root
@@ -147,13 +147,13 @@ func (s *Scope) untyped() bool {
 // SlotSchema is a schema that can return the index of a field among its FieldNames
 // without a linear search.
 type SlotSchema interface {
-	core.Schema
+	value.Schema
 	// Index returns the index of a field in FieldNames.
 	Index(name string) (i int, ok bool)
 }
 
 // slotOf returns the slot of a declared field.
-func slotOf(s core.Schema, name string) int {
+func slotOf(s value.Schema, name string) int {
 	if f, ok := s.(SlotSchema); ok {
 		i, _ := f.Index(name)
 		return i

@@ -89,12 +89,12 @@ func outcome(r core.Result, err error) string {
 	return nodestest.Text(r)
 }
 
-func fields(t *testing.T) core.Schema {
+func fields(t *testing.T) value.Schema {
 	return nodestest.Schema(t, `{"summary": {"type": "string"}, "mood": {"type": "string", "enum": ["good", "bad"]}, "tags": {"type": "array"}, "count": {"type": "integer"}, "any": {}}`)
 }
 
 // typesOf tells what may be written into fields that are replaced.
-func typesOf(s core.Schema) func(string) *value.Type {
+func typesOf(s value.Schema) func(string) *value.Type {
 	return func(field string) *value.Type { t, _ := s.FieldType(field); return t }
 }
 

@@ -3,7 +3,6 @@ package nodestest
 import (
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -12,7 +11,7 @@ import (
 // as in a document, such as
 //
 //	{"rows": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}, "any": {}}
-func Schema(t testing.TB, text string) core.Schema {
+func Schema(t testing.TB, text string) value.Schema {
 	t.Helper()
 	var s schema
 	v := Tree(t, text)

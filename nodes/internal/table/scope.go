@@ -16,7 +16,7 @@ type Scope struct {
 	// Found collects what is wrong.
 	Found   source.Diagnostics
 	subject string
-	fields  core.Schema
+	fields  value.Schema
 	inputs  []value.Property
 	used    []source.Text
 	again   []string // fields that are used in several places

@@ -26,7 +26,7 @@ type Set struct {
 	// inputs and the view of the state.
 	Names []string
 
-	schema  core.Schema
+	schema  value.Schema
 	inputs  []value.Property
 	roots   expressions.Root // that a template may refer to
 	item    core.Columns     // of $item
