@@ -74,7 +74,7 @@ type Compiled struct {
 	Streams []source.Text
 	// Columns describes the rows that the node writes, by field. Nothing is known of other
 	// fields.
-	Columns map[string]Columns
+	Columns map[string]source.Columns
 	// Results are the types of the values that the kind writes, by field. Nothing is known
 	// of other fields.
 	Results map[string]*value.Type
@@ -150,96 +150,13 @@ type MissingSkills struct {
 	All bool
 }
 
-// Columns says what is known of the rows of a table before anything runs. The zero
-// Columns knows nothing.
-type Columns struct {
-	// Type is the type of a row, nil when unknown.
-	Type *value.Type
-	// Names lists all columns that rows may have when Closed; otherwise they may
-	// have any.
-	Names  []string
-	Closed bool
-	// Optional lists columns that are declared as such: no row needs to have them.
-	Optional []string
-	// Header is the id of the node that reads the rows from a source with a header, ""
-	// if there is none: its output has the member "schema", a list of objects with the
-	// members column and type, at least if there are no rows. The columns of the rows are
-	// those.
-	Header string
-	// OnRead takes the columns that expressions read of the rows; nil drops them.
-	OnRead func(ColumnRead)
-}
-
-// ColumnRead is a column that an expression reads of the rows of a field.
-type ColumnRead struct {
-	Column source.Text
-	By     string // the subject of messages about the expression, such as "node a: args"
-	// Tests says that the expression asks whether a row has the column, as in
-	// $.rows[?@.error]: all rows may lack it, unless they have a header.
-	Tests bool
-}
-
 // ColumnReader is a Handler that makes rows, and fails if they lack columns that expressions
 // of the workflow read.
 type ColumnReader interface {
 	Handler
 	// WithReads returns a handler that does the same and looks for the columns that
 	// expressions read of the rows in its field.
-	WithReads(reads []ColumnRead) Handler
-}
-
-// Read notes that an expression reads a column.
-func (c Columns) Read(r ColumnRead) {
-	if c.OnRead != nil {
-		c.OnRead(r)
-	}
-}
-
-// HeaderColumns returns the columns, with their types, that the output of the node
-// Columns.Header lists, or nil if it lists none.
-func HeaderColumns(output any) []value.Property {
-	o, _ := output.(*value.Object)
-	if o == nil {
-		return nil
-	}
-	list, _ := o.Get("schema")
-	columns, _ := list.([]any)
-	var out []value.Property
-	for _, e := range columns {
-		column, _ := e.(*value.Object)
-		if column == nil {
-			return nil
-		}
-		name, _ := column.Get("column")
-		word, _ := column.Get("type")
-		p := value.Property{}
-		p.Name, _ = name.(string)
-		text, _ := word.(string)
-		if kind, ok := value.TypeKindOf(text); ok && kind != value.NullType {
-			p.Type = &value.Type{Kind: kind}
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-// Kind returns the type of a column, or AnyType if it is not known.
-func (c Columns) Kind(name string) value.TypeKind {
-	if t, ok := c.Type.Property(name); ok && t != nil {
-		return t.Kind
-	}
-	return value.AnyType
-}
-
-// Has reports whether rows may have a column.
-func (c Columns) Has(name string) bool { return !c.Closed || slices.Contains(c.Names, name) }
-
-// All returns all columns that rows may have, or nil if they may have any.
-func (c Columns) All() []string {
-	if !c.Closed {
-		return nil
-	}
-	return append([]string{}, c.Names...)
+	WithReads(reads []source.ColumnRead) Handler
 }
 
 // Environment describes the environment of a program.
@@ -309,7 +226,7 @@ type Env struct {
 	Schema value.Schema
 	// Columns tells what is known of the rows of a field beyond its declared type,
 	// from the one node that writes it; the zero Columns when nothing is.
-	Columns func(field string) Columns
+	Columns func(field string) source.Columns
 	// Inputs are the names that are valid after $input, with their types; nil when they are
 	// not known.
 	Inputs []value.Property
@@ -325,7 +242,7 @@ type Env struct {
 	// loop.
 	Items, Rounds bool
 	// Item is what is known of $item, if it is a row.
-	Item Columns
+	Item source.Columns
 }
 
 // Conventions describe how the mode of a graph uses its nodes and their results. The zero

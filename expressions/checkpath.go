@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -71,13 +70,13 @@ func (c *checker) missingFieldColumn(p *Path, t *value.Type) bool {
 // If all columns of the row are known and the step names none of them, it reports an
 // error and returns true. If they are not all known, it records that the column is
 // read.
-func (c *checker) missingColumn(p *Path, at int, known core.Columns) bool {
+func (c *checker) missingColumn(p *Path, at int, known source.Columns) bool {
 	if len(p.Steps) <= at || p.Steps[at].IsIndex || known.Closed && known.Has(p.Steps[at].Name) || !slices.Contains(c.needed, p) {
 		return false
 	}
 	s := p.Steps[at]
 	if !known.Closed {
-		known.Read(core.ColumnRead{Column: source.Text{Value: s.Name, Pos: source.Inside(c.src, s.From)}, By: c.subject})
+		known.Read(source.ColumnRead{Column: source.Text{Value: s.Name, Pos: source.Inside(c.src, s.From)}, By: c.subject})
 		return false
 	}
 	NoColumn(&c.diags, source.Inside(c.src, s.From), c.subject, s.Name, known.Names)

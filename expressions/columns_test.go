@@ -5,7 +5,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -99,7 +98,7 @@ func TestItemColumns(t *testing.T) {
 		"coalesce($item.c + 1, 2) > 1":            `1:16: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
 		"coalesce(lower($item.c), 'x') == $.item": `1:22: error: the rows have no column "c" here (known keys: a, b) [EXPR_NAME]`,
 	} {
-		_, ds := Compile(source.At(text, source.Position{Line: 1, Column: 1}), Scope{Item: core.Columns{Names: []string{"a", "b"}, Closed: true}}, "")
+		_, ds := Compile(source.At(text, source.Position{Line: 1, Column: 1}), Scope{Item: source.Columns{Names: []string{"a", "b"}, Closed: true}}, "")
 		if got := ds.Error(); len(ds) > 0 && got != want || len(ds) == 0 && want != "" {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}

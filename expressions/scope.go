@@ -3,7 +3,7 @@ package expressions
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
 
@@ -107,13 +107,13 @@ type Scope struct {
 	// Item describes the columns of $item if it is a row. If all columns are known,
 	// reading any other column is an error, except as an argument of coalesce.
 	// Otherwise, Item.OnRead is called for columns that are read.
-	Item core.Columns
+	Item source.Columns
 	// Rows returns the columns of the rows of a state field, or of the field itself if
 	// it is declared as an object. If all columns are known, a path such as
 	// $.rows[0].price that reads any other column is an error, except as an argument of
 	// coalesce. Otherwise, OnRead of the result is called for columns that are read. If
 	// Rows is nil, nothing is known about any rows.
-	Rows func(field string) core.Columns
+	Rows func(field string) source.Columns
 	// Columns, if not nil, means that $item is a table row; it assigns slots to the
 	// columns that are read.
 	Columns *Columns

@@ -86,12 +86,12 @@ func (w *Columns) Missing(empty []string) error {
 // Reads looks for none.
 type Reads struct {
 	wanted Columns
-	reads  []core.ColumnRead
+	reads  []source.ColumnRead
 	tested []string // columns of which expressions only ask whether a row has them
 }
 
 // NewReads returns a Reads that looks for the given columns.
-func NewReads(reads []core.ColumnRead) Reads {
+func NewReads(reads []source.ColumnRead) Reads {
 	var names, tested []string
 	for _, r := range reads {
 		if !slices.Contains(names, r.Column.Value) {
@@ -99,7 +99,7 @@ func NewReads(reads []core.ColumnRead) Reads {
 		}
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(reads, func(r core.ColumnRead) bool { return r.Column.Value == name && !r.Tests }) {
+		if !slices.ContainsFunc(reads, func(r source.ColumnRead) bool { return r.Column.Value == name && !r.Tests }) {
 			tested = append(tested, name)
 		}
 	}
@@ -123,7 +123,7 @@ func (r *Reads) Missing(empty []string) error {
 
 func (r *Reads) explain(err error, empty []string) error {
 	name := r.wanted.missing(empty)
-	i := slices.IndexFunc(r.reads, func(c core.ColumnRead) bool { return c.Column.Value == name })
+	i := slices.IndexFunc(r.reads, func(c source.ColumnRead) bool { return c.Column.Value == name })
 	if err == nil || i < 0 {
 		return err
 	}
@@ -131,7 +131,7 @@ func (r *Reads) explain(err error, empty []string) error {
 }
 
 // readBy adds the expression that reads a column to an error about the column.
-func readBy(err error, r core.ColumnRead) error {
+func readBy(err error, r source.ColumnRead) error {
 	place := ""
 	if pos := r.Column.Pos; pos.IsValid() {
 		place = " at " + pos.String()
@@ -141,7 +141,7 @@ func readBy(err error, r core.ColumnRead) error {
 
 // Anywhere returns an error if there are rows and an expression reads a member that no
 // value in them has, at any depth. The error names the expression.
-func Anywhere(rows []any, reads []core.ColumnRead) error {
+func Anywhere(rows []any, reads []source.ColumnRead) error {
 	for _, r := range reads {
 		s := search{name: r.Column.Value}
 		if !s.in(rows) && s.some {

@@ -18,10 +18,10 @@ func rows(t *testing.T, json string) []any {
 	return v.([]any)
 }
 
-func reads(names ...string) []core.ColumnRead {
-	var list []core.ColumnRead
+func reads(names ...string) []source.ColumnRead {
+	var list []source.ColumnRead
 	for _, name := range names {
-		list = append(list, core.ColumnRead{Column: source.At(name, source.Position{File: "f.yaml", Line: 3, Column: 4}), By: "node a: args"})
+		list = append(list, source.ColumnRead{Column: source.At(name, source.Position{File: "f.yaml", Line: 3, Column: 4}), By: "node a: args"})
 	}
 	return list
 }
@@ -57,7 +57,7 @@ func TestReads(t *testing.T) {
 	tests := reads("c")
 	tests[0].Tests = true
 	for _, c := range []struct {
-		reads []core.ColumnRead
+		reads []source.ColumnRead
 		want  string
 	}{{tests, ""}, {append(reads("c"), tests...), `no row has the column "c"`}} {
 		r := NewReads(c.reads)

@@ -30,7 +30,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	}
 	ds = append(ds, setting.UnusedArgs(n, setting.ArgsInFileNames, b.scope.Names()...)...)
 	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(), Replaces: table.Replaces(h.policy),
-		Columns: map[string]core.Columns{h.into: b.rows}}
+		Columns: map[string]source.Columns{h.into: b.rows}}
 	if b.Stream {
 		made.Stream = b.into
 	}
@@ -46,7 +46,7 @@ type builder struct {
 	env   core.Env
 	scope *table.Scope
 	into  source.Text // the field the rows go to
-	rows  core.Columns
+	rows  source.Columns
 	// inputs are the files and patterns that the document spells out.
 	inputs []core.Target
 }
@@ -264,7 +264,7 @@ func agree(column, declared value.TypeKind) bool {
 }
 
 // rowColumns says what is known of the rows before they are read.
-func (b *builder) rowColumns(h *handler) core.Columns {
+func (b *builder) rowColumns(h *handler) source.Columns {
 	o := &h.options
 	names, file := o.Select, b.FileColumn.Value
 	switch only := o.Unknown == table.DropUnknown || o.Unknown == table.FailUnknown; {
@@ -276,7 +276,7 @@ func (b *builder) rowColumns(h *handler) core.Columns {
 			names = append(names, c.Name)
 		}
 	}
-	c := core.Columns{Names: names, Closed: names != nil}
+	c := source.Columns{Names: names, Closed: names != nil}
 	if h.format == "" || h.format.Delimited() || h.format == parquet.Format {
 		c.Header = b.node.ID.Value
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -34,7 +35,7 @@ type handler struct {
 	into        string
 	policy      *table.Policy
 	mayLack     []string // columns that no row needs to have
-	reads       []core.ColumnRead
+	reads       []source.ColumnRead
 	slots       table.Slots
 }
 
@@ -44,7 +45,7 @@ var (
 )
 
 // WithReads returns a handler that also looks for the columns that expressions read.
-func (h *handler) WithReads(reads []core.ColumnRead) core.Handler {
+func (h *handler) WithReads(reads []source.ColumnRead) core.Handler {
 	c := *h
 	c.reads = reads
 	return &c

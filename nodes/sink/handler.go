@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
@@ -34,7 +35,7 @@ type handler struct {
 	declared []table.Field
 	// known are the columns of the rows as the nodes before tell them, for a table
 	// without rows.
-	known core.Columns
+	known source.Columns
 	// wrap stands between the writer and the disk, and pragmas are set on the
 	// database, in tests.
 	wrap    func(io.Writer) io.Writer

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -85,8 +86,8 @@ func TestCompile(t *testing.T) {
 // Columns that rows cannot have are errors, those that the state schema declares are
 // empty.
 func TestKnownColumns(t *testing.T) {
-	env := core.Env{Schema: nodestest.Schema(t, fields), Columns: func(field string) core.Columns {
-		return core.Columns{Names: []string{"a", "price"}, Closed: field == "rows" || field == "typed"}
+	env := core.Env{Schema: nodestest.Schema(t, fields), Columns: func(field string) source.Columns {
+		return source.Columns{Names: []string{"a", "price"}, Closed: field == "rows" || field == "typed"}
 	}}
 	for _, c := range []struct{ node, want string }{
 		{`{"to": "out.csv", "from": "rows", "columns": ["a", "prise"]}`,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -233,23 +234,23 @@ func TestHeaderOfATableWithoutRows(t *testing.T) {
 	output := value.ObjectOf("schema", []any{value.ObjectOf("column", "id", "type", "integer"), value.ObjectOf("column", "t", "type", "any")})
 	for _, c := range []struct {
 		name, node string
-		known      core.Columns
+		known      source.Columns
 		headed     []string
 		output     any
 		want       string
 	}{
-		{"a stream", `"to": "out.csv"`, core.Columns{}, []string{"id", "t"}, nil, "id,t\n"},
-		{"a stream without columns", `"to": "out.csv"`, core.Columns{}, nil, nil, ""},
-		{"columns that are known", `"to": "out.tsv"`, core.Columns{Names: []string{"a", "b"}, Closed: true}, nil, nil, "a\tb\n"},
-		{"a header", `"to": "out.csv"`, core.Columns{Header: "load"}, nil, output, "id,t\n"},
-		{"a header, listed columns", `"to": "out.csv", "columns": ["x"]`, core.Columns{Header: "load"}, nil, output, "x\n"},
-		{"a header, no header wanted", `"to": "out.csv", "header": false`, core.Columns{Header: "load"}, nil, output, ""},
-		{"a mocked node", `"to": "out.csv"`, core.Columns{Header: "load"}, nil, value.ObjectOf("rows", int64(0)), ""},
-		{"json", `"to": "out.json"`, core.Columns{Header: "load"}, nil, output, "[]\n"},
+		{"a stream", `"to": "out.csv"`, source.Columns{}, []string{"id", "t"}, nil, "id,t\n"},
+		{"a stream without columns", `"to": "out.csv"`, source.Columns{}, nil, nil, ""},
+		{"columns that are known", `"to": "out.tsv"`, source.Columns{Names: []string{"a", "b"}, Closed: true}, nil, nil, "a\tb\n"},
+		{"a header", `"to": "out.csv"`, source.Columns{Header: "load"}, nil, output, "id,t\n"},
+		{"a header, listed columns", `"to": "out.csv", "columns": ["x"]`, source.Columns{Header: "load"}, nil, output, "x\n"},
+		{"a header, no header wanted", `"to": "out.csv", "header": false`, source.Columns{Header: "load"}, nil, output, ""},
+		{"a mocked node", `"to": "out.csv"`, source.Columns{Header: "load"}, nil, value.ObjectOf("rows", int64(0)), ""},
+		{"json", `"to": "out.json"`, source.Columns{Header: "load"}, nil, output, "[]\n"},
 	} {
 		dir := t.TempDir()
 		e := core.Env{Schema: nodestest.Schema(t, fields)}
-		e.Columns = func(string) core.Columns { return c.known }
+		e.Columns = func(string) source.Columns { return c.known }
 		made, ds := Kind.Compile(nodestest.Node(t, `{"from": "rows", `+c.node+`}`), e)
 		if ds.Failed(false) {
 			t.Fatal(ds)

@@ -49,7 +49,7 @@ type query struct {
 	statement *statement
 	to        setting.Target
 	node      string
-	reads     []core.ColumnRead // by expressions of the workflow
+	reads     []source.ColumnRead // by expressions of the workflow
 }
 
 var (
@@ -58,9 +58,9 @@ var (
 )
 
 // WithReads returns a handler that also looks for the columns that expressions read.
-func (q *query) WithReads(reads []core.ColumnRead) core.Handler { return q.withReads(reads) }
+func (q *query) WithReads(reads []source.ColumnRead) core.Handler { return q.withReads(reads) }
 
-func (q *query) withReads(reads []core.ColumnRead) *query {
+func (q *query) withReads(reads []source.ColumnRead) *query {
 	c := *q
 	c.reads = reads
 	return &c
@@ -136,7 +136,7 @@ type streamed struct{ *query }
 var _ core.StreamSource = streamed{}
 
 // WithReads returns a handler that also looks for the columns that expressions read.
-func (q streamed) WithReads(reads []core.ColumnRead) core.Handler {
+func (q streamed) WithReads(reads []source.ColumnRead) core.Handler {
 	return &streamed{q.withReads(reads)}
 }
 
@@ -241,7 +241,7 @@ type load struct {
 	connector
 	table  database.Table
 	from   *table.From
-	known  core.Columns // of the rows, for a table without rows
+	known  source.Columns // of the rows, for a table without rows
 	target core.Target
 }
 

@@ -200,7 +200,7 @@ func (b *builder) query(c connector) core.Compiled {
 	q.to = to
 	made := core.Compiled{Handler: q, Results: to.Type(value.ArrayType)}
 	if to.Field != "" {
-		made.Columns = map[string]core.Columns{to.Field: {}} // known once the query runs
+		made.Columns = map[string]source.Columns{to.Field: {}} // known once the query runs
 	}
 	if !b.Stream {
 		return made

@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // checks compiles a step that takes bad rows out.
-func (b *builder) checks(s *stepConfig, prefix string, c core.Columns) step {
+func (b *builder) checks(s *stepConfig, prefix string, c source.Columns) step {
 	if len(s.Checks) == 0 {
 		b.problem(s.Pos, prefix+"checks", "there are none", "")
 	}

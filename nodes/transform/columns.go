@@ -3,7 +3,6 @@ package transform
 import (
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -25,7 +24,7 @@ func typed(name string, kind value.TypeKind) value.Property {
 	return value.Property{Name: name, Type: &value.Type{Kind: kind}}
 }
 
-func properties(c core.Columns) []value.Property {
+func properties(c source.Columns) []value.Property {
 	if c.Type == nil {
 		return nil
 	}
@@ -33,28 +32,28 @@ func properties(c core.Columns) []value.Property {
 }
 
 // exactly is the knowledge that rows have these columns and no others.
-func exactly(columns []value.Property) core.Columns {
+func exactly(columns []value.Property) source.Columns {
 	names := make([]string, len(columns))
 	for i, p := range columns {
 		names[i] = p.Name
 	}
-	return core.Columns{Type: rowType(columns), Names: names, Closed: true}
+	return source.Columns{Type: rowType(columns), Names: names, Closed: true}
 }
 
 // required returns those of the columns that some row must have: all but those that
 // are declared as optional.
-func required(c core.Columns, names []string) []string {
+func required(c source.Columns, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(c.Optional, n) })
 }
 
 // property returns what is known of one column.
-func property(c core.Columns, name string) value.Property {
+func property(c source.Columns, name string) value.Property {
 	t, _ := c.Type.Property(name)
 	return value.Property{Name: name, Type: t}
 }
 
 // with returns the knowledge after columns were added or replaced.
-func with(c core.Columns, added []value.Property) core.Columns {
+func with(c source.Columns, added []value.Property) source.Columns {
 	list := slices.Clone(properties(c))
 	names, optional := slices.Clone(c.Names), slices.Clone(c.Optional)
 	for _, p := range added {
@@ -68,20 +67,20 @@ func with(c core.Columns, added []value.Property) core.Columns {
 			names = append(names, p.Name)
 		}
 	}
-	return core.Columns{Type: rowType(list), Names: names, Closed: c.Closed, Optional: optional}
+	return source.Columns{Type: rowType(list), Names: names, Closed: c.Closed, Optional: optional}
 }
 
 // without returns the knowledge after columns were dropped.
-func without(c core.Columns, dropped []string) core.Columns {
+func without(c source.Columns, dropped []string) source.Columns {
 	gone := func(name string) bool { return slices.Contains(dropped, name) }
 	list := slices.DeleteFunc(slices.Clone(properties(c)), func(p value.Property) bool { return gone(p.Name) })
-	return core.Columns{Type: rowType(list), Names: slices.DeleteFunc(slices.Clone(c.Names), gone), Closed: c.Closed,
+	return source.Columns{Type: rowType(list), Names: slices.DeleteFunc(slices.Clone(c.Names), gone), Closed: c.Closed,
 		Optional: slices.DeleteFunc(slices.Clone(c.Optional), gone)}
 }
 
 // need reports a column that rows cannot have at this step, and warns of one
 // that looks like a declared one.
-func (b *builder) need(c core.Columns, name source.Text, key string) {
+func (b *builder) need(c source.Columns, name source.Text, key string) {
 	if !c.Has(name.Value) {
 		b.scope.Errorf(source.CodeUnknownField, name.Pos, key, "the rows have no column %q here", name.Value).
 			WithHint("%s", source.UnknownKeyHint(name.Value, c.Names))

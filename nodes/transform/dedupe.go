@@ -5,14 +5,13 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // dedupe compiles a step that keeps the first of equal rows; without columns,
 // rows are equal in all of them.
-func (b *builder) dedupe(list []source.Text, key string, c core.Columns) step {
+func (b *builder) dedupe(list []source.Text, key string, c source.Columns) step {
 	for _, n := range list {
 		b.need(c, n, key)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/files"
@@ -302,7 +303,7 @@ func (a *attempt) headerOf(node string) []value.Property {
 		return nil
 	}
 	_, output, _ := a.shared.Nodes(node)
-	return core.HeaderColumns(output)
+	return source.HeaderColumns(output)
 }
 
 // schema describes the columns of the result as a dataset does.

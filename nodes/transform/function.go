@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -82,7 +81,7 @@ const space = " \t\r\n"
 
 // aggregate compiles "function" or "function(argument)". The argument is the
 // name of a column or an expression.
-func (b *builder) aggregate(src source.Text, key string, c core.Columns) (aggregate, value.TypeKind) {
+func (b *builder) aggregate(src source.Text, key string, c source.Columns) (aggregate, value.TypeKind) {
 	call, ok := parseCall(src)
 	var a aggregate
 	names := make([]string, len(functions))
@@ -125,7 +124,7 @@ func (b *builder) aggregate(src source.Text, key string, c core.Columns) (aggreg
 
 // argument compiles the argument of a function and returns its type. condition
 // tells that it is one, numbers that it must be a number.
-func (b *builder) argument(a *argument, src source.Text, condition, numbers bool, key string, c core.Columns) value.TypeKind {
+func (b *builder) argument(a *argument, src source.Text, condition, numbers bool, key string, c source.Columns) value.TypeKind {
 	var kind value.TypeKind
 	if isName(src.Value) && !condition {
 		b.need(c, src, key)

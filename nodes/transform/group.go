@@ -27,7 +27,7 @@ type argument struct {
 }
 
 // group compiles a step that makes one row of each group.
-func (b *builder) group(g *groupConfig, key string, c core.Columns) (step, core.Columns) {
+func (b *builder) group(g *groupConfig, key string, c source.Columns) (step, source.Columns) {
 	b.distinct(g.By, key+".by")
 	var known []value.Property
 	for _, n := range g.By {

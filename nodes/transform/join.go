@@ -39,7 +39,7 @@ const (
 	wideRow = 32
 )
 
-func (b *builder) join(c *joinConfig, key string, columns core.Columns) (step, core.Columns) {
+func (b *builder) join(c *joinConfig, key string, columns source.Columns) (step, source.Columns) {
 	j := &join{with: c.With.Value, left: source.Strings(c.On.left), right: source.Strings(c.On.right),
 		outer: c.Kind.Value == "left", prefix: c.Prefix.Value, match: c.Match.Value, maxRows: defaultMaxRows}
 	if c.MaxRows != nil {
@@ -116,10 +116,10 @@ func (b *builder) takenNames(c *joinConfig, key string) []source.Text {
 
 // otherTable checks the field of the other table and returns what is known of
 // its columns.
-func (b *builder) otherTable(c *joinConfig, key string) core.Columns {
+func (b *builder) otherTable(c *joinConfig, key string) source.Columns {
 	t, ok := b.scope.Field(c.With, key+".with")
 	if !ok {
-		return core.Columns{}
+		return source.Columns{}
 	}
 	if t == nil {
 		return b.scope.Columns(c.With.Value, nil)

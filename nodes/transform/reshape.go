@@ -14,7 +14,7 @@ import (
 // reshaping is a step that gives the columns of a row other names and places. It
 // computes nothing, so it costs nothing for a row; names are the columns that it
 // names.
-func reshaping(c core.Columns, names []string, shape func(*layout) (*layout, error)) step {
+func reshaping(c source.Columns, names []string, shape func(*layout) (*layout, error)) step {
 	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
 		s := &reshaper{work: w, pure: shape}
 		s.shape = func(l *layout) (*layout, error) {
@@ -53,7 +53,7 @@ func (s *reshaper) take(ctx context.Context, r *record) error {
 	return s.next.take(ctx, r)
 }
 
-func (b *builder) selection(list []source.Text, key string, c core.Columns) (step, core.Columns) {
+func (b *builder) selection(list []source.Text, key string, c source.Columns) (step, source.Columns) {
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
 	}
@@ -75,7 +75,7 @@ func (b *builder) selection(list []source.Text, key string, c core.Columns) (ste
 	}), exactly(known)
 }
 
-func (b *builder) drop(list []source.Text, key string, c core.Columns) (step, core.Columns) {
+func (b *builder) drop(list []source.Text, key string, c source.Columns) (step, source.Columns) {
 	for _, n := range list {
 		b.need(c, n, key)
 	}
@@ -91,7 +91,7 @@ func (b *builder) drop(list []source.Text, key string, c core.Columns) (step, co
 	}), without(c, gone)
 }
 
-func (b *builder) rename(list source.Members[source.Text], key string, c core.Columns) (step, core.Columns) {
+func (b *builder) rename(list source.Members[source.Text], key string, c source.Columns) (step, source.Columns) {
 	to := map[string]string{}
 	var olds, news []string
 	var targets []source.Text

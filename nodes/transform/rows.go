@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-func (b *builder) filter(src source.Text, key string, c core.Columns) step {
+func (b *builder) filter(src source.Text, key string, c source.Columns) step {
 	test := b.scope.Condition(src, c, key)
 	return step{nil, required(c, table.Needs(test)), func(_ context.Context, w work) (stage, error) {
 		return &filter{work: w, test: test, view: w.view()}, nil
@@ -41,7 +40,7 @@ type computed struct {
 }
 
 // compute compiles the columns of map and derive.
-func (b *builder) compute(list source.Members[expr], key string, c core.Columns) ([]computed, []value.Property) {
+func (b *builder) compute(list source.Members[expr], key string, c source.Columns) ([]computed, []value.Property) {
 	var (
 		out   []computed
 		known []value.Property
@@ -68,7 +67,7 @@ func (b *builder) compute(list source.Members[expr], key string, c core.Columns)
 
 // typeOf returns what is known of a computed column. A column that is copied
 // keeps all that was known of it.
-func (b *builder) typeOf(name string, p *expressions.Program, c core.Columns) value.Property {
+func (b *builder) typeOf(name string, p *expressions.Program, c source.Columns) value.Property {
 	if path, ok := p.Tree().Path(); ok && path.Root == expressions.RootItem && len(path.Steps) == 1 && !path.Steps[0].IsIndex {
 		return value.Property{Name: name, Type: property(c, path.Steps[0].Name).Type}
 	}
@@ -89,7 +88,7 @@ func evaluate(p *expressions.Program, env expressions.Env, memo *table.Memo) (an
 }
 
 // mapping makes rows of computed columns alone.
-func (b *builder) mapping(list source.Members[expr], key string, c core.Columns) (step, core.Columns) {
+func (b *builder) mapping(list source.Members[expr], key string, c source.Columns) (step, source.Columns) {
 	columns, known := b.compute(list, key, c)
 	shape := func(first int) func(*layout) (*layout, error) {
 		names := make([]string, len(columns))
@@ -103,7 +102,7 @@ func (b *builder) mapping(list source.Members[expr], key string, c core.Columns)
 }
 
 // derive adds columns. All its expressions see the row as it came in.
-func (b *builder) derive(list source.Members[expr], key string, c core.Columns) (step, core.Columns) {
+func (b *builder) derive(list source.Members[expr], key string, c source.Columns) (step, source.Columns) {
 	columns, known := b.compute(list, key, c)
 	shape := func(first int) func(*layout) (*layout, error) {
 		names := make([]string, len(columns))
@@ -118,7 +117,7 @@ func (b *builder) derive(list source.Members[expr], key string, c core.Columns) 
 
 // computing is a step that puts values into registers; shape makes its layouts
 // from the first of these on.
-func computing(columns []computed, c core.Columns, shape func(first int) func(*layout) (*layout, error)) step {
+func computing(columns []computed, c source.Columns, shape func(first int) func(*layout) (*layout, error)) step {
 	programs := make([]*expressions.Program, len(columns))
 	for i, col := range columns {
 		programs[i] = col.program

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -15,7 +14,7 @@ import (
 
 // sort compiles a stable sort. A leading minus turns the order of a column
 // around. top is how many of the rows are wanted, -1 for all.
-func (b *builder) sort(list []source.Text, key string, c core.Columns, top int) step {
+func (b *builder) sort(list []source.Text, key string, c source.Columns, top int) step {
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
 	}

@@ -41,7 +41,7 @@ type builder struct {
 
 // compileSteps compiles all steps and returns what is known of the columns after the
 // last one.
-func (b *builder) compileSteps(c core.Columns) core.Columns {
+func (b *builder) compileSteps(c source.Columns) source.Columns {
 	own := b.simple.present()
 	if len(own) > 0 && b.Steps != nil {
 		b.scope.Errorf(source.CodeBadValue, b.node.Config.Get(own[0]).Pos, own[0], "one step is a key of the node, the others are under steps").
@@ -104,7 +104,7 @@ func (s *simple) present() []string {
 var kinds = []string{"filter", "map", "derive", "select", "drop", "rename", "group", "window", "join", "sort", "limit", "dedupe", "checks"}
 
 // compile compiles one step; prefix says where it stands.
-func (b *builder) compile(s *stepConfig, prefix string, c core.Columns) core.Columns {
+func (b *builder) compile(s *stepConfig, prefix string, c source.Columns) source.Columns {
 	present := s.present()
 	if s.Join != nil {
 		present = append(present, "join")
@@ -135,7 +135,7 @@ func (b *builder) problem(pos source.Position, key, message, hint string) {
 	b.scope.Errorf(source.CodeBadValue, pos, key, "%s", message).WithHint("%s", hint)
 }
 
-func (b *builder) make(s *stepConfig, kind, key string, c core.Columns) (step, core.Columns) {
+func (b *builder) make(s *stepConfig, kind, key string, c source.Columns) (step, source.Columns) {
 	switch kind {
 	case "filter":
 		return b.filter(*s.Filter, key, c), c

@@ -36,7 +36,7 @@ var (
 )
 
 // WithReads returns a handler that also looks for the columns that expressions read.
-func (h streamHandler) WithReads(reads []core.ColumnRead) core.Handler {
+func (h streamHandler) WithReads(reads []source.ColumnRead) core.Handler {
 	return streamHandler{h.withReads(reads)}
 }
 

@@ -47,7 +47,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 		return core.Compiled{}, ds
 	}
 	ds = append(ds, setting.UnusedArgs(n, setting.ArgsInFileNames, b.scope.Names()...)...)
-	made.Columns, made.Glances = map[string]core.Columns{h.into: after}, b.glances
+	made.Columns, made.Glances = map[string]source.Columns{h.into: after}, b.glances
 	made.Reads, made.Outputs = b.scope.Reads(), files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	// A field that is also read as a value cannot be a stream.
 	made.Streams = slices.DeleteFunc(h.from.Streams(), func(f source.Text) bool { return !b.scope.Once(f.Value) })
@@ -56,7 +56,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 
 // headerOf returns the node that tells the columns of a table, and notes that its output is
 // looked at.
-func (b *builder) headerOf(c core.Columns) string {
+func (b *builder) headerOf(c source.Columns) string {
 	if c.Header != "" && !slices.Contains(source.Strings(b.glances), c.Header) {
 		b.glances = append(b.glances, source.At(c.Header, b.node.Pos))
 	}
@@ -76,9 +76,9 @@ func (b *builder) limits() limits {
 }
 
 // columns returns what the state schema, and the node that makes it, say of the table.
-func (b *builder) columns(from *table.From) core.Columns {
+func (b *builder) columns(from *table.From) source.Columns {
 	if from == nil {
-		return core.Columns{}
+		return source.Columns{}
 	}
 	var row *value.Type
 	switch from.Kind() {
@@ -89,7 +89,7 @@ func (b *builder) columns(from *table.From) core.Columns {
 	case value.AnyType:
 	default:
 		b.scope.Errorf(source.CodeWrongType, from.Name.Pos, from.Key, "a table is an array of objects, %s is %s", from.Name.Value, from.Type.Kind)
-		return core.Columns{}
+		return source.Columns{}
 	}
 	return b.scope.RowsOf(from, row)
 }
@@ -97,7 +97,7 @@ func (b *builder) columns(from *table.From) core.Columns {
 // into finds the field for the result: the one that is named, or the only write
 // that takes no rejects. single tells that it is declared as an object, which takes the
 // one row of the result.
-func (b *builder) into(after core.Columns) (field string, single bool) {
+func (b *builder) into(after source.Columns) (field string, single bool) {
 	var rest []source.Text
 	for _, w := range b.node.Writes {
 		if !slices.ContainsFunc(b.policies, func(p *table.Policy) bool { return p.Field() == w.Value }) {
@@ -126,7 +126,7 @@ func (b *builder) into(after core.Columns) (field string, single bool) {
 
 // resultType compares what is known of the result with the declared type of its
 // field, and reports whether that is an object.
-func (b *builder) resultType(into source.Text, after core.Columns) (single bool) {
+func (b *builder) resultType(into source.Text, after source.Columns) (single bool) {
 	t := b.scope.WriteType(into.Value)
 	if t == nil {
 		return false
@@ -144,7 +144,7 @@ func (b *builder) resultType(into source.Text, after core.Columns) (single bool)
 }
 
 // rowType compares the columns of the result with the declared type of a row.
-func (b *builder) rowType(into source.Text, t *value.Type, after core.Columns) {
+func (b *builder) rowType(into source.Text, t *value.Type, after source.Columns) {
 	if t == nil {
 		return
 	}
@@ -166,23 +166,23 @@ func (b *builder) rowType(into source.Text, t *value.Type, after core.Columns) {
 type handler struct {
 	from     *table.From
 	into     string
-	single   bool         // into is an object
-	types    core.Columns // of the result
-	header   string       // the node that tells the columns of all rows, "" for none
+	single   bool           // into is an object
+	types    source.Columns // of the result
+	header   string         // the node that tells the columns of all rows, "" for none
 	steps    []named
 	policies []*table.Policy
 	slots    table.Slots
 	limits   limits
 	dir      string
-	reads    []core.ColumnRead // of the result, by expressions of the workflow
+	reads    []source.ColumnRead // of the result, by expressions of the workflow
 }
 
 var _ core.ColumnReader = (*handler)(nil)
 
 // WithReads returns a handler that also looks for the columns that expressions read.
-func (h *handler) WithReads(reads []core.ColumnRead) core.Handler { return h.withReads(reads) }
+func (h *handler) WithReads(reads []source.ColumnRead) core.Handler { return h.withReads(reads) }
 
-func (h *handler) withReads(reads []core.ColumnRead) *handler {
+func (h *handler) withReads(reads []source.ColumnRead) *handler {
 	c := *h
 	c.reads = reads
 	return &c

@@ -32,7 +32,7 @@ var windowFunctions = []struct {
 const maxWindow = 100_000
 
 // window compiles a step that adds columns which depend on the rows before.
-func (b *builder) window(w *windowConfig, key string, c core.Columns) (step, core.Columns) {
+func (b *builder) window(w *windowConfig, key string, c source.Columns) (step, source.Columns) {
 	b.distinct(w.By, key+".by")
 	for _, n := range w.By {
 		b.need(c, n, key+".by")
@@ -59,7 +59,7 @@ func (b *builder) window(w *windowConfig, key string, c core.Columns) (step, cor
 
 // windowed compiles "row_number", "lag(x)", "lag(x, rows)", "sum(x)" or
 // "sum(x, rows)".
-func (b *builder) windowed(src source.Text, key string, c core.Columns) (windowed, value.TypeKind) {
+func (b *builder) windowed(src source.Text, key string, c source.Columns) (windowed, value.TypeKind) {
 	call, ok := parseCall(src)
 	w := windowed{word: call.word}
 	names := make([]string, len(windowFunctions))

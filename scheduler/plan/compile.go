@@ -103,7 +103,7 @@ type compiler struct {
 	memberRoots map[string]expressions.Root
 	// nodeItem is what is known of the $item of the node being compiled, memberItems
 	// names the fields whose elements are those of stages.
-	nodeItem    core.Columns
+	nodeItem    source.Columns
 	memberItems map[string]string
 }
 

@@ -112,13 +112,13 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 	for _, column := range path.Columns(t != nil && t.Kind == value.ObjectType) {
 		switch {
 		case !known.Closed:
-			known.Read(core.ColumnRead{Column: column.Text, By: at.String(), Tests: column.Tested})
+			known.Read(source.ColumnRead{Column: column.Text, By: at.String(), Tests: column.Tested})
 		case !known.Has(column.Value):
 			expressions.NoColumn(&c.ds, column.Pos, at.String(), column.Value, known.Names)
 		}
 	}
 	for _, member := range path.Members() {
-		c.readAnywhere(path.Root(), core.ColumnRead{Column: member, By: at.String()})
+		c.readAnywhere(path.Root(), source.ColumnRead{Column: member, By: at.String()})
 	}
 	s.path, s.field = path, int(i)
 	use.Fields = append(use.Fields, i)

@@ -16,14 +16,14 @@ import (
 // writer in the document, whose kind is then asked out of turn.
 type tables struct {
 	writers map[string]int32 // by field, the node that alone writes it, or severalWriters
-	known   map[int32]map[string]core.Columns
+	known   map[int32]map[string]source.Columns
 	reads   []columnRead
 	depth   int
 }
 
 // columnRead is a column that an expression reads of the rows of a field.
 type columnRead struct {
-	core.ColumnRead
+	source.ColumnRead
 	field string
 	node  int32 // the only one that writes the field; fromOutside for an input
 	// anywhere says that the column may be a member of any value in the rows.
@@ -46,36 +46,36 @@ func (t *tables) note(node int32, made core.Compiled, ds source.Diagnostics) {
 		return
 	}
 	if t.known == nil {
-		t.known = map[int32]map[string]core.Columns{}
+		t.known = map[int32]map[string]source.Columns{}
 	}
 	t.known[node] = made.Columns
 }
 
 // columns returns what is known of the rows of a field: what the only node that writes
 // it says, when the field has rows of no other origin.
-func (c *compiler) columns(field string) core.Columns {
+func (c *compiler) columns(field string) source.Columns {
 	t := &c.tables
 	at, ok := c.onlyWriter(field)
 	if !ok {
-		return core.Columns{}
+		return source.Columns{}
 	}
 	if at == fromOutside {
-		return core.Columns{OnRead: func(r core.ColumnRead) { t.read(columnRead{r, field, at, false}) }}
+		return source.Columns{OnRead: func(r source.ColumnRead) { t.read(columnRead{r, field, at, false}) }}
 	}
 	if _, asked := t.known[at]; !asked && t.depth < maxTables {
 		d := c.w.Nodes[at]
 		k, ok := c.reg.Kind(d.Kind.Value)
 		if !ok || !seen(d) {
-			return core.Columns{}
+			return source.Columns{}
 		}
-		t.note(at, core.Compiled{Columns: map[string]core.Columns{}}, nil) // in a circle nothing is known
+		t.note(at, core.Compiled{Columns: map[string]source.Columns{}}, nil) // in a circle nothing is known
 		t.depth++
 		made, ds := k.Compile(d, c.env)
 		t.depth--
 		t.note(at, made, ds)
 	}
 	known := t.known[at][field]
-	known.OnRead = func(r core.ColumnRead) { t.read(columnRead{r, field, at, false}) }
+	known.OnRead = func(r source.ColumnRead) { t.read(columnRead{r, field, at, false}) }
 	return known
 }
 
@@ -90,7 +90,7 @@ func (t *tables) read(r columnRead) {
 }
 
 // readAnywhere notes that an expression reads a member of any value in the rows of a field.
-func (c *compiler) readAnywhere(field string, r core.ColumnRead) {
+func (c *compiler) readAnywhere(field string, r source.ColumnRead) {
 	if at, ok := c.onlyWriter(field); ok {
 		c.tables.read(columnRead{r, field, at, true})
 	}
@@ -100,7 +100,7 @@ func (c *compiler) readAnywhere(field string, r core.ColumnRead) {
 // something of its rows looks for them itself, if its handler can; rows of other nodes are
 // looked at when their results are accepted, or their streams are read.
 func (c *compiler) columnReads() {
-	own := map[int32][]core.ColumnRead{}
+	own := map[int32][]source.ColumnRead{}
 	for _, r := range c.tables.reads {
 		if r.node == fromOutside {
 			continue // see frameReads
@@ -153,9 +153,9 @@ func (c *compiler) runsAgain(n *Node) bool {
 // fieldRows are the columns that expressions read of the rows that a node writes into a field.
 type fieldRows struct {
 	field    int32
-	reads    []core.ColumnRead
-	members  []core.ColumnRead // at any depth of the rows
-	optional []string          // columns that no row needs to have
+	reads    []source.ColumnRead
+	members  []source.ColumnRead // at any depth of the rows
+	optional []string            // columns that no row needs to have
 }
 
 // Wanted returns what looks for the columns that expressions read of the rows that the node
@@ -199,14 +199,14 @@ func (p *Plan) Lacks(n *Node, field int32, v any) *core.Failure {
 
 // itemColumns returns what is known of $item in a node: the columns of the field whose
 // elements are its items, or the rows of the pipeline of which it is a stage.
-func (c *compiler) itemColumns(d *core.Node) core.Columns {
+func (c *compiler) itemColumns(d *core.Node) source.Columns {
 	field, ok := c.memberItems[d.ID.Value]
 	if d.ForEach != nil {
 		field, ok = c.rowsField(d.ForEach.Source)
 		ok = ok && !d.ForEach.Lost.Has("source")
 	}
 	if !ok || d.Lost.Has("for_each") {
-		return core.Columns{}
+		return source.Columns{}
 	}
 	known := c.columns(field)
 	if t, _ := c.env.Schema.FieldType(field); known.Type == nil && t != nil {

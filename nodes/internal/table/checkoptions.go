@@ -47,7 +47,7 @@ type check struct {
 
 // Compile checks the options of a node. at is where a missing key belongs, key
 // where the options stand in messages ("" for the node itself).
-func (o CheckOptions) Compile(s *Scope, n *core.Node, columns core.Columns, at source.Position, key string) *Policy {
+func (o CheckOptions) Compile(s *Scope, n *core.Node, columns source.Columns, at source.Position, key string) *Policy {
 	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == ""}
 	if o.MaxFailures != nil {
 		p.max = o.MaxFailures

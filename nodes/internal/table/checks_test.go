@@ -27,7 +27,7 @@ func compiled(t *testing.T, options string, writes string) (*Policy, *Scope) {
 		t.Fatal(ds)
 	}
 	s := NewScope(n, core.Env{})
-	return o.Compile(s, n, core.Columns{}, n.Pos, ""), s
+	return o.Compile(s, n, source.Columns{}, n.Pos, ""), s
 }
 
 // collector makes one for rows of a task.

@@ -1,11 +1,14 @@
 package table
 
-import "github.com/wavefold/wavefold/core"
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+)
 
 // Columns returns the columns of a table that begins with the rows head: those of the rows,
 // or, if there are none, those of the header that the table was read from. known is what the
 // plan knows of the rows.
-func (s *Source) Columns(head []any, known core.Columns, in core.Shared) []Field {
+func (s *Source) Columns(head []any, known source.Columns, in core.Shared) []Field {
 	if len(head) > 0 {
 		return named(Columns(head))
 	}
@@ -20,7 +23,7 @@ func (s *Source) Columns(head []any, known core.Columns, in core.Shared) []Field
 	}
 	var out []Field
 	_, output, _ := in.Nodes(known.Header)
-	for _, c := range core.HeaderColumns(output) {
+	for _, c := range source.HeaderColumns(output) {
 		f := Field{Name: c.Name}
 		if c.Type != nil {
 			f.Kind = c.Type.Kind

@@ -63,7 +63,7 @@ func TestReadsAndSlots(t *testing.T) {
 	schema := nodestest.Schema(t, `{"a": {}, "b": {"type": "integer"}, "c": {}, "d": {}}`)
 	s := NewScope(nodestest.Node(t, `{"reads": ["b"]}`), core.Env{Schema: schema})
 	pos := source.Position{Line: 1, Column: 1}
-	p := s.Row(source.At("$.c + $.b + $item.x + $index + $input.y", pos), core.Columns{}, "k")
+	p := s.Row(source.At("$.c + $.b + $item.x + $index + $input.y", pos), source.Columns{}, "k")
 	s.Field(source.At("d", pos), "with")
 	s.Field(source.At("nope", pos), "with")
 	if got := source.Strings(s.Reads()); len(got) != 2 || got[0] != "c" || got[1] != "d" {
@@ -88,7 +88,7 @@ func TestRootsOfTheNode(t *testing.T) {
 	for _, text := range []string{"$item.file", "$index", "out/{{$item}}.csv"} {
 		for _, items := range []bool{true, false} {
 			s := NewScope(nodestest.Node(t, `{}`), core.Env{Items: items})
-			s.Row(source.At("$item.x + $index", at), core.Columns{}, "row") // a row there is always
+			s.Row(source.At("$item.x + $index", at), source.Columns{}, "row") // a row there is always
 			s.Input(source.At(text, at), "source")
 			s.Output(source.At(text, at), "to")
 			if got := s.Found.Has(source.CodeExprName); got == items {

@@ -25,8 +25,8 @@ type Scope struct {
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
 	roots   expressions.Root    // that the node itself is given
-	item    core.Columns        // that the node itself is given
-	known   func(field string) core.Columns
+	item    source.Columns      // that the node itself is given
+	known   func(field string) source.Columns
 	writes  func(field string) *value.Type
 }
 
@@ -45,29 +45,29 @@ func NewScope(n *core.Node, env core.Env) *Scope {
 
 // Columns returns what is known of the rows of a state field, of whose declared type
 // rows are; it may be nil.
-func (s *Scope) Columns(field string, rows *value.Type) core.Columns {
+func (s *Scope) Columns(field string, rows *value.Type) source.Columns {
 	if s.known == nil {
-		return merged(rows, core.Columns{})
+		return merged(rows, source.Columns{})
 	}
 	return merged(rows, s.known(field))
 }
 
 // RowsOf returns what is known of the rows of a source, of whose declared type rows are.
-func (s *Scope) RowsOf(of *From, rows *value.Type) core.Columns {
+func (s *Scope) RowsOf(of *From, rows *value.Type) source.Columns {
 	switch {
 	case of == nil:
-		return core.Columns{}
+		return source.Columns{}
 	case of.field != "":
 		return s.Columns(of.field, rows)
 	case of.item:
 		return merged(rows, s.item)
 	}
-	return core.Columns{Type: rows}
+	return source.Columns{Type: rows}
 }
 
 // merged adds what is known of rows to their declared type.
-func merged(rows *value.Type, known core.Columns) core.Columns {
-	c := core.Columns{Type: rows, Names: known.Names, Closed: known.Closed, Optional: rows.Optional(), Header: known.Header}
+func merged(rows *value.Type, known source.Columns) source.Columns {
+	c := source.Columns{Type: rows, Names: known.Names, Closed: known.Closed, Optional: rows.Optional(), Header: known.Header}
 	for _, name := range known.Optional {
 		if !slices.Contains(c.Optional, name) {
 			c.Optional = append(c.Optional, name)
@@ -96,7 +96,7 @@ func merged(rows *value.Type, known core.Columns) core.Columns {
 
 // Row compiles an expression over rows. key says in messages where it stands.
 // It returns nil after an error.
-func (s *Scope) Row(src source.Text, columns core.Columns, key string) *expressions.Program {
+func (s *Scope) Row(src source.Text, columns source.Columns, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, expressions.Scope{
 		Fields:   s.fields,
 		Inputs:   s.inputs,
@@ -115,7 +115,7 @@ func (s *Scope) Row(src source.Text, columns core.Columns, key string) *expressi
 
 // Condition compiles an expression that is used as a condition and warns when
 // it is always true or always false.
-func (s *Scope) Condition(src source.Text, columns core.Columns, key string) *expressions.Program {
+func (s *Scope) Condition(src source.Text, columns source.Columns, key string) *expressions.Program {
 	p := s.Row(src, columns, key)
 	if p != nil {
 		s.Found = append(s.Found, p.ConstantFindings()...)

@@ -29,8 +29,8 @@ type Set struct {
 	schema  value.Schema
 	inputs  []value.Property
 	roots   expressions.Root // that a template may refer to
-	item    core.Columns     // of $item
-	rows    func(field string) core.Columns
+	item    source.Columns   // of $item
+	rows    func(field string) source.Columns
 	subject string
 	// args lists the args of the node that always have a value.
 	args []string
