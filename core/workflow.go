@@ -251,8 +251,9 @@ type ForEach struct {
 	Source source.Text // a $.path, a JSONPath or an expression root
 	// Concurrency limits the items in flight; nil means 1.
 	Concurrency *source.Int
-	// MaxFailures limits the failed items; after one more failure, the remaining items are
-	// void. nil means no limit (the node still fails at its end).
+	// MaxFailures is the number of items that may fail. Items after one more failure, in
+	// item order, do not count, even if they ran. nil means no limit (the node still fails
+	// at its end).
 	MaxFailures *source.Int
 	// Collect names the declared write that receives the results of the items as one list,
 	// or is "" if there is none. Each item writes one element of it.

@@ -11,21 +11,21 @@ import (
 	"strconv"
 )
 
-// Canonical turns any Go value into a run-time value: integers become int64,
-// floats float64, slices []any, maps with string keys and structs *Object (a
-// map's keys sorted, a struct's in field order under its json names). What is
-// canonical already is returned as it is, without a copy. It fails for what has
-// no JSON form: functions, channels, NaN and infinities, integers above int64,
-// values nested deeper than ParseJSON reads, as one that holds itself is, and
-// types whose own MarshalJSON fails or panics.
+// Canonical converts any Go value to a run-time value: integers become int64, floats
+// float64, slices []any, and maps with string keys and structs *Object (the keys of a map
+// are sorted; the fields of a struct keep their order and have their JSON names). Values
+// that are already canonical are returned without a copy. Canonical returns an error for
+// values without a JSON form: functions, channels, NaN and infinities, integers above
+// int64, values nested deeper than ParseJSON allows, including values that contain
+// themselves, and types whose own MarshalJSON fails or panics.
 func Canonical(v any) (any, error) { return canonical(v, 0) }
 
-// errTooDeep is returned without the way to the place, which is as long as the
-// value is deep.
+// errTooDeep is returned without the path to the place, which would be as long as the value
+// is deep.
 var errTooDeep = fmt.Errorf("the value is nested deeper than %d: does it hold itself?", MaxJSONDepth)
 
-// canonical is Canonical at a depth. The bound is no formality: a stack that
-// overflows ends the process, and no recover catches it.
+// canonical is Canonical at a nesting depth. The limit is essential: a stack overflow ends
+// the process, and recover cannot catch it.
 func canonical(v any, depth int) (any, error) {
 	switch x := v.(type) {
 	case nil, bool, int64, string, missing:
@@ -49,7 +49,7 @@ func canonical(v any, depth int) (any, error) {
 	return canonicalReflect(v, depth)
 }
 
-// within says where in a value an error is.
+// within adds the place in a value to an error.
 func within(place string, err error) error {
 	if errors.Is(err, errTooDeep) {
 		return err
@@ -93,7 +93,7 @@ func canonicalObject(o *Object, depth int) (any, error) {
 	for i, e := range o.values {
 		switch e := e.(type) {
 		case nil, bool, int64, string:
-			continue // most of what tables hold
+			continue // the most frequent types in tables
 		case float64:
 			if finite(e) == nil {
 				continue
@@ -137,8 +137,8 @@ func canonicalMap(m map[string]any, depth int) (any, error) {
 	return out, nil
 }
 
-// same reports whether canonical value c is the very value e (no conversion
-// happened), without comparing contents.
+// same reports whether c is the same value as e, which means that e needed no conversion.
+// It does not compare contents.
 func same(c, e any) bool {
 	switch e := e.(type) {
 	case []any:
@@ -153,8 +153,9 @@ func same(c, e any) bool {
 	return false
 }
 
-// canonicalReflect handles Go's other types. Structs and types with their own
-// JSON form go through encoding/json and back, which keeps field order.
+// canonicalReflect converts values of other Go types. Structs and types with a JSON form of
+// their own are converted by encoding/json and parsed again, which keeps the order of
+// fields.
 func canonicalReflect(v any, depth int) (any, error) {
 	rv := reflect.ValueOf(v)
 	if _, ok := v.(json.Marshaler); !ok {
@@ -171,7 +172,7 @@ func canonicalReflect(v any, depth int) (any, error) {
 			}
 			return int64(rv.Uint()), nil
 		case reflect.Float32:
-			// The shortest number that is this float32, as encoding/json writes it.
+			// Use the shortest decimal that is this float32, as encoding/json does.
 			f, err := strconv.ParseFloat(strconv.FormatFloat(rv.Float(), 'g', -1, 32), 64)
 			return f, cmp.Or(finite(rv.Float()), err)
 		case reflect.Float64:

@@ -5,22 +5,24 @@ import (
 	"reflect"
 )
 
-// Copier copies the values of one Go type: what exported fields, elements and pointers lead
-// to is copied, what only unexported fields lead to stays shared, since nothing but the
-// type's own package can reach it. A Copier is immutable and safe for concurrent use.
+// Copier makes deep copies of the values of one Go type. It copies everything that can be
+// reached through exported fields, elements and pointers. Data that can be reached only
+// through unexported fields stays shared, since only the package of the type can access it.
+// A Copier is immutable and safe for concurrent use.
 type Copier struct{ copy copyFunc }
 
-// NewCopier returns the copier of a type. Building it takes longer than copying one value.
+// NewCopier returns the copier of a type. Creating it takes longer than copying one value.
 func NewCopier(t reflect.Type) Copier { return Copier{copiers{}.of(t)} }
 
-// Flat reports whether an assignment copies a value of the type.
+// Flat reports whether a plain assignment copies values of the type.
 func (c Copier) Flat() bool { return c.copy == nil }
 
-// Copy makes dst, which must be zero, a copy of src. It fails for a value that is nested too
-// deep, as one that contains itself.
+// Copy makes dst, which must be zero, a copy of src. It returns an error if the value is
+// nested too deeply, for example because it contains itself.
 func (c Copier) Copy(dst, src reflect.Value) error { return c.copy.into(dst, src, 0) }
 
-// copyFunc makes dst, which is zero, a deep copy of src; nil assigns.
+// copyFunc makes dst, which is zero, a deep copy of src. If it is nil, an assignment is
+// enough.
 type copyFunc func(dst, src reflect.Value, depth int) error
 
 func (c copyFunc) into(dst, src reflect.Value, depth int) error {
@@ -31,16 +33,15 @@ func (c copyFunc) into(dst, src reflect.Value, depth int) error {
 	return c(dst, src, depth)
 }
 
-// maxCopyDepth bounds how deep a value that is copied or written may nest: a stack that
-// overflows ends the process, and no recover catches it.
+// maxCopyDepth limits the nesting of values that are copied or written: a stack overflow
+// ends the process, and recover cannot catch it.
 const maxCopyDepth = 10 * MaxJSONDepth
 
-// copiers maps named types to their copy functions; the function of a flat type is nil. An
-// entry is added before it is complete, so that a type may contain itself, which
-// only a named type can.
+// copiers maps named types to their copy functions. The copy function of a flat type is
+// nil. An entry is added before it is complete, because a named type may contain itself.
 type copiers map[reflect.Type]*copyFunc
 
-// of returns the copy function of a type, nil if an assignment is a copy already.
+// of returns the copy function of a type, or nil if an assignment is enough.
 func (cs copiers) of(t reflect.Type) copyFunc {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map, reflect.Array, reflect.Struct:
@@ -91,12 +92,14 @@ func (cs copiers) build(t reflect.Type) copyFunc {
 	}
 }
 
-// copyTooDeep is returned without the way to the place, which is as long as the value is deep.
+// copyTooDeep returns an error without the path to the place, which would be as long as the
+// value is deep.
 func copyTooDeep(t reflect.Type) error {
 	return fmt.Errorf("a value of type %s nests deeper than %d: does it refer to itself?", t, maxCopyDepth)
 }
 
-// pointer copies a pointer to what c copies, as slice and mapping copy slices and maps.
+// pointer copies a pointer and what it points to. Likewise, slice and mapping copy slices
+// and maps.
 func (c copyFunc) pointer(dst, src reflect.Value, depth int) error {
 	switch {
 	case src.IsNil():
@@ -148,7 +151,7 @@ func (c copyFunc) mapping(dst, src reflect.Value, depth int) error {
 		return copyTooDeep(src.Type())
 	}
 	dst.Set(reflect.MakeMapWithSize(src.Type(), src.Len()))
-	for it := src.MapRange(); it.Next(); { // the order does not matter: every entry is copied on its own
+	for it := src.MapRange(); it.Next(); { // the order does not matter: entries are copied independently
 		v := it.Value()
 		if c != nil {
 			v = reflect.New(src.Type().Elem()).Elem()
@@ -179,15 +182,15 @@ type parts []part
 type part struct {
 	field    int
 	copy     copyFunc
-	embedded bool // copy handles the parts of an embedded struct
+	embedded bool // copy copies the parts of an embedded struct
 }
 
-// copy replaces the parts of a shallow copy.
+// copy replaces the parts of a shallow copy by deep copies.
 func (ps parts) copy(dst, src reflect.Value, depth int) error {
 	for _, p := range ps {
 		f := dst.Field(p.field)
 		if !p.embedded {
-			f.SetZero() // a copy function leaves a nil as it is
+			f.SetZero() // a copy function leaves dst unchanged for nil
 		}
 		if err := p.copy(f, src.Field(p.field), depth+1); err != nil {
 			return err
@@ -197,7 +200,7 @@ func (ps parts) copy(dst, src reflect.Value, depth int) error {
 }
 
 // parts lists the parts of a struct. An embedded struct of an unexported type cannot be
-// assigned, but its exported fields can.
+// assigned as a whole, but its exported fields can.
 func (cs copiers) parts(t reflect.Type) parts {
 	var out parts
 	for i := range t.NumField() {
@@ -220,7 +223,7 @@ func (cs copiers) parts(t reflect.Type) parts {
 	return out
 }
 
-// copyInterface copies what an interface or a pointer to an Object holds.
+// copyInterface copies the value in an interface, or an Object behind a pointer.
 func copyInterface(dst, src reflect.Value, depth int) error {
 	c, err := clone(src.Interface(), depth+1)
 	if c != nil {
@@ -229,7 +232,7 @@ func copyInterface(dst, src reflect.Value, depth int) error {
 	return err
 }
 
-// clone is Clone at a depth.
+// clone is Clone at a nesting depth.
 func clone(v any, depth int) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int64, float64, string, missing:

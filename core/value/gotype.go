@@ -6,17 +6,17 @@ import (
 	"reflect"
 )
 
-// GoType describes the Go type of a typed field: how its values get into and
-// out of JSON and how they are copied.
+// GoType describes the Go type of a typed field: how its values are converted from and to
+// JSON, and how they are copied.
 type GoType struct {
 	Type reflect.Type
-	// Decode makes a value of the type from a canonical one.
+	// Decode converts a canonical value to the type.
 	Decode func(v any) (any, error)
-	// Check says why a value of the type has no JSON form; nil when every value has
-	// one.
+	// Check returns an error if a value of the type has no JSON form. It is nil if every
+	// value has one.
 	Check func(v any) error
-	// Foreign tells that code of somebody else's may run on the way from JSON or to
-	// it: methods such as MarshalJSON, of the type or of what it may hold.
+	// Foreign reports whether conversion from or to JSON may run user code: methods such as
+	// MarshalJSON, of the type or of a type that it may contain.
 	Foreign bool
 }
 

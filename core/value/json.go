@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// AppendJSON appends the compact JSON form of a run-time value to buf: keys in
-// their order, no HTML escaping, floats always with a point or exponent so that
-// they read back as floats. Values of Go types use encoding/json. Missing is
-// written as null. A value that holds itself is an error.
+// AppendJSON appends the compact JSON form of a run-time value to buf: keys keep their
+// order, HTML is not escaped, and floats always have a point or exponent so that they are
+// read back as floats. Values of Go types use encoding/json. Missing is written as null. A
+// value that contains itself is an error.
 func AppendJSON(buf []byte, v any) ([]byte, error) { return appendJSON(buf, v, 0) }
 
 func appendJSON(buf []byte, v any, depth int) ([]byte, error) {
@@ -52,9 +52,9 @@ func appendJSON(buf []byte, v any, depth int) ([]byte, error) {
 	return append(buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
 }
 
-// guarded calls a function of encoding/json that writes a value of a Go type.
-// Its MarshalJSON is code of the user, and it is called wherever a value is
-// looked at, also where no handler runs: its panic is an error.
+// guarded calls a function of encoding/json that writes a value of a Go type. Its
+// MarshalJSON method is user code and is called wherever a value is read, also outside of
+// handlers. A panic of the method becomes an error.
 func guarded(v any, write func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -117,8 +117,8 @@ func appendString(buf []byte, s string) ([]byte, error) {
 	return append(buf, '"'), nil
 }
 
-// JSON returns the compact JSON text of a value, or an explanation in angle
-// brackets when it has none. It is meant for messages; use AppendJSON for data.
+// JSON returns the compact JSON form of a value, or an explanation in angle brackets if it
+// has none. It is meant for messages; use AppendJSON for data.
 func JSON(v any) string {
 	b, err := AppendJSON(nil, v)
 	if err != nil {

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// MaxText is how many bytes of an error text, of the value of a panic or of a log line are
-// kept.
+// MaxText limits the length, in bytes, of an error message, of the text of a panic and of a
+// log line.
 const MaxText = 64 << 10
 
-// CutText shortens a text to MaxText bytes and says how many are left out.
+// CutText truncates a string to MaxText bytes and appends the number of bytes that were
+// left out.
 func CutText(s string) string {
 	if len(s) <= MaxText {
 		return s
@@ -19,10 +20,10 @@ func CutText(s string) string {
 	return fmt.Sprintf("%s… (%d bytes are left out)", head, len(s)-len(head))
 }
 
-// PanicText words the value of a panic: the text of an error or of a fmt.Stringer, a value
-// of a basic type as it is, and of any other value the type. Such a value may hold itself,
-// and printing it would then never end. The method that gives the text is code of the user:
-// its own panic is told, and not raised.
+// PanicText formats the value of a panic: the message of an error, the string of a
+// fmt.Stringer, or a value of a basic type. For any other value it returns the type,
+// because printing a value that contains itself would never end. Error and String methods
+// are user code: if they panic, the text says so.
 func PanicText(p any) (text string) {
 	defer func() {
 		if again := recover(); again != nil {

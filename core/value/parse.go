@@ -10,19 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// MaxJSONDepth is how deep the JSON form of a value may nest.
+// MaxJSONDepth limits the nesting of the JSON form of a value.
 const MaxJSONDepth = 1000
 
-// ParseJSON reads one JSON value into run-time values: whole numbers without a
-// point or exponent become int64 and stay exact, other numbers float64, objects
-// keep their key order. Duplicate keys, trailing text, integers beyond 64 bits
-// and nesting deeper than 1000 are errors; so is a text that is cut off, with
-// io.ErrUnexpectedEOF behind the error. Bytes that are no UTF-8 and escapes of
-// half a character are read as U+FFFD. Objects of the same keys share them where
-// they follow one another, as the rows of a table do. Nothing of data is kept.
+// ParseJSON parses one JSON value. Numbers without a point or exponent become int64 and
+// stay exact, other numbers become float64. Objects keep the order of their keys. Duplicate
+// keys, trailing data, integers beyond 64 bits and nesting deeper than MaxJSONDepth are
+// errors. If the data is truncated, the error wraps io.ErrUnexpectedEOF. Bytes that are not
+// UTF-8 and unpaired surrogate escapes are read as U+FFFD. Consecutive objects with the
+// same keys share them, as the rows of a table do. The result does not refer to data.
 func ParseJSON(data []byte) (any, error) { return parseJSON(data, 0) }
 
-// parseJSON is ParseJSON for a value that stands at a depth inside of another.
+// parseJSON is ParseJSON for a value at a nesting depth inside of another value.
 func parseJSON(data []byte, depth int) (any, error) {
 	var p struct { // with room for most rows, in one allocation
 		JSONParser
@@ -34,22 +33,22 @@ func parseJSON(data []byte, depth int) (any, error) {
 	return p.parse(data, depth)
 }
 
-// JSONParser reads JSON texts one after the other, such as the lines of a file,
-// as ParseJSON does. Objects of equal keys share them from one text to the next.
-// The zero JSONParser is ready to use, by one goroutine.
+// JSONParser parses JSON values one after the other, such as the lines of a file, in the
+// same way as ParseJSON. Objects with equal keys share them from one value to the next. The
+// zero JSONParser is ready to use, by one goroutine.
 type JSONParser struct {
 	data []byte
 	at   int
-	// keys and values are stacks of what the open objects and arrays hold so far.
+	// keys and values are stacks of the keys and values of the open objects and arrays.
 	keys   []string
 	values []any
-	// headers are the keys of the last object at each depth.
+	// headers are the keys of the last object at each nesting depth.
 	headers []*Keys
-	names   strings.Builder // room for the names of keys, which live and die together
-	escaped []byte          // scratch space for a text with escapes
+	names   strings.Builder // memory for the names of keys, which are freed together
+	escaped []byte          // scratch space for strings with escapes
 }
 
-// Parse reads one text.
+// Parse parses one value.
 func (p *JSONParser) Parse(data []byte) (any, error) { return p.parse(data, 0) }
 
 func (p *JSONParser) parse(data []byte, depth int) (any, error) {
@@ -66,13 +65,13 @@ func (p *JSONParser) parse(data []byte, depth int) (any, error) {
 
 var errJSONDepth = fmt.Errorf("JSON is nested deeper than %d", MaxJSONDepth)
 
-// cutOff is the error of a text that ends too early.
+// cutOff is the error of data that ends too early.
 type cutOff struct{ want string }
 
 func (e cutOff) Error() string { return "the JSON ends too early, want " + e.want }
 func (e cutOff) Unwrap() error { return io.ErrUnexpectedEOF }
 
-// fail says what was wanted at the byte at hand.
+// fail returns an error that says what was expected at the current byte.
 func (p *JSONParser) fail(want string) error {
 	if p.at >= len(p.data) {
 		return cutOff{want}
@@ -95,7 +94,7 @@ func (p *JSONParser) space() {
 	}
 }
 
-// next passes over white space and returns the byte behind it, 0 at the end.
+// next skips white space and returns the next byte, or 0 at the end.
 func (p *JSONParser) next() byte {
 	p.space()
 	if p.at < len(p.data) {
@@ -163,7 +162,7 @@ func (p *JSONParser) array(depth int) (any, error) {
 	}
 }
 
-// take returns the values of the stack from an index on, and takes them off.
+// take removes the values from an index on from the stack and returns them.
 func (p *JSONParser) take(from int) []any {
 	out := make([]any, len(p.values)-from)
 	copy(out, p.values[from:])
@@ -182,7 +181,7 @@ func (p *JSONParser) object(depth int) (any, error) {
 	}
 	header := p.headers[depth]
 	fromKeys, fromValues, same := len(p.keys), len(p.values), header != nil
-	var index map[string]int // of the keys, once there are many
+	var index map[string]int // index of the keys, once there are many
 	for i := 0; ; i++ {
 		if same && (i == header.Len() || !p.key(header.names[i])) {
 			same = false
@@ -223,7 +222,7 @@ func (p *JSONParser) object(depth int) (any, error) {
 	}
 }
 
-// headerOf returns keys that are known to be distinct. index may be nil.
+// headerOf returns Keys of names that are known to be distinct. index may be nil.
 func headerOf(names []string, index map[string]int) *Keys {
 	if index == nil && len(names) >= indexFrom {
 		index = indexOf(names)
@@ -239,7 +238,7 @@ func indexOf(names []string) map[string]int {
 	return index
 }
 
-// key passes over a key if it is this one, written without escapes.
+// key skips the next key and its colon if the key is name, written without escapes.
 func (p *JSONParser) key(name string) bool {
 	end := p.at + len(name) + 2
 	if end > len(p.data) || p.data[p.at] != '"' || p.data[end-1] != '"' || string(p.data[p.at+1:end-1]) != name {
@@ -249,7 +248,8 @@ func (p *JSONParser) key(name string) bool {
 	return true
 }
 
-// newKey reads a key and puts it onto the stack, unless the object has it.
+// newKey parses a key and pushes it onto the stack. It returns an error if the object
+// already has the key.
 func (p *JSONParser) newKey(from int, index *map[string]int) error {
 	if p.at >= len(p.data) || p.data[p.at] != '"' {
 		return p.fail("a key in double quotes")
@@ -275,8 +275,8 @@ func (p *JSONParser) newKey(from int, index *map[string]int) error {
 	return nil
 }
 
-// name returns the name of a key. Names are cut from one piece of memory after the
-// other: the keys of an object are used as long as one of them is.
+// name returns the name of a key. Names are cut from shared blocks of memory, because the
+// keys of an object are used together.
 func (p *JSONParser) name(text []byte) string {
 	if p.names.Cap()-p.names.Len() < len(text) {
 		p.names = strings.Builder{}
@@ -297,7 +297,7 @@ func (p *JSONParser) text() (any, error) {
 	return string(s), nil
 }
 
-// bytes reads a text from its quote on. The bytes are valid until the next call.
+// bytes parses a string from its opening quote. The bytes are valid until the next call.
 func (p *JSONParser) bytes() ([]byte, error) {
 	from := p.at + 1
 	for i := from; i < len(p.data); i++ {
@@ -314,7 +314,7 @@ func (p *JSONParser) bytes() ([]byte, error) {
 	return nil, p.fail(`'"'`)
 }
 
-// rest reads on in a text that is more than plain ASCII.
+// rest parses the rest of a string that is not plain ASCII.
 func (p *JSONParser) rest(from int) ([]byte, error) {
 	out := append(p.escaped[:0], p.data[from:p.at]...)
 	for p.at < len(p.data) {
@@ -342,7 +342,7 @@ func (p *JSONParser) rest(from int) ([]byte, error) {
 	return nil, p.fail(`'"'`)
 }
 
-// escape reads an escape and appends what it stands for.
+// escape parses an escape and appends the character that it denotes.
 func (p *JSONParser) escape(out []byte) ([]byte, error) {
 	p.at++
 	c := byte(0)
@@ -370,8 +370,8 @@ func (p *JSONParser) escape(out []byte) ([]byte, error) {
 	return append(out, c), nil
 }
 
-// unicode reads the four digits of an escape, or both halves of a pair. Half a pair
-// is read as U+FFFD.
+// unicode parses the four digits of an escape, or both halves of a surrogate pair. An
+// unpaired surrogate is read as U+FFFD.
 func (p *JSONParser) unicode(out []byte) ([]byte, error) {
 	r, err := p.digits(p.at + 1)
 	if err != nil {
@@ -392,7 +392,7 @@ func (p *JSONParser) unicode(out []byte) ([]byte, error) {
 	return utf8.AppendRune(out, r), nil
 }
 
-// digits reads four hexadecimal digits.
+// digits parses four hexadecimal digits.
 func (p *JSONParser) digits(at int) (rune, error) {
 	n := rune(0)
 	for i := at; i < at+4; i++ {
@@ -416,8 +416,8 @@ func (p *JSONParser) digits(at int) (rune, error) {
 	return n, nil
 }
 
-// number reads a number. Whole ones of up to 18 digits, which are nearly all, are
-// read on the way.
+// number parses a number. Whole numbers of up to 18 digits, the usual case, are converted
+// directly.
 func (p *JSONParser) number() (any, error) {
 	from := p.at
 	negative := p.data[p.at] == '-'
@@ -426,7 +426,7 @@ func (p *JSONParser) number() (any, error) {
 	}
 	first, n := p.at, int64(0)
 	for p.at < len(p.data) && p.data[p.at] >= '0' && p.data[p.at] <= '9' {
-		n = 10*n + int64(p.data[p.at]-'0') // may overflow, then it is not used
+		n = 10*n + int64(p.data[p.at]-'0') // n may overflow; it is not used then
 		p.at++
 	}
 	switch {
@@ -468,7 +468,7 @@ func (p *JSONParser) number() (any, error) {
 	return f, nil
 }
 
-// digitRun passes over digits and reports whether there were any.
+// digitRun skips digits and reports whether there were any.
 func (p *JSONParser) digitRun() bool {
 	from := p.at
 	for p.at < len(p.data) && p.data[p.at] >= '0' && p.data[p.at] <= '9' {
@@ -479,9 +479,9 @@ func (p *JSONParser) digitRun() bool {
 
 func errFloatRange(s string) error { return fmt.Errorf("number %s is out of range", s) }
 
-// ParseNumber reads a JSON number: int64 when it has neither point nor
-// exponent, else float64. A whole number that does not fit 64 bits is an error,
-// never a rounded float.
+// ParseNumber parses a JSON number: int64 if it has neither a point nor an exponent,
+// otherwise float64. A whole number that does not fit into 64 bits is an error, never a
+// rounded float.
 func ParseNumber(s string) (any, error) {
 	for i := range len(s) {
 		if c := s[i]; c == '.' || c == 'e' || c == 'E' {

@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// Keys is a fixed list of distinct keys that any number of objects share: the
-// header of a table. It is immutable and safe for concurrent use.
+// Keys is a fixed list of distinct keys that any number of objects share, like the header
+// of a table. It is immutable and safe for concurrent use.
 type Keys struct {
 	names []string
-	index map[string]int // nil while there are few keys
+	index map[string]int // nil if there are few keys
 }
 
-// NewKeys returns the keys in the given order. A key that appears twice is an
-// error.
+// NewKeys returns the keys in the given order. It returns an error if a key appears twice.
 func NewKeys(names []string) (*Keys, error) {
 	k := &Keys{names: slices.Clip(slices.Clone(names))}
 	index := make(map[string]int, len(names))
@@ -36,18 +35,18 @@ func (k *Keys) Names() []string { return k.names }
 // Len returns the number of keys.
 func (k *Keys) Len() int { return len(k.names) }
 
-// NewRow returns an object of the given keys and values. It keeps both: the
-// values belong to the object from then on, the keys stay shared until a key is
-// added or removed. A row costs one allocation beside its values, whatever the
-// number of keys. It panics when the numbers of keys and values differ.
+// NewRow returns an object with the given keys and values, without copying them. The values
+// belong to the object from then on. The keys stay shared until a key is added or removed.
+// A row costs one allocation in addition to its values, whatever the number of keys. NewRow
+// panics if the numbers of keys and values differ.
 func NewRow(keys *Keys, values []any) *Object {
 	o := new(Object)
 	InitRow(o, keys, values)
 	return o
 }
 
-// InitRow makes o, which must be empty, the row NewRow returns. It serves
-// callers that allocate many objects at once.
+// InitRow makes o, which must be empty, the row that NewRow would return, for callers that
+// allocate many objects at once.
 func InitRow(o *Object, keys *Keys, values []any) {
 	if len(keys.names) != len(values) {
 		panic(fmt.Sprintf("core: a row of %d values for %d keys", len(values), len(keys.names)))
@@ -55,7 +54,7 @@ func InitRow(o *Object, keys *Keys, values []any) {
 	*o = Object{keys: keys.names, values: values[:len(values):len(values)], index: keys.index, shared: true}
 }
 
-// own gives an object its own copy of the keys before they change.
+// own gives the object its own copy of the keys before they change.
 func (o *Object) own() {
 	if o.shared {
 		o.keys = slices.Clone(o.keys)

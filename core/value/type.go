@@ -10,8 +10,8 @@ import (
 // TypeKind is a JSON-Schema type.
 type TypeKind uint8
 
-// The types a schema can name. AnyType is no word of the schema language: it
-// stands for the absence of a type.
+// The types that a schema can name. AnyType means that no type is given; it has no name in
+// schemas.
 const (
 	AnyType TypeKind = iota
 	StringType
@@ -25,10 +25,10 @@ const (
 
 var typeNames = [...]string{"any", "string", "number", "integer", "boolean", "object", "array", "null"}
 
-// String returns the type's name in documents.
+// String returns the name of the type in documents.
 func (k TypeKind) String() string { return typeNames[k] }
 
-// TypeNames lists the words a schema may use.
+// TypeNames lists the type names that a schema may use.
 func TypeNames() []string { return slices.Clone(typeNames[1:]) }
 
 // TypeKindOf returns the type of that name.
@@ -37,15 +37,15 @@ func TypeKindOf(name string) (TypeKind, bool) {
 	return TypeKind(i + 1), i >= 0
 }
 
-// Type is a declared type, the subset of JSON Schema that state fields use. A
-// nil *Type accepts everything. Null passes for every type.
+// Type is a declared type: the subset of JSON Schema that state fields use. A nil *Type
+// accepts everything. Every type accepts null.
 type Type struct {
 	Kind       TypeKind
-	Items      *Type      // element type of an array; nil: anything
+	Items      *Type      // element type of an array; nil means any type
 	Properties []Property // known members of an object
 	Required   []string   // members an object must have
-	Enum       []any      // allowed values; empty: all
-	// Ref is the text of a $ref, which is kept and never checked.
+	Enum       []any      // allowed values; empty means all
+	// Ref is the value of a $ref, which is kept and never checked.
 	Ref  string
 	Desc string
 }
@@ -56,7 +56,7 @@ type Property struct {
 	Type *Type
 }
 
-// Property returns the type of a member and whether it is declared.
+// Property returns the type of a member, and whether the member is declared.
 func (t *Type) Property(name string) (*Type, bool) {
 	if t == nil {
 		return nil, false
@@ -69,8 +69,8 @@ func (t *Type) Property(name string) (*Type, bool) {
 	return nil, false
 }
 
-// Optional lists the declared members that an object may lack: those that Required,
-// if it is given, does not name.
+// Optional lists the declared members that an object may lack: if Required is given, the
+// members that are not in it.
 func (t *Type) Optional() []string {
 	if t == nil || t.Required == nil {
 		return nil
@@ -84,8 +84,8 @@ func (t *Type) Optional() []string {
 	return out
 }
 
-// Disjoint reports whether two types have no value in common but null. AnyType
-// and NullType promise nothing, and integers are numbers.
+// Disjoint reports whether two types have no value in common except null. AnyType and
+// NullType are not disjoint from any type, and integers are numbers.
 func (k TypeKind) Disjoint(o TypeKind) bool {
 	if k == AnyType || o == AnyType || k == NullType || o == NullType || k == o {
 		return false
@@ -95,9 +95,9 @@ func (k TypeKind) Disjoint(o TypeKind) bool {
 
 func (k TypeKind) isNumber() bool { return k == NumberType || k == IntegerType }
 
-// TypeError says which part of a value does not fit its type.
+// TypeError describes the part of a value that does not have its type.
 type TypeError struct {
-	Path string // such as [3].price; "" is the value itself
+	Path string // such as [3].price; "" means the value itself
 	Want string
 	Got  string
 }
@@ -110,9 +110,9 @@ func (e *TypeError) Error() string {
 	return strings.TrimPrefix(e.Path, ".") + ": want " + e.Want + ", got " + e.Got
 }
 
-// Check reports the first part of the canonical value v that does not fit, as a
-// *TypeError. There is no coercion in any direction: a whole float is a number
-// and an integer, a text never is one.
+// Check returns a *TypeError for the first part of the canonical value v that does not have
+// its type. There is no coercion: a whole float is a number and an integer, and a string is
+// neither.
 func (t *Type) Check(v any) error {
 	if e := t.check(v); e != nil {
 		return e
@@ -169,7 +169,8 @@ func (t *Type) checkMembers(o *Object) *TypeError {
 	return nil
 }
 
-// accepts reports whether a non-null canonical value has the outer type.
+// accepts reports whether the type accepts a non-null canonical value, without its elements
+// or members.
 func (k TypeKind) accepts(v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -188,7 +189,7 @@ func (k TypeKind) accepts(v any) bool {
 	return k == AnyType
 }
 
-// describe names a value in a message: its type and, when short, itself.
+// describe describes a value in a message by its type and, if it is short, its JSON form.
 func describe(v any) string {
 	s := JSON(v)
 	if len(s) > 40 {

@@ -12,32 +12,31 @@ import (
 //
 //	nil, bool, int64, float64, string, []any, *Object
 //
-// or, in a field declared with a Go type, a value of that type. Values inside
-// the engine are shared and never changed in place; whoever wants to change one
-// takes a Clone.
+// or, in a field declared with a Go type, a value of that type. Values inside the engine
+// are shared and never changed in place. To change a value, make a Clone.
 
 // missing is the type of Missing.
 type missing struct{}
 
-// Missing stands for "no value": a field nobody wrote, a path through nothing.
-// It differs from nil, which is a stored null.
+// Missing means that there is no value: the field was never written, or the path leads
+// nowhere. It differs from nil, which is a stored null.
 var Missing any = missing{}
 
 // IsMissing reports whether v is Missing.
 func IsMissing(v any) bool { _, ok := v.(missing); return ok }
 
-// Object is a JSON object that keeps its keys in the order they were set.
-// The zero Object is empty and ready to use. An Object is safe for concurrent
-// reads; it must not be changed once it has been handed to the engine.
+// Object is a JSON object that keeps its keys in the order in which they were set. The zero
+// Object is empty and ready to use. An Object is safe for concurrent reads. It must not be
+// changed once it has been passed to the engine.
 type Object struct {
 	keys   []string
 	values []any
-	index  map[string]int // nil while there are few keys
-	shared bool           // keys and index belong to a Keys
+	index  map[string]int // nil if there are few keys
+	shared bool           // whether keys and index belong to a Keys
 }
 
-// indexFrom is the number of keys from which an Object keeps a map. Below it
-// a scan of the keys is faster than hashing.
+// indexFrom is the number of keys from which an Object has an index. For fewer keys, a
+// linear search is faster than hashing.
 const indexFrom = 12
 
 // NewObject returns an empty object with room for n keys.
@@ -45,8 +44,8 @@ func NewObject(n int) *Object {
 	return &Object{keys: make([]string, 0, n), values: make([]any, 0, n)}
 }
 
-// ObjectOf returns an object of alternating keys and values; it panics when a
-// key is not a string. It is meant for tests and literals.
+// ObjectOf returns an object of alternating keys and values. It panics if a key is not a
+// string. It is meant for tests and literals.
 func ObjectOf(pairs ...any) *Object {
 	o := NewObject(len(pairs) / 2)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -81,7 +80,7 @@ func (o *Object) find(key string) int {
 	return -1
 }
 
-// Get returns the value of key and whether the key is there.
+// Get returns the value of a key, and whether the object has the key.
 func (o *Object) Get(key string) (any, bool) {
 	if i := o.find(key); i >= 0 {
 		return o.values[i], true
@@ -92,7 +91,7 @@ func (o *Object) Get(key string) (any, bool) {
 // At returns the i-th key and its value.
 func (o *Object) At(i int) (string, any) { return o.keys[i], o.values[i] }
 
-// Set stores a value; a new key goes to the end.
+// Set sets the value of a key; a new key is added at the end.
 func (o *Object) Set(key string, v any) {
 	if i := o.find(key); i >= 0 {
 		o.values[i] = v
@@ -109,7 +108,7 @@ func (o *Object) Set(key string, v any) {
 	o.values = append(o.values, v)
 }
 
-// Delete removes a key; the others keep their order.
+// Delete removes a key; the other keys keep their order.
 func (o *Object) Delete(key string) {
 	i := o.find(key)
 	if i < 0 {
@@ -161,8 +160,8 @@ func (o *Object) Copy(extra int) *Object {
 	return c
 }
 
-// Map returns the object as a plain Go map with deep copies of the values:
-// nested objects become map[string]any too.
+// Map returns the object as a plain Go map with deep copies of the values; nested objects
+// become map[string]any, too.
 func (o *Object) Map() map[string]any {
 	m := make(map[string]any, o.Len())
 	for k, v := range o.All() {
@@ -187,9 +186,9 @@ func Plain(v any) any {
 	}
 }
 
-// Clone returns a deep copy of a value. Values of Go types are copied by
-// reflection; what cannot be copied (channels, functions, unexported fields
-// behind pointers) is shared. It panics for a value that holds itself.
+// Clone returns a deep copy of a value. Values of Go types are copied by reflection. Parts
+// that cannot be copied (channels, functions, data behind unexported fields) stay shared.
+// It panics if the value contains itself.
 func Clone(v any) any {
 	c, err := clone(v, 0)
 	if err != nil {
@@ -198,9 +197,9 @@ func Clone(v any) any {
 	return c
 }
 
-// Equal compares two values by content: numbers by numeric value (whole numbers
-// exactly), arrays by element, objects by key whatever their order. Values of
-// different types are unequal. Missing equals only Missing.
+// Equal compares two values by content: numbers by numeric value (whole numbers exactly),
+// arrays by element, and objects by key in any order. Values of different types are not
+// equal. Missing equals only Missing.
 func Equal(a, b any) bool {
 	switch x := a.(type) {
 	case nil:
@@ -262,8 +261,8 @@ func equalObjects(x, y *Object) bool {
 	return true
 }
 
-// CompareIntFloat orders an integer and a float by value, exactly: the integer
-// is never rounded. It returns -1, 0 or 1; f must not be NaN.
+// CompareIntFloat compares an integer and a float exactly: the integer is never rounded. It
+// returns -1, 0 or 1; f must not be NaN.
 func CompareIntFloat(i int64, f float64) int {
 	if f >= 1<<63 {
 		return -1
@@ -278,7 +277,7 @@ func CompareIntFloat(i int64, f float64) int {
 	return cmp.Compare(t, f)
 }
 
-// canonicalEqual compares values of which at least one may be of a Go type.
+// canonicalEqual compares two values, at least one of which may be of a Go type.
 func canonicalEqual(a, b any) bool {
 	if isCanonical(a) && isCanonical(b) {
 		return false
@@ -291,8 +290,8 @@ func canonicalEqual(a, b any) bool {
 	return err == nil && Equal(x, y)
 }
 
-// isCanonical reports whether the value's own type is one of the seven; it does
-// not look inside arrays and objects.
+// isCanonical reports whether the type of the value is one of the seven types. It does not
+// look inside arrays and objects.
 func isCanonical(v any) bool {
 	switch v.(type) {
 	case nil, bool, int64, float64, string, []any, *Object, missing:
@@ -301,9 +300,9 @@ func isCanonical(v any) bool {
 	return false
 }
 
-// TypeName returns the JSON-Schema name of a value's type: null, boolean,
-// integer, number, string, array or object; "missing" for Missing and the Go
-// type for anything else.
+// TypeName returns the JSON Schema name of a value's type: null, boolean, integer, number,
+// string, array or object. It returns "missing" for Missing and the Go type for anything
+// else.
 func TypeName(v any) string {
 	switch v.(type) {
 	case nil:
