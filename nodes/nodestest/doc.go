@@ -1,5 +1,5 @@
-// Package nodestest is the conformance suite for kinds of nodes, and the small
-// tools that their tests share. Every kind, ours or a user's, should pass
+// Package nodestest is the conformance suite for kinds of nodes, with helpers that their tests
+// share. Every kind, of this module or of a user, should pass it:
 //
 //	func TestConformance(t *testing.T) {
 //		nodestest.Run(t, mykind.Kind, nodestest.Case{
@@ -8,9 +8,8 @@
 //		})
 //	}
 //
-// The suite holds a kind to the contract of core.Kind and core.Handler: findings
-// carry positions, unknown and missing keys are errors, compiling changes nothing
-// and runs nothing; a handler returns soon after its context ends, survives an
-// input without anything in it, may be called from many goroutines, changes
-// nothing it was given and shares nothing of what it returns.
+// The suite tests the contract of core.Kind and core.Handler. Findings have positions,
+// unknown and missing keys are errors, and compiling changes and runs nothing. A handler
+// returns soon after its context ends, accepts an empty input, may be called from several
+// goroutines, does not change its input, and does not keep references to its result.
 package nodestest

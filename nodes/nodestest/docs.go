@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// packageDoc returns the text of the package comment in a file.
+// packageDoc returns the lines of the package comment in a file.
 func packageDoc(t testing.TB, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -36,7 +36,7 @@ func packageDoc(t testing.TB, file string) []string {
 // shown to users.
 func Example(t testing.TB) []byte { return ExampleIn(t, "doc.go") }
 
-// ExampleIn is Example for the package comment in another file.
+// ExampleIn is like Example for the package comment in another file.
 func ExampleIn(t testing.TB, file string) []byte {
 	t.Helper()
 	doc := packageDoc(t, file)
@@ -57,8 +57,8 @@ func ExampleIn(t testing.TB, file string) []byte {
 	return []byte(strings.Join(out, "\n") + "\n")
 }
 
-// ExampleNode returns a node of the example as the text that Case.Node wants.
-// document is the parsed example.
+// ExampleNode returns a node of the example in the form of Case.Node. document is the parsed
+// example.
 func ExampleNode(t testing.TB, document *source.Value, id string) string {
 	t.Helper()
 	for _, n := range document.Get("graph").Get("nodes").Items {
@@ -70,18 +70,17 @@ func ExampleNode(t testing.TB, document *source.Value, id string) string {
 	return ""
 }
 
-// Nested is the configuration inside a key: Config is the struct that is decoded, as
-// source.KeyNames wants it, and Path the names that lead to it, as in "pages".
+// Nested is the configuration in a key of a kind. Config is the struct that is decoded, as for
+// source.KeyNames. Path is the path of the key, such as "pages".
 type Nested struct {
 	Path   string
 	Config any
 }
 
-// CheckDocs checks that the package comment and the kind's page of the handbook describe
-// every key of the kind, each at the beginning of a line or table row, and no other, and
-// that the page describes the keys of what is nested in them, by their paths. A nested key
-// that the kind itself has may be left out. Where one package holds several kinds, the
-// heading in the comment is "# Fields of NAME".
+// CheckDocs checks that the package comment and the kind's page in docs/kinds describe exactly the
+// keys of the kind, each at the beginning of a line or table row. The page must also describe the
+// nested keys by their paths, except those that the kind itself has. If a package has several
+// kinds, the heading in the comment is "# Fields of NAME".
 func CheckDocs(t *testing.T, kind core.Kind, nested ...Nested) {
 	t.Helper()
 	doc := section(packageDoc(t, "doc.go"), "# Fields of "+kind.Name(), "# ")
@@ -98,7 +97,7 @@ func CheckDocs(t *testing.T, kind core.Kind, nested ...Nested) {
 		t.Fatal(err)
 	}
 	fields := section(strings.Split(string(data), "\n"), "## Fields", "## ")
-	found := described(fields, regexp.MustCompile("^\\| `([a-z_.]+)` \\| [a-z][a-z ,]* \\|")) // the type is there, too
+	found := described(fields, regexp.MustCompile("^\\| `([a-z_.]+)` \\| [a-z][a-z ,]* \\|")) // with the column of the type
 	for _, n := range nested {
 		var inside []string
 		for _, k := range source.KeyNames(n.Config) {
@@ -113,7 +112,7 @@ func CheckDocs(t *testing.T, kind core.Kind, nested ...Nested) {
 	}
 }
 
-// described returns what the first group of a pattern finds in the lines.
+// described returns the matches of the first group of a pattern in the lines.
 func described(lines []string, row *regexp.Regexp) []string {
 	var found []string
 	for _, l := range lines {
@@ -124,8 +123,8 @@ func described(lines []string, row *regexp.Regexp) []string {
 	return found
 }
 
-// section returns the lines from a heading to the next one of its level, nil when
-// there is no such heading.
+// section returns the lines from a heading to the next heading of its level, nil if there is no
+// such heading.
 func section(lines []string, heading, level string) []string {
 	i := slices.Index(lines, heading)
 	if i < 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// patience is how long a handler may take to notice that its context has ended.
-// It only bounds a failing test: a good handler never comes near it.
+// patience limits the time in which a handler must return after its context has ended. It
+// matters only to failing tests.
 const patience = 20 * time.Second
 
 func (s suite) cancelledBefore(t *testing.T) {
@@ -40,7 +40,7 @@ func (s suite) cancelledDuring(t *testing.T) {
 	}
 }
 
-// call calls the handler and gives up on it after a while.
+// call calls the handler and fails the test if it does not return within patience.
 func (s suite) call(t *testing.T, ctx context.Context, in core.Input) (core.Result, error) {
 	t.Helper()
 	type answer struct {
@@ -77,8 +77,7 @@ func (s suite) result(t *testing.T) {
 	}
 }
 
-// missingInput calls the handler with nothing at all: it may fail, but not
-// panic.
+// missingInput calls the handler with an empty input. The handler may fail and must not panic.
 func (s suite) missingInput(t *testing.T) {
 	_, _ = s.call(t, t.Context(), core.NewInput("", "", 1, core.Shared{}))
 }
@@ -102,8 +101,8 @@ func (s suite) concurrent(t *testing.T) {
 	}
 }
 
-// ownership checks that a result belongs to who got it: changing it reaches
-// neither the next result nor the input.
+// ownership checks that the caller owns a result: changing it affects neither the next result nor
+// the input.
 func (s suite) ownership(t *testing.T) {
 	in := s.input(&Log{})
 	first, err := s.h.Handle(t.Context(), in)
@@ -127,7 +126,7 @@ func (s suite) ownership(t *testing.T) {
 	}
 }
 
-// inputText returns everything an input holds as text.
+// inputText returns the content of an input as JSON.
 func inputText(in core.Input) string {
 	s := in.Shared()
 	return value.JSON([]any{s.Args, s.View.Object(), s.Extra.Object(), s.Edges, s.Item, s.Inputs})

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Log is a slog.Handler that keeps what it was given. The zero Log is ready to
-// use; it is safe for concurrent use.
+// Log is a slog.Handler that keeps the records. The zero Log is ready to use. A Log is safe for
+// concurrent use.
 type Log struct {
-	// On, when set, is called with each message.
+	// On is called with each message if it is not nil.
 	On func(message string)
 
 	mu    sync.Mutex
@@ -46,8 +46,7 @@ func (l *Log) WithAttrs([]slog.Attr) slog.Handler { return l }
 // WithGroup returns the same log.
 func (l *Log) WithGroup(string) slog.Handler { return l }
 
-// Text returns the records so far, one on a line: the message and the values of
-// its attributes.
+// Text returns the records so far, one on each line: the message and the values of its attributes.
 func (l *Log) Text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

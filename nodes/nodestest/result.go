@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Text returns a result as text for comparisons: the delta as JSON with its
-// fields sorted and, after an arrow, what goes along the edges.
+// Text formats a result for comparisons: the delta as JSON with sorted fields and, after an arrow,
+// the edge output.
 func Text(r core.Result) string {
 	delta := value.NewObject(len(r.Delta))
 	for _, field := range slices.Sorted(maps.Keys(r.Delta)) {
@@ -28,7 +28,7 @@ func Text(r core.Result) string {
 	return s
 }
 
-// spoil changes everything inside a value that can be changed.
+// spoil changes every mutable part of a value.
 func spoil(v any) {
 	switch v := v.(type) {
 	case []any:

@@ -13,28 +13,27 @@ import (
 
 // Case is one node of the kind under test.
 type Case struct {
-	// Name names the subtest; "" counts the cases.
+	// Name is the name of the subtest; "" means the number of the case.
 	Name string
 	// Node is the node as a JSON mapping, see Node. It must be valid.
 	Node string
-	// Env is what the kind may ask for while it compiles the node.
+	// Env is the environment in which the node is compiled.
 	Env core.Env
-	// Input is the content of an input that the handler must succeed with.
+	// Input is the content of an input with which the handler must succeed.
 	Input core.Shared
-	// Want is what Text must give of the result; "" accepts everything.
+	// Want is the expected value of Text for the result; "" accepts any.
 	Want string
-	// Hangs says that the handler works until it is cancelled. It must log the
-	// line "ready" when it is at work; it is then cancelled and must return.
+	// Hangs is true for a handler that runs until it is cancelled. The handler must log the
+	// line "ready" once it has started; it is then cancelled and must return.
 	Hangs bool
-	// Ignores says that the handler is allowed to finish its work when it is
-	// called with a context that has already ended: code of the user runs in
-	// it, and that alone decides.
+	// Ignores allows the handler to succeed if it is called with a context that has
+	// already ended. It is for handlers that run code of the user, which decides.
 	Ignores bool
-	// Shares says that the result may hold values of the input as they are. That
-	// is allowed, neither is ever changed; but the suite, which does change what
-	// a handler returned, cannot look for values it kept then.
+	// Shares is true if the result may contain values of the input. That is allowed,
+	// because neither is changed in a run. The suite changes results, so in this case it
+	// cannot test whether the handler keeps references to them.
 	Shares bool
-	// Varies says that two calls need not give equal results.
+	// Varies is true if two calls may return different results.
 	Varies bool
 }
 
@@ -89,7 +88,7 @@ func checkKeys(t *testing.T, kind core.Kind) {
 	}
 }
 
-// commonKeys are the keys that the formats read themselves.
+// commonKeys lists the keys of nodes that the formats read.
 var commonKeys = []string{"id", "kind", "phase", "description", "reads", "writes", "args",
 	"for_each", "on_error", "allow_partial", "auto_status", "timeout", "join", "priority", "effects"}
 
@@ -98,7 +97,7 @@ type suite struct {
 	kind core.Kind
 	c    Case
 	h    core.Handler
-	// before is the input as text, before any call.
+	// before is inputText of the input before any call.
 	before string
 }
 
@@ -107,7 +106,7 @@ func (s suite) made(t *testing.T, node string) (core.Compiled, source.Diagnostic
 	return s.kind.Compile(Node(t, node), s.c.Env)
 }
 
-// compile checks what the kind makes of the valid node.
+// compile checks the result of compiling the valid node.
 func (s suite) compile(t *testing.T) {
 	n := Node(t, s.c.Node)
 	before := value.JSON(n.Config.Plain())
@@ -134,7 +133,7 @@ func (s suite) compile(t *testing.T) {
 	}
 }
 
-// keys takes each key away, misspells it, and adds one that nobody knows.
+// keys removes each key, misspells each key, and adds an unknown key.
 func (s suite) keys(t *testing.T) {
 	var required, optional []string
 	for i, key := range Node(t, s.c.Node).Config.Keys {
@@ -161,8 +160,8 @@ func (s suite) keys(t *testing.T) {
 	}
 }
 
-// unknown renames key i, or adds a key when i is negative, and wants the error at
-// its place with the near name in it.
+// unknown renames key i, or adds a key if i is negative. It expects an error at the position of
+// the key with the nearest name.
 func (s suite) unknown(t *testing.T, i int, name, near string) {
 	t.Helper()
 	n := Node(t, s.c.Node)
@@ -184,8 +183,8 @@ func (s suite) unknown(t *testing.T, i int, name, near string) {
 	t.Errorf("unknown key %q at %s: no %s among the findings: %v", name, at, source.CodeUnknownKey, ds)
 }
 
-// shapes replaces each value by one of every other shape. Whatever the kind says
-// to it must have a place, and it must not panic.
+// shapes replaces each value by a value of every other shape. The kind must not panic, and its
+// findings must have positions.
 func (s suite) shapes(t *testing.T) {
 	for i := range Node(t, s.c.Node).Config.Keys {
 		for _, v := range []any{nil, true, int64(-1), int64(1) << 60, 0.5, "", " ", "{{", "$.", []any{}, []any{nil, "x", int64(1)}, value.ObjectOf(), value.ObjectOf("a", value.ObjectOf("b", nil))} {
@@ -198,7 +197,7 @@ func (s suite) shapes(t *testing.T) {
 	}
 }
 
-// bareEnv compiles in an environment where nothing can be found.
+// bareEnv compiles the node in the zero Env.
 func (s suite) bareEnv(t *testing.T) {
 	made, ds := s.kind.Compile(Node(t, s.c.Node), core.Env{})
 	checkPositions(t, ds, "bare environment")

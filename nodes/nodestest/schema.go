@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Schema returns a state schema for core.Env: fields by name, each with its type
-// as in a document, such as
+// Schema parses a state schema for core.Env. text is a JSON mapping from field names to types as in
+// documents, such as
 //
 //	{"rows": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}, "any": {}}
 func Schema(t testing.TB, text string) value.Schema {
@@ -28,7 +28,7 @@ func (s schema) FieldType(name string) (*value.Type, bool) {
 	return (&value.Type{Properties: s}).Property(name)
 }
 
-// FieldNames lists the fields in order.
+// FieldNames lists the fields in declared order.
 func (s schema) FieldNames() []string {
 	out := make([]string, len(s))
 	for i, p := range s {
@@ -37,7 +37,7 @@ func (s schema) FieldNames() []string {
 	return out
 }
 
-// typeOf reads a type; one without the key "type" accepts everything.
+// typeOf parses a type. A type without the key "type" accepts any value.
 func typeOf(t testing.TB, v *source.Value) *value.Type {
 	t.Helper()
 	word := v.Get("type")

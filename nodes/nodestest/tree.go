@@ -14,11 +14,11 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// File is the file name in the positions that Tree and Node give.
+// File is the file name in the positions of Tree and Node.
 const File = "test.json"
 
-// Tree reads a JSON text as a positioned tree: every value and key carries the
-// line and column it begins at, a text those of its quote.
+// Tree parses JSON to a tree with positions. The position of a value or key is the line and column
+// of its first character; for a string that is the quotation mark.
 func Tree(t testing.TB, text string) *source.Value {
 	t.Helper()
 	r := &treeReader{text: text, dec: json.NewDecoder(strings.NewReader(text))}
@@ -35,9 +35,8 @@ func Tree(t testing.TB, text string) *source.Value {
 	return v
 }
 
-// Node reads a JSON mapping as a node: the keys id, kind, reads, writes and args
-// as the formats read them, all others as the kind's own configuration. Without
-// an id the node is called "n".
+// Node parses a JSON mapping to a node. The keys id, kind, reads, writes and args are the common
+// keys; all others are the configuration of the kind. The default id is "n".
 func Node(t testing.TB, text string) *core.Node {
 	t.Helper()
 	v := Tree(t, text)
@@ -80,14 +79,13 @@ func textsOf(t testing.TB, v *source.Value) []source.Text {
 	return out
 }
 
-// treeReader follows a JSON decoder through the text and notes where each token
-// begins.
+// treeReader reads the tokens of a JSON decoder and determines their positions.
 type treeReader struct {
 	text string
 	dec  *json.Decoder
 }
 
-// next returns a token and the place of its first character.
+// next returns a token and the position of its first character.
 func (r *treeReader) next() (json.Token, source.Position, error) {
 	from := int(r.dec.InputOffset())
 	for from < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[from]) >= 0 {
@@ -155,7 +153,7 @@ func (r *treeReader) object(pos source.Position) (*source.Value, error) {
 	return out, noEnd(err)
 }
 
-// noEnd keeps the end of the text from looking like the end of a value.
+// noEnd converts io.EOF inside a value to io.ErrUnexpectedEOF.
 func noEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -163,8 +161,7 @@ func noEnd(err error) error {
 	return err
 }
 
-// Findings formats findings one on a line, without the file name, so that tests
-// can compare them as text.
+// Findings formats findings for comparisons, one on each line and without the file name.
 func Findings(ds source.Diagnostics) string {
 	var b bytes.Buffer
 	for _, d := range ds.Sorted() {

@@ -4,6 +4,6 @@ package program
 
 import "syscall"
 
-// dieTogether does nothing: the kernel offers nothing of the sort here, and the watcher is
-// all there is.
+// dieTogether does nothing: these kernels have no such feature, so only the watcher kills the
+// child.
 func dieTogether(*syscall.SysProcAttr) {}

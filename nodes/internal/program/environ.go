@@ -10,20 +10,20 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Basics lists the variables that every program gets: without them few programs run.
+// Basics lists the variables that every program inherits, because most programs need them.
 func Basics() []string { return []string{"PATH", "HOME", "LANG", "TMPDIR"} }
 
-// Inherit says what of the environment of this process a program gets. The zero Inherit is
-// all of it.
+// Inherit selects the environment variables of this process that a program inherits. The zero
+// Inherit selects all.
 type Inherit struct {
-	// Private are not passed on, unless Names has them.
+	// Private lists variables that are not inherited unless Names has them.
 	Private []string
-	// Listed passes on nothing but Basics and Names.
+	// Listed restricts the variables to Basics and Names.
 	Listed bool
 	Names  []string
 }
 
-// environ returns the entries of an environment that are passed on.
+// environ returns the entries of an environment that are inherited.
 func (i Inherit) environ(all []string) []string {
 	var out []string
 	for _, entry := range all {
@@ -35,7 +35,7 @@ func (i Inherit) environ(all []string) []string {
 	return out
 }
 
-// has reports whether a variable is among others. Windows does not tell letters by case.
+// has reports whether a list has the name of a variable. On Windows the case is ignored.
 func has(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		return n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name)
@@ -43,7 +43,7 @@ func has(names []string, name string) bool {
 }
 
 // Passed is the key pass_env of a configuration: the names of the variables that a program
-// gets beside Basics, in place of all others.
+// inherits in addition to Basics. No others are inherited.
 type Passed struct {
 	Names []source.Text
 	Given bool
@@ -51,22 +51,22 @@ type Passed struct {
 
 var _ source.Unmarshaler = (*Passed)(nil)
 
-// DecodeValue reads the list.
+// DecodeValue reads the list of names.
 func (p *Passed) DecodeValue(v *source.Value) source.Diagnostics {
 	p.Given = true
 	return source.Decode(v, &p.Names)
 }
 
-// Owner describes where a list of variables is written.
+// Owner describes the mapping that has the key pass_env.
 type Owner struct {
-	// ByModel says that a model calls the program, which gets what is listed, also without
-	// a list.
+	// ByModel reports whether a model calls the program. Such a program inherits only listed
+	// variables, even if there is no list.
 	ByModel bool
-	// HasEnv says that env, which takes secrets, is a key of the same mapping.
+	// HasEnv reports whether the mapping also has the key env, which accepts secrets.
 	HasEnv bool
 }
 
-// hint returns what to write for a program that needs the key of a model.
+// hint returns the hint for a program that needs the API key of a model.
 func (o Owner) hint(name string) string {
 	secret := "env: {" + name + ": {secret: " + name + "}}"
 	if o.HasEnv {
@@ -75,8 +75,8 @@ func (o Owner) hint(name string) string {
 	return "if the program needs the key, run it by a node of the kind command, which has " + secret
 }
 
-// Inherit checks the names and says what a program of a node gets. subject names the node
-// and the key in messages.
+// Inherit checks the names and returns the variables that a program inherits. subject is the
+// subject of messages.
 func (p Passed) Inherit(subject string, env core.Env, of Owner) (Inherit, source.Diagnostics) {
 	var ds source.Diagnostics
 	i := Inherit{Private: env.Private, Listed: p.Given || of.ByModel}
@@ -100,8 +100,8 @@ func (p Passed) Inherit(subject string, env core.Env, of Owner) (Inherit, source
 	return i, ds
 }
 
-// Described is what a program gets, for plan; own are the variables that env sets. It is nil
-// for a program that inherits what is not private.
+// Described describes the environment of a program for the command plan; own lists the variables
+// that env sets. It returns nil if the program inherits all variables that are not private.
 func (i Inherit) Described(program string, own ...string) []core.Environment {
 	if !i.Listed {
 		return nil

@@ -9,14 +9,15 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ErrFlood is inside the error of a program that printed more than its limit.
+// ErrFlood is wrapped by the error of a program that printed more than its limit.
 var ErrFlood = errors.New("too much output")
 
-// ErrHeld is inside the error of a program that ended well while a process it
-// had started kept standard output open: what was read may be incomplete.
+// ErrHeld is wrapped by the error of a program that succeeded while a process it had started kept
+// standard output open, so that the output may be incomplete.
 var ErrHeld = errors.New("ended, but a process it started kept standard output open")
 
-// heldError says what became of the process, and what to do about it.
+// heldError returns the error for ErrHeld. It says whether the process was terminated, and what
+// to do about it.
 func heldError(ended bool) error {
 	fate := "was ended"
 	if !ended {
@@ -25,33 +26,32 @@ func heldError(ended bool) error {
 	return fmt.Errorf("%w and %s: wait for background processes, or redirect their output", ErrHeld, fate)
 }
 
-// ExitError says that a program ended with an exit code that is not OK or was
-// killed by a signal that the engine did not send.
+// ExitError is the error of a program that exited with a code that is not OK, or was killed by a
+// signal that the engine did not send.
 type ExitError struct {
 	Program string
-	Code    int    // -1 when a signal killed it
+	Code    int    // -1 if a signal killed it
 	Signal  string // such as "killed"
 	// Stdout and Stderr hold the last lines of both outputs, masked and shortened. Stdout
 	// is empty for a Command that discards it.
 	Stdout, Stderr []string
-	// Signature is a digest of all of both outputs, in which numbers, hexadecimal
-	// identifiers and names of temporary files do not count; "" if nothing was printed.
+	// Signature is a digest of both complete outputs without numbers, hexadecimal
+	// identifiers and names of temporary files; "" if nothing was printed.
 	Signature string
 }
 
-// FailureSignature makes two failures of a program differ if it printed something else,
-// whether or not that is in the last lines.
+// FailureSignature returns Signature. Two failures of a program differ if its output differs,
+// even if the last lines are equal.
 func (e *ExitError) FailureSignature() string { return e.Signature }
 
-// Category returns the category that the last lines of both outputs suggest. The program's
-// name does not count: a script called abort.sh was not aborted.
+// Category returns the category that the last lines of both outputs suggest. It ignores the name
+// of the program: a script called abort.sh was not aborted.
 func (e *ExitError) Category() core.Category {
 	return core.CategoryOfText(strings.Join(slices.Concat(e.Stdout, e.Stderr), "\n"))
 }
 
-// Error names the program, the code and the last lines of both outputs. They make one
-// failure differ from the next: many programs, among them most that run tests, report what
-// is wrong on standard output.
+// Error returns a message with the program, the code and the last lines of both outputs. Many
+// programs, such as test runners, report errors on standard output.
 func (e *ExitError) Error() string {
 	s := fmt.Sprintf("%s: exit code %d", e.Program, e.Code)
 	if e.Signal != "" {
@@ -80,7 +80,7 @@ func floodError(stream string, limit int) error {
 	return fmt.Errorf("%w: more than %d bytes on %s, the program was ended (max_output sets the limit)", ErrFlood, limit, stream)
 }
 
-// startError adds what a person can do about the commonest refusal.
+// startError adds a hint to the most common error of starting a program.
 func startError(err error) error {
 	if isTooLong(err) {
 		return fmt.Errorf("%w: the arguments and the environment together exceed the system's limit; pass large values on standard input", err)

@@ -13,13 +13,13 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Reserved lists the names that the document uses itself. An argument of such a
-// name is not visible to the program.
+// Reserved lists the member names that the document reserves. The program does not see an
+// argument with such a name.
 func Reserved() []string {
 	return []string{"_state", "_edge_inputs", "$item", "$index", "$iter", "$loop"}
 }
 
-// CheckArgs warns of arguments that the document hides.
+// CheckArgs warns of arguments with reserved names.
 func CheckArgs(n *core.Node, subject string) source.Diagnostics {
 	var ds source.Diagnostics
 	if n.Args == nil {
@@ -35,8 +35,7 @@ func CheckArgs(n *core.Node, subject string) source.Diagnostics {
 	return ds
 }
 
-// Document returns the JSON document of one attempt. The values are read, never
-// copied: they go straight to text.
+// Document returns the JSON document of one attempt. Values are encoded without being copied.
 func Document(in core.Input) ([]byte, error) {
 	s := in.Shared()
 	doc := s.Args.Copy(6)
@@ -65,8 +64,7 @@ func Document(in core.Input) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Environment returns the variables that tell any program, whatever it reads,
-// which piece of work it does.
+// Environment returns the environment variables that identify the work of a program.
 func Environment(in core.Input) []string {
 	return []string{
 		"WAVEFOLD_RUN=" + in.Run(),
@@ -76,11 +74,11 @@ func Environment(in core.Input) []string {
 	}
 }
 
-// Mark is the entry of Environment that no other work has at the same time.
+// Mark returns the entry of Environment that is unique among concurrent work.
 func Mark(in core.Input) string { return "WAVEFOLD_IDEMPOTENCY_KEY=" + in.IdempotencyKey() }
 
-// ParseResult reads what a program printed. Nothing at all is a success that writes
-// and sends nothing. Metrics are logged.
+// ParseResult parses the output of a program. An empty output is a success that writes and sends
+// nothing. Metrics are logged.
 func ParseResult(stdout []byte, log *slog.Logger) (core.Result, error) {
 	if len(bytes.TrimSpace(stdout)) == 0 {
 		return core.Result{}, nil
@@ -111,7 +109,7 @@ func ParseResult(stdout []byte, log *slog.Logger) (core.Result, error) {
 	return r, nil
 }
 
-// delta returns the writes; null counts as none.
+// delta returns the writes; null means none.
 func delta(v any) (map[string]any, error) {
 	switch v := v.(type) {
 	case nil:

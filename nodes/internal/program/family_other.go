@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// ownGroup does nothing: there are no process groups here.
+// ownGroup does nothing, because this system has no process groups.
 func ownGroup(*exec.Cmd) {}
 
-// family stands for the child alone: what it started cannot be ended with it.
+// family is the child alone. Processes that it started cannot be terminated with it.
 type family struct{ child *os.Process }
 
 func familyOf(p *os.Process, _ string) *family { return &family{p} }
 
-// endOn kills the child when ctx ends. There is no polite signal to send first.
+// endOn kills the child when ctx ends. There is no signal that requests termination first.
 func (f *family) endOn(ctx context.Context, _ time.Duration) (release func() time.Time) {
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -38,5 +38,5 @@ func signalName(e *exec.ExitError) string { return e.String() }
 
 func isTooLong(error) bool { return false }
 
-// guard does nothing: here a child outlives a parent that is killed.
+// guard does nothing: on this system a child outlives a parent that is killed.
 func guard(int) (end func()) { return func() {} }

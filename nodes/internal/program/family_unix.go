@@ -13,35 +13,32 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// pollEvery is how often a dying family is looked at. There is no call that waits
-// for processes that are not our children.
+// pollEvery is the interval at which a terminating family is polled. There is no system call that
+// waits for processes other than children.
 const pollEvery = 5 * time.Millisecond
 
-// dying is how long a process may take to disappear after SIGKILL. It needs no
-// more than its turn on a processor, unless it hangs inside the kernel.
+// dying limits the wait for a process to disappear after SIGKILL. The process only needs to be
+// scheduled, unless it hangs in the kernel.
 const dying = 5 * time.Second
 
-// ownGroup makes the child the leader of a session, and with it of a process
-// group. Without a controlling terminal a program that wants to ask for a
-// password fails at once; in a mere background group it would be stopped and
-// hang.
+// ownGroup makes the child the leader of a session and so of a process group. Without a
+// controlling terminal, a program that asks for a password fails immediately; in a background
+// group of the same session it would be stopped and hang.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	dieTogether(cmd.SysProcAttr)
 }
 
-// group is a process group by its number, the process id of its first leader.
-// The number cannot be given to a new process while a member is alive, so a
-// signal never reaches a stranger unless all members ended, the number came
-// round again and its new owner became a group leader, all within the moment
-// between two looks.
+// group is the id of a process group, which is the process id of its first leader. The id is not
+// reused while a member is alive. A signal could reach another group only if all members ended,
+// the id was reused and the new process became a group leader, all between two polls.
 type group int
 
-func (g group) signal(s syscall.Signal) { _ = syscall.Kill(-int(g), s) } // fails only when it is gone
+func (g group) signal(s syscall.Signal) { _ = syscall.Kill(-int(g), s) } // fails only if the group is gone
 
-// gone reports whether no member is left that could do anything. Where this process is the init of a
-// container it inherits the orphans of the group; they are reaped here, as they
-// would otherwise stay zombies, and members, for ever.
+// gone reports whether no member of the group can run. If this process is the init of a container,
+// it inherits the orphans of the group. They are reaped here, because they would otherwise stay
+// zombies, and members of the group, forever.
 func (g group) gone() bool {
 	for {
 		pid, err := syscall.Wait4(-int(g), nil, syscall.WNOHANG, nil)
@@ -52,8 +49,8 @@ func (g group) gone() bool {
 	return errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) || g.onlyZombies()
 }
 
-// family is a child and what it started: its group and, where they can be found,
-// the processes that left the group (strays). It is used by one goroutine at a
+// family is a child and the processes that it started: its group and, on systems where they can
+// be found, the processes that left the group (strays). It must be used by one goroutine at a
 // time.
 type family struct {
 	group  group
@@ -61,17 +58,16 @@ type family struct {
 	strays strays
 }
 
-// familyOf returns the family of a child that has just been started. mark is an
-// entry of its environment that no other child has.
+// familyOf returns the family of a child that has just been started. mark is an entry of its
+// environment that is unique to the child.
 func familyOf(p *os.Process, mark string) *family {
 	return &family{group: group(p.Pid), strays: straysOf(p.Pid, mark)}
 }
 
-// endOn asks the whole family to end when ctx ends, and kills it after the grace
-// period, or at once when the context is aborted. The returned function must be
-// called once the child has been waited for; after it nothing of this is left
-// running. It returns when the family is to be killed, the zero Time if ctx has not
-// ended.
+// endOn sends SIGTERM to the whole family when ctx ends, and SIGKILL after the grace period or
+// when the context is aborted. The returned function must be called after the child has been
+// waited for; it stops everything that endOn started. It returns the time at which the family is
+// due to be killed, or the zero Time if ctx has not ended.
 func (f *family) endOn(ctx context.Context, grace time.Duration) (release func() time.Time) {
 	exited, ended := make(chan struct{}), make(chan struct{})
 	var due time.Time
@@ -99,10 +95,10 @@ func (f *family) endOn(ctx context.Context, grace time.Duration) (release func()
 	}
 }
 
-// end ends what is left of the family after the child: SIGTERM, unless it has had
-// one, SIGKILL when it is due or abort is closed. With all it looks for strays too.
-// found reports whether there was anything to end, survivors that even SIGKILL did
-// not help.
+// end terminates the rest of the family after the child has ended: with SIGTERM, unless it was
+// sent before, and with SIGKILL at the time due or when abort is closed. If all is set, it also
+// searches for strays. found reports whether there were processes to terminate, survivors whether
+// some are alive after SIGKILL.
 func (f *family) end(all bool, due time.Time, abort <-chan struct{}) (found, survivors bool) {
 	defer f.strays.release()
 	if f.gone(all) {
@@ -116,7 +112,7 @@ func (f *family) end(all bool, due time.Time, abort <-chan struct{}) (found, sur
 	return true, !f.goneBy(all, time.Now().Add(dying), nil)
 }
 
-// ask sends SIGTERM to whom has not had one.
+// ask sends SIGTERM to the processes that have not been sent it.
 func (f *family) ask(all bool) {
 	if all {
 		f.strays.find() // before their parents are gone
@@ -128,8 +124,8 @@ func (f *family) ask(all bool) {
 	f.strays.ask()
 }
 
-// kill sends SIGKILL. Strays may start others until they get it, so they are looked
-// for again until there are no new ones, or too often: then there will always be.
+// kill sends SIGKILL. Strays may start other processes until it arrives, so the search is repeated
+// until it finds no new ones. The number of searches is limited.
 func (f *family) kill(all bool) {
 	if all {
 		f.strays.find() // before their parents are gone
@@ -143,13 +139,13 @@ func (f *family) kill(all bool) {
 	}
 }
 
-// gone reports whether nobody is left. Searching for strays costs much more than
-// looking at known ones, so it comes last.
+// gone reports whether no process is left. The search for strays is much more expensive than a
+// check of known processes, so it comes last.
 func (f *family) gone(all bool) bool {
 	return f.group.gone() && (!all || f.strays.gone() && !f.strays.find())
 }
 
-// goneBy waits until nobody is left, at most until due or until abort is closed.
+// goneBy waits until no process is left, at most until due or until abort is closed.
 func (f *family) goneBy(all bool, due time.Time, abort <-chan struct{}) bool {
 	limit, look := time.NewTimer(time.Until(due)), time.NewTicker(pollEvery)
 	defer limit.Stop()
@@ -158,7 +154,7 @@ func (f *family) goneBy(all bool, due time.Time, abort <-chan struct{}) bool {
 		if f.gone(all) {
 			return true
 		}
-		f.strays.ask() // those that gone has just found
+		f.strays.ask() // gone may have found new ones
 		select {
 		case <-look.C:
 		case <-limit.C:

@@ -13,23 +13,23 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
-// Form is what is made of standard output.
+// Form is the form in which standard output is interpreted.
 type Form string
 
-// Forms, as documents spell them.
+// Forms, with their names in documents.
 const (
-	Text         Form = "text"   // the whole output without the line end after it
+	Text         Form = "text"   // the whole output without the final line end
 	Lines        Form = "lines"  // a list of its lines
 	JSON         Form = "json"   // one JSON value
 	JSONL        Form = "jsonl"  // a list: one JSON value from each line
 	ResultObject Form = "result" // the result object of tools
-	None         Form = "none"   // thrown away
+	None         Form = "none"   // discarded
 )
 
-// HasTarget reports whether the form gives one value that goes somewhere.
+// HasTarget reports whether the form yields one value for a Target.
 func (f Form) HasTarget() bool { return f != ResultObject && f != None }
 
-// Type is the type of the value, AnyType when it is not known.
+// Type returns the type of the value, AnyType if it is unknown.
 func (f Form) Type() value.TypeKind {
 	switch f {
 	case Text:
@@ -40,7 +40,7 @@ func (f Form) Type() value.TypeKind {
 	return value.AnyType
 }
 
-// Result makes the node's result of what was printed.
+// Result converts the output to the node's result.
 func (f Form) Result(stdout []byte, to setting.Target, log *slog.Logger) (core.Result, error) {
 	switch f {
 	case ResultObject:
@@ -71,13 +71,13 @@ func (f Form) value(stdout []byte) (any, error) {
 	return trimEnd(string(stdout)), nil
 }
 
-// trimEnd takes the one line end away that programs print after their answer.
+// trimEnd removes one final line end.
 func trimEnd(s string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
 }
 
-// lines splits a text into its lines without their ends. An end after the last
-// line begins no further line.
+// lines splits a string into lines without their line ends. A final line end does not begin
+// another line.
 func lines(s string) []any {
 	out := []any{}
 	for line := range strings.Lines(s) {

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// proc is what /proc/PID/stat tells about a process.
+// proc is the data of a process in /proc/PID/stat.
 type proc struct {
 	pid, parent, group, session int
-	ended                       bool   // it waits for its parent to notice
-	start                       uint64 // in clock ticks since the machine was started
+	ended                       bool   // it is a zombie
+	start                       uint64 // in clock ticks since boot
 }
 
-// readProc returns a process; ok is false if it is not there.
+// readProc returns a process; ok is false if it does not exist.
 func readProc(pid int) (p proc, ok bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -23,9 +23,9 @@ func readProc(pid int) (p proc, ok bool) {
 	return parseProc(pid, stat)
 }
 
-// parseProc reads a line of /proc/PID/stat. The fields after the name, which may
-// contain anything, are state, parent, group, session and others; the twentieth is
-// the start.
+// parseProc parses a line of /proc/PID/stat. The name of the process may contain any characters.
+// The fields after it are state, parent, group, session and others; the twentieth is the start
+// time.
 func parseProc(pid int, stat []byte) (p proc, ok bool) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
@@ -44,7 +44,7 @@ func parseProc(pid int, stat []byte) (p proc, ok bool) {
 	return p, err == nil
 }
 
-// procs lists all processes by their ids; nil if there is no /proc.
+// procs returns all processes by id, nil if there is no /proc.
 func procs() map[int]proc {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -66,9 +66,8 @@ func procs() map[int]proc {
 	return out
 }
 
-// onlyZombies reports whether no member of the group can run any more: all have
-// ended and wait for their parent to notice. In many containers nobody does, and
-// a signal to the group would find them for ever.
+// onlyZombies reports whether all members of the group are zombies. In many containers no process
+// reaps orphans, so that signals to the group would succeed forever.
 func (g group) onlyZombies() bool {
 	all := procs()
 	for _, p := range all {
@@ -79,18 +78,18 @@ func (g group) onlyZombies() bool {
 	return all != nil
 }
 
-// strays finds the processes that a child started and that left its group. They are
-// known by their session or their parents, and, once their parents have ended, by
-// the mark in their environment. Nothing that was there before the child is one.
+// strays finds the processes that a child started and that left its group. It identifies them by
+// their session or parents and, after their parents have ended, by the mark in their environment.
+// Processes that started before the child are never strays.
 type strays struct {
 	child  int
 	mark   []byte
 	start  uint64
-	reaped bool // the number of the child may be another's by now
+	reaped bool // the id of the child may have been reused
 	known  []*stray
 }
 
-// stray is a process and a handle that does not pass to another one with its number.
+// stray is a process with a handle, which stays valid if the process id is reused.
 type stray struct {
 	proc
 	handle *os.Process
@@ -98,14 +97,14 @@ type stray struct {
 }
 
 func straysOf(child int, mark string) strays {
-	p, _ := readProc(child) // it is there: nobody has waited for it
+	p, _ := readProc(child) // it exists, because it has not been waited for
 	return strays{child: child, mark: []byte(mark), start: p.start}
 }
 
-// orphaned tells that the child has been waited for.
+// orphaned records that the child has been waited for.
 func (s *strays) orphaned() { s.reaped = true }
 
-// found reports whether there were any.
+// found reports whether any strays were found.
 func (s *strays) found() bool { return len(s.known) > 0 }
 
 // find looks for strays and reports whether there are new ones.
@@ -119,7 +118,7 @@ func (s *strays) find() (news bool) {
 		if err != nil {
 			continue
 		}
-		// The handle is for whoever has the number now.
+		// The handle is for the current process with this id, which may be another one.
 		if again, ok := readProc(pid); !ok || again.start != p.start {
 			_ = handle.Release()
 			continue
@@ -154,7 +153,7 @@ func (s *strays) isMarked(pid int) bool {
 		return false
 	}
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil { // it is another user's
+	if err != nil { // the process belongs to another user
 		return false
 	}
 	for entry := range bytes.SplitSeq(env, []byte{0}) {
@@ -165,11 +164,11 @@ func (s *strays) isMarked(pid int) bool {
 	return false
 }
 
-// ask sends SIGTERM to those that have not had one.
+// ask sends SIGTERM to the strays that have not been sent it.
 func (s *strays) ask() {
 	for _, k := range s.known {
 		if !k.asked {
-			_ = k.handle.Signal(syscall.SIGTERM) // fails only when it is gone
+			_ = k.handle.Signal(syscall.SIGTERM) // fails only if it is gone
 			k.asked = true
 		}
 	}
@@ -181,11 +180,11 @@ func (s *strays) kill() {
 	}
 }
 
-// gone reports whether no known stray can run any more. They are reaped where this
-// process has inherited them, as the members of a group are.
+// gone reports whether no known stray can run. Strays that this process has inherited are reaped,
+// like the members of a group.
 func (s *strays) gone() bool {
 	for _, k := range s.known {
-		_, _ = syscall.Wait4(k.pid, nil, syscall.WNOHANG, nil) // fails where they are another's
+		_, _ = syscall.Wait4(k.pid, nil, syscall.WNOHANG, nil) // fails if it is not a child of this process
 		if p, ok := readProc(k.pid); ok && p.start == k.start && !p.ended {
 			return false
 		}
@@ -193,7 +192,7 @@ func (s *strays) gone() bool {
 	return true
 }
 
-// release gives the handles back.
+// release releases the handles.
 func (s *strays) release() {
 	for _, k := range s.known {
 		_ = k.handle.Release()

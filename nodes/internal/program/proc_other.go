@@ -5,7 +5,7 @@ package program
 // onlyZombies reports false: these systems reap orphans without delay.
 func (g group) onlyZombies() bool { return false }
 
-// strays finds nobody: there is no /proc to look into.
+// strays finds no processes, because there is no /proc.
 type strays struct{}
 
 func straysOf(int, string) strays { return strays{} }

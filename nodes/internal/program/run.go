@@ -23,64 +23,62 @@ const (
 	DefaultGrace     = 5 * time.Second
 )
 
-// linger is how long others may hold the pipes of a child that has exited, and how
-// long they get to end after it.
+// linger limits the time for which other processes may keep the pipes of a child open after it
+// has exited, and the time that they have to end.
 const linger = 2 * time.Second
 
-// Command describes one call of a program. The zero value of every field but
-// Path is useful.
+// Command describes one call of a program. All fields except Path are optional.
 type Command struct {
-	// Path is the program's file, as found by exec.LookPath. Name is what
-	// messages call it; "" means Path.
+	// Path is the file of the program, as found by exec.LookPath. Name is its name in
+	// messages; "" means Path.
 	Path string
 	Name string
 	// Args are the arguments, without the program itself.
 	Args []string
-	// Dir is the working folder, "" the one of this process.
+	// Dir is the working folder; "" means the working folder of this process.
 	Dir string
-	// Inherit says what it gets of the environment of this process. Env holds KEY=value
-	// texts beside that, which win over it.
+	// Inherit selects the environment variables of this process that the program inherits.
+	// Env has further entries KEY=value, which take precedence.
 	Inherit Inherit
 	Env     []string
 	Stdin   []byte
-	// Discard throws standard output away instead of collecting it.
+	// Discard discards standard output instead of collecting it.
 	Discard bool
 	// MaxOutput limits standard output and standard error, each, in bytes; 0
 	// means DefaultMaxOutput.
 	MaxOutput int
-	// KeepStderr is how many bytes of the end of standard error Output has.
+	// KeepStderr limits Output.Stderr, the end of standard error, in bytes.
 	KeepStderr int
-	// OK lists the exit codes that are no error; empty means 0 only.
+	// OK lists the exit codes that mean success; an empty list means only 0.
 	OK []int
 	// Grace is the time between SIGTERM and SIGKILL when the context ends; 0
-	// means DefaultGrace. Others in the group have as long, but at most two
-	// seconds, to close the pipes once the child has exited.
+	// means DefaultGrace. After the child has exited, other processes of the group have the
+	// same time, but at most two seconds, to close the pipes.
 	Grace time.Duration
-	// Mark is an entry of Env that no other child has at the same time. With it
-	// processes are found that left the group and have lost their parents.
+	// Mark is an entry of Env that is unique among running children. It identifies processes
+	// that left the group and whose parents have ended.
 	Mark string
-	// Log gets the lines of standard error; nil drops them.
+	// Log gets the lines of standard error. If it is nil, they are dropped.
 	Log *slog.Logger
-	// Mask hides secrets in log lines and errors.
+	// Mask masks secrets in log lines and errors.
 	Mask secret.Masker
 }
 
-// Output is what a program left behind.
+// Output is the output of a program that has ended.
 type Output struct {
 	Stdout []byte
-	// Stderr is the end of standard error, as it was printed, and of all of it
-	// StderrSize the length.
+	// Stderr is the end of standard error, unmasked. StderrSize is the length of all of it.
 	Stderr     []byte
 	StderrSize int
-	// Code is the exit code, one of Command.OK when Run returned no error.
+	// Code is the exit code, one of Command.OK if Run returned no error.
 	Code int
 }
 
-// Run runs the program and waits for it and everything it started. When the context
-// ends they have the grace period to end; none once it is aborted, see
-// core.WithAbort. The error is an *ExitError for an exit code that is not OK or a
-// signal, the context's cause when the context ended first, ErrFlood, ErrHeld, or
-// why the program could not be started. With an *ExitError comes what the program left.
+// Run runs the program and waits for it and for the processes that it started. When the context
+// ends, they have the grace period to end; when it is aborted, they have none, see
+// core.WithAbort. The error is an *ExitError for a signal or an exit code that is not OK, the
+// context's cause if the context ended first, ErrFlood, ErrHeld, or the reason why the program
+// could not be started. With an *ExitError, Run also returns the output.
 func Run(parent context.Context, c Command) (Output, error) {
 	c = c.withDefaults()
 	if parent.Err() != nil {
@@ -95,7 +93,7 @@ func Run(parent context.Context, c Command) (Output, error) {
 	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask, digest: newDigest(c.Mask), keep: c.KeepStderr,
 		flood: func() { cancel(floodError("standard error", c.MaxOutput)) }}
 	cmd := c.exec(out, lines)
-	// A child dies with the thread that started it; see dieTogether.
+	// The child is killed when the thread that started it ends, see dieTogether.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
@@ -110,8 +108,8 @@ func Run(parent context.Context, c Command) (Output, error) {
 	if due.IsZero() {
 		due = time.Now().Add(min(c.Grace, linger))
 	}
-	// A program may leave a service behind on purpose. One that was cut short, or
-	// whose output is not over, may not.
+	// A program may leave a service running on purpose, unless it was cancelled or its
+	// output is still open.
 	found, survivors := f.end(held || ctx.Err() != nil, due, core.Aborted(ctx))
 	if survivors {
 		c.Log.Warn(c.Name + ": a process it started could not be ended")
@@ -148,8 +146,7 @@ func (c Command) withDefaults() Command {
 	return c
 }
 
-// check refuses what the system call would refuse with a text that does not say
-// which argument is meant.
+// check rejects arguments that the system call would reject without naming the argument.
 func (c Command) check() error {
 	for i, a := range c.Args {
 		if strings.Contains(a, "\x00") {
@@ -165,15 +162,15 @@ func (c Command) check() error {
 	return nil
 }
 
-// exec prepares the child. WaitDelay makes Wait give up on pipes that another
-// process holds open: it closes our ends and so ends the copying goroutines,
-// which os/exec owns and awaits.
+// exec prepares the child. WaitDelay limits the time that Wait waits for pipes that another
+// process keeps open: Wait then closes our ends, which ends the copying goroutines that os/exec
+// owns and awaits.
 func (c Command) exec(out *capture, lines *lineLog) *exec.Cmd {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(c.Inherit.environ(os.Environ()), c.Env...)
 	if cmd.Env == nil {
-		cmd.Env = []string{} // nil would be everything
+		cmd.Env = []string{} // nil would mean the environment of this process
 	}
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
@@ -187,7 +184,7 @@ func (c Command) exec(out *capture, lines *lineLog) *exec.Cmd {
 	return cmd
 }
 
-// exit judges how a child ended that nobody cut short; err is what Wait returned.
+// exit returns the error of a child that was not cancelled; err is the error of Wait.
 func (c Command) exit(cmd *exec.Cmd, err error, out *capture, lines *lineLog) error {
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	if err != nil && !failed && !errors.Is(err, exec.ErrWaitDelay) {
@@ -204,8 +201,8 @@ func (c Command) exit(cmd *exec.Cmd, err error, out *capture, lines *lineLog) er
 		Signature: c.signature(out, lines)}
 }
 
-// signature identifies what a program printed. Standard error is digested while the program
-// runs, since only its end is kept; standard output is there in whole.
+// signature returns the signature of the outputs of a program. Standard error is digested while
+// the program runs, because only its end is kept.
 func (c Command) signature(out *capture, lines *lineLog) string {
 	stdout := newDigest(c.Mask)
 	stdout.Write(out.data)

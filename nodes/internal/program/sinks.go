@@ -11,13 +11,12 @@ import (
 	"github.com/wavefold/wavefold/internal/secret"
 )
 
-// The sinks below are handed to os/exec, which copies each pipe in a goroutine
-// of its own and awaits it in Wait. Each sink is used by that goroutine alone
-// until Wait has returned.
-
-// capture collects standard output up to a limit; past it, it reports a flood
-// once and throws away what still comes, so that the child is not blocked in a
-// write while it is being ended.
+// capture collects standard output up to a limit. When the limit is exceeded, it reports a flood
+// once and discards further output, so that the child does not block in a write while it is
+// terminated.
+//
+// os/exec copies each pipe to its sink in a goroutine that Wait waits for. Until Wait has
+// returned, a sink is used only by that goroutine.
 type capture struct {
 	limit    int
 	flood    func()
@@ -25,15 +24,15 @@ type capture struct {
 	complete bool // the pipe was read to its end
 }
 
-// Write is never called: io.Copy prefers ReadFrom. It is here because os/exec
-// asks for an io.Writer.
+// Write is never called, because io.Copy prefers ReadFrom. It makes capture an io.Writer, which
+// os/exec requires.
 func (c *capture) Write(p []byte) (int, error) {
 	c.add(p)
 	return len(p), nil
 }
 
-// ReadFrom reads the pipe to its end. It exists because only a reader can tell
-// the end of the output from a pipe that Wait has closed.
+// ReadFrom reads the pipe to its end. A reader, unlike Write, can distinguish the end of the
+// output from a pipe that Wait has closed.
 func (c *capture) ReadFrom(r io.Reader) (int64, error) {
 	n, err := pump(r, c.add)
 	c.complete = err == nil
@@ -72,32 +71,32 @@ func pump(r io.Reader, add func([]byte)) (int64, error) {
 }
 
 const (
-	maxLine   = 8 << 10 // bytes of a line that reach the log
-	tailLines = 40      // lines of each output kept for the error text
+	maxLine   = 8 << 10 // bytes of a line that are logged
+	tailLines = 40      // lines of each output that are kept for the error message
 	tailWidth = 400     // bytes of such a line
 	tailBytes = 4000    // bytes of all such lines of an output
 )
 
-// lineLog sends standard error to a logger line by line and keeps the last
-// lines. Control characters other than tabs are dropped: a log is no terminal.
+// lineLog logs standard error line by line and keeps the last lines. Control characters other
+// than tabs are dropped.
 type lineLog struct {
 	limit int
 	flood func()
 	log   *slog.Logger
 	mask  secret.Masker
 
-	digest alike.Digest // of all of it
+	digest alike.Digest // of all of standard error
 
-	keep int    // bytes of the end that are wanted as they are
-	kept []byte // these, and some before them
+	keep int    // limit on the unmasked end, in bytes
+	kept []byte // the end, and some bytes before it
 
 	seen int
 	line []byte
-	long bool // the line is longer than what is kept of it
+	long bool // the current line is longer than its kept part
 	tail []string
 }
 
-// ReadFrom reads the pipe to its end and then logs a last line without an end.
+// ReadFrom reads the pipe to its end and logs a last line without a line end.
 func (l *lineLog) ReadFrom(r io.Reader) (int64, error) {
 	n, err := pump(r, func(p []byte) { l.Write(p) })
 	if len(l.line) > 0 {
@@ -106,7 +105,7 @@ func (l *lineLog) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// Write takes a piece of the stream. It never fails.
+// Write adds a piece of the stream. It never fails.
 func (l *lineLog) Write(p []byte) (int, error) {
 	n := len(p)
 	if l.flood == nil {
@@ -135,7 +134,7 @@ func (l *lineLog) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// newDigest returns a digest of an output whose lines are compared as a log shows them.
+// newDigest returns a digest of an output. Lines are masked and cleaned as for the log.
 func newDigest(mask secret.Masker) alike.Digest {
 	return alike.Digest{Clean: func(line string) string { return mask.Text(secret.Clean(line)) }}
 }
@@ -143,8 +142,8 @@ func newDigest(mask secret.Masker) alike.Digest {
 // end returns the end of the stream.
 func (l *lineLog) end() []byte { return l.kept[max(0, len(l.kept)-l.keep):] }
 
-// add keeps as much of the line as is shown, and a secret's length more: a
-// secret that begins in the part shown is then whole when it is masked.
+// add keeps the part of the line that is logged and the length of a secret more, so that a secret
+// that begins in the logged part is complete when it is masked.
 func (l *lineLog) add(p []byte) {
 	room := maxLine + l.mask.MaxLength() - len(l.line)
 	if len(p) > room {
@@ -170,14 +169,14 @@ func (l *lineLog) emit() {
 	l.tail = append(l.tail, shorten(text, tailWidth))
 }
 
-// lastLines returns the last lines of an output that are not empty, the way lineLog keeps
-// those of standard error.
+// lastLines returns the last lines of an output that are not empty, in the form in which lineLog
+// keeps the lines of standard error.
 func lastLines(data []byte, mask secret.Masker) []string {
 	if len(data) == 0 {
 		return nil
 	}
 	var tail []string
-	text := mask.Text(string(data)) // all of it: a secret may stand where the tail begins
+	text := mask.Text(string(data)) // all of it, because a secret may cross the beginning of the tail
 	for len(tail) < tailLines && text != "" {
 		at := strings.LastIndexByte(text, '\n')
 		if line := clean([]byte(text[at+1:])); line != "" {
@@ -189,7 +188,7 @@ func lastLines(data []byte, mask secret.Masker) []string {
 	return fitting(tail)
 }
 
-// fitting drops the first lines of a tail that is too long for an error text.
+// fitting drops the first lines of a tail that is too long for an error message.
 func fitting(tail []string) []string {
 	total := 0
 	for i, line := range slices.Backward(tail) {
@@ -200,10 +199,10 @@ func fitting(tail []string) []string {
 	return tail
 }
 
-// clean makes a line fit for a log, without trailing white space.
+// clean removes control characters and trailing white space from a line.
 func clean(line []byte) string { return secret.Clean(strings.TrimRight(string(line), " \t\r")) }
 
-// shorten cuts a text to at most n bytes without cutting a character in two.
+// shorten cuts a string to at most n bytes without splitting a character.
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// watcher is a small process that ends a program's group if this process dies, however it
-// dies: nothing here can run after SIGKILL. It waits for the end of a pipe that only this
-// process can write to. The zero watcher is none.
+// watcher is a small process that kills a program's group if this process dies for any reason,
+// including SIGKILL. It waits for the end of a pipe that only this process can write to. The zero
+// watcher does nothing.
 type watcher struct {
 	cmd *exec.Cmd
 	in  *os.File
 }
 
-// watching is the text of the watcher, whose argument is the number of the group. The line it
-// waits for never comes: the watcher is killed when the program has ended.
+// watching is the shell script of the watcher. Its argument is the id of the group. The line that
+// it reads never arrives: the watcher is killed when the program has ended.
 const watching = `trap "" HUP INT QUIT TERM
 read -r line
 kill -s KILL -- "-$1"`
 
-// brief is how long a program may run without a watcher: most are over by then, and a
-// watcher costs as much as a short program does.
+// brief is the time for which a program runs without a watcher. Most programs end within it, and
+// starting a watcher is as expensive as running a short program.
 const brief = 10 * time.Millisecond
 
-// guard has a group watched once its program has run for a moment. The function it returns
-// ends that and waits for it.
+// guard starts a watcher for a group after the time brief. The returned function stops the
+// watcher and waits for it.
 func guard(group int) (end func()) {
 	var w watcher
 	done := make(chan struct{})
@@ -45,7 +45,7 @@ func guard(group int) (end func()) {
 	}
 }
 
-// watch starts a watcher over a group; none where there is no shell.
+// watch starts a watcher for a group. Without a shell it returns the zero watcher.
 func watch(group int) watcher {
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -54,7 +54,7 @@ func watch(group int) watcher {
 	defer out.Close()
 	cmd := exec.Command("/bin/sh", "-c", watching, "watcher", strconv.Itoa(group))
 	cmd.Stdin, cmd.Dir, cmd.Env = out, "/", []string{}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal reaches it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a controlling terminal
 	if err := cmd.Start(); err != nil {
 		in.Close()
 		return watcher{}
@@ -67,7 +67,7 @@ func (w watcher) end() {
 	if w.cmd == nil {
 		return
 	}
-	_ = w.cmd.Process.Kill() // before its pipe ends
+	_ = w.cmd.Process.Kill() // before the pipe is closed
 	w.in.Close()
 	_ = w.cmd.Wait()
 }
