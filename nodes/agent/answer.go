@@ -79,21 +79,21 @@ func withError(v any, reason string) *value.Object {
 }
 
 // cut shortens a string to at most most bytes and marks where it was cut.
-func cut(s string, most int) string {
-	if len(s) <= most {
+func cut(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	shown := first(s, most)
+	shown := truncate(s, limit)
 	return fmt.Sprintf("%s… [cut: %d of %d bytes are shown]", shown, len(shown), len(s))
 }
 
-// first returns at most the first n bytes of a string.
-func first(s string, most int) string {
-	if len(s) <= most {
+// truncate returns at most the truncate n bytes of a string.
+func truncate(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:most]
+	return s[:limit]
 }

@@ -48,7 +48,7 @@ func newBuilder(n *core.Node, env core.Env, m llm.Model, c agentConfig) *builder
 	return b
 }
 
-func (b *builder) all() source.Diagnostics {
+func (b *builder) findings() source.Diagnostics {
 	return append(append(b.find.Found, b.texts.Found...), b.rules.found...)
 }
 
@@ -62,8 +62,8 @@ func (b *builder) build(prompts []templates.Prompt) *runner {
 		maxTurns: cmp.Or(b.MaxTurns.Value, DefaultMaxTurns), maxOutput: cmp.Or(int(b.MaxOutput), DefaultMaxOutput),
 		failSoft: b.FailSoft, retry: b.Retry, writes: source.Strings(b.node.Writes), id: b.node.ID.Value,
 		graph: b.env.Conventions}
-	b.modelName(b.Model, "model")
-	b.modelName(b.JudgeModel, "judge_model")
+	b.checkModelName(b.Model, "model")
+	b.checkModelName(b.JudgeModel, "judge_model")
 	told := ""
 	if b.Instruction != nil {
 		r.instruction = b.Instruction.Value
@@ -83,14 +83,14 @@ func (b *builder) build(prompts []templates.Prompt) *runner {
 	b.offer(r)
 	b.require(r)
 	r.checks = b.rules.checks(b.Eval, b.JudgeModel.Value)
-	b.capable(r)
-	b.unheeded(r, told)
+	b.checkModel(r)
+	b.warnIgnored(r, told)
 	return r
 }
 
-// modelName warns of a template or path in the name of a model. The name is sent as it is
+// checkModelName warns of a template or path in the name of a model. The name is sent as it is
 // written.
-func (b *builder) modelName(name source.Text, key string) {
+func (b *builder) checkModelName(name source.Text, key string) {
 	if strings.Contains(name.Value, "{{") || strings.HasPrefix(name.Value, "$") {
 		b.find.Found.Warnf(source.CodeBadValue, name.Pos, "%s: %s: %q is sent as it is written: the name of a model is not a template", b.subject, key, name.Value).
 			WithHint("write the name, or leave the key out for the model that is configured")
@@ -107,11 +107,11 @@ func (b *builder) answer(r *runner) {
 			b.find.Found.Warnf(source.CodeIgnored, v.Pos, "%s: schema: what picks the edge is shown the checks under %s, so a member of this name is hidden from it", b.subject, core.EvalsKey)
 		}
 		if s != nil {
-			b.fitWrites(v)
+			b.checkWrites(v)
 		}
 		return
 	}
-	if b.Schema == nil && b.structured() {
+	if b.Schema == nil && b.needsJSON() {
 		r.schema, _ = compileSchema(source.Tree(b.writesSchema(), b.node.Pos), b.subject)
 	}
 }
@@ -184,8 +184,8 @@ func (b *builder) checkRefs() []core.CheckRef {
 	return refs
 }
 
-// capable reports what the node needs and the model does not support.
-func (b *builder) capable(r *runner) {
+// checkModel reports what the node needs and the model does not support.
+func (b *builder) checkModel(r *runner) {
 	if b.model == nil {
 		return
 	}
@@ -383,7 +383,7 @@ func (b *builder) skills(r *runner) {
 		b.missing.All = true
 		r.unresolved = "none of the skills of the node is there (" + strings.Join(source.Strings(b.missing.Names), ", ") + "): register Go functions of these names"
 	}
-	b.filterNames(r)
+	b.checkFilter(r)
 }
 
 // family returns the functions that belong to a skill, sorted by name.
@@ -400,9 +400,9 @@ func (b *builder) allowed(name string) bool {
 	return f == nil || !slices.ContainsFunc(f.Deny, is) && (len(f.Allow) == 0 || slices.ContainsFunc(f.Allow, is))
 }
 
-// filterNames warns of names in the filter that match no tool of a skill. It says nothing if
+// checkFilter warns of names in the filter that match no tool of a skill. It says nothing if
 // a skill is missing, because the tools of that skill are unknown.
-func (b *builder) filterNames(r *runner) {
+func (b *builder) checkFilter(r *runner) {
 	if b.Filter == nil {
 		return
 	}

@@ -111,7 +111,7 @@ func (c *retryConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	case m.Auto.Value == (m.Reflect.Value != ""):
 		ds.Errorf(source.CodeBadValue, v.Pos, "want a string, {auto: true} or {reflect: string}")
 	case m.Auto.Value:
-		c.Reflect = usualReflection
+		c.Reflect = defaultReflection
 	default:
 		c.Reflect = m.Reflect.Value
 	}

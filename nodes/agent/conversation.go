@@ -47,7 +47,7 @@ func (c *conversation) run(ctx context.Context) (v any, text string, err error) 
 		case res.Refusal != "":
 			return nil, "", decline(core.Deterministic, "the model declined: %s", cut(res.Refusal, maxReason))
 		case len(res.Calls) > 0:
-			if err := c.useAll(ctx, res, turn); err != nil {
+			if err := c.callTools(ctx, res, turn); err != nil {
 				return nil, "", err
 			}
 			continue
@@ -97,8 +97,8 @@ func (c *conversation) opening() []llm.Message {
 // maxCalls limits the number of tool calls in one reply.
 const maxCalls = 100
 
-// useAll runs the tool calls of a reply and appends their results to the messages.
-func (c *conversation) useAll(ctx context.Context, res *llm.Response, turn int) error {
+// callTools runs the tool calls of a reply and appends their results to the messages.
+func (c *conversation) callTools(ctx context.Context, res *llm.Response, turn int) error {
 	switch {
 	case len(c.tools) == 0 && len(c.hosted) == 0:
 		return decline(core.Deterministic, "the model asked for the tool %s, and it was offered none", res.Calls[0].Name)
@@ -109,7 +109,7 @@ func (c *conversation) useAll(ctx context.Context, res *llm.Response, turn int) 
 	}
 	c.messages = append(c.messages, llm.Message{Role: llm.Assistant, Text: res.Text, Calls: slices.Clone(res.Calls)})
 	for _, call := range res.Calls {
-		u, err := c.use(ctx, call, turn)
+		u, err := c.callTool(ctx, call, turn)
 		if err != nil {
 			return err
 		}

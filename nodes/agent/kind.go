@@ -62,7 +62,7 @@ func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 	r := b.build(prompts)
 	made := core.Compiled{Briefed: b.env.Told, Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets}
 	made.Checks, made.CheckRefs = b.checkNames(r), b.checkRefs()
-	if ds = append(ds, b.all()...); ds.Failed(false) {
+	if ds = append(ds, b.findings()...); ds.Failed(false) {
 		return made, ds
 	}
 	if b.model == nil {

@@ -26,8 +26,8 @@ var toolPatterns = []*regexp.Regexp{
 // clause matches the text before a clause that gives an instruction.
 var clause = regexp.MustCompile(`(?:^|[.!?:;,\n)*#-]\s*|\d[.)]\s*|\b(?:then|and|please|must|should|now|also|first|next)\s+)$`)
 
-// reported matches the text before a clause that only mentions the work, as in "how to run".
-var reported = regexp.MustCompile(`(?:\bnot|n't|\bnever|\bwithout|\bhow (?:to|you|we)|\bhow you would)\b[^.!?\n]*$`)
+// mention matches the text before a clause that only mentions the work, as in "how to run".
+var mention = regexp.MustCompile(`(?:\bnot|n't|\bnever|\bwithout|\bhow (?:to|you|we)|\bhow you would)\b[^.!?\n]*$`)
 
 // needsTools returns the first phrase of a prompt that asks for work that only a tool can do.
 // It returns "" if there is none.
@@ -40,7 +40,7 @@ func needsTools(prompt string) string {
 	for _, p := range toolPatterns {
 		for _, m := range p.FindAllStringIndex(lower, -1) {
 			before := lower[max(0, m[0]-80):m[0]]
-			if m[0] < first && clause.MatchString(before) && !reported.MatchString(before) {
+			if m[0] < first && clause.MatchString(before) && !mention.MatchString(before) {
 				first, found = m[0], strings.Join(strings.Fields(prompt[m[0]:m[1]]), " ")
 				break
 			}

@@ -31,7 +31,7 @@ func (r valueRule) check(data any) (wrong []string) {
 		}
 	}
 	for _, m := range r.matches {
-		if why := m.differs(data); why != "" {
+		if why := m.mismatch(data); why != "" {
 			wrong = append(wrong, fmt.Sprintf("%s: %s", m.source, why))
 		}
 	}
@@ -56,9 +56,9 @@ func (p path) missing(data any) string {
 	return ""
 }
 
-// differs returns the reason why the values at the path do not satisfy the condition, "" if
+// mismatch returns the reason why the values at the path do not satisfy the condition, "" if
 // they do. An empty list satisfies all: and does not satisfy any:.
-func (m match) differs(data any) string {
+func (m match) mismatch(data any) string {
 	values, why := m.find(data)
 	switch {
 	case why != "":

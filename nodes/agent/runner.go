@@ -56,7 +56,7 @@ func (r *runner) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	}
 	known := r.contextOf(in)
 	if wrong := r.requires.check(known); wrong != nil {
-		return r.unmet(wrong), nil
+		return r.requirementsFailed(wrong), nil
 	}
 	c, err := r.converse(ctx, in, known)
 	if err != nil {
@@ -64,12 +64,12 @@ func (r *runner) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	}
 	v, answer, err := c.run(ctx)
 	if d, ok := errors.AsType[*declined](err); ok {
-		return r.failed(d)
+		return r.declinedResult(d)
 	}
 	if err != nil {
 		return core.Result{}, err
 	}
-	return r.judged(ctx, c, v, answer)
+	return r.checkedResult(ctx, c, v, answer)
 }
 
 // converse builds the first messages of a conversation.
@@ -87,7 +87,7 @@ func (r *runner) converse(ctx context.Context, in core.Input, known *value.Objec
 			return nil, fmt.Errorf("prompt: %w", err)
 		}
 	}
-	parts, err := r.again(ctx, in, prompt)
+	parts, err := r.retryPreamble(ctx, in, prompt)
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +176,8 @@ func (q *requirement) check(known *value.Object) []string {
 	return q.valueRule.check(known)
 }
 
-// unmet returns the result of a node whose requirements do not hold. The node is not retried.
-func (r *runner) unmet(wrong []string) core.Result {
+// requirementsFailed returns the result of a node whose requirements do not hold. The node is not retried.
+func (r *runner) requirementsFailed(wrong []string) core.Result {
 	if !r.requires.skip {
 		note := "requires failed:\n- " + strings.Join(wrong, "\n- ")
 		return core.Result{Status: core.Fail, Note: note, EdgeOutput: value.ObjectOf("error", note), HasEdgeOutput: true}
@@ -190,8 +190,8 @@ func (r *runner) unmet(wrong []string) core.Result {
 	return out
 }
 
-// failed returns the result of a node whose model gave no usable answer.
-func (r *runner) failed(d *declined) (core.Result, error) {
+// declinedResult returns the result of a node whose model gave no usable answer.
+func (r *runner) declinedResult(d *declined) (core.Result, error) {
 	if r.failSoft {
 		out := core.Send(value.ObjectOf("fail_soft", true, "error", d.text))
 		out.Note = d.text
@@ -203,11 +203,11 @@ func (r *runner) failed(d *declined) (core.Result, error) {
 	return core.Result{}, d
 }
 
-// judged runs the checks on an answer and returns the result of the node.
-func (r *runner) judged(ctx context.Context, c *conversation, v any, answer string) (core.Result, error) {
+// checkedResult runs the checks on an answer and returns the result of the node.
+func (r *runner) checkedResult(ctx context.Context, c *conversation, v any, answer string) (core.Result, error) {
 	if r.lenient && r.schema != nil {
 		if missing := r.schema.missing(v); len(missing) > 0 {
-			return r.unfit(v, []string{"required members are missing from the answer: " + strings.Join(missing, ", ")}, nil), nil
+			return r.checksFailedResult(v, []string{"required members are missing from the answer: " + strings.Join(missing, ", ")}, nil), nil
 		}
 	}
 	verdicts, err := r.checkAll(ctx, c, v)
@@ -221,7 +221,7 @@ func (r *runner) judged(ctx context.Context, c *conversation, v any, answer stri
 		}
 	}
 	if wrong != nil {
-		return r.unfit(v, wrong, verdicts), nil
+		return r.checksFailedResult(v, wrong, verdicts), nil
 	}
 	r.warn(c.in, v)
 	return r.result(v, answer, verdicts)
@@ -231,8 +231,8 @@ func (r *runner) judged(ctx context.Context, c *conversation, v any, answer stri
 // next attempt recognizes the note by it.
 const checksFailed = "the checks of the answer failed:\n- "
 
-// unfit returns the result of an answer that failed its checks. It requests another attempt.
-func (r *runner) unfit(v any, wrong []string, verdicts []verdict) core.Result {
+// checksFailedResult returns the result of an answer that failed its checks. It requests another attempt.
+func (r *runner) checksFailedResult(v any, wrong []string, verdicts []verdict) core.Result {
 	note := checksFailed + strings.Join(wrong, "\n- ")
 	return core.Result{Status: core.Retry, Note: note, EdgeOutput: withError(v, note), HasEdgeOutput: true, Routing: evals(verdicts)}
 }
@@ -266,7 +266,7 @@ func (r *runner) result(v any, answer string, verdicts []verdict) (core.Result, 
 		if out.Routing == nil {
 			out.Routing = &core.Routing{}
 		}
-		values := map[string]any{ContextLastStage: r.id, ContextLastResponse: first(answer, maxLastResponse), ContextResponse + r.id: answer}
+		values := map[string]any{ContextLastStage: r.id, ContextLastResponse: truncate(answer, maxLastResponse), ContextResponse + r.id: answer}
 		for k, e := range out.Routing.Context {
 			values[k] = e
 		}

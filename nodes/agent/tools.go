@@ -31,10 +31,10 @@ type toolUse struct {
 // maxName limits the length of the tool name in a toolUse, in bytes. A model may send any name.
 const maxName = 100
 
-// use runs one tool call. Failures of the tool are in the toolUse. An error of use ends the
+// callTool runs one tool call. Failures of the tool are in the toolUse. An error of callTool ends the
 // conversation, such as the cancellation of the run.
-func (c *conversation) use(ctx context.Context, call llm.ToolCall, turn int) (toolUse, error) {
-	u := toolUse{name: first(call.Name, maxName)}
+func (c *conversation) callTool(ctx context.Context, call llm.ToolCall, turn int) (toolUse, error) {
+	u := toolUse{name: truncate(call.Name, maxName)}
 	start := time.Now()
 	t := c.find(call.Name)
 	if t == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// structured reports whether the writes of the node need an answer that is JSON.
-func (b *builder) structured() bool {
+// needsJSON reports whether the writes of the node need an answer that is JSON.
+func (b *builder) needsJSON() bool {
 	if len(b.node.Writes) != 1 {
 		return len(b.node.Writes) > 1
 	}
@@ -37,26 +37,26 @@ func (b *builder) writeType(field source.Text) *value.Type {
 	return b.env.WriteType(field.Value)
 }
 
-// fitWrites reports members of the answer whose type their field never accepts. Otherwise the
+// checkWrites reports members of the answer whose type their field never accepts. Otherwise the
 // run would find out only after a paid call of the model.
-func (b *builder) fitWrites(schema *source.Value) {
+func (b *builder) checkWrites(schema *source.Value) {
 	for _, w := range b.node.Writes {
 		t := b.writeType(w)
 		members := schema.Get("properties")
 		member := members.Get(w.Value)
 		switch closed := schema.Get("additionalProperties"); {
 		case member != nil:
-			b.fits(member, t, w.Value)
+			b.checkWrite(member, t, w.Value)
 		case len(b.node.Writes) == 1 && (members != nil || typeOf(schema) != value.ObjectType):
-			b.fits(schema, t, w.Value)
+			b.checkWrite(schema, t, w.Value)
 		case closed != nil && closed.Scalar == false:
 			b.errorf(source.CodeBadValue, closed.Pos, "schema: the node writes %s, and the answer can have no such member", w.Value)
 		}
 	}
 }
 
-// fits reports a schema whose values a field never accepts.
-func (b *builder) fits(schema *source.Value, field *value.Type, name string) {
+// checkWrite reports a schema whose values a field never accepts.
+func (b *builder) checkWrite(schema *source.Value, field *value.Type, name string) {
 	kind := typeOf(schema)
 	if field == nil || !kind.Disjoint(field.Kind) {
 		return

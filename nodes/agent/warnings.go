@@ -14,11 +14,11 @@ func (b *builder) warn(code source.Code, pos source.Position, hint, format strin
 	b.warnings = append(b.warnings, core.KindWarning{Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// unheeded warns of settings that have no effect; told is the prompt.
-func (b *builder) unheeded(r *runner, told string) {
-	b.otherProvider(r)
+// warnIgnored warns of settings that have no effect; told is the prompt.
+func (b *builder) warnIgnored(r *runner, prompt string) {
+	b.warnProvider(r)
 	without := func(key, why, hint string) {
-		if v := b.node.Config.Get(key); v != nil && v.Kind != source.NullValue && b.own(v.Pos) {
+		if v := b.node.Config.Get(key); v != nil && v.Kind != source.NullValue && b.writtenAtNode(v.Pos) {
 			b.warn(source.CodeIgnored, v.Pos, hint, "%s has no effect: %s", key, why)
 		}
 	}
@@ -41,7 +41,7 @@ func (b *builder) unheeded(r *runner, told string) {
 		without("context_nodes", "neither context nor requires uses the results", "add context: true, or refer to a node in the prompt: {{$nodes.ID.output}}")
 	}
 	for _, p := range b.Preamble {
-		if p.Title.Value != "" && p.Input.Value == "" && isBlank(p.Text.Value) && b.own(p.Title.Pos) {
+		if p.Title.Value != "" && p.Input.Value == "" && isBlank(p.Text.Value) && b.writtenAtNode(p.Title.Pos) {
 			b.warn(source.CodeIgnored, p.Title.Pos, "add text or input", "preamble: title has no effect: there is nothing below it")
 		}
 	}
@@ -57,19 +57,19 @@ func (b *builder) unheeded(r *runner, told string) {
 			without("max_output", "the model has no tools to call", hint)
 		}
 	}
-	b.expected(r, told)
+	b.warnMissingTools(r, prompt)
 }
 
-// own reports whether a setting is written at the node itself. The position of a setting for
+// writtenAtNode reports whether a setting is written at the node itself. The position of a setting for
 // all nodes of a document is before the node, and that of a setting that a format adds is the
 // position of the node.
-func (b *builder) own(pos source.Position) bool {
+func (b *builder) writtenAtNode(pos source.Position) bool {
 	at := b.node.Pos
 	return pos != b.node.Config.Pos && (pos.File != at.File || pos.Line > at.Line || pos.Line == at.Line && pos.Column > at.Column)
 }
 
-// otherProvider warns of a provider that the model cannot choose.
-func (b *builder) otherProvider(r *runner) {
+// warnProvider warns of a provider that the model cannot choose.
+func (b *builder) warnProvider(r *runner) {
 	if b.model == nil || r.provider == "" {
 		return
 	}
@@ -79,11 +79,11 @@ func (b *builder) otherProvider(r *runner) {
 	}
 }
 
-// expected warns of an agent that needs tools that it does not have: tools that its checks
+// warnMissingTools warns of an agent that needs tools that it does not have: tools that its checks
 // require calls of, or any tools if its prompt asks for work that only a tool can do. An empty
 // list of tools suppresses the second warning. A missing skill suppresses both, because its
 // tools are unknown.
-func (b *builder) expected(r *runner, told string) {
+func (b *builder) warnMissingTools(r *runner, told string) {
 	if b.missing.Names != nil {
 		return
 	}
