@@ -92,14 +92,14 @@ func (b *builder) build() *handler {
 	if b.Output.Value != "" {
 		h.form = form(b.Output.Value)
 	}
-	b.times(h)
+	b.limits(h)
 	b.address(h)
 	h.query = b.pairs(b.Query, "query")
 	h.headers = b.pairs(b.Headers, "headers")
 	b.checkHeaders()
 	b.auth(h)
 	b.body(h)
-	h.rows = b.member(b.Rows, "rows")
+	h.rows = b.parsePath(b.Rows, "rows")
 	b.pages(h)
 	if h.method == http.MethodHead {
 		keys := []string{"rows", "max_body"}
@@ -122,8 +122,8 @@ const defaultIdle = time.Minute
 // maxRate limits per_second. At higher rates the interval between requests is not measurable.
 const maxRate = 1e6
 
-// times reads per_second and idle_timeout.
-func (b *builder) times(h *handler) {
+// limits reads per_second and idle_timeout.
+func (b *builder) limits(h *handler) {
 	if h.idle = b.Idle; h.idle == 0 {
 		h.idle = defaultIdle
 	}
@@ -145,15 +145,15 @@ func (b *builder) address(h *handler) {
 	}
 	fixed, _, _ := strings.Cut(b.URL.Value, "{{")
 	if u, err := url.Parse(fixed); err != nil {
-		b.errorf(b.URL.Pos, "url", "%q is no address: %v", withoutUser(b.URL.Value), plainURL(err))
+		b.errorf(b.URL.Pos, "url", "%q is no address: %v", maskUser(b.URL.Value), plainURL(err))
 	} else if err := checkURL(u); err != nil {
-		b.errorf(b.URL.Pos, "url", "%q: %v", withoutUser(b.URL.Value), err).WithHint("https://host/path")
+		b.errorf(b.URL.Pos, "url", "%q: %v", maskUser(b.URL.Value), err).WithHint("https://host/path")
 	}
 }
 
-// withoutUser masks the user and password in an address, because messages with it are printed
+// maskUser masks the user and password in an address, because messages with it are printed
 // and logged.
-func withoutUser(text string) string {
+func maskUser(text string) string {
 	scheme, rest, ok := strings.Cut(text, "://")
 	at := strings.LastIndex(rest, "@")
 	if !ok || at < 0 {
@@ -226,8 +226,8 @@ func (b *builder) body(h *handler) {
 	}
 }
 
-// member parses the path of a value in a response.
-func (b *builder) member(t source.Text, key string) []string {
+// parsePath parses the path of a value in a response.
+func (b *builder) parsePath(t source.Text, key string) []string {
 	if t.Value == "" {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (b *builder) pages(h *handler) {
 	if p == nil {
 		return
 	}
-	h.pages = &paging{by: p.By.Value, param: p.Param.Value, from: p.From, size: p.Size, next: b.member(p.Next, "pages.next"), max: p.Max, repeat: p.Repeat.Value}
+	h.pages = &pageSettings{by: p.By.Value, param: p.Param.Value, from: p.From, size: p.Size, next: b.parsePath(p.Next, "pages.next"), max: p.Max, repeat: p.Repeat.Value}
 	if h.pages.max == 0 {
 		h.pages.max = 1000
 	}

@@ -104,7 +104,7 @@ type handler struct {
 	bodyArgs  bool
 	form      form
 	rows      []string
-	pages     *paging
+	pages     *pageSettings
 	save      *table.Name
 	to        setting.Target
 	stream    bool
@@ -129,13 +129,13 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	var r core.Result
 	switch {
 	case h.stream:
-		return core.Write(h.to.Field, value.ObjectOf("source", c.shown(c.url))), nil
+		return core.Write(h.to.Field, value.ObjectOf("source", c.displayURL(c.url))), nil
 	case h.save != nil:
 		r, err = h.store(ctx, in, c)
 	case h.pages != nil:
-		r, err = h.all(ctx, in, c)
+		r, err = h.paged(ctx, in, c)
 	default:
-		r, err = h.one(ctx, c)
+		r, err = h.single(ctx, c)
 	}
 	return r, c.mask.Error(err)
 }
@@ -156,8 +156,8 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *value.Obje
 	return newLineStream(c, a), nil
 }
 
-// one sends one request and returns its response as the result.
-func (h *handler) one(ctx context.Context, c *call) (core.Result, error) {
+// single sends single request and returns its response as the result.
+func (h *handler) single(ctx context.Context, c *call) (core.Result, error) {
 	a, err := c.send(ctx, c.url)
 	if err != nil {
 		return core.Result{}, err
@@ -180,8 +180,8 @@ func (h *handler) one(ctx context.Context, c *call) (core.Result, error) {
 	return r, nil
 }
 
-// all fetches all pages and returns their rows as the result.
-func (h *handler) all(ctx context.Context, in core.Input, c *call) (core.Result, error) {
+// paged fetches paged pages and returns their rows as the result.
+func (h *handler) paged(ctx context.Context, in core.Input, c *call) (core.Result, error) {
 	p := h.pager(c, in.Logger())
 	rows := []any{}
 	for {

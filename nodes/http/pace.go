@@ -40,8 +40,8 @@ func (p *pace) wait(ctx context.Context) error {
 	}
 }
 
-// hold delays all requests by d from now.
-func (p *pace) hold(d time.Duration) {
+// delay delays all requests by d from now.
+func (p *pace) delay(d time.Duration) {
 	if p == nil {
 		return
 	}

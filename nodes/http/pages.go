@@ -24,8 +24,8 @@ const (
 	byLink   = "link"
 )
 
-// paging is the compiled key pages.
-type paging struct {
+// pageSettings is the compiled key pages.
+type pageSettings struct {
 	by, param string
 	from      int
 	size      int // 0 if unknown
@@ -57,13 +57,13 @@ type pager struct {
 func (h *handler) pager(c *call, log *slog.Logger) *pager {
 	p := &pager{h: h, c: c, url: c.url, at: h.pages.from, log: log}
 	if h.pages.by == byNumber || h.pages.by == byOffset {
-		p.ask(strconv.Itoa(p.at))
+		p.setPage(strconv.Itoa(p.at))
 	}
 	return p
 }
 
-// ask sets the URL of the next request to that of a page.
-func (p *pager) ask(page string) { p.url = withParam(p.c.url, p.h.pages.param, page, true) }
+// setPage sets the URL of the next request to that of a page.
+func (p *pager) setPage(page string) { p.url = withParam(p.c.url, p.h.pages.param, page, true) }
 
 // next returns the rows of the next page, which may be empty. After the last page it returns
 // io.EOF.
@@ -84,14 +84,14 @@ func (p *pager) next(ctx context.Context) ([]any, error) {
 			p.url = nil
 			return nil, nil
 		}
-		return nil, core.Permanent(p.repeated())
+		return nil, core.Permanent(p.repeatedError())
 	}
 	p.last = slices.Clone(rows) // the caller owns the list
 	return rows, nil
 }
 
-// repeated returns the error for a page with the same rows as the previous one.
-func (p *pager) repeated() error {
+// repeatedError returns the error for a page with the same rows as the previous one.
+func (p *pager) repeatedError() error {
 	why := ""
 	if p.h.pages.param != "" {
 		why = fmt.Sprintf(": the server does not know %q", p.h.pages.param)
@@ -123,13 +123,13 @@ func (p *pager) fetch(ctx context.Context) ([]any, error) {
 	}
 	p.status = a.status
 	if p.fetched == 0 && len(rows) > 0 {
-		p.warnOfNext(doc)
+		p.warnMissingNext(doc)
 	}
-	return rows, a.permanent(p.forward(a, doc, rows))
+	return rows, a.permanent(p.advance(a, doc, rows))
 }
 
-// forward finds the URL of the page after the one that was read.
-func (p *pager) forward(a *answer, doc any, rows []any) error {
+// advance finds the URL of the page after the one that was read.
+func (p *pager) advance(a *answer, doc any, rows []any) error {
 	g := p.h.pages
 	switch g.by {
 	case byNumber, byOffset:
@@ -141,10 +141,10 @@ func (p *pager) forward(a *answer, doc any, rows []any) error {
 			p.url = nil
 			return nil
 		}
-		p.ask(strconv.Itoa(p.at))
+		p.setPage(strconv.Itoa(p.at))
 		return nil
 	case byCursor:
-		cursor, err := p.word(doc)
+		cursor, err := p.nextString(doc)
 		if p.url = nil; err != nil || cursor == "" {
 			return err
 		}
@@ -152,22 +152,22 @@ func (p *pager) forward(a *answer, doc any, rows []any) error {
 			return fmt.Errorf("the answer names the same next page again (%s)", strings.Join(g.next, "."))
 		}
 		p.cursor = cursor
-		p.ask(cursor)
+		p.setPage(cursor)
 		return nil
 	}
 	link := nextLink(a.res.Header.Values("Link"))
 	if g.next != nil {
 		var err error
-		if link, err = p.word(doc); err != nil {
+		if link, err = p.nextString(doc); err != nil {
 			return err
 		}
 	}
 	return p.follow(a, link)
 }
 
-// warnOfNext warns if the first page, whose content is doc, lacks the member with the next page,
+// warnMissingNext warns if the first page, whose content is doc, lacks the member with the next page,
 // since its name may be misspelt. Members of null are not checked.
-func (p *pager) warnOfNext(doc any) {
+func (p *pager) warnMissingNext(doc any) {
 	next := p.h.pages.next
 	for i, name := range next {
 		o, ok := doc.(*value.Object)
@@ -188,8 +188,8 @@ func (p *pager) warnOfNext(doc any) {
 	}
 }
 
-// word returns the string at the path next. It returns "" if the value is null or absent.
-func (p *pager) word(doc any) (string, error) {
+// nextString returns the string at the path next. It returns "" if the value is null or absent.
+func (p *pager) nextString(doc any) (string, error) {
 	v := doc
 	for _, name := range p.h.pages.next {
 		o, ok := v.(*value.Object)

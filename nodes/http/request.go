@@ -98,7 +98,7 @@ func (c *call) address(in core.Input) error {
 	if c.url, err = url.Parse(s); err != nil {
 		return core.Permanent(fmt.Errorf("url: no address: %w", plainURL(err)))
 	}
-	if segment := climbs(c.url); inPath && segment != "" {
+	if segment := dotSegment(c.url); inPath && segment != "" {
 		return core.Permanent(fmt.Errorf("url: a value makes %q a whole segment of the path, which servers take for another path", segment))
 	}
 	return core.Permanent(at("url", checkURL(c.url)))
@@ -228,9 +228,9 @@ func (c *call) fill(in core.Input) error {
 	return nil
 }
 
-// shown returns a URL for messages. The query is left out, because it may contain a secret or
+// displayURL returns a URL for messages. The query is left out, because it may contain a secret or
 // the cursor of a page.
-func (c *call) shown(u *url.URL) string {
+func (c *call) displayURL(u *url.URL) string {
 	short := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return c.mask.Text(short.String())
 }
@@ -240,7 +240,7 @@ func (c *call) host() string { return c.mask.Text(c.url.Host) }
 // send sends one request. A response whose status means failure is returned as an error. The
 // body of the response is open if and only if the error is nil.
 func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
-	what := c.h.method + " " + c.shown(u)
+	what := c.h.method + " " + c.displayURL(u)
 	if err := c.h.pace.wait(ctx); err != nil {
 		return nil, fmt.Errorf("%s: not sent yet: %w", what, err)
 	}
@@ -260,25 +260,25 @@ func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
 	w.pause()
 	if err != nil {
 		defer w.stop()
-		return nil, c.unanswered(ctx, u, err)
+		return nil, c.requestError(ctx, u, err)
 	}
-	res.Body = &receiving{res.Body, w}
+	res.Body = &responseBody{res.Body, w}
 	a := &answer{status: res.StatusCode, what: what, res: res, ctx: ctx, watch: w, pace: c.h.pace, max: c.h.maxBody}
 	a.limited = &bodyReader{r: io.LimitReader(res.Body, int64(a.max)+1), a: a}
 	if res.StatusCode >= 200 && res.StatusCode <= 299 || slices.Contains(c.h.ok, res.StatusCode) {
 		return a, nil
 	}
 	defer a.close()
-	return nil, a.refused()
+	return nil, a.statusError()
 }
 
-// unanswered returns the error of a request without a response. The error is permanent if the
+// requestError returns the error of a request without a response. The error is permanent if the
 // server does not support TLS or its certificate is not trusted.
-func (c *call) unanswered(ctx context.Context, u *url.URL, err error) error {
-	what := c.h.method + " " + c.shown(u)
+func (c *call) requestError(ctx context.Context, u *url.URL, err error) error {
+	what := c.h.method + " " + c.displayURL(u)
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		if last, bad := url.Parse(e.URL); bad == nil && c.shown(last) != c.shown(u) {
-			what += ", redirected to " + c.shown(last)
+		if last, bad := url.Parse(e.URL); bad == nil && c.displayURL(last) != c.displayURL(u) {
+			what += ", redirected to " + c.displayURL(last)
 		}
 		err = e.Err
 	}
@@ -286,7 +286,7 @@ func (c *call) unanswered(ctx context.Context, u *url.URL, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: no answer yet: %w", what, ctx.Err())
 	case c.watch.expired():
-		return c.watch.failure(what + ": no byte for ")
+		return c.watch.idleError(what + ": no byte for ")
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		return core.Permanent(fmt.Errorf("%s: the server does not speak TLS there (is it http://?): %w", what, err))
@@ -300,30 +300,30 @@ func (c *call) unanswered(ctx context.Context, u *url.URL, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// passing lists the statuses below 500 after which a retry may succeed.
-var passing = []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
+// temporaryStatuses lists the statuses below 500 after which a retry may succeed.
+var temporaryStatuses = []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
 
-// refused returns the error of a response whose status means failure.
-func (a *answer) refused() error {
+// statusError returns the error of a response whose status means failure.
+func (a *answer) statusError() error {
 	head, _ := io.ReadAll(io.LimitReader(a.res.Body, 4096))
 	err := fmt.Errorf("%s: %s", a.what, a.res.Status)
 	if text := strings.TrimSpace(string(head)); text != "" {
 		err = fmt.Errorf("%w: %s", err, program.Excerpt([]byte(text)))
 	}
-	if a.status < 500 && !slices.Contains(passing, a.status) {
+	if a.status < 500 && !slices.Contains(temporaryStatuses, a.status) {
 		return core.Permanent(err)
 	}
 	wait, ok := retryafter.Parse(a.res.Header.Get("Retry-After"), time.Now())
 	switch {
 	case !ok:
 		return err
-	case wait > longestWait:
-		return core.Permanent(fmt.Errorf("%w; the server asks to wait for %s, and a run waits for %s at most", err, wait.Round(time.Second), longestWait))
+	case wait > maxRetryAfter:
+		return core.Permanent(fmt.Errorf("%w; the server asks to wait for %s, and a run waits for %s at most", err, wait.Round(time.Second), maxRetryAfter))
 	}
-	a.pace.hold(wait)
+	a.pace.delay(wait)
 	return core.RetryAfter(err, wait)
 }
 
-// longestWait is the longest Retry-After that a retry waits for. A run that waited for a day
+// maxRetryAfter is the longest Retry-After that a retry waits for. A run that waited for a day
 // would seem to hang.
-const longestWait = time.Hour
+const maxRetryAfter = time.Hour

@@ -63,7 +63,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	switch {
 	case err == nil || err == io.EOF:
 	case b.a.watch.expired() && b.a.ctx.Err() == nil:
-		err = b.a.watch.failure(fmt.Sprintf("%s: the answer has not ended after %d bytes, and no byte came for ", b.a.what, b.n))
+		err = b.a.watch.idleError(fmt.Sprintf("%s: the answer has not ended after %d bytes, and no byte came for ", b.a.what, b.n))
 	case b.a.ctx.Err() != nil:
 		err = fmt.Errorf("%s: the answer has not ended after %d bytes: %w", b.a.what, b.n, b.a.ctx.Err())
 	default:
@@ -139,14 +139,14 @@ func (a *answer) json(data []byte) (any, error) {
 	}
 	v, err := value.ParseJSON(data)
 	if err != nil {
-		return nil, a.permanent(fmt.Errorf("%w; it begins with %s", badJSON("the answer", data, err), program.Excerpt(data)))
+		return nil, a.permanent(fmt.Errorf("%w; it begins with %s", jsonError("the answer", data, err), program.Excerpt(data)))
 	}
 	return v, nil
 }
 
-// badJSON returns the error for a body that was rejected: it is not JSON, or JSON that no value
+// jsonError returns the error for a body that was rejected: it is not JSON, or JSON that no value
 // represents exactly, such as an integer of more than 64 bits or a duplicate key.
-func badJSON(what string, data []byte, err error) error {
+func jsonError(what string, data []byte, err error) error {
 	if json.Valid(data) {
 		return fmt.Errorf("%s is JSON that no value holds exactly: %w", what, err)
 	}
@@ -164,7 +164,7 @@ func (a *answer) jsonLines(data []byte) ([]any, error) {
 		}
 		v, err := p.Parse(line)
 		if err != nil {
-			return nil, a.permanent(badJSON(fmt.Sprintf("line %d", number), line, err))
+			return nil, a.permanent(jsonError(fmt.Sprintf("line %d", number), line, err))
 		}
 		out = append(out, v)
 	}
@@ -230,7 +230,7 @@ func (s *lineStream) Next(ctx context.Context) ([]any, error) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			v, err := s.parser.Parse(line)
 			if err != nil {
-				return nil, s.c.mask.Error(s.a.permanent(badJSON(fmt.Sprintf("line %d", s.number), line, err)))
+				return nil, s.c.mask.Error(s.a.permanent(jsonError(fmt.Sprintf("line %d", s.number), line, err)))
 			}
 			out = append(out, v)
 		}

@@ -29,8 +29,8 @@ func newWatch(ctx context.Context, idle time.Duration) *watch {
 	return w
 }
 
-// alive restarts the timer.
-func (w *watch) alive() { w.timer.Reset(w.idle) }
+// restart restarts the timer.
+func (w *watch) restart() { w.timer.Reset(w.idle) }
 
 // pause stops the timer while nothing waits for the server.
 func (w *watch) pause() { w.timer.Stop() }
@@ -43,8 +43,8 @@ func (w *watch) stop() {
 // expired reports whether the request was cancelled because it was idle.
 func (w *watch) expired() bool { return context.Cause(w.ctx) == errIdle }
 
-// failure returns the error of an idle request; what ends in "for ".
-func (w *watch) failure(what string) error {
+// idleError returns the error of an idle request; what ends in "for ".
+func (w *watch) idleError(what string) error {
 	return &core.Failure{Class: core.ClassTimeout, Message: what + w.idle.String() + " (idle_timeout)"}
 }
 
@@ -54,48 +54,48 @@ func (w *watch) send(r *http.Request, body []byte) {
 		return
 	}
 	r.ContentLength = int64(len(body))
-	r.GetBody = func() (io.ReadCloser, error) { return &sending{bytes.NewReader(body), w}, nil }
+	r.GetBody = func() (io.ReadCloser, error) { return &requestBody{bytes.NewReader(body), w}, nil }
 	r.Body, _ = r.GetBody()
 	if len(body) == 0 {
 		r.Body = http.NoBody
 	}
 }
 
-// sending is the body of a request.
-type sending struct {
+// requestBody is the body of a request.
+type requestBody struct {
 	*bytes.Reader
 	w *watch
 }
 
 // Read implements io.Reader.
-func (s *sending) Read(p []byte) (int, error) {
-	s.w.alive()
+func (s *requestBody) Read(p []byte) (int, error) {
+	s.w.restart()
 	return s.Reader.Read(p)
 }
 
 // WriteTo shadows the WriteTo of the embedded reader, which would not restart the timer.
-func (s *sending) WriteTo(to io.Writer) (int64, error) {
+func (s *requestBody) WriteTo(to io.Writer) (int64, error) {
 	return io.Copy(to, struct{ io.Reader }{s})
 }
 
 // Close does nothing.
-func (s *sending) Close() error { return nil }
+func (s *requestBody) Close() error { return nil }
 
-// receiving is the body of a response. The timer runs only during reads.
-type receiving struct {
+// responseBody is the body of a response. The timer runs only during reads.
+type responseBody struct {
 	io.ReadCloser
 	w *watch
 }
 
 // Read implements io.Reader.
-func (b *receiving) Read(p []byte) (int, error) {
-	b.w.alive()
+func (b *responseBody) Read(p []byte) (int, error) {
+	b.w.restart()
 	defer b.w.pause()
 	return b.ReadCloser.Read(p)
 }
 
 // Close closes the body and ends the request.
-func (b *receiving) Close() error {
+func (b *responseBody) Close() error {
 	defer b.w.stop()
 	return b.ReadCloser.Close()
 }

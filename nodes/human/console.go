@@ -49,7 +49,7 @@ func (c *console) Ask(ctx context.Context, q core.Question) (core.Answer, error)
 	}
 	select {
 	case l := <-c.lines: // typed when no question was shown
-		c.took(l)
+		c.received(l)
 	default:
 	}
 	if err := ctx.Err(); err != nil {
@@ -67,7 +67,7 @@ func (c *console) Ask(ctx context.Context, q core.Question) (core.Answer, error)
 	}
 	select {
 	case l := <-c.lines:
-		c.took(l)
+		c.received(l)
 		if c.ended != nil {
 			c.say("")
 			return core.Answer{}, c.unanswered()
@@ -83,8 +83,8 @@ func (c *console) Ask(ctx context.Context, q core.Question) (core.Answer, error)
 	}
 }
 
-// took records the end of a read.
-func (c *console) took(l line) { c.reading, c.ended = false, l.err }
+// received records the end of a read.
+func (c *console) received(l line) { c.reading, c.ended = false, l.err }
 
 func (c *console) unanswered() error { return fmt.Errorf("%w: %w", core.ErrUnanswered, c.ended) }
 
@@ -105,16 +105,16 @@ func (c *console) readLine() {
 func show(q *core.Question) string {
 	var b strings.Builder
 	if q.Again != "" { // the values were shown before
-		fmt.Fprintf(&b, "%s\n", plain(q.Again))
+		fmt.Fprintf(&b, "%s\n", printable(q.Again))
 	} else {
 		for i := range q.Show {
 			showValue(&b, &q.Show[i])
 		}
 	}
-	fmt.Fprintf(&b, "%s: %s\n", plain(q.Node), plain(q.Text))
+	fmt.Fprintf(&b, "%s: %s\n", printable(q.Node), printable(q.Text))
 	for _, c := range q.Choices {
-		label := plain(c.Label)
-		if key := plain(c.Key); shared(q, c) {
+		label := printable(c.Label)
+		if key := printable(c.Key); shared(q, c) {
 			label = "    " + label
 		} else if !strings.HasPrefix(label, "["+key+"]") && !strings.HasPrefix(label, key+")") && !strings.HasPrefix(label, key+" - ") {
 			label = "[" + key + "] " + label
@@ -135,12 +135,12 @@ func show(q *core.Question) string {
 // showValue writes the name of a value and below it the value, line by line.
 func showValue(b *strings.Builder, s *core.Shown) {
 	if s.Missing != "" {
-		fmt.Fprintf(b, "%s: %s\n", plain(s.Name), plain(s.Missing))
+		fmt.Fprintf(b, "%s: %s\n", printable(s.Name), printable(s.Missing))
 		return
 	}
-	fmt.Fprintf(b, "%s:\n", plain(s.Name))
+	fmt.Fprintf(b, "%s:\n", printable(s.Name))
 	for line := range strings.Lines(s.Text) {
-		fmt.Fprintf(b, "  | %s\n", plain(strings.TrimRight(line, "\r\n")))
+		fmt.Fprintf(b, "  | %s\n", printable(strings.TrimRight(line, "\r\n")))
 	}
 	if s.Left > 0 {
 		fmt.Fprintf(b, "  … %d more bytes\n", s.Left)
@@ -152,8 +152,8 @@ func shared(q *core.Question, c core.Choice) bool {
 	return len(q.Match(core.Answer{Text: c.Key})) > 1
 }
 
-// plain removes control characters and other characters that a terminal does not show.
-func plain(s string) string {
+// printable removes control characters and other characters that a terminal does not show.
+func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':

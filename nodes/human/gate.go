@@ -25,8 +25,8 @@ const (
 	keyFreeform = "freeform"
 )
 
-// maxAsked limits the number of times that one attempt asks after answers without a match.
-const maxAsked = 10
+// maxQuestions limits the number of times that one attempt asks after answers without a match.
+const maxQuestions = 10
 
 // gate is the handler of one node.
 type gate struct {
@@ -35,8 +35,8 @@ type gate struct {
 	shows    []shown
 	files    fs.FS // the workflow's folder, nil if there is none
 	dir      string
-	ways     []way
-	fallback *way // the default choice, nil if there is none
+	options  []option
+	fallback *option // the default choice, nil if there is none
 	timeout  time.Duration
 }
 
@@ -50,28 +50,28 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	switch {
 	case ask == nil:
 		return core.Result{}, unanswered(fmt.Errorf("%w: the run has no person to ask", core.ErrUnanswered))
-	case len(g.ways) == 0:
+	case len(g.options) == 0:
 		return core.Result{}, unanswered(fmt.Errorf("%w: no edge that leaves the node is a choice", core.ErrUnanswered))
 	}
 	q := g.question()
 	q.Text, q.Show = g.render(in)
 	q.Run, q.Node, q.Visit, q.Attempt = in.Run(), in.Node(), in.Visit(), in.Attempt()
-	for range maxAsked {
+	for range maxQuestions {
 		a, err := ask(ctx, q)
 		late := g.timeout > 0 && ctx.Err() != nil && time.Since(started) >= g.timeout
 		if err != nil || late {
-			return g.without(err, late)
+			return g.unansweredResult(err, late)
 		}
 		if r, ok := g.take(&q, a); ok {
 			return r, nil
 		}
 	}
-	return core.Result{}, unanswered(fmt.Errorf("%w: asked %d times, and at last %s", core.ErrUnanswered, maxAsked, q.Again))
+	return core.Result{}, unanswered(fmt.Errorf("%w: asked %d times, and at last %s", core.ErrUnanswered, maxQuestions, q.Again))
 }
 
 func (g *gate) question() core.Question {
 	q := core.Question{Timeout: g.timeout}
-	for _, w := range g.ways {
+	for _, w := range g.options {
 		if w.freeform {
 			q.Freeform = true
 		} else {
@@ -84,8 +84,8 @@ func (g *gate) question() core.Question {
 	return q
 }
 
-// without returns the result of a gate without an answer.
-func (g *gate) without(err error, late bool) (core.Result, error) {
+// unansweredResult returns the result of a gate unansweredResult an answer.
+func (g *gate) unansweredResult(err error, late bool) (core.Result, error) {
 	switch {
 	case late || errors.Is(err, core.ErrLate):
 		note := core.ErrLate.Error()
@@ -114,8 +114,8 @@ func unanswered(err error) error {
 func (g *gate) take(q *core.Question, a core.Answer) (core.Result, bool) {
 	found := q.Match(a)
 	if len(found) == 1 {
-		for i := range g.ways {
-			if w := &g.ways[i]; w.choice == found[0] && !w.freeform {
+		for i := range g.options {
+			if w := &g.options[i]; w.choice == found[0] && !w.freeform {
 				return g.result(w, a.Text), true
 			}
 		}
@@ -133,9 +133,9 @@ func (g *gate) take(q *core.Question, a core.Answer) (core.Result, bool) {
 	case text == "":
 		q.Again = "the answer was empty"
 	case q.Freeform:
-		for i := range g.ways {
-			if g.ways[i].freeform {
-				return g.result(&g.ways[i], a.Text), true
+		for i := range g.options {
+			if g.options[i].freeform {
+				return g.result(&g.options[i], a.Text), true
 			}
 		}
 	default:
@@ -146,7 +146,7 @@ func (g *gate) take(q *core.Question, a core.Answer) (core.Result, bool) {
 
 // result returns the result for a choice. It also suggests the target of the edge, because
 // edges may have no label or equal labels.
-func (g *gate) result(w *way, text string) core.Result {
+func (g *gate) result(w *option, text string) core.Result {
 	return core.Result{Routing: &core.Routing{
 		PreferredLabel: w.prefer,
 		SuggestedNext:  []string{w.choice.Target},

@@ -37,7 +37,7 @@ type builder struct {
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	var ds source.Diagnostics
 	b := &builder{config: *c, node: n, env: env, texts: templates.NewSet(n, env)}
-	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), ways: waysOf(env.Edges), files: env.Files, dir: env.Dir}
+	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), options: optionsOf(env.Edges), files: env.Files, dir: env.Dir}
 	if c.Text.Value != "" {
 		g.template = b.texts.Template(c.Text, "text")
 	}
@@ -46,7 +46,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	if n.Timeout != nil {
 		g.timeout = n.Timeout.Value
 	}
-	if len(g.ways) == 0 && len(env.Edges) > 0 {
+	if len(g.options) == 0 && len(env.Edges) > 0 {
 		ds.Warnf(source.CodeMissingKey, n.ID.Pos, "%s: every edge out of it has a condition and no label, so there is nothing to choose and the gate fails", n.Subject()).
 			WithHint("give a label to the edges that a person may choose")
 	}
@@ -60,8 +60,8 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
 }
 
-// way is an edge that an answer may pick.
-type way struct {
+// option is an edge that an answer may pick.
+type option struct {
 	choice   core.Choice
 	freeform bool
 	// prefer is the label that the gate prefers, "" if an earlier edge has the same label.
@@ -69,24 +69,24 @@ type way struct {
 	pos    source.Position
 }
 
-// waysOf returns the edges that answers may pick. An edge with a condition and no label is not
+// optionsOf returns the edges that answers may pick. An edge with a condition and no label is not
 // one of them.
-func waysOf(edges []*core.Edge) []way {
-	var ways []way
+func optionsOf(edges []*core.Edge) []option {
+	var options []option
 	for _, e := range edges {
 		if e.When == nil || e.Freeform || strings.TrimSpace(e.Label.Value) != "" {
-			ways = append(ways, wayOf(e, edges))
+			options = append(options, optionOf(e, edges))
 		}
 	}
-	return ways
+	return options
 }
 
-func wayOf(e *core.Edge, edges []*core.Edge) way {
+func optionOf(e *core.Edge, edges []*core.Edge) option {
 	label := e.Label
 	if strings.TrimSpace(label.Value) == "" {
 		label = e.To
 	}
-	w := way{freeform: e.Freeform, pos: label.Pos, choice: core.Choice{Key: core.Accelerator(label.Value), Label: label.Value, Target: e.To.Value}}
+	w := option{freeform: e.Freeform, pos: label.Pos, choice: core.Choice{Key: core.Accelerator(label.Value), Label: label.Value, Target: e.To.Value}}
 	if w.freeform {
 		w.choice.Key = keyFreeform
 	}
@@ -108,8 +108,8 @@ func preferred(edges []*core.Edge, label string) *core.Edge {
 
 // checkLabels warns of choices with equal labels.
 func (g *gate) checkLabels(ds *source.Diagnostics, subject string) {
-	for i, w := range g.ways {
-		for _, o := range g.ways[:i] {
+	for i, w := range g.options {
+		for _, o := range g.options[:i] {
 			if !w.freeform && !o.freeform && core.NormalLabel(o.choice.Label) == core.NormalLabel(w.choice.Label) {
 				ds.Warnf(source.CodeDuplicate, w.pos, "%s: the choices %q and %q cannot be told apart but by their keys", subject, o.choice.Label, w.choice.Label)
 				break
@@ -138,8 +138,8 @@ func (g *gate) setDefault(ds *source.Diagnostics, c *config, n *core.Node) {
 	if c.Default.Value == "" {
 		return
 	}
-	targets := make([]string, len(g.ways))
-	for i, w := range g.ways {
+	targets := make([]string, len(g.options))
+	for i, w := range g.options {
 		targets[i] = w.choice.Target
 	}
 	at := slices.Index(targets, c.Default.Value)
@@ -148,7 +148,7 @@ func (g *gate) setDefault(ds *source.Diagnostics, c *config, n *core.Node) {
 			WithHint("%s", cmp.Or(source.DidYouMean(c.Default.Value, targets), "want one of "+strings.Join(targets, ", ")))
 		return
 	}
-	g.fallback = &g.ways[at]
+	g.fallback = &g.options[at]
 	if n.Timeout == nil {
 		ds.Warnf(source.CodeIgnored, c.Default.Pos, "%s: default_choice is taken when time is up, and the node has no timeout", n.Subject())
 	}
