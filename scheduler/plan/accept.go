@@ -9,17 +9,16 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Write is one accepted write: a field and the value as the field stores it.
+// Write is an accepted write: a field and the value in the form in which the field stores it.
 type Write struct {
 	Field int32
 	Value any
 }
 
-// Accept checks what a handler returned against the node's write set and the
-// types of its fields, and returns the writes in the order of the declared
-// writes. A fault is the failure of the attempt: nothing of the result counts. A
-// result that says itself that the node failed is returned as that failure, beside
-// its writes if they are in order.
+// Accept checks the result of a handler against the node's write set and the types of its fields.
+// It returns the writes in the order in which the node declares them. If it returns a failure, the
+// attempt fails and nothing of the result counts, with one exception: if the result itself reports
+// the status fail, that failure is returned together with the writes, if they are valid.
 func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 	switch r.Status {
 	case core.Skipped:
@@ -37,7 +36,7 @@ func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 	return p.accept(n, r)
 }
 
-// said is the failure of a node whose handler returned the status fail.
+// said returns the failure of a node whose handler returned the status fail.
 func said(r *core.Result) *core.Failure {
 	f := &core.Failure{Class: core.ClassError, Message: "the handler returned status fail", Permanent: true}
 	if r.Note != "" {
@@ -71,7 +70,7 @@ func (p *Plan) accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 	return p.acceptDelta(n, r, writes)
 }
 
-// acceptContext makes the values for the context of a walk one write.
+// acceptContext combines the values for the context of a walk into one write.
 func (p *Plan) acceptContext(values map[string]any) (Write, *core.Failure) {
 	if !p.Conventions.Context {
 		return Write{}, &core.Failure{Class: core.ClassWrite, Message: "the result sets values of the context, which exists in walks only"}
@@ -103,7 +102,7 @@ func (p *Plan) acceptDelta(n *Node, r *core.Result, writes []Write) ([]Write, *c
 	return writes, nil
 }
 
-// AcceptValue is Accept for what a ValueHandler returned.
+// AcceptValue is Accept for the value that a ValueHandler returned.
 func (p *Plan) AcceptValue(n *Node, v any) (Write, *core.Failure) {
 	return p.acceptField(n, n.WriteFields[0], v)
 }
@@ -121,8 +120,9 @@ func (p *Plan) acceptField(n *Node, field int32, v any) (Write, *core.Failure) {
 	return Write{Field: field, Value: accepted}, nil
 }
 
-// AcceptField checks a value that a node writes and returns it as the field stores it. The
-// result of an item that is collected becomes a list of one element.
+// AcceptField checks a value that a node writes and returns it in the form in which the field
+// stores it. If the results of items are collected, the result of an item becomes a list of one
+// element.
 func (p *Plan) AcceptField(n *Node, field int32, v any) (any, error) {
 	if field == n.Collect {
 		return p.Schema.Fields[field].AcceptElement(v)
@@ -130,8 +130,8 @@ func (p *Plan) AcceptField(n *Node, field int32, v any) (any, error) {
 	return p.Schema.Fields[field].Accept(v)
 }
 
-// undeclared words the failure of a result that writes outside the write set,
-// naming the line to add.
+// undeclared returns the failure for a result that writes outside the write set. Its message names
+// the line to add.
 func (p *Plan) undeclared(n *Node, r *core.Result) *core.Failure {
 	var extra []string
 	for name := range r.Delta {

@@ -8,12 +8,11 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// arc says that resolving a vertex opens a gate.
+// arc is a vertex and a gate that waits for it.
 type arc struct{ vertex, gate int32 }
 
-// adjacency lays the edges out flat: what each vertex opens when it is
-// resolved, and which edges lead into it. Conditions of a source with an else
-// edge go through its judge.
+// adjacency builds the flat adjacency lists: the gates that each vertex opens when it is resolved,
+// and the edges into each vertex. If a source has an else edge, its judge evaluates its conditions.
 func (c *compiler) adjacency() {
 	p := c.p
 	n := len(p.Vertices)
@@ -44,7 +43,7 @@ func (c *compiler) adjacency() {
 		}
 		arcs = append(arcs, arc{e.From, p.EdgeGate(int32(i))})
 	}
-	for j := range p.Joins { // the join is one thing to wait for
+	for j := range p.Joins { // the join counts once, instead of its edges
 		p.Vertices[p.Joins[j].Vertex].Pending++
 		p.Vertices[p.Joins[j].Vertex].Conditional = true
 	}
@@ -60,7 +59,7 @@ func (c *compiler) adjacency() {
 	c.reportLate()
 }
 
-// opens makes a gate wait for a vertex without an edge between them.
+// opens makes a gate wait for a vertex although there is no edge between them.
 func (c *compiler) opens(arcs []arc, vertex, gate int32) []arc {
 	n, judges := int32(len(c.p.Vertices)), int32(len(c.p.Judges))
 	switch {
@@ -74,13 +73,13 @@ func (c *compiler) opens(arcs []arc, vertex, gate int32) []arc {
 	return append(arcs, arc{vertex, gate})
 }
 
-// lastOrdering chains the units that run after the main graph behind its ends.
+// lastOrdering makes the units without edges run one after another, after all other vertices.
 func (c *compiler) lastOrdering(arcs []arc) []arc {
 	if len(c.w.Pipelines)+len(c.w.Loops) == 0 {
 		return arcs
 	}
 	leads := make([]bool, len(c.p.Vertices))
-	for i := range c.p.Edges { // into what waits for it
+	for i := range c.p.Edges { // only edges that the target surely waits for
 		if e := &c.p.Edges[i]; c.p.Certain(e.To) {
 			leads[e.From] = true
 		}
@@ -105,7 +104,7 @@ func (c *compiler) lastOrdering(arcs []arc) []arc {
 	return arcs
 }
 
-// nodeOrdering makes whoever refers to $nodes.X wait for X.
+// nodeOrdering makes everything that refers to $nodes.X wait for X.
 func (c *compiler) nodeOrdering(arcs []arc) []arc {
 	for i := range c.decl {
 		v := c.at[i]
@@ -138,8 +137,8 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 	return arcs
 }
 
-// dropGlance takes a reference that is not known yet away from the nodes of a declaration
-// that can do without it, and reports whether none is left that needs it.
+// dropGlance removes a reference to a node that has not ended yet from those nodes of a declaration
+// that can do without it. It reports whether no node that needs the reference is left.
 func (c *compiler) dropGlance(decl, ref int32) bool {
 	unit := c.decl[decl].use
 	dropped, needed := false, unit != nil && (slices.Contains(unit.items.Nodes, ref) || slices.Contains(unit.until.Nodes, ref))
@@ -157,23 +156,23 @@ func (c *compiler) dropGlance(decl, ref int32) bool {
 	return dropped && !needed
 }
 
-// below reports whether a node lies below a level.
+// below reports whether a node is on a level below the given one.
 func (p *Plan) below(node, level int32) bool { return p.Vertices[p.Nodes[node].Vertex].Level < level }
 
-// lateRef is a reference to a node that is not known yet where it stands.
+// lateRef is a reference to a node that may not have ended when the reference is evaluated.
 type lateRef struct {
 	ref, reader int32 // node and vertex
-	decl        int   // of the reader, when edge is negative
+	decl        int   // index of the reader's declaration, if edge is negative
 	edge        int
 }
 
-// reportLate reports the references to nodes that are not known yet. It comes
-// after the layout of the graph, which it asks whether an edge would help.
+// reportLate reports the references to nodes that may not have ended yet. It runs after adjacency,
+// because it looks up whether an edge would help.
 func (c *compiler) reportLate() {
 	for _, l := range c.late {
 		id, target := c.p.Nodes[l.ref].ID, c.p.Nodes[l.ref].Vertex
 		after := target != l.reader && len(c.late) <= message.MaxHinted && c.p.Follows(target, l.reader)
-		// An edge that is invalid may well bring the reader behind it.
+		// An invalid edge might have put the reader after its target.
 		certain := after || target == l.reader
 		if !certain && !(c.invalid.placed(target) && c.invalid.knowsBefore(l.reader)) {
 			continue

@@ -10,11 +10,11 @@ import (
 	"github.com/wavefold/wavefold/expressions/jsonpath"
 )
 
-// Args are the compiled arguments of a node: a tree of literals in which texts
-// that were paths are looked up anew for each attempt.
+// Args are the compiled arguments of a node: a tree of literals and of paths that are looked up
+// again for each attempt.
 type Args struct{ root argument }
 
-// argument is one part of the tree. Exactly one of the fields decides.
+// argument is a node of the tree. Exactly one of source, isList, keys and literal applies.
 type argument struct {
 	literal any
 	source  *Source
@@ -23,9 +23,9 @@ type argument struct {
 	isList  bool
 }
 
-// Resolve returns the arguments with their paths replaced by values, which are
-// shared with the state. A member whose path leads nowhere is left out; in a
-// list it is null. stop and the errors are those of Source.Value.
+// Resolve returns the arguments with the paths replaced by their values, which are shared with the
+// state. If a path leads nowhere, the member is left out of an object, and is null in a list. stop
+// and the errors are those of Source.Value.
 func (a *Args) Resolve(env expressions.Env, stop func() bool) (*value.Object, error) {
 	if a == nil {
 		return nil, nil
@@ -70,7 +70,7 @@ func (a *argument) resolve(env expressions.Env, stop func() bool) (any, error) {
 	return a.literal, nil
 }
 
-// compileArgs compiles the tree and collects what its paths read.
+// compileArgs compiles the tree and adds what its paths read to use.
 func (c *compiler) compileArgs(v *source.Value, at place, use *References) *Args {
 	if v == nil || v.Kind != source.ObjectValue {
 		return nil
@@ -118,14 +118,14 @@ func (c *compiler) textArgument(v *source.Value, at place, use *References) argu
 	return argument{source: c.compileSource(source.At(text, v.Pos), scope, at, use)}
 }
 
-// pathRoots are the beginnings that make a text in args a path.
+// pathRoots are the prefixes that make a string in args a path.
 var pathRoots = []string{"$.", "$..", "$[", "$item", "$index", "$nodes.", "$input.", "$iter", "$loop"}
 
-// isPath reports whether a text is exactly a path: it begins with a root, holds no blank
-// outside of brackets, so that ordinary sentences stay literal, and it is not an
-// expression made of more than a path, which stays literal too. A text that is probably
-// meant as a path and does not parse counts as one: it is worth an error. It is only
-// doubtful if there is a blank in its brackets or they are never closed.
+// isPath reports whether a string in args is a path. A path begins with a root and has no space
+// outside brackets, so ordinary sentences stay literal, as do expressions that consist of more than
+// a path. A string that was probably meant as a path but does not parse counts as a path, so that
+// it is reported as an error. It is only doubtful if its brackets contain a space or are never
+// closed.
 func isPath(s string) (path, doubtful bool) {
 	if !beginsWithRoot(s) {
 		return false, false
@@ -139,7 +139,7 @@ func isPath(s string) (path, doubtful bool) {
 		_, ok := t.Path()
 		return ok, false
 	}
-	if closed && (blank == nowhere || strings.Contains(s, "[?")) { // a filter is no prose
+	if closed && (blank == nowhere || strings.Contains(s, "[?")) { // filters do not appear in prose
 		return true, false
 	}
 	if path, _ := jsonpath.Compile(source.Text{Value: s}); path != nil && isJSONPath(s) {
@@ -158,15 +158,15 @@ func beginsWithRoot(s string) bool {
 	return false
 }
 
-// Where a text has a blank.
+// Places of spaces in a string.
 const (
 	nowhere = iota
-	inside  // of brackets
+	inside  // inside brackets
 	outside
 )
 
-// brackets tells where a text has blanks, and whether its brackets are closed. Quotes
-// count inside of brackets only.
+// brackets reports where a string has spaces, and whether its brackets are closed. Quotes have a
+// meaning inside brackets only.
 func brackets(s string) (blank int, closed bool) {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {

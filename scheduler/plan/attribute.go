@@ -7,10 +7,10 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// attribute completes findings about a workflow: it sets Node and Edge where they are not set,
-// and gives a finding without a place that of its node, else that of the workflow. A message
-// begins with its subject, and so with "node ID", "nodes ID, ..." or "edge FROM -> TO" if it
-// is about one of these. Codes become those of the workflow's format.
+// attribute completes the findings about a workflow. It sets Node and Edge if they are not set,
+// from the subject that the message begins with: "node ID", "nodes ID, ..." or "edge FROM -> TO". A
+// finding without a position gets the position of its node, or else of the workflow. Codes are
+// replaced by the codes of the workflow's format.
 func attribute(ds source.Diagnostics, w *core.Workflow) {
 	if len(ds) == 0 {
 		return
@@ -32,7 +32,7 @@ func attribute(ds source.Diagnostics, w *core.Workflow) {
 	}
 }
 
-// setSubject sets Node or Edge of a finding whose message begins with one.
+// setSubject sets Node or Edge of a finding whose message begins with a node or an edge.
 func setSubject(d *source.Diagnostic, nodes map[string]*core.Node) {
 	if d.Node != "" || d.Edge != (source.EdgeRef{}) {
 		return
@@ -47,7 +47,7 @@ func setSubject(d *source.Diagnostic, nodes map[string]*core.Node) {
 		return
 	}
 	id := idAt(to, nodes)
-	if id == "" { // an edge to a node that is not there
+	if id == "" { // the edge leads to a node that does not exist
 		id, _, _ = strings.Cut(to, ": ")
 	}
 	d.Edge = source.EdgeRef{From: from, To: id}
@@ -62,8 +62,7 @@ func cutSubject(message string, words ...string) (rest string, ok bool) {
 	return "", false
 }
 
-// idAt returns the longest id of a node that a text begins with and that ends where a word
-// does.
+// idAt returns the longest node id that is a prefix of the string and ends at the end of a word.
 func idAt(text string, nodes map[string]*core.Node) string {
 	best := ""
 	for end := range len(text) + 1 {
@@ -78,5 +77,5 @@ func idAt(text string, nodes map[string]*core.Node) string {
 	return best
 }
 
-// maxSubject bounds how far a message is read for its subject.
+// maxSubject limits how much of a message is searched for its subject, in bytes.
 const maxSubject = 1000

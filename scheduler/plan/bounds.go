@@ -8,25 +8,25 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Bounds are the most that a run of a walk can do which a model routes, whatever the model
-// answers: for each node, by its index, how often it is visited and after how many of these
-// visits a model is asked. Steps and Calls are those of all nodes together. They are upper
-// bounds: that many need not be possible.
+// Bounds are upper bounds on what a run of a walk can do if a model picks its edges, whatever the
+// model answers. Visits and Decisions are, by the index of the node, the number of visits and the
+// number of visits after which the model is asked. Steps and Calls are the totals over all nodes. A
+// run need not be able to reach the bounds.
 type Bounds struct {
 	Visits, Decisions []int
 	Steps, Calls      int
 }
 
-// mostReach bounds the work of Bounds: where the bounded pairs, or the nodes, times the edges
-// are more, it does with looser bounds.
+// mostReach limits the work of Bounds. If the number of edges times the number of bounded pairs or
+// of nodes is larger, the bounds are less tight.
 const mostReach = 20_000_000
 
-// Bounds returns what a run can do at most. A walk that no model routes has none.
+// Bounds returns upper bounds on the work of a run. They are empty if no model picks the edges.
 //
-// Edges without a bound make no ring, so between two edges that have one a walk visits a
-// node once at most. It begins so many passes as bounded edges are followed, and one at the
-// entry; a node is visited at most once in each pass that can come to it, and at most once
-// in all if no way leads back to it.
+// The edges without a limit form no cycle, so a walk visits a node at most once between two
+// edges that have a limit. The part of the walk between two such edges is a pass. There is one
+// pass for the entry, and one each time that an edge with a limit is followed. A node is visited
+// at most once in each pass that can reach it, and at most once in all if no path leads back to it.
 func (p *Plan) Bounds() Bounds {
 	w := p.Walk
 	if w == nil || !w.Routed {
@@ -35,7 +35,7 @@ func (p *Plan) Bounds() Bounds {
 	b := Bounds{Visits: make([]int, len(p.Nodes)), Decisions: make([]int, len(p.Nodes))}
 	most := w.MaxSteps
 	if most == 0 {
-		most = 1 << 30 // the document has switched the limit off
+		most = 1 << 30 // the document has turned off the limit
 	}
 	for i := range b.Visits {
 		b.Visits[i] = most
@@ -56,9 +56,9 @@ func (p *Plan) Bounds() Bounds {
 	return b
 }
 
-// rounds bounds the decisions at a node that has one edge without condition and bound, from
-// which no way leads back: each decision but the last one follows another edge, and once
-// those are used up there is nothing to decide.
+// rounds returns an upper bound on the decisions at a node that has one edge without a condition
+// and a limit, from whose target no path leads back. Each decision but the last follows another
+// edge, and no decision is left when those have reached their limits.
 func (p *Plan) rounds(node int32, next core.Graph) int {
 	w := p.Walk
 	var out *WalkEdge
@@ -80,7 +80,7 @@ func (p *Plan) rounds(node int32, next core.Graph) int {
 		x := &w.Edges[e]
 		most := min(x.MaxFollows, math.MaxInt32)
 		if x.Pair == out.Pair && x != out {
-			most = 1 // who follows it does not come back
+			most = 1 // after the other edge the walk does not come back
 		}
 		if more := most - follows[x.Pair]; more > 0 {
 			follows[x.Pair] += more
@@ -90,7 +90,7 @@ func (p *Plan) rounds(node int32, next core.Graph) int {
 	return max(sum, 1)
 }
 
-// visitedOnce finds the nodes that no way leads back to.
+// visitedOnce sets the bound of the nodes to which no path leads back to 1.
 func visitedOnce(visits []int, next core.Graph) {
 	group := next.Groups()
 	size := make(map[int32]int, len(next))
@@ -105,20 +105,20 @@ func visitedOnce(visits []int, next core.Graph) {
 	}
 }
 
-// mayDecide reports whether a model may be asked after a visit of a node: not where no edge
-// leaves it, or a single one that has no condition.
+// mayDecide reports whether a model may be asked after a visit of a node. It is not asked if no
+// edge leaves the node, or only one that has no condition.
 func (w *Walk) mayDecide(n *WalkNode) bool {
 	return len(n.Out) > 1 || len(n.Out) == 1 && w.Edges[n.Out[0]].Condition != ""
 }
 
-// boundedPair is two nodes all edges between which have a bound.
+// boundedPair is a pair of nodes such that all edges between them have a limit.
 type boundedPair struct {
 	from, to int32
 	follows  int
 }
 
-// pairs returns the pairs of nodes that can be followed so many times only, and the nodes
-// that each node leads to by other edges.
+// pairs returns the pairs of nodes whose edges all have a limit. In free it returns the targets of
+// all other edges, by source.
 func (w *Walk) pairs(p *Plan) (bounded []boundedPair, free core.Graph) {
 	type pair struct {
 		at    boundedPair
@@ -148,15 +148,15 @@ func (w *Walk) pairs(p *Plan) (bounded []boundedPair, free core.Graph) {
 	return bounded, free
 }
 
-// narrow lowers visits to what the passes allow. Fewer visits of a node mean fewer passes
-// that begin behind it, so it goes on while that helps.
+// narrow lowers the bounds on visits to what the passes allow. A lower bound for one node means
+// fewer passes that begin after it, so narrow repeats this while it helps.
 func narrow(visits []int, most int, entry int32, bounded []boundedPair, free core.Graph) {
 	reach := make([][]bool, len(bounded))
 	for i, b := range bounded {
 		reach[i] = free.Reached(b.to)
 	}
 	first := free.Reached(entry)
-	const rounds = 20 // after any number of them the bounds hold
+	const rounds = 20 // the bounds are correct after any number of rounds
 	for range rounds {
 		changed := false
 		for n := range visits {
@@ -170,8 +170,8 @@ func narrow(visits []int, most int, entry int32, bounded []boundedPair, free cor
 	}
 }
 
-// passes counts those that can come to a node; bounded is in order of its sources. A visit
-// of a source begins one of them.
+// passes returns an upper bound on the number of passes that can reach a node. Each visit of a
+// source begins at most one pass. bounded is sorted by source.
 func passes(n int32, visits []int, most int, first []bool, bounded []boundedPair, reach [][]bool) int {
 	sum := 0
 	if first[n] {

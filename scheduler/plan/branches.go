@@ -35,7 +35,7 @@ func (c *compiler) branches() {
 	}
 }
 
-// parallel compiles what the branches must come to.
+// parallel compiles the join of the branches of a parallel node.
 func (c *compiler) parallel(p *Parallel, d *core.Node, at place) {
 	p.Meet, p.MaxParallel = -1, core.DefaultMaxParallel
 	if d.Parallel != nil {
@@ -69,7 +69,7 @@ func (c *compiler) parallel(p *Parallel, d *core.Node, at place) {
 	}
 }
 
-// atLeast is the K of k_of_n over n branches.
+// atLeast returns the k of k_of_n for n branches.
 func (c *compiler) atLeast(j *core.Join, n int, at place) int {
 	if j.Count == nil {
 		c.ds.Errorf(source.CodeMissingKey, j.Pos, "%s: k_of_n: needs a number", at).WithHint("such as k_of_n(2)")
@@ -81,7 +81,7 @@ func (c *compiler) atLeast(j *core.Join, n int, at place) int {
 	return max(0, j.Count.Value)
 }
 
-// quorum is the K that a share of n branches amounts to.
+// quorum returns the number of branches that a share of n branches is.
 func (c *compiler) quorum(j *core.Join, n int, at place) int {
 	if j.Fraction == nil {
 		c.ds.Errorf(source.CodeMissingKey, j.Pos, "%s: quorum: needs a number", at).WithHint("such as quorum(0.5)")
@@ -93,20 +93,21 @@ func (c *compiler) quorum(j *core.Join, n int, at place) int {
 	return share(j.Fraction.Value, n)
 }
 
-// meeting finds where branches meet.
+// meeting finds the nodes where branches meet.
 type meeting struct {
 	plan       *Plan
 	out, start []int32 // targets of the edges that leave each node
 	seen       []sighting
 }
 
-// sighting is how many of the first branches of a parallel node lead to a node.
+// sighting counts how many of the first branches of a parallel node lead to a node.
 type sighting struct {
-	of       int32 // the parallel node, from 1
+	of       int32 // the parallel node plus 1
 	branches int
 }
 
-// of returns the first node by name that an edge reaches from every branch, -1 for none.
+// of returns the node that can be reached from every branch and whose id sorts first; -1 if there
+// is none.
 func (m *meeting) of(node int32, p *Parallel) int32 {
 	first := int32(-1)
 	for n, b := range p.Branches {
@@ -127,8 +128,8 @@ func (m *meeting) of(node int32, p *Parallel) int32 {
 	return first
 }
 
-// nestedSearch finds parallel nodes that are branches of themselves. Each is looked into
-// once: in a graph of n nodes, ways from branch to branch are up to 2^n.
+// nestedSearch finds parallel nodes that are branches of themselves. It searches each node once,
+// because a graph of n nodes may have 2^n paths from branch to branch.
 type nestedSearch struct {
 	c     *compiler
 	state []searchState
@@ -139,7 +140,7 @@ type searchState uint8
 
 const (
 	unsearched searchState = iota
-	searching              // it is on the path
+	searching              // on the current path
 	searched
 )
 
@@ -161,7 +162,7 @@ func (s *nestedSearch) from(node int32) {
 	s.state[node] = searched
 }
 
-// report tells that the end of the path has a node on the path for a branch.
+// report reports that the last node of the path has a branch that is itself on the path.
 func (s *nestedSearch) report(node int32) {
 	nodes := s.c.p.Nodes
 	names := []string{nodes[node].ID}

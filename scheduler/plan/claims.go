@@ -6,11 +6,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file finds the nodes whose files and tables might be those of other nodes, items or
-// rows: names that are rendered are known only when a node runs.
+// This file finds the nodes whose files and tables might be those of other nodes, items or rows. A
+// name that is rendered from a template is known only when the node runs.
 
-// claims marks the claimers. Nodes with distinct fixed names need not wait for one another.
-// What is nested may meet what the graph around it replaces, and is marked in any case.
+// claims marks the claimers. Nodes with distinct fixed names need not wait for each other. A nested
+// workflow may replace what the graph around it replaces, so its nodes are marked in any case.
 func (c *compiler) claims() {
 	if !c.has.replaces {
 		return
@@ -26,16 +26,16 @@ func (c *compiler) claims() {
 		switch {
 		case kind != core.ReplacesNothing && equal[n.Index]:
 			kind = max(kind, core.ReplacesRendered)
-		case kind == core.ReplacesTable && (tables || nested): // around it there may be a rendered one
+		case kind == core.ReplacesTable && (tables || nested): // there may be a rendered name in the workflow around it
 			kind = core.ReplacesFixed
-		case kind == core.ReplacesTable: // which nobody else means
+		case kind == core.ReplacesTable: // which no other node can mean
 			kind, n.replaces = core.ReplacesNothing, core.ReplacesNothing
 		}
 		kinds[n.Vertex] = max(kinds[n.Vertex], kind)
 		c.p.replaces = max(c.p.replaces, kind)
 		rows = rows || kind != core.ReplacesNothing && (n.Source != nil || n.Member >= 0)
 	}
-	rendered := int32(0) // claimers up to the last one with a rendered name
+	rendered := int32(0) // number of claimers up to the last one with a rendered name
 	for v := range c.p.Vertices {
 		pv := &c.p.Vertices[v]
 		if kinds[v] == core.ReplacesNothing {
@@ -58,8 +58,8 @@ func (c *compiler) claims() {
 	c.markClaims()
 }
 
-// keysMeet marks the nodes that store rows by key and may meet the keys of others: items,
-// rows, other nodes, or what is around a nested run.
+// keysMeet marks the nodes that upsert rows and may use the same keys as others: other items, rows
+// or nodes, or the workflow around a nested run.
 func (c *compiler) keysMeet() {
 	if !c.has.upserts {
 		return
@@ -77,7 +77,7 @@ func (c *compiler) keysMeet() {
 	}
 }
 
-// nestedClaims reports whether a nested run may replace what another part of it does.
+// nestedClaims reports whether a nested run may replace a file or table.
 func (c *compiler) nestedClaims() bool {
 	for i := range c.p.Nodes {
 		if n := &c.p.Nodes[i]; n.Frame != nil && n.replaces != core.ReplacesNothing {
@@ -102,8 +102,7 @@ func (c *compiler) markClaims() {
 	}
 }
 
-// equalTargets are the nodes that replace a file or table of which another node is known to
-// do so as well.
+// equalTargets returns the nodes that replace a file or table that another node replaces as well.
 func (c *compiler) equalTargets() map[int32]bool {
 	type key struct{ file, table string }
 	first, equal := map[key]int32{}, map[int32]bool{}

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// This file checks what goes into the fields that nodes write: the types of results, and
-// what becomes of the results of a fan-out's items.
+// This file checks what is written to fields: the types of results, and where the results of the
+// items of a fan-out are collected.
 
 // collect compiles for_each.collect.
 func (c *compiler) collect(n *Node, name source.Text, at place) {
@@ -37,7 +37,7 @@ func (c *compiler) collect(n *Node, name source.Text, at place) {
 	n.Collect = f
 }
 
-// writeType is the type of what a node may write into a field, nil for anything.
+// writeType returns the type of the values that a node may write to a field, nil for any type.
 func (c *compiler) writeType(n *Node, name string) *value.Type {
 	i, ok := c.p.Schema.Index(name)
 	switch {
@@ -49,7 +49,7 @@ func (c *compiler) writeType(n *Node, name string) *value.Type {
 	return c.p.Schema.Fields[i].WriteType()
 }
 
-// results compares the types of what a kind writes with those that the fields take.
+// results compares the types of the results of a kind with the types of the fields.
 func (c *compiler) results(n *Node, made core.Compiled, at place) {
 	for i, f := range n.WriteFields {
 		have, want := kindOf(made.Results[n.Writes[i]]), kindOf(c.writeType(n, n.Writes[i]))
@@ -61,14 +61,15 @@ func (c *compiler) results(n *Node, made core.Compiled, at place) {
 	}
 }
 
-// collectHint proposes to collect results that do not go into a field one by one.
+// collectHint adds a hint to collect the results, if the field cannot hold the results of single
+// items.
 func (c *compiler) collectHint(d *source.Diagnostic, n *Node, field int32) {
 	if n.Source != nil && n.Collect < 0 && c.p.Schema.Fields[field].Collectable() == nil {
 		d.WithHint("%s", (&Facts{c}).CollectText(field))
 	}
 }
 
-// CollectText says how to collect the results of items in a field.
+// CollectText returns a hint that says how to collect the results of items in a field.
 func (f *Facts) CollectText(field int32) string {
 	name := f.name(field)
 	if f.c.w.Document {

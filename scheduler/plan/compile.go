@@ -10,32 +10,29 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// Options are what Compile may ask of its caller.
+// Options configure Compile.
 type Options struct {
-	// Env returns what the kinds of a workflow may ask of the world: its files,
-	// programs and further workflows. nil means that there is nothing.
+	// Env returns what the kinds of a workflow may use: its files, programs and other workflows. If
+	// it is nil, they may use nothing.
 	Env func(w *core.Workflow) core.Env
-	// Lint reports what the workflow can run and probably does not mean; nested workflows are
-	// passed to it, too. It is lint.Check of scheduler/lint but in tests; nil reports
-	// nothing.
+	// Lint reports what can run but was probably not meant. It is called for nested workflows, too.
+	// Except in tests it is lint.Check of scheduler/lint; if it is nil, nothing is reported.
 	Lint func(f *Facts) source.Diagnostics
-	// Strict reports warnings as reasons not to run.
+	// Strict treats warnings as errors.
 	Strict bool
-	// Modes are further modes that a workflow may have.
+	// Modes are modes that a workflow may have in addition to the modes of the engine.
 	Modes []*Mode
-	// Guard calls the methods of Go types that write defaults as JSON, which may never
-	// return; nil calls them in place.
+	// Guard calls the methods of Go types that convert default values to JSON, which may never
+	// return. If it is nil, they are called directly.
 	Guard state.Guard
 }
 
-// Compile checks a workflow and returns its plan. The findings hold everything
-// that is wrong, errors, warnings and hints, those of reading it and of nested
-// workflows included, Capped. With an error among them (or a warning, under Strict)
-// the plan is nil. A fault does not hide others: only what follows from it, such as a
-// name that would be known but for the fault, is left unsaid. The cost is
-// linear in the size of the workflow, except that who comes before whom is
-// followed through the graph with a bound: 100,000 nodes take a few seconds at
-// worst.
+// Compile checks a workflow and returns its plan. The findings are all errors, warnings and hints,
+// including those about reading the workflow and about nested workflows, limited by Capped. If one
+// of them is an error (or, with Strict, a warning), the plan is nil. An error does not hide others,
+// except those that follow from it, such as a reference to a name whose declaration is invalid. The
+// cost is linear in the size of the workflow, except for the search for paths between nodes, which
+// has a limit: for 100,000 nodes it takes a few seconds at worst.
 func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, source.Diagnostics) {
 	c := newCompiler(w, reg, opts, &common{nested: []*frame{{w: w}}, frames: map[frameKey]*frame{}, seen: map[source.Diagnostic]bool{}})
 	c.compile()
@@ -47,7 +44,7 @@ func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, source.
 	return c.p, ds.Capped()
 }
 
-// compiler is the work in progress on one workflow.
+// compiler holds the state of the compilation of one workflow.
 type compiler struct {
 	w      *core.Workflow
 	reg    *core.Registry
@@ -58,10 +55,9 @@ type compiler struct {
 	common *common
 	// nestedDs are the findings about nested workflows.
 	nestedDs source.Diagnostics
-	// given tells which fields the node around a nested workflow fills; nil at
-	// the root.
+	// given are the fields that the node around a nested workflow fills; nil at the root.
 	given map[string]bool
-	// again tells that the node around a nested workflow runs more than once.
+	// again reports whether the node around a nested workflow runs more than once.
 	again   bool
 	invalid invalid
 	own     map[string]*ownRetry // the workflow's retry policies
@@ -70,10 +66,10 @@ type compiler struct {
 	at      []int32      // vertex declaration -> canonical index
 	declAt  []int32      // its inverse
 	nodeUse []nodeUse
-	edgeUse []*References // by compiled edge, nil for edges without a condition
+	edgeUse []*References // by compiled edge, nil if the edge has no condition
 	cut     []EdgeFact    // edges to a cycle, see levels
 	late    []lateRef
-	// kindRefs are the texts by which kinds refer to fields and nodes, by node.
+	// kindRefs are the strings by which kinds refer to fields and nodes, by node.
 	kindRefs map[int32]kindRefs
 	// glances are the nodes that kinds refer to only if they come before, by node.
 	glances map[int32][]int32
@@ -81,28 +77,28 @@ type compiler struct {
 	scopeNames *expressions.Scope // ids and inputs, collected once
 	ids        []string
 	streamUse  map[int32]*streamUse // by field
-	// makes and takes are what kinds say of streams, by node.
+	// makes and takes are the streams that kinds write and read, by node.
 	makes     map[int32]source.Text
 	takes     map[int32][]string
 	tables    tables
 	checks    resultChecks
 	unitIDs   map[string]source.Position
-	warnings  []NodeWarning           // those that kinds have
-	missing   []MissingSkills         // those that are nowhere
+	warnings  []NodeWarning           // the warnings of kinds
+	missing   []MissingSkills         // skills that do not exist
 	inputUsed map[string]bool         // names that expressions read through $input
 	fieldUsed []bool                  // fields that something refers to
-	secretAt  map[source.Text]bool    // references to secrets that are in the plan
+	secretAt  map[source.Text]bool    // references to secrets that the plan has already
 	outEdges  map[string][]*core.Edge // of a walk, by node
 	has       features
 	fieldSeen marks
 	nodeSeen  marks
 	ints      arena[int32]
-	// nodeRoots are the roots of the node being compiled, memberRoots those that
-	// members of pipelines and loops have besides, by id.
+	// nodeRoots are the roots of the node being compiled. memberRoots are the additional roots of
+	// members of pipelines and loops, by id.
 	nodeRoots   expressions.Root
 	memberRoots map[string]expressions.Root
-	// nodeItem is what is known of the $item of the node being compiled, memberItems
-	// names the fields whose elements are those of stages.
+	// nodeItem describes the $item of the node being compiled. memberItems are the fields whose
+	// elements are the items of stages.
 	nodeItem    source.Columns
 	memberItems map[string]string
 }
@@ -115,14 +111,14 @@ type features struct {
 	upserts  bool // Node.upserts
 }
 
-// common is shared by the workflows nested in one another.
+// common is shared by a workflow and the workflows nested in it.
 type common struct {
 	frames map[frameKey]*frame
 	nested []*frame // being compiled, outermost first, the root included
 	seen   map[source.Diagnostic]bool
 }
 
-// vertexDecl is a vertex before it has a canonical place.
+// vertexDecl is a vertex that has no canonical index yet.
 type vertexDecl struct {
 	id      string
 	unit    *Unit
@@ -130,27 +126,27 @@ type vertexDecl struct {
 	node    int32    // -1 for units
 	level   int32
 	shape   Shape
-	last    bool // a unit without edges: after the whole main graph
-	broken  bool // a unit of which not all members are known
+	last    bool // a unit without edges, which runs after the whole main graph
+	broken  bool // a unit some of whose members are not known
 	writes  []int32
 	reads   []int32
-	nodeRef []int32 // nodes its start refers to through $nodes
+	nodeRef []int32 // nodes that its start refers to through $nodes
 }
 
-// nodeUse is what a node refers to: the fields it reads, the declared ones
-// first, those of its kind, and the nodes it names. Each stands once.
+// nodeUse lists what a node refers to: the fields that it reads, the declared ones first, the
+// fields that its kind reads, and the nodes that it names. Each is listed once.
 type nodeUse struct {
 	reads []int32
 	extra []int32
 	nodes []int32
 }
 
-// unitUse is what a unit by itself refers to, and where it was written.
+// unitUse holds what a unit itself refers to, and its declaration.
 type unitUse struct {
 	items, until References
 	pipeline     *core.Pipeline
 	loop         *core.Loop
-	refused      bool // its items are a stream with another reader, which is reported
+	refused      bool // its items are a stream that has another reader, which is reported
 }
 
 func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *common) *compiler {
@@ -163,8 +159,8 @@ func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *com
 	return c
 }
 
-// compile fills the plan and has it checked. After an error the plan is of no use, but the
-// parts without one are checked anyway.
+// compile fills the plan and checks it. After an error the plan is of no use, but the parts without
+// errors are checked anyway.
 func (c *compiler) compile() {
 	c.parts()
 	if c.opts.Lint != nil {
@@ -230,8 +226,8 @@ func (c *compiler) atLeastOne(n *source.Int, at place) int {
 	return n.Value
 }
 
-// schema declares the state: the fields as written, then an implicit one for
-// each input that has no field.
+// schema declares the state: the declared fields, then an implicit field for each input that has
+// none.
 func (c *compiler) schema() {
 	decls := append([]core.FieldDecl(nil), c.w.Fields...)
 	have := make(map[string]bool, len(decls))
@@ -275,13 +271,13 @@ func (c *compiler) schema() {
 	c.env.Tool, c.env.Tools = c.reg.Tool, c.reg.ToolNames()
 }
 
-// fields lets expressions find a field without looking through all names.
+// fields finds fields by name without a search of the list of names.
 type fields struct{ *state.Schema }
 
 // FieldSlot returns the index of a field in FieldNames.
 func (f fields) FieldSlot(name string) (int, bool) { return f.Index(name) }
 
-// scope returns the names that exist at a place.
+// scope returns the names that can be used in an expression.
 func (c *compiler) scope(roots expressions.Root) expressions.Scope {
 	if c.scopeNames == nil {
 		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputNames(), NodeSlot: c.nodeSlot, Rows: c.columns}
@@ -296,8 +292,8 @@ func (c *compiler) nodeSlot(id string) (int, bool) {
 	return int(i), ok
 }
 
-// Roots that exist in conditions and sources; further ones in what a node is
-// given that has items, or that is the body of a loop.
+// Roots of conditions and sources, and additional roots for nodes with items and for the bodies of
+// loops.
 const (
 	graphRoots = expressions.RootState | expressions.RootNodes | expressions.RootInput
 	itemRoots  = expressions.RootItem | expressions.RootIndex

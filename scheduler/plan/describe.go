@@ -9,38 +9,39 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Description is a plan for people and drawings: plain data, in canonical
-// order. It belongs to the caller.
+// Description is plain data that describes a plan for people and drawings, in canonical order. It
+// belongs to the caller.
 type Description struct {
 	Name string `json:"name"`
-	// Width is the largest number of vertices on one level.
+	// Width is the largest number of vertices on a level.
 	Width       int  `json:"width"`
-	Concurrency int  `json:"concurrency,omitempty"` // 0: up to the caller
+	Concurrency int  `json:"concurrency,omitempty"` // 0: the caller sets the limit
 	MaxInFlight int  `json:"max_in_flight,omitempty"`
 	Barrier     bool `json:"barrier,omitempty"`
-	// Levels holds the vertices of each level. Those of a walk are the distances from its
-	// start, the nodes that no edges lead to from there on the last one.
+	// Levels holds the vertices of each level. In a walk, the level of a node is its distance from
+	// the start, and nodes that cannot be reached are on the last level.
 	Levels [][]VertexDescription `json:"levels"`
-	// Edges are those between vertices, of a walk between nodes, in declared order.
+	// Edges are the edges between vertices, in a walk between nodes, in declared order.
 	Edges []EdgeDescription `json:"edges"`
 	// Mode describes how the graph is run.
 	Mode ModeDescription `json:"-"`
-	// Ways describes how a walk finds its way from node to node, nil for other modes.
+	// Ways describes how a walk picks its edges; nil in other modes.
 	Ways *WalkDescription `json:"walk,omitempty"`
-	// Sources are where the texts of the nodes came from, as far as the format tells.
+	// Sources are the files that the text of nodes was read from, as far as the format reports
+	// them.
 	Sources []core.Source `json:"sources,omitempty"`
-	// Nested is how many runs of nested workflows one run includes, if every node, item and
-	// row is run once; at most MaxNested.
+	// Nested is the number of runs of nested workflows in one run, if every node, item and row runs
+	// once. It is at most MaxNested.
 	Nested int64 `json:"nested,omitempty"`
-	// Repeated marks a nested workflow that is described where it first appears.
+	// Repeated reports that a nested workflow is described where it first appears.
 	Repeated bool `json:"repeated,omitempty"`
-	// Partial tells that the graph was too large to find every wait.
+	// Partial reports that the graph was too large to find every wait.
 	Partial bool `json:"partial,omitempty"`
 }
 
-// ModeDescription describes the mode of a graph to those who draw and print it.
+// ModeDescription describes the mode of a graph for drawing and printing.
 type ModeDescription struct {
-	// Name, Graph, Level and Visits are those of the Mode.
+	// Name, Graph, Level and Visits are the fields of the Mode.
 	Name, Graph, Level string
 	Visits             bool
 	// Start and Exit are the nodes where a run begins and ends, "" if there is no such node.
@@ -52,138 +53,139 @@ func (m *ModeDescription) LevelName(level int) string {
 	return fmt.Sprintf(cmp.Or(m.Level, modes[0].Level), level)
 }
 
-// VertexDescription tells about a node, a fan-out, a pipeline or a loop.
+// VertexDescription describes a node, a fan-out, a pipeline or a loop.
 type VertexDescription struct {
-	// ID is that of the node or of the unit.
+	// ID is the id of the node or unit.
 	ID    string `json:"id"`
-	Shape string `json:"shape"` // as Shape.String
+	Shape string `json:"shape"` // the result of Shape.String
 	Level int    `json:"level"`
 	Phase string `json:"phase,omitempty"`
-	// Nodes are the node itself, or the members of a unit in order.
+	// Nodes holds the node itself, or the members of a unit in order.
 	Nodes []NodeDescription `json:"nodes"`
-	// Source is what a fan-out or pipeline walks over. Concurrency is how many
-	// of its items may be under way. Collect is the field that gets the results of the
-	// items as one list.
+	// Source is the list of items of a fan-out or pipeline. Concurrency limits the items in flight.
+	// Collect is the field to which the results of the items are written as one list.
 	Source      string `json:"source,omitempty"`
 	Concurrency int    `json:"concurrency,omitempty"`
 	Collect     string `json:"collect,omitempty"`
 	// Until and MaxIters end a loop.
 	Until    string `json:"until,omitempty"`
 	MaxIters int    `json:"max_iters,omitempty"`
-	// Last marks a unit that no edge enters or leaves, so that it comes after
-	// the whole main graph.
+	// Last marks a unit without edges, which runs after the whole main graph.
 	Last bool `json:"last,omitempty"`
-	// AllDone tells that it runs whatever happened before it.
+	// AllDone reports whether the vertex runs regardless of how its predecessors ended.
 	AllDone bool `json:"all_done,omitempty"`
-	// Join tells how many of its predecessors it takes, nil for all of them.
+	// Join describes which predecessors must succeed; nil if all of them must.
 	Join *JoinDescription `json:"join,omitempty"`
-	// Waits are the fields that hold it back beyond its edges.
+	// Waits are the fields that the vertex waits for in addition to its edges.
 	Waits []WaitDescription `json:"waits,omitempty"`
 }
 
-// JoinDescription tells how many of its predecessors a vertex takes: the first ones
-// that succeed, in canonical order or, in a race, in time.
+// JoinDescription describes how many predecessors of a vertex must succeed. The first ones count,
+// in canonical order or, in a race, in the order of time.
 type JoinDescription struct {
 	Policy string `json:"policy"` // any, k_of_n or quorum
 	Need   int    `json:"need"`
 	Of     int    `json:"of"`
 	Race   bool   `json:"race,omitempty"`
-	// Order are the predecessors in the order in which they are taken, if it is no race.
+	// Order lists the predecessors in the order in which they are taken, unless the join is a race.
 	Order []string `json:"order,omitempty"`
-	// Losers are the vertices that a race may give up.
+	// Losers are the vertices that may be cancelled when the race is decided.
 	Losers []string `json:"losers,omitempty"`
 }
 
-// NodeDescription tells about one node.
+// NodeDescription describes a node.
 type NodeDescription struct {
 	ID          string   `json:"id"`
 	Kind        string   `json:"kind,omitempty"`
 	Phase       string   `json:"phase,omitempty"`
 	Description string   `json:"description,omitempty"`
-	Reads       []string `json:"reads,omitempty"`  // all fields it sees, the declared ones first
+	Reads       []string `json:"reads,omitempty"`  // all fields that it reads, the declared ones first
 	Writes      []string `json:"writes,omitempty"` // the fields it may write
-	After       []string `json:"after,omitempty"`  // nodes it refers to through $nodes
-	// Effects tells that its work is visible outside of the run.
+	After       []string `json:"after,omitempty"`  // nodes that it refers to through $nodes
+	// Effects reports whether the work of the node is visible outside the run.
 	Effects bool `json:"effects,omitempty"`
-	// Retry tells how it is tried again, nil for a node that is tried once.
+	// Retry describes the attempts of the node; nil if there is only one.
 	Retry *RetryDescription `json:"retry,omitempty"`
-	// AllowPartial and AutoStatus change how it ends.
+	// AllowPartial and AutoStatus may change the status of a visit.
 	AllowPartial bool `json:"allow_partial,omitempty"`
 	AutoStatus   bool `json:"auto_status,omitempty"`
-	// Join tells that it takes some of its predecessors: "any", "k_of_n(2), race".
+	// Join is the policy of a join that takes some of the predecessors, such as "any" or
+	// "k_of_n(2), race".
 	Join string `json:"join,omitempty"`
-	// Environments tell what its programs get of the environment, where they do not inherit it.
+	// Environments are the environment variables of the programs of the node, if they do not
+	// inherit all of them.
 	Environments []core.Environment `json:"environments,omitempty"`
-	// Inner is the nested workflow of a node that runs one.
+	// Inner describes the nested workflow of the node, if it has one.
 	Inner *Description `json:"inner,omitempty"`
 }
 
-// RetryDescription tells about the attempts of a node.
+// RetryDescription describes the attempts of a node.
 type RetryDescription struct {
-	Preset   string `json:"preset,omitempty"` // the retry policy it names
+	Preset   string `json:"preset,omitempty"` // the retry policy that the node names
 	Attempts int    `json:"attempts"`
-	// Waits are those after each attempt but the last, before jitter.
+	// Waits are the delays after each attempt but the last, before jitter.
 	Waits     []time.Duration `json:"waits_ns,omitempty"`
 	Jitter    bool            `json:"jitter,omitempty"`
-	Transient bool            `json:"transient,omitempty"` // only transient failures are tried again
+	Transient bool            `json:"transient,omitempty"` // only transient failures are retried
 }
 
 // Purposes of waits.
 const (
-	WaitDecide = "when"  // to judge the conditions of incoming edges
+	WaitDecide = "when"  // to evaluate the conditions of incoming edges
 	WaitStart  = "reads" // to start
-	WaitMerge  = "merge" // a unit, to know whether its writes will be refused
+	WaitMerge  = "merge" // for a unit, to know whether its writes will be rejected
 )
 
-// WaitDescription tells that a field must be known first, and who writes it
-// without coming before the vertex in the graph.
+// WaitDescription describes that a vertex waits until a field is known. Writers are the nodes that
+// write the field and do not come before the vertex in the graph.
 type WaitDescription struct {
 	Field string `json:"field"`
 	For   string `json:"for"` // one of the Wait constants
-	// Writers are ids of vertices, at most 10; More counts those left out.
+	// Writers are the ids of at most 10 vertices; More is the number of the others.
 	Writers []string `json:"writers"`
 	More    int      `json:"more,omitempty"`
 }
 
-// EdgeDescription tells about an edge, between the nodes it was written for.
+// EdgeDescription describes an edge between two nodes, as it was declared.
 type EdgeDescription struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	When string `json:"when,omitempty"`
 	Else bool   `json:"else,omitempty"`
 	On   string `json:"on,omitempty"` // fail or done
-	// Handles marks an on: fail edge that handles the failure.
+	// Handles reports whether an on: fail edge handles the failure.
 	Handles bool `json:"handles,omitempty"`
-	// Implied marks an edge that the Go builder added for a typed reader.
+	// Implied reports whether the Go builder added the edge for a typed reader.
 	Implied bool `json:"implied,omitempty"`
-	// Label is what people read, and by which a node of a walk may prefer the edge.
+	// Label is the text that is shown for the edge. A node of a walk may select an edge by its
+	// label.
 	Label string `json:"label,omitempty"`
-	// What follows is told of walks only. Of edges that could be followed, the one of the
-	// highest Weight is.
+	// The fields from here on are set for walks only. Among the edges that could be followed, the
+	// one with the highest Weight is.
 	Weight int `json:"weight,omitempty"`
-	// LoopRestart begins the walk anew at the target; Freeform takes the answers of a
-	// person that match no other edge; Branch leads from a parallel node to a branch.
+	// LoopRestart starts the walk again at the target. Freeform takes the answers of a person that
+	// match no other edge. Branch reports whether the edge leads from a parallel node to a branch.
 	LoopRestart bool `json:"loop_restart,omitempty"`
 	Freeform    bool `json:"freeform,omitempty"`
 	Branch      bool `json:"branch,omitempty"`
-	// MaxIterations is how often the way between the two nodes may be taken before this edge
-	// is spent, 0 for any number; When is plain language there, for a model.
+	// MaxIterations limits how often the edges between the two nodes may be followed before this
+	// edge no longer is, 0 for no limit. When is a condition in plain language, for a model.
 	MaxIterations int `json:"max_iterations,omitempty"`
 }
 
-// maxWriters is how many writers a wait names.
+// maxWriters limits the number of writers that a wait names.
 const maxWriters = 10
 
 // String returns "node", "for_each", "pipeline" or "loop".
 func (s Shape) String() string { return [...]string{"node", "for_each", "pipeline", "loop", "walk"}[s] }
 
-// Describe returns a description of the plan and of those nested in it. It is
-// made anew by each call and costs about as much as compiling the plan did; a
-// workflow that is nested in several places is described once and shared.
+// Describe returns a description of the plan and of the plans nested in it. Each call builds a new
+// one, which costs about as much as compiling the plan. A workflow that is nested in several places
+// is described once, and the description is shared.
 func (p *Plan) Describe() *Description { return p.describe(map[*Plan]*Description{}) }
 
-// describe makes each description once: a workflow that is nested in many places
-// is one plan.
+// describe makes one description for each plan: a workflow that is nested in many places has one
+// plan.
 func (p *Plan) describe(known map[*Plan]*Description) *Description {
 	if d, ok := known[p]; ok {
 		return d
@@ -230,7 +232,7 @@ func (p *Plan) describeMode() ModeDescription {
 	return m
 }
 
-// describeVisits makes each node a vertex. Levels are the distances from the start.
+// describeVisits makes each node a vertex. Its level is its distance from the start.
 func (p *Plan) describeVisits(d *Description, known map[*Plan]*Description) {
 	for level, nodes := range p.distances() {
 		d.Levels = append(d.Levels, nil)
@@ -250,8 +252,8 @@ func (p *Plan) describeLevels(d *Description, known map[*Plan]*Description) {
 	}
 }
 
-// Once replaces every nested workflow but the first occurrence of each by its name and its
-// count: a description that is written out would else grow as the runs do.
+// Once replaces every nested workflow by its name and its count, except where it appears first.
+// Otherwise the description would grow with the number of nested runs when it is written out.
 func (d *Description) Once() { d.once(map[*Description]bool{}) }
 
 func (d *Description) once(seen map[*Description]bool) {
@@ -315,7 +317,7 @@ func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescripti
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
 		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects, Environments: n.Environments(),
 		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
-	if !p.Mode.Visits && takesSome(n.Decl.Join) { // where nodes are visited, parallel nodes have joins
+	if !p.Mode.Visits && takesSome(n.Decl.Join) { // in modes that visit nodes, the joins are those of parallel nodes
 		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {
 			d.Join += ", race"
 		}
@@ -338,7 +340,7 @@ func (n *Node) describeRetry() *RetryDescription {
 		return nil
 	}
 	d := &RetryDescription{Attempts: r.Attempts, Jitter: r.Jitter, Transient: r.Transient}
-	if e := n.Decl.OnError; e != nil { // nil where the walk says how often a node is tried again
+	if e := n.Decl.OnError; e != nil { // nil if the walk determines the attempts of the node
 		d.Preset = e.Preset.Value
 	}
 	for k := 1; k < r.Attempts; k++ {
@@ -347,8 +349,8 @@ func (n *Node) describeRetry() *RetryDescription {
 	return d
 }
 
-// waits finds, for each vertex, the fields that hold it back although their
-// writers do not come before it in the graph.
+// waits finds, for each vertex, the fields that it waits for although their writers do not come
+// before it in the graph.
 func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 	waits = make([][]WaitDescription, len(p.Vertices))
 	var questions []Question
@@ -379,8 +381,8 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 	return waits, left >= 0
 }
 
-// addWait notes a wait with whom it holds back, once: the wait of a judge, with
-// every target of its conditions.
+// addWait adds a wait to the vertex that waits, once. A judge waits for every target of its
+// conditions.
 func (p *Plan) addWait(waits [][]WaitDescription, r Reader, w WaitDescription) {
 	add := func(v int32) {
 		if !slices.ContainsFunc(waits[v], func(x WaitDescription) bool { return x.Field == w.Field && x.For == w.For }) {
@@ -415,8 +417,8 @@ func (p *Plan) describeWait(q *Question, x *Gap, r Reader) WaitDescription {
 	return w
 }
 
-// waitsToMerge reports whether a unit waits for a field as one of its writers,
-// rather than as a reader.
+// waitsToMerge reports whether a unit waits for a field because it writes the field, and not
+// because it reads it.
 func (p *Plan) waitsToMerge(v, field, threshold int32) bool {
 	vertex := &p.Vertices[v]
 	if vertex.Unit == nil || !p.Schema.Fields[field].Refuses {

@@ -6,31 +6,33 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ToldDescription tells what a node that asks a model is told of what came before it.
+// ToldDescription describes what a node that asks a model is told of what came before it.
 type ToldDescription struct {
-	// Fidelity is core.FidelityCompact, FidelityTruncate or FidelityNone. Edges are those by
-	// which it is another one.
+	// Fidelity is core.FidelityCompact, FidelityTruncate or FidelityNone. Edges are the edges that
+	// set another fidelity.
 	Fidelity string       `json:"fidelity"`
 	Edges    []ToldByEdge `json:"edges,omitempty"`
-	// Stages are those that may have finished before it since the walk began or began anew,
-	// in declared order, if it is told of stages. There may be More than the nearest 20.
+	// Stages are the stages that may have finished since the walk was started or restarted, in
+	// declared order, if the node is told of stages. More reports whether there may be others than
+	// the nearest 20.
 	Stages []string `json:"stages,omitempty"`
 	More   bool     `json:"more,omitempty"`
 }
 
-// ToldByEdge is what a node is told that the walk comes to from another one.
+// ToldByEdge describes what a node is told if the walk reaches it from a given node.
 type ToldByEdge struct {
 	From     string `json:"from"`
 	Fidelity string `json:"fidelity"`
 }
 
-// Limits of what is looked for, for each node: a graph of 100,000 nodes has a description, too.
+// Limits of the search for each node. They keep the description of a graph of 100,000 nodes
+// affordable.
 const (
 	maxToldStages = 20
 	maxToldSteps  = 1000
 )
 
-// describeTold adds what the nodes are told that ask models.
+// describeTold adds what the nodes that ask models are told.
 func (p *Plan) describeTold(d *WalkDescription) {
 	if !p.Walk.Briefs {
 		return
@@ -60,20 +62,21 @@ func (p *Plan) describeTold(d *WalkDescription) {
 	}
 }
 
-// before is from where a walk comes to a node: from nodes that have ended, or, to a branch,
-// from its parallel node, which has not. visited are the nodes that it can come to, branches
-// left out.
+// before describes the edges by which a walk reaches each node: from a node that has ended, or, for
+// a branch, from its parallel node, which has not ended. visited are the nodes that the walk can
+// reach, without branches.
 type before struct {
 	p            *Plan
 	ended, forks [][]int32
 	visited      []bool
 }
 
-// whatEnds follows the token. A branch that the token never visits itself has no edges.
+// whatEnds follows the token through the graph. A branch that the token never visits itself has no
+// edges.
 func (p *Plan) whatEnds() *before {
 	w, n := p.Walk, len(p.Nodes)
 	b := &before{p: p, ended: make([][]int32, n), forks: make([][]int32, n), visited: make([]bool, n)}
-	var back []int32 // where unsatisfied gates lead
+	var back []int32 // the targets of unsatisfied goal gates
 	for i := range w.Nodes {
 		if w.Nodes[i].GoalGate {
 			back = append(back, w.Nodes[i].Targets...)
@@ -117,8 +120,8 @@ func (p *Plan) whatEnds() *before {
 	return b
 }
 
-// stagesBefore lists stages that may have ended before a node begins, and whether there may
-// be more.
+// stagesBefore lists the stages that may have ended before a node begins, and reports whether there
+// may be more.
 func (b *before) stagesBefore(node int32) (ids []string, more bool) {
 	var stages []int32
 	came, found := map[int32]bool{node: true}, map[int32]bool{}

@@ -7,71 +7,72 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// WalkDescription tells about a walk.
+// WalkDescription describes a walk.
 type WalkDescription struct {
 	Start string `json:"start"`
-	Exit  string `json:"exit,omitempty"` // "" where a model picks the edges
-	// Router is model where a model picks the edges, else "". Model is the one that is asked
-	// for, "" for the default; Calls is how often it is asked at most, and MaxSteps how many
-	// visits there may be, 0 for any number.
+	Exit  string `json:"exit,omitempty"` // "" if a model picks the edges
+	// Router is "model" if a model picks the edges, otherwise "". Model is the name of the model,
+	// "" for the default. Calls is an upper bound on the number of questions to it, and MaxSteps
+	// limits the visits, 0 for no limit.
 	Router   string `json:"router,omitempty"`
 	Model    string `json:"model,omitempty"`
 	Calls    int    `json:"max_model_calls,omitempty"`
 	MaxSteps int    `json:"max_steps,omitempty"`
-	// Nodes tell what each node is to the walk, in declared order.
+	// Nodes describe the role of each node in the walk, in declared order.
 	Nodes []WalkNodeDescription `json:"nodes"`
-	// MaxJumps is how often an unsatisfied goal gate sends the walk back. RepeatLimit is
-	// how often the same failure may come, 0 for any number. StallTimeout is how long
-	// there may be no sign of life, 0 for ever.
+	// MaxJumps limits how often an unsatisfied goal gate sends the walk back. RepeatLimit limits
+	// how often the same failure may occur, 0 for no limit. StallTimeout limits the time without a
+	// sign of life, 0 for no limit.
 	MaxJumps     int           `json:"max_jumps"`
 	RepeatLimit  int           `json:"repeat_limit"`
 	StallTimeout time.Duration `json:"stall_timeout_ns"`
 }
 
-// WalkNodeDescription tells what a node is to a walk, beside its NodeDescription.
+// WalkNodeDescription describes the role of a node in a walk, in addition to its NodeDescription.
 type WalkNodeDescription struct {
 	ID string `json:"id"`
-	// Label is what people read in place of the id, "" for none.
+	// Label is the text that is shown instead of the id, "" if there is none.
 	Label string `json:"label,omitempty"`
-	Role  string `json:"role"` // as core.Role spells it
-	// GoalGate keeps the walk from its exit until the node has succeeded.
+	Role  string `json:"role"` // the string form of the core.Role
+	// GoalGate reports whether the walk cannot exit before the node has succeeded.
 	GoalGate bool `json:"goal_gate,omitempty"`
-	// Random tells that its edges are drawn, by weight.
+	// Random reports whether its edges are drawn at random, by weight.
 	Random    bool `json:"random,omitempty"`
-	MaxVisits int  `json:"max_visits,omitempty"` // 0: any number
-	// Visits and Decisions are how often the node can be visited at most, and a model asked
-	// where to go on from it; where a model picks the edges.
+	MaxVisits int  `json:"max_visits,omitempty"` // 0: no limit
+	// Visits and Decisions are upper bounds on the visits of the node and on the questions to the
+	// model after them. They are set if a model picks the edges.
 	Visits    int `json:"most_visits,omitempty"`
 	Decisions int `json:"most_decisions,omitempty"`
-	// Models tells that its work calls a model. Shown are the members of its result that
-	// the router is shown, nil for all.
+	// Models reports whether its work calls a model. Shown are the members of its result that the
+	// router sees, nil for all.
 	Models bool     `json:"models,omitempty"`
 	Shown  []string `json:"shown,omitempty"`
-	// Targets are where the walk goes on after a failure that no edge takes up, or an
-	// unsatisfied goal gate, best first.
+	// Targets are the nodes at which the walk continues after a failure that no edge handles, or
+	// after an unsatisfied goal gate, in order of preference.
 	Targets []string `json:"targets,omitempty"`
-	// Told is what a node that asks a model is told of what came before it, nil for all
-	// others.
+	// Told describes what a node that asks a model is told of what came before it; nil for all
+	// other nodes.
 	Told *ToldDescription `json:"told,omitempty"`
-	// Parallel tells about the branches of a parallel node, nil for all others.
+	// Parallel describes the branches of a parallel node; nil for all other nodes.
 	Parallel *ParallelDescription `json:"parallel,omitempty"`
 }
 
-// ParallelDescription tells about the branches of a parallel node.
+// ParallelDescription describes the branches of a parallel node.
 type ParallelDescription struct {
-	Branches []string `json:"branches"` // in declared order of their edges
+	Branches []string `json:"branches"` // in the declared order of their edges
 	Join     string   `json:"join"`     // such as wait_all or k_of_n(2)
 	Need     int      `json:"need,omitempty"`
-	// MaxParallel is how many branches may be under way at once.
+	// MaxParallel limits the branches in flight.
 	MaxParallel int `json:"max_parallel"`
-	// FailFast ends the others when a branch fails; Ignore does not count failures.
+	// FailFast cancels the other branches when one fails. Ignore reports whether failures of
+	// branches are ignored.
 	FailFast bool `json:"fail_fast,omitempty"`
 	Ignore   bool `json:"ignore,omitempty"`
-	// Meet is where the walk goes on, "" if the branches have no node in common.
+	// Meet is the node where the walk continues, "" if the branches have no node in common.
 	Meet string `json:"meet,omitempty"`
 }
 
-// Visited describes the nodes of a mode that visits them, in declared order; nil for other
+// Visited describes the nodes of a mode that visits nodes, in declared order; it is nil in other
 // modes. The nodes are copies.
 func (d *Description) Visited() []WalkNodeDescription {
 	switch {
@@ -89,7 +90,7 @@ func (d *Description) Visited() []WalkNodeDescription {
 	return nodes
 }
 
-// describeWalk adds what only a walk has.
+// describeWalk adds what only walks have.
 func (p *Plan) describeWalk(d *Description) {
 	w := p.Walk
 	d.Ways = &WalkDescription{Start: p.Nodes[w.Start].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
@@ -124,7 +125,7 @@ func (p *Plan) describeWalk(d *Description) {
 	}
 }
 
-// describeRouted adds what there is to tell where a model picks the edges.
+// describeRouted adds what only walks have whose edges a model picks.
 func (p *Plan) describeRouted(d *WalkDescription) {
 	b := p.Bounds()
 	d.Router, d.Model, d.Calls = core.RouterModel, p.Walk.Model, b.Calls
@@ -134,7 +135,7 @@ func (p *Plan) describeRouted(d *WalkDescription) {
 	}
 }
 
-// runs reports whether a node can fail: the others only direct the walk.
+// runs reports whether a node can fail. Other nodes only direct the walk.
 func (n *WalkNode) runs() bool {
 	return n.Role != core.RoleStart && n.Role != core.RoleExit && n.Role != core.RoleConditional
 }
@@ -145,7 +146,7 @@ func (p *Plan) describeWalkNode(i int32) WalkNodeDescription {
 		Random: n.Random, MaxVisits: n.MaxVisits}
 	if n.runs() {
 		for _, id := range p.nodeIDs(n.Targets) {
-			if !slices.Contains(d.Targets, id) { // the walk's may be those of the node
+			if !slices.Contains(d.Targets, id) { // the targets of the walk may be those of the node, too
 				d.Targets = append(d.Targets, id)
 			}
 		}
@@ -159,8 +160,8 @@ func (p *Plan) describeWalkNode(i int32) WalkNodeDescription {
 	return d
 }
 
-// distances returns the nodes by their distance from the start, and then the nodes that
-// cannot be reached.
+// distances groups the nodes by their distance from the start. Nodes that cannot be reached are the
+// last group.
 func (p *Plan) distances() [][]int32 {
 	g := p.graph()
 	seen := make([]bool, len(p.Nodes))

@@ -9,9 +9,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// edges resolves the edges between the declared vertices. Edges between two
-// members of one unit are checked and dropped: the order of the members says
-// what they say.
+// edges resolves the edges between the declared vertices. Edges between two members of a unit are
+// checked and dropped, because the order of the members implies them.
 func (c *compiler) edges() {
 	c.p.Edges = make([]Edge, 0, len(c.w.Edges))
 	c.p.edgeDecls = make([]*core.Edge, 0, len(c.w.Edges))
@@ -58,8 +57,7 @@ func (c *compiler) edges() {
 	c.elseEdges()
 }
 
-// edgeEnd finds the node at an end of an edge; ok is false when it is not known which
-// one is meant.
+// edgeEnd finds the node at an end of an edge. ok is false if it is not known which node is meant.
 func (c *compiler) edgeEnd(id source.Text, lost bool, at place) (node int32, ok bool) {
 	if lost {
 		return 0, false
@@ -98,7 +96,7 @@ func (c *compiler) on(e *core.Edge, at place) On {
 	return OnSuccess
 }
 
-// edgeHandles reports whether an edge handles the failure that it asks for.
+// edgeHandles reports whether an on: fail edge handles the failure.
 func (c *compiler) edgeHandles(e *core.Edge, on On, at place) bool {
 	if e.Handles == nil {
 		return false
@@ -120,15 +118,14 @@ func (c *compiler) insideUnit(e *core.Edge, a, b *Node, at place) {
 	}
 }
 
-// conditional reports whether an edge has a condition other than else, compiled or
-// not.
+// conditional reports whether an edge has a condition other than else, valid or not.
 func (c *compiler) conditional(edge int) bool {
 	d := c.p.edgeDecls[edge]
 	return !d.Else && d.When != nil || d.Lost.Has("when")
 }
 
-// elseEdges checks that an else edge has a condition it is the opposite of.
-// Several else edges out of one source are fine: they hold or fail together.
+// elseEdges checks that each else edge has an edge with a condition next to it. A source may have
+// several else edges: either all of them hold or none does.
 func (c *compiler) elseEdges() {
 	if !slices.ContainsFunc(c.p.Edges, func(e Edge) bool { return e.Else }) {
 		return

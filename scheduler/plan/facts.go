@@ -10,29 +10,29 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// Facts describe a compiled workflow to Options.Lint: its plan, what its parts refer to, and
-// what is not known of it because of errors.
+// Facts describe a compiled workflow to Options.Lint: its plan, what its parts refer to, and what
+// is unknown because of errors.
 type Facts struct{ c *compiler }
 
-// References are the fields and nodes that a part of a document refers to, in order of use; one
-// may be listed twice.
+// References are the fields and nodes that a part of a document refers to, in order of use. They
+// may contain duplicates.
 type References struct{ Fields, Nodes []int32 }
 
-// Spot is a place where a document refers to a field: the words that a finding begins with,
-// and the position.
+// Spot is a place where a document refers to a field: the words that a finding begins with, and the
+// position.
 type Spot struct {
 	At  string
 	Pos source.Position
 }
 
-// EdgeFact is an edge with its declaration. The vertices of edges that were taken out of
-// Plan.Edges, because they lead to a cycle, are numbered like those of the others.
+// EdgeFact is an edge and its declaration. Edges that were removed from Plan.Edges because they
+// lead to a cycle have valid vertices, too.
 type EdgeFact struct {
 	Edge *Edge
 	Decl *core.Edge
 }
 
-// Plan returns the plan. With errors among the findings parts of it are missing.
+// Plan returns the plan. If there are errors, parts of it are missing.
 func (f *Facts) Plan() *Plan { return f.c.p }
 
 // Nested reports whether the workflow is nested in another one.
@@ -47,8 +47,8 @@ func (f *Facts) Decl(edge int32) *core.Edge { return f.c.p.edgeDecls[edge] }
 // NumEdges returns the number of edges between known vertices.
 func (f *Facts) NumEdges() int { return len(f.c.p.Edges) + len(f.c.cut) }
 
-// Edge returns one of the edges between known vertices. Those of Plan.Edges come first and
-// have the same indexes.
+// Edge returns one of the edges between known vertices. The edges of Plan.Edges come first, with
+// the same indexes.
 func (f *Facts) Edge(i int) EdgeFact {
 	p := f.c.p
 	if i < len(p.Edges) {
@@ -67,16 +67,16 @@ func (f *Facts) Condition(edge int32) (refs References, ok bool) {
 	return *u, true
 }
 
-// Node returns what a node refers to. A field or node is listed once.
+// Node returns what a node refers to, without duplicates.
 func (f *Facts) Node(n int32) References {
 	u := &f.c.nodeUse[n]
 	return References{u.reads, u.nodes}
 }
 
-// Reads returns the fields that a vertex reads, its members included.
+// Reads returns the fields that a vertex and its members read.
 func (f *Facts) Reads(v int32) []int32 { return f.decl(v).reads }
 
-// Unit returns what a pipeline or loop itself refers to: in its items or its until.
+// Unit returns what a pipeline or loop itself refers to, in its items or its until.
 func (f *Facts) Unit(v int32) (items, until References) {
 	u := f.decl(v).use
 	if u == nil {
@@ -85,17 +85,17 @@ func (f *Facts) Unit(v int32) (items, until References) {
 	return u.items, u.until
 }
 
-// Until returns the end condition of a loop as it is written.
+// Until returns the end condition of a loop as written.
 func (f *Facts) Until(v int32) source.Text { return *f.decl(v).use.loop.Until }
 
 func (f *Facts) decl(v int32) *vertexDecl { return &f.c.decl[f.c.declAt[v]] }
 
-// VertexSpot returns the first place by which a vertex refers to a field.
+// VertexSpot returns the first place where a vertex refers to a field.
 func (f *Facts) VertexSpot(v, field int32) Spot {
 	return f.c.vertexSpot(f.decl(v), expressions.RootState, f.name(field)).told()
 }
 
-// EdgeSpot returns where the condition of an edge refers to a field.
+// EdgeSpot returns the place where the condition of an edge refers to a field.
 func (f *Facts) EdgeSpot(edge, field int32) Spot {
 	return f.c.edgeSpot(int(edge), expressions.RootState, f.name(field)).told()
 }
@@ -110,23 +110,23 @@ func (f *Facts) NodeReads(n, field int32) bool {
 	return ok
 }
 
-// Supplies reports whether the args of a node have the name of a field that the node reads,
-// so that it takes the value from there.
+// Supplies reports whether the args of a node have a member with the name of a field that the node
+// reads, so that the node takes the value from args.
 func (f *Facts) Supplies(n, field int32) bool {
 	node, name := &f.c.p.Nodes[n], f.name(field)
 	if node.Args == nil || node.Args.root.keys == nil {
 		return false
 	}
 	if strings.Contains(value.JSON(node.Decl.Args.Plain()), "$."+name) {
-		return false // they read the field themselves
+		return false // args read the field themselves
 	}
 	i := slices.Index(node.Args.root.keys, name)
 	extra, _ := node.Extra()
-	// A constant would have taken a plain name off what the kind reads.
+	// If the argument were constant, the kind would not read a field of the plain name.
 	return i >= 0 && (!node.Args.root.members[i].constant() || !slices.Contains(extra, name))
 }
 
-// Writer returns a node that writes a field on behalf of a vertex, and where its document
+// Writer returns the node that writes a field for a vertex, and the position where its document
 // says so.
 func (f *Facts) Writer(v, field int32) (node int32, pos source.Position) {
 	x := &f.c.p.Vertices[v]
@@ -144,8 +144,8 @@ func (f *Facts) Repeated(n int32) bool {
 	return f.c.memberRoots[f.c.p.Nodes[n].ID]|f.c.invalid.members != 0
 }
 
-// Mentioned reports whether some part of the document refers to a field, directly or through
-// $input, or whether its name is invalid.
+// Mentioned reports whether any part of the document refers to a field, directly or through $input,
+// or whether the name of the field is invalid.
 func (f *Facts) Mentioned(field int32) bool {
 	name := f.name(field)
 	return f.c.fieldUsed[field] || f.c.inputUsed[name] || !isID(name)
@@ -157,27 +157,27 @@ func (f *Facts) IsInput(name string) bool {
 	return ok
 }
 
-// AnyStart reports whether a run may be given a value for every field.
+// AnyStart reports whether a run accepts a starting value for every field.
 func (f *Facts) AnyStart() bool { return f.c.given == nil && !declaresInputs(f.c.w) }
 
-// Outputs are the files and tables that nodes, and those nested in them, write.
+// Outputs returns the files and tables that nodes and the nodes nested in them write.
 func (f *Facts) Outputs() []Target { return f.c.p.outputs }
 
-// Inputs are the files and tables that nodes, and those nested in them, read.
+// Inputs returns the files and tables that nodes and the nodes nested in them read.
 func (f *Facts) Inputs() []Target { return f.c.p.inputs }
 
-// Warnings are those that kinds have about nodes.
+// Warnings returns the warnings of kinds about nodes.
 func (f *Facts) Warnings() []NodeWarning { return f.c.warnings }
 
-// MissingSkills are the skills of nodes that are not found.
+// MissingSkills returns the skills of nodes that do not exist.
 func (f *Facts) MissingSkills() []MissingSkills { return f.c.missing }
 
-// Tools are the names that skills may have.
+// Tools returns the valid names of skills.
 func (f *Facts) Tools() []string { return f.c.env.Tools }
 
 // Invalid reports what may exist in addition to what is known, because of errors.
 type Invalid struct {
-	Nodes, Inputs bool // further ones
+	Nodes, Inputs bool // further nodes and inputs
 	Members       bool // further members of pipelines and loops
 	References    bool // further references to fields and nodes
 	Edges         bool // edges between any two nodes
@@ -189,7 +189,7 @@ func (f *Facts) Invalid() Invalid {
 	return Invalid{x.open&expressions.RootNodes != 0, x.open&expressions.RootInput != 0, x.members != 0, x.references, x.edges}
 }
 
-// WritesValid reports whether all fields are known that a node writes.
+// WritesValid reports whether all fields that a node writes are known.
 func (f *Facts) WritesValid(n int32) bool { return f.c.writesValid(f.c.w.Nodes[n]) }
 
 // Valid reports whether all edges of a vertex are known.
@@ -197,10 +197,10 @@ func (f *Facts) Valid(v int32) bool {
 	return f.c.invalid.vertices == nil || !f.c.invalid.vertices[v]
 }
 
-// KnowsBefore reports whether all is known that comes before a vertex.
+// KnowsBefore reports whether everything that comes before a vertex is known.
 func (f *Facts) KnowsBefore(v int32) bool { return f.c.invalid.knowsBefore(v) }
 
-// Placed reports whether all is known that comes before and after a vertex.
+// Placed reports whether everything that comes before or after a vertex is known.
 func (f *Facts) Placed(v int32) bool { return f.c.invalid.placed(v) }
 
 // MembersValid reports whether all members of a pipeline or loop are known.
@@ -213,13 +213,13 @@ func (f *Facts) PolicyUsed(p *core.RetryPolicy) bool {
 	return o == nil || o.decl != p || o.used
 }
 
-// NodeWarning is a warning of the kind of a node.
+// NodeWarning is a warning of a kind about a node.
 type NodeWarning struct {
 	Node string
 	core.KindWarning
 }
 
-// MissingSkills are skills of a node that are not found.
+// MissingSkills are skills of a node that do not exist.
 type MissingSkills struct {
 	Node string
 	core.MissingSkills

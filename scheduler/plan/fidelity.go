@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// fidelities resolves how much the nodes of a walk by outcomes are told of what came before
-// them. A word that nobody knows says nothing: the formats report it.
+// fidelities determines how much the nodes of a walk by outcomes are told of what came before them.
+// Unknown words are ignored, because the formats report them.
 func (c *compiler) fidelities(settings *core.Walk) {
 	w := c.p.Walk
 	for i := range w.Nodes {
@@ -16,8 +16,9 @@ func (c *compiler) fidelities(settings *core.Walk) {
 	}
 }
 
-// Told returns how much a node is told of what came before it when the walk comes by an edge,
-// -1 for none; "" for a node that is told nothing whatever the document says.
+// Told returns how much a node is told of what came before it, if the walk reaches it along an
+// edge, or -1 for no edge. The result is "" for a node that is told nothing, whatever the document
+// says.
 func (p *Plan) Told(node, edge int32) string {
 	switch {
 	case !p.Nodes[node].Briefed:

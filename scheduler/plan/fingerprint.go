@@ -11,31 +11,31 @@ import (
 )
 
 // Fingerprint identifies what a run of the plan does: the mode, the state schema, the inputs
-// and every node, pipeline and loop by its id, nested workflows included. Two plans with equal
+// and every node, pipeline and loop by its id, including nested workflows. Two plans with equal
 // fingerprints compute the same. It is the SHA-256, in hexadecimal, of a canonical form, so it
 // is the same in every process. The order in which a document declares its parts counts only
-// where a field has several writers. Positions, comments, the order of keys, names of phases,
-// descriptions, labels that people read and the attributes of drawings do not count, nor do
-// the name and the folder of the document. The code behind a Go function is not seen.
+// if a field has several writers. Positions, comments, the order of keys, names of phases,
+// descriptions, displayed labels and the attributes of drawings do not count, and neither do
+// the name and the folder of the document. The code of a Go function does not count either.
 //
-// It costs about as much as compiling; callers that need it often keep it.
+// It costs about as much as compiling the plan, so callers that need it often should store it.
 func (p *Plan) Fingerprint() string { return newPrinter().plan(p) }
 
 // PartFingerprint identifies a node, pipeline or loop.
 type PartFingerprint struct {
-	// What covers what the part computes: kind, configuration, arguments, what it reads and
-	// writes, the contents of the files that its kind read, and the edges that lead to it.
+	// What covers the computation of the part: its kind, configuration and arguments, what it reads
+	// and writes, the contents of the files that its kind read, and the edges that lead to it.
 	What string
-	// How covers how it is carried out: retries, timeout, limits and priority.
+	// How covers its execution: retries, timeout, limits and priority.
 	How string
 }
 
-// PartFingerprints returns the fingerprints of the plan's own nodes, pipelines and loops, by
-// id. Those of nested workflows are part of What of the node around them.
+// PartFingerprints returns the fingerprints of the nodes, pipelines and loops of the plan, by id.
+// The parts of a nested workflow belong to What of the node around it.
 func (p *Plan) PartFingerprints() map[string]PartFingerprint { return newPrinter().parts(p) }
 
-// Order identifies the order of the plan's parts, nested workflows included. In plans with the
-// same fingerprint and order the indexes of nodes, edges and fields mean the same.
+// Order identifies the order of the parts of the plan, including nested workflows. In plans with
+// equal fingerprints and orders the indexes of nodes, edges and fields have the same meaning.
 func (p *Plan) Order() string { return digest(p.order()) }
 
 func (p *Plan) order() []any {
@@ -58,7 +58,7 @@ func (p *Plan) order() []any {
 	return []any{fields, vertices, nodes, edges, nested}
 }
 
-// printer computes fingerprints. It remembers nested plans, which several nodes may run.
+// printer computes fingerprints. It keeps those of nested plans, which several nodes may run.
 type printer struct{ plans map[*Plan]string }
 
 func newPrinter() *printer { return &printer{map[*Plan]string{}} }
@@ -93,7 +93,7 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 		n := &p.Nodes[i]
 		what := x.what(p, n)
 		set(what, "in", sorted(in[i]))
-		set(what, "out", out[i]) // their order decides between edges of equal weight
+		set(what, "out", out[i]) // the walk prefers the first of several edges of equal weight
 		parts[n.ID] = PartFingerprint{digest(what), digest(howPrint(p, n))}
 	}
 	for i := range p.Vertices {
@@ -104,7 +104,7 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 	return parts
 }
 
-// what is the canonical form of what a node computes.
+// what returns the canonical form of what a node computes.
 func (x *printer) what(p *Plan, n *Node) *value.Object {
 	o := value.ObjectOf("kind", n.Kind, "config", n.Decl.Config.Plain(), "args", n.Decl.Args.Plain(), "effects", n.Effects, "writes", anys(slices.Sorted(slices.Values(n.Writes))))
 	set(o, "declared", anys(slices.Sorted(slices.Values(n.View))))
@@ -135,7 +135,7 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 	return o
 }
 
-// joinPrint is what a vertex takes of its predecessors, nil for all of them.
+// joinPrint returns the canonical form of the join of a vertex, nil if it needs all predecessors.
 func joinPrint(p *Plan, v *Vertex) any {
 	switch {
 	case v.AllDone:
@@ -147,7 +147,7 @@ func joinPrint(p *Plan, v *Vertex) any {
 	return nil
 }
 
-// walkPrint is what a node is to a walk.
+// walkPrint returns the canonical form of the role of a node in a walk.
 func walkPrint(p *Plan, n *WalkNode) *value.Object {
 	o := value.ObjectOf("role", int64(n.Role), "gate", n.GoalGate, "random", n.Random, "visits", int64(n.MaxVisits), "fidelity", n.Fidelity)
 	if n.Shown != nil {
@@ -164,7 +164,7 @@ func walkPrint(p *Plan, n *WalkNode) *value.Object {
 	return o
 }
 
-// howPrint is the canonical form of how a node is carried out.
+// howPrint returns the canonical form of how a node is executed.
 func howPrint(p *Plan, n *Node) *value.Object {
 	r := n.Retry
 	return value.ObjectOf("policy", int64(n.Policy), "attempts", int64(r.Attempts), "factor", r.Factor, "base", int64(r.Base), "max", int64(r.Max),
@@ -185,7 +185,7 @@ func unitHow(_ *Plan, u *Unit) *value.Object {
 	return value.ObjectOf("policy", int64(u.Policy), "concurrency", int64(u.Concurrency), "flush", int64(u.Flush))
 }
 
-// edgePrint is the canonical form of an edge; its label is what a walk compares.
+// edgePrint returns the canonical form of an edge. Its label is the one that a walk compares.
 func edgePrint(p *Plan, i int) *value.Object {
 	e, d := &p.Edges[i], p.edgeDecls[i]
 	o := value.ObjectOf("from", d.From.Value, "to", d.To.Value, "when", programPrint(e.When), "else", e.Else, "on", e.On.String(), "handles", e.Handles)
@@ -257,7 +257,7 @@ func typePrint(t *value.Type) any {
 	return o
 }
 
-// sourcePrint is a path in its parsed form, so that spacing does not count.
+// sourcePrint returns the parsed form of a path, in which spacing does not count.
 func sourcePrint(s *Source) any {
 	switch {
 	case s == nil:
@@ -275,7 +275,7 @@ func programPrint(p *expressions.Program) any {
 	return p.Tree().String()
 }
 
-// set sets a member unless there is nothing to set.
+// set sets a member unless the value is empty.
 func set(o *value.Object, key string, v any) {
 	switch v := v.(type) {
 	case nil:
@@ -296,13 +296,14 @@ func anys(list []string) []any {
 	return out
 }
 
-// sorted orders edges by their canonical form: their declared order means nothing.
+// sorted sorts edges by their canonical form, because their declared order has no meaning.
 func sorted(edges []any) []any {
 	slices.SortFunc(edges, func(a, b any) int { return slices.Compare(canonical(nil, a), canonical(nil, b)) })
 	return edges
 }
 
-// printable is a value in its JSON form; one of a Go type without one counts by its error.
+// printable returns the JSON form of a value. A value of a Go type that has none is represented by
+// its error.
 func printable(v any) any {
 	c, err := value.Canonical(v)
 	if err != nil {
@@ -348,9 +349,9 @@ func canonical(b []byte, v any) []byte {
 	return out
 }
 
-// opened is the folder of a workflow as a kind sees it while it compiles a node. It notes the
-// contents of the files that are read, which are part of what the node does. The kind's
-// handler may go on to use the folder: then nothing is noted.
+// opened is the folder of a workflow as a kind sees it while it compiles a node. It records the
+// contents of the files that are read, because they are part of what the node does. The kind's
+// handler may continue to use the folder later, when nothing is recorded.
 type opened struct {
 	fs.FS
 	sums *value.Object // nil once the node is compiled
@@ -382,7 +383,8 @@ func (f *opened) ReadFile(name string) ([]byte, error) {
 	return data, err
 }
 
-// Stat describes a file; that it exists says nothing of what the node does.
+// Stat describes a file. It records nothing, because the existence of a file does not determine
+// what the node does.
 func (f *opened) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name) }
 
 // ReadDir lists a folder.

@@ -11,10 +11,10 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// maxFrames bounds how deep workflows nest.
+// maxFrames limits the depth of nested workflows.
 const maxFrames = 32
 
-// MaxNested is where the count of nested runs ends: it stands for any larger number.
+// MaxNested is the largest count of nested runs. It also represents all larger numbers.
 const MaxNested = 1_000_000_000_000_000_000
 
 // NestedText formats a number of nested runs.
@@ -29,26 +29,26 @@ func NestedText(n int64) string {
 	return s
 }
 
-// frameKey is what a nested workflow is compiled for: where it has no inputs
-// section, which fields its node fills decides what is reported about it.
+// frameKey identifies a compilation of a nested workflow. If the workflow has no inputs section,
+// its findings depend on the fields that its node fills.
 type frameKey struct {
 	w     *core.Workflow
 	given string
 	again bool // see compiler.again
 }
 
-// frame is a workflow, nested or not, that was compiled or is being compiled.
+// frame is a workflow, nested or not, that has been compiled or is being compiled.
 type frame struct {
 	plan    *Plan
-	invalid *invalid // what the plan leaves open
+	invalid *invalid // what is unknown because of errors
 	tables  *tables  // what it reads of its inputs
 	w       *core.Workflow
-	height  int // nested frames below it
+	height  int // levels of nested frames below it
 }
 
-// frame compiles a nested workflow and connects its inputs and outputs. One that
-// is nested in many places is compiled once: else a chain of files in which each
-// includes the next one twice would take 2^n compilations.
+// frame compiles a nested workflow and connects its inputs and outputs. A workflow that is nested
+// in several places is compiled once; otherwise a chain of n files, each of which includes the next
+// one twice, would take 2^n compilations.
 func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 	made := c.inner(n, f.Workflow, at)
 	if made == nil {
@@ -61,7 +61,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 	c.nestedTargets(n, inner)
 	n.replaces, n.upserts = inner.replaces, inner.upserts
 	c.secrets(inner.Secrets)
-	for _, d := range inner.Refused { // several nodes may nest the workflow
+	for _, d := range inner.Refused { // several nodes may run the workflow
 		if !slices.Contains(c.p.Refused, d) {
 			c.p.Refused = append(c.p.Refused, d)
 		}
@@ -97,8 +97,8 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 	c.frameInputs(n, made, inherited, at)
 }
 
-// frameGoal gives a nested workflow that wants a goal and has none of its own that of the
-// walk around it, and tells whether it did.
+// frameGoal passes the goal of a walk to a nested workflow that needs a goal and has none. It
+// reports whether it did.
 func (c *compiler) frameGoal(n *Node, inner *Plan, at place, use *References) bool {
 	_, known := c.p.Schema.Index(core.InputGoal)
 	wants := slices.ContainsFunc(inner.Workflow.Inputs, func(d core.InputDecl) bool {
@@ -124,8 +124,8 @@ func writePos(n *Node, name string) source.Position {
 	return pos
 }
 
-// inner returns a nested workflow, nil when there cannot be one. A
-// workflow with errors has a plan that is good enough to check what crosses over.
+// inner returns a nested workflow, nil if the workflow cannot be nested. A workflow with errors
+// still has a plan that is good enough to check its inputs and outputs.
 func (c *compiler) inner(n *Node, w *core.Workflow, at place) *frame {
 	s := c.common
 	if slices.ContainsFunc(s.nested, func(f *frame) bool { return f.w == w }) {
@@ -150,8 +150,8 @@ func (c *compiler) inner(n *Node, w *core.Workflow, at place) *frame {
 	return f
 }
 
-// compileFrame compiles a nested workflow. What was found before about the same
-// workflow, for a node that gives it other arguments, is not reported again.
+// compileFrame compiles a nested workflow. Findings that were reported when the same workflow was
+// compiled for a node with other arguments are not reported again.
 func (c *compiler) compileFrame(key frameKey, given []string) *frame {
 	s := c.common
 	inner := newCompiler(key.w, c.reg, c.opts, s)
@@ -176,7 +176,7 @@ func (c *compiler) compileFrame(key frameKey, given []string) *frame {
 	return f
 }
 
-// argNames lists the names that a node's args give, sorted.
+// argNames lists the names in a node's args, sorted.
 func argNames(args *source.Value) []string {
 	if args == nil {
 		return nil
@@ -186,7 +186,7 @@ func argNames(args *source.Value) []string {
 	return names
 }
 
-// frameOutput compares the types of a field and of the one it is filled from.
+// frameOutput compares the type of a field with the type of the inner field that fills it.
 func (c *compiler) frameOutput(n *Node, inner *Plan, from int, to int32, pos source.Position, at place) {
 	a, b := &inner.Schema.Fields[from], &c.p.Schema.Fields[to]
 	want := kindOf(c.writeType(n, b.Name))
@@ -201,8 +201,8 @@ func (c *compiler) frameOutput(n *Node, inner *Plan, from int, to int32, pos sou
 	}
 }
 
-// frameInputs compares the args with the inputs of the nested workflow. goal tells that it
-// is given that as well.
+// frameInputs compares the args with the inputs of the nested workflow. goal reports whether the
+// workflow is also given a goal.
 func (c *compiler) frameInputs(n *Node, f *frame, goal bool, at place) {
 	args, inner := n.Decl.Args, f.plan
 	given := map[string]bool{core.InputGoal: goal}
@@ -234,7 +234,7 @@ func (c *compiler) frameInputs(n *Node, f *frame, goal bool, at place) {
 	}
 }
 
-// frameInput checks one argument against the type of the input it is for.
+// frameInput compares an argument with the type of its input.
 func (c *compiler) frameInput(n *Node, i int, f *frame, in input, at place) {
 	if n.Args == nil {
 		return
@@ -260,7 +260,7 @@ func (c *compiler) frameInput(n *Node, i int, f *frame, in input, at place) {
 	}
 }
 
-// constant reports whether an argument holds no path.
+// constant reports whether an argument contains no path.
 func (a *argument) constant() bool {
 	if a.source != nil {
 		return false

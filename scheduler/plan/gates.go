@@ -7,9 +7,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// gates numbers the ledger slots of all writers and tells every reader which
-// prefix of which field it waits for. Going through the levels in order, the
-// writers counted so far are the threshold of a read, and nothing is looked up.
+// gates numbers the ledger slots of all writers, and determines for every reader how many writers
+// of each field it waits for. Because the levels are handled in order, the threshold of a read is
+// the number of writers so far, and no search is needed.
 func (c *compiler) gates() {
 	p := c.p
 	fields := len(p.Schema.Fields)
@@ -39,7 +39,7 @@ func (c *compiler) gates() {
 
 func byThreshold(a, b Reader) int { return cmp.Compare(a.Threshold, b.Threshold) }
 
-// layLedger makes room for the writers of each field.
+// layLedger allocates the lists of writers of each field.
 func (c *compiler) layLedger() {
 	p := c.p
 	total := 0
@@ -57,7 +57,7 @@ func (c *compiler) layLedger() {
 	}
 }
 
-// gater goes through the vertices in canonical order.
+// gater visits the vertices in canonical order.
 type gater struct {
 	c     *compiler
 	below []int32 // by field: its writers on lower levels
@@ -67,8 +67,8 @@ type gater struct {
 	tmp   []Read
 }
 
-// vertex numbers the writes of a vertex and sets what its decision and its start
-// wait for.
+// vertex numbers the writes of a vertex, and sets what the vertex waits for before it is decided
+// and before it starts.
 func (g *gater) vertex(i int32, d *vertexDecl) {
 	c, p, v := g.c, g.c.p, &g.c.p.Vertices[i]
 	var few [8]Slot
@@ -101,8 +101,8 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 	if v.Unit.Puller != nil {
 		g.puller(v.Unit.Puller, i)
 	}
-	// A unit decides refusals at its writes, so it starts only after every
-	// earlier writer of its refusing fields.
+	// A unit finds out at each write whether the merge rejects it, so the unit starts only after
+	// every earlier writer of its rejecting fields.
 	for _, s := range v.Writes {
 		if p.Schema.Fields[s.Field].Refuses {
 			v.Waits += c.wait(s.Field, s.Slot, i, GateStart)
@@ -110,8 +110,7 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 	}
 }
 
-// decision makes a vertex wait for the fields of the conditions that are judged
-// for it.
+// decision makes a vertex wait for the fields of the conditions that are evaluated for it.
 func (g *gater) decision(i int32, v *Vertex) {
 	if !v.Conditional {
 		return
@@ -134,7 +133,7 @@ func (g *gater) decision(i int32, v *Vertex) {
 	}
 }
 
-// arms makes each predecessor of a join wait for the fields of its own conditions.
+// arms makes each branch of a join wait for the fields of its own conditions.
 func (g *gater) arms(j *Join) {
 	c, p := g.c, g.c.p
 	for a := j.From; a < j.To; a++ {
@@ -168,7 +167,7 @@ func (g *gater) judge(j int32) {
 	}
 }
 
-// node fixes what is captured for an attempt of the node.
+// node determines what is captured for an attempt of the node.
 func (g *gater) node(n *Node) {
 	use := &g.c.nodeUse[n.Index]
 	n.Reads = g.thresholds(use.reads)

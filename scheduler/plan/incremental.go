@@ -7,19 +7,19 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// Incremental is what one run leaves for the next one, compiled.
+// Incremental describes what a run stores for the next one.
 type Incremental struct {
 	File string // "" for the default
-	// Cursor is the input that gets the value of From, "" for none.
+	// Cursor is the input that gets the value of From, "" if there is none.
 	Cursor string
 	From   *expressions.Program
-	// Partitions is the input that lists them, "" for none; Node is the fan-out
-	// that works on them.
+	// Partitions is the input that lists the partitions, "" if there is none. Node is the fan-out
+	// that processes them.
 	Partitions string
 	Node       string
 }
 
-// incremental checks what one run is to leave for the next.
+// incremental checks the settings of what a run stores for the next one.
 func (c *compiler) incremental() {
 	d := c.w.Incremental
 	if d == nil || c.w.Lost.Has("incremental") {
@@ -71,7 +71,7 @@ func (c *compiler) partitions(inc *Incremental, d *core.Partitions, at place) {
 	inc.Partitions, inc.Node = in.name, n.ID
 }
 
-// incrementalInput finds an input that is declared.
+// incrementalInput finds a declared input.
 func (c *compiler) incrementalInput(name source.Text, at place) (input, bool) {
 	in, ok := c.p.input(name.Value)
 	if (!ok || !declaresInputs(c.w)) && !c.invalid.has(expressions.RootInput, name.Value) {

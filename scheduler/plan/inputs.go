@@ -10,19 +10,19 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// input is a name that a run can be given a value for.
+// input is a name for which a run accepts a value.
 type input struct {
 	name  string
 	field *state.Field
 	index int32
-	typ   *value.Type // declared for the input, nil for anything
+	typ   *value.Type // declared for the input, nil for any type
 }
 
-// declaresInputs reports whether a workflow says which inputs it has. One that
-// does not accepts a starting value for every field.
+// declaresInputs reports whether a workflow declares its inputs. A workflow that does not accepts a
+// starting value for every field.
 func declaresInputs(w *core.Workflow) bool { return w.HasInputs || w.OpenInputs || len(w.Inputs) > 0 }
 
-// input finds the input of that name.
+// input finds the input with the given name.
 func (p *Plan) input(name string) (input, bool) {
 	i, ok := p.Schema.Index(name)
 	if !ok {
@@ -39,8 +39,8 @@ func (p *Plan) input(name string) (input, bool) {
 	return in, ok
 }
 
-// accept checks a value against the types of the input and of its field, and
-// returns it as the field stores it.
+// accept checks a value against the types of the input and of its field, and returns it in the form
+// in which the field stores it.
 func (in *input) accept(v any) (any, error) {
 	if in.typ != nil && in.typ != in.field.Type {
 		canonical, err := value.Canonical(v)
@@ -54,7 +54,7 @@ func (in *input) accept(v any) (any, error) {
 	return in.field.Start(v)
 }
 
-// kind is the outer type the input must have, AnyType when that is open.
+// kind returns the outer type of the input, AnyType if it has none.
 func (in *input) kind() value.TypeKind {
 	if k := kindOf(in.typ); k != value.AnyType {
 		return k
@@ -69,7 +69,7 @@ func kindOf(t *value.Type) value.TypeKind {
 	return t.Kind
 }
 
-// disjoint reports whether no value but null has both types.
+// disjoint reports whether null is the only value of both types.
 func disjoint(a, b value.TypeKind) bool {
 	if a == b || a == value.AnyType || b == value.AnyType || a == value.NullType || b == value.NullType {
 		return false
@@ -78,8 +78,8 @@ func disjoint(a, b value.TypeKind) bool {
 	return !number(a) || !number(b)
 }
 
-// inputs checks the declared inputs: each once, of a type that its field can
-// have, with a default of that type.
+// inputs checks the declared inputs: each must be declared once, have a type that its field can
+// have, and a default of that type.
 func (c *compiler) inputs() {
 	c.p.inputIndex = make(map[string]int32, len(c.w.Inputs))
 	for i := range c.w.Inputs {
@@ -100,7 +100,7 @@ func (c *compiler) inputs() {
 		}
 		in, ok := c.p.input(name)
 		if !ok || len(d.Lost) > 0 || in.field.Invalid {
-			continue // the name itself was refused, or the field has no type to compare with
+			continue // the name itself is invalid, or the field has no type to compare with
 		}
 		if field := kindOf(in.field.Type); disjoint(kindOf(d.Type), field) {
 			c.ds.Errorf(source.CodeWrongType, typePos(d), "input %q is of type %s, but the state field of that name is of type %s", name, d.Type.Kind, field)
@@ -117,7 +117,7 @@ func (c *compiler) inputs() {
 	}
 }
 
-// breakField takes the type from a field that an input contradicts.
+// breakField removes the type of a field that an input contradicts.
 func (c *compiler) breakField(i int32) {
 	f := &c.p.Schema.Fields[i]
 	f.Invalid, f.Type = true, nil
@@ -152,8 +152,8 @@ func (c *compiler) inputNames() []value.Property {
 	return names
 }
 
-// knownInputs are the names behind $input for kinds, nil when some of them could not be
-// read: no name can be called unknown then.
+// knownInputs returns the names after $input for kinds. It is nil if some of them could not be
+// read, because then no name is surely unknown.
 func (c *compiler) knownInputs() []value.Property {
 	if c.invalid.inputs() {
 		return nil
@@ -161,7 +161,7 @@ func (c *compiler) knownInputs() []value.Property {
 	return c.scope(0).Inputs
 }
 
-// InputNames lists the inputs a run accepts and those it requires.
+// InputNames lists the inputs that a run accepts and the inputs that it requires.
 func (p *Plan) InputNames() (all, required []string) {
 	if !declaresInputs(p.Workflow) {
 		return p.Schema.FieldNames(), nil
@@ -175,9 +175,9 @@ func (p *Plan) InputNames() (all, required []string) {
 	return all, required
 }
 
-// Start checks the inputs of a run and returns the starting value of every
-// field and the object behind $input, in which what the run does not give is
-// the default. The error holds a finding for each input that is wrong.
+// Start checks the inputs of a run. It returns the starting value of every field, and the object
+// behind $input, which contains the defaults of the inputs that were not given. The error has a
+// finding for each invalid input.
 func (p *Plan) Start(inputs *value.Object) (start []any, given *value.Object, err error) {
 	start = make([]any, len(p.Schema.Fields))
 	for i := range start {
@@ -206,8 +206,8 @@ func (p *Plan) Start(inputs *value.Object) (start []any, given *value.Object, er
 	return start, given, ds.Err(false)
 }
 
-// openInputs checks the inputs of a run that may have others than the declared ones: those
-// first, in declared order, then the others.
+// openInputs checks the inputs of a run that may have other inputs than the declared ones. The
+// result has the declared inputs first, in declared order.
 func (p *Plan) openInputs(inputs *value.Object) (given *value.Object, err error) {
 	var ds source.Diagnostics
 	given = value.NewObject(inputs.Len())
@@ -238,7 +238,7 @@ func (p *Plan) openInputs(inputs *value.Object) (given *value.Object, err error)
 	return given, ds.Err(false)
 }
 
-// open returns the canonical form of a value for an input that is no field.
+// open returns the canonical form of a value for an input that is not a field.
 func open(d *core.InputDecl, v any) (any, error) {
 	v, err := value.Canonical(v)
 	if err != nil || d.Type == nil {
@@ -247,8 +247,8 @@ func open(d *core.InputDecl, v any) (any, error) {
 	return v, d.Type.Check(v)
 }
 
-// CheckInput returns why a run would not take a value as the input of that name, nil
-// if it would.
+// CheckInput returns the reason why a run would reject a value for the input, nil if it would
+// accept the value.
 func (p *Plan) CheckInput(name string, v any) error {
 	if p.Workflow.OpenInputs {
 		at, ok := p.inputIndex[name]
@@ -266,7 +266,7 @@ func (p *Plan) CheckInput(name string, v any) error {
 	return err
 }
 
-// needs says what a missing input would be.
+// needs describes the value that a missing input needs.
 func needs(d *core.InputDecl) string {
 	what := "give it a value"
 	if k := kindOf(d.Type); k != value.AnyType {
@@ -278,7 +278,7 @@ func needs(d *core.InputDecl) string {
 	return what
 }
 
-// give stores one input.
+// give stores the value of an input.
 func (p *Plan) give(start []any, given *value.Object, name string, v any, ds *source.Diagnostics) {
 	in, ok := p.input(name)
 	if !ok {

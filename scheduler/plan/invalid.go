@@ -9,28 +9,27 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// invalid marks what errors leave unknown. An error is reported once, where it is; what
-// depends on the part is marked here and not looked at again. Everything else is compiled
-// and checked.
+// invalid records what errors leave unknown. An error is reported once, where it is. The parts that
+// depend on it are marked here and not checked again. All other parts are compiled and checked.
 type invalid struct {
-	// open are the roots with names that are not known, because a section could not be read.
+	// open are the roots that may have further names, because a section could not be read.
 	open expressions.Root
-	// names are those with a declaration that is invalid: a name that is not well-formed, also
-	// as it should be spelt, and the name of two nodes.
+	// names are the names with an invalid declaration: malformed names, also in their corrected
+	// form, and names that two nodes have.
 	names map[name]bool
-	// nodes are those that may read and refer to more than is known.
+	// nodes are the nodes that may have further reads and references.
 	nodes []bool
-	// vertices are those with an edge that is invalid, by declaration until they are in order;
-	// before and after add those behind one and before one.
+	// vertices are the vertices with an invalid edge, by declaration until the vertices are in
+	// canonical order. before and after also contain the vertices after and before those.
 	vertices, before, after []bool
-	// references reports whether a part may refer to more than is known, edges whether there
-	// may be edges between any two nodes.
+	// references reports whether a part may have further references, edges whether there may be
+	// edges between any two nodes.
 	references, edges bool
-	// members are the roots that nodes get from pipelines and loops with invalid members.
+	// members are the roots that nodes may get from pipelines and loops with invalid members.
 	members expressions.Root
 }
 
-// name is a name behind a root.
+// name is a name and its root.
 type name struct {
 	root expressions.Root
 	name string
@@ -60,7 +59,7 @@ func (c *compiler) sections() {
 	}
 }
 
-// misspelt marks a name that is not well-formed, as it is and as it should be.
+// misspelt marks a malformed name and its corrected form.
 func (x *invalid) misspelt(root expressions.Root, id string) {
 	end := strings.IndexFunc(id, func(r rune) bool { return !isID("a" + string(r)) })
 	x.mark(root, wellFormed(id))
@@ -74,12 +73,12 @@ func (x *invalid) mark(root expressions.Root, id string) {
 	x.names[name{root, id}] = true
 }
 
-// has reports whether a reference to a name is invalid, although no such name is declared.
+// has reports whether a name may be declared, although its declaration is not known.
 func (x *invalid) has(root expressions.Root, id string) bool {
 	return x.open&root != 0 || x.names[name{root, id}]
 }
 
-// inputs reports whether a name of an input is invalid.
+// inputs reports whether the name of an input is invalid.
 func (x *invalid) inputs() bool {
 	for n := range x.names {
 		if n.root == expressions.RootInput {
@@ -89,18 +88,18 @@ func (x *invalid) inputs() bool {
 	return x.open&expressions.RootInput != 0
 }
 
-// node marks a node.
+// node marks a node that may have further references.
 func (x *invalid) node(i int32) { x.nodes[i], x.references = true, true }
 
-// runKeys are the keys of a node that its kind has no use for.
+// runKeys are the keys of a node that its kind does not use.
 var runKeys = []string{"description", "phase", "on_error", "timeout", "join", "priority", "effects"}
 
-// seen reports whether all is valid that a kind looks at in a node.
+// seen reports whether everything in a node that its kind uses is valid.
 func seen(d *core.Node) bool {
 	return !slices.ContainsFunc(d.Lost, func(key string) bool { return !slices.Contains(runKeys, key) })
 }
 
-// writesValid reports whether all fields are known that a node writes.
+// writesValid reports whether all fields that a node writes are known.
 func (c *compiler) writesValid(d *core.Node) bool {
 	return !d.Lost.Has("writes") && !slices.ContainsFunc(d.Writes, func(t source.Text) bool {
 		_, ok := c.p.Schema.Index(t.Value)
@@ -108,7 +107,7 @@ func (c *compiler) writesValid(d *core.Node) bool {
 	})
 }
 
-// invalidVertex marks a vertex with an edge that is invalid.
+// invalidVertex marks a vertex with an invalid edge.
 func (c *compiler) invalidVertex(v int32) {
 	if c.invalid.vertices == nil {
 		c.invalid.vertices = make([]bool, len(c.decl))
@@ -116,8 +115,8 @@ func (c *compiler) invalidVertex(v int32) {
 	c.invalid.vertices[v] = true
 }
 
-// loose marks the vertices that may be part of a unit, and those to which an edge may lead
-// that names no known node.
+// loose marks the vertices that may be members of a unit, and the possible targets of edges that
+// name no known node.
 func (c *compiler) loose() {
 	members := c.w.Lost.Any("pipelines", "loops")
 	for _, d := range c.w.Pipelines {
@@ -135,8 +134,8 @@ func (c *compiler) loose() {
 	}
 }
 
-// spread finds the vertices that paths connect with one that is invalid: an edge that is not
-// known may put anything before those behind it, and behind those before it.
+// spread finds the vertices that paths connect with an invalid one. An unknown edge may put any
+// vertex before the ones after it, and after the ones before it.
 func (c *compiler) spread() {
 	x, p := &c.invalid, c.p
 	if x.vertices == nil {
@@ -155,10 +154,10 @@ func (c *compiler) spread() {
 	}
 }
 
-// knowsBefore reports whether all is known that comes before a vertex.
+// knowsBefore reports whether everything that comes before a vertex is known.
 func (x *invalid) knowsBefore(v int32) bool { return x.before == nil || !x.before[v] }
 
-// placed reports whether all is known that comes before and after a vertex.
+// placed reports whether everything that comes before or after a vertex is known.
 func (x *invalid) placed(v int32) bool {
 	return x.vertices == nil || !x.before[v] && !x.after[v]
 }

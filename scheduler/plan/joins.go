@@ -11,43 +11,44 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// Join is a vertex that does not need all of its predecessors. It takes those that are
-// live: an edge from them holds. What it takes is decided before the vertex is.
+// Join is the join of a vertex that does not need all of its predecessors. It takes predecessors
+// from which an edge holds. The join is decided before the vertex.
 type Join struct {
 	Vertex int32
-	// Need is how many predecessors it takes: the first live ones in canonical order or,
-	// in a race, the first ones in time.
+	// Need is the number of predecessors that it takes: the first ones in canonical order or, in a
+	// race, in time.
 	Need int
 	Race bool
-	// Policy is the word it was asked for with.
+	// Policy is the policy in the document.
 	Policy string
-	// From and To are the range of its arms in Arms.
+	// From and To are the range of its branches in Arms.
 	From, To int32
-	// Losers are, in a race, the vertices all of whose ways lead into the join, in
-	// canonical order. Those that are under way when it is decided are given up.
+	// Losers are, in a race, the vertices from which all paths lead into the join, in canonical
+	// order. Those in flight when the race is decided are cancelled.
 	Losers []int32
 }
 
-// Arm is a predecessor of a join. Those of one join stand in canonical order.
+// Arm is a branch of a join: one predecessor with its edges. The branches of a join are in
+// canonical order.
 type Arm struct {
 	Join   int32
 	Source int32
-	// Edges are those from the predecessor to the join, in declared order.
+	// Edges are the edges from the predecessor to the join, in declared order.
 	Edges []int32
-	// Pending counts what must be resolved before the edges are looked at.
+	// Pending is the number of things that must be resolved before the edges can be evaluated.
 	Pending int32
 }
 
-// Count is how many predecessors there are.
+// Count returns the number of predecessors.
 func (j *Join) Count() int { return int(j.To - j.From) }
 
-// Certain tells that the vertex comes after all of its predecessors.
+// Certain reports whether the vertex comes after all of its predecessors.
 func (j *Join) Certain() bool { return j.Need >= j.Count() }
 
-// ArmGate is the gate of an arm.
+// ArmGate returns the gate of a branch of a join.
 func (p *Plan) ArmGate(arm int32) int32 { return int32(len(p.Vertices)+len(p.Judges)) + arm }
 
-// EdgeGate is the gate that the condition of an edge opens when it is judged.
+// EdgeGate returns the gate that opens when the condition of an edge can be evaluated.
 func (p *Plan) EdgeGate(e int32) int32 {
 	if edge := &p.Edges[e]; edge.Arm == 0 {
 		return edge.To
@@ -55,11 +56,10 @@ func (p *Plan) EdgeGate(e int32) int32 {
 	return p.ArmGate(p.Edges[e].Arm - 1)
 }
 
-// joinWords are the joins of a dag.
+// joinWords are the join policies of a dag.
 var joinWords = []string{core.JoinAll, core.JoinAllDone, core.JoinAny, core.JoinKOfN, core.JoinQuorum}
 
-// join checks how a node is joined, as far as that does not depend on how many
-// predecessors it has.
+// join checks the join of a node, as far as that does not depend on the number of predecessors.
 func (c *compiler) join(d *core.Node, at place) {
 	j := d.Join
 	if j == nil {
@@ -93,8 +93,8 @@ func takesSome(j *core.Join) bool {
 	return false
 }
 
-// joinOf returns the join of a declared vertex that takes some of its predecessors: of a
-// unit, that of its members. It is nil for most.
+// joinOf returns the join of a declared vertex that takes some of its predecessors, nil if it takes
+// all. The join of a unit is the join of its members.
 func (c *compiler) joinOf(decl int32) *core.Join {
 	for _, n := range c.nodesOf(decl) {
 		if j := c.w.Nodes[n].Join; takesSome(j) {
@@ -112,7 +112,7 @@ func (c *compiler) nodesOf(decl int32) []int32 {
 	return c.decl[decl].unit.Members
 }
 
-// memberJoins reports members of a unit that want it to be joined in different ways.
+// memberJoins reports members of a unit with different joins.
 func (c *compiler) memberJoins(decl int32) {
 	var first *core.Node
 	for _, n := range c.nodesOf(decl) {
@@ -146,7 +146,7 @@ func fractionOf(j *core.Join) float64 {
 	return j.Fraction.Value
 }
 
-// need is how many of n predecessors a join takes.
+// need returns how many of n predecessors a join takes.
 func need(j *core.Join, n int) int {
 	switch j.Word() {
 	case core.JoinKOfN:
@@ -157,11 +157,11 @@ func need(j *core.Join, n int) int {
 	return 1
 }
 
-// tooMuch is how far a share may lie above a whole number and still mean it:
-// products of fractions are not exact.
+// tooMuch is how much a product of a share may exceed a whole number and still mean that number:
+// products of floating-point numbers are not exact.
 const tooMuch = 1e-9
 
-// share is how many of n a fraction of them is, rounded up.
+// share returns a fraction of n, rounded up.
 func share(f float64, n int) int {
 	k := math.Ceil(f*float64(n) - tooMuch)
 	switch {
@@ -173,7 +173,7 @@ func share(f float64, n int) int {
 	return int(k)
 }
 
-// joinText spells a join that has a number.
+// joinText formats a join that has a number.
 func joinText(j *core.Join) string {
 	switch {
 	case j.Count != nil && j.Word() == core.JoinKOfN:
@@ -196,7 +196,7 @@ func (c *compiler) joins() {
 	}
 }
 
-// arms lays out the predecessors of joins.
+// arms lists the branches of the joins.
 func (c *compiler) arms() {
 	p := c.p
 	if len(p.Joins) == 0 {
@@ -229,8 +229,8 @@ func (c *compiler) arms() {
 	}
 }
 
-// losers finds, for each race, the vertices all of whose ways lead into it. Whoever
-// refers to a node through $nodes is a way too; what a node writes is not.
+// losers finds, for each race, the vertices from which all paths lead into it. A reference through
+// $nodes counts as a path; a field that a vertex writes and another reads does not.
 func (c *compiler) losers() {
 	p := c.p
 	for j := range p.Joins {
@@ -260,8 +260,8 @@ func (c *compiler) losers() {
 	}
 }
 
-// leadsInto reports whether a gate leads into a set of vertices and nowhere else. That
-// units without edges come last leads nowhere.
+// leadsInto reports whether all vertices that a gate leads to are in the set. The order of the
+// units without edges does not count.
 func (p *Plan) leadsInto(gate int32, set map[int32]bool) bool {
 	return !slices.ContainsFunc(p.Behind(gate), func(v int32) bool { return !set[v] && !p.Vertices[v].Last })
 }

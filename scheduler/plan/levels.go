@@ -9,16 +9,16 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// maxCycles is how many cycles are reported, maxNames how many nodes of one are
-// printed.
+// maxCycles limits the number of cycles that are reported, maxNames the number of nodes of a cycle
+// that are printed.
 const (
 	maxCycles = 10
 	maxNames  = 100
 )
 
-// levels finds cycles and gives each vertex its level: the longest path to it
-// from a root. What lies on a cycle or behind one has no level; the edges that lead
-// there are taken out once they have been reported.
+// levels finds cycles and sets the level of each vertex: the length of the longest path to it from
+// a root. Vertices on a cycle or after one have no level. The edges that lead to them are removed
+// once they have been reported.
 func (c *compiler) levels() {
 	edges := c.p.Edges
 	out, start := group(len(c.decl), len(edges), func(i int) int32 { return edges[i].From }, func(i int) int32 { return edges[i].To })
@@ -41,8 +41,8 @@ func (c *compiler) levels() {
 	c.lastUnits()
 }
 
-// cycles reports cycles among the vertices that were left over, and cuts those off
-// from the rest.
+// cycles reports cycles among the vertices without a level, and removes the edges to these
+// vertices.
 func (c *compiler) cycles(pending, out, start []int32) {
 	left := slices.Clone(pending)
 	for range maxCycles {
@@ -50,7 +50,7 @@ func (c *compiler) cycles(pending, out, start []int32) {
 		if at < 0 {
 			break
 		}
-		// Cut the cycle open, so that the next one can be found.
+		// Remove a vertex of the cycle, so that the next cycle can be found.
 		v := c.reportCycle(int32(at), pending)
 		pending[v] = 0
 		c.advance([]int32{v}, pending, out, start)
@@ -74,7 +74,8 @@ func (c *compiler) cycles(pending, out, start []int32) {
 	}
 }
 
-// advance takes vertices whose predecessors all have a level, from the queue on.
+// advance sets the levels of the vertices whose predecessors all have one, beginning with those in
+// the queue.
 func (c *compiler) advance(queue, pending, out, start []int32) []int32 {
 	for next := 0; next < len(queue); next++ {
 		v := queue[next]
@@ -89,8 +90,8 @@ func (c *compiler) advance(queue, pending, out, start []int32) []int32 {
 	return queue
 }
 
-// lastUnits puts units that no edge enters or leaves behind the whole main
-// graph: pipelines in declared order, then loops, each on a level of its own.
+// lastUnits puts the units without edges after the whole main graph: first pipelines, then loops,
+// in declared order, each on a level of its own.
 func (c *compiler) lastUnits() {
 	level := int32(-1)
 	for i := range c.decl {
@@ -106,13 +107,13 @@ func (c *compiler) lastUnits() {
 	}
 }
 
-// reportCycle prints one whole cycle among the vertices that were left over, of
-// which start is one, and returns a vertex on it. Every vertex left over has a
-// predecessor that is left over too, so going backwards ends in a cycle.
+// reportCycle reports one cycle among the vertices without a level, of which start is one, and
+// returns a vertex of the cycle. Every vertex without a level has a predecessor without a level, so
+// a path backwards ends in a cycle.
 func (c *compiler) reportCycle(start int32, pending []int32) int32 {
 	edges := c.p.Edges
 	in, first := group(len(c.decl), len(edges), func(i int) int32 { return edges[i].To }, func(i int) int32 { return int32(i) })
-	seen := make([]int32, len(c.decl)) // place in path, +1
+	seen := make([]int32, len(c.decl)) // index in path plus 1
 	var path []int32                   // edges, backwards
 	v := start
 	for seen[v] == 0 {
@@ -133,8 +134,8 @@ func (c *compiler) reportCycle(start int32, pending []int32) int32 {
 	return edges[path[0]].From
 }
 
-// cycleFinding words a cycle with the nodes at the ends of its edges, so that a
-// way through a unit shows the members it enters and leaves by.
+// cycleFinding reports a cycle with the nodes at the ends of its edges, so that a path through a
+// unit shows the members by which it enters and leaves.
 func (c *compiler) cycleFinding(path []int32) {
 	names, units := []string{}, []string{}
 	for _, i := range path {
@@ -148,7 +149,7 @@ func (c *compiler) cycleFinding(path []int32) {
 			units = append(units, v.id)
 		}
 	}
-	if names[len(names)-1] != names[0] { // two members of the unit that the way began in
+	if names[len(names)-1] != names[0] { // two members of the unit in which the path began
 		names = append(names, names[0])
 	}
 	pos, text := c.p.edgeDecls[path[0]].Pos, message.Arrows(names, maxNames)

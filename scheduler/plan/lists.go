@@ -1,6 +1,6 @@
 package plan
 
-// group lays n values out by key, keeping their order: those of key k are
+// group groups n values by key and keeps their order: the values of key k are
 // flat[start[k]:start[k+1]].
 func group(keys, n int, key, value func(i int) int32) (flat, start []int32) {
 	start = make([]int32, keys+1)
@@ -20,8 +20,8 @@ func group(keys, n int, key, value func(i int) int32) (flat, start []int32) {
 	return flat, start
 }
 
-// marks tells which numbers were seen since the last call of reset. Clearing it
-// costs nothing, whatever its size.
+// marks is a set of numbers that reset empties. The cost of reset does not depend on the size of
+// the set.
 type marks struct {
 	at  []int32
 	now int32
@@ -35,7 +35,7 @@ func (m *marks) reset(size int) {
 	m.now++
 }
 
-// first marks a number and reports whether it was not marked before.
+// first adds a number and reports whether it is new.
 func (m *marks) first(i int32) bool {
 	if m.at[i] == m.now {
 		return false
@@ -44,7 +44,7 @@ func (m *marks) first(i int32) bool {
 	return true
 }
 
-// arena keeps many small lists in few pieces of memory.
+// arena keeps many small lists in few allocations.
 type arena[T any] struct{ room []T }
 
 // keep returns a copy of a list.

@@ -7,16 +7,15 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// spot is where a document refers to a field or node. Spots are looked up when
-// there is something to report: to keep them for every use would cost more than
-// all checks together.
+// spot is the place where a document refers to a field or node. Spots are computed only when there
+// is something to report: keeping one for every reference would cost more than all checks together.
 type spot struct {
 	at  place
 	pos source.Position
 }
 
-// findPath returns where an expression refers to a field (with RootState) or a
-// node (with RootNodes).
+// findPath returns the position where an expression refers to a field (with RootState) or a node
+// (with RootNodes).
 func findPath(p *expressions.Program, text source.Text, root expressions.Root, name string) (source.Position, bool) {
 	for _, path := range p.Tree().Paths() {
 		if path.Root == root && path.Steps[0].Name == name {
@@ -38,7 +37,7 @@ func (s *Source) find(root expressions.Root, name string) (source.Position, bool
 	return s.Text.Pos, false
 }
 
-// vertexSpot finds the first place by which a vertex refers to a field or node.
+// vertexSpot returns the first place where a vertex refers to a field or node.
 func (c *compiler) vertexSpot(d *vertexDecl, root expressions.Root, name string) spot {
 	if d.unit == nil {
 		return c.nodeSpot(&c.p.Nodes[d.node], root, name)
@@ -67,7 +66,7 @@ func (u *unitUse) pos() source.Position {
 	return u.pipeline.ID.Pos
 }
 
-// nodeSpot finds the first place by which a node refers to a field or node.
+// nodeSpot returns the first place where a node refers to a field or node.
 func (c *compiler) nodeSpot(n *Node, root expressions.Root, name string) spot {
 	s, _ := c.findInNode(n, root, name)
 	return s
@@ -96,7 +95,7 @@ func (c *compiler) findInNode(n *Node, root expressions.Root, name string) (spot
 	return spot{at, n.Decl.ID.Pos}, false
 }
 
-// find looks for the reference in a tree of arguments.
+// find searches a tree of arguments for the reference.
 func (a *argument) find(at place, root expressions.Root, name string) (spot, bool) {
 	if pos, ok := a.source.find(root, name); ok {
 		return spot{at, pos}, true
@@ -113,7 +112,7 @@ func (a *argument) find(at place, root expressions.Root, name string) (spot, boo
 	return spot{}, false
 }
 
-// edgeSpot finds where the condition of an edge refers to a field or node.
+// edgeSpot returns the place where the condition of an edge refers to a field or node.
 func (c *compiler) edgeSpot(edge int, root expressions.Root, name string) spot {
 	d := c.p.edgeDecls[edge]
 	pos, _ := findPath(c.p.Edges[edge].When, *d.When, root, name)

@@ -7,53 +7,51 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Mode is a way of running a graph: what it means to those who read, draw and follow the
-// graph, how a workflow is compiled for it, and what plans its runs. Modes are values;
-// Options.Modes adds one to those that the engine has.
+// Mode is a way of running a graph: how a workflow is compiled for it, which planner runs it, and
+// how the graph is described and drawn. Modes are values; Options.Modes adds modes to those of the
+// engine.
 type Mode struct {
 	// Name is the mode of a workflow.
 	Name core.Mode
-	// Graph is the word for a graph of the mode. Level is the name of a level of a
-	// description, with its number in place of %d.
+	// Graph is the word for a graph of the mode. Level is the name of a level in a description,
+	// with %d for its number.
 	Graph, Level string
-	// Visits reports whether nodes are visited, each any number of times, along edges that
-	// are followed one at a time. Then a run has a path, edges lead between nodes and are
-	// counted, and all nodes belong to one vertex. Else a node runs once at most.
+	// Visits reports whether nodes are visited, each any number of times, along edges that are
+	// followed one at a time. If so, a run has a path, edges connect nodes and are counted, and all
+	// nodes belong to one vertex. Otherwise a node runs at most once.
 	Visits bool
 	// Goal reports whether a run has a goal, the input core.InputGoal.
 	Goal bool
-	// Functions reports whether a node whose kind is not known runs the function that is
-	// registered under the name of the kind.
+	// Functions reports whether a node of an unknown kind runs the function that is registered
+	// under the name of the kind.
 	Functions bool
 	// Marked reports whether a run begins at a node that the document marks.
 	Marked bool
-	// Compile makes the vertices and edges of the plan. The nodes and the schema have been
-	// compiled.
+	// Compile adds the vertices and edges to a plan whose nodes and schema have been compiled.
 	Compile func(b *Build)
-	// Ends returns the nodes where a run begins and ends, -1 if there is no such node; nil if
-	// a run begins with each node that has no predecessors.
+	// Ends returns the nodes where a run begins and ends, -1 if there is no such node. Ends is nil
+	// if a run begins with every node that has no predecessors.
 	Ends func(p *Plan) (start, exit int32)
-	// Describe adds to a description what only this mode has; nil if there is nothing.
+	// Describe adds to a description what only this mode has. It may be nil.
 	Describe func(p *Plan, d *Description)
-	// Planner is the machine.Planner of the mode; nil for the modes that the machine knows by
-	// their names.
+	// Planner is the machine.Planner of the mode; nil for the modes that the machine knows by name.
 	Planner any
 
 	nodes nodeSteps
 }
 
-// nodeSteps are what a mode does while nodes are compiled. Each may be nil.
+// nodeSteps are the steps of a mode while nodes are compiled. Each may be nil.
 type nodeSteps struct {
 	begin       func(c *compiler)
 	conventions func(c *compiler) core.Conventions
 	settings    func(c *compiler, n *Node, d *core.Node, at place) References // such as for_each
-	unknownKind func(c *compiler, n *Node, d *core.Node, at place) bool       // whether it has compiled the node
+	unknownKind func(c *compiler, n *Node, d *core.Node, at place) bool       // reports whether it has compiled the node
 	edges       func(c *compiler, d *core.Node) []*core.Edge
-	retries     func(c *compiler) *Retry // of nodes that do not say how often they are tried
+	retries     func(c *compiler) *Retry // for nodes without a retry policy
 	role        func(c *compiler, n *Node, made core.Compiled, at place) bool
 }
 
-// modes are the modes that the engine has. The first one is the default.
+// modes are the modes of the engine. The first is the default.
 var modes = []*Mode{
 	{
 		Name: core.ModeDAG, Graph: "graph", Level: "level %d",
@@ -70,8 +68,8 @@ var modes = []*Mode{
 	},
 }
 
-// ModeOf returns the mode of a workflow among those that the engine has, the default one for
-// a name that is not known.
+// ModeOf returns the mode of a workflow among the modes of the engine, the default mode if the name
+// is not known.
 func ModeOf(w *core.Workflow) *Mode {
 	m, _ := modeNamed(w.Mode, nil)
 	return m
@@ -89,8 +87,8 @@ func modeNamed(name core.Mode, more []*Mode) (*Mode, bool) {
 	return modes[0], false
 }
 
-// HasStart reports whether a run of a workflow has somewhere to begin. A drawing has nodes,
-// but marks none of them.
+// HasStart reports whether a run of a workflow has a node to begin with. A drawing has nodes but
+// may mark none of them.
 func HasStart(w *core.Workflow) bool {
 	if ModeOf(w).Marked && (w.Walk == nil || w.Walk.Entry.Value == "") {
 		return slices.ContainsFunc(w.Nodes, func(n *core.Node) bool { return n.Kind.Value == "start" })
@@ -98,14 +96,13 @@ func HasStart(w *core.Workflow) bool {
 	return len(w.Nodes) > 0
 }
 
-// Build is a plan in the making, as the Compile of a mode gets it.
+// Build is a plan under construction, as it is passed to the Compile function of a mode.
 type Build struct{ c *compiler }
 
 // Plan returns the plan, whose nodes and schema are complete.
 func (b *Build) Plan() *Plan { return b.c.p }
 
-// Visits makes one vertex of all nodes, and edges between nodes, with expressions as their
-// conditions.
+// Visits makes all nodes one vertex, with edges between nodes whose conditions are expressions.
 func (b *Build) Visits() {
 	c := b.c
 	c.walkVertex()
@@ -137,8 +134,8 @@ func (c *compiler) mode() {
 	}
 }
 
-// Router returns the model that is asked which edge to follow, "" for the default one; ok is
-// false if no model is asked.
+// Router returns the model that picks the edges, "" for the default model. ok is false if no model
+// does.
 func (p *Plan) Router() (model string, ok bool) {
 	if p.Walk == nil || !p.Walk.Routed {
 		return "", false
@@ -146,7 +143,7 @@ func (p *Plan) Router() (model string, ok bool) {
 	return p.Walk.Model, true
 }
 
-// Branches returns the nodes that begin the branches of a parallel node that is visited.
+// Branches returns the nodes that begin the branches of a visited parallel node.
 func (p *Plan) Branches(node int32) []int32 {
 	if p.Walk == nil || p.Walk.Nodes[node].Parallel == nil {
 		return nil

@@ -24,15 +24,15 @@ func (c *compiler) modelWalk(settings *core.Walk) {
 	c.checkRouted()
 }
 
-// routedEdges compiles edges whose conditions are plain language. Those between the same
-// two nodes share what may be followed.
+// routedEdges compiles edges whose conditions are in plain language. Edges between the same two
+// nodes share a limit.
 func (c *compiler) routedEdges() {
 	w, pairs := c.p.Walk, map[[2]int32]int32{}
 	for _, e := range c.w.Edges {
 		from, ok1 := c.p.nodeIndex[e.From.Value]
 		to, ok2 := c.p.nodeIndex[e.To.Value]
 		if !ok1 || !ok2 {
-			continue // checkRouted tells
+			continue // reported by checkRouted
 		}
 		pair, ok := pairs[[2]int32{from, to}]
 		if !ok {

@@ -10,17 +10,16 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// place names a part of a document as messages begin: "node build: reads". It
-// is put together only when there is something to say, because that cost more
-// than all else that a node without faults needs.
+// place names a part of a document as messages begin: "node build: reads". The string is built only
+// when it is needed, because building it cost more than everything else that a valid node needs.
 type place struct {
 	what string // "node", "edge", "pipeline", "loop", "graph"; "" for the document
 	id   string
-	to   string // of an edge
+	to   string // the other end of an edge
 	part string
 }
 
-// String returns the words a message begins with.
+// String returns the words that a message begins with.
 func (s place) String() string {
 	if s.what == "" {
 		return s.part
@@ -38,19 +37,19 @@ func (s place) String() string {
 	return text
 }
 
-// at names a part of a place.
+// at returns a part of a place.
 func (s place) at(part string) place {
 	s.part = part
 	return s
 }
 
-// sub names a member of the part.
+// sub returns a member of the part.
 func (s place) sub(key string) place {
 	s.part += "." + key
 	return s
 }
 
-// key names a key of the place, below its part if it has one.
+// key returns a key of the place, or of its part if it has one.
 func (s place) key(key string) place {
 	if s.part == "" {
 		return s.at(key)
@@ -58,15 +57,15 @@ func (s place) key(key string) place {
 	return s.sub(key)
 }
 
-// documentPlace names a key of the document.
+// documentPlace returns a key of the document.
 func documentPlace(key string) place { return place{part: key} }
 
 func nodePlace(id string) place { return place{what: "node", id: id} }
 
 func edgePlace(e *core.Edge) place { return place{what: "edge", id: e.From.Value, to: e.To.Value} }
 
-// isID reports whether a name is letters, digits and underscore, not starting
-// with a digit.
+// isID reports whether a name consists of letters, digits and underscores, and does not begin with
+// a digit.
 func isID(s string) bool {
 	for i := range len(s) {
 		b := s[i]
@@ -89,7 +88,7 @@ func (c *compiler) badID(what string, id source.Text) {
 	}
 }
 
-// wellFormed makes a name of one that is not well-formed.
+// wellFormed returns the corrected form of a malformed name.
 func wellFormed(name string) string {
 	fixed := strings.Map(func(r rune) rune {
 		if !isID("a" + string(r)) {
@@ -110,7 +109,7 @@ func (c *compiler) hint(d *source.Diagnostic, word string, names func() []string
 	}
 }
 
-// fieldIndex looks a field up and reports it when it is not declared.
+// fieldIndex returns the index of a field and reports a field that is not declared.
 func (c *compiler) fieldIndex(name source.Text, at place) (int32, bool) {
 	i, ok := c.p.Schema.Index(name.Value)
 	if ok {
@@ -122,7 +121,7 @@ func (c *compiler) fieldIndex(name source.Text, at place) (int32, bool) {
 	return int32(i), ok
 }
 
-// nodeRef looks a node up and reports it when it is not defined.
+// nodeRef returns the index of a node and reports a node that does not exist.
 func (c *compiler) nodeRef(id source.Text, at place) (int32, bool) {
 	i, ok := c.p.nodeIndex[id.Value]
 	if !ok && !c.invalid.has(expressions.RootNodes, id.Value) {

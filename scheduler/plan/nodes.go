@@ -11,8 +11,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// nodes compiles every node on its own: names, kind, reads and writes, args,
-// fan-out, retry.
+// nodes compiles each node: its names, kind, reads and writes, args, fan-out and retries.
 func (c *compiler) nodes() {
 	if len(c.w.Nodes) == 0 && c.invalid.open&expressions.RootNodes == 0 {
 		c.ds.Errorf(source.CodeMissingKey, c.w.Pos, "the graph has no nodes")
@@ -28,9 +27,9 @@ func (c *compiler) nodes() {
 	}
 }
 
-// nodeID makes a node known by its name. Whoever refers to a node whose name could not
-// be read cannot be told from whoever refers to one that does not exist; and which of
-// two nodes of one name is meant is not known.
+// nodeID records the id of a node. If an id cannot be read, a reference to it cannot be told from a
+// reference to a node that does not exist. If two nodes have the same id, it is not known which of
+// them a reference means.
 func (c *compiler) nodeID(i int32, d *core.Node) {
 	id := d.ID.Value
 	if d.Lost.Has("id") {
@@ -50,7 +49,7 @@ func (c *compiler) nodeID(i int32, d *core.Node) {
 	c.invalid.mark(expressions.RootNodes, id)
 }
 
-// unitRoots notes which nodes are given a row or a round.
+// unitRoots records which nodes have a row or a round.
 func (c *compiler) unitRoots() {
 	c.memberRoots, c.memberItems = map[string]expressions.Root{}, map[string]string{}
 	note := func(members []source.Text, lost bool, roots expressions.Root) {
@@ -135,8 +134,8 @@ func (c *compiler) node(i int32, d *core.Node) {
 	c.has.upserts = c.has.upserts || n.upserts
 }
 
-// alone returns the places in list of what is in part and nowhere else in all; part begins at
-// from in all.
+// alone returns the indexes in list of the values that all contains only as members of part, which
+// begins at index from of all.
 func alone(list, part, all []int32, from int) []int32 {
 	var at []int32
 	for i, v := range list {
@@ -147,8 +146,8 @@ func alone(list, part, all []int32, from int) []int32 {
 	return at
 }
 
-// fieldNames looks names of fields up; one that appears twice counts once. all tells
-// that each of them is a field.
+// fieldNames looks up the names of fields and ignores duplicates. all reports whether all of them
+// are fields.
 func (c *compiler) fieldNames(list []source.Text, at place) (indexes []int32, names []string, all bool) {
 	if len(list) == 0 {
 		return nil, nil, true
@@ -172,7 +171,7 @@ func (c *compiler) fieldNames(list []source.Text, at place) (indexes []int32, na
 	return c.ints.keep(found), names, all
 }
 
-// distinct returns the numbers of a list, each once, in order of first use.
+// distinct returns the numbers of a list without duplicates, in order of first use.
 func (c *compiler) distinct(list []int32, seen *marks, size int) []int32 {
 	if len(list) == 0 {
 		return nil
@@ -188,8 +187,8 @@ func (c *compiler) distinct(list []int32, seen *marks, size int) []int32 {
 	return c.ints.keep(out)
 }
 
-// dagNode compiles the settings of nodes that only a directed acyclic graph has. It returns
-// what the source of a fan-out refers to.
+// dagNode compiles the node settings that only a directed acyclic graph has. It returns what the
+// source of a fan-out refers to.
 func (c *compiler) dagNode(n *Node, d *core.Node, at place) (use References) {
 	c.join(d, at)
 	if d.ForEach != nil {
@@ -200,7 +199,7 @@ func (c *compiler) dagNode(n *Node, d *core.Node, at place) (use References) {
 
 func (c *compiler) forEach(n *Node, fe *core.ForEach, at place, use *References) {
 	if n.Source = c.source(fe.Source, fe.Lost.Has("source"), at.at("for_each.source"), use); n.Source == nil {
-		n.Source = &Source{Text: fe.Source} // the error is reported; later checks need the shape
+		n.Source = &Source{Text: fe.Source} // the error is reported; later checks need to know that this is a fan-out
 	}
 	if fe.Concurrency != nil {
 		n.Concurrency = c.atLeastOne(fe.Concurrency, at.at("for_each.concurrency"))
@@ -214,7 +213,8 @@ func (c *compiler) forEach(n *Node, fe *core.ForEach, at place, use *References)
 	c.collect(n, fe.Collect, at)
 }
 
-// source compiles the array of a fan-out or pipeline; nil when it cannot be known.
+// source compiles the list of items of a fan-out or pipeline; it returns nil if the list cannot be
+// known.
 func (c *compiler) source(text source.Text, lost bool, at place, use *References) *Source {
 	if lost {
 		c.invalid.references = true
@@ -266,7 +266,7 @@ func (c *compiler) notNegative(d *source.Located[time.Duration], at place) time.
 	return d.Value
 }
 
-// policy reads a policy word; retry tells whether that word may stand there too.
+// policy parses a policy; retry reports whether "retry" is valid, too.
 func (c *compiler) policy(word source.Text, at place, retry bool) Policy {
 	switch word.Value {
 	case "skip":
@@ -282,8 +282,8 @@ func (c *compiler) policy(word source.Text, at place, retry bool) Policy {
 	return PolicyDefault
 }
 
-// kind asks the node's kind for its handler. Of a node whose kind has no answer it is
-// not known what else it depends on.
+// kind gets the handler of a node from its kind. If the kind cannot compile the node, it is not
+// known what else the node depends on.
 func (c *compiler) kind(n *Node, d *core.Node, at place, use *References) {
 	if d.Effects != nil {
 		n.Effects = *d.Effects
@@ -306,7 +306,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *References) {
 	}
 }
 
-// foreignKinds says what is written here for the kinds of other systems.
+// foreignKinds names the kinds to use instead of the kinds of other systems.
 var foreignKinds = map[string]string{
 	"shell":  "kind: script has the text of a shell or Python program, kind: command a program with a list of arguments",
 	"bash":   "kind: script has the text of a shell program, kind: command a program with a list of arguments",
@@ -339,8 +339,8 @@ func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 	return k, ok
 }
 
-// askKind lets a kind compile a node, if all it looks at could be read, and reports
-// whether that went well.
+// askKind lets a kind compile a node, if everything that the kind uses could be read. It reports
+// whether it succeeded.
 func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *References) bool {
 	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !c.p.Conventions.Context && !d.HasWrites && !d.Lost.Has("writes") {
 		c.ds.Warnf(source.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
@@ -400,7 +400,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	return true
 }
 
-// compileKind lets a kind compile a node and notes the files that it reads.
+// compileKind lets a kind compile a node and records the files that the kind reads.
 func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compiled, source.Diagnostics) {
 	if env.Files == nil {
 		return k.Compile(n.Decl, env)
@@ -418,19 +418,19 @@ func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compile
 	return made, ds
 }
 
-// refused notes that nobody can do a node's work, which is an error of a run.
+// refused records that a node has no handler, which is an error when the plan is run.
 func (c *compiler) refused(n *Node, made core.Compiled, at place) {
 	if made.NoHandler != "" {
 		c.ds.Warnf(source.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, made.NoHandler)
 	}
-	if why := made.NoHandler + made.NoModel; why != "" { // a node has one of the two
+	if why := made.NoHandler + made.NoModel; why != "" { // a node has at most one of the two
 		n.Lacks = why
 		c.p.Refused.Errorf(source.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, why)
 	}
 }
 
-// secrets notes references to secrets. A nested workflow that several nodes run
-// brings the same ones each time.
+// secrets records references to secrets. A nested workflow that several nodes run refers to the
+// same secrets each time.
 func (c *compiler) secrets(list []core.Secret) {
 	for _, s := range list {
 		if c.secretAt == nil {
@@ -443,7 +443,7 @@ func (c *compiler) secrets(list []core.Secret) {
 	}
 }
 
-// kindUse notes what the kind itself depends on.
+// kindUse records what the kind itself depends on.
 func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *References) {
 	if len(made.Reads)+len(made.Nodes) > 0 {
 		if c.kindRefs == nil {
@@ -479,5 +479,5 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *Reference
 	}
 }
 
-// kindRefs are the texts by which a kind refers to fields and nodes.
+// kindRefs are the strings by which a kind refers to fields and nodes.
 type kindRefs struct{ fields, nodes []source.Text }

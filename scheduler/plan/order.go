@@ -7,9 +7,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// order numbers the vertices canonically and moves them into the plan. The
-// declarations stand in canonical order within a level (nodes, then pipelines,
-// then loops, each as declared), so they are only to be grouped by level.
+// order numbers the vertices canonically and adds them to the plan. Within a level, the
+// declarations are in canonical order already (nodes, then pipelines, then loops, each in declared
+// order), so it is enough to group them by level.
 func (c *compiler) order() {
 	levels := int32(0)
 	for i := range c.decl {
@@ -49,7 +49,7 @@ func (c *compiler) order() {
 	c.rank()
 }
 
-// rank orders starts by priority, if any node has one. A unit has the highest
+// rank orders vertices by priority, if any node has one. The priority of a unit is the highest
 // priority of its members.
 func (c *compiler) rank() {
 	if !slices.ContainsFunc(c.w.Nodes, func(d *core.Node) bool { return d.Priority.Value != 0 }) {

@@ -6,12 +6,12 @@ func (p *Plan) Certain(v int32) bool {
 	return j < 0 || p.Joins[j].Certain()
 }
 
-// joined returns the vertex that the gate of an arm leads to.
+// joined returns the vertex to which the gate of a join's branch leads.
 func (p *Plan) joined(gate int32) int32 {
 	return p.Joins[p.Arms[gate-p.ArmGate(0)].Join].Vertex
 }
 
-// Behind returns the vertices that a gate leads to: see OutGates.
+// Behind returns the vertices to which a gate of OutGates leads.
 func (p *Plan) Behind(gate int32) []int32 {
 	n := int32(len(p.Vertices))
 	switch {
@@ -27,11 +27,11 @@ func (p *Plan) Behind(gate int32) []int32 {
 	return targets
 }
 
-// Follows reports whether a vertex comes after another one over any edges. A call may look
-// at the whole graph between the two.
+// Follows reports whether a path along any edges leads from the earlier vertex to the later one. A
+// call may visit all of the graph between the two.
 func (p *Plan) Follows(later, earlier int32) bool { return p.leads(earlier, later, false) }
 
-// Precedes reports whether a vertex starts only when an earlier one has ended. It costs as
+// Precedes reports whether the later vertex starts only when the earlier one has ended. It costs as
 // much as Follows.
 func (p *Plan) Precedes(earlier, later int32) bool { return p.leads(earlier, later, true) }
 
@@ -72,7 +72,7 @@ func (p *Plan) leads(earlier, later int32, certain bool) bool {
 	return false
 }
 
-// vertexIDs names vertices.
+// vertexIDs returns the ids of vertices.
 func (p *Plan) vertexIDs(vertices []int32) []string {
 	out := make([]string, len(vertices))
 	for i, v := range vertices {

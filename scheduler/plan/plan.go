@@ -15,45 +15,45 @@ type Plan struct {
 	Name     string
 	Workflow *core.Workflow
 	Schema   *state.Schema
-	// Concurrency is how many vertices may hold a slot; 0 leaves it to the
-	// caller. MaxInFlight caps user code in flight; 0 means no cap.
+	// Concurrency limits the vertices that hold a slot; 0 leaves the limit to the caller.
+	// MaxInFlight limits the handlers in flight; 0 is no limit.
 	Concurrency int
 	MaxInFlight int
 	Barrier     bool
-	// Stdout tells that a node, or one nested in it, writes to standard output; Stdin
-	// that one reads standard input.
+	// Stdout reports whether a node, or one nested in it, writes to standard output. Stdin reports
+	// whether one reads standard input.
 	Stdout, Stdin bool
-	// Foreign tells that values of the state, or of one nested in it, bring code of
-	// their own along, which runs where one is read from JSON or written.
+	// Foreign reports whether the type of a field, including the fields of nested workflows, has
+	// methods of the user that run when a value is converted from or to JSON.
 	Foreign bool
-	// Incremental is what a run leaves for the next one, nil for nothing.
+	// Incremental describes what a run stores for the next one, nil if nothing.
 	Incremental *Incremental
-	// Nested is how many runs of nested workflows one run includes, if every node, item and
-	// row is run once; at most MaxNested.
+	// Nested is the number of runs of nested workflows in one run, if every node, item and row runs
+	// once. It is at most MaxNested.
 	Nested int64
-	// Secrets are what its nodes and those nested in them refer to, each place
-	// in a document once.
+	// Secrets are the secrets to which its nodes and the nodes nested in them refer. Each place in
+	// a document is listed once.
 	Secrets []core.Secret
-	// Refused are the errors that keep the plan from being run although it can be looked
-	// at: its nodes, and those nested in them, for which the engine has no handler.
+	// Refused are errors that do not prevent a description of the plan, but prevent a run: nodes,
+	// including nested ones, for which the engine has no handler.
 	Refused source.Diagnostics
-	// Mode is the way in which the graph is run. Conventions are what it does with the nodes
+	// Mode is the way in which the graph is run. Conventions are the rules of that mode for nodes
 	// and their results.
 	Mode        *Mode
 	Conventions core.Conventions
-	// Walk holds what only the mode walk has, else nil.
+	// Walk holds what only the mode walk has, nil in other modes.
 	Walk *Walk
-	// context is the field that holds the context.
+	// context is the index of the field that holds the context.
 	context int32
-	// Claimers are the vertices whose files and tables might be those of another one, in
-	// canonical order: what they replace is put in place in that order.
+	// Claimers are the vertices whose files and tables might be those of another vertex, in
+	// canonical order. Their output is put in place in that order.
 	Claimers []Claimer
-	// replaces is what its nodes and those nested in them replace at most; upserts tells that
-	// one of these stores rows by key.
+	// replaces is the strongest of the values of its nodes, including nested ones. upserts reports
+	// whether one of these nodes upserts rows.
 	replaces core.Replaces
 	upserts  bool
-	// outputs and inputs are the files and tables that its nodes and those nested in
-	// them write and read.
+	// outputs and inputs are the files and tables that its nodes, including nested ones, write and
+	// read.
 	outputs, inputs []Target
 
 	Vertices []Vertex // in canonical order
@@ -62,78 +62,76 @@ type Plan struct {
 	Judges   []Judge
 	Joins    []Join
 	Arms     []Arm
-	// Races tells that a join may give nodes up: see Gives.
+	// Races reports whether a join may cancel nodes, see Node.Gives.
 	Races bool
-	// Levels holds the first vertex of each level, and the number of vertices
-	// at its end.
+	// Levels holds the first vertex of each level, followed by the number of vertices.
 	Levels []int32
 
-	// Out holds, for vertex v at Out[OutStart[v]:OutStart[v+1]], the gates that
-	// v opens when it is resolved: a vertex, a judge as len(Vertices)+j, or the arm of a
-	// join as ArmGate says. In
-	// holds the indexes of the incoming edges in declared order.
+	// Out[OutStart[v]:OutStart[v+1]] are the gates that vertex v opens when it is resolved: a
+	// vertex, a judge as len(Vertices)+j, or a branch of a join as returned by ArmGate.
+	// In[InStart[v]:InStart[v+1]] are the indexes of the incoming edges, in declared order.
 	Out      []int32
 	OutStart []int32
 	In       []int32
 	InStart  []int32
 
-	// Writers counts the ledger slots of each field; writerLevels holds their
-	// levels. Writer is the vertex of a slot.
+	// Writers holds the number of ledger slots of each field, writerLevels the levels of the
+	// writers, and WriterVertex their vertices, by slot.
 	Writers      []int
 	writerLevels [][]int32
 	WriterVertex [][]int32
-	// Readers lists, for each field, who waits for a prefix of its writers, by
-	// rising threshold. Thresholds of 0 are left out.
+	// Readers lists, for each field, the gates that wait for a prefix of its writers, by ascending
+	// threshold. Thresholds of 0 are left out.
 	Readers [][]Reader
-	// Rank gives the order in which startable vertices are started; nil means
-	// canonical order. ByRank is its inverse.
+	// Rank is the order in which startable vertices are started; nil means canonical order. ByRank
+	// is its inverse.
 	Rank      []int32
 	ByRank    []int32
 	nodeIndex map[string]int32
-	// inputIndex finds the declared inputs.
+	// inputIndex holds the indexes of the declared inputs.
 	inputIndex map[string]int32
 	// files are the digests of the files that kinds read, by node.
 	files     map[int32]*value.Object
-	edgeDecls []*core.Edge // of Edges; apart from them, because a run does not need it
+	edgeDecls []*core.Edge // of Edges; kept separately because a run does not need them
 }
 
-// Shape is what a vertex is made of.
+// Shape is the sort of a vertex.
 type Shape uint8
 
 // Shapes of vertices.
 const (
 	Plain    Shape = iota // one execution of one node
 	FanOut                // a node with for_each
-	Pipeline              // rows through stages
+	Pipeline              // rows that pass through stages
 	Loop                  // rounds of a body
-	Walking               // the visits of a walk
+	Walking               // all visits of a walk
 )
 
-// Vertex is a unit of ordering.
+// Vertex is a node or unit that the scheduler orders.
 type Vertex struct {
 	Node  int32 // index in Nodes, -1 for pipelines and loops
 	Level int32
-	// Pending counts what must be resolved before the vertex is decided:
-	// incoming edges, orderings and fields of its conditions. Waits counts the
-	// fields that must be resolved before it starts.
+	// Pending is the number of things that must be resolved before the vertex is decided: incoming
+	// edges, orderings and fields of its conditions. Waits is the number of fields that must be
+	// resolved before it starts.
 	Pending int32
 	Waits   int32
-	// Judge is the judge of its outgoing conditions, -1 for none.
+	// Judge is the index of the judge of its outgoing conditions, -1 if there is none.
 	Judge int32
-	// Join is what it takes of its predecessors, an index in Joins, -1 for all of them
-	// or, with AllDone, for any end of theirs.
+	// Join is the index in Joins of its join, -1 if it needs all of its predecessors or, with
+	// AllDone, waits for all of them regardless of how they end.
 	Join  int32
 	Shape Shape
-	// Bare tells that it is a bare node that writes nothing.
+	// Bare reports whether its node is bare and writes nothing.
 	Bare bool
-	// Last marks a unit without edges: it comes after the whole main graph.
+	// Last marks a unit without edges, which runs after the whole main graph.
 	Last bool
-	// AllDone runs the vertex whatever happened before it.
+	// AllDone reports whether the vertex runs regardless of how its predecessors ended.
 	AllDone bool
-	// Conditional tells that incoming edges must be looked at even when every
-	// predecessor succeeded.
+	// Conditional reports whether the incoming edges must be evaluated even if every predecessor
+	// succeeded.
 	Conditional bool
-	// Refuses tells that it writes a field whose merge can refuse.
+	// Refuses reports whether it writes a field whose merge can reject a write.
 	Refuses bool
 	// HasFailEdge reports whether an on: fail edge leaves it.
 	HasFailEdge bool
@@ -145,103 +143,104 @@ type Vertex struct {
 	ID     string
 }
 
-// Claimer is a vertex whose files and tables might be those of another one. It puts its
-// output in place once the first After claimers are resolved.
+// Claimer is a vertex whose files and tables might be those of another vertex. Its output is put in
+// place once the first After claimers are resolved.
 type Claimer struct {
 	Vertex, After int32
 }
 
-// Slot is a writer's place in the ledger of a field.
+// Slot is the slot of a writer in the ledger of a field.
 type Slot struct {
 	Field int32
 	Slot  int32
 }
 
-// Reader waits until the first Threshold writers of a field are resolved.
+// Reader is a gate that waits until the first Threshold writers of a field are resolved.
 type Reader struct {
 	Threshold int32
-	Vertex    int32 // or judge, or arm, see Gate
+	Vertex    int32 // or judge, or branch of a join; see Gate
 	Gate      Gate
 }
 
-// Gate says what a reader waits for.
+// Gate is the kind of gate that waits.
 type Gate uint8
 
-// Gates.
+// Kinds of gates.
 const (
 	GateDecide Gate = iota // the decision whether a vertex runs
-	GateStart              // the start of a vertex
-	GateJudge              // the conditions behind a source with an else edge
-	GateKeep               // nothing: the vertex waits for more, and sees this prefix too
-	GateArm                // what the arm of a join is worth
+	GateStart              // the start of the vertex
+	GateJudge              // the conditions of a source with an else edge
+	GateKeep               // none: the vertex waits for more writers, and reads this prefix as well
+	GateArm                // the evaluation of a join's branch
 )
 
-// Node is one compiled node.
+// Node is a compiled node.
 type Node struct {
-	// Every visit reads the first 64 bytes, one cache line.
+	// The first 64 bytes, one cache line, hold what every visit reads.
 	Handler core.Handler
 	ID      string
 	Index   int32
 	Vertex  int32
-	Member  int32 // its place in its unit, -1 outside of units
-	// Bare tells that the node is a handler that is given nothing: no reads,
-	// args or references, no fan-out, timer, timeout or jitter.
+	Member  int32 // its index among the members of its unit, -1 outside units
+	// Bare reports whether the handler gets no input: the node has no reads, args or references, no
+	// fan-out, timer, timeout or jitter.
 	Bare bool
-	// Pull makes it the node that fetches the rows of a stream for a pipeline or
-	// fan-out, see Unit.Puller and Puller; it is not among the nodes of the plan.
+	// Pull marks the node that fetches the rows of a stream for a pipeline or fan-out, see
+	// Unit.Puller and Puller. It is not one of the nodes of the plan.
 	Pull bool
-	// Gives tells that an execution of the node may be given up by itself.
+	// Gives reports whether a single execution of the node may be cancelled, for example by a race.
 	Gives  bool
 	Policy Policy
-	// Value is the handler if it makes the node's only write and is called for that.
+	// Value is the handler, if it returns the value of the node's only write.
 	Value core.ValueHandler
 
-	Retry   *Retry // never nil; apart from the node, because most nodes share one
+	Retry   *Retry // never nil; a pointer, because most nodes share one
 	Frame   *Frame
 	Wait    *core.Wait
 	Args    *Args
 	Source  *Source
 	Timeout time.Duration
-	// Models tells that the node may call models. See Prices for which.
+	// Models reports whether the node may call models. Prices returns which.
 	Models bool
-	// Claims tells that what its executions replace is put in place when their turn comes.
+	// Claims reports whether the output of its executions is put in place only when their turn
+	// comes.
 	Claims bool
-	// Upserts tells that keys that its executions store are compared with those of others.
-	// upserts says that it stores rows by key, or that a nested node does.
+	// Upserts reports whether the keys that its executions upsert are compared with the keys of
+	// others. upserts reports whether the node, or a node nested in it, upserts rows.
 	Upserts, upserts bool
 	replaces         core.Replaces
-	// Effects tells that its work is visible outside of the run. A driver that keeps
-	// a journal starts such a node only when what it builds on is in it.
+	// Effects reports whether its work is visible outside the run. A driver with a journal starts
+	// such a node only when everything that the node depends on is in the journal.
 	Effects bool
-	// Asks tells that the node waits for a person and holds no slot meanwhile.
+	// Asks reports whether the node waits for a person, without holding a slot.
 	Asks bool
-	// AllowPartial makes a visit that still asks for another attempt after the last one a
-	// partial success; AutoStatus makes one that ends without success a success.
+	// AllowPartial makes a visit a partial success if it still asks for another attempt after the
+	// last one. AutoStatus makes a visit that ends without success a success.
 	AllowPartial, AutoStatus bool
-	// Briefed tells that the node is told what came before it in a walk.
+	// Briefed reports whether the node is told what came before it in a walk.
 	Briefed bool
-	// Stdout tells that it, or a node of its frame, writes to standard output; Stdin
-	// that it reads standard input.
+	// Stdout reports whether it, or a node of its frame, writes to standard output, Stdin whether
+	// it reads standard input.
 	Stdout, Stdin bool
 
-	// Reads are the fields captured for an attempt: the declared reads first,
-	// then those of args, source and kind.
+	// Reads are the fields captured for an attempt: the declared reads first, then the reads of
+	// args, source and kind.
 	Reads []Read
-	// View are the names of the declared reads.
+	// View holds the names of the declared reads.
 	View   []string
 	Writes []string
-	// WriteFields are the fields of Writes.
+	// WriteFields are the indexes of the fields in Writes.
 	WriteFields []int32
-	// Puller fetches the items of a fan-out over a stream, some for each attempt
-	// number 0 of the node; nil for all others.
+	// Puller fetches the items of a fan-out over a stream, several per fetch, as attempt number 0
+	// of the node; nil for all other nodes.
 	Puller *Node
-	// Collect is the field that gets the results of a fan-out's items as one list, -1 for
-	// none.
+	// Collect is the field that gets the results of the items of a fan-out as one list, -1 if there
+	// is none.
 	Collect int32
-	// StreamTo is the field that it makes a stream, -1 for none.
+	// StreamTo is the field to which it writes a stream, -1 if there is none.
 	StreamTo    int32
 	Concurrency int
-	MaxFailures int // -1: any number
+	MaxFailures int // -1: no limit
 
 	Decl  *core.Node
 	Kind  string
@@ -279,7 +278,7 @@ func (n *Node) setRare() *rareData {
 	return n.rare
 }
 
-// NodeRefs returns the nodes that args and kind refer to through $nodes.
+// NodeRefs returns the nodes to which args and kind refer through $nodes.
 func (n *Node) NodeRefs() []int32 { return n.rareData().nodeRefs }
 
 // Streams returns the streams that the node reads.
@@ -292,33 +291,33 @@ func (n *Node) Extra() (names []string, at []int32) {
 	return r.extra, r.extraAt
 }
 
-// Prices returns what a budget of money must know of the models that the node calls.
+// Prices returns what a budget needs to know about the models that the node calls.
 func (n *Node) Prices() Prices { return n.rareData().prices }
 
-// Environments returns which environment variables the programs of the node get, if they do
-// not inherit all of them.
+// Environments returns the environment variables of the programs of the node, if they do not
+// inherit all of them.
 func (n *Node) Environments() []core.Environment { return n.rareData().environments }
 
-// Prices describe the models that a node calls; see core.Compiled.
+// Prices describes the models that a node calls; see core.Compiled.
 type Prices struct {
 	Unpriced    []string
 	AsksRouter  bool
 	RouterModel string
 }
 
-// Read is a field that a node sees, and how many of its writers come before.
+// Read is a field that a node reads, with the number of its writers that come before the node.
 type Read struct {
 	Field     int32
 	Threshold int32
 }
 
-// Policy says what a failed node does to its run.
+// Policy is the effect of a failed node on its run.
 type Policy uint8
 
 // Policies.
 const (
-	PolicyDefault Policy = iota // dependents are skipped, the run fails at its end
-	PolicySkip                  // dependents are skipped, the failure is tolerated
+	PolicyDefault Policy = iota // dependents are skipped and the run fails at its end
+	PolicySkip                  // dependents are skipped and the failure is tolerated
 	PolicyFailRun               // the run is stopped
 )
 
@@ -326,11 +325,11 @@ const (
 type Frame struct {
 	Plan    *Plan
 	Outputs []Output
-	// Send tells that the state of the nested run is handed to the node's successors.
+	// Send reports whether the state of the nested run is sent to the node's successors.
 	Send bool
 }
 
-// Output carries a field of a nested run over to its outer one.
+// Output copies a field of a nested run to a field of the outer run.
 type Output struct {
 	Outer int32 // field of the outer schema
 	Name  string
@@ -344,40 +343,39 @@ type Unit struct {
 	IsLoop  bool
 	Members []int32 // nodes, in order
 	Items   *Source // rows of a pipeline
-	// Until ends a loop, nil for none; MaxIters caps it; FailExhausted makes
-	// the cap a failure.
+	// Until ends a loop, nil if there is none. MaxIters limits the rounds; with FailExhausted,
+	// reaching that limit is a failure.
 	Until         *expressions.Program
 	MaxIters      int
 	FailExhausted bool
 	Concurrency   int
-	// Batch is how many elements of the array make a row, which is then an array;
-	// 0: an element is a row.
+	// Batch is the number of elements of the array in a row, which is then an array. If it is 0,
+	// each element is a row.
 	Batch int
-	// LastClaim is the last member that replaces files or tables, -1 for none.
+	// LastClaim is the last member that replaces files or tables, -1 if there is none.
 	LastClaim int32
-	// Flush is how long the elements of a stream wait for a batch to fill, 0 for as
-	// long as it takes.
+	// Flush limits the time for which the elements of a stream wait for a full batch, 0 for no
+	// limit.
 	Flush time.Duration
-	// Puller fetches the rows of a pipeline over a stream, one for each attempt
-	// number 0 of the first stage; nil for all others.
+	// Puller fetches the rows of a pipeline over a stream, one at a time, as attempt number 0 of
+	// the first stage; nil for all other units.
 	Puller *Node
 	Policy Policy
-	// Own are the fields its members write.
+	// Own are the fields that its members write.
 	Own []OwnField
-	// Reads are the fields that items, until and members see from before the
-	// unit.
+	// Reads are the fields that items, until and members read as they were before the unit.
 	Reads []Read
 }
 
 // OwnField is a field that members of a unit write.
 type OwnField struct {
 	Field   int32
-	Members []int32 // places in the unit that write it, rising
+	Members []int32 // indexes of the members that write it, ascending
 	Refuses bool
 }
 
-// OwnIndex returns the place of a field in Own, or -1. Units own few fields, so
-// they are looked through.
+// OwnIndex returns the index of a field in Own, or -1. It searches all of Own, because units write
+// few fields.
 func (u *Unit) OwnIndex(field int32) int {
 	for i := range u.Own {
 		if u.Own[i].Field == field {
@@ -394,16 +392,15 @@ type Edge struct {
 	When             *expressions.Program
 	Else             bool
 	On               On
-	// Handles reports whether the failure that an on: fail edge asks for is handled if
-	// the target runs.
+	// Handles reports whether an on: fail edge handles the failure if the target runs.
 	Handles bool
-	// Judged tells that the source's judge decides it.
+	// Judged reports whether the judge of the source evaluates the edge.
 	Judged bool
-	// Arm is 1 + the arm of a join that it belongs to, 0 for none.
+	// Arm is 1 plus the index of the join's branch to which the edge belongs, 0 if there is none.
 	Arm int32
 }
 
-// On is the status an edge asks of its source.
+// On is the status of its source that an edge requires.
 type On uint8
 
 // Values of On.
@@ -413,19 +410,19 @@ const (
 	OnDone
 )
 
-// String spells the value as documents do.
+// String returns the value as written in documents.
 func (o On) String() string { return [...]string{"success", "fail", "done"}[o] }
 
-// Judge decides all conditions on the edges out of a source that has an else
-// edge, together, on the state after the source's level.
+// Judge evaluates the conditions on all edges out of a source that has an else edge, together, on
+// the state after the source's level.
 type Judge struct {
 	Source  int32
 	Edges   []int32
-	Level   int32 // the level whose state it sees
+	Level   int32 // the level whose state it reads
 	Pending int32
 }
 
-// Threshold returns how many writers of a field lie below a level.
+// Threshold returns the number of writers of a field on lower levels.
 func (p *Plan) Threshold(field, level int32) int32 {
 	levels := p.writerLevels[field]
 	lo, hi := 0, len(levels)
@@ -439,7 +436,7 @@ func (p *Plan) Threshold(field, level int32) int32 {
 	return int32(lo)
 }
 
-// Node returns the node of that id.
+// Node returns the node with the given id.
 func (p *Plan) Node(id string) (*Node, bool) {
 	i, ok := p.nodeIndex[id]
 	if !ok {
@@ -451,5 +448,5 @@ func (p *Plan) Node(id string) (*Node, bool) {
 // InEdges returns the incoming edges of a vertex in declared order.
 func (p *Plan) InEdges(v int32) []int32 { return p.In[p.InStart[v]:p.InStart[v+1]] }
 
-// OutGates returns what resolving a vertex opens.
+// OutGates returns the gates that a vertex opens when it is resolved.
 func (p *Plan) OutGates(v int32) []int32 { return p.Out[p.OutStart[v]:p.OutStart[v+1]] }

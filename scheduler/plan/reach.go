@@ -6,30 +6,30 @@ import (
 	"slices"
 )
 
-// Who comes before whom: over edges (of which those into a join that takes some of its
-// predecessors do not make it wait for each), over references to nodes and, for units
-// that no edge touches, over the rule that they come last. That a vertex waits
-// for the writer of a field it reads does not count: those waits are what the
-// questions below are about.
+// This file finds out which vertices come before which: along edges (but not along the edges into a
+// join that takes only some of its predecessors, since it does not wait for each of them), along
+// references to nodes, and from all other vertices to the units without edges, which come last. A
+// vertex that waits for the writer of a field that it reads does not count as coming after it,
+// because the questions are about these waits.
 
-// Question asks which of a field's writers, from slot first up to but excluding
-// last, do not come before a gate.
+// Question asks which of a field's writers, from slot First up to but not including Last, do not
+// come before a gate.
 type Question struct {
 	Gate        int32 // a vertex, or a judge as len(Vertices)+j
 	Field       int32
 	First, Last int32
 }
 
-// Gap is the answer to a question: how many writers do not come before the
-// gate, and the slots of the first few.
+// Gap is the answer to a question: the number of writers that do not come before the gate, and the
+// slots of the first few of them.
 type Gap struct {
 	Count int32
 	Slots []int32
 }
 
-// Writers are followed through the graph 256 at a time, one bit each: half a
-// cache line per vertex. With 64 at a time 100,000 writers read everywhere took
-// three times as long, because the edges were walked four times as often.
+// Writers are followed through the graph 256 at a time, one bit each, which is half a cache line
+// per vertex. With 64 at a time, a graph with 100,000 writers that are read everywhere took three
+// times as long, because the edges were followed four times as often.
 const (
 	laneWords = 4
 	laneCount = laneWords * 64
@@ -37,37 +37,37 @@ const (
 
 type lanes [laneWords]uint64
 
-// MaxVisits bounds the edges walked for all questions together. It is reached
-// where tens of thousands of writers of fields meet as many readers far away;
-// 100,000 nodes that all write and read one field stay below it.
+// MaxVisits limits the edges followed for all questions together. Graphs reach the limit if tens of
+// thousands of writers of fields meet as many distant readers; 100,000 nodes that all write and
+// read one field stay below it.
 const MaxVisits = 400_000_000
 
-// search answers questions about one plan.
+// search answers questions about a plan.
 type search struct {
 	p         *Plan
 	questions []Question
 	gaps      []Gap
-	ask       func(vertex int32) bool // writers that count; nil: all
-	limit     int                     // slots to name in a gap
-	visits    int                     // left
-	certain   bool                    // edges into joins that need not wait do not count
+	ask       func(vertex int32) bool // writers that count; nil for all
+	limit     int                     // number of slots that a gap names
+	visits    int                     // visits left
+	certain   bool                    // edges into joins that take only some of their predecessors do not count
 
-	lanes  []lanes // by gate: which writers of the block come before it or are it
+	lanes  []lanes // by gate: the writers of the block that come before it or are it
 	passed lanes   // writers of the block that do not count
 	blocks []segment
 }
 
-// segment is a run of writers of one field, and who asks about them.
+// segment is a range of writers of one field, and the questions about them.
 type segment struct {
 	field       int32
 	first, last int32
-	asking      []int32 // questions
+	asking      []int32 // indexes of questions
 }
 
-// Gaps answers questions about the writers that ask admits, all when it is nil,
-// naming at most limit slots in each answer, within a number of visits, of which it returns what is left. When that is negative the
-// search was ended by the bound: the answers may lack gaps then, those they name
-// are real.
+// Gaps answers questions about the writers that ask accepts, or about all if ask is nil. Each
+// answer names at most limit slots. Gaps follows at most visits edges and returns how many are
+// left. If that is negative, the search was cut off: gaps may be missing, but the ones in the
+// answers are correct.
 func (p *Plan) Gaps(questions []Question, ask func(vertex int32) bool, limit, visits int) (gaps []Gap, left int) {
 	s := &search{p: p, questions: questions, ask: ask, limit: limit, visits: visits}
 	return s.answers()
@@ -80,15 +80,15 @@ func (s *search) answers() (gaps []Gap, left int) {
 	return s.gaps, s.visits
 }
 
-// indirect returns the questions that the direct predecessors do not settle. In
-// most graphs these are few.
+// indirect returns the questions that direct predecessors alone do not answer. In most graphs these
+// are few.
 func (s *search) indirect() []int32 {
 	order := make([]int32, len(s.questions))
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.questions[a].Gate, s.questions[b].Gate) })
-	stamp := make([]int32, len(s.p.Vertices)) // the gate a vertex was last seen directly before, +1
+	stamp := make([]int32, len(s.p.Vertices)) // by vertex: the last gate of which it is a direct predecessor, plus 1
 	stamped := int32(-1)
 	rest := order[:0]
 	for _, i := range order {
@@ -117,7 +117,7 @@ func (s *search) stampDirect(stamp []int32, gate int32) {
 	}
 }
 
-// direct reports whether all writers asked about are direct predecessors.
+// direct reports whether all writers in question are direct predecessors.
 func (s *search) direct(q *Question, stamp []int32) bool {
 	writers := s.p.WriterVertex[q.Field][q.First:q.Last]
 	if int(q.Gate) < len(s.p.Vertices) && len(writers) > len(s.p.InEdges(q.Gate)) {
@@ -131,8 +131,8 @@ func (s *search) direct(q *Question, stamp []int32) bool {
 	return true
 }
 
-// segments groups questions by field, the fields by their first writer, so that
-// a block of writers spans little of the graph.
+// segments groups questions by field and sorts the fields by their first writer, so that the
+// writers of a block are close together in the graph.
 func (s *search) segments(questions []int32) {
 	byField := map[int32]int{}
 	for _, i := range questions {
@@ -154,7 +154,7 @@ func (s *search) segments(questions []int32) {
 
 func (s *search) writer(field, slot int32) int32 { return s.p.WriterVertex[field][slot] }
 
-// run walks the graph once for each block of writers, as long as visits are left.
+// run follows the graph once for each block of writers, while visits are left.
 func (s *search) run() {
 	var block []segment
 	room := int32(laneCount)
@@ -178,8 +178,8 @@ func (s *search) run() {
 	}
 }
 
-// block follows the writers of some segments to whoever asks about them. It
-// reports whether there were visits enough.
+// block follows the writers of some segments to the gates that ask about them. It reports whether
+// enough visits were left.
 func (s *search) block(block []segment) bool {
 	if s.lanes == nil {
 		s.lanes = make([]lanes, len(s.p.Vertices)+len(s.p.Judges))
@@ -217,18 +217,18 @@ func (s *search) block(block []segment) bool {
 	return true
 }
 
-// end is the first vertex that cannot come before a gate.
+// end returns the first vertex that cannot come before a gate.
 func (s *search) end(gate int32) int32 {
 	n := int32(len(s.p.Vertices))
 	if gate < n {
 		return gate
 	}
-	level := s.p.Judges[gate-n].Level // a judge comes after a level: no vertex above it counts
+	level := s.p.Judges[gate-n].Level // a judge comes after a level, so vertices above it do not count
 	return s.p.Levels[min(int(level), len(s.p.Levels)-1)]
 }
 
-// spread hands the bits of the vertices in a range to whom they open. Vertices
-// stand in an order in which edges lead forward, so one pass is enough.
+// spread passes the bits of the vertices in a range on to the gates that they open. Edges lead
+// forward in the order of vertices, so one pass is enough.
 func (s *search) spread(from, to int32) bool {
 	n := int32(len(s.p.Vertices))
 	for v := from; v < to; v++ {
@@ -260,7 +260,7 @@ func (s *search) spread(from, to int32) bool {
 	return true
 }
 
-// enter hands bits to a vertex that an edge leads to.
+// enter adds bits to a vertex to which an edge leads.
 func (s *search) enter(v int32, reached *lanes) {
 	if !s.certain || s.p.Certain(v) {
 		s.lanes[v].add(reached)
@@ -273,8 +273,8 @@ func (l *lanes) add(more *lanes) {
 	}
 }
 
-// answer notes the writers of a segment, whose bits begin at lane, that did not
-// reach the gate of a question.
+// answer adds the writers of a segment, whose bits begin at lane, that did not reach the gate of a
+// question.
 func (s *search) answer(i int32, g segment, lane int) {
 	q := &s.questions[i]
 	first, last := max(q.First, g.first), min(q.Last, g.last)
@@ -282,7 +282,7 @@ func (s *search) answer(i int32, g segment, lane int) {
 		return
 	}
 	reached := &s.lanes[q.Gate]
-	from, to := lane+int(first-g.first), lane+int(last-g.first) // bits
+	from, to := lane+int(first-g.first), lane+int(last-g.first) // range of bits
 	for w := from / 64; w <= (to-1)/64; w++ {
 		asked := ^uint64(0)
 		if low := from - 64*w; low > 0 {
@@ -297,7 +297,7 @@ func (s *search) answer(i int32, g segment, lane int) {
 	}
 }
 
-// note adds the slots of a word of bits, of which the lowest stands for slot.
+// note adds the slots of the bits in missing, the lowest of which is the bit of slot.
 func (s *search) note(x *Gap, missing uint64, slot int32) {
 	x.Count += int32(bits.OnesCount64(missing))
 	for ; missing != 0 && len(x.Slots) < s.limit; missing &= missing - 1 {

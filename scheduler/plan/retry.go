@@ -10,37 +10,37 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// Retry is the attempt loop of a node.
+// Retry holds the retry settings of a node.
 type Retry struct {
-	Attempts int // all tries, at least 1
-	// Factor makes each wait so many times the one before; 0 makes them base, 2 base,
-	// 3 base.
+	Attempts int // including the first, at least 1
+	// Factor is the ratio between a delay and the one before it. With 0 the delays grow linearly:
+	// base, 2 base, 3 base.
 	Factor float64
 	Base   time.Duration
-	Max    time.Duration // caps a wait in any case; 0: no cap
-	Cap    time.Duration // caps a wait before jitter; 0: no cap
+	Max    time.Duration // limits the delay, also after jitter; 0: no limit
+	Cap    time.Duration // limits the delay before jitter; 0: no limit
 	Jitter bool
-	// Transient tries again only failures of the category transient_infra.
+	// Transient retries only failures of the category transient_infra.
 	Transient bool
 }
 
-// once is the attempt loop of a node without a retry policy.
+// once is the retry setting of a node without a retry policy.
 var once = &Retry{Attempts: 1}
 
-// Again reports whether a failure is one that another attempt follows, if one is left.
+// Again reports whether a failure allows another attempt, if any attempt is left.
 func (r *Retry) Again(fail *core.Failure) bool {
 	return !fail.Permanent && fail.Class != core.ClassPanic && (!r.Transient || fail.InCategory() == core.TransientInfra)
 }
 
-// Delay returns the wait after the given failed attempt (counted from 1),
-// before jitter: base*k, or base*factor^(k-1), capped.
+// Delay returns the delay after the given failed attempt (counted from 1), before jitter: base*k or
+// base*factor^(k-1), up to the limits.
 func (r *Retry) Delay(attempt int) time.Duration {
 	attempt = max(1, attempt)
 	d := r.Base
 	if r.Factor == 0 {
 		d = times(d, float64(attempt))
 	} else {
-		for range min(attempt-1, 1000) { // by then it is as long as it gets, or 0
+		for range min(attempt-1, 1000) { // after that many, it is the longest delay or 0
 			d = times(d, r.Factor)
 		}
 	}
@@ -52,8 +52,8 @@ func (r *Retry) Delay(attempt int) time.Duration {
 	return d
 }
 
-// times multiplies a wait; a product that does not fit is the longest wait there is. Whole
-// factors are exact.
+// times multiplies a delay. If the product overflows, it is the longest possible delay. Products
+// with whole factors are exact.
 func times(d time.Duration, factor float64) time.Duration {
 	if whole := int64(factor); float64(whole) == factor && whole > 0 {
 		if int64(d) > math.MaxInt64/whole {
@@ -68,15 +68,15 @@ func times(d time.Duration, factor float64) time.Duration {
 }
 
 const (
-	// defaultBase is the wait before a second attempt when none is given.
+	// defaultBase is the delay before a second attempt if none is set.
 	defaultBase = 100 * time.Millisecond
-	// longest is the cap of the presets.
+	// longest limits the delays of the presets.
 	longest = 60 * time.Second
-	// mostAttempts is the largest number of tries.
+	// mostAttempts limits the number of attempts.
 	mostAttempts = 20
 )
 
-// presets are the retry policies that every workflow may name.
+// presets are the retry policies that every workflow can name.
 var presets = []struct {
 	name  string
 	retry Retry
@@ -97,7 +97,7 @@ func presetNames() []string {
 	return names
 }
 
-// presetOf returns the preset of that name.
+// presetOf returns the preset with the given name.
 func presetOf(name string) (Retry, bool) {
 	for i := range presets {
 		if presets[i].name == name {
@@ -140,7 +140,7 @@ type ownRetry struct {
 	used  bool
 }
 
-// ownPolicy compiles a policy of the workflow, after those it is based on.
+// ownPolicy compiles a policy of the workflow, after the policies on which it is based.
 func (c *compiler) ownPolicy(o *ownRetry) {
 	if o.state > 0 {
 		return
@@ -150,7 +150,7 @@ func (c *compiler) ownPolicy(o *ownRetry) {
 	o.state = 2
 }
 
-// retry compiles a retry policy: what it says, over what its preset says.
+// retry compiles a retry policy: its settings override the settings of its preset.
 func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 	r := c.basis(p, at)
 	if n := p.Attempts; n != nil {
@@ -200,7 +200,7 @@ func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 	return r
 }
 
-// basis is what a retry policy is based on; without attempts if that is nothing.
+// basis returns the policy on which a retry policy is based; without attempts if there is none.
 func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
 	plain := Retry{Base: defaultBase}
 	name := p.Preset.Value
@@ -223,7 +223,7 @@ func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
 		o.used = true
 		return o.retry
 	}
-	plain.Attempts = 1 // that it has none is not to be said as well
+	plain.Attempts = 1 // so that the missing attempts are not reported as well
 	return plain
 }
 

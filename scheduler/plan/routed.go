@@ -10,10 +10,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// checkRouted checks the graph of a walk that a model routes: that its entry and the ends of its
-// edges are nodes, that every node can be reached, that no ring goes on for ever, and that
-// it is clear where a node without a choice leads. Conditions are plain language, so they
-// bound nothing.
+// checkRouted checks the graph of a walk whose edges a model picks. The entry and the ends of its
+// edges must be nodes, every node must be reachable, no cycle may be endless, and it must be clear
+// where a node without a choice leads. Conditions are in plain language, so they limit nothing.
 func (c *compiler) checkRouted() {
 	r := &routedGraph{c: c, size: len(c.w.Nodes)}
 	r.resolve()
@@ -24,8 +23,8 @@ func (c *compiler) checkRouted() {
 	c.checks.report(c)
 }
 
-// resultChecks are the checks that nodes make of their results, by node, and the references
-// to them.
+// resultChecks are the checks that nodes make of their results, by node, and the references to
+// these checks.
 type resultChecks struct {
 	names map[string][]string
 	refs  []checkRef
@@ -36,7 +35,7 @@ type checkRef struct {
 	core.CheckRef
 }
 
-// note keeps what a kind said of a node.
+// note records the checks of a node.
 func (r *resultChecks) note(id string, made core.Compiled) {
 	if made.Checks != nil {
 		if r.names == nil {
@@ -61,14 +60,14 @@ func (r *resultChecks) report(c *compiler) {
 	}
 }
 
-// routedGraph are the edges of such a walk whose ends are known.
+// routedGraph holds the edges of such a walk whose ends are known.
 type routedGraph struct {
 	c     *compiler
 	size  int
 	edges []routedEdge
-	entry int32 // -1 for none
-	// open tells that the entry or an end of an edge is not known: then a node may be reached
-	// although nothing seems to lead to it.
+	entry int32 // -1 if there is none
+	// open reports that the entry or an end of an edge is not known. Then a node may be reachable
+	// although no known edge leads to it.
 	open bool
 }
 
@@ -77,7 +76,7 @@ type routedEdge struct {
 	decl     *core.Edge
 }
 
-// resolve finds the nodes that the entry and the edges name.
+// resolve finds the nodes of the entry and of the edges.
 func (r *routedGraph) resolve() {
 	r.findEntry()
 	for _, e := range r.c.w.Edges {
@@ -111,7 +110,7 @@ func (r *routedGraph) findEntry() {
 	r.open = r.entry < 0 || c.invalid.open&expressions.RootNodes != 0 || c.invalid.edges
 }
 
-// end finds the node at an end of an edge and reports one that does not exist.
+// end finds the node at an end of an edge and reports a node that does not exist.
 func (r *routedGraph) end(e *core.Edge, id source.Text, key string, code source.Code) (int32, bool) {
 	c := r.c
 	if e.Lost.Has(key) {
@@ -124,12 +123,12 @@ func (r *routedGraph) end(e *core.Edge, id source.Text, key string, code source.
 	return i, ok
 }
 
-// unconditional reports whether an edge is followed without asking anybody.
+// unconditional reports whether an edge is followed without a decision.
 func unconditional(e *core.Edge) bool {
 	return !e.Lost.Has("when") && (e.When == nil || strings.TrimSpace(e.When.Value) == "")
 }
 
-// ambiguous reports nodes out of which more than one edge has no condition.
+// ambiguous reports nodes with more than one outgoing edge without a condition.
 func (c *compiler) ambiguous(r *routedGraph) {
 	plain := map[string][]*core.Edge{}
 	for _, e := range c.w.Edges {
@@ -151,8 +150,8 @@ func (c *compiler) ambiguous(r *routedGraph) {
 	}
 }
 
-// unbounded reports edges from a node to itself without a bound, and one ring for each
-// group of nodes that edges without a bound connect in both directions.
+// unbounded reports edges without a limit from a node to itself, and one cycle for each group of
+// nodes that edges without a limit connect in both directions.
 func (c *compiler) unbounded(r *routedGraph) {
 	free := r.graph(func(e *routedEdge) bool {
 		switch {
@@ -176,8 +175,8 @@ func (c *compiler) unbounded(r *routedGraph) {
 	}
 }
 
-// deadEnds warns of rings in which the walk ends half-way: all edges out of a node lead on
-// in the ring and are used up at some time, while the way out is at another node.
+// deadEnds warns of cycles in which the walk may get stuck: all edges out of a node stay in the
+// cycle and reach their limits at some time, while the exit is at another node.
 func (c *compiler) deadEnds(r *routedGraph) {
 	out := r.graph(every)
 	group := out.Groups()
@@ -199,7 +198,7 @@ func (c *compiler) deadEnds(r *routedGraph) {
 	}
 }
 
-// unreached reports nodes that no way leads to. Conditions and bounds are passed over.
+// unreached reports nodes to which no path leads, regardless of conditions and limits.
 func (c *compiler) unreached(r *routedGraph) {
 	if r.open {
 		return
@@ -214,7 +213,7 @@ func (c *compiler) unreached(r *routedGraph) {
 	}
 }
 
-// graph holds some of the edges; they are numbered as in r.edges.
+// graph returns some of the edges as a graph, with their indexes in r.edges.
 func (r *routedGraph) graph(with func(e *routedEdge) bool) core.Graph {
 	g := make(core.Graph, r.size)
 	for i := range r.edges {
@@ -227,17 +226,17 @@ func (r *routedGraph) graph(with func(e *routedEdge) bool) core.Graph {
 
 func every(*routedEdge) bool { return true }
 
-// modelRouted reports whether the workflow is a walk that a model routes, or a dag that was
-// made of one.
+// modelRouted reports whether the workflow is a walk whose edges a model picks, or a dag that was
+// made from one.
 func (c *compiler) modelRouted() bool {
 	return c.w.Walk != nil && c.w.Walk.Router.Value == core.RouterModel
 }
 
-// isNodeID reports whether a name can be that of a node.
+// isNodeID reports whether a string is a valid id of a node.
 func (c *compiler) isNodeID(s string) bool { return isID(s) || c.modelRouted() && isRoutedID(s) }
 
-// isRoutedID reports whether a name can be that of a node in a walk that a model routes:
-// letters, digits, underscore and dash.
+// isRoutedID reports whether a string is a valid id of a node in a walk whose edges a model picks:
+// letters, digits, underscores and dashes.
 func isRoutedID(s string) bool {
 	for i := range len(s) {
 		if b := s[i]; b != '-' && (b < '0' || b > '9') && !isID(s[i:i+1]) {

@@ -11,22 +11,22 @@ import (
 	"github.com/wavefold/wavefold/expressions/jsonpath"
 )
 
-// Source is a path to a value: an expression of our language or, where that
-// does not reach, a JSONPath. A JSONPath always gives the list of its matches.
+// Source is a path to a value: an expression of our language or, if that cannot express it, a
+// JSONPath. The value of a JSONPath is always the list of its matches.
 type Source struct {
 	Text    source.Text
 	program *expressions.Program
 	path    *jsonpath.Path
 	field   int // of path
-	// aloneReads and aloneRefs are what Alone returns.
+	// aloneReads and aloneRefs are the results of Alone.
 	aloneReads, aloneRefs []int32
 }
 
-// Alone returns what of a fan-out's Reads and NodeRefs its source alone refers to, by place:
-// an execution of one item does not see it.
+// Alone returns the indexes of the Reads and NodeRefs of a fan-out that only its source refers to.
+// The execution of an item does not see them.
 func (s *Source) Alone() (reads, refs []int32) { return s.aloneReads, s.aloneRefs }
 
-// Value looks the source up. stop and the errors are those of jsonpath.Path.From, except that
+// Value evaluates the source. stop and the errors are those of jsonpath.Path.From, except that
 // exceeding a limit is a core.Failure of class input, which is not retried.
 func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 	if s.program != nil {
@@ -43,7 +43,7 @@ func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 	return matches, err
 }
 
-// Reads returns the fields and nodes that the source looks at.
+// Reads returns the fields and nodes that the source refers to.
 func (s *Source) Reads() (fields, nodes []int) {
 	if s.program != nil {
 		return s.program.FieldSlots(), s.program.Nodes()
@@ -51,7 +51,7 @@ func (s *Source) Reads() (fields, nodes []int) {
 	return []int{s.field}, nil
 }
 
-// Type returns the static type of the source, AnyType when it is not known.
+// Type returns the static type of the source, AnyType if it is not known.
 func (s *Source) Type() value.TypeKind {
 	if s.program != nil {
 		return s.program.Type()
@@ -59,11 +59,11 @@ func (s *Source) Type() value.TypeKind {
 	return value.ArrayType
 }
 
-// broken reports whether the source stands for one that could not be compiled.
+// broken reports whether the source replaces one that could not be compiled.
 func (s *Source) broken() bool { return s != nil && s.program == nil && s.path == nil }
 
-// Whole returns the field whose value the source gives just as it is kept, such as
-// $.orders; ok is false for a part of a field and for anything else.
+// Whole returns the field whose whole value the source is, such as $.orders. ok is false for
+// anything else.
 func (s *Source) Whole() (field int, ok bool) {
 	if s == nil || s.program == nil {
 		return 0, false
@@ -75,7 +75,7 @@ func (s *Source) Whole() (field int, ok bool) {
 	return s.program.FieldSlots()[0], true
 }
 
-// compileSource compiles a path; after an error it returns nil.
+// compileSource compiles a path. It returns nil after an error.
 func (c *compiler) compileSource(text source.Text, scope expressions.Scope, at place, use *References) *Source {
 	s := &Source{Text: text}
 	tree, err := expressions.Parse(text.Value)
@@ -83,7 +83,7 @@ func (c *compiler) compileSource(text source.Text, scope expressions.Scope, at p
 		return c.jsonPath(s, at, use)
 	}
 	if err != nil {
-		c.expression(text, scope, at, use) // words the error
+		c.expression(text, scope, at, use) // reports the error
 		return nil
 	}
 	if s.program = c.expressionTree(tree, text, scope, at, use); s.program == nil {
@@ -125,13 +125,12 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 	return s
 }
 
-// rootPos returns where the field that a path begins with stands in its text.
+// rootPos returns the position in a path of the field that it begins with.
 func rootPos(text source.Text, root string) source.Position {
 	return source.Inside(text, max(0, strings.Index(text.Value, root)))
 }
 
-// isJSONPath reports whether a text that is no expression looks like a path in
-// the full grammar of JSONPath.
+// isJSONPath reports whether a string that is not an expression looks like a JSONPath.
 func isJSONPath(s string) bool {
 	if !strings.HasPrefix(s, "$") {
 		return false

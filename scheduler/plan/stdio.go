@@ -2,9 +2,9 @@ package plan
 
 import "github.com/wavefold/wavefold/core/source"
 
-// stdio sees to it that one node writes to standard output, and does so once:
-// there is no order in which two could take turns. Standard input is likewise
-// read by one node, once: a second reader would find it empty.
+// stdio checks that only one node writes to standard output, and only once, because there is no
+// order for several. Standard input is also read by only one node, once, because a second reader
+// would find it empty.
 func (c *compiler) stdio() {
 	if !c.has.stdio {
 		return
@@ -25,8 +25,8 @@ func (c *compiler) stdio() {
 	}
 }
 
-// sole reports the nodes that do something which one node of a graph may do, once,
-// and returns whether there is any.
+// sole reports nodes that do something that only one node of a graph may do, and only once. It
+// returns whether any node does it.
 func (c *compiler) sole(act, many, two string, does func(*Node) bool) bool {
 	first := ""
 	for i := range c.p.Nodes {

@@ -10,34 +10,34 @@ import (
 )
 
 // A stream is a field whose rows are never in the state. The node that makes it
-// writes a description; one other node pulls the rows while it runs, and writes
-// what was read, how many rows above all, beside the description. A node may take
-// a stream and make another of it: then it does nothing by itself, and its work
-// is done by whoever pulls at the end of the chain.
+// writes a description. Another node reads the rows while it runs, and adds to the
+// description what was read, above all the number of rows. A node may read a stream
+// and make another one from it. Then it does nothing when it runs, and its work is
+// done when the node at the end of the chain reads the rows.
 //
-// The rows of a stream are computed when they are pulled but from what its maker
-// saw: a reader captures, behind its own reads, those of the maker, at the
-// maker's place in the order.
+// The rows are computed when they are read, but from the values that the maker of
+// the stream read: the reader captures, after its own reads, the reads of the maker,
+// as they were at the maker's place in the order.
 
 // StreamRead is a stream that a node reads.
 type StreamRead struct {
 	Field int32
 	Maker int32 // node
-	// What the maker reads was captured in Node.Reads, from here on.
+	// The reads of the maker are in Node.Reads from this index on.
 	Captured int32
 }
 
-// streamUse is what is known of a stream while a workflow is compiled.
+// streamUse describes a stream while a workflow is compiled.
 type streamUse struct {
 	maker   int32
-	reader  string // "node save", "" for nobody yet
-	puller  *Node  // the reader, if it pulls the rows while it runs: no fan-out, no pipeline
+	reader  string // such as "node save"; "" if none is known yet
+	puller  *Node  // the reader, if it reads the rows while it runs and is no fan-out or pipeline
 	at      source.Position
-	misread bool // somebody else wants its rows, which is reported
-	twice   bool // another node makes it too, which is reported
+	misread bool // another part needs its rows, which is reported
+	twice   bool // another node makes it, too, which is reported
 }
 
-// kindStreams notes what a kind says of streams, until they are joined to their
+// kindStreams records the streams that a kind makes and reads, until they are connected to their
 // readers.
 func (c *compiler) kindStreams(n *Node, made core.Compiled) {
 	if made.Stream.Value != "" {
@@ -54,10 +54,10 @@ func (c *compiler) kindStreams(n *Node, made core.Compiled) {
 	}
 }
 
-// repeated reports whether a node runs many times: for each item, row or round.
+// repeated reports whether a node may run more than once: for items, rows or rounds.
 func (c *compiler) repeated(n *Node) bool { return n.Source != nil || c.memberRoots[n.ID] != 0 }
 
-// streams finds the fields that are streams and joins each to its reader.
+// streams finds the fields that are streams and connects each to its reader.
 func (c *compiler) streams() {
 	if len(c.makes) == 0 {
 		return
@@ -86,7 +86,7 @@ func (c *compiler) streams() {
 	}
 }
 
-// makesStream turns the field that a node streams to into a stream.
+// makesStream makes the field to which a node streams a stream.
 func (c *compiler) makesStream(n *Node) {
 	at := nodePlace(n.ID)
 	f, ok := c.p.Schema.Index(c.makes[n.Index].Value)
@@ -113,8 +113,7 @@ func (c *compiler) makesStream(n *Node) {
 	n.StreamTo = int32(f)
 }
 
-// readsStreams joins a node to the streams it reads; a read of another sort is
-// an error.
+// readsStreams connects a node to the streams that it reads. Any other kind of read is an error.
 func (c *compiler) readsStreams(n *Node) {
 	use := &c.nodeUse[n.Index]
 	own := len(use.reads)
@@ -125,7 +124,7 @@ func (c *compiler) readsStreams(n *Node) {
 		}
 		name := c.p.Schema.Fields[f].Name
 		s := c.nodeSpot(n, expressions.RootState, name)
-		if c.invalid.nodes[n.Index] { // its kind did not come to say what it takes
+		if c.invalid.nodes[n.Index] { // it is not known which streams its kind reads
 			u.misread = true
 			continue
 		}
@@ -152,8 +151,8 @@ func (c *compiler) readsStreams(n *Node) {
 	}
 }
 
-// itemStream lets a fan-out whose source is a whole stream pull its items: the puller
-// is captured and called like a node, whenever items are wanted.
+// itemStream lets a fan-out whose source is a whole stream fetch its items: the puller is captured
+// and called like a node, whenever items are needed.
 func (c *compiler) itemStream(n *Node, u *streamUse, name string) {
 	other := *n
 	other.Source = nil
@@ -167,12 +166,12 @@ func (c *compiler) itemStream(n *Node, u *streamUse, name string) {
 	}
 	f, _ := c.p.Schema.Index(name)
 	n.Puller = c.newPuller(n.ID, n.Index, n.Source.Text.Pos, int32(f), u)
-	n.Puller.MaxFailures = n.MaxFailures // items that are given up are not waited for
+	n.Puller.MaxFailures = n.MaxFailures // it need not wait for items that are cancelled
 	use := &c.nodeUse[n.Index]
 	use.nodes = c.distinct(slices.Concat(use.nodes, c.nodeUse[u.maker].nodes), &c.nodeSeen, len(c.w.Nodes))
 }
 
-// newPuller returns the node that fetches the rows of a stream for somebody else.
+// newPuller returns the node that fetches the rows of a stream for a pipeline or fan-out.
 func (c *compiler) newPuller(id string, index int32, pos source.Position, field int32, u *streamUse) *Node {
 	n := &Node{ID: id, Index: index, Member: -1, StreamTo: -1, Collect: -1, Concurrency: 1, MaxFailures: -1, Pull: true,
 		Decl: &core.Node{ID: source.At(id, pos), Pos: pos}, Retry: once}
@@ -180,7 +179,7 @@ func (c *compiler) newPuller(id string, index int32, pos source.Position, field 
 	return n
 }
 
-// soleReader notes who reads a stream, and reports a second one.
+// soleReader records the reader of a stream and reports a second one.
 func (c *compiler) soleReader(u *streamUse, s spot, reader, name string) bool {
 	if u.reader != "" {
 		d := c.ds.Errorf(source.CodeStream, s.pos, "%s: the stream %q has a reader already, %s", s.at, name, u.reader).
@@ -192,7 +191,7 @@ func (c *compiler) soleReader(u *streamUse, s spot, reader, name string) bool {
 	return true
 }
 
-// streamRead reports a read that wants the rows of a stream as a value.
+// streamRead reports a read that needs the rows of a stream as a value.
 func (c *compiler) streamRead(s spot, name string) {
 	f, _ := c.p.Schema.Index(name)
 	c.streamUse[int32(f)].misread = true
@@ -204,7 +203,7 @@ func (c *compiler) streamRead(s spot, name string) {
 	}
 }
 
-// soleWriter reports writers of a stream beside its maker.
+// soleWriter reports writers of a stream other than its maker.
 func (c *compiler) soleWriter(n *Node) {
 	for i, f := range n.WriteFields {
 		if u := c.streamUse[f]; u != nil && u.maker != n.Index && c.makes[n.Index].Value != n.Writes[i] {
@@ -214,8 +213,8 @@ func (c *compiler) soleWriter(n *Node) {
 	}
 }
 
-// reports makes the node at the end of a chain of streams a writer of what was
-// read through each of them.
+// reports makes the node at the end of a chain of streams a writer of the descriptions of all
+// streams in the chain.
 func (c *compiler) reports(end, n *Node) {
 	for _, r := range n.Streams() {
 		end.WriteFields = append(slices.Clip(end.WriteFields), r.Field)
@@ -224,8 +223,8 @@ func (c *compiler) reports(end, n *Node) {
 	}
 }
 
-// unitStream lets a pipeline whose items are a whole stream pull its rows: the
-// puller is captured and called like a node, once for each row.
+// unitStream lets a pipeline whose items are a whole stream fetch its rows: the puller is captured
+// and called like a node, once for each row.
 func (c *compiler) unitStream(v *vertexDecl) {
 	u := v.unit
 	if u.Items == nil || len(u.Members) == 0 {
@@ -249,8 +248,8 @@ func (c *compiler) unitStream(v *vertexDecl) {
 	v.writes = append(v.writes, u.Puller.WriteFields...)
 }
 
-// checkStreams reports conditions and units that read the rows of a stream, and
-// streams that nobody reads.
+// checkStreams reports conditions and units that read the rows of a stream, and streams without a
+// reader.
 func (c *compiler) checkStreams() {
 	if len(c.streamUse) == 0 {
 		return
@@ -292,8 +291,8 @@ func (c *compiler) checkStreams() {
 	}
 }
 
-// streamAttempts reports what a node that makes a stream says of its attempts: its
-// rows are made in those of the reader.
+// streamAttempts reports settings for the attempts of a node that makes a stream: its rows are made
+// in the attempts of the reader.
 func (c *compiler) streamAttempts(n *Node) {
 	report := func(key string, pos source.Position) {
 		end := c.endOfChain(n)
@@ -360,8 +359,8 @@ func (c *compiler) makersBefore(d *vertexDecl, reader *Node) {
 	}
 }
 
-// captureStreams adds what the makers of a node's streams read to what is
-// captured for the node. Makers lie on lower levels, so theirs is known.
+// captureStreams adds the reads of the makers of a node's streams to the reads of the node. The
+// makers are on lower levels, so their reads are known.
 func (g *gater) captureStreams(n *Node) {
 	for i := range n.Streams() {
 		s := &n.rare.streams[i]
@@ -376,7 +375,7 @@ func (g *gater) captureStreams(n *Node) {
 	}
 }
 
-// puller fixes what is captured for pulling the rows of a pipeline or fan-out.
+// puller determines what is captured for fetching the rows of a pipeline or fan-out.
 func (g *gater) puller(n *Node, vertex int32) {
 	n.Vertex = vertex
 	stream := n.Streams()[0]
@@ -385,8 +384,7 @@ func (g *gater) puller(n *Node, vertex int32) {
 	g.captureStreams(n)
 }
 
-// OwnReads returns what is captured for the node itself, without what the makers
-// of its streams read.
+// OwnReads returns the reads of the node itself, without the reads of the makers of its streams.
 func (n *Node) OwnReads() []Read {
 	if streams := n.Streams(); len(streams) > 0 {
 		return n.Reads[:streams[0].Captured]

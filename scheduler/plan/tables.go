@@ -12,21 +12,21 @@ import (
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
-// tables is what kinds say of the rows they write. A reader may stand before the
-// writer in the document, whose kind is then asked out of turn.
+// tables holds what kinds know about the rows that they write. A reader may appear in the document
+// before the writer. Then the kind of the writer compiles its node early.
 type tables struct {
-	writers map[string]int32 // by field, the node that alone writes it, or severalWriters
+	writers map[string]int32 // by field: the only node that writes it, or severalWriters
 	known   map[int32]map[string]source.Columns
 	reads   []columnRead
 	depth   int
 }
 
-// columnRead is a column that an expression reads of the rows of a field.
+// columnRead is a column of the rows of a field that an expression reads.
 type columnRead struct {
 	source.ColumnRead
 	field string
-	node  int32 // the only one that writes the field; fromOutside for an input
-	// anywhere says that the column may be a member of any value in the rows.
+	node  int32 // the only writer of the field; fromOutside for an input
+	// anywhere reports whether the column may be a member of any value in the rows.
 	anywhere bool
 }
 
@@ -35,12 +35,12 @@ const fromOutside = -2
 
 const (
 	severalWriters = -1
-	// maxTables bounds how many writers are asked out of turn, one for the other. Of
-	// what lies beyond nothing is known, which is no error.
+	// maxTables limits how many nodes are compiled early, each for the next one. Beyond that,
+	// nothing is known about the rows, which is not an error.
 	maxTables = 100
 )
 
-// note keeps what a kind said of the rows of a node.
+// note records what a kind knows about the rows of a node.
 func (t *tables) note(node int32, made core.Compiled, ds source.Diagnostics) {
 	if ds.Failed(false) || made.Columns == nil {
 		return
@@ -51,8 +51,8 @@ func (t *tables) note(node int32, made core.Compiled, ds source.Diagnostics) {
 	t.known[node] = made.Columns
 }
 
-// columns returns what is known of the rows of a field: what the only node that writes
-// it says, when the field has rows of no other origin.
+// columns returns what is known about the rows of a field, from the only node that writes it.
+// Nothing is known if the field has rows of another origin.
 func (c *compiler) columns(field string) source.Columns {
 	t := &c.tables
 	at, ok := c.onlyWriter(field)
@@ -68,7 +68,7 @@ func (c *compiler) columns(field string) source.Columns {
 		if !ok || !seen(d) {
 			return source.Columns{}
 		}
-		t.note(at, core.Compiled{Columns: map[string]source.Columns{}}, nil) // in a circle nothing is known
+		t.note(at, core.Compiled{Columns: map[string]source.Columns{}}, nil) // in a cycle nothing is known
 		t.depth++
 		made, ds := k.Compile(d, c.env)
 		t.depth--
@@ -79,7 +79,7 @@ func (c *compiler) columns(field string) source.Columns {
 	return known
 }
 
-// read notes that an expression reads a column of the rows of a field. An expression may be
+// read records that an expression reads a column of the rows of a field. An expression may be
 // compiled more than once.
 func (t *tables) read(r columnRead) {
 	if !slices.ContainsFunc(t.reads, func(have columnRead) bool {
@@ -89,16 +89,16 @@ func (t *tables) read(r columnRead) {
 	}
 }
 
-// readAnywhere notes that an expression reads a member of any value in the rows of a field.
+// readAnywhere records that an expression reads a member of any value in the rows of a field.
 func (c *compiler) readAnywhere(field string, r source.ColumnRead) {
 	if at, ok := c.onlyWriter(field); ok {
 		c.tables.read(columnRead{r, field, at, true})
 	}
 }
 
-// columnReads gives each node the columns that expressions read of its rows. A kind that says
-// something of its rows looks for them itself, if its handler can; rows of other nodes are
-// looked at when their results are accepted, or their streams are read.
+// columnReads passes to each node the columns of its rows that expressions read. A kind that knows
+// the columns of its rows checks them itself, if its handler can. The rows of other nodes are
+// checked when their results are accepted or their streams are read.
 func (c *compiler) columnReads() {
 	own := map[int32][]source.ColumnRead{}
 	for _, r := range c.tables.reads {
@@ -120,9 +120,9 @@ func (c *compiler) columnReads() {
 	}
 }
 
-// look makes a node look for a column in the rows that it writes, unless the node runs more
-// than once: an interim result, such as the job that a loop waits for, may lack members that
-// the last one has. Columns that the type of the field declares as optional may be absent.
+// look makes a node check its rows for a column, unless the node runs more than once: an interim
+// result, such as the job that a loop waits for, may lack members that the last result has. Columns
+// that the type of the field declares as optional may be absent.
 func (c *compiler) look(n *Node, r columnRead) {
 	i, ok := c.p.Schema.Index(r.field)
 	if !ok || c.runsAgain(n) {
@@ -150,7 +150,7 @@ func (c *compiler) runsAgain(n *Node) bool {
 	return c.again || c.p.Mode.Visits || n.Decl.ForEach != nil || c.memberRoots[n.ID] != 0
 }
 
-// fieldRows are the columns that expressions read of the rows that a node writes into a field.
+// fieldRows holds the columns that expressions read of the rows that a node writes to a field.
 type fieldRows struct {
 	field    int32
 	reads    []source.ColumnRead
@@ -158,8 +158,8 @@ type fieldRows struct {
 	optional []string            // columns that no row needs to have
 }
 
-// Wanted returns what looks for the columns that expressions read of the rows that the node
-// writes into a field, unless its handler does; optional lists columns that may be absent.
+// Wanted returns the columns that expressions read of the rows that the node writes to a field,
+// unless its handler checks them. optional lists the columns that may be absent.
 func (n *Node) Wanted(field int32) (reads wanted.Reads, optional []string) {
 	if f := n.fieldRows(field); f != nil {
 		return wanted.NewReads(f.reads), f.optional
@@ -177,7 +177,7 @@ func (n *Node) fieldRows(field int32) *fieldRows {
 	return nil
 }
 
-// Lacks returns the failure of a node that writes rows of which none has a column that an
+// Lacks returns the failure of a node that writes rows none of which has a column that an
 // expression reads; nil if there is no such column.
 func (p *Plan) Lacks(n *Node, field int32, v any) *core.Failure {
 	f := n.fieldRows(field)
@@ -197,8 +197,8 @@ func (p *Plan) Lacks(n *Node, field int32, v any) *core.Failure {
 	return &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", p.Schema.Fields[field].Name, err), Permanent: true}
 }
 
-// itemColumns returns what is known of $item in a node: the columns of the field whose
-// elements are its items, or the rows of the pipeline of which it is a stage.
+// itemColumns returns what is known about $item in a node: the columns of the field whose elements
+// are its items, or of the rows of the pipeline of which it is a stage.
 func (c *compiler) itemColumns(d *core.Node) source.Columns {
 	field, ok := c.memberItems[d.ID.Value]
 	if d.ForEach != nil {
@@ -215,8 +215,7 @@ func (c *compiler) itemColumns(d *core.Node) source.Columns {
 	return known
 }
 
-// rowsField returns the field of whose rows a source is a list, such as $.rows and
-// $.rows[?@.price > 1].
+// rowsField returns the field whose rows a source selects, such as $.rows and $.rows[?@.price > 1].
 func (c *compiler) rowsField(src source.Text) (field string, ok bool) {
 	t, err := expressions.Parse(src.Value)
 	if err == nil {
@@ -230,12 +229,12 @@ func (c *compiler) rowsField(src source.Text) (field string, ok bool) {
 	if p == nil || !p.Rows() {
 		return "", false
 	}
-	// The values of one row are no rows.
+	// The values of a single row are not rows.
 	typ, ok := c.env.Schema.FieldType(p.Root())
 	return p.Root(), ok && (typ == nil || typ.Kind != value.ObjectType)
 }
 
-// onlyWriter returns the node whose result is the value of a field.
+// onlyWriter returns the only node that writes a field.
 func (c *compiler) onlyWriter(field string) (node int32, ok bool) {
 	if c.tables.writers == nil {
 		c.collectWriters()
@@ -244,8 +243,8 @@ func (c *compiler) onlyWriter(field string) (node int32, ok bool) {
 	return node, ok && node != severalWriters
 }
 
-// collectWriters finds the fields that hold what one node makes and nothing else: not
-// the merge of several results, a starting value or a part of a fan-out.
+// collectWriters finds the fields whose value comes from one node only: they have no merge of
+// several results, no starting value, and no parts from a fan-out.
 func (c *compiler) collectWriters() {
 	writers := map[string]int32{}
 	c.tables.writers = writers
@@ -278,8 +277,8 @@ func (c *compiler) collectWriters() {
 	}
 }
 
-// fromOutside notes that a field has a starting value. If no node writes it as well, the rows
-// are those of the node around a nested workflow.
+// fromOutside records that a field has a starting value. If no node writes the field as well, its
+// rows come from the node around a nested workflow.
 func (c *compiler) fromOutside(field string) {
 	if at, written := c.tables.writers[field]; written && at != fromOutside {
 		c.tables.writers[field] = severalWriters
@@ -288,8 +287,8 @@ func (c *compiler) fromOutside(field string) {
 	}
 }
 
-// frameReads passes the columns that a nested workflow reads of an input on to the field of
-// this workflow that is given for it.
+// frameReads passes the columns of an input that a nested workflow reads on to the field of this
+// workflow that is its argument.
 func (c *compiler) frameReads(s *Source, inner *frame, input string) {
 	field, ok := s.Whole()
 	if !ok {

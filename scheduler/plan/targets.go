@@ -14,10 +14,10 @@ type Target struct {
 	Node   int32
 	Nested bool
 	Pos    source.Position
-	inner  source.Position // in the nested workflow
+	inner  source.Position // position in the nested workflow
 }
 
-// targets notes what a node reads and writes.
+// targets records what a node reads and writes.
 func (c *compiler) targets(n *Node, made core.Compiled) {
 	for _, t := range made.Outputs {
 		c.output(n, Target{Target: t, Node: n.Index, Pos: t.Name.Pos})
@@ -27,9 +27,8 @@ func (c *compiler) targets(n *Node, made core.Compiled) {
 	}
 }
 
-// output notes what a node writes. A target that is replaced and has a fixed name is an error
-// in items and rows: each would replace what the one before it has written. Rounds of a loop
-// may replace it.
+// output records what a node writes. It is an error if items or rows replace a target with a fixed
+// name, because each would replace the output of the one before it. Rounds of a loop may do so.
 func (c *compiler) output(n *Node, t Target) {
 	part := "item"
 	switch {
@@ -55,7 +54,7 @@ func (c *compiler) output(n *Node, t Target) {
 	c.ds.Errorf(source.CodeOverwrite, t.Pos, "node %s: every %s would replace %s%s", n.ID, part, t, about).WithHint("%s", hint)
 }
 
-// nestedTargets notes what the nodes of a nested workflow read and write.
+// nestedTargets records what the nodes of a nested workflow read and write.
 func (c *compiler) nestedTargets(n *Node, inner *Plan) {
 	for _, t := range inner.outputs {
 		c.output(n, Target{Target: t.Target, Node: n.Index, Nested: true, Pos: n.Decl.Pos, inner: t.Pos})

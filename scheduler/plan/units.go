@@ -9,11 +9,11 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// defaultMaxIters caps a loop that has an until and no max_iters.
+// defaultMaxIters limits the rounds of a loop that has an until and no max_iters.
 const defaultMaxIters = 100
 
-// units compiles pipelines and loops and declares all vertices: nodes that are
-// in no unit, then pipelines, then loops.
+// units compiles pipelines and loops and declares all vertices: the nodes outside units, then
+// pipelines, then loops.
 func (c *compiler) units() {
 	c.unitIDs = make(map[string]source.Position, len(c.w.Pipelines)+len(c.w.Loops))
 	units := make([]vertexDecl, 0, len(c.w.Pipelines)+len(c.w.Loops))
@@ -68,7 +68,7 @@ func (c *compiler) pipeline(d *core.Pipeline) vertexDecl {
 	return vertexDecl{id: u.ID, shape: Pipeline, node: -1, unit: u, use: use, broken: !all}
 }
 
-// flush reads how long elements wait for a batch to fill.
+// flush compiles the time for which elements wait for a full batch.
 func (c *compiler) flush(u *Unit, d *core.Pipeline, at place) {
 	switch {
 	case d.Flush == nil:
@@ -111,7 +111,7 @@ func (c *compiler) loop(d *core.Loop) vertexDecl {
 	return vertexDecl{id: u.ID, shape: Loop, node: -1, unit: u, use: use, broken: !all}
 }
 
-// unitID checks that the name of a unit is free: nodes and units share theirs.
+// unitID checks that the id of a unit is unique among nodes and units.
 func (c *compiler) unitID(id source.Text, lost source.Lost, at place) {
 	if lost.Has("id") {
 		return
@@ -130,7 +130,7 @@ func (c *compiler) unitID(id source.Text, lost source.Lost, at place) {
 	c.unitIDs[id.Value] = id.Pos
 }
 
-// members resolves the nodes of a unit and reports whether all are known.
+// members finds the nodes of a unit and reports whether all are known.
 func (c *compiler) members(u *Unit, list []source.Text, lost bool, at place, pos source.Position) (all bool) {
 	if len(list) == 0 && !lost {
 		c.ds.Errorf(source.CodeMissingKey, pos, "%s is empty", at)
@@ -167,12 +167,12 @@ func (c *compiler) unitPolicy(e *core.OnError, at place) Policy {
 	return c.policy(e.Policy, at.at("on_error.policy"), false)
 }
 
-// unitFields collects what a unit and its members read and write.
+// unitFields collects the reads and writes of a unit and its members.
 func (c *compiler) unitFields(v *vertexDecl) {
 	u := v.unit
 	reads := append(append([]int32(nil), v.use.items.Fields...), v.use.until.Fields...)
 	refs := append(append([]int32(nil), v.use.items.Nodes...), v.use.until.Nodes...)
-	own := map[int32]int{} // field -> place in Own
+	own := map[int32]int{} // by field: its index in Own
 	for place, m := range u.Members {
 		use := &c.nodeUse[m]
 		reads, refs = append(reads, use.reads...), append(refs, use.nodes...)

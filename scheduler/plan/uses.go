@@ -5,11 +5,11 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// expression compiles a text and notes what it refers to; nil after an error.
+// expression compiles a string and adds what it refers to. It returns nil after an error.
 func (c *compiler) expression(text source.Text, scope expressions.Scope, at place, use *References) *expressions.Program {
 	tree, err := expressions.Parse(text.Value)
 	if err != nil {
-		_, ds := expressions.Compile(text, scope, at.String()) // words the error
+		_, ds := expressions.Compile(text, scope, at.String()) // reports the error
 		c.ds = append(c.ds, ds...)
 		c.invalid.references = true
 		return nil
@@ -17,7 +17,7 @@ func (c *compiler) expression(text source.Text, scope expressions.Scope, at plac
 	return c.expressionTree(tree, text, scope, at, use)
 }
 
-// expressionTree is expression for a text that has been parsed.
+// expressionTree is expression for a string that has been parsed.
 func (c *compiler) expressionTree(tree *expressions.Tree, text source.Text, scope expressions.Scope, at place, use *References) *expressions.Program {
 	c.mentions(tree)
 	p, ds := expressions.CompileTree(tree, text, scope, at.String())
@@ -28,7 +28,7 @@ func (c *compiler) expressionTree(tree *expressions.Tree, text source.Text, scop
 	return p
 }
 
-// mentions notes which fields a text names, whatever is wrong with it otherwise.
+// mentions records which fields an expression names, even if it is invalid otherwise.
 func (c *compiler) mentions(tree *expressions.Tree) {
 	for _, path := range tree.Paths() {
 		switch path.Root {

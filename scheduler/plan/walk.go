@@ -12,89 +12,89 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// Walk is what a plan of the mode walk has beside its nodes and edges. Such a plan has one
-// vertex, of the shape Walking; its edges lead between nodes.
+// Walk holds what a plan of the mode walk has in addition to its nodes and edges. Such a plan has
+// one vertex, of the shape Walking, and its edges connect nodes.
 type Walk struct {
 	Start, Exit int32 // nodes
 	Nodes       []WalkNode
-	Edges       []WalkEdge // beside Plan.Edges
-	Context     int32      // the field that holds the context
-	// Routed tells that a model picks the edges. Start is the entry then, and there is no
-	// Exit. Model is the one that the workflow asks for, Pairs how many different pairs of
-	// nodes the edges join.
+	Edges       []WalkEdge // parallel to Plan.Edges
+	Context     int32      // index of the field that holds the context
+	// Routed reports whether a model picks the edges. If so, Start is the entry and there is no
+	// Exit. Model is the model that the workflow names. Pairs is the number of distinct pairs of
+	// nodes that edges connect.
 	Routed bool
 	Model  string
 	Pairs  int
-	// MaxSteps is how many visits a run may make, 0 for any number.
+	// MaxSteps limits the visits of a run, 0 for no limit.
 	MaxSteps int
-	// Briefs tells that a node is told what came before it.
+	// Briefs reports whether nodes are told what came before them.
 	Briefs bool
-	// MaxJumps is how often an unsatisfied goal gate sends the walk back. RepeatLimit is
-	// how often the same failure may come. StallTimeout is how long there may be no sign
-	// of life, 0 for ever.
+	// MaxJumps limits how often an unsatisfied goal gate sends the walk back. RepeatLimit limits
+	// how often the same failure may occur. StallTimeout limits the time without a sign of life, 0
+	// for no limit.
 	MaxJumps, RepeatLimit int
 	StallTimeout          time.Duration
 }
 
-// WalkNode is what a node is to the walk.
+// WalkNode describes the role of a node in the walk.
 type WalkNode struct {
 	Role             core.Role
 	GoalGate, Random bool
-	MaxVisits        int     // 0: any number
-	Out              []int32 // edges that leave it, in declared order; of a parallel node those with conditions
-	Targets          []int32 // where the walk goes on if nothing else says so, best first
+	MaxVisits        int     // 0: no limit
+	Out              []int32 // outgoing edges, in declared order; of a parallel node only the ones with conditions
+	Targets          []int32 // where the walk continues if nothing else determines it, in order of preference
 	Parallel         *Parallel
-	// Fidelity is how much the node is told of what came before it, if the edge does not
-	// say.
+	// Fidelity is how much the node is told of what came before it, unless the edge sets it.
 	Fidelity string
-	// Shown are the members of what it sends that a router sees; nil for all.
+	// Shown are the members of its output that a router sees; nil for all.
 	Shown []string
 }
 
-// Parallel is a node whose edges lead to branches.
+// Parallel describes a node whose edges lead to branches.
 type Parallel struct {
 	Branches []int32 // nodes, in declared order of their edges
-	Edges    []int32 // those edges
-	// WaitAll waits for all branches; otherwise Need of them must succeed.
+	Edges    []int32 // edges to the branches
+	// WaitAll waits for all branches. Otherwise Need of them must succeed.
 	WaitAll     bool
 	Need        int
 	MaxParallel int
-	// FailFast ends the others when a branch fails; Ignore does not count failures.
+	// FailFast cancels the other branches when one fails. Ignore reports whether failures of
+	// branches are ignored.
 	FailFast, Ignore bool
-	Meet             int32 // the node where the branches meet, -1 for none
+	Meet             int32 // the node where the branches meet, -1 if there is none
 	Join             string
 }
 
-// WalkEdge is what an edge is to the walk.
+// WalkEdge describes the role of an edge in the walk.
 type WalkEdge struct {
 	Label string // as written
-	// Key is the label as labels are compared.
+	// Key is the form of the label in which labels are compared.
 	Key                   string
 	Weight                int
 	LoopRestart, Freeform bool
-	// Fidelity is how much a node at its end is told, "" where the edge does not say.
+	// Fidelity is how much the target is told, "" if the edge does not set it.
 	Fidelity string
-	// Condition is the one that a model judges, in plain language, "" for none. MaxFollows
-	// is how often the pair of nodes may be followed until the edge is spent, 0 for any
-	// number; Pair is the pair's number.
+	// Condition is the condition in plain language that a model evaluates, "" if there is none.
+	// MaxFollows limits how often edges between the pair of nodes may be followed before this edge
+	// no longer is, 0 for no limit. Pair is the index of the pair.
 	Condition  string
 	MaxFollows int
 	Pair       int32
 }
 
-// beginWalk prepares for the nodes of a walk.
+// beginWalk prepares the compilation of the nodes of a walk.
 func (c *compiler) beginWalk() {
 	c.p.Walk = &Walk{Nodes: make([]WalkNode, len(c.w.Nodes))}
 	c.dagOnly()
 }
 
-// walkConventions returns what a walk does with its nodes and their results.
+// walkConventions returns the rules of a walk for nodes and their results.
 func (c *compiler) walkConventions() core.Conventions {
 	routed := c.modelRouted()
 	return core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: !routed, Shown: routed}
 }
 
-// walk compiles what is left of a walk once its nodes are compiled.
+// walk compiles the rest of a walk once its nodes are compiled.
 func (c *compiler) walk() {
 	settings := c.w.Walk
 	if settings == nil {
@@ -128,7 +128,7 @@ func (c *compiler) walk() {
 	c.ownReads()
 }
 
-// ownReads resolves what each node reads where no node comes before another.
+// ownReads determines the reads of each node in a mode in which no node comes before another.
 func (c *compiler) ownReads() {
 	g := gater{c: c, below: make([]int32, len(c.p.Schema.Fields))}
 	for i := range c.p.Nodes {
@@ -136,7 +136,7 @@ func (c *compiler) ownReads() {
 	}
 }
 
-// count reads a number that has a default; less than nothing is nothing.
+// count returns a number or its default; a negative number counts as 0.
 func (c *compiler) count(n *source.Int, byDefault int, at place) int {
 	switch {
 	case n == nil:
@@ -147,7 +147,7 @@ func (c *compiler) count(n *source.Int, byDefault int, at place) int {
 	return max(0, n.Value)
 }
 
-// walkVertex makes one vertex of all nodes.
+// walkVertex makes all nodes one vertex.
 func (c *compiler) walkVertex() {
 	u := &Unit{ID: cmp.Or(c.p.Name, c.p.Mode.Graph), Concurrency: 1, LastClaim: -1}
 	for i := range c.p.Nodes {
@@ -178,7 +178,7 @@ func (c *compiler) walkEnds() {
 	}
 }
 
-// only returns the one node of a role.
+// only returns the only node with a role.
 func (c *compiler) only(role core.Role, code source.Code) int32 {
 	found := int32(-1)
 	for i := range c.p.Walk.Nodes {
@@ -197,8 +197,8 @@ func (c *compiler) only(role core.Role, code source.Code) int32 {
 	return found
 }
 
-// Visited reports for each node of a walk whether a way leads to it from the start, by edges
-// and by retry targets. It is nil in a dag, whose nodes all have their turn.
+// Visited reports for each node of a walk whether a path leads to it from the start, along edges
+// and to retry targets. It is nil in a dag, where no node is left out.
 func (p *Plan) Visited() []bool {
 	w := p.Walk
 	if w == nil || w.Start < 0 {
@@ -213,7 +213,7 @@ func (p *Plan) Visited() []bool {
 	return g.Reached(w.Start)
 }
 
-// graph holds the edges of a walk, numbered as in p.Edges.
+// graph returns the edges of a walk as a graph, with their indexes in p.Edges.
 func (p *Plan) graph() core.Graph {
 	g := make(core.Graph, len(p.Nodes))
 	for i := range p.Edges {
@@ -223,7 +223,7 @@ func (p *Plan) graph() core.Graph {
 	return g
 }
 
-// dagOnly reports sections that a walk cannot have.
+// dagOnly reports sections that are not allowed in a walk.
 func (c *compiler) dagOnly() {
 	const only = "%s %q: pipelines and loops exist in dags only"
 	for _, p := range c.w.Pipelines {

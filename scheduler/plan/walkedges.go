@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// walkRoots are the roots that exist on the edges of a walk.
+// walkRoots are the roots that conditions on the edges of a walk can use.
 const walkRoots = graphRoots | expressions.RootOutcome | expressions.RootPreferredLabel | expressions.RootOutput |
 	expressions.RootError | expressions.RootVisits
 
@@ -58,7 +58,7 @@ func (c *compiler) walkWhen(e *core.Edge, at place) *expressions.Program {
 	return p
 }
 
-// walkOut checks the edges out of a node together.
+// walkOut checks all edges out of a node together.
 func (c *compiler) walkOut(n *WalkNode, d *core.Node, at place) {
 	conditions, freeform := 0, 0
 	for _, e := range n.Out {

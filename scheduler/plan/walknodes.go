@@ -33,7 +33,7 @@ func (c *compiler) walkNodes(settings *core.Walk) {
 	}
 }
 
-// target looks a retry target up; one that does not exist is passed over.
+// target looks up a retry target. A target that does not exist is ignored.
 func (c *compiler) target(id source.Text, at place) []int32 {
 	if id.Value == "" {
 		return nil
@@ -46,8 +46,8 @@ func (c *compiler) target(id source.Text, at place) []int32 {
 	return []int32{i}
 }
 
-// walkType finds the handler of a node whose type is no kind: a function that is
-// registered under that name, else none, which is told when the node is visited.
+// walkType finds the handler of a node whose type is not a kind: a function that is registered
+// under that name. If there is none, that is reported when the node is visited.
 func (c *compiler) walkType(n *Node, d *core.Node, at place) bool {
 	if _, ok := c.reg.Kind(d.Kind.Value); ok || d.Kind.Value == "" || d.Lost.Has("kind") {
 		return false
@@ -67,7 +67,7 @@ func (c *compiler) walkType(n *Node, d *core.Node, at place) bool {
 	return true
 }
 
-// bind tells a function the node it works for, if it wants to know.
+// bind passes the node to a function that implements core.Binder.
 func (c *compiler) bind(h core.Handler, d *core.Node) core.Handler {
 	b, ok := h.(core.Binder)
 	if !ok {
@@ -78,7 +78,7 @@ func (c *compiler) bind(h core.Handler, d *core.Node) core.Handler {
 	return h
 }
 
-// role notes the role of a node; false reports a role that the mode does not have.
+// role records the role of a node. It returns false if the mode does not have that role.
 func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
 	if role := c.p.Mode.nodes.role; role != nil {
 		return role(c, n, made, at)
@@ -90,7 +90,7 @@ func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
 	return true
 }
 
-// walkRole notes the role of a node of a walk.
+// walkRole records the role of a node of a walk.
 func (c *compiler) walkRole(n *Node, made core.Compiled, at place) bool {
 	if made.Stream.Value != "" {
 		c.ds.Errorf(source.CodeStream, made.Stream.Pos, "%s: streams exist in dags only", at)
@@ -104,7 +104,7 @@ func (c *compiler) walkRole(n *Node, made core.Compiled, at place) bool {
 	return true
 }
 
-// retries is the retry policy of a node that has none of its own.
+// retries returns the retry settings of a node without a retry policy.
 func (c *compiler) retries() *Retry {
 	if retries := c.p.Mode.nodes.retries; retries != nil {
 		return retries(c)
@@ -112,7 +112,7 @@ func (c *compiler) retries() *Retry {
 	return once
 }
 
-// walkRetries is the retry policy of the nodes of a walk.
+// walkRetries returns the retry settings of the nodes of a walk.
 func (c *compiler) walkRetries() *Retry {
 	if c.w.Walk == nil || c.w.Walk.MaxRetries == nil || c.w.Walk.MaxRetries.Value <= 0 {
 		return once
@@ -122,7 +122,7 @@ func (c *compiler) walkRetries() *Retry {
 	return &r
 }
 
-// seesContext adds the context to what a node of a walk reads.
+// seesContext adds the context to the reads of a node of a walk.
 func seesContext(reads []source.Text) []source.Text {
 	if slices.ContainsFunc(reads, func(t source.Text) bool { return t.Value == core.ContextField }) {
 		return reads
@@ -130,7 +130,7 @@ func seesContext(reads []source.Text) []source.Text {
 	return append(slices.Clip(reads), source.Text{Value: core.ContextField})
 }
 
-// edgesOf returns the edges that leave a node, in declared order.
+// edgesOf returns the outgoing edges of a node, in declared order.
 func (c *compiler) edgesOf(d *core.Node) []*core.Edge {
 	if c.outEdges == nil {
 		c.outEdges = map[string][]*core.Edge{}
