@@ -224,14 +224,15 @@ type Env struct {
 	// Schema answers questions about the workflow's state, for kinds that
 	// compile expressions.
 	Schema value.Schema
-	// Columns tells what is known of the rows of a field beyond its declared type,
-	// from the one node that writes it; the zero Columns when nothing is.
+	// Columns returns what is known about the rows of a field beyond its declared type,
+	// from the only node that writes it. It returns the zero Columns if nothing is known.
 	Columns func(field string) source.Columns
-	// Inputs are the names that are valid after $input, with their types; nil when they are
-	// not known.
+	// Inputs are the names that are valid after $input, with their types, or nil if they
+	// are not known.
 	Inputs []value.Property
-	// WriteType tells the type of what the node may write into a field, nil for anything.
-	// Of a field that collects the results of items it is the type of an element.
+	// WriteType returns the type that the node may write into a field, or nil if it may
+	// write anything. For a field that collects the results of items, it returns the type
+	// of an element.
 	WriteType func(field string) *value.Type
 	// Edges are the edges that leave the node, in declared order, if its result may choose
 	// among them; otherwise it is nil.
@@ -241,7 +242,7 @@ type Env struct {
 	// a pipeline. Rounds reports whether it has $iter and $loop: it is in the body of a
 	// loop.
 	Items, Rounds bool
-	// Item is what is known of $item, if it is a row.
+	// Item describes $item if it is a row.
 	Item source.Columns
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Columns describes what is known of the rows of a table before anything runs. The zero
-// value describes rows of which nothing is known.
+// Columns describes the rows of a table as far as they are known before anything runs. The
+// zero Columns describes rows about which nothing is known.
 type Columns struct {
 	// Type is the type of a row, or nil if it is not known.
 	Type *value.Type
@@ -18,8 +18,9 @@ type Columns struct {
 	// Optional lists the columns that are declared as optional: no row needs to have them.
 	Optional []string
 	// Header is the id of the node that reads the rows from a source with a header, or ""
-	// if there is none. At least if there are no rows, the output of the node has the member
-	// "schema", a list of objects with the members column and type: the columns of the rows.
+	// if there is none. The output of that node has the member "schema", at least if there
+	// are no rows. It is a list of objects with the members column and type, one for each
+	// column of the rows.
 	Header string
 	// OnRead, if not nil, is called for each column that an expression reads.
 	OnRead func(ColumnRead)

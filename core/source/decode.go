@@ -11,15 +11,15 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Unmarshaler is implemented by types that read their own part of a tree.
-// Decode puts the place in front of the messages that DecodeValue returns.
+// Unmarshaler is implemented by types that decode their own part of a tree. Decode prefixes
+// the messages that DecodeValue returns with the path to that part.
 type Unmarshaler interface {
 	DecodeValue(v *Value) Diagnostics
 }
 
-// Subject is implemented by structs that messages should call by a name of their
-// own ("node load") instead of the place in the tree ("graph.nodes[3]").
-// DecodeSubject is asked before the struct is filled; "" keeps the place.
+// Subject is implemented by structs that have a name of their own in messages ("node load")
+// instead of their path in the tree ("graph.nodes[3]"). DecodeSubject is called before the
+// struct is filled. If it returns "", the path is used.
 type Subject interface {
 	DecodeSubject(v *Value) string
 }
@@ -30,8 +30,8 @@ type Member[T any] struct {
 	Value T
 }
 
-// Members is a mapping that keeps the order and the positions of its keys.
-// Decode fills it like a map.
+// Members is a mapping that keeps the order and the positions of its keys. Decode fills it
+// in the same way as a map.
 type Members[T any] []Member[T]
 
 // Get returns the value of a key.
@@ -47,8 +47,8 @@ func (m Members[T]) Get(key string) (T, bool) {
 
 func (m Members[T]) isMembers() {}
 
-// MembersOf returns the type of the values of a Members type; ok is false for other
-// types. It serves those who describe what Decode reads.
+// MembersOf returns the type of the values of a Members type; ok is false for other types.
+// It is for code that describes the documents that Decode accepts.
 func MembersOf(t reflect.Type) (value reflect.Type, ok bool) {
 	if t.Kind() != reflect.Slice || !t.Implements(membersType) {
 		return nil, false
@@ -56,51 +56,52 @@ func MembersOf(t reflect.Type) (value reflect.Type, ok bool) {
 	return t.Elem().Field(1).Type, true
 }
 
-// located is a Located of any type.
+// located is implemented by Located of any type.
 type located interface {
 	parts() (value any, pos *Position)
 }
 
 func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 
-// Decode reads a tree into what into points to, usually a struct, and reports
-// everything that does not fit: unknown, duplicate and missing keys, wrong types,
-// values out of range and words that are not among the allowed ones, each at its
-// own place. There is no coercion: a number is no text and a text no number.
+// Decode decodes a tree into the value that into points to, usually a struct. It reports
+// everything that does not match, at its own position: unknown, duplicate and missing keys,
+// wrong types, values out of range and words that are not allowed. There is no coercion
+// between numbers and strings.
 //
-// A struct's keys are its fields with a tag:
+// The keys of a struct are its fields with a tag:
 //
 //	Attempts source.Int      `wavefold:"attempts,required,min=1,max=20"`
 //	Backoff  source.Text     `wavefold:"backoff,oneof=linear|exponential"`
 //	Base     time.Duration `wavefold:"base_ms,ms"`
 //	Table    source.Text     `wavefold:"table,fixed"` // no template, no {{
 //	Pos      source.Position `wavefold:",pos"`  // where the mapping begins
-//	More     *source.Value   `wavefold:",rest"` // keys that no field names, as a mapping
-//	Lost     source.Lost     `wavefold:",lost"` // keys that are not known, see Lost
+//	More     *source.Value   `wavefold:",rest"` // keys without a field, as a mapping
+//	Lost     source.Lost     `wavefold:",lost"` // keys that could not be decoded, see Lost
 //
-// A required key must be there and must not be blank: an empty text, list or map
-// counts as missing. min, max, oneof and fixed hold for the scalars inside lists, maps
-// and pointers. Fields without a tag are left alone; an embedded struct lends its keys.
+// A required key must be present and not blank: an empty string, list or map counts as
+// missing. min, max, oneof and fixed apply to the scalars inside lists, maps and pointers.
+// Fields without a tag are ignored. The keys of an embedded struct belong to the outer
+// struct.
 //
-// A field may be a bool, text, whole number, float, time.Duration, slice, map with
-// text keys, struct, Members, Located, *Object, *Value (the tree as it stands), any
-// (a run-time value), an Unmarshaler, or a pointer to one of these, which stays nil
-// when the key is absent. A key that is absent, or a scalar that is refused, leaves
-// its field untouched, so that defaults can be set before; an element of a list that is
-// refused is left out. Of a value that is Lost nothing is said. A blank value (null) is an empty list or mapping where
-// one is wanted, and an error for scalars. A duration is a text such as "1.5s";
-// with the option ms a whole number of milliseconds is one too.
+// A field may be a bool, string, integer, float, time.Duration, slice, map with string
+// keys, struct, Members, Located, *Object, *Value (the tree itself), any (a run-time
+// value), an Unmarshaler, or a pointer to one of these, which stays nil if the key is
+// absent. If a key is absent, or its scalar is invalid, the field is not changed, so that
+// callers can set defaults before. Invalid elements of a list are left out. Nothing is
+// reported about a value that is Lost. A blank value (null) is an empty list or mapping if
+// one is expected, and an error for scalars. A duration is a string such as "1.5s" or, with
+// the option ms, a whole number of milliseconds.
 //
-// Decode panics if into is not a pointer or holds a type it does not know, or a tag
-// is malformed: those are faults of the program.
+// Decode panics if into is not a pointer, if it contains a type that is not supported, or
+// if a tag is malformed: these are programming errors.
 func Decode(v *Value, into any) Diagnostics { return decode(v, into, nil) }
 
-// DecodeFor is Decode with findings whose messages begin with subject, such as "node load".
+// DecodeFor is like Decode, but the messages begin with subject, such as "node load".
 func DecodeFor(subject string, v *Value, into any) Diagnostics {
 	return decode(v, into, &place{subject: subject})
 }
 
-// decode is Decode of a tree at a place.
+// decode is Decode for a part of a tree.
 func decode(v *Value, into any, at *place) Diagnostics {
 	dst := reflect.ValueOf(into)
 	if dst.Kind() != reflect.Pointer || dst.IsNil() {
@@ -114,25 +115,26 @@ func decode(v *Value, into any, at *place) Diagnostics {
 	return d.ds
 }
 
-// decoder collects the findings of one Decode. shapes keeps what the tags of each
-// struct say: reading them again for every element of a list took a fifth of the
-// time of a large document.
+// decoder collects the findings of one Decode. shapes caches the tags of each struct:
+// parsing them again for every element of a list took a fifth of the time of a large
+// document.
 type decoder struct {
 	ds     Diagnostics
 	shapes map[reflect.Type]*shape
 	lossy  bool // the tree is not Whole
 }
 
-// read tells how much of a value was read.
+// read says how much of a value was decoded.
 type read uint8
 
 const (
-	nothing read = iota // it was refused
-	partly              // something in it was refused
-	wholly              // or what was refused is noted in a Lost
+	nothing read = iota // the value is invalid
+	partly              // a part of it is invalid
+	wholly              // everything, or all invalid parts are recorded in a Lost
 )
 
-// since tells how a value was read that brought findings or not.
+// since returns nothing if findings have been added since there were before of them, and
+// wholly otherwise.
 func (d *decoder) since(before int) read {
 	if len(d.ds) > before {
 		return nothing
@@ -152,12 +154,12 @@ func (d *decoder) shapeOf(t reflect.Type) *shape {
 	return s
 }
 
-// place is the way from the root of the tree to a value.
+// place is the path from the root of the tree to a value.
 type place struct {
 	up      *place
-	subject string // replaces the way so far
+	subject string // replaces the path up to here
 	key     string
-	index   int // when key is ""
+	index   int // if key is ""
 }
 
 func (p *place) String() string {
@@ -197,7 +199,7 @@ func (d *decoder) include(ds Diagnostics, at *place) {
 	for _, f := range ds {
 		switch {
 		case prefix == "":
-		case strings.HasPrefix(f.Message, "["): // an element of the list at this place
+		case strings.HasPrefix(f.Message, "["): // the message is about an element of the list at this place
 			f.Message = prefix + f.Message
 		default:
 			f.Message = prefix + ": " + f.Message
@@ -213,7 +215,7 @@ var (
 	membersType  = reflect.TypeFor[interface{ isMembers() }]()
 )
 
-// value fills dst from v; key holds the limits that apply to scalars.
+// value decodes v into dst; key holds the constraints on scalars.
 func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) read {
 	before := len(d.ds)
 	switch p := dst.Addr().Interface().(type) {
@@ -261,7 +263,7 @@ func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) read {
 	}
 }
 
-// asItStands tells how a tree was read that nobody looked into.
+// asItStands says how much of a tree was read if it is kept as it is.
 func (d *decoder) asItStands(v *Value) read {
 	if d.lossy && !v.Whole() {
 		return partly
@@ -294,8 +296,8 @@ func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) read 
 	}
 }
 
-// isShape reports whether a pointer leads to a struct that is worth having although
-// parts of it were refused.
+// isShape reports whether target points to a struct that is useful even if parts of it are
+// invalid.
 func isShape(target reflect.Value) bool {
 	_, isLocated := target.Interface().(located)
 	return target.Elem().Kind() == reflect.Struct && !isLocated
@@ -323,7 +325,7 @@ func (d *decoder) plainObject(v *Value, dst reflect.Value, at *place) {
 	dst.Set(reflect.ValueOf(v.Plain()))
 }
 
-// isMapping accepts a mapping and, as an empty one, a blank value.
+// isMapping accepts a mapping, and a blank value as an empty mapping.
 func (d *decoder) isMapping(v *Value, at *place) bool {
 	if v.Kind == ObjectValue || v.Kind == NullValue {
 		return true
@@ -343,7 +345,7 @@ func (d *decoder) list(v *Value, dst reflect.Value, at *place, key *Key) read {
 	out := reflect.MakeSlice(dst.Type(), len(v.Items), len(v.Items))
 	got, n := wholly, 0
 	for i, e := range v.Items {
-		out.Index(n).SetZero() // one before may have been refused
+		out.Index(n).SetZero() // the element before may have been invalid
 		one := d.value(e, out.Index(n), &place{up: at, index: i}, key)
 		if one > nothing {
 			n++
@@ -389,7 +391,7 @@ func (d *decoder) members(v *Value, dst reflect.Value, at *place, key *Key) read
 	return got
 }
 
-// keys tells how the keys of a mapping were read.
+// keys says how much of the keys of a mapping was read.
 func (d *decoder) keys(v *Value) read {
 	if v.Lost {
 		return partly
@@ -397,7 +399,8 @@ func (d *decoder) keys(v *Value) read {
 	return wholly
 }
 
-// eachMember calls f for each key of a mapping that stands there first.
+// eachMember calls f for each key of a mapping at its first occurrence, and reports the
+// others.
 func (d *decoder) eachMember(v *Value, at *place, f func(i int, at *place)) {
 	seen := make(map[string]Position, len(v.Keys))
 	for i, k := range v.Keys {
@@ -417,7 +420,7 @@ func (d *decoder) duplicate(k Text, first Position, at *place) {
 	}
 }
 
-// object fills a struct.
+// object decodes a struct.
 func (d *decoder) object(v *Value, dst reflect.Value, at *place) read {
 	if s, ok := dst.Addr().Interface().(Subject); ok {
 		if name := s.DecodeSubject(v); name != "" {
@@ -445,7 +448,7 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) read {
 			lost = append(lost, shape.keys[k].Name)
 		}
 	})
-	var meant []string // by the keys that no field names
+	var meant []string // the keys that unknown keys are probably misspellings of
 	if shape.rest != nil {
 		dst.FieldByIndex(shape.rest).Set(reflect.ValueOf(rest))
 	} else {
@@ -467,8 +470,8 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) read {
 	return shape.lose(dst, lost, partly)
 }
 
-// lose notes which keys of a struct are lost; got is how it was read where it has no
-// room for that.
+// lose records the lost keys of a struct. If the struct has no field for them, it returns
+// got.
 func (s *shape) lose(dst reflect.Value, lost Lost, got read) read {
 	if s.lost == nil {
 		return got
@@ -485,9 +488,8 @@ func (d *decoder) field(v *Value, dst reflect.Value, at *place, key *Key) read {
 	return d.value(v, dst.FieldByIndex(key.index), at, key)
 }
 
-// blank reports whether a required key says nothing. A struct that is empty
-// has its own missing keys to complain about, and where any value may stand, null
-// is one.
+// blank reports whether a required key has an empty value. An empty struct is not blank,
+// because its own missing keys are reported. If any value is allowed, null is not blank.
 func blank(v *Value, t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer && t != valueType && t != objectType {
 		t = t.Elem()
@@ -509,8 +511,8 @@ func blank(v *Value, t reflect.Type) bool {
 	}
 }
 
-// unknown reports keys that have no field, and returns those they are most likely
-// meant to be.
+// unknown reports keys without a field, and returns the keys that they are probably
+// misspellings of.
 func (d *decoder) unknown(keys []Text, at *place, known []string) (meant []string) {
 	for _, k := range keys {
 		d.errorf(CodeUnknownKey, k.Pos, at, "unknown key %q", k.Value).

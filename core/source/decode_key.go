@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// Key describes a key that Decode reads into a struct.
+// Key describes a key that Decode reads into a field of a struct.
 type Key struct {
 	Name     string
 	Required bool
-	// OneOf lists the allowed words; empty for all. Min and Max are the bounds
-	// of a number or duration as the tag spells them; "" for none.
+	// OneOf lists the allowed words; if it is empty, all are allowed. Min and Max are the
+	// limits of a number or duration as written in the tag, or "" if there are none.
 	OneOf    []string
 	Min, Max string
-	// Fixed rejects a template: the string is used as it is written.
+	// Fixed rejects templates: the string is used as it is written.
 	Fixed bool
-	// Millis lets a duration be a whole number of milliseconds.
+	// Millis allows a duration to be a whole number of milliseconds.
 	Millis bool
-	// Doc is the text of the field's `doc` tag, for help and schemas.
+	// Doc is the value of the field's `doc` tag, for help and schemas.
 	Doc  string
 	Type reflect.Type
 
 	index []int
 }
 
-// KeysOf lists the keys that Decode accepts for a struct, or a pointer to one, in
-// the order of its fields. With its `doc` tags the struct is the one table behind
-// a decoder, its schema and its documentation. It panics on a malformed tag.
+// KeysOf lists the keys that Decode accepts for a struct, or a pointer to one, in the order
+// of its fields. With its `doc` tags, the struct is the only source for a decoder, its
+// schema and its documentation. KeysOf panics if a tag is malformed.
 func KeysOf(v any) []Key {
 	t := reflect.TypeOf(v)
 	for t.Kind() == reflect.Pointer {
@@ -61,8 +61,8 @@ func names(keys []Key) []string {
 	return out
 }
 
-// UnknownKeyHint is the hint for a key that is not among the known ones: the
-// nearest name and the list.
+// UnknownKeyHint returns the hint for an unknown key: the nearest name and the list of
+// known keys.
 func UnknownKeyHint(key string, known []string) string {
 	if len(known) == 0 {
 		return "no keys are known here"
@@ -77,8 +77,8 @@ func UnknownKeyHint(key string, known []string) string {
 	return hint
 }
 
-// foreignKeys are keys of other systems: where one of a place's keys is beside, the hint
-// says what is written here.
+// foreignKeys are keys of other systems. An entry applies to a mapping that has the key
+// beside; the hint describes the equivalent of this engine.
 var foreignKeys = []struct{ keys, beside, hint string }{
 	{"when if condition", "for_each", "conditions are on edges: {from: a, to: b, when: ...} under graph.edges"},
 	{"needs depends depends_on dependencies after upstream requires", "for_each", "the order is under graph.edges: {from: a, to: b}"},
@@ -90,7 +90,7 @@ var foreignKeys = []struct{ keys, beside, hint string }{
 	{"max_attempts retries limit count", "base_ms", "write attempts, which counts the first try"},
 }
 
-// foreignKey returns what to write in place of a key of another system, "" if it is none.
+// foreignKey returns the hint for a key of another system, or "" if it is not one.
 func foreignKey(key string, known []string) string {
 	for _, f := range foreignKeys {
 		if slices.Contains(strings.Fields(f.keys), key) && slices.Contains(known, f.beside) {
@@ -100,9 +100,9 @@ func foreignKey(key string, known []string) string {
 	return ""
 }
 
-// KeyHint is UnknownKeyHint for the key of a mapping in a document. No key of ours
-// holds a blank: what looks like one is most often the end of a text without quotes,
-// which a comma in braces cut off.
+// KeyHint is UnknownKeyHint for the key of a mapping in a document. No known key contains a
+// blank, so a key with one is usually the end of a string without quotes that a comma
+// inside of braces has cut off.
 func KeyHint(key string, known []string) string {
 	hint := UnknownKeyHint(key, known)
 	if strings.Contains(strings.TrimSpace(key), " ") {
@@ -111,13 +111,13 @@ func KeyHint(key string, known []string) string {
 	return hint
 }
 
-// shape is what the tags of a struct say. The index slices lead to fields.
+// shape is the parsed form of the tags of a struct. Its index slices are indexes of fields.
 type shape struct {
 	keys            []Key
 	pos, rest, lost []int
 }
 
-// shapeOf reads the tags of a struct.
+// shapeOf parses the tags of a struct.
 func shapeOf(t reflect.Type) *shape {
 	s := &shape{}
 	s.add(t, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Describe names a value in a message: its shape and, when it is a scalar, its
-// text, shortened.
+// Describe describes a value in a message by its shape and, if it is a scalar, its
+// shortened text.
 func (v *Value) Describe() string {
 	if v == nil {
 		return "nothing"
@@ -36,7 +36,7 @@ func (v *Value) Describe() string {
 	}
 }
 
-// shorten cuts a text to at most n characters.
+// shorten truncates a string to at most n characters.
 func shorten(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -45,15 +45,14 @@ func shorten(s string, n int) string {
 	return string(r[:n-3]) + "..."
 }
 
-// WrongType is the finding of an Unmarshaler that got something else than it
-// wants.
+// WrongType returns the finding of an Unmarshaler whose value has the wrong type.
 func WrongType(v *Value, want string) Diagnostics {
 	var ds Diagnostics
 	ds.Errorf(CodeWrongType, v.Pos, "want %s, found %s", want, v.Describe())
 	return ds
 }
 
-// scalar fills a bool, text or number.
+// scalar decodes a bool, string or number.
 func (d *decoder) scalar(v *Value, dst reflect.Value, at *place, key *Key) {
 	switch {
 	case dst.Kind() == reflect.Bool:
@@ -121,8 +120,8 @@ func (d *decoder) whole(v *Value, dst reflect.Value, at *place, key *Key) {
 	dst.SetUint(uint64(n))
 }
 
-// wholeNumber returns an integer, or a float without a fraction, as JSON Schema
-// counts them.
+// wholeNumber returns an integer, or a float without a fraction, which is an integer in
+// JSON Schema, too.
 func wholeNumber(v *Value) (int64, bool) {
 	switch n := v.Scalar.(type) {
 	case int64:
@@ -152,8 +151,8 @@ func (d *decoder) float(v *Value, dst reflect.Value, at *place, key *Key) {
 	dst.SetFloat(f)
 }
 
-// duration reads a text such as "1.5s" or, with the option ms, a whole number of
-// milliseconds. A bare number is refused everywhere else: its unit is a guess.
+// duration decodes a string such as "1.5s" or, with the option ms, a whole number of
+// milliseconds. Without that option, a number is rejected, because its unit is not clear.
 func (d *decoder) duration(v *Value, dst reflect.Value, at *place, key *Key) {
 	want := `a duration such as "30s" or "1.5h"`
 	if key.Millis {
@@ -189,7 +188,7 @@ func (d *decoder) duration(v *Value, dst reflect.Value, at *place, key *Key) {
 	dst.SetInt(int64(out))
 }
 
-// bounds spells the limits of a key.
+// bounds formats the limits of a key for a message.
 func bounds(key *Key) string {
 	switch {
 	case key.Min != "" && key.Max != "":
@@ -206,7 +205,7 @@ func bounds(key *Key) string {
 func parseInt(s string) (int64, error)     { return strconv.ParseInt(s, 10, 64) }
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// inside reports whether n keeps the limits of a key.
+// inside reports whether n is within the limits of a key.
 func inside[T cmp.Ordered](n T, key *Key, parse func(string) (T, error)) bool {
 	limit := func(s string) T {
 		t, err := parse(s)

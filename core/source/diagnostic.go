@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Severity tells whether a finding stops a workflow from running.
+// Severity says whether a finding prevents a workflow from running.
 type Severity uint8
 
-// Severities. An Error can never run, a Warning looks wrong and stops the run
-// only in strict mode, a Hint is advice.
+// Severities. A workflow with an Error cannot run. A Warning is a likely mistake and
+// prevents runs only in strict mode. A Hint is advice.
 const (
 	Error Severity = iota
 	Warning
@@ -31,33 +31,32 @@ func (s Severity) String() string {
 	}
 }
 
-// MarshalText makes severities readable in JSON.
+// MarshalText writes the severity as a word.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Code is the stable name of a kind of finding, for tests and editors. All codes
-// are listed in codes.go.
+// Code is the stable name of a type of finding, for tests and editors. All codes are listed
+// in codes.go.
 type Code string
 
-// Diagnostic is one finding about a workflow: what is wrong, where, and what
-// would help. It is an error, so that a single finding can be returned as one.
+// Diagnostic is one finding about a workflow: what is wrong, where, and how to fix it. It
+// implements error, so that a single finding can be returned as one.
 type Diagnostic struct {
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
 	Pos      Position `json:"pos"`
-	// Message is lower case, without a final stop, subject first.
+	// Message begins with its subject, in lower case, and has no full stop at its end.
 	Message string `json:"message"`
 	// Hint says what to write instead; it may be empty.
 	Hint string `json:"hint,omitempty"`
-	// Node is the id of the node that the finding is about, "" if it is about none. Edge
-	// names the ends of an edge. Compiling a workflow sets both.
+	// Node is the id of the node that the finding is about, or "" if there is none. Edge
+	// identifies the edge that it is about. Compiling a workflow sets both.
 	Node string  `json:"node,omitempty"`
 	Edge EdgeRef `json:"edge,omitzero"`
-	// Input is the input of a run without which there is something to report: a run that is
-	// given it has nothing to be warned of.
+	// Input names an input. The finding applies only to runs that do not set it.
 	Input string `json:"input,omitempty"`
 }
 
-// EdgeRef names an edge of a finding.
+// EdgeRef identifies the edge of a finding.
 type EdgeRef struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -80,8 +79,8 @@ func (d Diagnostic) Error() string {
 	return b.String()
 }
 
-// Diagnostics is a list of findings. Its methods that add keep the order of
-// arrival; Sorted gives the order of the file.
+// Diagnostics is a list of findings in the order in which they were added. Sorted returns
+// them in the order of the file.
 type Diagnostics []Diagnostic
 
 // Errorf adds an error.
@@ -108,7 +107,8 @@ func (ds *Diagnostics) add(s Severity, code Code, pos Position, format string, a
 	return &(*ds)[len(*ds)-1]
 }
 
-// WithHint sets the hint of a finding that was just added.
+// WithHint sets the hint of a finding that was just added. The format is used as it is if
+// there are no args.
 func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
 	if d != nil && format != "" {
 		d.Hint = format
@@ -119,7 +119,7 @@ func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
 	return d
 }
 
-// Recode gives findings other codes; codes that are not named stay.
+// Recode replaces the codes of findings; codes that are not in the map stay.
 func (ds Diagnostics) Recode(codes map[Code]Code) {
 	for i := range ds {
 		if code, ok := codes[ds[i].Code]; ok {
@@ -128,20 +128,20 @@ func (ds Diagnostics) Recode(codes map[Code]Code) {
 	}
 }
 
-// Failed reports whether the list holds an error, or, when strict, a warning.
+// Failed reports whether the list contains an error or, if strict, a warning.
 func (ds Diagnostics) Failed(strict bool) bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool {
 		return d.Severity == Error || strict && d.Severity == Warning
 	})
 }
 
-// Has reports whether a finding with the code is in the list.
+// Has reports whether the list contains a finding with the code.
 func (ds Diagnostics) Has(code Code) bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Code == code })
 }
 
-// Sorted returns the findings in order of file, line, column, severity and
-// code, each once.
+// Sorted returns the findings in the order of file, line, column, severity and code,
+// without duplicates.
 func (ds Diagnostics) Sorted() Diagnostics {
 	out := slices.Clone(ds)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
@@ -155,11 +155,11 @@ func (ds Diagnostics) Sorted() Diagnostics {
 	return slices.Compact(out)
 }
 
-// MaxFindings is how many findings are shown of a workflow.
+// MaxFindings limits the number of findings that are shown for a workflow.
 const MaxFindings = 200
 
-// Capped returns the findings as they are shown: Sorted, and of more than MaxFindings
-// the least severe are left out, which a last finding says.
+// Capped returns the findings to show: Sorted, limited to MaxFindings. If there are more,
+// the least severe ones are left out, and a last finding says so.
 func (ds Diagnostics) Capped() Diagnostics {
 	ds = ds.Sorted()
 	if len(ds) <= MaxFindings {
@@ -191,8 +191,8 @@ func (ds Diagnostics) Capped() Diagnostics {
 	return out
 }
 
-// Error joins all findings, one on a line, so that Diagnostics can be returned
-// as an error. Use Err to get a nil error for a list without errors.
+// Error returns all findings, one per line, so that Diagnostics can be returned as an
+// error. Use Err to get a nil error for a list without errors.
 func (ds Diagnostics) Error() string {
 	lines := make([]string, len(ds))
 	for i, d := range ds {
@@ -209,7 +209,7 @@ func (ds Diagnostics) Err(strict bool) error {
 	return ds.Sorted()
 }
 
-// AsDiagnostics returns the findings inside err, if it carries any.
+// AsDiagnostics returns the findings that err wraps, if there are any.
 func AsDiagnostics(err error) (Diagnostics, bool) {
 	if ds, ok := errors.AsType[Diagnostics](err); ok {
 		return ds, true

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Lost lists the keys of a mapping about which the document says something that is
-// not known: their values were refused, they are required and not there, or they are
-// what a key nobody knows is most likely meant to be. All of that has been reported.
-// Whoever checks a workflow says nothing about what is lost, nor about what follows
-// from it.
+// Lost lists the keys of a mapping whose values are not known because of an error in the
+// document: the value is invalid, the required key is missing, or an unknown key is
+// probably a misspelling of it. The errors have been reported. Checks of a workflow report
+// neither lost keys nor anything that follows from them.
 type Lost []string
 
 // Has reports whether a key is lost.
@@ -18,8 +17,8 @@ func (l Lost) Has(key string) bool { return slices.Contains(l, key) }
 // Any reports whether one of the keys is lost.
 func (l Lost) Any(keys ...string) bool { return slices.ContainsFunc(keys, l.Has) }
 
-// Absent lists the keys that Decode accepts for a struct and that v, such a struct or
-// a pointer to one, does not hold: their fields have the zero value.
+// Absent lists the keys that Decode accepts for a struct and whose fields are zero in v,
+// which is the struct or a pointer to it.
 func Absent(v any) []string {
 	dst := reflect.Indirect(reflect.ValueOf(v))
 	var out []string

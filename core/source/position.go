@@ -2,22 +2,22 @@ package source
 
 import "strconv"
 
-// Position is a place in a source file. Line and Column count from 1; the zero
-// Position means "unknown". Column counts bytes, as Go tools do. The position of
-// a text may also know how the text was written, see Written.
+// Position is a place in a source file. Line and Column count from 1; the zero Position
+// means "unknown". Column counts bytes, as in Go tools. The position of a string may also
+// record how the string was written, see Written.
 type Position struct {
 	File   string
 	Line   int32
 	Column int32
 
-	written *[]Segment // nil when the text stands in the document as it is
+	written *[]Segment // nil if the string appears in the document exactly as it is
 }
 
-// IsValid reports whether the position names a line.
+// IsValid reports whether the position has a line.
 func (p Position) IsValid() bool { return p.Line > 0 }
 
-// Shift returns the position n columns to the right on the same line. A position
-// without a column, such as a line of a Go program, stays as it is.
+// Shift returns the position n columns to the right on the same line. A position without a
+// column, such as a line of a Go program, is not changed.
 func (p Position) Shift(n int) Position {
 	if p.IsValid() && p.Column > 0 {
 		p.Column += int32(n)
@@ -25,7 +25,7 @@ func (p Position) Shift(n int) Position {
 	return p
 }
 
-// String formats the position as file:line:column, leaving out what is unknown.
+// String formats the position as file:line:column, without the unknown parts.
 func (p Position) String() string {
 	if !p.IsValid() {
 		return p.File
@@ -40,24 +40,24 @@ func (p Position) String() string {
 	return p.File + ":" + s
 }
 
-// Located is a value together with the place it was written at.
+// Located is a value with its position in the document.
 type Located[T any] struct {
 	Value T
 	Pos   Position
 }
 
-// At returns v written at pos.
+// At returns v with the position pos.
 func At[T any](v T, pos Position) Located[T] { return Located[T]{Value: v, Pos: pos} }
 
-// Text is a positioned string, Int a positioned whole number. A zero Text or Int
-// means that the document does not say; where an explicit zero differs from
-// absence the field is a pointer.
+// Text is a positioned string, Int a positioned integer. The zero value means that the
+// document has no value. If an explicit zero is different from no value, the field is a
+// pointer.
 type (
 	Text = Located[string]
 	Int  = Located[int]
 )
 
-// Strings returns the bare values of a list of texts.
+// Strings returns the values of a list of texts, without positions.
 func Strings(list []Text) []string {
 	out := make([]string, len(list))
 	for i, t := range list {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Segment is a part of a text whose bytes stand in the document one after the
-// other, on one line: the byte at Offset of the text stands at Line and Column. A
-// text has a new segment behind everything that is written otherwise than it
-// reads: an escape, a doubled quote, the end of a line.
+// Segment is a part of a string whose bytes appear in the document consecutively, on one
+// line: the byte at Offset of the string is at Line and Column. A new segment starts after
+// each part that is written differently from its value: an escape, a doubled quote, the end
+// of a line.
 type Segment struct {
 	Offset       int32
 	Line, Column int32
 }
 
-// Written returns the position of a text that is written in segments, so that
-// Inside finds the places of its bytes. The segments are in order, the first one
-// has the offset 0; they are not copied.
+// Written returns the position of a string that is written in segments, so that Inside
+// finds the positions of its bytes. The segments are in order, and the first one has the
+// offset 0. They are not copied.
 func (p Position) Written(segments []Segment) Position {
 	p.written = nil
 	if len(segments) > 0 {
@@ -25,16 +25,17 @@ func (p Position) Written(segments []Segment) Position {
 	return p
 }
 
-// Bare returns the position without its segments, so that equal places compare equal.
+// Bare returns the position without its segments, so that positions of the same place are
+// equal.
 func (p Position) Bare() Position {
 	p.written = nil
 	return p
 }
 
-// Inside returns the position of a byte of a text; one beyond the text is that of
-// its end. Where the position of the text does not know how it was written, lines
-// after the first are taken to start in the column of the first, which is right
-// for a block of text in a document and for a text that is a file of its own.
+// Inside returns the position of a byte of a string. For an offset beyond the string, it
+// returns the position of its end. If the position does not record how the string was
+// written, each line after the first is assumed to start in the column of the first. That
+// is correct for a block of text in a document and for the content of a whole file.
 func Inside(t Text, offset int) Position {
 	offset = min(max(offset, 0), len(t.Value))
 	if t.Pos.written != nil {
@@ -58,7 +59,7 @@ func segmentAt(list []Segment, offset int) Segment {
 	return list[max(i, 0)]
 }
 
-// Cut returns the part of a text from one offset to another, with its position.
+// Cut returns the part of a string between two offsets, with its position.
 func Cut(t Text, from, to int) Text {
 	part := At(t.Value[from:to], Inside(t, from))
 	if list := segments(t, from, to); len(list) > 1 {
@@ -67,7 +68,7 @@ func Cut(t Text, from, to int) Text {
 	return part
 }
 
-// Segments returns how a text is written, one segment at least.
+// Segments returns the segments in which a string is written, at least one.
 func Segments(t Text) []Segment { return segments(t, 0, len(t.Value)) }
 
 func segments(t Text, from, to int) []Segment {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the candidate most similar to word, or "" when none is close
-// enough to be a likely slip of the finger. Ties go to the earlier candidate.
+// Nearest returns the candidate most similar to word, or "" if none is similar enough for a
+// likely typo. Of equally similar candidates the first one wins.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(1, len(word)/3)+1
 	for _, c := range candidates {
@@ -20,11 +20,11 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// maxNamed is how many names Named lists.
+// maxNamed limits the number of names that Named lists.
 const maxNamed = 10
 
-// Named lists names for a message that tells of many things at once: at most ten of them,
-// then how many more there are.
+// Named lists names for a message that is about many things: at most ten, followed by the
+// number of the others.
 func Named(names []string) string {
 	if more := len(names) - maxNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
@@ -40,8 +40,8 @@ func DidYouMean(word string, candidates []string) string {
 	return ""
 }
 
-// editDistance is the Levenshtein distance of a and b with adjacent
-// transpositions counted once, ignoring case; it may stop early at limit.
+// editDistance returns the Levenshtein distance of a and b, in which a transposition of
+// adjacent characters counts once, ignoring case. It may stop early at limit.
 func editDistance(a, b string, limit int) int {
 	if d := len(a) - len(b); d >= limit || -d >= limit {
 		return limit

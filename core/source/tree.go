@@ -22,12 +22,12 @@ const (
 
 var valueKindNames = [...]string{"null", "boolean", "integer", "number", "string", "list", "mapping"}
 
-// String names the shape as messages do.
+// String returns the name of the shape in messages.
 func (k ValueKind) String() string { return valueKindNames[k] }
 
-// Value is a tree of values in which each carries the place it was written at.
-// Formats build it, Decode reads it into structs. Scalar holds bool, int64,
-// float64 or string for the scalar kinds.
+// Value is a tree of values with their positions in the document. Formats create it, and
+// Decode decodes it into structs. Scalar holds a bool, int64, float64 or string for the
+// scalar kinds.
 type Value struct {
 	Kind   ValueKind
 	Pos    Position
@@ -35,15 +35,15 @@ type Value struct {
 	Items  []*Value // of an array
 	Keys   []Text   // of an object, in document order
 	Values []*Value // of an object, parallel to Keys
-	// Lost marks a value that could not be read, and an object some of whose keys
-	// could not. That has been reported.
+	// Lost marks a value that could not be read, or an object with keys that could not be
+	// read. The error has been reported.
 	Lost bool
 }
 
 // refused reports whether nothing of the value could be read.
 func (v *Value) refused() bool { return v.Lost && v.Kind != ObjectValue }
 
-// Whole reports whether the value and all in it could be read.
+// Whole reports whether the value and everything in it could be read.
 func (v *Value) Whole() bool {
 	if v == nil {
 		return true
@@ -55,7 +55,7 @@ func (v *Value) Whole() bool {
 	return !slices.ContainsFunc(v.Items, part) && !slices.ContainsFunc(v.Values, part)
 }
 
-// Get returns the member of an object, nil when there is none.
+// Get returns the member of an object, or nil if there is none.
 func (v *Value) Get(key string) *Value {
 	if v == nil {
 		return nil
@@ -99,7 +99,7 @@ func (v *Value) Plain() any {
 	}
 }
 
-// Tree returns a run-time value as a tree, every part at pos.
+// Tree returns a run-time value as a tree in which every part has the position pos.
 func Tree(v any, pos Position) *Value {
 	if value.IsMissing(v) {
 		v = nil
