@@ -10,19 +10,19 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// fold computes one aggregate for all groups, which it knows by their numbers from
-// 0. Nulls count for count without an argument, first, last and list only.
+// fold computes one aggregate for all groups, which are numbered from 0. Only count
+// without an argument, first, last and list include nulls.
 type fold interface {
-	// open begins the next group and returns what it takes in memory.
+	// open begins the next group and returns the memory that it takes, in bytes.
 	open() int64
-	// add takes the value of a row of a group.
+	// add adds the value of one row to a group.
 	add(group int, v any) error
 	// result returns the aggregate of all rows of a group. It is called once.
 	result(group int) (any, error)
 }
 
-// fold returns what computes the aggregate; what it holds of the rows goes on the
-// budget.
+// fold returns a fold that computes the aggregate. It charges the values that it keeps
+// to the budget.
 func (a *aggregate) fold(held *budget) fold {
 	switch a.f {
 	case countRows:
@@ -43,10 +43,10 @@ func (a *aggregate) fold(held *budget) fold {
 	return &picks{f: a.f, held: held}
 }
 
-// counts counts values.
+// counts counts values, and nulls if nulls is set.
 type counts struct {
 	list  []int64
-	nulls bool // count too
+	nulls bool
 }
 
 func (c *counts) open() int64 {
@@ -63,7 +63,7 @@ func (c *counts) add(group int, v any) error {
 
 func (c *counts) result(group int) (any, error) { return c.list[group], nil }
 
-// hits counts values that are true.
+// hits counts the values that are true.
 type hits struct{ counts }
 
 func (h *hits) add(group int, v any) error {
@@ -73,11 +73,11 @@ func (h *hits) add(group int, v any) error {
 	return nil
 }
 
-// distinct counts different values.
+// distinct counts distinct values.
 type distinct struct {
 	counts
 	values *index
-	seen   map[uint64]struct{} // group and value
+	seen   map[uint64]struct{} // pairs of group and value
 	key    [1]any
 	held   *budget
 }
@@ -101,12 +101,12 @@ func (d *distinct) add(group int, v any) error {
 	return d.held.grow(size)
 }
 
-// picks keeps one value of each group: the first, the last, the least or the
-// greatest.
+// picks keeps one value of each group: the first, the last, the smallest or the
+// largest.
 type picks struct {
 	f    function
 	list []any
-	some []bool // there was a value
+	some []bool // the group has had a value
 	held *budget
 }
 
@@ -135,7 +135,7 @@ func (p *picks) add(group int, v any) error {
 	return p.held.grow(sizeOf(v) - sizeOf(old))
 }
 
-// reset forgets the value of a group.
+// reset discards the value of a group.
 func (p *picks) reset(group int) error {
 	old := p.list[group]
 	p.list[group], p.some[group] = nil, false
@@ -144,7 +144,8 @@ func (p *picks) reset(group int) error {
 
 func (p *picks) result(group int) (any, error) { return p.list[group], nil }
 
-// lists keeps all values of each group, in their order; of numbers, a percentile.
+// lists keeps all values of each group in order. If numbers is set, the result is a
+// percentile of them.
 type lists struct {
 	values  [][]any
 	held    *budget
@@ -185,7 +186,7 @@ func notNumber(v any) error {
 	return fmt.Errorf("want a number, got %s %s", value.TypeName(v), shorten(value.JSON(v)))
 }
 
-// shorten cuts a value in a message.
+// shorten truncates a value for a message.
 func shorten(s string) string {
 	const most = 60
 	if len(s) <= most {
@@ -194,7 +195,7 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
-// total is a sum of numbers.
+// total is a running sum of numbers.
 type total struct {
 	count    int64
 	integers wide
@@ -216,7 +217,7 @@ func (t *total) add(v any) error {
 	return nil
 }
 
-// sum is an integer when all numbers were, and exact.
+// sum returns the sum. It is an exact integer if all numbers were integers.
 func (t *total) sum() (any, error) {
 	if !t.floats.used {
 		n, ok := t.integers.int64()
@@ -228,7 +229,7 @@ func (t *total) sum() (any, error) {
 	return finite(t.integers.float() + t.floats.sum())
 }
 
-// mean is nil without numbers.
+// mean returns the mean, or nil if there were no numbers.
 func (t *total) mean() (any, error) {
 	if t.count == 0 {
 		return nil, nil
@@ -258,8 +259,8 @@ func finite(f float64) (any, error) {
 	return f, nil
 }
 
-// nearestRank returns the smallest value that at least p percent of the values
-// do not exceed: always one of them, so integers stay integers.
+// nearestRank returns the smallest value that at least p percent of the values do not
+// exceed. The result is always one of the values, so integers stay integers.
 func nearestRank(values []any, p int) any {
 	if len(values) == 0 {
 		return nil
@@ -282,7 +283,7 @@ func (w *wide) add(n int64) {
 	w.high += n>>63 + int64(carry)
 }
 
-// int64 returns the sum if it fits.
+// int64 returns the sum and whether it fits into 64 bits.
 func (w *wide) int64() (int64, bool) {
 	n := int64(w.low)
 	return n, w.high == n>>63
@@ -295,8 +296,8 @@ func (w *wide) float() float64 {
 	return float64(w.high)*(1<<64) + float64(w.low)
 }
 
-// exactFloat adds floats and keeps what each addition rounds away (Neumaier's
-// method), so that a long column of small numbers loses nothing that matters.
+// exactFloat sums floats with Neumaier's method: it accumulates the rounding error of
+// each addition, so that the sum of a long column of small numbers stays accurate.
 type exactFloat struct {
 	used       bool
 	total, off float64

@@ -12,18 +12,18 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// The chain that rows of an ETL job mostly go through: checks, derived columns, a
-// join with a small table, groups. It is compared with loops that do exactly this,
-// over rows as maps and over structs. All of them make their rows from the same
-// values, as a reader of a file would.
+// The benchmark's chain is typical of an ETL job: checks, derived columns, a join with
+// a small table, groups. It is compared with loops that do exactly the same over rows
+// as maps and over structs. All of them make their rows from the same values, as a file
+// reader would.
 
 const chainSteps = `{"checks": [{"name": "delay", "expr": "$item.delay > -100"}, {"name": "distance", "expr": "$item.distance > 0"}], "on_bad_row": "skip"},
 	{"derive": {"month": "substr($item.date, 5, 2)", "late": "$item.delay > 15"}},
 	{"join": {"with": "airports", "on": {"origin": "iata"}, "take": ["city"]}},
 	{"group": {"by": ["city", "month"], "aggregate": {"n": "count", "late": "count_if($item.late)", "total": "sum(delay)", "far": "max(distance)"}}}`
 
-// flight is a row as a struct; box holds its values as a reader that knows its
-// values would have them.
+// flight is a row as a struct. box returns its values as a reader that knows their
+// types would.
 type flight struct {
 	date                string
 	delay, distance     int64
@@ -61,7 +61,7 @@ func loopTyped(list []flight, rows int, cities map[string]string) (groups int, s
 	type key struct{ city, month string }
 	out := map[key]*result{}
 	for i := range rows {
-		f := list[i%len(list)] // a copy, as out of a reader
+		f := list[i%len(list)] // a copy, as from a reader
 		if f.delay <= -100 || f.distance <= 0 {
 			continue
 		}
@@ -89,8 +89,8 @@ func loopTyped(list []flight, rows int, cities map[string]string) (groups int, s
 	return len(out), sum
 }
 
-// mapStages are the steps over rows as maps. They are called through values, as
-// an engine with untyped rows calls its steps.
+// mapStages returns the steps over rows as maps. They are called through function
+// values, as an engine with untyped rows would call them.
 func mapStages(cities map[string]string) []func(map[string]any) (map[string]any, bool) {
 	return []func(map[string]any) (map[string]any, bool){
 		func(m map[string]any) (map[string]any, bool) {
@@ -143,12 +143,12 @@ next:
 	return len(out), sum
 }
 
-// flightStream makes rows in batches, as a reader does.
+// flightStream makes rows in batches, as a file reader does.
 type flightStream struct {
 	list     []flight
 	at, rows int
 	build    *table.Builder
-	ready    []any // rows that are made already, if any
+	ready    []any // prepared rows, if any
 }
 
 func (s *flightStream) Next(context.Context) ([]any, error) {
@@ -190,7 +190,7 @@ func stepsOver(tb testing.TB, steps string, in core.Shared) (groups int, sum int
 	return groups, sum
 }
 
-// BenchmarkChain measures the chain and the loops it is compared with.
+// BenchmarkChain measures the chain and the loops that it is compared with.
 func BenchmarkChain(b *testing.B) {
 	const rows = 200_000
 	list := madeFlights(5000)

@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// checks compiles a step that takes bad rows out.
+// checks compiles a step that removes bad rows.
 func (b *builder) checks(s *stepConfig, prefix string, c source.Columns) step {
 	if len(s.Checks) == 0 {
 		b.problem(s.Pos, prefix+"checks", "there are none", "")
@@ -31,7 +31,7 @@ func (b *builder) checks(s *stepConfig, prefix string, c source.Columns) step {
 	}}
 }
 
-// noBadRows warns of the keys for bad rows if no check makes a row bad.
+// noBadRows warns about keys for bad rows if no check can make a row bad.
 func (b *builder) noBadRows(s *stepConfig, prefix string) {
 	if len(s.Checks) == 0 || slices.ContainsFunc(s.Checks, table.Check.Rejects) {
 		return
@@ -49,14 +49,14 @@ func (b *builder) noBadRows(s *stepConfig, prefix string) {
 	without("allow_empty", s.AllowEmpty, s.Pos)
 }
 
-// checker hands bad rows to a collector.
+// checker passes good rows on. The collector handles the bad ones.
 type checker struct {
 	work
 	collector *table.Collector
 	view      *view
-	object    func() *value.Object // of the record
+	object    func() *value.Object // returns the current record as a row
 
-	mayBeEmpty bool // no row need be good
+	mayBeEmpty bool // all rows may be bad
 }
 
 func (c *checker) take(ctx context.Context, r *record) error {
@@ -72,7 +72,7 @@ func (c *checker) take(ctx context.Context, r *record) error {
 	return nil
 }
 
-// end fails if rows came in and all of them were bad.
+// end returns an error if there were rows and all of them were bad.
 func (c *checker) end(ctx context.Context) (more bool, err error) {
 	more, err = c.work.end(ctx)
 	if err != nil || more || c.mayBeEmpty {

@@ -7,16 +7,16 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// What is known of the columns is carried from step to step while a node is
-// compiled: map, select and group say exactly which columns there are, so that a
-// misspelt one is found before anything runs.
+// The builder carries the known columns from step to step while it compiles a node.
+// After map, select and group the columns are known exactly, so that a misspelt name is
+// found before anything runs.
 
-// rowType returns the type of rows with typed columns.
+// rowType returns the object type of rows with these columns.
 func rowType(properties []value.Property) *value.Type {
 	return &value.Type{Kind: value.ObjectType, Properties: properties}
 }
 
-// typed returns a column with its type, when it is known.
+// typed returns a column, with its type if the type is known.
 func typed(name string, kind value.TypeKind) value.Property {
 	if kind == value.AnyType || kind == value.NullType {
 		return value.Property{Name: name}
@@ -31,7 +31,7 @@ func properties(c source.Columns) []value.Property {
 	return c.Type.Properties
 }
 
-// exactly is the knowledge that rows have these columns and no others.
+// exactly returns the description of rows that have these columns and no others.
 func exactly(columns []value.Property) source.Columns {
 	names := make([]string, len(columns))
 	for i, p := range columns {
@@ -40,19 +40,19 @@ func exactly(columns []value.Property) source.Columns {
 	return source.Columns{Type: rowType(columns), Names: names, Closed: true}
 }
 
-// required returns those of the columns that some row must have: all but those that
-// are declared as optional.
+// required returns the names of the columns that some row must have: all except the
+// optional ones.
 func required(c source.Columns, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(c.Optional, n) })
 }
 
-// property returns what is known of one column.
+// property returns a column with its type, if the type is known.
 func property(c source.Columns, name string) value.Property {
 	t, _ := c.Type.Property(name)
 	return value.Property{Name: name, Type: t}
 }
 
-// with returns the knowledge after columns were added or replaced.
+// with returns the columns after some were added or replaced.
 func with(c source.Columns, added []value.Property) source.Columns {
 	list := slices.Clone(properties(c))
 	names, optional := slices.Clone(c.Names), slices.Clone(c.Optional)
@@ -70,7 +70,7 @@ func with(c source.Columns, added []value.Property) source.Columns {
 	return source.Columns{Type: rowType(list), Names: names, Closed: c.Closed, Optional: optional}
 }
 
-// without returns the knowledge after columns were dropped.
+// without returns the columns after some were dropped.
 func without(c source.Columns, dropped []string) source.Columns {
 	gone := func(name string) bool { return slices.Contains(dropped, name) }
 	list := slices.DeleteFunc(slices.Clone(properties(c)), func(p value.Property) bool { return gone(p.Name) })
@@ -78,8 +78,8 @@ func without(c source.Columns, dropped []string) source.Columns {
 		Optional: slices.DeleteFunc(slices.Clone(c.Optional), gone)}
 }
 
-// need reports a column that rows cannot have at this step, and warns of one
-// that looks like a declared one.
+// need reports an error for a column that rows cannot have at this step. It warns if
+// the column is not declared and its name is similar to a declared one.
 func (b *builder) need(c source.Columns, name source.Text, key string) {
 	if !c.Has(name.Value) {
 		b.scope.Errorf(source.CodeUnknownField, name.Pos, key, "the rows have no column %q here", name.Value).
@@ -98,7 +98,7 @@ func (b *builder) need(c source.Columns, name source.Text, key string) {
 	}
 }
 
-// distinct reports names that are empty or stand twice.
+// distinct reports names that are empty or appear twice.
 func (b *builder) distinct(names []source.Text, key string) {
 	for i, n := range names {
 		if n.Value == "" || slices.Contains(source.Strings(names[:i]), n.Value) {
@@ -107,7 +107,7 @@ func (b *builder) distinct(names []source.Text, key string) {
 	}
 }
 
-// appendOnce appends a name that is not in the list yet.
+// appendOnce appends a name unless the list contains it.
 func appendOnce(list []string, name string) []string {
 	if slices.Contains(list, name) {
 		return list

@@ -23,13 +23,13 @@ const (
 	otherSet = "{id: other, kind: dataset, source: c.csv, check: false, columns: {k: string}, select: [k, name], writes: [c]}"
 )
 
-// What a node says of the rows that it writes holds for whoever reads them, where
-// they come from this node alone.
+// The columns that a node declares for its rows apply to every reader of those rows, if
+// the rows come from this node alone.
 func TestColumnsOfAField(t *testing.T) {
 	prise, order := fmt.Sprintf(filters, "$item.prise > 1"), fmt.Sprintf(filters, "$item.at > 1")
 	for _, c := range []struct {
 		name, fields, nodes, rest string
-		want                      string // the error without its place, "" for none
+		want                      string // the error without its position, "" if there is none
 	}{
 		{"all columns of a file", "", loads + prise, "", ""},
 		{"selected columns", "", selects + prise, "", noPrise},
@@ -86,7 +86,7 @@ func keepsAll(field string) string {
 	return strings.NewReplacer("[a]", "["+field+"]", "id: load,", "id: "+field+"2,").Replace(loads)
 }
 
-// A long chain of readers before their writers is no deep recursion.
+// A long chain of readers that precede their writers must not cause deep recursion.
 func TestColumnsOfALongChain(t *testing.T) {
 	var nodes, fields strings.Builder
 	for i := range 300 {
@@ -101,8 +101,8 @@ func TestColumnsOfALongChain(t *testing.T) {
 	}
 }
 
-// loadErrors are the errors about nodes, which stand one behind the other, of a
-// workflow with the fields a, b and c.
+// loadErrors returns the errors of a workflow with these nodes in sequence and the
+// fields a, b and c.
 func loadErrors(t *testing.T, fields, nodes, rest string) string {
 	t.Helper()
 	for _, f := range []string{"a", "b", "c"} {

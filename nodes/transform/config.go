@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// config is the configuration as it stands in a document.
+// config is the configuration of the node in the document.
 type config struct {
 	From  source.Text  `wavefold:"from" doc:"the table: a field, or an expression such as $.report.rows; by default the only declared read"`
 	Into  source.Text  `wavefold:"into" doc:"the field for the result; by default the only declared write"`
@@ -18,8 +18,8 @@ type config struct {
 	MaxMemory setting.Bytes `wavefold:"max_memory" doc:"about how much memory a step may take for them, such as 512MB (default 1GB)"`
 }
 
-// simple holds the steps that may also stand on the node itself. A list or
-// mapping that is there is not nil, even when it is empty.
+// simple holds the steps that are also allowed on the node itself. Lists and mappings
+// that are present are not nil, even if they are empty.
 type simple struct {
 	Filter *source.Text                `wavefold:"filter" doc:"keep the rows for which the condition holds"`
 	Map    source.Members[expr]        `wavefold:"map" doc:"make new rows of these columns: {name: expression}"`
@@ -36,8 +36,8 @@ type simple struct {
 	AllowEmpty bool `wavefold:"allow_empty" doc:"with checks: all rows may be bad"`
 }
 
-// stepConfig is one element of steps. A join cannot stand on the node, where the
-// key has another meaning.
+// stepConfig is one element of steps. A join is only allowed here, because on the node
+// the key join has another meaning.
 type stepConfig struct {
 	simple
 	Join *joinConfig     `wavefold:"join" doc:"add columns of another table: {with, on, kind, prefix, take}"`
@@ -66,11 +66,11 @@ type joinConfig struct {
 	Pos     source.Position `wavefold:",pos"`
 }
 
-// expr is the text of an expression. A number, boolean or null stands for
-// itself.
+// expr is the source of an expression. A number, boolean or null is an expression for
+// that value.
 type expr struct{ source.Text }
 
-// DecodeValue reads the text.
+// DecodeValue decodes the expression.
 func (e *expr) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
 	case source.StringValue:
@@ -83,10 +83,11 @@ func (e *expr) DecodeValue(v *source.Value) source.Diagnostics {
 	return nil
 }
 
-// takenColumns are columns and their names in the result.
+// takenColumns lists columns and their names in the result. to is nil if the columns
+// were given as a list.
 type takenColumns struct{ from, to []source.Text }
 
-// DecodeValue reads a list of columns, or a mapping from columns to names.
+// DecodeValue decodes a list of columns, or a mapping from columns to names.
 func (t *takenColumns) DecodeValue(v *source.Value) source.Diagnostics {
 	const want = "a list of columns, or a mapping {column: name}"
 	var ds source.Diagnostics
@@ -112,10 +113,10 @@ func (t *takenColumns) DecodeValue(v *source.Value) source.Diagnostics {
 	return ds
 }
 
-// onColumns are pairs of columns that must be equal.
+// onColumns lists pairs of columns that must be equal.
 type onColumns struct{ left, right []source.Text }
 
-// DecodeValue reads a name, a list of names, or a mapping from left to right.
+// DecodeValue decodes a name, a list of names, or a mapping from left to right.
 func (o *onColumns) DecodeValue(v *source.Value) source.Diagnostics {
 	const want = "a column, a list of columns, or a mapping {left: right}"
 	var ds source.Diagnostics

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// dedupe compiles a step that keeps the first of equal rows; without columns,
-// rows are equal in all of them.
+// dedupe compiles a step that keeps the first of equal rows. Rows are compared by the
+// columns in list, or by all columns if it is empty.
 func (b *builder) dedupe(list []source.Text, key string, c source.Columns) step {
 	for _, n := range list {
 		b.need(c, n, key)
@@ -25,7 +25,7 @@ func (b *builder) dedupe(list []source.Text, key string, c source.Columns) step 
 	}}
 }
 
-// deduper remembers the keys of the rows that it let through.
+// deduper remembers the keys of the rows that it has passed on.
 type deduper struct {
 	work
 	names  []string
@@ -57,9 +57,9 @@ func (d *deduper) take(ctx context.Context, r *record) error {
 	return d.next.take(ctx, r)
 }
 
-// wholeDeduper remembers whole rows. Which columns there are is known at the end
-// only, so a key is made of those that are not null, in the order in which columns
-// were first seen.
+// wholeDeduper compares whole rows. The full set of columns is known only after the
+// last row, so a key consists of the non-null values with the numbers of their columns.
+// Columns are numbered in the order in which they are first seen.
 type wholeDeduper struct {
 	work
 	numbers map[string]int // of columns
@@ -69,7 +69,7 @@ type wholeDeduper struct {
 	held    budget
 }
 
-// numbered is a column with its number.
+// numbered is a column of a layout with its number.
 type numbered struct {
 	number int
 	place  table.CellIndex
@@ -95,7 +95,7 @@ func (d *wholeDeduper) take(ctx context.Context, r *record) error {
 	return d.next.take(ctx, r)
 }
 
-// columns returns the columns of a layout by their numbers.
+// columns returns the columns of a layout, sorted by number.
 func (d *wholeDeduper) columns(l *layout) ([]numbered, error) {
 	list := make([]numbered, len(l.names))
 	for i, name := range l.names {

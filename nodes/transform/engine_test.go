@@ -55,8 +55,8 @@ graph:
     - {from: named, to: totals}
 `
 
-// A chain of streams does its work at its end. The state shows what was read
-// through each of them.
+// A chain of streams does its work when the last stream is read. The state shows what
+// was read through each of them.
 func TestChainOfStreams(t *testing.T) {
 	p, ds := plans(t, chained)
 	if ds.Failed(false) {
@@ -85,7 +85,7 @@ func TestChainOfStreams(t *testing.T) {
 	}
 }
 
-// What cannot be right with a stream is found when the workflow is loaded.
+// Settings that are not valid for a stream are found when the workflow is loaded.
 func TestStreamFindings(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`filter: $item.number % 2`, `filter: $item.numbr % 2`, `main.yaml:12:91: warning: node even: filter: the type of $item declares no member "numbr" (did you mean "number"?) [EXPR_NAME]`},

@@ -17,44 +17,44 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// A table goes through the steps row by row: each step takes a row and hands it,
-// or what it made of it, to the next one. What a step computes stands in
-// registers beside the row that came in; a new row is made at the end, or where
-// a step keeps it. So memory does not grow with the table, but for steps that
-// have to see all of it, and arrays and streams are one and the same.
+// A table passes through the steps row by row: each step takes a row and passes it, or
+// a row made from it, to the next one. Computed values are in registers next to the
+// base row. A new row is made only at the end, or where a step has to keep it. So
+// memory does not grow with the table, except in steps that need all rows, and arrays
+// and streams are handled alike.
 
-// stage is a step at work in one attempt.
+// stage executes one step in one attempt.
 type stage interface {
-	// take takes the next row. The record is valid until take returns, and its
-	// layout may have changed then. take changes neither its base row nor the
+	// take processes the next row. The record is valid until take returns, and its
+	// layout may have changed by then. take changes neither the base row nor the
 	// registers of earlier steps.
 	take(ctx context.Context, r *record) error
-	// outline returns the layout of the rows that the stage makes of rows with a
-	// layout that is known before the first row. It is an error if the stage needs a
-	// column that these do not have.
+	// outline returns the layout of the stage's output for an input layout that is
+	// known before the first row. It returns an error if the input lacks a column that
+	// the stage needs.
 	outline(l *layout) (*layout, error)
-	// end is called after the last row, until it reports that there is nothing
-	// left that was held back.
+	// end is called after the last row, repeatedly until more is false. Each call may
+	// pass on some of the rows that the stage held back.
 	end(ctx context.Context) (more bool, err error)
 }
 
-// work is what the stages have in common.
+// work holds what all stages have in common.
 type work struct {
 	*attempt
 	name  string // in messages
-	place int    // among the stages
+	place int    // index in attempt.stages
 	next  stage
 	rows  int64 // taken so far
 	needs *needs
 }
 
-// fail names the step in an error.
+// fail adds the name of the step to an error.
 func (w *work) fail(err error) error { return fmt.Errorf("%s: %w", w.name, err) }
 
-// failRow names the row as well, which is the last one taken.
+// failRow adds the name of the step and the number of the last row taken to an error.
 func (w *work) failRow(err error) error { return fmt.Errorf("%s: row %d: %w", w.name, w.rows, err) }
 
-// outline is that of a step that leaves the columns as they are.
+// outline is the outline of a step that does not change the columns.
 func (w *work) outline(l *layout) (*layout, error) {
 	if err := w.needs.head(l); err != nil {
 		return nil, w.fail(err)
@@ -62,7 +62,7 @@ func (w *work) outline(l *layout) (*layout, error) {
 	return l, nil
 }
 
-// end is that of a step that holds nothing back.
+// end is the end of a step that holds no rows back.
 func (w *work) end(context.Context) (more bool, err error) {
 	if err := w.needs.missing(); err != nil {
 		return false, w.fail(err)
@@ -70,25 +70,26 @@ func (w *work) end(context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// enough reports whether a later step wants no more rows.
+// enough reports whether a later step needs no more rows.
 func (w *work) enough() bool { return w.full > w.place }
 
-// endRows is how many rows a step that held some back lets go at a time.
+// endRows is the number of rows that a step passes on in one call of end.
 const endRows = 1024
 
-// needs is the demand that some row has each of some columns. A column that only
-// some rows have is null in the others.
+// needs lists columns that at least one row must have. In rows without such a column
+// its value is null.
 type needs struct {
 	names []string
-	firm  int                // how many of the names the step names itself; expressions read the others
-	warn  func(absent error) // what becomes of the others if it is not nil: they are no errors
+	firm  int                // the step itself names the first firm names; its expressions read the others
+	warn  func(absent error) // if not nil, called instead of failing for a column that only expressions read
 	found []bool
-	seen  []string // all columns there were, for the nearest name
+	seen  []string // all columns that were seen, to suggest a similar name
 }
 
-// needs returns the demand of a step. A table that is one object is one row of a table
-// that other executions of the node see the rest of, so that a column it lacks may be in
-// the others, unless a header says which columns all of them have.
+// needs returns the columns that a step needs. If the table is one object, it is one
+// row of a table whose other rows are seen by other executions of the node, and a
+// column it lacks may be in those. Then a column that only expressions read causes a
+// warning, unless a header lists the columns of all rows.
 func (a *attempt) needs(s named) *needs {
 	n := &needs{names: append(slices.Clone(s.names), s.reads...), firm: len(s.names)}
 	if a.single && a.handler.header == "" {
@@ -97,7 +98,7 @@ func (a *attempt) needs(s named) *needs {
 	return n
 }
 
-// head judges the columns of all rows before the first one.
+// head checks columns that are known before the first row.
 func (n *needs) head(l *layout) error {
 	for _, name := range n.names {
 		if l.find(name) == table.NoCell {
@@ -107,7 +108,7 @@ func (n *needs) head(l *layout) error {
 	return nil
 }
 
-// note takes in a layout.
+// note records the columns of a layout.
 func (n *needs) note(l *layout) {
 	if n.found == nil {
 		n.found = make([]bool, len(n.names))
@@ -122,8 +123,8 @@ func (n *needs) note(l *layout) {
 	}
 }
 
-// missing returns an error for a column that no row had. Without rows none is
-// missing.
+// missing returns an error for a column that no row had. It returns nil if there were
+// no rows.
 func (n *needs) missing() error {
 	for i, ok := range n.found {
 		if ok {
@@ -139,7 +140,8 @@ func (n *needs) missing() error {
 	return nil
 }
 
-// attempt is what the stages of one attempt share. One goroutine uses it.
+// attempt holds the state that the stages of one attempt share. It is used by one
+// goroutine.
 type attempt struct {
 	handler    *handler
 	in         core.Input
@@ -148,29 +150,28 @@ type attempt struct {
 	headers    headers
 	collectors []*table.Collector
 	stages     []stage
-	ending     int // the stage that is let go
-	full       int // the last stage that wants no more rows, -1 for none
+	ending     int // the stage whose end is called next
+	full       int // the last stage that needs no more rows, -1 if there is none
 	registers  int
 	keepers    []*keeper
 	out        *output
 
 	source   rowSource
 	single   bool          // the table is one object
-	upstream core.Stream   // source, when it is a stream
-	begun    bool          // the columns that are known before the first row have been judged
+	upstream core.Stream   // source, if it is a stream
+	begun    bool          // columns that are known before the first row have been checked
 	header   *layout       // of the result, nil if it is not known
-	types    []*value.Type // of the columns that come in, where header is known
-	vague    bool          // a step adds columns that are not known
-	reads    wanted.Reads  // of the result, by expressions of the workflow
+	types    []*value.Type // of the input columns, if header is known
+	vague    bool          // a step adds columns that are not known in advance
+	reads    wanted.Reads  // columns of the result that expressions of the workflow read
 	batch    []any
 	at       int   // the next row of batch
-	dry      bool  // there is nothing more to read
-	from     int64 // rows that came in
-	total    int64 // rows there are, 0 when that is not known
+	dry      bool  // the source has no more rows
+	from     int64 // number of input rows so far
+	total    int64 // number of input rows, 0 if it is not known
 }
 
-// start opens the table and sets the steps up. The caller ends the attempt with
-// finish and close.
+// start opens the table and sets up the stages. The caller must call finish and close.
 func (h *handler) start(ctx context.Context, in core.Input, later *table.LateFiles) (*attempt, error) {
 	a := &attempt{handler: h, in: in, shared: in.Shared(), reads: wanted.NewReads(h.reads), full: -1, registers: null + 1}
 	err := a.collect(ctx, later)
@@ -186,7 +187,7 @@ func (h *handler) start(ctx context.Context, in core.Input, later *table.LateFil
 	return a, nil
 }
 
-// collect makes the collectors of bad rows, which replace the files of rejects.
+// collect creates the collectors of bad rows, which replace the files of rejects.
 func (a *attempt) collect(ctx context.Context, later *table.LateFiles) error {
 	h := a.handler
 	task := table.CheckTask{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node(), Later: later}
@@ -201,7 +202,7 @@ func (a *attempt) collect(ctx context.Context, later *table.LateFiles) error {
 	return nil
 }
 
-// open finds the table: a stream, or a value of the state.
+// open opens the table, which is a stream or a value of the state.
 func (a *attempt) open(ctx context.Context) error {
 	s, ok, err := a.handler.from.Stream(ctx, a.in)
 	if ok || err != nil {
@@ -214,7 +215,7 @@ func (a *attempt) open(ctx context.Context) error {
 	return err
 }
 
-// setUp makes the stages, the last one first.
+// setUp creates the stages, from last to first.
 func (a *attempt) setUp(ctx context.Context) error {
 	h := a.handler
 	a.out = &output{a.keeper()}
@@ -231,13 +232,14 @@ func (a *attempt) setUp(ctx context.Context) error {
 	return nil
 }
 
-// partial reports whether the rows are a part of a table that other executions of the
-// node see the rest of: one row, or the rows of an item.
+// partial reports whether the rows are only part of a table whose other rows are seen
+// by other executions of the node: the table is one object, or comes from an item.
 func (a *attempt) partial() bool {
 	return a.single || strings.HasPrefix(a.handler.from.Name.Value, "$item")
 }
 
-// finish ends the work of the collectors; err is what the attempt ended with.
+// finish closes the collectors with err, the result of the attempt, and returns the
+// resulting error.
 func (a *attempt) finish(ctx context.Context, err error) error {
 	for _, c := range a.collectors {
 		err = c.Close(ctx, err)
@@ -245,7 +247,7 @@ func (a *attempt) finish(ctx context.Context, err error) error {
 	return err
 }
 
-// begin judges the columns that are known before the first row, once.
+// begin checks the columns that are known before the first row. It does so once.
 func (a *attempt) begin(ctx context.Context) error {
 	if a.begun {
 		return nil
@@ -268,10 +270,11 @@ func (a *attempt) begin(ctx context.Context) error {
 	return a.absent(a.reads.Header(l.names, a.handler.types.Optional))
 }
 
-// unread returns an error for a column that expressions read and no row of the result has.
+// unread returns an error for a column that expressions read but no row of the result
+// has.
 func (a *attempt) unread() error { return a.absent(a.reads.Missing(a.handler.types.Optional)) }
 
-// absent says that the error is about the result.
+// absent adds the name of the result's field to an error.
 func (a *attempt) absent(err error) error {
 	if err == nil {
 		return nil
@@ -279,8 +282,9 @@ func (a *attempt) absent(err error) error {
 	return fmt.Errorf("%s: %w", a.handler.into, err)
 }
 
-// columns returns those of the rows that come in, nil if they are not known: a stream may
-// know its own, those of an array are in the output of the node that read it.
+// columns returns the columns of the input rows, or nil if they are not known. A stream
+// may know its columns; the columns of an array are in the output of the node that read
+// it.
 func (a *attempt) columns(ctx context.Context) ([]string, error) {
 	if a.upstream != nil {
 		columns, ok, err := core.HeaderOf(ctx, a.upstream)
@@ -297,7 +301,8 @@ func (a *attempt) columns(ctx context.Context) ([]string, error) {
 	return columns, nil
 }
 
-// headerOf returns the columns that the output of a node tells, nil if it tells none.
+// headerOf returns the columns that a node lists in its output, or nil if it lists
+// none.
 func (a *attempt) headerOf(node string) []value.Property {
 	if node == "" || a.shared.Nodes == nil {
 		return nil
@@ -306,20 +311,20 @@ func (a *attempt) headerOf(node string) []value.Property {
 	return source.HeaderColumns(output)
 }
 
-// schema describes the columns of the result as a dataset does.
+// schema describes the columns of the result in the form that a dataset uses.
 func (a *attempt) schema() []any {
 	list := make([]any, len(a.header.names))
 	for i, name := range a.header.names {
 		kind := a.handler.types.Kind(name)
 		if p := a.header.places[i]; kind == value.AnyType && p >= 0 && a.types[p] != nil {
-			kind = a.types[p].Kind // a column of the table that came in
+			kind = a.types[p].Kind // a column of the input
 		}
 		list[i] = value.ObjectOf("column", name, "type", kind.String())
 	}
 	return list
 }
 
-// close frees what the attempt holds. It may be called at any time.
+// close releases the resources of the attempt. It may be called at any time.
 func (a *attempt) close() error {
 	for _, c := range a.collectors {
 		c.Discard()
@@ -330,8 +335,8 @@ func (a *attempt) close() error {
 	return nil
 }
 
-// judged adds what the checks found to a summary and returns how many rows they
-// took out.
+// judged adds the results of the checks to a summary and returns the number of rows
+// that they removed.
 func (a *attempt) judged(out *value.Object) (rejected int64) {
 	if len(a.collectors) == 0 {
 		return 0
@@ -350,12 +355,12 @@ func (a *attempt) judged(out *value.Object) (rejected int64) {
 	return rejected
 }
 
-// source yields the rows of a table, and io.EOF after the last.
+// rowSource yields the rows of a table, and io.EOF after the last one.
 type rowSource interface {
 	Next(ctx context.Context) ([]any, error)
 }
 
-// array is a source.
+// array is a rowSource for an array of the state.
 type array struct{ rows []any }
 
 // Next returns all rows at once.
@@ -367,7 +372,7 @@ func (a *array) Next(context.Context) ([]any, error) {
 	return rows, nil
 }
 
-// view returns an environment for the expressions of a step.
+// view returns an environment for the expressions of the step.
 func (w *work) view() *view {
 	a := w.attempt
 	v := &view{row: a.handler.slots.Row(a.shared), columns: a.handler.slots.Columns(), needs: w.needs}
@@ -375,7 +380,7 @@ func (w *work) view() *view {
 	return v
 }
 
-// view is what the expressions of a step see.
+// view is the environment in which the expressions of a step are evaluated.
 type view struct {
 	row     *table.Row
 	columns []string
@@ -383,7 +388,7 @@ type view struct {
 	shapes  shapes[[]table.CellIndex]
 }
 
-// on puts the view on a record, which is number n from 0.
+// on sets the view to a record with index n, which counts from 0.
 func (v *view) on(r *record, n int64) *table.Row {
 	if r.layout != v.shapes.last {
 		places, _ := v.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
@@ -396,7 +401,8 @@ func (v *view) on(r *record, n int64) *table.Row {
 	return v.row
 }
 
-// advance works until as many rows are ready as wanted, or everything is done.
+// advance processes rows until want rows are ready or the input is finished. done
+// reports that it is finished.
 func (a *attempt) advance(ctx context.Context, want int) (done bool, err error) {
 	if err := a.begin(ctx); err != nil {
 		return false, err
@@ -422,10 +428,10 @@ func (a *attempt) advance(ctx context.Context, want int) (done bool, err error) 
 	return false, nil
 }
 
-// progressRows is after how many rows the progress is told.
+// progressRows is the number of rows between two progress reports.
 const progressRows = 1 << 16
 
-// feed gives rows of the batch to the first stage.
+// feed passes rows of the batch to the first stage.
 func (a *attempt) feed(ctx context.Context, want int) error {
 	first, r := a.stages[0], &a.record
 	for ; a.at < len(a.batch); a.at++ {
@@ -458,7 +464,8 @@ func (a *attempt) feed(ctx context.Context, want int) error {
 	return nil
 }
 
-// row makes sure of a row. The array of a field has been looked at as a whole.
+// row returns a row as an object, or an error if it is not one. Rows of a stream are
+// made canonical first; arrays of the state already are.
 func (a *attempt) row(v any) (*value.Object, error) {
 	if a.upstream != nil {
 		var err error
@@ -472,7 +479,7 @@ func (a *attempt) row(v any) (*value.Object, error) {
 	return nil, fmt.Errorf("want an object, got %s", value.TypeName(v))
 }
 
-// read gets the next batch.
+// read reads the next batch.
 func (a *attempt) read(ctx context.Context) error {
 	batch, err := a.source.Next(ctx)
 	if errors.Is(err, io.EOF) {

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// function is what an aggregate does.
+// function identifies an aggregate function.
 type function uint8
 
 const (
@@ -25,11 +25,12 @@ const (
 	percentile
 )
 
-// functions lists the words of documents; pNN is a percentile.
+// functions lists the functions by their names in documents. pNN is not listed; see
+// percent.
 var functions = []struct {
 	word string
 	f    function
-	// argument is how many arguments the function takes; -1 for none or one.
+	// argument is the number of arguments, or -1 if one argument is optional.
 	argument int
 	numbers  bool // the argument must be a number
 }{
@@ -46,22 +47,22 @@ var functions = []struct {
 	{"list", list, 1, false},
 }
 
-// percent reads the NN of pNN.
+// percent parses the number in pNN.
 func percent(word string) (int, bool) {
 	digits, ok := strings.CutPrefix(word, "p")
 	n, err := strconv.Atoi(digits)
 	return n, ok && err == nil && n >= 0 && n <= 100 && strconv.Itoa(n) == digits
 }
 
-// call is the text of a function with or without an argument.
+// call is a parsed function call. The parentheses and the argument are optional.
 type call struct {
 	word   string
-	inner  source.Text // between the parentheses
-	called bool        // there are parentheses
+	inner  source.Text // the text between the parentheses
+	called bool        // there were parentheses
 }
 
-// parseCall takes a text such as "sum(delay)" apart; ok is false when a
-// parenthesis is not closed or empty.
+// parseCall parses a call such as "sum(delay)". ok is false if the parentheses are
+// empty or not closed.
 func parseCall(src source.Text) (c call, ok bool) {
 	word, rest, called := strings.Cut(src.Value, "(")
 	c.word, c.called = strings.TrimSpace(word), called
@@ -76,11 +77,11 @@ func parseCall(src source.Text) (c call, ok bool) {
 	return c, closed && trimmed != ""
 }
 
-// space is what may stand around the parts of a call.
+// space lists the characters that are allowed around the parts of a call.
 const space = " \t\r\n"
 
-// aggregate compiles "function" or "function(argument)". The argument is the
-// name of a column or an expression.
+// aggregate compiles "function" or "function(argument)". The argument is the name of a
+// column, or an expression.
 func (b *builder) aggregate(src source.Text, key string, c source.Columns) (aggregate, value.TypeKind) {
 	call, ok := parseCall(src)
 	var a aggregate
@@ -122,8 +123,8 @@ func (b *builder) aggregate(src source.Text, key string, c source.Columns) (aggr
 	return a, kind
 }
 
-// argument compiles the argument of a function and returns its type. condition
-// tells that it is one, numbers that it must be a number.
+// argument compiles the argument of a function and returns its type. condition is set
+// if the argument is a condition, numbers if it must be numeric.
 func (b *builder) argument(a *argument, src source.Text, condition, numbers bool, key string, c source.Columns) value.TypeKind {
 	var kind value.TypeKind
 	if isName(src.Value) && !condition {
@@ -144,7 +145,7 @@ func (b *builder) argument(a *argument, src source.Text, condition, numbers bool
 	return kind
 }
 
-// isName reports whether an argument is the bare name of a column.
+// isName reports whether an argument is just the name of a column.
 func isName(s string) bool {
 	for i, r := range s {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80

@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// aggregate is one computed column of a group.
+// aggregate is one computed column of a group step.
 type aggregate struct {
 	name    string
 	f       function
@@ -20,13 +20,13 @@ type aggregate struct {
 	argument
 }
 
-// argument is what a function is computed of: a column, an expression or nothing.
+// argument is the argument of a function: a column, an expression, or neither.
 type argument struct {
 	column  string
 	program *expressions.Program
 }
 
-// group compiles a step that makes one row of each group.
+// group compiles a step that makes one row for each group.
 func (b *builder) group(g *groupConfig, key string, c source.Columns) (step, source.Columns) {
 	b.distinct(g.By, key+".by")
 	var known []value.Property
@@ -54,8 +54,8 @@ func (b *builder) group(g *groupConfig, key string, c source.Columns) (step, sou
 	return step{required(c, names), required(c, reads), func(_ context.Context, w work) (stage, error) { return newGrouping(w, by, list), nil }}, exactly(known)
 }
 
-// needed lists the columns that by and the arguments of functions name, and those that
-// expressions among the arguments read.
+// needed returns the columns that by and the arguments name, and the columns that
+// expressions in the arguments read.
 func needed(by []string, arguments []argument) (names, reads []string) {
 	names = slices.Clone(by)
 	for _, a := range arguments {
@@ -69,8 +69,7 @@ func needed(by []string, arguments []argument) (names, reads []string) {
 	return names, reads
 }
 
-// grouping puts rows into groups, which keep the order in which their first rows
-// came.
+// grouping assigns rows to groups. The groups are ordered by their first rows.
 type grouping struct {
 	work
 	by        []string
@@ -78,14 +77,14 @@ type grouping struct {
 	folds     []fold // of list
 	columns   []string
 	shapes    shapes[[]table.CellIndex] // of columns
-	view      *view                     // nil when no argument is an expression
+	view      *view                     // nil if no argument is an expression
 	memo      table.Memo
 	index     *index
 	key       []any
 	held      budget
 	made      *layout // of the result
 	registers int
-	given     int // groups that were let go
+	given     int // groups passed on so far
 }
 
 func newGrouping(w work, by []string, list []aggregate) *grouping {
@@ -115,7 +114,7 @@ func (g *grouping) outline(l *layout) (*layout, error) {
 	return g.made, nil
 }
 
-// take puts a row into its group.
+// take adds a row to its group.
 func (g *grouping) take(_ context.Context, r *record) error {
 	places, _ := g.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
 		g.needs.note(l)
@@ -153,7 +152,7 @@ func (g *grouping) take(_ context.Context, r *record) error {
 	return nil
 }
 
-// group returns the number of the group of the key.
+// group returns the number of the group with the current key.
 func (g *grouping) group() (int, error) {
 	n, added := g.index.numbered(g.key)
 	if !added {
@@ -166,13 +165,13 @@ func (g *grouping) group() (int, error) {
 	return n, g.held.hold(size)
 }
 
-// end lets the groups go.
+// end passes the rows of the groups on.
 func (g *grouping) end(ctx context.Context) (more bool, err error) {
 	if g.given == 0 {
 		if err := g.needs.missing(); err != nil {
 			return false, g.fail(err)
 		}
-		if len(g.by) == 0 && g.index.n == 0 { // the group of all rows is there without rows too
+		if len(g.by) == 0 && g.index.n == 0 { // without by there is one group, even if there are no rows
 			if _, err := g.group(); err != nil {
 				return false, g.fail(err)
 			}
@@ -186,7 +185,7 @@ func (g *grouping) end(ctx context.Context) (more bool, err error) {
 	return g.given < g.index.n && !g.enough(), ctx.Err()
 }
 
-// give hands on the row of a group.
+// give passes on the row of one group.
 func (g *grouping) give(ctx context.Context, n int) error {
 	r := &g.record
 	at := g.registers

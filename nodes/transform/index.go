@@ -6,40 +6,41 @@ import (
 	"math/bits"
 )
 
-// index numbers distinct keys in the order in which they first come. A key is one
-// value or several; keys are the same if value.Equal holds their values equal, and
-// NaN is equal to itself. It is a hash table whose slots hold numbers, so nothing
-// is allocated for a key but the room for its values.
+// index numbers distinct keys in the order in which they first appear. A key consists
+// of width values. Two keys are the same if value.Equal reports that their values are
+// equal; NaN is equal to itself. The index is a hash table whose slots hold numbers, so
+// the only memory allocated for a key is the space for its values.
 type index struct {
 	width int
-	n     int    // how many keys there are
+	n     int    // number of keys
 	keys  []any  // width values for each number
-	slots []slot // a power of two of them
+	slots []slot // length is a power of two
 	seed  maphash.Seed
 	buf   []byte
 }
 
-// slot is a place of the table: part of the hash, and the number plus one, 0 for
-// none.
+// slot is one slot of the hash table: part of the hash, and the number of the key plus
+// one. number is 0 if the slot is empty.
 type slot struct{ hash, number uint32 }
 
 func newIndex(width int) *index {
 	return &index{width: width, slots: make([]slot, 16), seed: maphash.MakeSeed()}
 }
 
-// key returns the values of a key.
+// key returns the values of the key with this number.
 func (x *index) key(number int) []any { return x.keys[number*x.width:][:x.width] }
 
-// find returns the number of a key, -1 for one that is not there.
+// find returns the number of a key, or -1 if the index does not contain it.
 func (x *index) find(key []any) int {
 	number, _ := x.look(key, x.hash(key))
 	return number
 }
 
-// number returns the number of a key, a new one for a new key.
+// number returns the number of a key, and adds the key if it is new.
 func (x *index) number(key []any) (number int, added bool) { return x.hashed(key, x.hash(key)) }
 
-// numbered is number where a key may have no values at all: all of these are one.
+// numbered is like number, but also accepts keys without values, which are all the same
+// key.
 func (x *index) numbered(key []any) (number int, added bool) {
 	if x.width > 0 {
 		return x.number(key)
@@ -63,7 +64,7 @@ func (x *index) hashed(key []any, hash uint32) (number int, added bool) {
 	return number, true
 }
 
-// look returns the number of a key, or -1 and the free slot where it belongs.
+// look returns the number of a key, or -1 and the empty slot where it belongs.
 func (x *index) look(key []any, hash uint32) (number int, at uint32) {
 	mask := uint32(len(x.slots) - 1)
 	for at = hash & mask; ; at = (at + 1) & mask {
@@ -109,7 +110,7 @@ func (x *index) hashValue(v any) uint64 {
 		return hashInteger(v)
 	case float64:
 		if v == math.Trunc(v) && v >= -(1<<63) && v < 1<<63 {
-			return hashInteger(int64(v)) // 1.0 is 1
+			return hashInteger(int64(v)) // 1.0 equals 1
 		}
 		if math.IsNaN(v) {
 			return 1
@@ -120,7 +121,7 @@ func (x *index) hashValue(v any) uint64 {
 	return maphash.Bytes(x.seed, x.buf)
 }
 
-// hashInteger spreads neighbours over all bits.
+// hashInteger spreads neighbouring integers over all bits of the hash.
 func hashInteger(i int64) uint64 {
 	high, low := bits.Mul64(uint64(i)^0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
 	return high ^ low

@@ -11,19 +11,19 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// join adds columns of another table to the rows that match it. The other table is
-// an array of the state; the rows may come from anywhere.
+// join is a compiled step that adds the columns of another table to the rows that match
+// it. The other table is an array of the state.
 type join struct {
 	with        string // the field of the other table
 	left, right []string
-	outer       bool // rows without a match stay
+	outer       bool // keep rows without a match
 	prefix      string
-	take        []string // columns of the other table, nil for all but right
-	needs       []string // of right and take, without those that are optional
-	names       []string // of take in the result
+	take        []string // columns of the other table, nil for all except right
+	needs       []string // the columns of right and take that are not optional
+	names       []string // the names of take in the result
 	match       string   // all, first or one
-	// These tell the columns of the other table when it has no rows: all of them, the
-	// node that read its header, and the declared ones.
+	// These describe the columns of the other table if it has no rows: all of its
+	// columns, the node that read its header, and its declared columns.
 	closed   []string
 	header   string
 	declared []string
@@ -31,11 +31,12 @@ type join struct {
 }
 
 const (
-	// defaultMaxRows is how many rows a join adds at most unless it says max_rows.
-	// They take some 2 GB.
+	// defaultMaxRows is the default of max_rows, the limit on the rows that a join
+	// adds. That many rows take some 2 GB.
 	defaultMaxRows = 10_000_000
-	// wideRow is the number of columns from which on a row counts as two, then as
-	// three: columns take memory too, and a table may have a column per row.
+	// wideRow is the number of columns per unit of weight: a row of 32 columns counts
+	// as two rows, a row of 64 columns as three. Wide rows take more memory, and a
+	// table may have as many columns as rows.
 	wideRow = 32
 )
 
@@ -100,7 +101,7 @@ func (b *builder) join(c *joinConfig, key string, columns source.Columns) (step,
 	return step{required(columns, j.left), nil, j.stage}, with(columns, added)
 }
 
-// takenNames returns the names that the columns of take have in the result.
+// takenNames returns the names of the taken columns in the result.
 func (b *builder) takenNames(c *joinConfig, key string) []source.Text {
 	names := c.Take.to
 	if names == nil {
@@ -114,8 +115,8 @@ func (b *builder) takenNames(c *joinConfig, key string) []source.Text {
 	return names
 }
 
-// otherTable checks the field of the other table and returns what is known of
-// its columns.
+// otherTable checks the field of the other table and returns the known columns of that
+// table.
 func (b *builder) otherTable(c *joinConfig, key string) source.Columns {
 	t, ok := b.scope.Field(c.With, key+".with")
 	if !ok {
@@ -130,7 +131,7 @@ func (b *builder) otherTable(c *joinConfig, key string) source.Columns {
 	return b.scope.Columns(c.With.Value, t.Items)
 }
 
-// stage takes the other table in.
+// stage reads the other table and returns the stage of the join.
 func (j *join) stage(ctx context.Context, w work) (stage, error) {
 	other, err := table.Rows(j.with, table.Value(w.shared, j.with))
 	if err != nil {
@@ -156,7 +157,7 @@ func (j *join) stage(ctx context.Context, w work) (stage, error) {
 	return s, nil
 }
 
-// known returns what is known of the columns of the other table without its rows.
+// known returns the columns of the other table that are known without its rows.
 func (j *join) known(a *attempt) []string {
 	if j.closed != nil {
 		return j.closed
@@ -172,38 +173,38 @@ func (j *join) known(a *attempt) []string {
 	return columns
 }
 
-// matches finds the rows of the other table by key. The rows of one key are a
-// chain in their order.
+// matches finds the rows of the other table by key. The rows with the same key form a
+// linked list in table order.
 type matches struct {
 	rows   []any
-	next   []int32 // row after row, none ends a chain
+	next   []int32 // the next row with the same key, or none
 	index  *index
 	chains []chain // by the number of the key
 }
 
 type chain struct{ first, last, rows int32 }
 
-// none stands for no row.
+// none means that there is no row.
 const none = -1
 
-// joiner joins rows as they come.
+// joiner joins rows as they arrive.
 type joiner struct {
 	work
 	spec    *join
 	other   matches
-	headers headers                   // of the other table
-	columns []string                  // of the other table that are added
+	headers headers                   // layouts of the other table's rows
+	columns []string                  // the columns of the other table that are added
 	taken   shapes[[]table.CellIndex] // of columns
-	names   []string                  // of columns in the result
+	names   []string                  // the names of columns in the result
 	places  []table.CellIndex         // of names
-	first   int                       // the register of the first of them
+	first   int                       // the register of the first added column
 	key     []any
 	keys    shapes[[]table.CellIndex] // of spec.left
 	shapes  shapes[*layout]
-	extra   int64 // rows made beyond those that came in, see maxRows
+	extra   int64 // rows added so far by their weight, limited by maxRows
 }
 
-// read takes in the other table.
+// read indexes the rows of the other table.
 func (j *joiner) read(ctx context.Context) error {
 	m := &j.other
 	n := needs{names: j.spec.needs, firm: len(j.spec.needs)}
@@ -243,8 +244,8 @@ func (j *joiner) read(ctx context.Context) error {
 	return nil
 }
 
-// keyOf takes the key out of a row; it reports false when a part of it is null,
-// which matches nothing.
+// keyOf sets key to the key of a row. It returns false if a part of the key is null,
+// because null matches nothing.
 func (j *joiner) keyOf(r *table.Record, places []table.CellIndex) bool {
 	for i, p := range places {
 		if j.key[i] = r.At(p); j.key[i] == nil {
@@ -300,7 +301,8 @@ func (j *joiner) widen(l *layout) (*layout, error) {
 	return l.with(j.names, j.places), nil
 }
 
-// count refuses a row that matches too many others.
+// count adds the matches of a row to extra and returns an error if the limit is
+// exceeded.
 func (j *joiner) count(matches int32, l *layout) error {
 	weight := 1 + int64(len(l.names)/wideRow)
 	j.extra += int64(matches)*weight - 1
@@ -315,7 +317,7 @@ func (j *joiner) count(matches int32, l *layout) error {
 		table.Count(int(matches), "row"), j.spec.with, table.Count(int(j.spec.maxRows), "row"), wide))
 }
 
-// combine hands on the row with each of its matches, of which at is the first.
+// combine passes the row on once for each match; at is the first match.
 func (j *joiner) combine(ctx context.Context, r *record, l *layout, at int32) error {
 	if at == none {
 		clear(r.Registers[j.first:][:len(j.names)])

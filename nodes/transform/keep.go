@@ -8,19 +8,19 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// keeper keeps rows. Rows of a stream come in blocks of memory, which stay as long
-// as one of their rows does; so when only a few rows of a batch are kept, they are
-// copied.
+// keeper collects rows. Rows of a stream are allocated in blocks, and a block stays in
+// memory as long as one of its rows does. So if only a few rows of a batch are kept,
+// keeper copies them.
 type keeper struct {
 	rows   []any
-	old    int // rows before this batch
-	shared int // rows of this batch that came in as they are
+	old    int // number of rows from earlier batches
+	shared int // number of rows of this batch that are input rows, unchanged
 	stream bool
-	hint   int // how many rows there are at most, 0 when that is not known
+	hint   int // upper limit of the number of rows, 0 if it is not known
 	copies headers
 }
 
-// keeper returns a keeper of rows of the attempt.
+// keeper returns a new keeper and registers it with the attempt.
 func (a *attempt) keeper() *keeper {
 	_, isArray := a.source.(*array)
 	k := &keeper{stream: !isArray, hint: int(a.total)}
@@ -35,8 +35,9 @@ func (k *keeper) add(r *record) {
 	k.rows = append(roomy(k.rows, k.hint), r.object())
 }
 
-// roomy returns a list with room for one more. It doubles, which append does not
-// do for long lists, and makes room for all that are expected once there are many.
+// roomy returns list with room for at least one more element. It doubles the capacity,
+// which append does not do for long lists. Once the list is long, it makes room for
+// hint elements in total.
 func roomy[T any](list []T, hint int) []T {
 	n := len(list)
 	if n < cap(list) {
@@ -49,7 +50,7 @@ func roomy[T any](list []T, hint int) []T {
 	return slices.Grow(list, more)
 }
 
-// settle is called at the end of a batch of so many rows.
+// settle is called at the end of a batch; batch is the number of its rows.
 func (k *keeper) settle(batch int) {
 	if added := k.rows[k.old:]; k.stream && k.shared == len(added) && len(added)*4 < batch {
 		for i, row := range added {
@@ -60,14 +61,14 @@ func (k *keeper) settle(batch int) {
 	k.old, k.shared = len(k.rows), 0
 }
 
-// drain returns the rows and forgets them.
+// drain returns the rows and removes them from the keeper.
 func (k *keeper) drain() []any {
 	rows := k.rows
 	k.rows, k.old, k.shared = nil, 0, 0
 	return rows
 }
 
-// output is behind the last step.
+// output is the last stage, which collects the rows of the result.
 type output struct {
 	*keeper
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// appendKey appends bytes that are the same for two values exactly if value.Equal
-// holds them equal, and that cannot run into those of a following value. NaN is
-// equal to itself.
+// appendKey appends an encoding of a value. Two values have the same encoding exactly
+// if value.Equal reports that they are equal; NaN is equal to itself. No encoding is a
+// prefix of another, so the encodings of several values can be concatenated.
 func appendKey(buf []byte, v any) []byte {
 	switch v := v.(type) {
 	case bool:
@@ -23,10 +23,10 @@ func appendKey(buf []byte, v any) []byte {
 		return binary.BigEndian.AppendUint64(append(buf, 'i'), uint64(v))
 	case float64:
 		if v == math.Trunc(v) && v >= -(1<<63) && v < 1<<63 {
-			return appendKey(buf, int64(v)) // 1.0 is 1, -0.0 is 0
+			return appendKey(buf, int64(v)) // 1.0 equals 1, -0.0 equals 0
 		}
 		if math.IsNaN(v) {
-			v = math.NaN() // there are many
+			v = math.NaN() // NaN has many bit patterns
 		}
 		return binary.BigEndian.AppendUint64(append(buf, 'd'), math.Float64bits(v))
 	case string:
@@ -43,11 +43,12 @@ func appendKey(buf []byte, v any) []byte {
 	return append(buf, 'n')
 }
 
-// maxKey is the longest key that is kept as it is.
+// maxKey is the maximum length of a key that is stored unhashed, in bytes.
 const maxKey = 256
 
-// short replaces a long key by its SHA-256 sum, which no two keys share. The rows
-// of a table may share a large value, but their keys would each hold a copy of it.
+// short replaces a long key by its SHA-256 hash, which is unique for all practical
+// purposes. The rows of a table may share a large value, but each of their keys would
+// hold a copy of it.
 func short(key []byte) []byte {
 	if len(key) <= maxKey {
 		return key
@@ -60,7 +61,8 @@ func appendText(buf []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint32(buf, uint32(len(s))), s...)
 }
 
-// appendObjectKey sorts the members: their order makes no difference.
+// appendObjectKey appends the encoding of an object. It sorts the members, because
+// their order is not significant.
 func appendObjectKey(buf []byte, o *value.Object) []byte {
 	keys := slices.Sorted(slices.Values(o.Keys()))
 	buf = binary.BigEndian.AppendUint32(append(buf, 'o'), uint32(len(keys)))

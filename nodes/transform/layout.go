@@ -9,20 +9,20 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// layout says of what columns a row consists and where the value of each is. The
-// steps that add, leave out and rename columns make new layouts, once for each
-// header, and touch no row. A layout belongs to one attempt.
+// layout describes the columns of a row and where the value of each is. Steps that add,
+// drop and rename columns make a new layout for each distinct header and do not touch
+// the rows. A layout belongs to one attempt.
 type layout struct {
 	names  []string
 	places []table.CellIndex
-	// same tells that the base row has exactly these columns, so that there is no
-	// need to make another.
+	// same is set if the base row has exactly these columns, so that it can be used
+	// unchanged.
 	same  bool
 	keys  *value.Keys
 	build *table.Builder
 }
 
-// find returns the place of a column.
+// find returns the place of a column, or table.NoCell.
 func (l *layout) find(name string) table.CellIndex {
 	if i := slices.Index(l.names, name); i >= 0 {
 		return l.places[i]
@@ -30,11 +30,11 @@ func (l *layout) find(name string) table.CellIndex {
 	return table.NoCell
 }
 
-// null is the register that always holds null: the place of a column that rows have
-// although nothing is in it.
+// null is the register that always holds null. It is the place of columns that rows
+// must have but for which they have no value.
 const null = 0
 
-// findAll returns the places of columns.
+// findAll returns the places of several columns.
 func (l *layout) findAll(names []string) []table.CellIndex {
 	places := make([]table.CellIndex, len(names))
 	for i, n := range names {
@@ -43,7 +43,8 @@ func (l *layout) findAll(names []string) []table.CellIndex {
 	return places
 }
 
-// with returns the layout with further columns; one that is there is replaced.
+// with returns a copy of the layout with more columns. Columns with the same name are
+// replaced.
 func (l *layout) with(names []string, places []table.CellIndex) *layout {
 	out := &layout{names: slices.Clone(l.names), places: slices.Clone(l.places)}
 	for i, n := range names {
@@ -56,7 +57,7 @@ func (l *layout) with(names []string, places []table.CellIndex) *layout {
 	return out
 }
 
-// registers returns n places in a row, beginning with a register.
+// registers returns the places of n consecutive registers.
 func registers(first, n int) []table.CellIndex {
 	places := make([]table.CellIndex, n)
 	for i := range places {
@@ -65,7 +66,7 @@ func registers(first, n int) []table.CellIndex {
 	return places
 }
 
-// header returns the keys of rows of the layout.
+// header returns the keys for rows of the layout.
 func (l *layout) header() *value.Keys {
 	if l.keys == nil {
 		keys, err := value.NewKeys(l.names)
@@ -77,9 +78,9 @@ func (l *layout) header() *value.Keys {
 	return l.keys
 }
 
-// row makes a row of the values of a record. Rows are made in blocks, which stay
-// as long as one of their rows does; alone is for a row that is kept while its
-// neighbours are not.
+// row makes a row from the values of a record. Rows are allocated in blocks, which stay
+// in memory as long as one of their rows does. alone allocates the row on its own, for
+// a row that is kept although its neighbours are not.
 func (l *layout) row(r *table.Record, alone bool) *value.Object {
 	var (
 		row    *value.Object
@@ -100,13 +101,14 @@ func (l *layout) row(r *table.Record, alone bool) *value.Object {
 	return row
 }
 
-// record is the row that is on its way through the steps.
+// record is the row that passes through the steps.
 type record struct {
 	table.Record
 	layout *layout
 }
 
-// object returns the record as one row.
+// object returns the record as an object. It makes a new row unless the base row can be
+// used.
 func (r *record) object() *value.Object {
 	if r.layout.same {
 		return r.Base
@@ -114,12 +116,13 @@ func (r *record) object() *value.Object {
 	return r.layout.row(&r.Record, false)
 }
 
-// maxLayouts is how many layouts are remembered. Tables have one or a few; where
-// each row has a header of its own, they are worked out again.
+// maxLayouts limits the number of cached layouts. Most tables need one or a few. If
+// nearly every row has a different header, layouts are computed again.
 const maxLayouts = 1024
 
-// headers finds the layout of rows as they come in. Rows of one table mostly share
-// their header; rows with headers of their own are found by their names.
+// headers finds the layouts of input rows. Most rows of a table share their keys, so
+// the last layout is tried first; otherwise layouts are found by the names of the
+// columns.
 type headers struct {
 	last    []string
 	current *layout
@@ -155,14 +158,15 @@ func (h *headers) other(keys []string) *layout {
 	return l
 }
 
-// shapes remembers what a step makes of each layout that comes into it.
+// shapes caches what a step derives from each of its input layouts.
 type shapes[T any] struct {
 	last  *layout
 	now   T
 	known map[*layout]T
 }
 
-// of returns what make made of the layout.
+// of returns the result of make for the layout. It calls make only if the result is not
+// cached.
 func (s *shapes[T]) of(l *layout, make func(*layout) (T, error)) (T, error) {
 	if l == s.last {
 		return s.now, nil

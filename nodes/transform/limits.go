@@ -8,27 +8,27 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Defaults of what a step may hold back.
+// Default limits on what a step may hold back.
 const (
 	defaultHeld   = 10_000_000
 	defaultMemory = 1 << 30
 )
 
-// limits bounds what one step may hold back.
+// limits limits the rows and the bytes that one step may hold back.
 type limits struct{ rows, bytes int64 }
 
-// budget keeps account of what one step holds back. The bytes are what the rows or
-// keys take in memory, roughly: texts that rows share count for each of them.
+// budget counts the rows, groups or keys that one step holds back, and roughly the
+// memory that they take. A string that several rows share counts for each of them.
 type budget struct {
 	limits
-	noun       string // of what is held: row, group, key
+	noun       string // what is counted: row, group, key or partition
 	held, size int64
 }
 
-// budget returns that of a step.
+// budget returns a budget with the limits of the node.
 func (w *work) budget(noun string) budget { return budget{limits: w.handler.limits, noun: noun} }
 
-// hold takes account of one more thing of so many bytes.
+// hold adds one item of this size. It returns an error if a limit is exceeded.
 func (b *budget) hold(bytes int64) error {
 	b.held++
 	if b.held > b.rows {
@@ -37,7 +37,8 @@ func (b *budget) hold(bytes int64) error {
 	return b.grow(bytes)
 }
 
-// grow takes account of so many bytes more of what is held.
+// grow adds bytes to the memory of the items that are held. It returns an error if the
+// limit is exceeded.
 func (b *budget) grow(bytes int64) error {
 	b.size += bytes
 	if b.size > b.bytes {
@@ -50,7 +51,7 @@ func (b *budget) grow(bytes int64) error {
 	return nil
 }
 
-// megabytes writes a number of bytes for people.
+// megabytes formats a number of bytes for a message.
 func megabytes(n int64) string {
 	if n < 1<<20 {
 		return table.Count(int(n), "byte")
@@ -58,13 +59,13 @@ func megabytes(n int64) string {
 	return fmt.Sprintf("%d MB", n>>20)
 }
 
-// Sizes in memory.
+// Approximate sizes in memory, in bytes.
 const (
-	valueSize = 16 // of an interface, and of a number or text behind it
-	rowSize   = 80 // of an object with shared keys, and its place in a list
+	valueSize = 16 // an interface; also the number or string header that it points to
+	rowSize   = 80 // an object with shared keys, and its place in a list
 )
 
-// keySize is about what a key takes, with its place in the index.
+// keySize returns the approximate memory of a key and its entry in the index.
 func keySize(key []any) int64 {
 	size := int64(rowSize + 2*valueSize*len(key))
 	for _, v := range key {
@@ -73,7 +74,8 @@ func keySize(key []any) int64 {
 	return size
 }
 
-// sizeOf is what a value takes beside its place in a row.
+// sizeOf returns the approximate memory of a value, without the interface that holds
+// it.
 func sizeOf(v any) int64 {
 	switch v := v.(type) {
 	case string:

@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// What a step holds back is bounded, whatever the table is.
+// What a step holds back is limited, for arrays and for streams.
 func TestLimits(t *testing.T) {
 	const long = `[{"derive": {"x": "concat($item.t, '` + "%s" + `')"}}]`
 	text := strings.Repeat("x", 1000)
@@ -49,7 +49,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends after so many looks at it.
+// countdown is a context that is cancelled after a number of calls of Err.
 type countdown struct {
 	context.Context
 	looks int
@@ -62,8 +62,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// Every step notices a cancellation while it works: also while nothing is read,
-// in a long sort, or in a join of one row with very many.
+// Every step notices a cancellation while it works, even while nothing is read: in a
+// long sort, or in a join of one row with very many.
 func TestCancelledInTheMiddle(t *testing.T) {
 	many := numbers(run + 5)
 	keys, err := value.NewKeys([]string{"one"})

@@ -17,13 +17,13 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// The slow obvious way of each step is the oracle for the fast one.
+// A slow, simple implementation of each step is the oracle for the fast one.
 
-// long is a text whose key is not kept as it is.
+// long is a string that is too long for an unhashed key.
 var long = strings.Repeat("long ", maxKey/5)
 
-// anyValue draws values that are close to one another, so that equal keys,
-// neighbours and mixed types are common.
+// anyValue draws values from a small range, so that equal keys, adjacent values and
+// mixed types are common.
 func anyValue(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
 		rapid.Just[any](nil),
@@ -47,8 +47,8 @@ func anyValue(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(kinds...)
 }
 
-// tables draws tables of the columns a, b and n, each of which may be absent; n
-// holds integers and nulls only.
+// tables draws tables of the columns a, b and n, each of which may be absent. n holds
+// only integers and nulls.
 func tables(t *rapid.T, label string) []any {
 	rows := make([]any, rapid.IntRange(0, 12).Draw(t, label))
 	for i := range rows {
@@ -62,7 +62,7 @@ func tables(t *rapid.T, label string) []any {
 		}
 		rows[i] = row
 	}
-	if len(rows) > 0 { // columns that no row has are an error, which is tested elsewhere
+	if len(rows) > 0 { // columns that no row has are an error, which other tests cover
 		first := rows[0].(*value.Object)
 		for _, k := range []string{"a", "b"} {
 			if _, ok := first.Get(k); !ok {
@@ -119,7 +119,7 @@ func TestOrderAndKeysAgreeWithEqual(t *testing.T) {
 	})
 }
 
-// Each value is before all that follow, and has a key of its own.
+// Each value comes before all that follow, and its key is distinct.
 func TestOrder(t *testing.T) {
 	ordered := []any{
 		nil, false, true,
@@ -149,7 +149,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Two keys in a row say where the first one ends: (x, y) is not (xy, "").
+// A sequence of keys is unambiguous: (x, y) differs from (xy, "").
 func TestKeysDoNotRunTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.SliceOfN(anyValue(1), 2, 2).Draw(t, "a"), rapid.SliceOfN(anyValue(1), 2, 2).Draw(t, "b")
@@ -160,7 +160,7 @@ func TestKeysDoNotRunTogether(t *testing.T) {
 	})
 }
 
-// Keys of one hash are told apart, whatever the size of the table.
+// Keys with the same hash are distinguished, whatever the size of the table.
 func TestIndex(t *testing.T) {
 	for _, hash := range []func(int) uint32{
 		func(i int) uint32 { return 7 }, func(i int) uint32 { return uint32(i % 3) }, func(i int) uint32 { return ^uint32(0) }, func(i int) uint32 { return uint32(i) },
@@ -181,7 +181,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// Equal values have one hash.
+// Equal values have equal hashes.
 func TestHashAgreesWithEqual(t *testing.T) {
 	x := newIndex(1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -206,7 +206,7 @@ func TestHashAgreesWithEqual(t *testing.T) {
 	})
 }
 
-// NaN is a value like others where rows are told apart, and before all numbers.
+// NaN equals itself when rows are compared, and comes before all other numbers.
 func TestNaN(t *testing.T) {
 	nan, other := math.NaN(), math.Float64frombits(math.Float64bits(math.NaN())^1)
 	x := newIndex(1)
@@ -230,7 +230,7 @@ func roughly(v any) roughValue {
 	return n
 }
 
-// Long tables are sorted in runs that are merged, and the first rows alone are
+// Long tables are sorted in runs that are merged. With a limit, the first rows are
 // found without keeping the others.
 func TestSortOfManyRows(t *testing.T) {
 	keys, err := value.NewKeys([]string{"a", "b"})
@@ -341,8 +341,8 @@ func TestGroupOracle(t *testing.T) {
 	})
 }
 
-// Numbers of floats are sums of powers of two, so that they are added without
-// rounding in whatever order.
+// The floats are sums of powers of two, so that adding them in any order needs no
+// rounding.
 func TestWindowOracle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := make([]any, rapid.IntRange(0, 20).Draw(rt, "rows"))
@@ -356,7 +356,7 @@ func TestWindowOracle(t *testing.T) {
 		text := strings.ReplaceAll(`{"window": {"by": ["k"], "columns": {"i": "row_number", "l": "lag(x, N)", "lo": "min(x, N)", "hi": "max(x)", "s": "sum(x, N)", "all": "sum(x)", "m": "mean(x, N)"}}}`, "N", fmt.Sprint(rows))
 		var want []any
 		for i, r := range in {
-			var part []any // of the row, until now
+			var part []any // of the row, so far
 			for _, o := range in[:i+1] {
 				if value.Equal(member(o, "k"), member(r, "k")) {
 					part = append(part, member(o, "x"))
@@ -393,7 +393,7 @@ func TestWindowOracle(t *testing.T) {
 	})
 }
 
-// naiveSum adds integers exactly and floats among themselves.
+// naiveSum adds integers exactly, and floats separately.
 func naiveSum(list []any) any {
 	whole, part, float := new(big.Int), 0.0, false
 	for _, x := range list {

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// rank orders values of different types: null, booleans, numbers, texts,
-// arrays, objects.
+// rank returns the position of a value's type in the order: null, booleans, numbers,
+// strings, arrays, objects.
 func rank(v any) int {
 	switch v.(type) {
 	case nil:
@@ -26,10 +26,10 @@ func rank(v any) int {
 	return 5
 }
 
-// compare is a total order over all values that holds equal what value.Equal does:
-// false before true, numbers by value, texts by code point, arrays element by
-// element, objects by their JSON text with sorted keys. NaN is equal to itself and
-// before all other numbers.
+// compare is a total order over all values, consistent with value.Equal: false before
+// true, numbers by value, strings by code point, arrays element by element, objects by
+// their encodings with sorted keys. NaN is equal to itself and comes before all other
+// numbers.
 func compare(a, b any) int {
 	switch x := a.(type) {
 	case int64:

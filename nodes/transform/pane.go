@@ -2,17 +2,17 @@ package transform
 
 import "math/bits"
 
-// pane computes one column of a window for all partitions, which it knows by their
-// numbers from 0.
+// pane computes one window column for all partitions, which are numbered from 0.
 type pane interface {
-	// open begins the next partition and returns what it takes in memory.
+	// open begins the next partition and returns the memory that it takes, in bytes.
 	open() int64
-	// next takes the value of the next row of a partition and returns that of the
-	// column.
+	// next takes the argument's value for the next row of a partition and returns the
+	// value of the column.
 	next(partition int, v any) (any, error)
 }
 
-// pane returns what computes the column; what it keeps of rows goes on the budget.
+// pane returns a pane that computes the column. It charges the values that it keeps to
+// the budget.
 func (w *windowed) pane(held *budget) pane {
 	recent := rings{rows: w.rows, held: held}
 	switch {
@@ -38,17 +38,17 @@ func (r *rowNumbers) next(partition int, _ any) (any, error) {
 	return r.list[partition], nil
 }
 
-// rings keeps the last values of each partition, none when rows is 0.
+// rings keeps the last rows values of each partition, or none if rows is 0.
 type rings struct {
 	rows int
 	list []ring
 	held *budget
 }
 
-// ring is a list that begins anew when it is full.
+// ring is a ring buffer.
 type ring struct {
 	values []any
-	next   int // the place of the next value, which is that of the oldest in a full one
+	next   int // index of the next write, which is the oldest value if the ring is full
 }
 
 func (r *rings) open() int64 {
@@ -56,7 +56,8 @@ func (r *rings) open() int64 {
 	return 32
 }
 
-// push takes in a value, and returns the one that leaves a full ring for it.
+// push adds a value to a partition. If the ring was full, push returns the value that
+// it replaced.
 func (r *rings) push(partition int, v any) (old any, full bool, err error) {
 	if r.rows == 0 {
 		return nil, false, nil
@@ -71,7 +72,7 @@ func (r *rings) push(partition int, v any) (old any, full bool, err error) {
 	return old, true, r.held.grow(sizeOf(v) - sizeOf(old))
 }
 
-// lags gives the value so many rows before, null where there is none.
+// lags computes lag: the value n rows before, or null if there is no such row.
 type lags struct{ rings }
 
 func (l *lags) next(partition int, v any) (any, error) {
@@ -79,7 +80,7 @@ func (l *lags) next(partition int, v any) (any, error) {
 	return old, err
 }
 
-// extremes gives the least or greatest value until now or of the last rows.
+// extremes computes the smallest or largest value so far, or of the last rows.
 type extremes struct {
 	picks
 	rings
@@ -92,7 +93,7 @@ func (e *extremes) next(partition int, v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if old != nil && compare(old, e.picks.list[partition]) == 0 { // it may be another now
+	if old != nil && compare(old, e.picks.list[partition]) == 0 { // the extreme may have been removed
 		if err := e.reset(partition); err != nil {
 			return nil, err
 		}
@@ -108,9 +109,9 @@ func (e *extremes) next(partition int, v any) (any, error) {
 	return e.picks.list[partition], nil
 }
 
-// moving gives the sum or mean of the numbers until now or of the last rows.
-// Integers that leave are taken off the sum; floats are added up anew, because
-// taking one off would leave what it had rounded away.
+// moving computes the sum or mean of the numbers so far, or of the last rows. Integers
+// that leave the window are subtracted. Floats are summed again, because subtracting
+// one would not undo its rounding error.
 type moving struct {
 	rings
 	mean   bool
@@ -142,7 +143,7 @@ func (m *moving) next(partition int, v any) (any, error) {
 				return nil, err
 			}
 		}
-		v = nil // it is among them
+		v = nil // it is already among the values
 	}
 	if err := t.add(v); err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ func isNumber(v any) bool {
 	return false
 }
 
-// subtract takes a number off that was added.
+// subtract subtracts a number that was added before.
 func (w *wide) subtract(n int64) {
 	low, borrow := bits.Sub64(w.low, uint64(n), 0)
 	w.low = low

@@ -11,9 +11,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// reshaping is a step that gives the columns of a row other names and places. It
-// computes nothing, so it costs nothing for a row; names are the columns that it
-// names.
+// reshaping compiles a step that only renames, reorders or drops columns. It works on
+// layouts and computes nothing for a row. names lists the columns that the step names.
 func reshaping(c source.Columns, names []string, shape func(*layout) (*layout, error)) step {
 	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
 		s := &reshaper{work: w, pure: shape}
@@ -28,7 +27,7 @@ func reshaping(c source.Columns, names []string, shape func(*layout) (*layout, e
 type reshaper struct {
 	work
 	pure   func(*layout) (*layout, error)
-	shape  func(*layout) (*layout, error) // pure, with a note of what there is
+	shape  func(*layout) (*layout, error) // pure, which also records the columns that it sees
 	shapes shapes[*layout]
 }
 
@@ -119,7 +118,7 @@ func (b *builder) rename(list source.Members[source.Text], key string, c source.
 			after.Optional = append(after.Optional, to[old])
 		}
 	}
-	if c.Closed { // a renamed column keeps its place
+	if c.Closed { // a renamed column keeps its position
 		after.Names = slices.Clone(c.Names)
 		for i, n := range after.Names {
 			if t, ok := to[n]; ok {

@@ -17,7 +17,7 @@ func (b *builder) filter(src source.Text, key string, c source.Columns) step {
 	}}
 }
 
-// filter lets the rows through for which a condition holds.
+// filter passes on the rows for which a condition holds.
 type filter struct {
 	work
 	test *expressions.Program
@@ -33,7 +33,7 @@ func (f *filter) take(ctx context.Context, r *record) error {
 	return f.next.take(ctx, r)
 }
 
-// computed is a column whose values an expression gives.
+// computed is a column that is computed by an expression.
 type computed struct {
 	name    string
 	program *expressions.Program
@@ -65,8 +65,8 @@ func (b *builder) compute(list source.Members[expr], key string, c source.Column
 	return out, known
 }
 
-// typeOf returns what is known of a computed column. A column that is copied
-// keeps all that was known of it.
+// typeOf returns the type of a computed column, as far as it is known. A column that is
+// copied keeps its full type.
 func (b *builder) typeOf(name string, p *expressions.Program, c source.Columns) value.Property {
 	if path, ok := p.Tree().Path(); ok && path.Root == expressions.RootItem && len(path.Steps) == 1 && !path.Steps[0].IsIndex {
 		return value.Property{Name: name, Type: property(c, path.Steps[0].Name).Type}
@@ -74,7 +74,8 @@ func (b *builder) typeOf(name string, p *expressions.Program, c source.Columns) 
 	return typed(name, p.Type())
 }
 
-// value evaluates an expression to what a row can hold: a missing value is null.
+// evaluate evaluates an expression and returns a value that a row can hold. A missing
+// value becomes null.
 func evaluate(p *expressions.Program, env expressions.Env, memo *table.Memo) (any, error) {
 	switch v := p.Boxed(env, memo).(type) {
 	case nil, bool, int64, float64, string, []any, *value.Object:
@@ -87,7 +88,7 @@ func evaluate(p *expressions.Program, env expressions.Env, memo *table.Memo) (an
 	}
 }
 
-// mapping makes rows of computed columns alone.
+// mapping compiles map, which makes rows of computed columns only.
 func (b *builder) mapping(list source.Members[expr], key string, c source.Columns) (step, source.Columns) {
 	columns, known := b.compute(list, key, c)
 	shape := func(first int) func(*layout) (*layout, error) {
@@ -101,7 +102,8 @@ func (b *builder) mapping(list source.Members[expr], key string, c source.Column
 	return computing(columns, c, shape), exactly(known)
 }
 
-// derive adds columns. All its expressions see the row as it came in.
+// derive compiles derive, which adds computed columns. All its expressions see the
+// input row.
 func (b *builder) derive(list source.Members[expr], key string, c source.Columns) (step, source.Columns) {
 	columns, known := b.compute(list, key, c)
 	shape := func(first int) func(*layout) (*layout, error) {
@@ -115,8 +117,8 @@ func (b *builder) derive(list source.Members[expr], key string, c source.Columns
 	return computing(columns, c, shape), with(c, known)
 }
 
-// computing is a step that puts values into registers; shape makes its layouts
-// from the first of these on.
+// computing returns a step that writes computed values to registers. shape makes the
+// function that computes its output layouts; first is the first of the registers.
 func computing(columns []computed, c source.Columns, shape func(first int) func(*layout) (*layout, error)) step {
 	programs := make([]*expressions.Program, len(columns))
 	for i, col := range columns {
@@ -164,12 +166,12 @@ func (c *computer) take(ctx context.Context, r *record) error {
 	return c.next.take(ctx, r)
 }
 
-// limit lets the first rows through and then wants no more. Behind checks it lets
-// the table go on, because they speak of all of its rows.
+// limit passes on the first rows. It then ends the reading of the table, except after
+// checks, which must see all rows.
 type limit struct {
 	work
 	most  int64
-	whole bool // all rows have to be read
+	whole bool // all rows must be read
 }
 
 func (b *builder) limit(n int) step {

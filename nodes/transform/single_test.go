@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/transform"
 )
 
-// A field that is declared as an object takes the one row of the result.
+// A field that is declared as an object takes the only row of the result.
 func TestResultOfOneRow(t *testing.T) {
 	env := core.Env{Schema: nodestest.Schema(t, `{
 		"rows": {"type": "array"},

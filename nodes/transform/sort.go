@@ -12,8 +12,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// sort compiles a stable sort. A leading minus turns the order of a column
-// around. top is how many of the rows are wanted, -1 for all.
+// sort compiles a stable sort. A column with a leading minus is sorted in descending
+// order. top is the number of rows that are needed, -1 for all.
 func (b *builder) sort(list []source.Text, key string, c source.Columns, top int) step {
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
@@ -40,7 +40,7 @@ func (b *builder) sort(list []source.Text, key string, c source.Columns, top int
 	}}
 }
 
-// sorter holds all rows, or the first of the order when only these are wanted.
+// sorter holds all rows, or only the top rows if the others are not needed.
 type sorter struct {
 	work
 	names  []string
@@ -50,24 +50,24 @@ type sorter struct {
 	held   budget
 
 	keep    *keeper
-	values  []any   // of the columns, row by row
-	entries []entry // in order up to sorted, in runs of run before it is let go
+	values  []any   // of the sort columns, row by row
+	entries []entry // the first sorted entries consist of sorted runs
 	sorted  int
-	bound   bool // there are top entries, the last of which a row has to beat
+	bound   bool // there are top entries; a row after the last of them can be dropped
 	spare   []entry
 	given   int
 }
 
-// entry is a row in the order: its place, and a rough form of its first two values,
-// which tells most rows apart.
+// entry is a row to be sorted: its index, and approximations of its first two sort
+// values, which decide most comparisons.
 type entry struct {
 	first, second roughValue
 	row           int32
-	exact         [2]bool // first and second leave nothing to compare
+	exact         [2]bool // equal approximations mean equal values
 }
 
-// run is how many rows are sorted at a time: the time in which a cancellation is
-// not noticed.
+// run is the number of rows that are sorted at once. Cancellation is not checked during
+// that time.
 const run = 1 << 15
 
 func (s *sorter) take(ctx context.Context, r *record) error {
@@ -112,8 +112,8 @@ func (s *sorter) take(ctx context.Context, r *record) error {
 	return nil
 }
 
-// alone returns the record as a row of its own: few of those that are taken stay
-// to the end.
+// alone returns the record as a row that is allocated on its own, because few of the
+// rows are kept to the end.
 func (s *sorter) alone(r *record) *value.Object {
 	if _, isArray := s.source.(*array); isArray && r.layout.same {
 		return r.Base
@@ -121,7 +121,7 @@ func (s *sorter) alone(r *record) *value.Object {
 	return r.layout.row(&r.Record, true)
 }
 
-// cut keeps the top entries once there are twice as many, or at the end.
+// cut discards all but the top entries, once there are twice as many or at the end.
 func (s *sorter) cut(ctx context.Context, end bool) error {
 	if n := len(s.entries); !end && n < max(2*s.top, endRows) {
 		return nil
@@ -145,8 +145,8 @@ func (s *sorter) sortRun() {
 	s.sorted = len(s.entries)
 }
 
-// compare orders entries by the values of their rows. The place is the last key,
-// which makes any sort a stable one.
+// compare orders entries by the values of their rows. Ties are broken by the index of
+// the row, which makes the sort stable.
 func (s *sorter) compare(a, b entry) int {
 	if a.first != b.first {
 		return cmp.Compare(a.first, b.first)
@@ -170,7 +170,7 @@ func (s *sorter) compare(a, b entry) int {
 	return cmp.Compare(a.row, b.row)
 }
 
-// column compares the values of one column.
+// column compares two rows by one column.
 func (s *sorter) column(i int, a, b entry) int {
 	width := len(s.names)
 	c := compare(s.values[int(a.row)*width+i], s.values[int(b.row)*width+i])
@@ -180,7 +180,7 @@ func (s *sorter) column(i int, a, b entry) int {
 	return c
 }
 
-// end lets the rows go in order.
+// end passes the rows on in order.
 func (s *sorter) end(ctx context.Context) (more bool, err error) {
 	if s.given == 0 {
 		if err := s.needs.missing(); err != nil {
@@ -201,7 +201,7 @@ func (s *sorter) end(ctx context.Context) (more bool, err error) {
 	return s.given < len(s.entries) && !s.enough(), ctx.Err()
 }
 
-// order brings the entries into their final order.
+// order completes the sorting of the entries.
 func (s *sorter) order(ctx context.Context) error {
 	if s.top >= 0 {
 		if s.top > 0 {
@@ -218,7 +218,7 @@ func (s *sorter) order(ctx context.Context) error {
 	return nil
 }
 
-// merge merges neighbouring runs of so many entries.
+// merge merges pairs of adjacent runs of size entries.
 func (s *sorter) merge(ctx context.Context, size int) error {
 	if s.spare == nil {
 		s.spare = make([]entry, len(s.entries))
@@ -242,13 +242,13 @@ func (s *sorter) merge(ctx context.Context, size int) error {
 	return nil
 }
 
-// roughValue is a number that stands for a value in the order.
+// roughValue is a number that approximates the position of a value in the order.
 type roughValue uint64
 
-// rough returns a number for a value: if one value comes before another, its
-// number is not the greater one. Types are told apart, numbers as well as a float
-// with three bits less can, texts by their first seven bytes. exact tells that only
-// equal values have this number.
+// rough returns an order-preserving approximation of a value: if a comes before b, the
+// number of a is not greater than the number of b. It distinguishes all types, numbers
+// by all but the last three bits of a float, and strings by their first seven bytes.
+// exact reports that only equal values have this number.
 func rough(v any, down bool) (n roughValue, exact bool) {
 	switch v := v.(type) {
 	case nil:
@@ -267,7 +267,7 @@ func rough(v any, down bool) (n roughValue, exact bool) {
 		for i := range min(len(v), 7) {
 			n |= roughValue(v[i]) << (8*(6-i) + 4)
 		}
-		n |= roughValue(min(len(v), 8)) // a text comes before those that it begins
+		n |= roughValue(min(len(v), 8)) // a prefix comes before longer strings
 		exact = len(v) < 8
 	}
 	if n |= roughValue(rank(v)) << 61; down {
@@ -281,12 +281,12 @@ func roughNumber(f float64) (n roughValue, exact bool) {
 	return roughValue(ordered >> 3), ordered&7 == 0
 }
 
-// orderedBits returns bits that are ordered as the numbers are. NaN comes first.
+// orderedBits maps floats to integers with the same order. NaN comes first.
 func orderedBits(f float64) uint64 {
 	if math.IsNaN(f) {
 		return 0
 	}
-	n := math.Float64bits(f + 0) // -0.0 is 0
+	n := math.Float64bits(f + 0) // -0.0 equals 0
 	if n>>63 == 1 {
 		return ^n
 	}

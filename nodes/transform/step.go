@@ -14,33 +14,33 @@ import (
 
 // step is a compiled step.
 type step struct {
-	// names and reads are columns of the rows that come in: those that the step names,
-	// and those that its expressions read. Some row must have each of them.
+	// names lists the input columns that the step names, reads those that its
+	// expressions read. At least one row must have each of them.
 	names, reads []string
-	// make makes the stage that does the step in one attempt.
+	// make creates the stage that executes the step in one attempt.
 	make func(ctx context.Context, w work) (stage, error)
 }
 
-// named is a step with the name it has in messages.
+// named is a step with its name in messages.
 type named struct {
 	name string
 	step
 }
 
-// builder makes the handler of a node.
+// builder compiles a node.
 type builder struct {
 	config
 	node     *core.Node
 	scope    *table.Scope
 	policies []*table.Policy
-	glances  []source.Text // nodes that tell the columns of a table
-	rejects  []string      // where the policies put bad rows
+	glances  []source.Text // nodes whose outputs list the columns of a table
+	rejects  []string      // the rejects setting of each policy
 	steps    []named
-	wanted   int // rows that the step behind the one being compiled wants, -1 for all
+	wanted   int // rows that the step after the one being compiled needs, -1 for all
 }
 
-// compileSteps compiles all steps and returns what is known of the columns after the
-// last one.
+// compileSteps compiles all steps and returns the columns that are known after the last
+// one.
 func (b *builder) compileSteps(c source.Columns) source.Columns {
 	own := b.simple.present()
 	if len(own) > 0 && b.Steps != nil {
@@ -66,10 +66,11 @@ func (b *builder) compileSteps(c source.Columns) source.Columns {
 	return c
 }
 
-// withChecks are the keys of a step that need checks in the same step.
+// withChecks lists the keys that are only allowed next to checks.
 var withChecks = []string{"on_bad_row", "rejects", "max_failures", "report", "allow_empty"}
 
-// misplaced reports keys of checks that are on the node although the checks are in steps.
+// misplaced reports keys that belong to checks and are on the node although its checks
+// are in steps.
 func (b *builder) misplaced() {
 	hint := "no step has checks"
 	if i := slices.IndexFunc(b.Steps, func(s stepConfig) bool { return s.Checks != nil }); i >= 0 {
@@ -82,7 +83,7 @@ func (b *builder) misplaced() {
 	}
 }
 
-// present lists the steps that are there.
+// present lists the kinds of steps that are set.
 func (s *simple) present() []string {
 	var out []string
 	for _, k := range []struct {
@@ -100,10 +101,10 @@ func (s *simple) present() []string {
 	return out
 }
 
-// kinds lists the words for a step.
+// kinds lists the kinds of steps.
 var kinds = []string{"filter", "map", "derive", "select", "drop", "rename", "group", "window", "join", "sort", "limit", "dedupe", "checks"}
 
-// compile compiles one step; prefix says where it stands.
+// compile compiles one step. prefix is the place of the step in messages.
 func (b *builder) compile(s *stepConfig, prefix string, c source.Columns) source.Columns {
 	present := s.present()
 	if s.Join != nil {

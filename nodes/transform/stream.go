@@ -11,10 +11,11 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// batchRows is how many rows of a stream are handed on at a time.
+// batchRows is the number of rows in a batch of a stream.
 const batchRows = 1024
 
-// stream checks what a node that makes a stream may not do, and returns its field.
+// stream reports settings that are not allowed for a stream, and returns the stream's
+// field.
 func (b *builder) stream(h *handler) source.Text {
 	pos := b.node.Config.Get("stream").Pos
 	if h.single {
@@ -27,7 +28,7 @@ func (b *builder) stream(h *handler) source.Text {
 	return source.At(h.into, pos)
 }
 
-// streamHandler makes a stream of the table instead of working itself.
+// streamHandler returns a stream instead of transforming the table at once.
 type streamHandler struct{ *handler }
 
 var (
@@ -35,13 +36,12 @@ var (
 	_ core.ColumnReader = streamHandler{}
 )
 
-// WithReads returns a handler that also looks for the columns that expressions read.
+// WithReads returns a handler that also checks the columns that expressions read.
 func (h streamHandler) WithReads(reads []source.ColumnRead) core.Handler {
 	return streamHandler{h.withReads(reads)}
 }
 
-// Handle describes the stream. What can be told before the rows are pulled is
-// checked here.
+// Handle describes the stream. It checks what can be checked before rows are read.
 func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
@@ -50,10 +50,11 @@ func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, 
 	return later.Deliver(h.describe(ctx, in, later))
 }
 
-// describe describes the stream, and leaves files of rejects without rows to later.
+// describe returns the description of the stream. Files of rejects without rows are
+// left to later.
 func (h streamHandler) describe(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
 	a := &attempt{handler: h.handler, in: in, shared: in.Shared()}
-	err := a.collect(ctx, later) // the files of rejects are replaced also if no node reads the stream
+	err := a.collect(ctx, later) // replace the files of rejects even if no node reads the stream
 	for _, c := range a.collectors {
 		c.Discard()
 	}
@@ -72,7 +73,7 @@ func (h streamHandler) describe(ctx context.Context, in core.Input, later *table
 	return r, nil
 }
 
-// Open sets the steps to work.
+// Open sets up the steps.
 func (h streamHandler) Open(ctx context.Context, in core.Input, _ *value.Object) (core.Stream, error) {
 	a, err := h.start(ctx, in, nil)
 	if err != nil {
@@ -81,16 +82,16 @@ func (h streamHandler) Open(ctx context.Context, in core.Input, _ *value.Object)
 	return &stream{a: a}, nil
 }
 
-// stream yields what comes out of the steps.
+// stream yields the rows of the last step.
 type stream struct {
 	a    *attempt
 	rows int64
-	err  error // why there are no more rows
+	err  error // the reason why there are no more rows
 }
 
 var _ core.Headed = (*stream)(nil)
 
-// Header returns the columns of the result, if those of the source are known.
+// Header returns the columns of the result, if the columns of the source are known.
 func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err error) {
 	if err := s.a.begin(ctx); err != nil {
 		s.err = s.a.finish(ctx, err)
@@ -102,7 +103,7 @@ func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err err
 	return s.a.header.names, true, nil
 }
 
-// Next works until a batch is ready.
+// Next processes rows until a batch is ready.
 func (s *stream) Next(ctx context.Context) ([]any, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -124,12 +125,12 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 	return nil, s.err
 }
 
-// Summary tells how many rows came out, and what the checks found.
+// Summary returns the number of rows and the results of the checks.
 func (s *stream) Summary() *value.Object {
 	out := value.ObjectOf("source", s.a.handler.from.Name.Value, core.RowCount, s.rows, "from", s.a.from)
 	s.a.judged(out)
 	return out
 }
 
-// Close closes what the table is read from.
+// Close closes the source of the table.
 func (s *stream) Close() error { return s.a.close() }

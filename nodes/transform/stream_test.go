@@ -18,13 +18,12 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// rowStream is a stream of given rows in batches of given sizes, one after the
-// other and again.
+// rowStream is a stream of rows. It cycles through a list of batch sizes.
 type rowStream struct {
 	rows   []any
 	sizes  []int
 	turn   int
-	fail   error // instead of io.EOF
+	fail   error // returned instead of io.EOF
 	closed int
 	pulled int
 }
@@ -54,7 +53,7 @@ func (s *rowStream) Close() error {
 	return nil
 }
 
-// streamed is an input whose field "in" is the stream.
+// streamed returns an input whose field "in" is the stream.
 func streamed(s *rowStream, other []any) core.Input {
 	return core.NewInput("r", "n", 1, core.Shared{
 		Extra: core.NewView([]string{"other"}, []any{other}),
@@ -62,10 +61,10 @@ func streamed(s *rowStream, other []any) core.Input {
 	})
 }
 
-// outcome is what a node came to, as text.
+// outcome is the result of a node as strings.
 type outcome struct{ rows, edge, bad, err string }
 
-// drained runs a node and, if it makes a stream, reads that to its end.
+// drained runs a node. If the node makes a stream, drained reads it to its end.
 func drained(tb testing.TB, made core.Compiled, in core.Input) outcome {
 	r, err := made.Handler.Handle(tb.Context(), in)
 	var result any
@@ -99,8 +98,8 @@ func drained(tb testing.TB, made core.Compiled, in core.Input) outcome {
 	}
 }
 
-// Rows is for tests outside of the package: it runs a node and returns its rows as
-// JSON.
+// Rows runs a node and returns its rows as JSON. It is exported for tests outside of
+// the package.
 func Rows(tb testing.TB, made core.Compiled, in core.Input) string {
 	o := drained(tb, made, in)
 	if o.err != "" {
@@ -116,8 +115,8 @@ func outcomeOf(r core.Result, rows any, err error) outcome {
 	return outcome{rows: value.JSON(rows), edge: value.JSON(r.EdgeOutput), bad: value.JSON(r.Delta["bad"])}
 }
 
-// drawSteps draws steps and returns them as text, with what the naive way makes of
-// rows; nil where there is none.
+// drawSteps draws steps and returns them as JSON, with the result of the naive
+// implementation, which is nil if there is none.
 func drawSteps(t *rapid.T) (text string, naive []naiveStep) {
 	list := make([]string, rapid.IntRange(1, 5).Draw(t, "steps"))
 	for i := range list {
@@ -127,9 +126,9 @@ func drawSteps(t *rapid.T) (text string, naive []naiveStep) {
 	return strings.Join(list, ", "), naive
 }
 
-// Whether the table is an array or a stream, in batches of whatever sizes, and
-// whether the result is one or the other: the rows and the errors are the same, and
-// they are those of the naive way.
+// The rows and errors are the same whether the table is an array or a stream with
+// batches of any size, and whether the result is an array or a stream. They equal the
+// results of the naive implementation.
 func TestStreamsAreArrays(t *testing.T) {
 	runs, failed, lacking, limited, many := 0, 0, 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -183,7 +182,7 @@ func TestStreamsAreArrays(t *testing.T) {
 			}
 			rows = s.run(rows, other)
 		}
-		if absent && !strings.Contains(text, "limit") { // behind which a step sees only some rows
+		if absent && !strings.Contains(text, "limit") { // after a limit a step sees only some rows
 			rt.Fatalf("%s: %s, and some row has it", text, want.err)
 		}
 		if absent {
@@ -198,7 +197,7 @@ func TestStreamsAreArrays(t *testing.T) {
 	}
 }
 
-// compiled compiles a node of these steps.
+// compiled compiles a node with these steps.
 func compiled(tb testing.TB, steps, more string) core.Compiled {
 	tb.Helper()
 	made, ds := Kind.Compile(nodestest.Node(tb, `{"reads": ["in"], "writes": ["out", "bad"], "into": "out", "steps": [`+steps+`]`+more+`}`), core.Env{})
@@ -220,8 +219,8 @@ func numbers(n int) []any {
 	return rows
 }
 
-// A limit stops reading, unless checks stand in front of it: these speak of the
-// whole table.
+// A limit ends the reading, unless checks precede it, because checks evaluate the whole
+// table.
 func TestLimitStopsReading(t *testing.T) {
 	const check = `{"checks": [{"name": "c", "expr": "$item.n < 90"}], "rejects": "bad"}`
 	for _, c := range []struct {
@@ -246,7 +245,7 @@ func TestLimitStopsReading(t *testing.T) {
 	}
 }
 
-// What was held back is not let go when nobody wants it.
+// Rows that were held back are not passed on if no later step needs them.
 func TestEnoughIsEnough(t *testing.T) {
 	h := compiled(t, `{"group": {"by": ["n"], "aggregate": {"m": "count"}}}, {"sort": ["n", "m"]}, {"derive": {"x": "1"}}, {"limit": 3}`, "").Handler.(*handler)
 	a, err := h.start(t.Context(), streamed(&rowStream{rows: numbers(5000), sizes: []int{999}}, nil), nil)
@@ -261,7 +260,8 @@ func TestEnoughIsEnough(t *testing.T) {
 	}
 }
 
-// A stream's rows lie in blocks; a few that are kept do not keep the blocks alive.
+// A stream's rows are allocated in blocks. Keeping a few rows does not keep the blocks
+// in memory.
 func TestFewRowsAreCopied(t *testing.T) {
 	for _, c := range []struct {
 		filter string
@@ -307,7 +307,7 @@ func TestStreamFails(t *testing.T) {
 	}
 }
 
-// What is said at the end stays said.
+// After an error or the end of the stream, Next returns the same error again.
 func TestStreamEnds(t *testing.T) {
 	source := compiled(t, `{"limit": 3}`, `, "stream": true`).Handler.(core.StreamSource)
 	up := &rowStream{rows: numbers(10), sizes: []int{2}}
@@ -340,13 +340,13 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// naiveStep is a step and the slow and obvious way to do it.
+// naiveStep is a step with a slow, simple implementation.
 type naiveStep struct {
 	text string
 	run  func(rows, other []any) []any
 }
 
-// needs returns the columns of the rows that come in of which some row must have each.
+// needs returns the input columns that at least one row must have.
 func (s naiveStep) needs() []string {
 	for text, columns := range map[string]string{
 		"$item.a != null": "a", `"b": "$item.a"`: "a", `"a": "$item.b", "b"`: "a b", "select": "a b", "rename": "a b", "drop": "c", "$item.b != 1": "b",
@@ -359,7 +359,7 @@ func (s naiveStep) needs() []string {
 	return nil
 }
 
-// lacks returns a column that the step needs and no row has, "" if there is none.
+// lacks returns a column that the step needs and no row has, or "" if there is none.
 func (s naiveStep) lacks(rows []any) string {
 	for _, name := range s.needs() {
 		if len(rows) > 0 && !slices.Contains(table.Columns(rows), name) {
@@ -369,7 +369,7 @@ func (s naiveStep) lacks(rows []any) string {
 	return ""
 }
 
-// each makes a new row of each.
+// each makes a new row from each row.
 func each(f func(i int, row *value.Object) *value.Object) func(rows, other []any) []any {
 	return func(rows, _ []any) []any {
 		out := []any{}
@@ -382,7 +382,7 @@ func each(f func(i int, row *value.Object) *value.Object) func(rows, other []any
 	}
 }
 
-// set returns a copy of a row with further columns.
+// set returns a copy of a row with more columns.
 func set(row *value.Object, pairs ...any) *value.Object {
 	out := row.Copy(2)
 	for k, v := range value.ObjectOf(pairs...).All() {
@@ -394,7 +394,7 @@ func set(row *value.Object, pairs ...any) *value.Object {
 var naiveSteps = []naiveStep{
 	{`{"filter": "$item.a != null && $index % 3 != 1"}`, each(func(i int, row *value.Object) *value.Object {
 		if a, ok := row.Get("a"); ok && a == nil || i%3 == 1 {
-			return nil // a column that is not there is not null
+			return nil // an absent column is not null
 		}
 		return row
 	})},
@@ -538,7 +538,8 @@ func bare(row any) any {
 	return out
 }
 
-// How far the node is, is told now and then, for arrays with the number of rows.
+// The node reports its progress from time to time, for arrays with the total number of
+// rows.
 func TestProgress(t *testing.T) {
 	for _, c := range []struct {
 		rows, batch int

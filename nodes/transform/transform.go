@@ -15,7 +15,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Kind is the kind "transform".
+// Kind is the node kind "transform".
 var Kind = core.NewKind(core.KindOf[config]{
 	Name:    "transform",
 	Doc:     "Turns a table into another one, step by step and without code.",
@@ -54,8 +54,8 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	return made, ds
 }
 
-// headerOf returns the node that tells the columns of a table, and notes that its output is
-// looked at.
+// headerOf returns the node whose output lists the columns of a table, or "". It
+// records that the output of that node is read.
 func (b *builder) headerOf(c source.Columns) string {
 	if c.Header != "" && !slices.Contains(source.Strings(b.glances), c.Header) {
 		b.glances = append(b.glances, source.At(c.Header, b.node.Pos))
@@ -63,7 +63,7 @@ func (b *builder) headerOf(c source.Columns) string {
 	return c.Header
 }
 
-// limits returns what a step may hold back.
+// limits returns the limits on what a step may hold back.
 func (b *builder) limits() limits {
 	l := limits{defaultHeld, defaultMemory}
 	if b.MaxHeld != nil {
@@ -75,7 +75,8 @@ func (b *builder) limits() limits {
 	return l
 }
 
-// columns returns what the state schema, and the node that makes it, say of the table.
+// columns returns the columns of the table that are known from the state schema and
+// from the node that makes the table.
 func (b *builder) columns(from *table.From) source.Columns {
 	if from == nil {
 		return source.Columns{}
@@ -94,9 +95,9 @@ func (b *builder) columns(from *table.From) source.Columns {
 	return b.scope.RowsOf(from, row)
 }
 
-// into finds the field for the result: the one that is named, or the only write
-// that takes no rejects. single tells that it is declared as an object, which takes the
-// one row of the result.
+// into returns the field for the result: the field named by into, or the only write
+// that does not take rejects. single reports that the field is declared as an object,
+// which takes the only row of the result.
 func (b *builder) into(after source.Columns) (field string, single bool) {
 	var rest []source.Text
 	for _, w := range b.node.Writes {
@@ -124,8 +125,8 @@ func (b *builder) into(after source.Columns) (field string, single bool) {
 	return name.Value, b.resultType(name, after)
 }
 
-// resultType compares what is known of the result with the declared type of its
-// field, and reports whether that is an object.
+// resultType checks the known columns of the result against the declared type of its
+// field, and reports whether that type is an object.
 func (b *builder) resultType(into source.Text, after source.Columns) (single bool) {
 	t := b.scope.WriteType(into.Value)
 	if t == nil {
@@ -143,7 +144,7 @@ func (b *builder) resultType(into source.Text, after source.Columns) (single boo
 	return false
 }
 
-// rowType compares the columns of the result with the declared type of a row.
+// rowType checks the columns of the result against the declared type of a row.
 func (b *builder) rowType(into source.Text, t *value.Type, after source.Columns) {
 	if t == nil {
 		return
@@ -162,24 +163,24 @@ func (b *builder) rowType(into source.Text, t *value.Type, after source.Columns)
 	}
 }
 
-// handler runs the steps. It is immutable.
+// handler executes the steps. It is immutable.
 type handler struct {
 	from     *table.From
 	into     string
 	single   bool           // into is an object
 	types    source.Columns // of the result
-	header   string         // the node that tells the columns of all rows, "" for none
+	header   string         // the node that lists the columns of all rows, "" if there is none
 	steps    []named
 	policies []*table.Policy
 	slots    table.Slots
 	limits   limits
 	dir      string
-	reads    []source.ColumnRead // of the result, by expressions of the workflow
+	reads    []source.ColumnRead // columns of the result that expressions of the workflow read
 }
 
 var _ core.ColumnReader = (*handler)(nil)
 
-// WithReads returns a handler that also looks for the columns that expressions read.
+// WithReads returns a handler that also checks the columns that expressions read.
 func (h *handler) WithReads(reads []source.ColumnRead) core.Handler { return h.withReads(reads) }
 
 func (h *handler) withReads(reads []source.ColumnRead) *handler {
@@ -188,7 +189,7 @@ func (h *handler) withReads(reads []source.ColumnRead) *handler {
 	return &c
 }
 
-// Handle takes the table through the steps.
+// Handle transforms the table.
 func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
@@ -197,7 +198,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	return later.Deliver(h.work(ctx, in, later))
 }
 
-// work takes the table through the steps. later takes the files that checks write.
+// work transforms the table. The files that checks write are handed to later.
 func (h *handler) work(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
 	a, err := h.start(ctx, in, later)
 	if err != nil {
@@ -218,8 +219,8 @@ func (h *handler) work(ctx context.Context, in core.Input, later *table.LateFile
 	return h.result(a), nil
 }
 
-// table returns the table when it is an array. One object is a table of one row, so
-// that a stage of a pipeline can transform its item.
+// table returns the rows of a table that is not a stream. An object is a table of one
+// row, so that a stage of a pipeline can transform its item.
 func (h *handler) table(s core.Shared) (rows []any, single bool, err error) {
 	v := h.from.Value(s)
 	o, single := v.(*value.Object)
@@ -230,7 +231,8 @@ func (h *handler) table(s core.Shared) (rows []any, single bool, err error) {
 	return rows, single, core.Permanent(err)
 }
 
-// count refuses a result that does not fit into an object.
+// count returns an error if the result must be one object and does not have exactly one
+// row.
 func (h *handler) count(rows []any) error {
 	if !h.single || len(rows) == 1 {
 		return nil
@@ -238,7 +240,7 @@ func (h *handler) count(rows []any) error {
 	return core.Permanent(fmt.Errorf("field %q is an object and takes one row, the result has %d", h.into, len(rows)))
 }
 
-// warn tells of the rows that checks of severity warn have found.
+// warn logs the number of rows that failed checks of severity warn.
 func (a *attempt) warn() {
 	for _, c := range a.collectors {
 		for check, n := range c.Warnings().All() {
@@ -249,10 +251,10 @@ func (a *attempt) warn() {
 
 func (h *handler) result(a *attempt) core.Result {
 	rows := slices.Clip(a.out.rows)
-	if cap(a.out.rows) > 2*len(rows) { // room for all of an array, most of which was left out
+	if cap(a.out.rows) > 2*len(rows) { // the list was sized for the whole array, but most rows were dropped
 		rows = append(make([]any, 0, len(rows)), rows...)
 	}
-	from := max(a.from, a.total) // a limit may have left out the end of an array
+	from := max(a.from, a.total) // a limit may have cut the array short
 	out := value.ObjectOf("rows", int64(len(rows)), "from", from)
 	if len(rows) == 0 && a.header != nil {
 		out.Set("schema", a.schema())

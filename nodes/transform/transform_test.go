@@ -38,7 +38,7 @@ func parse(t testing.TB, text string) any {
 	return v
 }
 
-// run transforms the table in, with the field other beside it and n = 10.
+// run transforms the table in, with another table in the field other and n = 10.
 func run(t testing.TB, node, in, other string) (core.Result, error) {
 	t.Helper()
 	made, ds := transform.Kind.Compile(nodestest.Node(t, node), env(t))
@@ -154,14 +154,14 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestJoinLimit: 20,000 rows on each side with equal keys were 400 million rows,
-// which took all the memory there was. A row for each that came in is free, for a
-// stream may have any number of them.
+// TestJoinLimit: a join of 20,000 rows on each side with equal keys made 400 million
+// rows, which took all of the memory. One row for each input row does not count,
+// because a stream may have any number of them.
 func TestJoinLimit(t *testing.T) {
 	same := func(n int, key string) string {
 		return "[" + strings.Repeat(`{"`+key+`":1},`, n-1) + `{"` + key + `":1}]`
 	}
-	var sparse []string // a column for each row
+	var sparse []string // one column per row
 	for i := range 1000 {
 		sparse = append(sparse, fmt.Sprintf(`{"k":%d,"c%d":1}`, i/10, i))
 	}
@@ -199,8 +199,8 @@ func TestJoinLimit(t *testing.T) {
 	}
 }
 
-// TestLongKeys: rows may share a large value, but each group, key of a join and
-// different value had a copy of it.
+// TestLongKeys: rows may share a large value, but each group, join key and distinct
+// value held a copy of it.
 func TestLongKeys(t *testing.T) {
 	const rows, size = 500, 50_000
 	in := make([]any, rows)
@@ -418,10 +418,10 @@ func TestRejectsFile(t *testing.T) {
 	}
 }
 
-// A table that many nodes read is never changed: rows that pass are shared, and
-// changed ones are new.
+// A table that several nodes read is never changed: unchanged rows are shared, and
+// changed rows are new.
 func TestInputStays(t *testing.T) {
-	in := any(append(parse(t, abc).([]any), value.ObjectOf("room", "behind"))[:3]) // an append to the result must not write into it
+	in := any(append(parse(t, abc).([]any), value.ObjectOf("room", "behind"))[:3]) // an append to the result must not write into this array
 	before := value.JSON(in)
 	for _, s := range []string{
 		`{"derive": {"a": "0", "z": "1"}}`, `{"rename": {"a": "q"}}`, `{"drop": ["a"]}`, `{"sort": ["-a"]}`, `{"group": {"by": ["b"], "aggregate": {"l": "list(a)", "p": "p50(a)"}}}`,
@@ -461,13 +461,13 @@ func TestConformance(t *testing.T) {
 	)
 }
 
-// The examples of the handbook do what they say on a table of flights.
+// The examples of the manual do what they say on a table of flights.
 func TestHandbook(t *testing.T) {
 	text, err := os.ReadFile("../../docs/kinds/transform.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	chapter, _, _ := strings.Cut(string(text), "\n## Errors\n") // the example behind it is run with the manual
+	chapter, _, _ := strings.Cut(string(text), "\n## Errors\n") // the example under Errors is run with the manual
 	want := []string{
 		`[{"city":"Austin","state":"TX","flights":1,"late":1,"mean_delay":20.0},{"city":"Boston","state":"MA","flights":2,"late":0,"mean_delay":7.5}]`,
 		`[{"origin":"BOS","delay":5,"distance":600,"date":"01022330","flight":1,"before":null,"week":5.0,"miles":600},` +

@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// A filter on a misspelt column let nothing through and the run succeeded: the columns
-// of a file are not known when the workflow is loaded.
+// A filter on a misspelt column dropped all rows and the run succeeded, because the
+// columns of a file are not known when the workflow is loaded.
 
 // headed is a stream that knows its columns.
 type headed struct {
@@ -22,8 +22,8 @@ type headed struct {
 
 func (h *headed) Header(context.Context) ([]string, bool, error) { return h.columns, true, nil }
 
-// unknownColumns are steps over rows with the columns delay and, in the last one, some.
-// want is the column that is missed, "" for none.
+// unknownColumns lists steps over rows with the columns delay and, in the last row,
+// some. want is the column that is reported as missing, "" if there is none.
 var unknownColumns = []struct{ steps, want, step string }{
 	{`{"filter": "$item.dely > 3"}`, "dely", "steps[0]: filter"},
 	{`{"filter": "$item['dely'] == null || $item.delay > 0"}`, "dely", "steps[0]: filter"},
@@ -49,7 +49,7 @@ var unknownColumns = []struct{ steps, want, step string }{
 	{`{"window": {"columns": {"n": "row_number"}}}, {"filter": "$item.n > 0"}`, "", ""},
 	{`{"group": {"by": ["delay"], "aggregate": {"n": "count"}}}, {"filter": "$item.n > 0"}`, "", ""},
 	{`{"rename": {"delay": "late"}}, {"filter": "$item.late > 0"}`, "", ""},
-	{`{"filter": "$item.some > 3"}`, "", ""}, // a column of some rows
+	{`{"filter": "$item.some > 3"}`, "", ""}, // only some rows have the column
 	{`{"filter": "$item['delay'] > 0 && $item.delay.deep == null"}`, "", ""},
 	{`{"derive": {"x": "coalesce($item.other, $item.delay)"}}`, "", ""},
 	{`{"filter": "coalesce($item.dely, 3) > 2"}`, "", ""},
@@ -97,7 +97,7 @@ func TestRule78UnknownColumns(t *testing.T) {
 	}
 }
 
-// Without rows nothing is known, unless there is a header.
+// Without rows no column is known to be missing, unless there is a header.
 func TestRule78WithoutRows(t *testing.T) {
 	made := compiled(t, `{"filter": "$item.dely > 3"}`, "")
 	if got := drained(t, made, streamed(&rowStream{}, nil)); got.err != "" {
@@ -107,13 +107,13 @@ func TestRule78WithoutRows(t *testing.T) {
 	if got := drained(t, made, openOf(&headed{&rowStream{}, []string{"delay"}}, nil)); got.err != want {
 		t.Error(got.err)
 	}
-	// No row comes to the second step.
+	// No row reaches the second step.
 	if got := drained(t, compiled(t, `{"filter": "false"}, {"filter": "$item.dely > 3"}`, ""), streamed(&rowStream{rows: numbers(3), sizes: []int{1}}, nil)); got.err != "" {
 		t.Error(got.err)
 	}
 }
 
-// The header of a stream that a node makes is that of its result.
+// The header of a stream that a node makes describes the result of the node.
 func TestHeaderOfAStream(t *testing.T) {
 	for steps, want := range map[string]string{
 		`{"derive": {"x": "1"}}, {"drop": ["b"]}, {"rename": {"a": "c"}}`: "c x",
@@ -156,7 +156,7 @@ type failing struct {
 
 func (f *failing) Header(context.Context) ([]string, bool, error) { return nil, false, f.err }
 
-// openOf is an input whose field "in" is the stream.
+// openOf returns an input whose field "in" is the stream.
 func openOf(s core.Stream, other []any) core.Input {
 	return core.NewInput("r", "n", 1, core.Shared{
 		Extra: core.NewView([]string{"other"}, []any{other}),

@@ -17,21 +17,21 @@ import (
 type windowed struct {
 	name string
 	word string
-	rows int // how many rows back, or how many it is about; 0 for all until now
+	rows int // the offset of lag, or the size of the window; 0 for all rows so far
 	argument
 }
 
-// windowFunctions lists the words for the columns of a window, and whether their
-// argument must be a number.
+// windowFunctions lists the functions of window columns, and whether their arguments
+// must be numbers.
 var windowFunctions = []struct {
 	word    string
 	numbers bool
 }{{"row_number", false}, {"lag", false}, {"sum", true}, {"mean", true}, {"min", false}, {"max", false}}
 
-// maxWindow bounds how many rows a window is about: each of them is kept.
+// maxWindow limits the number of rows in a window, because the value of each is kept.
 const maxWindow = 100_000
 
-// window compiles a step that adds columns which depend on the rows before.
+// window compiles a step that adds columns that depend on preceding rows.
 func (b *builder) window(w *windowConfig, key string, c source.Columns) (step, source.Columns) {
 	b.distinct(w.By, key+".by")
 	for _, n := range w.By {
@@ -57,8 +57,7 @@ func (b *builder) window(w *windowConfig, key string, c source.Columns) (step, s
 	return step{required(c, names), required(c, reads), func(_ context.Context, w work) (stage, error) { return newWindower(w, by, list), nil }}, with(c, known)
 }
 
-// windowed compiles "row_number", "lag(x)", "lag(x, rows)", "sum(x)" or
-// "sum(x, rows)".
+// windowed compiles "row_number", "lag(x)", "lag(x, rows)", "sum(x)" or "sum(x, rows)".
 func (b *builder) windowed(src source.Text, key string, c source.Columns) (windowed, value.TypeKind) {
 	call, ok := parseCall(src)
 	w := windowed{word: call.word}
@@ -99,8 +98,8 @@ func (b *builder) windowed(src source.Text, key string, c source.Columns) (windo
 	return w, kind
 }
 
-// cutRows takes the number of rows off the end of an argument. Commas inside of
-// calls and texts belong to the argument.
+// cutRows splits the number of rows from the end of an argument. Commas within calls
+// and string literals belong to the argument.
 func cutRows(src source.Text) (inner, rows source.Text, has bool) {
 	comma, depth := -1, 0
 	quote := byte(0)
@@ -129,8 +128,8 @@ func cutRows(src source.Text) (inner, rows source.Text, has bool) {
 	return source.Cut(src, 0, end), source.Cut(src, from, len(src.Value)), true
 }
 
-// windower adds columns to rows as they come. It remembers of each partition what
-// its columns need, and no row.
+// windower adds columns to rows as they arrive. It keeps the values that its columns
+// need for each partition, but no rows.
 type windower struct {
 	work
 	by      []string
@@ -138,7 +137,7 @@ type windower struct {
 	panes   []pane // of list
 	columns []string
 	shapes  shapes[windowShape]
-	view    *view // nil when no argument is an expression
+	view    *view // nil if no argument is an expression
 	memos   []table.Memo
 	index   *index
 	key     []any
@@ -148,7 +147,7 @@ type windower struct {
 	first   int // register
 }
 
-// windowShape is what there is to know of a layout.
+// windowShape is what windower derives from an input layout.
 type windowShape struct {
 	from []table.CellIndex // of by and the arguments
 	made *layout
@@ -219,7 +218,7 @@ func (s *windower) take(ctx context.Context, r *record) error {
 	return s.next.take(ctx, r)
 }
 
-// partition returns the number of the partition of the key.
+// partition returns the number of the partition with the current key.
 func (s *windower) partition() (int, error) {
 	n, added := s.index.numbered(s.key)
 	if !added {
