@@ -1,9 +1,6 @@
 package expressions
 
-import (
-	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/core/value"
-)
+import "github.com/wavefold/wavefold/core/value"
 
 // Env supplies the values that an evaluation reads. A missing value is value.Missing.
 // Evaluation reads only what the program's Scope allows, and may read it any number of
@@ -162,52 +159,37 @@ func (b *boundEnv) Extra(root Root) any {
 	return value.Missing
 }
 
+// Input supplies what a handler received, by name: core.Input.Values returns one. A value
+// that does not exist is value.Missing.
+type Input interface {
+	// Field returns a state field.
+	Field(name string) any
+	// Node returns the status of a node, a string, and its output.
+	Node(id string) (status, output any)
+	// Input returns an input of the run.
+	Input(name string) any
+	// Item returns $item.
+	Item() any
+	// Index returns $index, an int64.
+	Index() any
+}
+
 // ForInput returns an Env that reads what a handler received, for node kinds that
 // evaluate expressions. The slots and node ids are indexes into fields and nodes, as
 // for MapEnv.On. A field is available if it is among the node's reads or was requested
 // by its kind in Compiled.Reads.
-func ForInput(s core.Shared, fields, nodes []string) Env {
-	return &inputEnv{s: s, fields: fields, nodes: nodes}
+func ForInput(in Input, fields, nodes []string) Env {
+	return &inputEnv{in, fields, nodes}
 }
 
 type inputEnv struct {
-	s             core.Shared
+	in            Input
 	fields, nodes []string
 }
 
-func (e *inputEnv) Field(slot int) any {
-	if v, ok := e.s.View.Get(e.fields[slot]); ok {
-		return v
-	}
-	if v, ok := e.s.Extra.Get(e.fields[slot]); ok {
-		return v
-	}
-	return value.Missing
-}
-
-func (e *inputEnv) Node(id int) (status, output any) {
-	if e.s.Nodes != nil {
-		if status, output, ok := e.s.Nodes(e.nodes[id]); ok {
-			return status.Value(), output
-		}
-	}
-	return value.Missing, value.Missing
-}
-
-func (e *inputEnv) Input(name string) any { return get(e.s.Inputs, name) }
-
-func (e *inputEnv) Item() any {
-	if e.s.Index == 0 {
-		return value.Missing
-	}
-	return e.s.Item
-}
-
-func (e *inputEnv) Index() any {
-	if i, ok := e.s.Index.Get(); ok {
-		return int64(i)
-	}
-	return value.Missing
-}
-
-func (e *inputEnv) Extra(Root) any { return value.Missing }
+func (e *inputEnv) Field(slot int) any               { return e.in.Field(e.fields[slot]) }
+func (e *inputEnv) Node(id int) (status, output any) { return e.in.Node(e.nodes[id]) }
+func (e *inputEnv) Input(name string) any            { return e.in.Input(name) }
+func (e *inputEnv) Item() any                        { return e.in.Item() }
+func (e *inputEnv) Index() any                       { return e.in.Index() }
+func (e *inputEnv) Extra(Root) any                   { return value.Missing }

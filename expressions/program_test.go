@@ -321,12 +321,17 @@ func TestForInput(t *testing.T) {
 		`$nodes.build.status`: `"skipped"`, `$nodes.later.status`: "missing", `$output`: "missing",
 	} {
 		p := MustCompile(text, Scope{})
-		if got := show(p.Value(ForInput(shared, p.SlotNames(), p.NodeNames()))); got != want {
+		if got := show(p.Value(ForInput(shared.Values(), p.SlotNames(), p.NodeNames()))); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
+	each := MustCompile(`$item + $index`, Scope{})
+	in := core.NewInput("run", "n", 1, shared).ForItem(int64(30), core.Nth(7))
+	if got := each.Value(ForInput(in.Values(), nil, nil)); got != int64(37) {
+		t.Errorf("an item of a fan-out: %v, want 37", got)
+	}
 	p := MustCompile(`$item == null && $index == null`, Scope{})
-	if p.Test(ForInput(core.Shared{Item: 3}, nil, nil)) {
+	if p.Test(ForInput(core.Shared{Item: 3}.Values(), nil, nil)) {
 		t.Error("there is no item outside of a fan-out")
 	}
 }

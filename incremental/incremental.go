@@ -375,11 +375,7 @@ func (s *Session) learnCursor(r *core.Report) error {
 	if s.KeptReason = s.whyNotAdvanced(r); s.KeptReason != "" {
 		return nil
 	}
-	names, values := []string{}, []any{}
-	for name, v := range r.State.All() {
-		names, values = append(names, name), append(values, v)
-	}
-	env := expressions.ForInput(core.Shared{View: core.NewView(names, values), Inputs: object(s.Inputs)}, inc.From.SlotNames(), inc.From.NodeNames())
+	env := expressions.MapEnv{State: r.State, Inputs: object(s.Inputs)}.Bind(inc.From)
 	v, err := value.Canonical(inc.From.Value(env))
 	if err != nil || v == nil || value.IsMissing(v) {
 		return nil // the run saw nothing new: keep the old cursor

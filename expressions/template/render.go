@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
@@ -137,34 +136,27 @@ func (p *part) value(env Env) any {
 	return v
 }
 
+// Input supplies what a handler received, by name: core.Input.Values returns one.
+type Input interface {
+	expressions.Input
+	// Name returns the value of a plain name, or value.Missing if there is none.
+	Name(name string) any
+}
+
 // ForInput returns an Env that reads what a handler received. A plain name is looked up
 // in the node's view of the state, in the edge inputs and in the args; if several have
 // it, the last one wins. If none has it, it is looked up in the fields that the node's
 // kind requested in Compiled.Reads.
-func (t *Template) ForInput(s core.Shared) Env {
-	return &inputEnv{Env: expressions.ForInput(s, t.slots, t.nodes), s: s}
+func (t *Template) ForInput(in Input) Env {
+	return &inputEnv{expressions.ForInput(in, t.slots, t.nodes), in}
 }
 
 type inputEnv struct {
 	expressions.Env
-	s core.Shared
+	in Input
 }
 
-func (e *inputEnv) Name(name string) any {
-	if v, ok := e.s.Args.Get(name); ok {
-		return v
-	}
-	if v, ok := e.s.Edges.Get(name); ok {
-		return v
-	}
-	if v, ok := e.s.View.Get(name); ok {
-		return v
-	}
-	if v, ok := e.s.Extra.Get(name); ok {
-		return v
-	}
-	return value.Missing
-}
+func (e *inputEnv) Name(name string) any { return e.in.Name(name) }
 
 // Values is an Env of plain values, for tests and templates without a schema.
 type Values struct {

@@ -217,11 +217,11 @@ func TestForInput(t *testing.T) {
 	if tmpl == nil {
 		t.Fatal(ds)
 	}
-	got, err := tmpl.Render(tmpl.ForInput(shared))
+	got, err := tmpl.Render(tmpl.ForInput(shared.Values()))
 	if want := "args edge view extra extra view v 0"; got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	if _, err := tmpl.Render(tmpl.ForInput(core.Shared{})); err == nil {
+	if _, err := tmpl.Render(tmpl.ForInput(core.Shared{}.Values())); err == nil {
 		t.Error("nothing is there, and nothing is wrong")
 	}
 }

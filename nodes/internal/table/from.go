@@ -106,5 +106,5 @@ func (s *From) Value(in core.Shared) any {
 	if s.program == nil {
 		return Value(in, s.Name.Value)
 	}
-	return s.program.Value(expressions.ForInput(in, s.program.SlotNames(), s.program.NodeNames()))
+	return s.program.Value(expressions.ForInput(in.Values(), s.program.SlotNames(), s.program.NodeNames()))
 }

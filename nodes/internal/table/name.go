@@ -94,7 +94,7 @@ func (n *Name) Text(in core.Shared) (string, error) {
 	if n.template != nil {
 		return n.render(in)
 	}
-	v := n.program.Value(expressions.ForInput(in, n.program.SlotNames(), n.program.NodeNames()))
+	v := n.program.Value(expressions.ForInput(in.Values(), n.program.SlotNames(), n.program.NodeNames()))
 	s, ok := v.(string)
 	if !ok || strings.TrimSpace(s) == "" {
 		return "", fmt.Errorf("%s is no file name: %s", n.text, value.JSON(v))
@@ -106,7 +106,7 @@ func (n *Name) Text(in core.Shared) (string, error) {
 // of the one that the document wrote in front of it: data must not choose which
 // other file of the workflow is replaced.
 func (n *Name) render(in core.Shared) (string, error) {
-	name, err := n.template.Render(n.template.ForInput(in))
+	name, err := n.template.Render(n.template.ForInput(in.Values()))
 	if err != nil {
 		return "", err
 	}

@@ -120,18 +120,18 @@ type Template struct{ t *template.Template }
 // Render renders the template for one attempt. A placeholder without a value is a permanent
 // error, because every attempt has the same input.
 func (t *Template) Render(in core.Input) (string, error) {
-	s, err := t.t.Render(input{t.t.ForInput(in.Shared()), in})
+	s, err := t.t.Render(input{t.t.ForInput(in.Values()), in})
 	return s, core.Permanent(err)
 }
 
 // RenderLenient is like Render and leaves placeholders without a value unchanged.
 func (t *Template) RenderLenient(in core.Input) string {
-	return t.t.RenderLenient(input{t.t.ForInput(in.Shared()), in})
+	return t.t.RenderLenient(input{t.t.ForInput(in.Values()), in})
 }
 
 // RenderEscaped is like Render and escapes the values, see template.Template.RenderEscaped.
 func (t *Template) RenderEscaped(in core.Input, escape func(before, value string) string) (string, error) {
-	s, err := t.t.RenderEscaped(input{t.t.ForInput(in.Shared()), in}, escape)
+	s, err := t.t.RenderEscaped(input{t.t.ForInput(in.Values()), in}, escape)
 	return s, core.Permanent(err)
 }
 
