@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// checkConditions reports conditions that decide nothing.
+// checkConditions reports conditions that have no effect.
 func (c *checker) checkConditions() {
 	hasElse := make([]bool, len(c.p.Vertices))
 	for i := range c.f.NumEdges() {
@@ -30,8 +30,8 @@ func (c *checker) checkConditions() {
 			c.ds.Warnf(source.CodeIgnored, d.On.Pos, "%s: on: fail never holds, because a failure of %s ends the run", message.Edge(d), d.From.Value).
 				WithHint("leave out the policy fail_run to continue after the failure")
 		}
-		// The condition of an edge that handles still decides whether the failure is
-		// handled, and one next to an else edge whether that one holds.
+		// The condition of an edge that handles still determines whether the failure is handled. A
+		// condition next to an else edge determines whether the else edge holds.
 		if c.p.Vertices[e.To].AllDone && !e.Handles && !d.Lost.Has("handles") && !d.Lost.Has("on") && (e.Else || e.When != nil && !hasElse[e.From]) {
 			pos := d.Pos
 			if d.When != nil {
@@ -42,8 +42,8 @@ func (c *checker) checkConditions() {
 	}
 }
 
-// checkHandles mentions, once, that a failure fails the run although an on: fail edge
-// leads somewhere, in a document that never says whether it should.
+// checkHandles reports, once, that a failure fails the run although an on: fail edge continues
+// after it, in a document that never says whether it should.
 func (c *checker) checkHandles() {
 	if !c.w.Document {
 		return
@@ -65,7 +65,7 @@ func (c *checker) checkHandles() {
 	}
 }
 
-// idleHandles warns of handles on edges out of what tolerates its failures anyway.
+// idleHandles warns of handles on edges whose source tolerates its failures anyway.
 func (c *checker) idleHandles() {
 	for i := range c.f.NumEdges() {
 		x := c.f.Edge(i)
@@ -78,8 +78,8 @@ func (c *checker) idleHandles() {
 	}
 }
 
-// failureCounts reports whether a failure of a vertex may fail the run at its end:
-// it neither ends the run at once nor is tolerated.
+// failureCounts reports whether a failure of a vertex may fail the run at its end: it neither ends
+// the run immediately nor is tolerated.
 func (c *checker) failureCounts(v int32) bool {
 	u := c.p.Vertices[v].Unit
 	return u != nil && u.Policy == plan.PolicyDefault || slices.ContainsFunc(c.nodesOf(v), func(n int32) bool { return c.p.Nodes[n].Policy == plan.PolicyDefault })
@@ -107,7 +107,7 @@ func (c *checker) endsRun(v int32) bool {
 	return !slices.ContainsFunc(c.nodesOf(v), func(n int32) bool { return c.p.Nodes[n].Policy != plan.PolicyFailRun })
 }
 
-// checkUntils reports loops whose end no round can bring about.
+// checkUntils reports loops whose rounds cannot make their end condition true.
 func (c *checker) checkUntils() {
 	for v := range int32(len(c.p.Vertices)) {
 		u := c.p.Vertices[v].Unit
@@ -127,7 +127,7 @@ func (c *checker) checkUntils() {
 	}
 }
 
-// mayWrite reports whether the body of a loop may write further fields than are known.
+// mayWrite reports whether the body of a loop may write fields that are not known.
 func (c *checker) mayWrite(v int32) bool {
 	return !c.f.MembersValid(v) || slices.ContainsFunc(c.nodesOf(v), func(n int32) bool { return !c.f.WritesValid(n) })
 }

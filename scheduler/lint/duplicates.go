@@ -6,17 +6,17 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// checkDuplicateEdges reports edges between two nodes that have one already.
-// They are legal: the target runs once, and all their conditions count.
+// checkDuplicateEdges reports edges between two nodes that already have an edge. Such edges are
+// valid: the target runs once, and all of their conditions count.
 func (c *checker) checkDuplicateEdges() {
-	// The edges out of each node are linked, in declared order. Indexes of edges are stored
-	// plus 1, so that 0 is no edge.
+	// The edges out of each node form a linked list in declared order. Indexes of edges are stored
+	// plus 1, so that 0 means no edge.
 	head, next := make([]int32, len(c.p.Nodes)), make([]int32, c.f.NumEdges())
 	for i := len(next) - 1; i >= 0; i-- {
 		from := c.f.Edge(i).Edge.FromNode
 		next[i], head[from] = head[from], int32(i)+1
 	}
-	first := make([]int32, len(c.p.Nodes)) // by target: the first edge to it
+	first := make([]int32, len(c.p.Nodes)) // by target: the first edge to it plus 1
 	for _, h := range head {
 		if h == 0 || next[h-1] == 0 {
 			continue
@@ -38,7 +38,7 @@ func (c *checker) checkDuplicateEdges() {
 func (c *checker) duplicateEdge(first, second plan.EdgeFact) {
 	a, b := first.Decl, second.Decl
 	if len(a.Lost)+len(b.Lost) > 0 || c.w.Nodes[second.Edge.ToNode].Lost.Has("join") {
-		return // what they ask for is not known
+		return // their conditions are not known
 	}
 	x, y := first.Edge.On, second.Edge.On
 	at := message.Edge(b)

@@ -7,9 +7,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// exclusive reports whether of two vertices at most one can run, as far as their
-// conditions, else and fail edges tell. Two nodes on both sides of a choice often write
-// one field, and nothing is wrong with that.
+// exclusive reports whether at most one of two vertices can run, as far as that follows from their
+// conditions and their else and fail edges. Two nodes on different sides of a choice often write
+// the same field, which is correct.
 func (c *checker) exclusive(a, b int32) bool {
 	if len(c.p.Judges) == 0 && !c.failEdges && !c.conditions {
 		return false
@@ -25,13 +25,13 @@ func (c *checker) exclusive(a, b int32) bool {
 	return true
 }
 
-// apart reports whether it is known that two vertices may both run in no order, if no path
-// leads from one to the other.
+// apart reports whether both of two vertices that no path connects may run, in no particular order,
+// and everything that matters for that is known.
 func (c *checker) apart(a, b int32) bool {
 	return c.f.Placed(a) && c.f.Placed(b) && !c.unclear(a) && !c.unclear(b)
 }
 
-// unclear reports whether a condition that is invalid may decide whether a vertex runs.
+// unclear reports whether an invalid condition may determine whether a vertex runs.
 func (c *checker) unclear(v int32) bool {
 	if c.choice == nil {
 		c.choice = make([]bool, len(c.p.Vertices))
@@ -49,16 +49,16 @@ func (c *checker) unclear(v int32) bool {
 	return c.choice[v]
 }
 
-// contradict reports whether one of some edges and one of others never hold together.
+// contradict reports whether two edges, one of each list, never hold together.
 func (c *checker) contradict(a, b []int32) bool {
 	return slices.ContainsFunc(a, func(x int32) bool {
 		return slices.ContainsFunc(b, func(y int32) bool { return c.opposite(x, y) })
 	})
 }
 
-// opposite reports whether two edges never hold together: a condition out of a source and
-// the else edge of that source, success and failure of one source, or two conditions that
-// exclude each other and are judged on the same values.
+// opposite reports whether two edges never hold together: they are a condition and an else edge of
+// one source, require success and failure of one source, or have conditions that exclude each other
+// and are evaluated on the same values.
 func (c *checker) opposite(x, y int32) bool {
 	e, f := &c.p.Edges[x], &c.p.Edges[y]
 	if e.From == f.From && (e.Judged && f.Judged && e.Else != f.Else || e.On != f.On && e.On != plan.OnDone && f.On != plan.OnDone) {
@@ -70,8 +70,8 @@ func (c *checker) opposite(x, y int32) bool {
 	return expressions.Disjoint(e.When, f.When)
 }
 
-// sameValues reports whether the conditions of two edges see the same values of the state
-// fields that both of them read.
+// sameValues reports whether the conditions of two edges are evaluated on the same values of the
+// state fields that both read.
 func (c *checker) sameValues(x, y int32) bool {
 	a, b := c.judgedAt(x), c.judgedAt(y)
 	first, ok1 := c.f.Condition(x)
@@ -84,7 +84,7 @@ func (c *checker) sameValues(x, y int32) bool {
 	})
 }
 
-// judgedAt returns the level whose state the condition of an edge sees.
+// judgedAt returns the level on whose state the condition of an edge is evaluated.
 func (c *checker) judgedAt(edge int32) int32 {
 	e := &c.p.Edges[edge]
 	if e.Judged {
@@ -93,14 +93,14 @@ func (c *checker) judgedAt(edge int32) int32 {
 	return c.p.Vertices[e.To].Level
 }
 
-// maxNeeds limits how many edges and how many alternatives are kept for a vertex. Fewer
-// than there are mean that a pair is reported that need not be.
+// maxNeeds limits the number of edges and of alternatives that are kept for a vertex. If some are
+// dropped, pairs may be reported that are correct.
 const maxNeeds = 16
 
-// needs returns sets of edges, conditional or asking for success or failure where both
-// matter: a vertex runs only if all edges of one of the sets hold. They are its own
-// incoming edges and, if none of them has a condition, what one of its predecessors
-// needs. A set may be empty.
+// needs returns sets of edges. A vertex runs only if all edges of one of the sets hold. The edges
+// of a set are conditional or, where both matter, require success or failure. They are the vertex's
+// own incoming edges and, if none of these has a condition, the needs of one of its predecessors. A
+// set may be empty.
 func (c *checker) needs(v int32) [][]int32 {
 	if known, ok := c.needed[v]; ok {
 		return known
@@ -109,7 +109,7 @@ func (c *checker) needs(v int32) [][]int32 {
 		c.needed = map[int32][][]int32{}
 	}
 	nothing := [][]int32{nil}
-	c.needed[v] = nothing // ends the recursion; the graph has no cycle
+	c.needed[v] = nothing // would end the recursion in a cycle; a plan has none
 	if c.p.Vertices[v].AllDone || c.p.Vertices[v].Join >= 0 {
 		return nothing
 	}
@@ -131,7 +131,7 @@ func (c *checker) needs(v int32) [][]int32 {
 	return ways
 }
 
-// through returns what a vertex needs that runs when one of its predecessors did.
+// through returns the needs of a vertex that runs when one of its predecessors did.
 func (c *checker) through(v int32, own []int32) [][]int32 {
 	var ways [][]int32
 	for _, e := range c.p.InEdges(v) {

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// checkItems reports fields in which each item of a fan-out, or each row of a pipeline,
-// replaces what the one before it wrote.
+// checkItems reports fields in which each item of a fan-out, or each row of a pipeline, replaces
+// the value that the one before it wrote.
 func (c *checker) checkItems() {
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]
@@ -33,7 +33,7 @@ func (c *checker) checkItems() {
 		}
 	}
 	if x := c.f.Invalid(); x.Members || x.References {
-		return // what is not known might read the fields
+		return // an unknown part might read the fields
 	}
 	for v := range c.p.Vertices {
 		if u := c.p.Vertices[v].Unit; u != nil && !u.IsLoop && c.f.MembersValid(int32(v)) {
@@ -42,8 +42,8 @@ func (c *checker) checkItems() {
 	}
 }
 
-// rowsReplace reports the fields of a pipeline that each row replaces. What a stage reads is
-// used row by row, and may be replaced by the next row.
+// rowsReplace reports the fields of a pipeline that each row replaces. A field that a stage reads
+// is used row by row, so the next row may replace it.
 func (c *checker) rowsReplace(u *plan.Unit) {
 	read := map[int32]bool{}
 	for _, m := range u.Members {
@@ -68,13 +68,13 @@ func (c *checker) rowsReplace(u *plan.Unit) {
 	}
 }
 
-// replaced reports whether the next write of a field replaces the one before.
+// replaced reports whether each write of a field replaces the write before it.
 func (c *checker) replaced(f int32) bool {
 	field := &c.p.Schema.Fields[f]
 	return !field.Invalid && !field.IsStream() && field.Strategy().Name == "last_wins"
 }
 
-// writtenAt returns where a node lists a field among its writes.
+// writtenAt returns the position of a field in the writes of a node.
 func writtenAt(n *plan.Node, field string) source.Position {
 	for _, w := range n.Decl.Writes {
 		if w.Value == field {

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// checkJoins reports joins that decide nothing, and joins that wait for predecessors which they need not take, because
-// they read what these write.
+// checkJoins reports joins that have no effect, and joins that wait for all of some predecessors
+// because their node reads what these write.
 func (c *checker) checkJoins() {
 	for i := range c.p.Joins {
 		j := &c.p.Joins[i]
@@ -31,10 +31,10 @@ func (c *checker) checkJoins() {
 	}
 }
 
-// countJoin reports a join that decides nothing.
+// countJoin reports a join that has no effect.
 func (c *checker) countJoin(j *plan.Join) {
 	if !c.f.Valid(j.Vertex) {
-		return // there may be more
+		return // there may be further predecessors
 	}
 	d, n := c.joinOf(j.Vertex), j.Count()
 	id, word := c.p.Vertices[j.Vertex].ID, d.Word()
@@ -54,7 +54,7 @@ func (c *checker) countJoin(j *plan.Join) {
 	}
 }
 
-// armsThatWrite names the predecessors of a join that may write a field, the first few.
+// armsThatWrite returns the ids of the first few predecessors of a join that may write a field.
 func (c *checker) armsThatWrite(j *plan.Join, field int32) []string {
 	var names []string
 	for a := j.From; a < j.To && len(names) < maxWriters; a++ {
@@ -77,5 +77,5 @@ func (c *checker) joinOf(v int32) *core.Join {
 	return nil
 }
 
-// maxWriters limits the writers that a finding names.
+// maxWriters limits the number of writers that a finding names.
 const maxWriters = 10

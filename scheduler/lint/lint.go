@@ -1,8 +1,7 @@
-// Package lint reports what a compiled workflow can run and probably does not mean: reads in no
-// order with the writes, conditions that decide nothing, files that two nodes replace, names
-// that are never used. It reads the plan and the facts that the compiler hands over, and
-// changes neither. Findings about parts that are invalid are left out: the error that made
-// them invalid is reported already.
+// Package lint reports what a compiled workflow can run but was probably not meant: reads that are
+// not ordered with the writes, conditions without effect, files that two nodes replace, names that
+// are never used. It reads the plan and the facts from the compiler, and changes neither. It
+// reports nothing about invalid parts, because the error that made them invalid has been reported.
 package lint
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Check returns the findings about a workflow. It is meant for plan.Options.Lint.
+// Check returns the findings about a workflow. It is used as plan.Options.Lint.
 func Check(f *plan.Facts) source.Diagnostics {
 	c := &checker{f: f, p: f.Plan(), w: f.Plan().Workflow}
 	c.nodes()
@@ -32,14 +31,14 @@ type checker struct {
 	p  *plan.Plan
 	w  *core.Workflow
 	ds source.Diagnostics
-	// conditions and failEdges report whether there are edges with a condition, or on: fail.
+	// conditions and failEdges report whether any edge has a condition, or on: fail.
 	conditions, failEdges bool
 	choice                []bool              // by vertex: see unclear
-	chained               []bool              // by field: each writer comes before the next
+	chained               []bool              // by field: each writer comes before the next one
 	needed                map[int32][][]int32 // see needs
 }
 
-// nodes checks what nodes say on their own.
+// nodes checks the nodes one by one.
 func (c *checker) nodes() {
 	c.missingSkills()
 	c.nodeWarnings()
@@ -58,7 +57,7 @@ func (c *checker) graph() {
 	c.checkUntils()
 }
 
-// state checks in which order nodes write and read the state and files.
+// state checks the order in which nodes write and read the state and files.
 func (c *checker) state() {
 	for i := range c.p.Edges {
 		e := &c.p.Edges[i]
@@ -97,14 +96,14 @@ func (c *checker) nodesOf(v int32) []int32 {
 	return []int32{x.Node}
 }
 
-// hint suggests a name while there are few findings.
+// hint adds a suggested name while there are few findings.
 func (c *checker) hint(d *source.Diagnostic, word string, names []string) {
 	if len(c.ds) <= message.MaxHinted {
 		d.WithHint("%s", message.Near(word, names))
 	}
 }
 
-// writesValid reports whether all fields are known that nodes write.
+// writesValid reports whether all fields that nodes write are known.
 func (c *checker) writesValid() bool {
 	for n := range c.p.Nodes {
 		if !c.f.WritesValid(int32(n)) {

@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// nodeWarnings reports the warnings that kinds have about their nodes: one for all nodes
-// with the same code and message, at the place of the first.
+// nodeWarnings reports the warnings of kinds about their nodes. Nodes with the same code and
+// message get one warning, at the position of the first.
 func (c *checker) nodeWarnings() {
 	warnings := c.f.Warnings()
 	for i, w := range warnings {

@@ -5,8 +5,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// checkPhases compares the phases that are declared with those that are used. A
-// document that declares none uses free labels.
+// checkPhases compares the declared phases with the phases that are used. In a document that
+// declares none, phases are free labels.
 func (c *checker) checkPhases() {
 	if len(c.w.Phases) == 0 {
 		return
@@ -27,7 +27,7 @@ func (c *checker) checkPhases() {
 		used[id] = false
 		names = append(names, id)
 	}
-	all := !c.f.Invalid().Nodes && !c.f.Invalid().Members // uses are known
+	all := !c.f.Invalid().Nodes && !c.f.Invalid().Members // all uses are known
 	use := func(phase source.Text, lost source.Lost, at string) {
 		all = all && !lost.Has("phase")
 		if phase.Value == "" {
@@ -54,7 +54,7 @@ func (c *checker) checkPhases() {
 	}
 	for _, p := range c.w.Phases {
 		if all && !p.Lost.Has("id") && !used[p.ID.Value] {
-			used[p.ID.Value] = true // once
+			used[p.ID.Value] = true // report it only once
 			c.ds.Warnf(source.CodeUnused, p.ID.Pos, "phase %q is used by no node", p.ID.Value)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// unusedPolicies reports retry policies that nothing names.
+// unusedPolicies reports retry policies that are never used.
 func (c *checker) unusedPolicies() {
 	for _, p := range c.w.RetryPolicies {
 		if !c.f.PolicyUsed(p) && !c.f.Invalid().Nodes {
@@ -15,7 +15,7 @@ func (c *checker) unusedPolicies() {
 	}
 }
 
-// waits reports timeouts that end before the wait of their node.
+// waits reports timeouts that are shorter than the wait of their node.
 func (c *checker) waits() {
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]
@@ -25,11 +25,11 @@ func (c *checker) waits() {
 	}
 }
 
-// manyNested is the largest number of nested runs without a warning.
+// manyNested is the largest number of nested runs that causes no warning.
 const manyNested = 1_000_000
 
-// manyRuns reports a workflow that includes others so often that it will hardly end. The plans
-// of nested workflows are shared, so the number is known without following each run.
+// manyRuns reports a workflow that nests others so often that it will practically never end. The
+// plans of nested workflows are shared, so the number is known without following each run.
 func (c *checker) manyRuns() {
 	if c.f.Nested() || c.p.Nested <= manyNested {
 		return

@@ -11,18 +11,18 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// read is a field that a vertex or judge refers to. Which text it stands in is
-// looked up when there is something to report.
+// read is a reference of a vertex or judge to a field. Its position in the document is looked up
+// only when there is something to report.
 type read struct {
 	gate      int32 // a vertex, or a judge as len(Vertices)+j
 	field     int32
 	threshold int32
-	edge      int32 // the condition it stands in, -1 for none
-	live      bool  // sees what its own unit writes
+	edge      int32 // the edge in whose condition it is, -1 if there is none
+	live      bool  // sees the writes of its own unit
 }
 
-// checkReads reports reads of fields that nobody writes, that are written only
-// later, or whose writers no path connects with the reader.
+// checkReads reports reads of fields that no node writes, that are written only later, or whose
+// writers no path connects with the reader.
 func (c *checker) checkReads(visits *int) {
 	reads := c.reads()
 	var questions []plan.Question
@@ -34,7 +34,7 @@ func (c *checker) checkReads(visits *int) {
 		case r.threshold > 0 && !c.f.KnowsBefore(c.seenFrom(&r)):
 		case r.threshold > 0:
 			q := plan.Question{Gate: r.gate, Field: r.field, Last: r.threshold}
-			if c.chained[r.field] { // whoever comes after the last comes after all
+			if c.chained[r.field] { // what comes after the last writer comes after all of them
 				q.First = q.Last - 1
 			}
 			questions = append(questions, q)
@@ -60,15 +60,15 @@ func (c *checker) checkReads(visits *int) {
 	c.moreReads(count)
 }
 
-// plain reports whether a field holds a value about which all is known. A stream has
-// one writer and one reader, whose order is checked where they are joined.
+// plain reports whether a field holds a value about which everything is known. A stream does not:
+// it has one writer and one reader, and plan checks their order.
 func (c *checker) plain(field int32) bool {
 	f := &c.p.Schema.Fields[field]
 	return !f.Invalid && !f.IsStream()
 }
 
-// seenFrom returns the vertex whose place decides what a read sees: of conditions that
-// are judged together it is their source.
+// seenFrom returns the vertex whose position determines what a read sees. For conditions that are
+// evaluated together, that is their source.
 func (c *checker) seenFrom(r *read) int32 {
 	if n := int32(len(c.p.Vertices)); r.gate >= n {
 		return c.p.Judges[r.gate-n].Source
@@ -76,10 +76,10 @@ func (c *checker) seenFrom(r *read) int32 {
 	return r.gate
 }
 
-// maxReads is how many unordered reads of one field are reported.
+// maxReads limits the number of unordered reads of a field that are reported.
 const maxReads = 20
 
-// moreReads reports how many unordered reads were left out.
+// moreReads reports the number of unordered reads that were left out.
 func (c *checker) moreReads(count map[int32]int) {
 	for f := range c.p.Schema.Fields {
 		if n := count[int32(f)] - maxReads; n > 0 {
@@ -90,11 +90,11 @@ func (c *checker) moreReads(count map[int32]int) {
 	}
 }
 
-// reads lists what vertices and judges read, each field of a vertex once.
+// reads lists the reads of vertices and judges, each field of a vertex once.
 func (c *checker) reads() []read {
 	p := c.p
 	var out []read
-	stamp, seen := int32(0), make([]int32, len(p.Schema.Fields)) // by field: where it was last seen
+	stamp, seen := int32(0), make([]int32, len(p.Schema.Fields)) // by field: the stamp of its last occurrence
 	first := func(f int32) bool {
 		was := seen[f]
 		seen[f] = stamp
@@ -144,17 +144,16 @@ func (c *checker) reads() []read {
 
 func (c *checker) ownField(v, field int32) bool { return c.p.Vertices[v].Unit.OwnIndex(field) >= 0 }
 
-// filled reports whether a field may well have a value before any write: a
-// default, an input, an argument of the node around a nested workflow. A
-// document without an inputs section accepts a value for every field, but that
-// it is given one cannot be seen, so it counts only for graphs built in Go,
-// whose callers pass values along with the fields.
+// filled reports whether a field may have a value before any write: a default, an input, or an
+// argument of the node around a nested workflow. A document without an inputs section accepts a
+// value for every field, but nothing shows that it is given one. So that counts only for graphs
+// built in Go, whose callers pass values along with the fields.
 func (c *checker) filled(field int32) bool {
 	f := &c.p.Schema.Fields[field]
 	return c.f.IsInput(f.Name) || c.f.Invalid().Inputs || !value.IsMissing(f.Default) || c.f.Given(f.Name) || c.f.AnyStart() && !c.w.Document
 }
 
-// spot finds the text of a read.
+// spot returns the place of a read in the document.
 func (c *checker) spot(r *read) plan.Spot {
 	if r.edge >= 0 {
 		return c.f.EdgeSpot(r.edge, r.field)
@@ -162,12 +161,12 @@ func (c *checker) spot(r *read) plan.Spot {
 	return c.f.VertexSpot(r.gate, r.field)
 }
 
-// reader returns the vertex that a read is for, and the node of it to name in a
-// proposal for an edge that would come before the read.
+// reader returns the vertex to which a read belongs, and the node of it that a suggested edge
+// should lead to.
 func (c *checker) reader(r *read) (vertex, node int32) {
 	n := int32(len(c.p.Vertices))
 	switch {
-	case r.gate >= n: // judged when the source has ended, so the edge must lead there
+	case r.gate >= n: // evaluated when the source has ended, so the edge must lead to the source
 		vertex = c.p.Judges[r.gate-n].Source
 		return vertex, c.p.Edges[r.edge].FromNode
 	case r.edge >= 0:
@@ -200,8 +199,8 @@ func (c *checker) neverWritten(r *read) {
 		WithHint("declare it under inputs, give it a default, or add it to the writes of a node")
 }
 
-// supplied reports whether the args of the node that reads a field have its name, so that
-// the node takes the value from there.
+// supplied reports whether the args of the node that reads a field have a member of its name, so
+// that the node takes the value from args.
 func (c *checker) supplied(r *read) bool {
 	if r.edge >= 0 || int(r.gate) >= len(c.p.Vertices) {
 		return false
@@ -218,7 +217,7 @@ func (c *checker) supplied(r *read) bool {
 	return c.f.Supplies(node, r.field)
 }
 
-// readBefore reports a read whose writers all come at the same time or later.
+// readBefore reports a read of a field all of whose writers are on the same level or a later one.
 func (c *checker) readBefore(r *read) {
 	unknown := func(w int32) bool { return !c.f.Placed(w) }
 	if !c.f.KnowsBefore(c.seenFrom(r)) || slices.ContainsFunc(c.p.WriterVertex[r.field], unknown) {
@@ -248,11 +247,10 @@ func (c *checker) readBefore(r *read) {
 	d.WithHint("give the field a default, or declare it under inputs")
 }
 
-// maxFollowed bounds how many writers are asked whether they come after a reader.
+// maxFollowed limits the number of writers for which Follows is called.
 const maxFollowed = 5
 
-// couldPrecede returns a writer that can be put before the reader without making
-// a cycle.
+// couldPrecede returns a writer that an edge can put before the reader without a cycle.
 func (c *checker) couldPrecede(writers []int32, reader int32) (int32, bool) {
 	for i, w := range writers {
 		if i == maxFollowed || len(c.ds) > message.MaxHinted {
@@ -265,8 +263,8 @@ func (c *checker) couldPrecede(writers []int32, reader int32) (int32, bool) {
 	return -1, false
 }
 
-// readUnordered reports a read that sees writes which are before it by their
-// level and by nothing else. A change elsewhere in the graph can move them.
+// readUnordered reports a read that sees writes only because the writers are on a lower level. A
+// change elsewhere in the graph can move them.
 func (c *checker) readUnordered(r *read, x *plan.Gap) {
 	s := c.spot(r)
 	reader, target := c.reader(r)

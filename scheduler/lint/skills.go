@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// missingSkills warns of skills that are nowhere. Documents give the same few skills to
-// many of their nodes, so one warning tells of all.
+// missingSkills warns of skills that do not exist. Documents list the same few skills at many of
+// their nodes, so there is one warning for all of them.
 func (c *checker) missingSkills() {
 	missing := c.f.MissingSkills()
 	if len(missing) == 0 {
@@ -41,7 +41,7 @@ func (c *checker) missingSkills() {
 		plural(len(skills), "is no skill ", "are no skills ")+source.Named(skills), idle(nodes, failing)).WithHint("%s", hint)
 }
 
-// idle tells which of some nodes have no other skills.
+// idle describes which of the nodes have no other skills.
 func idle(nodes, failing []string) string {
 	who := ""
 	switch {

@@ -11,13 +11,13 @@ import (
 
 // checkSkips reports conditions that let a node run although the node before it was
 // skipped because of another condition: download -> transform (when false) -> publish
-// (when true) publishes. Nothing is reported where the document shows that this was
-// considered:
-//   - the edge has on: done, or its target a join;
-//   - its condition implies the other one, or asks for something that the skipped nodes
+// (when true) publishes. Nothing is reported if the document shows that the author
+// considered this:
+//   - the edge has on: done, or its target has a join;
+//   - its condition implies the other one, or tests something that the skipped nodes
 //     write or send;
-//   - another edge, out of a node that is not skipped then, leads to the target;
-//   - the target reads the state, and nothing that the skipped nodes write.
+//   - another edge leads to the target, from a node that is not skipped in that case;
+//   - the target reads the state, but nothing that the skipped nodes write.
 func (c *checker) checkSkips() {
 	if !c.conditions {
 		return
@@ -38,7 +38,7 @@ func (c *checker) checkSkips() {
 	}
 }
 
-// firstNode returns the id of a vertex, of a unit that of its last member.
+// firstNode returns the id of a vertex, or the id of the last member of a unit.
 func (c *checker) firstNode(v int32) string {
 	if u := c.p.Vertices[v].Unit; u != nil && len(u.Members) > 0 {
 		return c.p.Nodes[u.Members[len(u.Members)-1]].ID
@@ -46,11 +46,11 @@ func (c *checker) firstNode(v int32) string {
 	return c.p.Vertices[v].ID
 }
 
-// maxSkipped limits the length of a chain of skipped vertices that is looked at.
+// maxSkipped limits the length of the chains of skipped vertices that are followed.
 const maxSkipped = 16
 
-// skip returns an edge whose condition, when false, skips a vertex, and the vertices that
-// are skipped with it, the vertex included. The edge is -1 if none is known.
+// skip returns an edge whose condition skips a vertex if it is false, and the vertices that are
+// skipped, including the vertex itself. The edge is -1 if there is none.
 func (c *checker) skip(v int32) (edge int32, skipped []int32) {
 	for range maxSkipped {
 		skipped = append(skipped, v)
@@ -71,8 +71,8 @@ func (c *checker) skip(v int32) (edge int32, skipped []int32) {
 	return -1, nil
 }
 
-// expectsSkip reports whether an edge, or another one into its target, shows that the
-// skip of its source was considered.
+// expectsSkip reports whether an edge, or another edge to its target, shows that the author
+// considered the skip of its source.
 func (c *checker) expectsSkip(edge, skip int32, skipped []int32) bool {
 	e := &c.p.Edges[edge]
 	for _, i := range c.p.InEdges(e.To) {
@@ -90,7 +90,8 @@ func (c *checker) expectsSkip(edge, skip int32, skipped []int32) bool {
 	return c.from(use, skipped)
 }
 
-// from reports whether some fields or nodes are written by, or are, some vertices.
+// from reports whether any of the fields is written by one of the vertices, or any of the nodes
+// belongs to one of them.
 func (c *checker) from(refs plan.References, vertices []int32) bool {
 	return slices.ContainsFunc(vertices, func(v int32) bool {
 		return slices.ContainsFunc(refs.Fields, func(f int32) bool { return slices.Contains(c.p.WriterVertex[f], v) }) ||
@@ -98,8 +99,8 @@ func (c *checker) from(refs plan.References, vertices []int32) bool {
 	})
 }
 
-// readsOf reports whether a vertex reads something of some others, and whether it reads
-// the state at all.
+// readsOf reports whether a vertex reads what some other vertices write or send, and whether it
+// reads the state at all.
 func (c *checker) readsOf(v int32, others []int32) (reads, any bool) {
 	for _, n := range c.nodesOf(v) {
 		use := c.f.Node(n)

@@ -10,20 +10,19 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// The state has merge strategies; a file has none. Of two nodes that write one file
-// the later one wins, and who is later depends on how long each takes, unless the
-// graph says so.
+// Fields have merge strategies, but files have none. If two nodes write one file, the later write
+// wins, and unless the graph orders the nodes, it depends on timing which one that is.
 
-// Bounds of the comparisons, for workflows in which thousands of nodes write one
-// file: the first findings say what is wrong with all of them.
+// Limits of the comparisons, for workflows in which thousands of nodes write one file. The first
+// findings show what is wrong with all of them.
 const (
-	maxCompared = 16      // earlier writers that a writer is compared with
-	maxMatched  = 1 << 20 // names that patterns are compared with
-	maxOrdered  = 1000    // pairs whose order is looked up in the graph
+	maxCompared = 16      // earlier writers with which a writer is compared
+	maxMatched  = 1 << 20 // names with which patterns are compared
+	maxOrdered  = 1000    // pairs whose order is searched for in the graph
 )
 
-// checkTargets reports files and tables that are written by two nodes that may both
-// run, or read and written by nodes in no order.
+// checkTargets reports files and tables written by two nodes that may both run, and files written
+// and read by nodes in no order.
 func (c *checker) checkTargets() {
 	ordered := maxOrdered
 	written := map[string][]plan.Target{}
@@ -55,8 +54,7 @@ func (c *checker) checkTargets() {
 	}
 }
 
-// writtenTwice reports two writers of a target, and whether there was something to
-// report.
+// writtenTwice reports two writers of a target, and returns whether there was something to report.
 func (c *checker) writtenTwice(a, b plan.Target, ordered *int) bool {
 	if a.Adds && b.Adds || a.Table != b.Table && a.Table != "" && b.Table != "" {
 		return false
@@ -99,8 +97,8 @@ func (c *checker) writtenTwice(a, b plan.Target, ordered *int) bool {
 	return true
 }
 
-// mayNotRun reports whether a when decides if a node runs, at it or before it. Whether
-// two of them can hold at once is not known here.
+// mayNotRun reports whether a when condition, at the node or before it, may keep the node from
+// running. Whether the conditions of two nodes can hold together is not known here.
 func (c *checker) mayNotRun(t plan.Target) bool {
 	v := c.p.Nodes[t.Node].Vertex
 	for {
@@ -115,7 +113,7 @@ func (c *checker) mayNotRun(t plan.Target) bool {
 	}
 }
 
-// readAndWritten reports a file that a node reads and the same or another one writes.
+// readAndWritten reports a file that a node reads and that it or another node writes.
 func (c *checker) readAndWritten(in, out plan.Target, ordered *int) {
 	if in.Node == out.Node {
 		if !in.Nested {
@@ -133,16 +131,15 @@ func (c *checker) readAndWritten(in, out plan.Target, ordered *int) {
 
 func (c *checker) writerOf(t plan.Target) string { return c.named(t.Node, t.Pos) }
 
-// ordered puts two nodes in canonical order, and tells whether the first one comes
-// before the second. It is not known of nodes of which at most one runs, or whose place
-// in the graph is in doubt.
+// ordered puts two nodes in canonical order and reports whether the first comes before the second.
+// That is not known if at most one of them runs, or if their place in the graph is not known.
 func (c *checker) ordered(a, b *plan.Target, left *int) (known, first bool) {
 	v, w := c.p.Nodes[a.Node].Vertex, c.p.Nodes[b.Node].Vertex
 	if v > w || v == w && c.p.Nodes[a.Node].Member > c.p.Nodes[b.Node].Member {
 		*a, *b, v, w = *b, *a, w, v
 	}
 	if v == w {
-		return true, true // members of a unit take turns
+		return true, true // members of a unit run one after another
 	}
 	if *left--; *left < 0 || !c.apart(v, w) || c.exclusive(v, w) {
 		return false, false
@@ -150,8 +147,8 @@ func (c *checker) ordered(a, b *plan.Target, left *int) (known, first bool) {
 	return true, c.p.Precedes(v, w)
 }
 
-// between reports whether a node may run behind a and in front of b, which comes after
-// a. What a makes of a stream is there when its reader is done.
+// between reports whether a node may run after a and before b, where b comes after a. The rows of a
+// stream that a makes have been written when the reader of the stream has ended.
 func (c *checker) between(a, b plan.Target, left *int) bool {
 	first, last := &c.p.Nodes[a.Node], &c.p.Nodes[b.Node]
 	if first.Vertex == last.Vertex {
@@ -172,7 +169,7 @@ func (c *checker) between(a, b plan.Target, left *int) bool {
 	return false
 }
 
-// handles reports whether b runs only if a has failed, and written nothing.
+// handles reports whether b runs only if a has failed, so that a has written nothing.
 func (c *checker) handles(a, b plan.Target) bool {
 	v := c.p.Nodes[a.Node].Vertex
 	return !slices.ContainsFunc(c.needs(c.p.Nodes[b.Node].Vertex), func(way []int32) bool {
@@ -180,8 +177,8 @@ func (c *checker) handles(a, b plan.Target) bool {
 	})
 }
 
-// orderHint says how to make a reader wait for a writer. An edge may be there, into a join
-// that need not wait.
+// orderHint returns a hint that says how to make a reader wait for a writer. There may be an edge
+// already, into a join that need not wait for it.
 func (c *checker) orderHint(writer, reader plan.Target) string {
 	w, r := &c.p.Nodes[writer.Node], &c.p.Nodes[reader.Node]
 	if c.p.Follows(r.Vertex, w.Vertex) {

@@ -2,7 +2,7 @@ package lint
 
 import "github.com/wavefold/wavefold/core/source"
 
-// checkUnusedFields mentions state fields that nobody reads or writes.
+// checkUnusedFields reports state fields that no node reads or writes.
 func (c *checker) checkUnusedFields() {
 	if c.f.Invalid().References {
 		return

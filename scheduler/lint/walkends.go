@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// reachable reports the nodes to which no way leads from the start.
+// reachable reports the nodes to which no path leads from the start.
 func (c *checker) reachable() {
 	w := c.p.Walk
 	if w.Start < 0 || c.f.Invalid().Nodes || c.f.Invalid().Edges {
@@ -26,8 +26,8 @@ func (c *checker) reachable() {
 	}
 }
 
-// noWayOut warns of the nodes at which a walk by outcomes can only fail: those that no edge
-// leaves and that are not the exit, and rings from which no way leads to the exit.
+// noWayOut warns of nodes at which a walk by outcomes can only fail: nodes without outgoing edges
+// that are not the exit, and cycles from which no path leads to the exit.
 func (c *checker) noWayOut() {
 	w := c.p.Walk
 	if w.Start < 0 || w.Exit < 0 || c.f.Invalid().Nodes || c.f.Invalid().Edges {
@@ -38,12 +38,12 @@ func (c *checker) noWayOut() {
 		for _, to := range ways(c.p, int32(i)) {
 			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
 		}
-		for _, to := range w.Nodes[i].Targets { // only a failure goes there
+		for _, to := range w.Nodes[i].Targets { // only after a failure
 			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
 		}
 	}
 	visited := g.Reached(w.Start)
-	back := make(core.Graph, len(g)) // to what leads to the exit, or to a node without a way on
+	back := make(core.Graph, len(g)) // to nodes that lead to the exit, or to nodes without outgoing edges
 	var ends []int32
 	for i := range g {
 		for _, a := range g[i] {
@@ -54,13 +54,13 @@ func (c *checker) noWayOut() {
 			continue
 		}
 		ends = append(ends, int32(i))
-		if visited[i] && n.Role != core.RoleExit && n.Parallel == nil { // of one that has no branches, or nowhere to go on, is told elsewhere
+		if visited[i] && n.Role != core.RoleExit && n.Parallel == nil { // nodes without branches or without a node after them are reported elsewhere
 			c.ds.Warnf(source.CodeDeadEnd, c.w.Nodes[i].ID.Pos, "%s: no edge leaves it and it is not the exit, so %s", message.Node(c.p.Nodes[i].ID), c.deadEnd(int32(i))).
 				WithHint("add an edge to the node that comes next, or to %s", c.p.Nodes[w.Exit].ID)
 		}
 	}
 	if !visited[w.Exit] {
-		return // no way leads to it, which is told of the exit
+		return // no path leads to the exit, which is reported for the exit
 	}
 	left := back.Reached(append(ends, w.Exit)...)
 	var ring []string
@@ -76,8 +76,8 @@ func (c *checker) noWayOut() {
 	}
 }
 
-// deadEnd says what happens at a node without edges: only after a failure does a walk go on to
-// the node's retry target.
+// deadEnd describes what happens at a node without edges: the walk continues at the node's retry
+// target, but only after a failure.
 func (c *checker) deadEnd(i int32) string {
 	n := &c.p.Walk.Nodes[i]
 	targets := n.Targets
@@ -87,7 +87,7 @@ func (c *checker) deadEnd(i int32) string {
 	return "the run fails when this node succeeds; after a failure it continues at " + c.p.Nodes[targets[0]].ID
 }
 
-// ways are the nodes that a walk may go on to from a node that succeeded.
+// ways returns the nodes at which a walk may continue after a node that succeeded.
 func ways(p *plan.Plan, i int32) []int32 {
 	w := p.Walk
 	var to []int32

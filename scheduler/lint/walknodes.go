@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/internal/message"
 )
 
-// goalGates reports goal gates after which there is nowhere to go back to.
+// goalGates reports goal gates without a node to go back to.
 func (c *checker) goalGates() {
 	for i, d := range c.w.Nodes {
 		if n := &c.p.Walk.Nodes[i]; n.GoalGate && len(n.Targets) == 0 {
@@ -32,7 +32,7 @@ func (c *checker) branches() {
 	}
 }
 
-// gatesOfBranches warns of goal gates that the walk itself never visits.
+// gatesOfBranches warns of goal gates that only branches visit, and never the walk itself.
 func (c *checker) gatesOfBranches() {
 	w := c.p.Walk
 	visited := make([]bool, len(w.Nodes))
@@ -62,8 +62,8 @@ func (c *checker) gatesOfBranches() {
 	}
 }
 
-// allConditional warns of nodes out of which every edge has a condition. Graphs repeat
-// one pattern many times, so one warning tells of all.
+// allConditional warns of nodes whose outgoing edges all have a condition. Graphs repeat the same
+// pattern many times, so there is one warning for all nodes.
 func (c *checker) allConditional() {
 	var ids []source.Text
 	for i, d := range c.w.Nodes {
@@ -84,12 +84,12 @@ func (c *checker) allConditional() {
 	}
 }
 
-// oneHolds reports whether one of the conditions on edges holds in any case.
+// oneHolds reports whether at least one of the conditions on edges always holds.
 func (c *checker) oneHolds(edges []int32) bool {
 	list := make([]*expressions.Program, len(edges))
 	for i, e := range edges {
 		if list[i] = c.p.Edges[e].When; list[i] == nil {
-			return false // it could not be read
+			return false // the condition could not be read
 		}
 	}
 	return expressions.OneHolds(list)

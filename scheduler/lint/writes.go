@@ -9,12 +9,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// maxPairs is how many pairs of writers a finding names.
+// maxPairs limits the number of pairs of writers that a finding names.
 const maxPairs = 3
 
-// checkWrites reports fields that keep one write only (last_wins, set_once) and
-// have two writers that no path connects: their order in the document alone
-// decides which write stays. Writers that exclude each other are fine.
+// checkWrites reports fields that keep only one write (last_wins, set_once) and have two writers
+// that no path connects: only their order in the document determines which write is kept. Writers
+// that exclude each other are not reported.
 func (c *checker) checkWrites(visits *int) {
 	c.chained = make([]bool, len(c.p.Schema.Fields))
 	pairs := map[int32][]pair{}
@@ -42,9 +42,9 @@ func (c *checker) checkWrites(visits *int) {
 
 type pair struct{ first, second int32 }
 
-// neighbours asks of every writer whether the one before it in canonical order
-// comes before it in the graph. If that holds for all writers of a field, all of
-// them are in order: they are a chain.
+// neighbours returns, for every writer, the question whether the writer before it in canonical
+// order comes before it in the graph. If that is so for all writers of a field, they are all
+// ordered: they are a chain.
 func (c *checker) neighbours() []plan.Question {
 	var out []plan.Question
 	for f := range c.p.Schema.Fields {
@@ -61,16 +61,16 @@ func (c *checker) neighbours() []plan.Question {
 	return out
 }
 
-// addPair notes two writers that no path connects, unless they exclude each
-// other. More than maxPairs only tell that there are more.
+// addPair adds two writers that no path connects, unless they exclude each other. One pair more
+// than maxPairs is kept, to know that there are more.
 func (c *checker) addPair(pairs map[int32][]pair, field int32, p pair) {
 	if len(pairs[field]) <= maxPairs && c.apart(p.first, p.second) && !c.exclusive(p.first, p.second) {
 		pairs[field] = append(pairs[field], p)
 	}
 }
 
-// farPairs looks for pairs among the writers of those fields whose neighbours
-// all exclude each other: writers further apart need not.
+// farPairs looks for pairs among the writers of those fields whose neighbours all exclude each
+// other, because writers further apart may not.
 func (c *checker) farPairs(fields []int32, pairs map[int32][]pair, visits *int) {
 	var questions []plan.Question
 	for _, f := range fields {
@@ -90,16 +90,15 @@ func (c *checker) farPairs(fields []int32, pairs map[int32][]pair, visits *int) 
 	}
 }
 
-// gapsOf answers questions about the writers that ask admits, all when it is nil,
-// within the visits left for the checks of this plan, and says once when they are used
-// up.
+// gapsOf answers questions about the writers that ask accepts, or about all if ask is nil. It uses
+// the visits that are left for the checks of this plan, and reports once when they are used up.
 func (c *checker) gapsOf(questions []plan.Question, ask func(vertex int32) bool, limit int, visits *int) []plan.Gap {
 	if len(questions) == 0 || *visits < 0 {
 		return nil
 	}
 	gaps, left := c.p.Gaps(questions, ask, limit, *visits)
 	if *visits = left; left < 0 {
-		clear(c.chained) // what was not looked at is not known to be in order
+		clear(c.chained) // fields that were not checked may not be ordered
 		c.ds = append(c.ds, source.Diagnostic{Code: source.CodeLimit, Severity: source.Hint, Pos: c.w.Pos,
 			Message: "the graph is too large to check the order of all reads and writes of the state"})
 	}
@@ -123,7 +122,7 @@ func (c *checker) unorderedWrites(field int32, pairs []pair) {
 		WithHint("add an edge from %s to %s, or a merge strategy that keeps both", c.p.Nodes[a].ID, c.p.Nodes[b].ID)
 }
 
-// otherPairs names further pairs; of more than maxPairs only that there are some.
+// otherPairs lists further pairs. If there are more than maxPairs, it only says so.
 func (c *checker) otherPairs(field int32, pairs []pair) string {
 	var out []string
 	for i, p := range pairs {
@@ -137,7 +136,7 @@ func (c *checker) otherPairs(field int32, pairs []pair) string {
 	return strings.Join(out, ", ")
 }
 
-// named names a node and where its document says what is at issue.
+// named returns the id of a node with a position in its document.
 func (c *checker) named(node int32, pos source.Position) string {
 	id := c.p.Nodes[node].ID
 	if !pos.IsValid() {
@@ -146,12 +145,11 @@ func (c *checker) named(node int32, pos source.Position) string {
 	return id + " (" + pos.String() + ")"
 }
 
-// maxWay is how many nodes of a path are printed.
+// maxWay limits the number of nodes of a path that are printed.
 const maxWay = 8
 
-// ways prints how the graph leads to each of two vertices, from where the paths
-// part; "" when nothing does. Of the findings that are left out in the end it is
-// not asked.
+// ways formats the paths to two vertices, from the vertex where they part; "" if there are none. It
+// does nothing if there are so many findings that this one will be left out.
 func (c *checker) ways(a, b int32) string {
 	if len(c.ds) > 2*source.MaxFindings {
 		return ""

@@ -1,4 +1,4 @@
-// Package message formats the parts that the findings about a workflow have in common.
+// Package message formats the parts that findings about a workflow have in common.
 package message
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// MaxHinted limits the number of findings with suggested names: looking for the nearest of
-// 100,000 names for each of as many wrong ones would take minutes.
+// MaxHinted limits the number of findings with suggested names. Searching 100,000 names for the
+// nearest one, for each of 100,000 misspelt names, would take minutes.
 const MaxHinted = 100
 
-// Near suggests the name that is most like a word, or lists the names if there are few.
+// Near suggests the name that is most similar to a word, or lists the names if there are few.
 func Near(word string, names []string) string {
 	if s := source.DidYouMean(word, names); s != "" {
 		return s
@@ -36,7 +36,8 @@ func PointTo(d *source.Diagnostic, what string, pos source.Position) {
 	}
 }
 
-// More formats the number of things that a list leaves out: "1 more read", "2 more reads".
+// More formats the number of things that a list leaves out, such as "1 more read" or "2 more
+// reads".
 func More(n int, what string) string {
 	s := strconv.Itoa(n) + " more " + what
 	if n != 1 {
@@ -45,7 +46,7 @@ func More(n int, what string) string {
 	return s
 }
 
-// Arrows joins the names on a path. The middle of a path longer than limit is left out.
+// Arrows joins the names on a path. If there are more than limit, it leaves out the middle.
 func Arrows(names []string, limit int) string {
 	if len(names) > limit {
 		middle := "(" + More(len(names)-limit, "node") + ")"
@@ -60,7 +61,7 @@ func Edge(e *core.Edge) string { return "edge " + known(e.From.Value) + " -> " +
 // Node returns the words that a finding about a node begins with.
 func Node(id string) string { return Unit("node", id) }
 
-// Unit is Node for a pipeline or loop.
+// Unit returns the words that a finding about a pipeline or loop begins with.
 func Unit(what, id string) string { return what + " " + known(id) }
 
 func known(id string) string {
