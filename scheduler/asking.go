@@ -9,7 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// ask returns the function by which the node of a command asks, nil where nobody is there.
+// ask returns the function by which the node of a command asks a person; nil if there is no
+// interviewer.
 func (x *executor) ask() core.InterviewerFunc {
 	r, c := x.run, x.c
 	switch {
@@ -23,16 +24,16 @@ func (x *executor) ask() core.InterviewerFunc {
 	return a.ask
 }
 
-// asker is an interviewer whose questions and answers become events of the run. They
-// stand between those of the beginning and the end of the attempt.
+// asker is an interviewer whose questions and answers become events of the run, between the events
+// for the beginning and the end of the attempt.
 type asker struct {
 	to     core.Interviewer
 	events *delivery
 	began  time.Time
-	event  core.Event // what all events of the attempt have
+	event  core.Event // the fields that all events of the attempt have in common
 }
 
-// ask asks, and tells of it.
+// ask asks a question and emits the events for it.
 func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 	asked := a.event
 	asked.Type, asked.Reason, asked.Values = core.NodeAsked, q.Text, details(&q)
@@ -41,7 +42,7 @@ func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 	answered := a.event
 	answered.Type = core.NodeAnswered
 	switch {
-	case q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(a.began) >= q.Timeout: // no deadline but its own
+	case q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(a.began) >= q.Timeout: // it is the question's own deadline
 		answered.Reason = core.ErrLate.Error()
 	case err != nil:
 		answered.Reason = value.CutText(err.Error())
@@ -64,7 +65,7 @@ func (a *asker) emit(e core.Event) {
 	a.events.add(e)
 }
 
-// shown is what a person is shown with a question.
+// shown returns the values that a person sees with a question.
 func shown(list []core.Shown) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
@@ -82,7 +83,7 @@ func shown(list []core.Shown) []any {
 	return out
 }
 
-// details are the values of an event that tells of a question.
+// details returns the values of the event for a question.
 func details(q *core.Question) *value.Object {
 	choices := make([]any, len(q.Choices))
 	for i, c := range q.Choices {

@@ -9,21 +9,21 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ErrBudget is the error of a call to a model that the budget of the run forbids.
+// ErrBudget is the error of a call to a model that the budget of the run does not allow.
 var ErrBudget = errors.New("the budget of the run is used up")
 
-// spending is what the models of a run have taken so far, and how many calls are under way.
+// spending counts what calls to models have used so far, and the calls in flight.
 type spending struct {
 	mu     sync.Mutex
 	used   core.Usage
 	flying int64
-	landed chan struct{} // closed when a call ends that somebody waits for
+	landed chan struct{} // closed when the next call ends, if a call waits for that
 }
 
-// take begins a call, or returns an error when the budget allows none. Calls under way are
-// finished first: they are paid for, and what they take is not known before. Until then a
-// call waits that may be one too many; it does not wait for those of its own attempt
-// (own), which may be waiting for it.
+// take begins a call, or returns an error if the budget does not allow it. Calls in flight are
+// never interrupted: they have to be paid for anyway, and their usage is not known before they end.
+// A call that may exceed the budget waits until that is certain. It does not wait for calls of its
+// own attempt (own), because these may be waiting for it.
 func (s *spending) take(ctx context.Context, b core.Budget, own *int64) error {
 	for {
 		landed, err := s.begin(b, own)
@@ -40,8 +40,9 @@ func (s *spending) take(ctx context.Context, b core.Budget, own *int64) error {
 	}
 }
 
-// begin begins a call or returns an error, as take does, if that is certain by now, else a
-// channel that is closed when a call has ended.
+// begin begins a call. If it is already certain that the budget does not allow the call, begin
+// returns an error, as take does. If it is not certain yet, it returns a channel that is closed
+// when another call has ended.
 func (s *spending) begin(b core.Budget, own *int64) (landed <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +63,7 @@ func (s *spending) begin(b core.Budget, own *int64) (landed <-chan struct{}, err
 	return nil, core.FailRun(core.Categorized(fmt.Errorf("%w: %s", ErrBudget, over), core.BudgetExhausted))
 }
 
-// over says what of the budget is used up, "" for nothing.
+// over describes which part of the budget is used up, "" if none is.
 func (s *spending) over(b core.Budget) string {
 	switch u := s.used; {
 	case b.Calls > 0 && u.Calls >= b.Calls:
@@ -75,8 +76,7 @@ func (s *spending) over(b core.Budget) string {
 	return ""
 }
 
-// land ends n of the calls that an attempt began, as many as are under way, and adds what
-// they took.
+// land ends up to n of the calls in flight that an attempt began, and adds their usage.
 func (s *spending) land(n int64, own *int64, u core.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/wavefold/wavefold/internal/secret"
 )
 
-// masked is a listener to whose events no secret gets. It masks where the listener
-// runs, so that the run does not wait for it.
+// masked returns a listener that masks secrets in the events before it passes them on. It runs
+// where the listener runs, so that the run does not wait for it.
 func masked(refs []core.Secret, listener func(core.Event)) func(core.Event) {
 	if listener == nil || len(refs) == 0 {
 		return listener
@@ -23,47 +23,47 @@ func masked(refs []core.Secret, listener func(core.Event)) func(core.Event) {
 	return func(e core.Event) { listener(m.Event(e)) }
 }
 
-// delivery hands events to a listener on a goroutine of its own, so that a slow
-// listener holds nothing back and a panicking one breaks nothing.
+// delivery passes events to a listener on a goroutine of its own, so that a slow listener
+// does not delay the run and a panicking one does not end it.
 //
-// What handlers say may be without end, and so may be the items of a stream. Once many
-// events wait, log records are only counted, of the progress of an attempt the last is
-// kept, and a run with backpressure begins nothing new: a log of a million items is
-// written at the pace of the disk, not kept in memory. A listener that takes nothing for
-// a while is not waited for, until it takes the next events.
+// Handlers may log without end, and a stream may have items without end. Once many events
+// wait, log records are only counted, and only the last progress event of each attempt is
+// kept. A run with backpressure begins no further work, so that a log of a million items is
+// written at the speed of the disk and not kept in memory. The run does not wait for a
+// listener that has taken no event for a while, until it takes one again.
 type delivery struct {
 	mu       sync.Mutex
 	wake     sync.Cond    // something is queued, or closed
-	room     sync.Cond    // the queue is short, or nobody is waited for
-	taken    atomic.Int64 // events the listener was given
-	watch    *time.Timer  // while somebody waits for the listener
-	stuck    bool         // it has taken none for as long as patience
+	room     sync.Cond    // the queue is short, or the run does not wait for the listener
+	taken    atomic.Int64 // events that the listener has been given
+	watch    *time.Timer  // set while the run waits for the listener
+	stuck    bool         // the listener has taken no event for the time of patience
 	queue    []core.Event
-	progress map[progressKey]int // place in a long queue
-	dropped  int                 // log records
+	progress map[progressKey]int // index in a long queue
+	dropped  int                 // number of log records left out
 	closed   bool
-	hurry    bool          // nobody waits any more: the run was cancelled
+	hurry    bool          // do not wait: the run was cancelled
 	added    int64         // events that were queued
-	ended    bool          // nobody takes events any more: none is kept
+	ended    bool          // events are no longer taken, so none is queued
 	done     chan struct{} // closed when the goroutine has ended
 }
 
 const (
-	// longQueue is how many events wait before handlers are not heard in full and the
-	// run waits.
+	// longQueue is the number of waiting events from which on log and progress events are left out
+	// and the run may wait.
 	longQueue = 1 << 14
-	// patience is how long the run waits for a listener that takes no event.
+	// patience is the time for which the run waits for a listener that takes no event.
 	patience = time.Second
 )
 
-// progressKey names an attempt that tells how far it is.
+// progressKey identifies an attempt that reports its progress.
 type progressKey struct {
 	node    string
 	item    core.Ordinal
 	attempt int
 }
 
-// deliver starts the delivery to a listener; close ends it.
+// deliver starts the delivery of events to a listener; close ends it.
 func deliver(listener func(core.Event)) *delivery {
 	d := &delivery{done: make(chan struct{})}
 	d.wake.L, d.room.L = &d.mu, &d.mu
@@ -82,7 +82,7 @@ func (d *delivery) add(e core.Event) {
 	d.wake.Signal()
 }
 
-// behind reports whether the run is to wait for the listener.
+// behind reports whether the run should wait for the listener.
 func (d *delivery) behind() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,7 +94,7 @@ func (d *delivery) late() bool {
 	return len(d.queue) >= longQueue && !d.stuck && !d.ended && !d.hurry
 }
 
-// release lets the run go on without the listener for good.
+// release makes the run never wait for the listener again.
 func (d *delivery) release() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -102,7 +102,7 @@ func (d *delivery) release() {
 	d.room.Broadcast()
 }
 
-// catchUp waits for the listener as long as it is behind and at work.
+// catchUp waits while the listener is behind and takes events.
 func (d *delivery) catchUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,7 +114,8 @@ func (d *delivery) catchUp() {
 	}
 }
 
-// expect gives the listener its time to take an event after the first so many.
+// expect starts the time within which the listener must take another event; taken is the number of
+// events that it has taken.
 func (d *delivery) expect(taken int64) {
 	d.watch = time.AfterFunc(patience, func() {
 		d.mu.Lock()
@@ -131,7 +132,7 @@ func (d *delivery) expect(taken int64) {
 	})
 }
 
-// spare reports whether an event need not be queued, because many are.
+// spare reports whether an event need not be queued because many events wait.
 func (d *delivery) spare(e *core.Event) bool {
 	if len(d.queue) < longQueue {
 		return false
@@ -155,14 +156,13 @@ func (d *delivery) spare(e *core.Event) bool {
 	return false
 }
 
-// loop hands out what is queued. Events are numbered here: log lines and progress come
-// from handlers and stand between the events of the machine, and some are never
-// queued.
+// loop passes queued events to the listener. It numbers them, because log lines and progress events
+// come from handlers, in between the events of the machine, and some are never queued.
 func (d *delivery) loop(listener func(core.Event)) {
 	defer close(d.done)
 	defer func() {
-		// A listener is user code at the edge of the run, as a handler is: its
-		// panic ends its deliveries and nothing else.
+		// A listener is code of the user outside the run, so a panic of it ends its deliveries and
+		// nothing else.
 		_ = recover()
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -184,7 +184,7 @@ func (d *delivery) loop(listener func(core.Event)) {
 	}
 }
 
-// take waits for events and takes them all; none is left after close.
+// take waits for events and returns all of them; it returns none after close.
 func (d *delivery) take() []core.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,7 +198,7 @@ func (d *delivery) take() []core.Event {
 		last := batch[len(batch)-1]
 		notice := core.Event{V: core.EventVersion, Type: core.LogLine, Run: last.Run, Time: last.Time, Severity: slog.LevelWarn.String(),
 			Log: fmt.Sprintf("%d log records are missing here: the listener of the events is too slow", d.dropped)}
-		// The end of the run stays the last event.
+		// The event for the end of the run stays last.
 		batch = slices.Insert(batch, len(batch)-1, notice)
 		d.added++
 	}
@@ -206,8 +206,8 @@ func (d *delivery) take() []core.Event {
 	return batch
 }
 
-// close waits until everything is delivered, at most for so long, and reports how many
-// events were not. They are delivered when the listener takes them.
+// close waits until all events are delivered, for at most the grace period, and returns the number
+// of events that were not. These are delivered if the listener takes them later.
 func (d *delivery) close(grace time.Duration) (left int64) {
 	d.mu.Lock()
 	d.closed = true
@@ -225,5 +225,5 @@ func (d *delivery) close(grace time.Duration) (left int64) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.added - d.taken.Load() + 1 // the last one that it was given is not done
+	return d.added - d.taken.Load() + 1 // the listener has not returned from the last event that it was given
 }

@@ -1,7 +1,7 @@
-// Package scheduler is the local driver: it runs a plan on this machine's
-// cores. It owns everything the pure machine must not know: goroutines,
-// contexts, timers, the clock, the one recover around handlers.
+// Package scheduler is the local driver: it runs a plan on the cores of this machine.
+// It has everything that the pure machine must not have: goroutines, contexts,
+// timers, the clock, and the recovery from panics of handlers.
 //
-// All decisions are the machine's (package machine). The driver calls handlers
-// as it is told, reports what happened, and delivers events.
+// Package machine makes all decisions. The driver calls handlers as the machine
+// commands, reports what happened, and delivers events.
 package scheduler

@@ -12,8 +12,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// execute runs the handler of a worker's command, once or for each item of its
-// range, and words the answer in w.event. It is called without mu.
+// execute runs the handler of a worker's command, once or for each item of its range, and stores
+// the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c, e := &w.cmd, &w.event
 	if c.Call == nil && c.Node.Bare && r.events == nil && r.trace.tracer == nil && !r.opts.Strict {
@@ -40,9 +40,9 @@ func (r *run) execute(w *worker) {
 	w.stamp = e.Ended
 }
 
-// executeBare is the short way for a node of the run's own graph that is given
-// nothing: no executor, no copy of an input, and an answer that is only filled in
-// if the node has something to say. It does what one does.
+// executeBare is a shortcut for nodes of the outermost graph that are given nothing. It needs no
+// executor and no copy of an input, and fills in only what the node's answer contains. It has the
+// same effect as one.
 func (r *run) executeBare(w *worker) {
 	c, e := &w.cmd, &w.event
 	if w.full {
@@ -58,8 +58,8 @@ func (r *run) executeBare(w *worker) {
 	w.stamp = e.Ended
 }
 
-// callBare calls the handler of a bare node. A result that says something is worded
-// here: handing it on, a copy at a time, would cost more than most such nodes do.
+// callBare calls the handler of a bare node. It stores a non-empty result itself, because passing
+// the result on would copy it several times, which costs more than the work of most such nodes.
 func (r *run) callBare(w *worker) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -92,37 +92,37 @@ type executor struct {
 	p   *plan.Plan
 	ctx context.Context
 	c   *machine.Command
-	// shared is the input of all items of a range, but for the item.
+	// shared is the input of all items of a range, without the item.
 	shared *core.Input
-	// streams are those the node reads, nil when it reads none.
+	// streams are the streams that the node reads, nil if it reads none.
 	streams *streams
-	// alarm makes the warnings of the attempt its failure, nil unless the run is strict.
+	// alarm turns warnings of the attempt into its failure, nil unless the run is strict.
 	alarm *alarm
-	// writes are those of the values that a range has made.
+	// writes are the writes of the values that a range has returned.
 	writes []plan.Write
-	// item is the item of a fan-out at work, -1 for none.
+	// item is the index of the current item of a fan-out, -1 if there is none.
 	item int
-	// worded is the outcome of the attempt, nil as long as its handler has not returned.
+	// worded is the outcome of the attempt, nil until its handler has returned.
 	worded *machine.Outcome
-	// answered tells that the command was answered without this worker: what its
-	// handler returns is dropped.
+	// answered reports that the command was answered for this worker, so that what its handler
+	// returns is dropped.
 	answered bool
 }
 
 const (
-	// slowRange is how long a range may run before the rest is handed back: its
-	// items are not as quick as those before them, and what is done should be told.
+	// slowRange limits the time that a range may run before the rest of it is handed back: its
+	// items take longer than the ones before them, and the finished ones should be reported.
 	slowRange = int64(time.Millisecond)
-	// lookEvery is after how many items the clock is looked at.
+	// lookEvery is the number of items between two looks at the clock.
 	lookEvery = 8
 )
 
-// items runs the range of a fan-out, item after item, until none is left that has
-// not been taken away.
+// items runs the range of a fan-out, item by item, until no item is left that has not been taken
+// away.
 func (x *executor) items(e *machine.Event) {
 	var o machine.Outcome
 	if x.c.Node.Args == nil && x.run.events == nil && x.alarm == nil {
-		in, _ := x.input(x.ctx, -1) // only args can fail
+		in, _ := x.input(x.ctx, -1) // only args can fail, and there are none
 		x.shared = &in              // nothing but the item differs
 	}
 	for {
@@ -143,14 +143,14 @@ func (x *executor) items(e *machine.Event) {
 	e.Ended = x.run.now()
 }
 
-// keep notes the outcome of an item of a range.
+// keep stores the outcome of an item of a range.
 func (x *executor) keep(e *machine.Event, i int32, o *machine.Outcome) {
 	from, to := x.c.ID.From, x.c.ID.To
 	if e.Items == nil {
 		if o.Empty() {
 			return
 		}
-		if i > from { // whoever answers for this worker may be reading
+		if i > from { // another goroutine that answers for this worker may be reading
 			x.run.mu.Lock()
 			defer x.run.mu.Unlock()
 		}
@@ -159,17 +159,17 @@ func (x *executor) keep(e *machine.Event, i int32, o *machine.Outcome) {
 	e.Items[i-from] = *o
 }
 
-// mayEnd reports whether nothing behind an item may start before the machine has
-// heard of it: it may fail and so end the fan-out or the run, it may be tried again, or
-// the run has been stopped meanwhile. Then the rest of the range goes back to the
-// machine, which decides.
+// mayEnd reports whether no further item may start before the machine knows the outcome of this
+// one, because the outcome may end the fan-out or the run or lead to another attempt, or because
+// the run has been stopped. The rest of the range is then handed back to the machine, which
+// decides.
 func (x *executor) mayEnd(o *machine.Outcome) bool {
 	n := x.c.Node
 	unwell := o.Failure != nil || o.Status == core.Retry
 	return unwell && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0 || n.Retry.Attempts > 1 || o.Failure != nil && o.Failure.FailsRun) || x.ctx.Err() != nil
 }
 
-// one runs one attempt; place is the item of a fan-out, -1 for none.
+// one runs an attempt; place is the index of the item of a fan-out, -1 if there is none.
 func (x *executor) one(place int, o *machine.Outcome) {
 	n := x.c.Node
 	x.item = place
@@ -229,7 +229,7 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	x.worded = o
 }
 
-// value is the rest of one for a handler that makes the node's only write.
+// value is the last part of one for a handler that returns the value of the node's only write.
 func (x *executor) value(ctx context.Context, in core.Input, o *machine.Outcome) {
 	v, ok, err := callValue(ctx, x.c.Node, in)
 	if err == nil {
@@ -246,8 +246,7 @@ func (x *executor) value(ctx context.Context, in core.Input, o *machine.Outcome)
 	}
 }
 
-// write makes a value the only write of an outcome. The writes of a range lie in one
-// array.
+// write makes a value the only write of an outcome. The writes of a range share one array.
 func (x *executor) write(v any, o *machine.Outcome) {
 	w, fault := x.p.AcceptValue(x.c.Node, v)
 	if o.Failure = fault; fault != nil {
@@ -261,7 +260,7 @@ func (x *executor) write(v any, o *machine.Outcome) {
 	o.Writes = x.writes[n : n+1 : n+1]
 }
 
-// outcome words what a handler returned.
+// outcome converts what a handler returned into the outcome of the attempt.
 func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *machine.Outcome) {
 	if err != nil {
 		fail := x.failure(ctx, err)
@@ -286,14 +285,14 @@ func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *
 	}
 }
 
-// upserted are the keys that an attempt has stored.
+// upserted are the keys that an attempt has upserted.
 type upserted struct {
 	id   machine.ID
 	keys *core.Upserted
 }
 
-// storing returns what an attempt of a strict run asks before it commits rows that it stores
-// by key.
+// storing returns the function that an attempt of a strict run calls before it commits upserted
+// rows.
 func (x *executor) storing(id machine.ID) func(*core.Upserted) error {
 	return func(u *core.Upserted) error {
 		x.run.mu.Lock()
@@ -306,8 +305,8 @@ func (x *executor) storing(id machine.ID) func(*core.Upserted) error {
 	}
 }
 
-// call, callValue, guarded and callRouter are the places where code of users runs. A panic
-// becomes the node's failure.
+// call, callValue, guarded and callRouter are the places where code of users is called. A panic
+// becomes the failure of the node.
 func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -317,7 +316,7 @@ func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, er
 	return n.Handler.Handle(ctx, in)
 }
 
-// callValue is call for a handler that makes the node's only write.
+// callValue is call for a handler that returns the value of the node's only write.
 func callValue(ctx context.Context, n *plan.Node, in core.Input) (v any, ok bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -337,7 +336,7 @@ func guarded(f func() (any, error)) (row any, err error) {
 	return f()
 }
 
-// callRouter asks the router of a run.
+// callRouter calls the router of a run.
 func callRouter(ctx context.Context, r core.Router, q core.RouteQuestion) (a core.RouteAnswer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -350,17 +349,17 @@ func callRouter(ctx context.Context, r core.Router, q core.RouteQuestion) (a cor
 	return r.Route(ctx, q)
 }
 
-// exited words that a handler did not return to its caller.
+// exited returns the failure of a handler that did not return to its caller.
 func exited() *core.Failure {
 	return &core.Failure{Class: core.ClassPanic, Permanent: true, Message: "the handler ended its goroutine with runtime.Goexit"}
 }
 
-// panicked words a panic of user code, with its stack.
+// panicked returns the failure for a panic of user code, with its stack.
 func panicked(p any) *core.Failure { return core.Panicked("panic", p, debug.Stack()) }
 
-// failure words the error of a handler, taking the end of its context into
-// account. Looking at an error is user code too: a nil pointer in an error's type
-// panics when it is asked for its text.
+// failure converts the error of a handler into a failure, depending on how its context ended.
+// Examining the error calls user code, too: a nil pointer of an error type panics when its Error
+// method is called.
 func (x *executor) failure(ctx context.Context, err error) (f *core.Failure) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -384,8 +383,8 @@ var (
 	errLate    = errors.New("what the handler returned came too late and is dropped")
 )
 
-// timedOut reports whether the timeout of an attempt is over; ctx is that of the attempt. A
-// handler that keeps the processors busy may return before its context ends.
+// timedOut reports whether the timeout of an attempt has passed; ctx is the context of the attempt.
+// A handler that keeps all processors busy may return before its context ends.
 func (x *executor) timedOut(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return context.Cause(ctx) == errTimeout
@@ -395,8 +394,8 @@ func (x *executor) timedOut(ctx context.Context) bool {
 	return ok && (!bound || own.Before(around)) && time.Now().After(own)
 }
 
-// late is the error of an attempt that ended well, but after its timeout; nil for one in
-// time. A gate is in time by its own rules: it has an answer for when nobody gives one.
+// late returns the error of an attempt that succeeded after its timeout, nil if it was in time. A
+// human gate applies its timeout itself: it has an answer for the case that no person answers.
 func (x *executor) late(ctx context.Context) error {
 	if x.c.Node.Timeout > 0 && !x.c.Node.Asks && x.ctx.Err() == nil && x.timedOut(ctx) {
 		return errLate
@@ -404,8 +403,7 @@ func (x *executor) late(ctx context.Context) error {
 	return nil
 }
 
-// limit bounds an attempt by the node's timeout, and watches that the handler
-// returns after it.
+// limit applies the node's timeout to an attempt, and checks that the handler returns after it.
 func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 	r, n, w := x.run, x.c.Node, x.w
 	ctx, cancel := context.WithTimeoutCause(ctx, n.Timeout, errTimeout)
@@ -413,7 +411,7 @@ func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 	defer r.mu.Unlock()
 	var watch *time.Timer
 	watch = r.after(n.Timeout+r.opts.Grace, func() {
-		if w.watch == watch { // else the handler returned just now
+		if w.watch == watch { // otherwise the handler has just returned
 			r.abandon(w)
 		}
 	})
@@ -427,8 +425,8 @@ func (x *executor) limit(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// input builds what the handler is given. Following a path in args may be too
-// much work or outlast ctx.
+// input builds the input of the handler. Following a path in args may be too much work or take
+// longer than ctx.
 func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 	n, c := x.c.Node, x.c.Call
 	if len(n.Streams()) > 0 {
@@ -442,7 +440,7 @@ func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 	return core.NewInput(x.run.opts.Run, c.Name(n), int(x.c.ID.Attempt), s), nil
 }
 
-// captured is what a node is given of what was captured for it.
+// captured returns what a node gets of the values that were captured for it.
 func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, place int) (core.Shared, error) {
 	s, err := machine.Shared(x.p, n, c, place, func() bool { return ctx.Err() != nil })
 	if err != nil {

@@ -7,20 +7,20 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file is how a batch that has waited long enough for more elements goes on
-// without them. Nobody can be made to return early from reading, so it is done on a
-// goroutine of its own, which the source owns: there is one at a time, what it has read
-// is the next thing that is taken, and closing the source ends it.
+// This file lets a batch that has waited long enough for more elements continue without them. A
+// read cannot be interrupted, so it runs on a goroutine that the source owns. There is one such
+// goroutine at a time, the elements that it reads are the next ones taken, and closing the source
+// ends it.
 
-// reading is one read of a stream that is under way.
+// reading is a read of a stream in progress.
 type reading struct {
-	got  chan struct{} // closed when it has ended; rows and err hold from then on
+	got  chan struct{} // closed when the read has ended; rows and err are valid from then on
 	rows []any
 	err  error
 }
 
-// fillFor is fill that gives up once the first of the elements has waited for so long
-// since it was wanted and there. The reading may go on then.
+// fillFor is fill, except that it returns once the first element is there and has waited for the
+// given time. The read may continue then.
 func (s *rowSource) fillFor(ctx context.Context, n int, wait time.Duration) error {
 	var enough <-chan time.Time
 	for len(s.rows) < n {
@@ -50,7 +50,7 @@ func (s *rowSource) fillFor(ctx context.Context, n int, wait time.Duration) erro
 	return nil
 }
 
-// read begins to read.
+// read starts a read.
 func (s *rowSource) read() {
 	r := &reading{got: make(chan struct{}), err: &core.Failure{Class: core.ClassPanic, Permanent: true,
 		Message: "the stream ended its goroutine with runtime.Goexit"}}
@@ -66,7 +66,7 @@ func (s *rowSource) read() {
 	}()
 }
 
-// awaitReading waits for what is being read; it returns nil if nothing is.
+// awaitReading waits for the read in progress; it returns nil if there is none.
 func (s *rowSource) awaitReading() *reading {
 	r := s.reading
 	if r != nil {
@@ -76,7 +76,7 @@ func (s *rowSource) awaitReading() *reading {
 	return r
 }
 
-// leaves cancels what is being read and reports whether it ended within a time.
+// leaves cancels the read in progress and reports whether it ended within the grace period.
 func (s *rowSource) leaves(grace time.Duration) bool {
 	if s.reading == nil {
 		return true

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// guard runs code of the user's that the machine asks for at once, while mu is held:
-// reducers above all. It runs on a goroutine of its own, so that one that ends its
-// goroutine with runtime.Goexit does not take the machine with it, and one that never
-// returns can be left behind when the run has been cancelled for the grace period.
+// guard runs code of the user that the machine needs synchronously, while mu is held, above
+// all reducers. The code runs on a goroutine of its own. So the machine survives code that
+// ends its goroutine with runtime.Goexit, and code that never returns can be left behind when
+// the run has been cancelled for the grace period.
 //
-// The goroutine is there from the first call to the end of the run: handing a call
-// over and back is all it costs.
+// The goroutine runs from the first call to the end of the run, so a call costs only passing it
+// to the goroutine and back.
 type guard struct {
 	run   *run
-	calls chan func() // nil when nobody serves it
+	calls chan func() // nil if the goroutine does not run
 	done  chan struct{}
 	lost  chan struct{} // closed when the goroutine has ended
-	stuck []string      // what was left behind
+	stuck []string      // names of code that was left behind
 }
 
 var errGoexit = errors.New("ended its goroutine with runtime.Goexit")
 
-// call makes a call and waits for its end. It is called with mu held. After one call
-// was left behind the rest is refused: the run has waited long enough.
+// call calls f and waits until it returns. It is called with mu held. After one call was left
+// behind, all others fail: the run has waited long enough.
 func (g *guard) call(what string, f func()) error {
 	if len(g.stuck) > 0 {
 		return fmt.Errorf("%s was not begun any more: the run was cancelled", what)
@@ -56,7 +56,7 @@ func (g *guard) call(what string, f func()) error {
 	return fmt.Errorf("%s has not returned for %s since the run was cancelled", what, g.run.opts.Grace)
 }
 
-// serve makes calls until there are no more. One that was left behind ends it when it
+// serve makes calls until there are no more. If a call was left behind, serve ends when that call
 // returns.
 func serve(calls <-chan func(), done, lost chan<- struct{}) {
 	defer close(lost)

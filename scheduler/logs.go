@@ -9,13 +9,13 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// handler handles the log records of an attempt.
+// handler returns the handler for the log records of an attempt.
 func (r *run) handler(in core.Input, a *alarm) slog.Handler {
 	_, index := in.Element()
 	return &logHandler{run: r, alarm: a, node: in.Node(), index: index, attempt: in.Attempt()}
 }
 
-// logHandler turns the log records of a node into events, and counts its warnings.
+// logHandler converts the log records of a node into events and counts its warnings.
 type logHandler struct {
 	run     *run
 	alarm   *alarm // nil unless warnings are failures
@@ -26,14 +26,15 @@ type logHandler struct {
 	prefix  string
 }
 
-// Enabled passes every record on if there is a listener, whose business filtering is, and
-// warnings in any case.
+// Enabled accepts all records if there is a listener, which may filter them. It always accepts
+// warnings.
 func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
 	h.run.signOfLife()
 	return h.run.events != nil || level >= slog.LevelWarn
 }
 
-// Handle makes one event of a record. The attributes become its values.
+// Handle converts a record into an event. The attributes of the record become the values of the
+// event.
 func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 	e := core.Event{V: core.EventVersion, Type: core.LogLine, Run: h.run.opts.Run, Time: rec.Time, Node: h.node,
 		Item: h.index, Attempt: h.attempt, Log: value.CutText(rec.Message), Severity: rec.Level.String()}
@@ -61,13 +62,13 @@ func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 	return nil
 }
 
-// setAttr stores an attribute as a run-time value, the members of a group under
-// the group's name. An error is its text; what has no JSON form is the reason
-// why.
+// setAttr stores an attribute as a run-time value. The members of a group are stored under the
+// group's name. An error is stored as its text, and a value without a JSON form as the reason why
+// it has none.
 func setAttr(o *value.Object, key string, v slog.Value) {
 	v = v.Resolve()
 	if v.Kind() == slog.KindGroup {
-		if key != "" && !strings.HasSuffix(key, ".") { // a group without a name ends in the dot of the one around it
+		if key != "" && !strings.HasSuffix(key, ".") { // a group without a name has the name of the group around it, which ends in a dot
 			key += "."
 		}
 		for _, a := range v.Group() {
@@ -81,13 +82,13 @@ func setAttr(o *value.Object, key string, v slog.Value) {
 	}
 	c, err := value.Canonical(x)
 	if err != nil {
-		c = "<" + err.Error() + ">" // printing it could go round in circles
+		c = "<" + err.Error() + ">" // printing the value might never end
 	}
 	o.Set(key, limited(c))
 }
 
-// limited is a value of a log record as far as an event holds it: a large one is a text
-// that was cut.
+// limited returns a value of a log record in the size that an event may hold: a large value becomes
+// a truncated string.
 func limited(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -100,7 +101,7 @@ func limited(v any) any {
 	return v
 }
 
-// WithAttrs returns a handler whose records carry the attributes.
+// WithAttrs returns a handler that adds the attributes to its records.
 func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	c := *h
 	c.attrs = append([]slog.Attr(nil), h.attrs...)
@@ -111,7 +112,7 @@ func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &c
 }
 
-// WithGroup returns a handler that puts the name before its keys.
+// WithGroup returns a handler that puts the name before the keys of its records.
 func (h *logHandler) WithGroup(name string) slog.Handler {
 	c := *h
 	c.prefix += name + "."

@@ -16,14 +16,14 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is what the driver does about models: it asks the router, and accounts for calls
-// and tells of them in events.
+// This file is the part of the driver that concerns models: it asks the router, counts the usage of
+// calls and emits events for them.
 
-// ErrNoRouter is the error of a run whose walk has a decision for a model and that has no
-// router to ask.
+// ErrNoRouter is the error of a run that has no router and whose walk needs a model to pick an
+// edge.
 var ErrNoRouter = errors.New("no model is configured to choose the edge")
 
-// meter accounts for the calls of one attempt, or of one question to the router.
+// meter counts the calls of an attempt, or of a question to the router.
 type meter struct {
 	run     *run
 	node    *plan.Node
@@ -31,14 +31,14 @@ type meter struct {
 	item    core.Ordinal
 	attempt int
 
-	flying int64 // calls under way, kept by run.spent
+	flying int64 // calls in flight, kept by run.spent
 
 	mu   sync.Mutex
 	used core.Usage
 }
 
-// metered returns a context whose calls to models are accounted for, and which has the
-// router of the run; and the meter that accounts for them.
+// metered returns a context with the router of the run, whose calls to models are counted, and the
+// meter that counts them.
 func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Context, *meter) {
 	m := &meter{run: x.run, node: x.c.Node, call: x.c.Call, item: index, attempt: int(x.c.ID.Attempt)}
 	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool, Again: m.again,
@@ -93,7 +93,7 @@ func (m *meter) again(why string) {
 	})
 }
 
-// emit tells of a call, as fill words it.
+// emit emits an event for a call; fill adds the details.
 func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 	m.run.signOfLife()
 	if m.run.events == nil {
@@ -108,9 +108,9 @@ func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 	m.run.events.add(e)
 }
 
-// usage ends the attempt and returns what its calls took, nil for nothing.
+// usage ends the attempt and returns the usage of its calls, nil if there is none.
 func (m *meter) usage() *core.Usage {
-	m.run.spent.land(math.MaxInt64, &m.flying, core.Usage{}) // those nobody told the end of
+	m.run.spent.land(math.MaxInt64, &m.flying, core.Usage{}) // calls whose end was not reported
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.used == (core.Usage{}) {
@@ -120,7 +120,7 @@ func (m *meter) usage() *core.Usage {
 	return &u
 }
 
-// route asks the router where a walk goes on.
+// route asks the router for the next edge of a walk.
 func (x *executor) route(o *machine.Outcome) {
 	q := x.c.Call.Route
 	ctx, m := x.metered(x.ctx, 0)
@@ -136,8 +136,8 @@ func (x *executor) route(o *machine.Outcome) {
 	o.Route = &machine.Route{Answer: &a}
 }
 
-// viewHash identifies what a router was shown: the first 16 hexadecimal digits of the
-// SHA-256 of the view as JSON.
+// viewHash identifies what a router was shown: the first 16 hexadecimal digits of the SHA-256 of
+// the JSON of the view.
 func viewHash(q *core.RouteQuestion) string {
 	text, err := value.AppendJSON(nil, q.View)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// This file keeps results that are prepared until the machine says whether they are put in
-// place.
+// This file keeps prepared results until the machine decides whether they are put in place.
 
-// prepared takes over what a handler has prepared. A handler that was not asked to defer, and
-// one of which nobody waits for the answer, is not waited for either.
+// prepared keeps what a handler has prepared until the machine decides. If the handler was not
+// asked to defer, the result is put in place immediately. If another goroutine has answered for the
+// worker, the result is dropped.
 func (x *executor) prepared(ctx context.Context, res *core.Result, o *machine.Outcome) {
 	p, r := res.Placement, x.run
 	if !x.c.Node.Claims || r.remote {
@@ -33,8 +33,7 @@ func (x *executor) prepared(ctx context.Context, res *core.Result, o *machine.Ou
 	r.placements[x.id()] = p
 }
 
-// preparedFor makes what was prepared by an attempt that has failed the placement of its
-// failure.
+// preparedFor adds what a failed attempt has prepared to the placement of its failure.
 func preparedFor(p *core.Placement, fail *core.Failure) *core.Placement {
 	failed, placed := *p, false
 	failed.Place = func(ctx context.Context) (core.Result, error) {
@@ -52,7 +51,7 @@ func preparedFor(p *core.Placement, fail *core.Failure) *core.Placement {
 	return &failed
 }
 
-// id names the attempt at work.
+// id returns the id of the current attempt.
 func (x *executor) id() machine.ID {
 	id := x.c.ID
 	if x.item >= 0 {
@@ -61,7 +60,7 @@ func (x *executor) id() machine.ID {
 	return id
 }
 
-// place carries out an OpPlace.
+// place executes an OpPlace.
 func (x *executor) place(e *machine.Event) {
 	e.Kind, x.item = machine.Placed, -1
 	x.run.mu.Lock()
@@ -97,7 +96,7 @@ func place(ctx context.Context, p *core.Placement) (res core.Result, err error) 
 	return res, err
 }
 
-// drop removes what was prepared. Nothing depends on whether that goes well.
+// drop removes what was prepared. It ignores errors, because nothing depends on the removal.
 func drop(p *core.Placement) {
 	if p.Discard == nil {
 		return
@@ -108,7 +107,7 @@ func drop(p *core.Placement) {
 	})
 }
 
-// prepared returns what was prepared under an id, nil for nothing. It is called with mu
+// prepared returns what was prepared under an id, nil if there is nothing. It is called with mu
 // held.
 func (r *run) prepared(id machine.ID) *core.Placement {
 	p := r.placements[id]
@@ -116,8 +115,8 @@ func (r *run) prepared(id machine.ID) *core.Placement {
 	return p
 }
 
-// discard drops what was prepared, or puts it in place if it is to be kept. It does not hold
-// up its caller. What says what became of the work is put in place although the run has been
+// discard drops what was prepared, or puts it in place if keep is set. It does not delay its
+// caller. A result that describes the outcome of the work is put in place even if the run has been
 // cancelled.
 func (r *run) discard(p *core.Placement, keep bool) {
 	if p == nil {
@@ -127,7 +126,7 @@ func (r *run) discard(p *core.Placement, keep bool) {
 	go func() {
 		defer r.calls.Done()
 		if keep {
-			_, _ = place(context.WithoutCancel(r.ctx), p) // the attempt has ended without it
+			_, _ = place(context.WithoutCancel(r.ctx), p) // the attempt has ended without waiting for it
 			return
 		}
 		drop(p)

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// unpriced returns an error for each model that a run may ask and whose price is not known,
-// since a budget of money would not bound what it takes.
+// unpriced returns an error for each model that a run may ask and whose price is not known, because
+// a budget of money would not limit its use.
 func unpriced(p *plan.Plan, router core.Router, dry bool) source.Diagnostics {
 	u := prices{router: router, dry: dry, seen: map[*plan.Plan]bool{}}
 	u.look(p)
@@ -19,7 +19,7 @@ func unpriced(p *plan.Plan, router core.Router, dry bool) source.Diagnostics {
 
 type prices struct {
 	router core.Router
-	dry    bool // models pick no edges
+	dry    bool // no model picks edges
 	seen   map[*plan.Plan]bool
 	found  source.Diagnostics
 	names  []string

@@ -7,20 +7,19 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// progressEvery is the least time between two events of the progress of an attempt. A
-// reader of a million rows tells it a thousand times a second, which nobody reads and
-// a log must hold.
+// progressEvery is the minimum time between two progress events of an attempt. Without it, a reader
+// of a million rows would emit a thousand events a second, which no person reads and a log has to
+// store.
 const progressEvery = 100 * time.Millisecond
 
-// progress makes events of what a handler reports: of the first report, of the last
-// step and of what comes progressEvery after the event before. It may be used from
-// many goroutines.
+// progress converts reports of a handler into events: the first report, the report of the last
+// step, and reports at least progressEvery after the event before. It is safe for concurrent use.
 type progress struct {
 	run        *run
 	events     *delivery
-	streams    *streams // that the handler reads, nil for none
+	streams    *streams // that the handler reads, nil if there are none
 	event      core.Event
-	told       atomic.Int64 // when, in nanoseconds
+	told       atomic.Int64 // time of the last event, in nanoseconds
 	read, size atomic.Int64
 }
 
@@ -44,8 +43,8 @@ func (p *progress) report(done, of int64) {
 	p.events.add(e)
 }
 
-// pulling tells how many rows a pipeline or fan-out has been handed, and how much of the
-// stream that is: what was read and not handed over does not count.
+// pulling reports how many rows a pipeline or fan-out has taken, and how much of the stream that
+// is. Rows that were read but not taken do not count.
 func (s *rowSource) pulling(x *executor, taken int) {
 	if x.run.events == nil {
 		return

@@ -9,33 +9,30 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// source is an open stream from which the rows of a pipeline are pulled, one
-// after the other, or the items of a fan-out, several at once. It lives from the
-// first row to the last; a row that is asked for out of order, as after a restart,
-// opens the stream again.
+// rowSource is an open stream from which the rows of a pipeline are fetched, one at a time, or the
+// items of a fan-out, several at a time. It exists from the first row to the last. If a row is
+// requested out of order, for example after a restart, the stream is opened again.
 type rowSource struct {
 	streams  *streams
 	stream   core.Stream
-	rows     []any // read and not handed over
-	next     int   // number of the row to be handed over next
+	rows     []any // read and not taken
+	next     int   // index of the next row to be taken
 	reading  *reading
-	progress *progress // nil while nobody listens
-	// ctx is what the stream is read under. It lives as long as the stream is open,
-	// because what a stream opens for itself hangs on it: that of a frame ends with
-	// each command.
+	progress *progress // nil if there is no listener
+	// ctx is the context of reads from the stream. It lasts as long as the stream is open, because
+	// what the stream opens depends on it, whereas the context of a frame ends with each command.
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// sourceKey names a pipeline or fan-out within a run.
+// sourceKey identifies a pipeline or fan-out in a run.
 type sourceKey struct {
 	frame int64
 	node  int32
 }
 
-// pull fetches one row of a pipeline: an element of the stream, or so many of
-// them as make a batch. For a fan-out it fetches a list of items. The end of the
-// stream is an answer without a row.
+// pull fetches a row of a pipeline: an element of the stream, or a batch of them. For a fan-out it
+// fetches a list of items. At the end of the stream the answer has no row.
 func (x *executor) pull(o *machine.Outcome) {
 	key := sourceKey{x.c.ID.Frame, x.c.ID.Node}
 	s := x.run.takeSource(key)
@@ -61,7 +58,7 @@ func (x *executor) pull(o *machine.Outcome) {
 	}
 }
 
-// taken is how many elements were handed over, the latest ones included.
+// taken returns the number of elements that were taken, including the latest.
 func (s *rowSource) taken(x *executor, row any) int {
 	u := x.c.Plan.Vertices[x.c.Node.Vertex].Unit
 	switch list, _ := row.([]any); {
@@ -73,7 +70,7 @@ func (s *rowSource) taken(x *executor, row any) int {
 	return x.c.Call.Taken + 1
 }
 
-// row returns the row the command asks for, io.EOF behind the last.
+// row returns the row that the command requests, io.EOF after the last.
 func (s *rowSource) row(x *executor) (any, error) {
 	n, u := int(x.c.ID.From), x.c.Plan.Vertices[x.c.Node.Vertex].Unit
 	if s.stream == nil || s.next != n {
@@ -102,11 +99,11 @@ func (s *rowSource) row(x *executor) (any, error) {
 	return batch[:len(batch):len(batch)], nil
 }
 
-// mostItems is how many items are handed over at once.
+// mostItems limits the number of items fetched at once.
 const mostItems = 1024
 
-// items returns what has been read from the item on that the command asks for, at
-// least one; io.EOF behind the last.
+// items returns the items that have been read, beginning with the one that the command requests.
+// There is at least one; after the last, the error is io.EOF.
 func (s *rowSource) items(x *executor) (any, error) {
 	n := int(x.c.ID.From)
 	if s.stream == nil || s.next != n {
@@ -122,7 +119,7 @@ func (s *rowSource) items(x *executor) (any, error) {
 	return list[:len(list):len(list)], nil
 }
 
-// open begins to read the stream, behind so many elements.
+// open starts reading the stream after the first skip elements.
 func (s *rowSource) open(x *executor, skip int) error {
 	s.close()
 	s.streams, s.rows, s.progress = &streams{x: *x}, nil, nil
@@ -142,7 +139,7 @@ func (s *rowSource) open(x *executor, skip int) error {
 	return nil
 }
 
-// fill reads until there are so many elements, or none are left. ctx is that of the
+// fill reads until there are n elements, or until the stream ends. ctx is the context of the
 // command.
 func (s *rowSource) fill(ctx context.Context, n int) error {
 	if len(s.rows) >= n {
@@ -170,7 +167,7 @@ func (s *rowSource) add(more []any) {
 	}
 }
 
-// close ends the reading. What a stream says to that is of no use any more.
+// close ends the reading. It ignores errors of the stream.
 func (s *rowSource) close() {
 	if s.stream == nil {
 		return
@@ -181,8 +178,8 @@ func (s *rowSource) close() {
 	s.stream = nil
 }
 
-// takeSource returns the source of a pipeline, which is nobody else's until it is
-// kept again.
+// takeSource removes and returns the source of a pipeline. The caller is its only user until the
+// source is kept again.
 func (r *run) takeSource(key sourceKey) *rowSource {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,9 +200,8 @@ func (r *run) keepSource(key sourceKey, s *rowSource) {
 	r.sources[key] = s
 }
 
-// closeSources ends the reading of pipelines that did not come to the end of
-// their streams. A stream that ignores the end of its context for the grace period is
-// left behind, like a handler.
+// closeSources ends the reading of streams that were not read to the end. A stream that ignores the
+// end of its context for the grace period is left behind, like a handler.
 func (r *run) closeSources() {
 	for _, s := range r.sources {
 		if s.leaves(r.opts.Grace) {

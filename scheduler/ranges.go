@@ -6,9 +6,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// cursor is how far a worker has come with its range: the next item in the low
-// half, the end of the range in the high one. The worker claims items without a
-// lock; whoever holds the run's lock takes those away that it has not begun.
+// cursor is the position of a worker in its range: the next item in the low half, the end of the
+// range in the high half. The worker claims items without a lock. Other goroutines that hold the
+// run's lock may take away items that it has not begun.
 type cursor struct{ v atomic.Uint64 }
 
 func split(v uint64) (next, to int32) { return int32(v), int32(v >> 32) }
@@ -17,14 +17,14 @@ func join(next, to int32) uint64 { return uint64(uint32(next)) | uint64(to)<<32 
 
 func (c *cursor) set(from, to int32) { c.v.Store(join(from, to)) }
 
-// claim gives the worker its next item; ok is false when there is none.
+// claim returns the next item of the worker; ok is false if there is none.
 func (c *cursor) claim() (item int32, ok bool) {
 	next, to := split(c.v.Add(1))
 	return next - 1, next <= to
 }
 
-// yield takes away the items from least on that have not begun. It returns the end
-// of what is left.
+// yield takes away the items from least on that have not begun. It returns the end of the remaining
+// range.
 func (c *cursor) yield(least int32) int32 {
 	for {
 		v := c.v.Load()
@@ -39,16 +39,16 @@ func (c *cursor) yield(least int32) int32 {
 	}
 }
 
-// seal is yield, and tells the item the worker is at: one before the range when it
-// has not begun, the end when it has done all of them.
+// seal is yield that also returns the item at which the worker is: one before the range if it has
+// not begun, the end if all are done.
 func (c *cursor) seal(least int32) (at, to int32) {
 	to = c.yield(least)
 	next, _ := split(c.v.Load())
 	return next - 1, to
 }
 
-// yield takes the items of a range that have not begun away from the worker that
-// has it, or from the queue, and tells the machine.
+// yield takes the items of a range that have not begun away from its worker, or from the queue, and
+// reports that to the machine.
 func (r *run) yield(id machine.ID) {
 	same := func(c *machine.Command) bool {
 		return c.ID.Frame == id.Frame && c.ID.Node == id.Node && c.ID.From == id.From && c.ID.Attempt == id.Attempt
@@ -69,14 +69,14 @@ func (r *run) yield(id machine.ID) {
 	}
 }
 
-// yielded tells the machine that a range in flight goes up to id.To only.
+// yielded reports to the machine that a range in flight has become shorter and ends at id.To.
 func (r *run) yielded(id machine.ID) {
 	r.m.Apply(&machine.Event{Kind: machine.Yielded, ID: id, Ended: r.now()})
 	r.again = true
 }
 
-// giveUp cancels the items of a node from id.From on, or all that runs of one without
-// items, and watches that they return. Those that have not begun do not begin any more.
+// giveUp cancels the items of a node from id.From on, or all executions of a node without items,
+// and checks that their handlers return. Items that have not begun are never begun.
 func (r *run) giveUp(id machine.ID) {
 	behind := func(c *machine.Command) bool {
 		return c.ID.Frame == id.Frame && c.ID.Node == id.Node && (c.ID.To > id.From || c.ID.To == 0)
@@ -86,7 +86,7 @@ func (r *run) giveUp(id machine.ID) {
 		if !w.busy || w.abandoned || !behind(&w.cmd) {
 			continue
 		}
-		if w.cmd.Node.Source == nil { // which is so of one that fetches rows, too
+		if w.cmd.Node.Source == nil { // which includes nodes that fetch rows
 			w.cancel()
 			busy = append(busy, w)
 			continue

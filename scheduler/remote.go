@@ -9,22 +9,22 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// Execute carries out one OpRun command outside of Run, as a worker of a distributed engine
-// does: it calls the handler, or asks the router, with what Options gives to the commands of a
-// run, and returns the answer for the machine. It blocks until the handler returns and the
-// listener has been given all events, as Run does. Times in the answer count from the call.
-// What the node replaces is in place when it returns: a distributed engine that has items
-// replace files has to see to their order.
+// Execute executes one OpRun command outside Run, as a worker of a distributed engine does: it
+// calls the handler, or asks the router, with the settings in Options, as Run would, and returns
+// the answer for the machine. It blocks until the handler has returned and the listener has been
+// given all events, as Run does. Times in the answer count from the call. Files that the node
+// replaces are in place when Execute returns: a distributed engine in which items replace files
+// has to ensure their order itself.
 //
-// Run is the id of the run. The budget bounds the calls to models of this command: the caller
-// subtracts what earlier ones took. The tracer is told of the attempts, in ctx, and of no run.
-// The listener receives log records, progress, questions and calls to models, numbered from 1;
-// the other events of a run come from the machine. Settings that the machine applies
-// (Concurrency, MaxInFlight, Barrier, FailFast, MaxVisits) and Backpressure are errors here: they
-// have no effect on one command.
+// Options.Run is the id of the run. The budget limits the calls to models of this command: the
+// caller subtracts the usage of earlier commands. The tracer is told of the attempts, in ctx, and
+// not of a run. The listener receives log records, progress, questions and calls to models,
+// numbered from 1; the other events of a run come from the machine. Settings that the machine
+// applies (Concurrency, MaxInFlight, Barrier, FailFast, MaxVisits) and Backpressure are errors,
+// because they have no effect on a single command.
 //
-// The error is about the settings, and then nothing was called; Run has the same errors for
-// them. A core.StrayError comes with an answer: the listener was too slow.
+// An error without an answer is about the settings, and nothing was called; Run returns the same
+// errors. A core.StrayError comes with an answer and means that the listener was too slow.
 func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event, error) {
 	switch {
 	case ctx == nil:
@@ -47,7 +47,7 @@ func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event
 	}
 	r := newRun(ctx, c.Plan, o)
 	r.remote = true
-	r.over = true // there is no machine to tell about a handler that ignores its timeout
+	r.over = true // there is no machine to which a handler that ignores its timeout could be reported
 	if r.opts.Listener != nil {
 		r.events = deliver(r.opts.Listener)
 	}
@@ -65,8 +65,8 @@ func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event
 	return answer, nil
 }
 
-// executeAlone executes a command on a goroutine of its own: a handler that ends its goroutine
-// fails, and does not take the caller with it.
+// executeAlone executes a command on a goroutine of its own, so that a handler that ends its
+// goroutine fails without ending the caller's.
 func (r *run) executeAlone(c *machine.Command) *machine.Event {
 	w := &worker{}
 	w.begin(c)
@@ -83,7 +83,8 @@ func (r *run) executeAlone(c *machine.Command) *machine.Event {
 	return w.answer()
 }
 
-// ofMachine names a setting that has no effect on one command, "" if there is none.
+// ofMachine returns the name of a setting that has no effect on a single command, "" if there is
+// none.
 func (o *Options) ofMachine() string {
 	switch {
 	case o.Concurrency != 0:

@@ -17,79 +17,75 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// DefaultGrace is how long cancelled handlers may take to return. Those of the kinds
-// that run programs need five seconds, the time a program has between SIGTERM and
-// SIGKILL.
+// DefaultGrace is the default of Options.Grace. Handlers of the kinds that run programs need five
+// seconds of it, the time that a program has between SIGTERM and SIGKILL.
 const DefaultGrace = 10 * time.Second
 
-// Options are the settings of one run. The zero value takes what the plan says.
+// Options are the settings of a run. With the zero value, the settings of the plan apply.
 type Options struct {
-	// Run is the run's id; "" makes a random one.
+	// Run is the id of the run; if it is "", a random id is made.
 	Run string
-	// Concurrency is how many nodes may be in flight; 0 takes the plan's, and 1
-	// where the plan leaves it open.
+	// Concurrency limits the nodes in flight. If it is 0, the limit of the plan applies, or 1 if
+	// the plan has none.
 	Concurrency int
-	// MaxInFlight caps user code in flight over nodes, items, stages and nested
-	// workflows; 0 takes the plan's.
+	// MaxInFlight limits the handlers in flight across nodes, items, stages and nested workflows.
+	// If it is 0, the limit of the plan applies.
 	MaxInFlight int
-	// Barrier finishes each level before the next one starts. Results are the
-	// same; it exists for comparison.
+	// Barrier finishes each level before the next one starts. The results are the same; it exists
+	// for comparison.
 	Barrier bool
-	// FailFast ends a walk that a model routes, nested ones too, at the first visit that
-	// fails; without it the walk goes on, and the run fails at its end.
+	// FailFast ends a walk whose edges a model picks at the first visit that fails, including
+	// nested walks. Without it, the walk continues and the run fails at its end.
 	FailFast bool
-	// MaxVisits is how many visits the run may make if it is a walk that a model routes; 0
-	// takes the plan's.
+	// MaxVisits limits the visits of a walk whose edges a model picks. If it is 0, the limit of the
+	// plan applies.
 	MaxVisits int
-	// Backpressure begins nothing new while the listener is some 16,000 events behind,
-	// unless it takes no event for a second or the run was cancelled. Without it the events of a run without end
-	// wait in memory.
+	// Backpressure begins no further work while the listener is about 16,000 events behind, unless
+	// it has taken no event for a second or the run was cancelled. Without it, the events of an
+	// endless run accumulate in memory.
 	Backpressure bool
-	// Listener receives the events of the run, in order, one at a time, on a
-	// goroutine of its own. It never holds the run back; one that panics gets
-	// no further events. While it is some 16,000 events behind, log records are
-	// left out and counted, and of the progress of an attempt it gets the last.
-	// Run waits at its end until all are delivered, at most Grace, and after ctx has
-	// ended at most as long as is left of it (a tenth of Grace at least); then the error
-	// is a core.StrayError, and the listener gets the rest when it takes it.
-	// The values of secrets that the plan refers to are hidden in the events; the
-	// report has them as they are.
+	// Listener receives the events of the run in order, one at a time, on a goroutine of its own.
+	// It never delays the run. After a panic it gets no further events. While it is about 16,000
+	// events behind, log records are left out and counted, and only the last progress event of each
+	// attempt is kept. At its end, Run waits until all events are delivered, for at most Grace; if
+	// ctx has ended, for at most the rest of Grace or a tenth of it, whichever is longer. If that
+	// is not enough, the error is a core.StrayError, and the listener still gets the remaining
+	// events when it takes them. Values of secrets are masked in the events, but not in the report.
 	Listener func(core.Event)
-	// Interviewer answers what human gates ask; nil means that nobody is there. It is
-	// called on goroutines of the run, by several gates at a time.
+	// Interviewer answers the questions of human gates; nil means that no person is available. It
+	// is called on goroutines of the run, by several gates at a time.
 	Interviewer core.Interviewer
-	// Router picks the edges of walks that leave that to a model; nil means that such a
-	// decision fails the run. It is called on goroutines of the run.
+	// Router picks the edges of walks that leave the choice to a model. If it is nil, such a choice
+	// fails the run. It is called on goroutines of the run.
 	Router core.Router
-	// Budget bounds what the calls to models may take that nodes and decisions make.
+	// Budget limits the usage of models by nodes and by decisions about edges.
 	Budget core.Budget
-	// Strict makes a warning of a node's logger the failure of the attempt: what it wrote
-	// does not reach the state, and kinds that put something in place outside of the run
-	// do not.
+	// Strict turns a warning of a node's logger into the failure of the attempt. The writes of the
+	// attempt do not reach the state, and kinds that change something outside the run do not put it
+	// in place.
 	Strict bool
-	// Tracer is told of the run and of each attempt; nil for none. Secrets are hidden in
-	// what it is told, but not in the inputs of the attempts.
+	// Tracer is told of the run and of each attempt; it may be nil. Secrets are masked for it,
+	// except in the inputs of the attempts.
 	Tracer core.Tracer
-	// Grace is how long handlers may take to return after their context ended
-	// before the run goes on without them; 0 means DefaultGrace.
+	// Grace limits the time that handlers may take to return after their context ended, before the
+	// run continues without them; 0 means DefaultGrace.
 	Grace time.Duration
 }
 
-// errNoContext is the error of a run that is given none.
+// errNoContext is the error of a run with a nil context.
 var errNoContext = errors.New("the context is nil; use context.Background if there is none")
 
-// Run executes a plan and returns when everything has ended: no handler runs
-// and no goroutine of the run is alive afterwards. The one exception is a
-// handler that ignores its cancelled context for longer than Options.Grace, or a
-// listener that takes as long at the end; it is left behind and the error, a
-// core.StrayError, names it. So is a reducer, or other code that a Go type of a
-// field or a starting value brings along, that has not returned for so long after ctx has
-// ended; until then the run stands still.
+// Run executes a plan and returns when everything has ended: no handler of the run and none of
+// its goroutines is alive afterwards, with one exception. A handler that ignores its cancelled
+// context for longer than Options.Grace, or a listener that takes as long at the end, is left
+// behind, and the error, a core.StrayError, names it. The same holds for a reducer, or other
+// code that the Go type of a field or of a starting value has, if it has not returned within
+// that time after ctx has ended; the run makes no progress until then.
 //
-// The report is complete whenever the run began; the error is its Err. There is none if
-// the inputs do not fit the plan or their code has not returned, and none with
-// plan.Plan.Refused; what is wrong is told as source.Diagnostics. Run may be
-// called any number of times at once for the same plan.
+// If the run began, the report is complete and the error is its Err. There is no report if the
+// inputs are not valid for the plan, if their code has not returned, or if plan.Plan.Refused is
+// not empty; the error is then of type source.Diagnostics where findings describe it. Run may be
+// called any number of times concurrently for the same plan.
 func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*core.Report, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -119,7 +115,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	return rep, err
 }
 
-// newRun returns what Run and Execute have in common: what the commands of a run are given.
+// newRun returns the part of a run that Run and Execute have in common: what commands need.
 func newRun(ctx context.Context, p *plan.Plan, o Options) *run {
 	if o.Grace <= 0 {
 		o.Grace = DefaultGrace
@@ -131,8 +127,8 @@ func newRun(ctx context.Context, p *plan.Plan, o Options) *run {
 	return r
 }
 
-// refused is why a plan cannot be run with the options, nil if it can; dry tells that models
-// pick no edges.
+// refused returns the reason why a plan cannot be run with the options, nil if it can. dry reports
+// that no model picks edges.
 func refused(p *plan.Plan, o *Options, dry bool) error {
 	if len(p.Refused) > 0 {
 		return p.Refused.Sorted()
@@ -156,11 +152,10 @@ func objectOf(inputs map[string]any) *value.Object {
 	return o
 }
 
-// run is one run under way. The machine and all fields below mu belong to
-// whoever holds it.
+// run is a run in progress. mu guards the machine and all fields below mu.
 type run struct {
 	opts    Options
-	bare    core.Shared // what a node that is given nothing gets
+	bare    core.Shared // the shared input of nodes that are given nothing
 	parent  context.Context
 	ctx     context.Context
 	started time.Time
@@ -176,56 +171,55 @@ type run struct {
 	queue      []machine.Command
 	head       int
 	workers    []*worker
-	alive      int // goroutines inside work
+	alive      int // goroutines in work
 	idle       int
-	waking     bool // a worker has been woken or spawned and has not looked yet
+	waking     bool // a worker has been woken or started and has not checked the queue yet
 	over       bool
 	remote     bool // there is no machine
 	throttled  bool // nothing begins while the listener is far behind
-	again      bool // the machine has more commands after the ones at hand
+	again      bool // the machine has further commands after the current ones
 	report     *core.Report
 	stray      []string
-	unheard    int64     // events that the listener did not take in time
-	cancelled  time.Time // when the caller's context ended
+	unheard    int64     // number of events that the listener did not take in time
+	cancelled  time.Time // time at which the caller's context ended
 	took       time.Duration
 	frames     map[int64]*frameContext
 	timers     map[timerKey]*time.Timer
 	guard      guard
-	placements map[machine.ID]*core.Placement // prepared, and waiting for their turn
-	sources    map[sourceKey]*rowSource       // of pipelines over streams, between two rows
+	placements map[machine.ID]*core.Placement // prepared results that wait for their turn
+	sources    map[sourceKey]*rowSource       // streams of pipelines, between two rows
 	calls      sync.WaitGroup                 // timer and cancel callbacks
-	watched    atomic.Bool                    // a walk wants to know of signs of life
-	sign       atomic.Int64                   // the last one: a handler logged, or told of its progress
+	watched    atomic.Bool                    // a walk needs to know the last sign of life
+	sign       atomic.Int64                   // time of the last sign of life: a handler logged or reported its progress
 	cancel     context.CancelFunc
 }
 
-// worker is a goroutine that runs handlers, and what it is doing.
+// worker is a goroutine that runs handlers, with its current command.
 type worker struct {
 	cmd       machine.Command
 	event     machine.Event // the answer, kept here so that it is not allocated
-	stamp     int64         // end of its last execution, if it has not waited since
-	began     int64         // when it took its command
+	stamp     int64         // end of its last execution, 0 if it has waited since
+	began     int64         // time at which it took its command
 	items     cursor        // of a range
-	full      bool          // event holds more than the next short answer overwrites
+	full      bool          // event has more fields set than the next short answer overwrites
 	busy      bool
 	frame     *frameContext   // of the command; nil in the run's own graph
-	ctx       context.Context // of a range that may be given up; nil for others
+	ctx       context.Context // of a range that may be cancelled, nil for others
 	cancel    context.CancelFunc
-	upserted  []upserted  // by its command
-	watch     *time.Timer // over an attempt with a timeout; nil when there is none
-	abandoned bool        // its handler ignored the end of its context; it was answered for
+	upserted  []upserted  // by its current command
+	watch     *time.Timer // timer for an attempt with a timeout, nil if there is none
+	abandoned bool        // its handler ignored the end of its context, and another goroutine has answered for it
 }
 
-// frameContext is the context of a nested frame's handlers in flight.
+// frameContext is the context of the handlers in flight in a nested frame.
 type frameContext struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	users  int
 }
 
-// drive runs the machine to its end. Handlers run on workers, of which there
-// are as many as there is work for; the caller only waits, so that it can leave
-// a handler behind that never returns.
+// drive runs the machine until the run is over. Handlers run on workers, which are started as there
+// is work. The caller only waits, so that it can leave a handler behind that never returns.
 func (r *run) drive() (*core.Report, error) {
 	r.ctx, r.cancel = context.WithCancel(r.parent)
 	defer r.cancel()
@@ -245,9 +239,8 @@ func (r *run) drive() (*core.Report, error) {
 	return r.finish()
 }
 
-// patience is how long the listener may take for the rest of the events: the grace period,
-// and of a run that was cancelled what is left of it, or a tenth of it if handlers have
-// used it up.
+// patience returns the time that the listener may take for the remaining events: the grace period,
+// or, if the run was cancelled, the rest of it, but at least a tenth.
 func (r *run) patience() time.Duration {
 	grace := r.opts.Grace
 	if r.cancelled.IsZero() {
@@ -256,9 +249,9 @@ func (r *run) patience() time.Duration {
 	return max(grace-time.Since(r.cancelled), grace/10)
 }
 
-// runWorkers starts the first worker and returns when the run is over and all
-// workers have left, except those whose handlers have ignored the end of their
-// contexts for the grace period: they are named.
+// runWorkers starts the first worker. It returns when the run is over and all workers have left,
+// except workers whose handlers have ignored the end of their contexts for the grace period. These
+// are reported by name.
 func (r *run) runWorkers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,8 +268,8 @@ func (r *run) runWorkers() {
 	r.stopTimers()
 }
 
-// watchParent tells the machine when the caller's context ends. The function it
-// returns ends the watch.
+// watchParent reports the end of the caller's context to the machine, until the returned function
+// is called.
 func (r *run) watchParent() (stop func()) {
 	if r.parent.Done() == nil {
 		return func() {}
@@ -296,7 +289,7 @@ func (r *run) watchParent() (stop func()) {
 	}
 }
 
-// cancelRun tells the machine that the caller's context ended; once is enough.
+// cancelRun reports to the machine that the caller's context ended. Further calls have no effect.
 func (r *run) cancelRun() {
 	if r.cancelled.IsZero() {
 		r.cancelled = time.Now()
@@ -317,7 +310,7 @@ func (r *run) finish() (*core.Report, error) {
 	rep.Started, rep.Duration = r.started, r.took
 	for _, w := range r.m.UpsertedTwice() {
 		r.warned.add(w.Node, w.Text)
-		if r.opts.Strict && rep.Err == nil { // a handler that does not ask Storing
+		if r.opts.Strict && rep.Err == nil { // by a handler that does not call Storing
 			rep.Status, rep.Err = core.RunFailed, &core.NodeError{Node: w.Node, Failure: strictly(w.Text)}
 		}
 	}
@@ -334,18 +327,18 @@ func (r *run) finish() (*core.Report, error) {
 	return rep, rep.Err
 }
 
-// apply tells the machine what happened and collects what is to be done.
+// apply reports an event to the machine and collects its commands.
 func (r *run) apply(e *machine.Event) {
 	r.m.Apply(e)
 	r.collect(nil)
 }
 
-// collect takes the machine's commands: handlers go to the queue, the rest is
-// done at once. What would be first in the queue is handed to w if that is not nil:
-// it has just ended a command and would take it anyway.
+// collect takes the commands of the machine. It queues those that run handlers and executes the
+// others immediately. If w is not nil, it has just ended a command and gets the command that would
+// be first in the queue.
 func (r *run) collect(w *worker) {
 	r.again = true
-	for r.again { // again if commands were answered on the spot
+	for r.again { // repeat if commands were answered immediately
 		r.again = false
 		commands := r.m.Next()
 		for i := range commands {
@@ -361,11 +354,11 @@ func (r *run) collect(w *worker) {
 	}
 }
 
-// behind reports whether nothing is to begin because the listener is far behind.
+// behind reports whether nothing may begin because the listener is far behind.
 func (r *run) behind() bool { return r.throttled && r.events.behind() }
 
-// enqueue adds a command behind the others. Room that was taken is used again
-// before the queue grows.
+// enqueue appends a command to the queue. It reuses the space of commands that were taken before it
+// lets the queue grow.
 func (r *run) enqueue(c *machine.Command) {
 	if r.head > 0 && len(r.queue) == cap(r.queue) {
 		n := copy(r.queue, r.queue[r.head:])
@@ -374,7 +367,7 @@ func (r *run) enqueue(c *machine.Command) {
 	r.queue = append(r.queue, *c)
 }
 
-// do carries out a command that runs no handler.
+// do executes a command that runs no handler.
 func (r *run) do(c *machine.Command) {
 	switch c.Op {
 	case machine.OpTimer:

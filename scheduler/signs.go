@@ -1,6 +1,6 @@
 package scheduler
 
-// signOfLife notes that a handler is at work, if a walk wants to know.
+// signOfLife records that a handler is active, if a walk needs to know.
 func (r *run) signOfLife() {
 	if r.watched.Load() {
 		r.sign.Store(r.now())

@@ -16,25 +16,25 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// streams are the streams that one attempt of a node opens, those of the makers
-// further up a chain included. What is read of them becomes part of the node's
-// writes. It is used by one goroutine at a time, the handler's.
+// streams are the streams that an attempt of a node opens, including the streams of the makers
+// further up a chain. Descriptions of what was read become part of the node's writes. It is used by
+// one goroutine at a time, the handler's.
 type streams struct {
 	x    executor // a copy: the executor of an attempt must stay on the stack
 	read []pulled
-	mu   sync.Mutex // guards extents, the list
-	// working is the stream whose maker is at work, nil while the reader is. After
-	// a panic it tells whose it was.
+	mu   sync.Mutex // guards the list extents
+	// working is the stream whose maker is active, nil while the reader is. After a panic it
+	// identifies whose code panicked.
 	working *stream
 	extents []*extent
 }
 
-// extent is how much of a stream was read. Whoever tells the progress of a node may do
-// so from many goroutines.
+// extent counts how much of a stream was read. It is atomic because a node may report its progress
+// from several goroutines.
 type extent struct{ read, size atomic.Int64 }
 
-// extent sums up how much was read of all streams that were opened; size is 0 unless it
-// is known of all that can be measured.
+// extent returns how much was read of all opened streams. size is 0 unless the sizes of all streams
+// that can be measured are known.
 func (s *streams) extent() (read, size int64) {
 	if s == nil {
 		return 0, 0
@@ -50,7 +50,7 @@ func (s *streams) extent() (read, size int64) {
 	return read, size
 }
 
-// measure begins to take note of how much of a stream is read.
+// measure starts to record how much of a stream is read.
 func (s *streams) measure(opened core.Stream) *extent {
 	m, ok := opened.(core.Measured)
 	if !ok {
@@ -70,13 +70,13 @@ func (e *extent) note(m core.Measured) {
 	e.size.Store(size)
 }
 
-// pulled is what the last reading of a stream came to.
+// pulled is the result of the last reading of a stream.
 type pulled struct {
 	field   string
 	summary *value.Object
 }
 
-// opener opens the streams of a node; c holds what was captured for it.
+// opener opens the streams of a node; c holds what was captured for the node.
 func (s *streams) opener(n *plan.Node, c *machine.Call) core.StreamOpener {
 	reads := n.Streams()
 	if len(reads) == 0 {
@@ -93,7 +93,7 @@ func (s *streams) opener(n *plan.Node, c *machine.Call) core.StreamOpener {
 	}
 }
 
-// open opens one stream, with the maker's input.
+// open opens a stream with the input of its maker.
 func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *plan.StreamRead) (core.Stream, error) {
 	p := s.x.p
 	maker, field := &p.Nodes[r.Maker], p.Schema.Fields[r.Field].Name
@@ -122,7 +122,7 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 	return st, nil
 }
 
-// input is what the maker of a stream sees.
+// input returns the input of the maker of a stream.
 func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Call, r *plan.StreamRead) (core.Input, error) {
 	seen := &machine.Call{Path: c.Path, Inputs: c.Inputs, Values: c.Values[r.Captured:][:len(maker.Reads)]}
 	for _, ref := range maker.NodeRefs() {
@@ -136,19 +136,19 @@ func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Cal
 	return core.NewInput(s.x.run.opts.Run, seen.Name(maker), int(s.x.c.ID.Attempt), shared), nil
 }
 
-// stream is an open stream that notes what was read.
+// stream is an open stream that records what is read.
 type stream struct {
 	core.Stream
 	of           *streams
 	maker, field string
-	extent       *extent // nil if nobody knows
-	// wanted are the columns that expressions read of the rows, and for which the maker does
-	// not look; optional lists columns that may be absent.
+	extent       *extent // nil if it is not known
+	// wanted are the columns that expressions read of the rows and that the maker does not check.
+	// optional lists the columns that may be absent.
 	wanted   wanted.Reads
 	optional []string
 }
 
-// Next returns the next rows and names the maker in an error.
+// Next returns the next rows. Its errors name the maker.
 func (s *stream) Next(ctx context.Context) ([]any, error) {
 	reader := s.of.working
 	s.of.working = s
@@ -162,7 +162,7 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 		if lost := s.wanted.Missing(s.optional); lost != nil {
 			return rows, s.named(lost)
 		}
-		if warned := s.of.x.alarm.err(); warned != nil { // who reads to the end may put something in place
+		if warned := s.of.x.alarm.err(); warned != nil { // a reader that reads to the end may put something in place
 			return rows, warned
 		}
 	}
@@ -189,12 +189,12 @@ func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err err
 	return columns, ok, err
 }
 
-// named names the maker in an error.
+// named adds the name of the maker to an error.
 func (s *stream) named(err error) error {
 	return fmt.Errorf("stream %q of node %s: %w", s.field, s.maker, err)
 }
 
-// batches is a stream whose rows are values of a Go type.
+// batches is a stream whose rows are Go values.
 type batches struct {
 	*stream
 	batches core.Batches
@@ -205,7 +205,7 @@ var _ core.Batches = (*batches)(nil)
 // Element returns the type of a row.
 func (s *batches) Element() reflect.Type { return s.batches.Element() }
 
-// Each hands over the batches and names the maker in an error.
+// Each passes the batches to yield. Its errors name the maker.
 func (s *batches) Each(ctx context.Context, yield func(batch any, free bool) bool) error {
 	reader, stopped := s.of.working, false
 	s.of.working = s.stream
@@ -225,7 +225,7 @@ func (s *batches) Each(ctx context.Context, yield func(batch any, free bool) boo
 	return nil
 }
 
-// blame names the maker in whose code a reader ended with a panic.
+// blame adds the name of the maker to the panic of a reader, if the maker's code panicked.
 func (s *streams) blame(err error) error {
 	f, ok := err.(*core.Failure)
 	if s.working == nil || !ok || f.Class != core.ClassPanic {
@@ -234,7 +234,7 @@ func (s *streams) blame(err error) error {
 	return s.working.named(err)
 }
 
-// end notes the summary of a stream that was read to its end.
+// end stores the summary of a stream that was read to its end.
 func (s *streams) end(field string, summary *value.Object) {
 	i := slices.IndexFunc(s.read, func(p pulled) bool { return p.field == field })
 	if i < 0 {
@@ -243,8 +243,8 @@ func (s *streams) end(field string, summary *value.Object) {
 	s.read[i].summary = summary
 }
 
-// report adds what was read to the node's result. Rows that a maker took out on
-// the way make the result partial, as they would that of the maker.
+// report adds what was read to the node's result. If a maker left out rows, the result is partial,
+// as the maker's own would be.
 func (s *streams) report(res *core.Result) {
 	if len(s.read) == 0 {
 		return

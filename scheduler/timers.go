@@ -8,15 +8,15 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// timerKey names a timer by the event it ends with: TimerFired, Expired or, for the
-// watch over handlers that were cancelled, Cancel.
+// timerKey identifies a timer by the event that it causes: TimerFired, Expired or, for the check
+// that cancelled handlers return, Cancel.
 type timerKey struct {
 	kind machine.EventKind
 	id   machine.ID
 }
 
-// setTimer answers a timer or deadline command after its delay. The answer tells of the
-// last sign of life.
+// setTimer answers a timer or deadline command after its delay. The answer contains the last sign
+// of life.
 func (r *run) setTimer(kind machine.EventKind, id machine.ID, delay time.Duration) {
 	if id.IsWatch() {
 		r.watched.Store(true)
@@ -31,7 +31,7 @@ func (r *run) setTimer(kind machine.EventKind, id machine.ID, delay time.Duratio
 	}))
 }
 
-// dropTimer stops a timer that may be set.
+// dropTimer stops a timer if it is set.
 func (r *run) dropTimer(key timerKey) {
 	if t, ok := r.timers[key]; ok {
 		r.stopTimer(t)
@@ -46,16 +46,15 @@ func (r *run) addTimer(key timerKey, t *time.Timer) {
 	r.timers[key] = t
 }
 
-// stopTimers stops what is still set when the run is over.
+// stopTimers stops the remaining timers when the run is over.
 func (r *run) stopTimers() {
-	for key := range r.timers { // each on its own
+	for key := range r.timers { // one by one
 		r.dropTimer(key)
 	}
 }
 
-// enterFrame gives a worker the context of the nested frame that its command
-// belongs to, if any. The context lives as long as one worker uses it; each
-// calls leaveFrame at the end of its command.
+// enterFrame gives a worker the context of the nested frame of its command, if there is one. The
+// context exists while any worker uses it; each worker calls leaveFrame at the end of its command.
 func (r *run) enterFrame(w *worker) {
 	frame := w.cmd.ID.Frame
 	if frame == 0 {
@@ -74,7 +73,7 @@ func (r *run) enterFrame(w *worker) {
 	w.frame = c
 }
 
-// contextOf is the context of a worker's command.
+// contextOf returns the context of a worker's command.
 func (r *run) contextOf(w *worker) context.Context {
 	switch {
 	case w.ctx != nil:
@@ -96,8 +95,7 @@ func (r *run) leaveFrame(w *worker) {
 	w.frame = nil
 }
 
-// cancelFrame ends the contexts of a frame's handlers, and watches that they
-// return.
+// cancelFrame cancels the contexts of a frame's handlers and checks that they return.
 func (r *run) cancelFrame(frame int64) {
 	if frame == 0 {
 		r.cancel()
@@ -114,8 +112,8 @@ func (r *run) cancelFrame(frame int64) {
 	r.expect(machine.ID{Frame: frame, Node: -1}, busy)
 }
 
-// expect watches that workers whose contexts have ended are done with their commands
-// after the grace period.
+// expect checks that the given workers, whose contexts have ended, have ended their commands after
+// the grace period.
 func (r *run) expect(id machine.ID, busy []*worker) {
 	if len(busy) == 0 {
 		return
@@ -135,7 +133,7 @@ func (r *run) expect(id machine.ID, busy []*worker) {
 	}))
 }
 
-// drop answers commands that no worker has begun and that are cancelled.
+// drop answers cancelled commands that no worker has begun.
 func (r *run) drop(cancelled func(*machine.Command) bool) {
 	kept := r.queue[:r.head]
 	var dropped []machine.Command
@@ -153,8 +151,8 @@ func (r *run) drop(cancelled func(*machine.Command) bool) {
 	}
 }
 
-// abandon answers for a handler that did not return within the grace period
-// after its context ended. Whatever it returns later is dropped.
+// abandon answers for a handler that did not return within the grace period after its context
+// ended. What it returns later is dropped.
 func (r *run) abandon(w *worker) {
 	if r.over || w.abandoned || !w.busy {
 		return
@@ -166,8 +164,8 @@ func (r *run) abandon(w *worker) {
 	r.nudge()
 }
 
-// endWatch ends the watch over a worker's attempt, if there is one. The watch
-// must not outlive an attempt that was given up: the run would wait for it.
+// endWatch stops the timer for a worker's attempt, if there is one. The timer must not outlast an
+// abandoned attempt, because the run would wait for it.
 func (r *run) endWatch(w *worker) {
 	if w.watch != nil {
 		r.stopTimer(w.watch)

@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// tracing calls the run's tracer, if there is one. As a listener, it is code at the edge
-// of the run: a panic of its loses what it was told and nothing else. It is shown no
-// secret in a report or a failure.
+// tracing calls the tracer of the run, if there is one. Like a listener, the tracer is code outside
+// the run: a panic of it loses what it was told and has no other effect. Secrets in reports and
+// failures are masked for it.
 type tracing struct {
 	tracer core.Tracer
 	secret.Masker
@@ -24,7 +24,7 @@ func newTracing(t core.Tracer, secrets []core.Secret) tracing {
 	return tracing{t, secret.MaskerOf(secrets)}
 }
 
-// run begins a run in the context it returns.
+// run begins a run in the context that it returns.
 func (t tracing) run(ctx context.Context, id, workflow string) (inner context.Context, end func(*core.Report)) {
 	inner = ctx
 	var ended func(*core.Report)
@@ -38,8 +38,8 @@ func (t tracing) run(ctx context.Context, id, workflow string) (inner context.Co
 	}
 }
 
-// attempt begins an attempt in the context it returns. Its end takes the outcome; nil
-// is that of a handler that did not return to its caller.
+// attempt begins an attempt in the context that it returns. Its end gets the outcome, nil for a
+// handler that did not return to its caller.
 func (t tracing) attempt(ctx context.Context, n *plan.Node, in core.Input) (inner context.Context, end func(*machine.Outcome)) {
 	inner = ctx
 	var ended func(core.Status, *core.Failure)
@@ -60,7 +60,7 @@ func (t tracing) attempt(ctx context.Context, n *plan.Node, in core.Input) (inne
 	}
 }
 
-// harmless calls code whose panic is of no consequence.
+// harmless calls a function and ignores a panic.
 func harmless(f func()) {
 	defer func() { _ = recover() }()
 	f()

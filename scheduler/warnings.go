@@ -15,7 +15,7 @@ import (
 // maxWarnings limits the number of distinct warnings that a run keeps; all are counted.
 const maxWarnings = 100
 
-// warnings holds what the handlers of a run warned of.
+// warnings holds the warnings of the handlers of a run.
 type warnings struct {
 	mu    sync.Mutex
 	total int64
@@ -36,7 +36,7 @@ func (w *warnings) add(node, text string) {
 	w.of[key]++
 }
 
-// report returns the warnings by node and text, and how many there were in all.
+// report returns the warnings by node and text, and the number of all warnings.
 func (w *warnings) report() ([]core.NodeWarning, int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,14 +51,14 @@ func (w *warnings) report() ([]core.NodeWarning, int64) {
 	return list, w.total
 }
 
-// alarm makes the warnings of one attempt in a strict run its failure. A nil alarm, that
-// of other runs, never does.
+// alarm turns the warnings of an attempt in a strict run into its failure. A nil alarm, as in other
+// runs, does nothing.
 type alarm struct {
 	logs core.Logs
-	node string // whose attempt it is
+	node string // the node of the attempt
 
 	mu    sync.Mutex
-	first string // "" for none
+	first string // the first warning, "" if there is none
 }
 
 // newAlarm returns the alarm of an attempt, nil unless the run is strict.
@@ -77,12 +77,12 @@ func (a *alarm) warn(node, text string) {
 	if a.first != "" {
 		return
 	}
-	if a.first = text; node != a.node { // that of a stream it reads
+	if a.first = text; node != a.node { // the maker of a stream that the node reads
 		a.first = "node " + node + ": " + text
 	}
 }
 
-// err is the failure of an attempt that has warned, nil for others.
+// err returns the failure of an attempt that has warned, nil if it has not.
 func (a *alarm) err() error {
 	if a == nil {
 		return nil
@@ -95,12 +95,12 @@ func (a *alarm) err() error {
 	return strictly(a.first)
 }
 
-// strictly is the failure that a warning is in a strict run.
+// strictly returns the failure for a warning in a strict run.
 func strictly(warning string) *core.Failure {
 	return &core.Failure{Class: core.ClassError, Category: core.Deterministic, Message: "a warning fails a strict run: " + warning}
 }
 
-// logs is where the log records of an attempt go.
+// logs returns the destination of the log records of an attempt.
 func (x *executor) logs() *core.Logs {
 	if x.alarm != nil {
 		return &x.alarm.logs
@@ -108,7 +108,7 @@ func (x *executor) logs() *core.Logs {
 	return x.run.bare.Logs
 }
 
-// warningText is a record on one line.
+// warningText formats a record as one line.
 func warningText(message string, values *value.Object) string {
 	if values.Len() == 0 {
 		return message

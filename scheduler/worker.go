@@ -9,20 +9,19 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// work runs queued commands until the run is over. It is called with mu held
-// and returns with it held. A worker that finds nothing parks; the worker that
-// queues more wakes it, one at a time, so that nodes which take no time do not
-// pay for waking cores they do not need.
+// work runs queued commands until the run is over. It is called with mu held and returns with it
+// held. A worker that finds no command waits. A worker that queues commands wakes one other, so
+// that nodes that take no time do not cause the cost of waking cores that they do not need.
 func (r *run) work() {
 	w := r.newWorker()
-	handling := false // a handler runs, and mu is not held
+	handling := false // a handler runs and mu is not held
 	defer func() {
 		if handling {
 			r.lostWorker(w)
 		}
 	}()
 	for !r.over && !w.abandoned {
-		if !w.busy && r.behind() { // mu is not held meanwhile: the run can be cancelled
+		if !w.busy && r.behind() { // mu is not held while waiting, so that the run can be cancelled
 			w.stamp = 0
 			r.mu.Unlock()
 			r.events.catchUp()
@@ -51,8 +50,8 @@ func (r *run) work() {
 			break
 		}
 		if r.parent.Err() != nil {
-			// The news may still be on its way, and a handler that ignored it ended
-			// well: what comes after must not start all the same.
+			// The cancellation may not have been reported yet, and a handler that ignored it may
+			// have succeeded. No further work must start in that case either.
 			r.cancelRun()
 		}
 		r.noteUpserts(w)
@@ -68,7 +67,7 @@ func (r *run) newWorker() *worker {
 	return w
 }
 
-// take moves the first queued command to a worker; false when there is none.
+// take moves the first queued command to a worker; it returns false if there is none.
 func (r *run) take(w *worker) bool {
 	if r.head == len(r.queue) {
 		return false
@@ -77,25 +76,26 @@ func (r *run) take(w *worker) bool {
 		w.stamp = r.now()
 	}
 	r.hand(w, &r.queue[r.head])
-	r.queue[r.head].Call = nil // what a handler was given is not kept alive
+	r.queue[r.head].Call = nil // so that what a handler was given can be freed
 	if r.head++; r.head == len(r.queue) {
 		r.queue, r.head = r.queue[:0], 0
 	}
 	return true
 }
 
-// hand gives a command to a worker. The worker enters the command's frame here, under
-// the same lock: from now on it is found by whoever cancels that frame.
+// hand gives a command to a worker. The worker enters the command's frame here, under the same
+// lock, so that a cancellation of the frame finds it.
 func (r *run) hand(w *worker, c *machine.Command) {
 	w.begin(c)
 	r.enterFrame(w)
-	// Most nodes have neither items nor races around them; they are looked at outside of mu.
+	// Most nodes have no items and take part in no race. Then the node, which may not be in the
+	// cache, is not read while mu is held.
 	if n := c.Node; c.ID.To > 0 && (n.Gives || n.MaxFailures >= 0 && (n.Source != nil || n.Pull)) || c.Plan.Races && n.Gives {
 		w.ctx, w.cancel = context.WithCancel(r.contextOf(w))
 	}
 }
 
-// begin makes a command the worker's.
+// begin makes a command the current command of the worker.
 func (w *worker) begin(c *machine.Command) {
 	w.cmd, w.began, w.busy = *c, w.stamp, true
 	if c.ID.To > 0 {
@@ -103,7 +103,7 @@ func (w *worker) begin(c *machine.Command) {
 	}
 }
 
-// end lets go of a command.
+// end clears the current command.
 func (w *worker) end() {
 	w.busy = false
 	if w.cancel != nil {
@@ -112,8 +112,8 @@ func (w *worker) end() {
 	}
 }
 
-// nudge makes sure that somebody looks at a queue that is not empty: it wakes an
-// idle worker or starts a new one, unless one is on its way already.
+// nudge makes sure that some worker looks at a queue that is not empty: it wakes an idle worker or
+// starts a new one, unless one has been woken already.
 func (r *run) nudge() {
 	if r.head == len(r.queue) || r.waking {
 		return
@@ -132,14 +132,15 @@ func (r *run) nudge() {
 	}()
 }
 
-// leave signs a worker off.
+// leave removes a worker.
 func (r *run) leave(w *worker) {
 	r.workers = slices.DeleteFunc(r.workers, func(o *worker) bool { return o == w })
 	r.alive--
 	r.left.Broadcast()
 }
 
-// noteUpserts tells the machine which keys a worker has stored, if it is asked for them.
+// noteUpserts reports the keys that a worker has upserted to the machine, if the machine compares
+// them.
 func (r *run) noteUpserts(w *worker) {
 	for _, u := range w.upserted {
 		r.m.Upserted(u.id, u.keys)
@@ -147,8 +148,8 @@ func (r *run) noteUpserts(w *worker) {
 	w.upserted = nil
 }
 
-// lostWorker is called when a handler ended its goroutine with runtime.Goexit:
-// the node fails like a panic and another worker takes over.
+// lostWorker is called when a handler ended its goroutine with runtime.Goexit. The node fails as
+// after a panic, and another worker takes over.
 func (r *run) lostWorker(w *worker) {
 	r.mu.Lock()
 	r.leaveFrame(w)
@@ -161,8 +162,8 @@ func (r *run) lostWorker(w *worker) {
 	r.nudge()
 }
 
-// answer is the worker's own answer to its command. Only now the outcomes are cut to
-// the items it did: whoever had to answer for it reads them where they are.
+// answer returns the worker's own answer to its command. The outcomes are cut to the completed
+// items only now, because a goroutine that answers for the worker reads them in place.
 func (w *worker) answer() *machine.Event {
 	if e := &w.event; e.Items != nil {
 		e.Items = e.Items[:e.ID.To-e.ID.From]
@@ -170,9 +171,9 @@ func (w *worker) answer() *machine.Event {
 	return &w.event
 }
 
-// cutShort answers for a worker whose handler does not. Of a range the item it
-// is at fails; those before it keep their outcomes, and those behind it are
-// handed back: which items share a range is chance and must not decide.
+// cutShort answers for a worker whose handler has not returned. In a range, the current item fails,
+// the items before it keep their outcomes, and the items after it are handed back: which items
+// share a range is arbitrary and must not affect the result.
 func (w *worker) cutShort(now int64, f *core.Failure) *machine.Event {
 	e := failed(w.cmd, now, f)
 	e.Started = w.began
@@ -182,7 +183,7 @@ func (w *worker) cutShort(now int64, f *core.Failure) *machine.Event {
 		done := at - w.cmd.ID.From
 		e.ID.To = min(at+1, to)
 		e.Items = e.Items[:e.ID.To-w.cmd.ID.From]
-		if done > 0 { // before that the worker may be about to write the first
+		if done > 0 { // otherwise the worker may be about to write the first outcome
 			clear(e.Items[:done])
 			copy(e.Items[:done], w.event.Items)
 		}
@@ -190,7 +191,7 @@ func (w *worker) cutShort(now int64, f *core.Failure) *machine.Event {
 	return e
 }
 
-// failed answers a command with one failure for all its items.
+// failed answers a command with the same failure for all its items.
 func failed(c machine.Command, now int64, f *core.Failure) *machine.Event {
 	e := &machine.Event{Kind: machine.Finished, ID: c.ID, Started: now, Ended: now, Outcome: machine.Outcome{Failure: f}}
 	if c.Op == machine.OpPlace {
@@ -206,7 +207,7 @@ func failed(c machine.Command, now int64, f *core.Failure) *machine.Event {
 	return e
 }
 
-// strays names the nodes whose handlers were left behind.
+// strays returns the names of the nodes whose handlers were left behind.
 func (r *run) strays() []string {
 	var names []string
 	for _, w := range r.workers {
@@ -229,8 +230,7 @@ func (r *run) after(d time.Duration, f func()) *time.Timer {
 	})
 }
 
-// stopTimer stops a timer made by after; a callback that has begun is counted
-// down by itself.
+// stopTimer stops a timer made by after. A callback that has begun calls calls.Done itself.
 func (r *run) stopTimer(t *time.Timer) {
 	if t.Stop() {
 		r.calls.Done()
