@@ -2,6 +2,6 @@ package program
 
 import "syscall"
 
-// dieTogether makes the kernel kill a child when the thread that started it ends. Run keeps the
+// killWithParent makes the kernel kill a child when the thread that started it ends. Run keeps the
 // thread until the child has ended, so in effect the child is killed when this process ends.
-func dieTogether(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+func killWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

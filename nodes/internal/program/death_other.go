@@ -4,6 +4,6 @@ package program
 
 import "syscall"
 
-// dieTogether does nothing: these kernels have no such feature, so only the watcher kills the
+// killWithParent does nothing: these kernels have no such feature, so only the watcher kills the
 // child.
-func dieTogether(*syscall.SysProcAttr) {}
+func killWithParent(*syscall.SysProcAttr) {}

@@ -10,15 +10,15 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Basics lists the variables that every program inherits, because most programs need them.
-func Basics() []string { return []string{"PATH", "HOME", "LANG", "TMPDIR"} }
+// BaseVariables lists the variables that every program inherits, because most programs need them.
+func BaseVariables() []string { return []string{"PATH", "HOME", "LANG", "TMPDIR"} }
 
 // Inherit selects the environment variables of this process that a program inherits. The zero
 // Inherit selects all.
 type Inherit struct {
 	// Private lists variables that are not inherited unless Names has them.
 	Private []string
-	// Listed restricts the variables to Basics and Names.
+	// Listed restricts the variables to BaseVariables and Names.
 	Listed bool
 	Names  []string
 }
@@ -28,7 +28,7 @@ func (i Inherit) environ(all []string) []string {
 	var out []string
 	for _, entry := range all {
 		name, _, _ := strings.Cut(entry, "=")
-		if has(i.Names, name) || i.Listed && has(Basics(), name) || !i.Listed && !has(i.Private, name) {
+		if has(i.Names, name) || i.Listed && has(BaseVariables(), name) || !i.Listed && !has(i.Private, name) {
 			out = append(out, entry)
 		}
 	}
@@ -43,7 +43,7 @@ func has(names []string, name string) bool {
 }
 
 // Passed is the key pass_env of a configuration: the names of the variables that a program
-// inherits in addition to Basics. No others are inherited.
+// inherits in addition to BaseVariables. No others are inherited.
 type Passed struct {
 	Names []source.Text
 	Given bool
@@ -106,7 +106,7 @@ func (i Inherit) Described(program string, own ...string) []core.Environment {
 	if !i.Listed {
 		return nil
 	}
-	names := Basics()
+	names := BaseVariables()
 	for _, n := range i.Names {
 		if !has(names, n) {
 			names = append(names, n)

@@ -9,21 +9,21 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ErrFlood is wrapped by the error of a program that printed more than its limit.
-var ErrFlood = errors.New("too much output")
+// ErrOutputLimit is wrapped by the error of a program that printed more than its limit.
+var ErrOutputLimit = errors.New("too much output")
 
-// ErrHeld is wrapped by the error of a program that succeeded while a process it had started kept
+// ErrOutputOpen is wrapped by the error of a program that succeeded while a process it had started kept
 // standard output open, so that the output may be incomplete.
-var ErrHeld = errors.New("ended, but a process it started kept standard output open")
+var ErrOutputOpen = errors.New("ended, but a process it started kept standard output open")
 
-// heldError returns the error for ErrHeld. It says whether the process was terminated, and what
+// openOutputError returns the error for ErrOutputOpen. It says whether the process was terminated, and what
 // to do about it.
-func heldError(ended bool) error {
+func openOutputError(ended bool) error {
 	fate := "was ended"
 	if !ended {
 		fate = "may still run, since it has left the program's session"
 	}
-	return fmt.Errorf("%w and %s: wait for background processes, or redirect their output", ErrHeld, fate)
+	return fmt.Errorf("%w and %s: wait for background processes, or redirect their output", ErrOutputOpen, fate)
 }
 
 // ExitError is the error of a program that exited with a code that is not OK, or was killed by a
@@ -76,8 +76,8 @@ func (e *ExitError) Error() string {
 	return s
 }
 
-func floodError(stream string, limit int) error {
-	return fmt.Errorf("%w: more than %d bytes on %s, the program was ended (max_output sets the limit)", ErrFlood, limit, stream)
+func outputLimitError(stream string, limit int) error {
+	return fmt.Errorf("%w: more than %d bytes on %s, the program was ended (max_output sets the limit)", ErrOutputLimit, limit, stream)
 }
 
 // startError adds a hint to the most common error of starting a program.

@@ -38,5 +38,5 @@ func signalName(e *exec.ExitError) string { return e.String() }
 
 func isTooLong(error) bool { return false }
 
-// guard does nothing: on this system a child outlives a parent that is killed.
-func guard(int) (end func()) { return func() {} }
+// startWatcher does nothing: on this system a child outlives a parent that is killed.
+func startWatcher(int) (end func()) { return func() {} }

@@ -17,16 +17,16 @@ import (
 // waits for processes other than children.
 const pollEvery = 5 * time.Millisecond
 
-// dying limits the wait for a process to disappear after SIGKILL. The process only needs to be
+// killTimeout limits the wait for a process to disappear after SIGKILL. The process only needs to be
 // scheduled, unless it hangs in the kernel.
-const dying = 5 * time.Second
+const killTimeout = 5 * time.Second
 
 // ownGroup makes the child the leader of a session and so of a process group. Without a
 // controlling terminal, a program that asks for a password fails immediately; in a background
 // group of the same session it would be stopped and hang.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	dieTogether(cmd.SysProcAttr)
+	killWithParent(cmd.SysProcAttr)
 }
 
 // group is the id of a process group, which is the process id of its first leader. The id is not
@@ -74,7 +74,7 @@ func (f *family) endOn(ctx context.Context, grace time.Duration) (release func()
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
 		due = time.Now().Add(grace)
-		f.ask(true)
+		f.terminate(true)
 		timer := time.NewTimer(grace)
 		defer timer.Stop()
 		select {
@@ -104,16 +104,16 @@ func (f *family) end(all bool, due time.Time, abort <-chan struct{}) (found, sur
 	if f.gone(all) {
 		return f.strays.found(), false
 	}
-	f.ask(all)
+	f.terminate(all)
 	if f.goneBy(all, due, abort) {
 		return true, false
 	}
 	f.kill(all)
-	return true, !f.goneBy(all, time.Now().Add(dying), nil)
+	return true, !f.goneBy(all, time.Now().Add(killTimeout), nil)
 }
 
-// ask sends SIGTERM to the processes that have not been sent it.
-func (f *family) ask(all bool) {
+// terminate sends SIGTERM to the processes that have not been sent it.
+func (f *family) terminate(all bool) {
 	if all {
 		f.strays.find() // before their parents are gone
 	}
@@ -121,7 +121,7 @@ func (f *family) ask(all bool) {
 		f.group.signal(syscall.SIGTERM)
 		f.asked = true
 	}
-	f.strays.ask()
+	f.strays.terminate()
 }
 
 // kill sends SIGKILL. Strays may start other processes until it arrives, so the search is repeated
@@ -154,7 +154,7 @@ func (f *family) goneBy(all bool, due time.Time, abort <-chan struct{}) bool {
 		if f.gone(all) {
 			return true
 		}
-		f.strays.ask() // gone may have found new ones
+		f.strays.terminate() // gone may have found new ones
 		select {
 		case <-look.C:
 		case <-limit.C:

@@ -111,7 +111,7 @@ func (s *strays) found() bool { return len(s.known) > 0 }
 func (s *strays) find() (news bool) {
 	all := procs()
 	for pid, p := range all {
-		if p.ended || p.group == s.child || p.start < s.start || pid == os.Getpid() || s.knows(p) || !s.isOurs(p, all) {
+		if p.ended || p.group == s.child || p.start < s.start || pid == os.Getpid() || s.knows(p) || !s.descends(p, all) {
 			continue
 		}
 		handle, err := os.FindProcess(pid)
@@ -138,8 +138,8 @@ func (s *strays) knows(p proc) bool {
 	return false
 }
 
-// isOurs reports whether a process descends from the child.
-func (s *strays) isOurs(p proc, all map[int]proc) bool {
+// descends reports whether a process descends from the child.
+func (s *strays) descends(p proc, all map[int]proc) bool {
 	for at, ok := p, true; ok && at.pid > 1; at, ok = all[at.parent] {
 		if at.group == s.child || at.session == s.child || at.pid == s.child && !s.reaped || s.knows(at) {
 			return true
@@ -164,8 +164,8 @@ func (s *strays) isMarked(pid int) bool {
 	return false
 }
 
-// ask sends SIGTERM to the strays that have not been sent it.
-func (s *strays) ask() {
+// terminate sends SIGTERM to the strays that have not been sent it.
+func (s *strays) terminate() {
 	for _, k := range s.known {
 		if !k.asked {
 			_ = k.handle.Signal(syscall.SIGTERM) // fails only if it is gone

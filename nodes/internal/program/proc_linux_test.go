@@ -51,10 +51,10 @@ func TestStraysAreYounger(t *testing.T) {
 	if s.find() || len(s.known) > 0 {
 		t.Errorf("found %+v, which are older", s.known)
 	}
-	if !s.isOurs(younger, procs()) {
+	if !s.descends(younger, procs()) {
 		t.Error("a younger process with the mark is not recognized")
 	}
-	if s.mark = nil; s.isOurs(younger, procs()) {
+	if s.mark = nil; s.descends(younger, procs()) {
 		t.Error("a process without mark, parent or session is taken for one of the family")
 	}
 }

@@ -13,7 +13,7 @@ func straysOf(int, string) strays { return strays{} }
 func (*strays) orphaned()   {}
 func (*strays) found() bool { return false }
 func (*strays) find() bool  { return false }
-func (*strays) ask()        {}
+func (*strays) terminate()  {}
 func (*strays) kill()       {}
 func (*strays) gone() bool  { return true }
 func (*strays) release()    {}

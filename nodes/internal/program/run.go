@@ -23,9 +23,9 @@ const (
 	DefaultGrace     = 5 * time.Second
 )
 
-// linger limits the time for which other processes may keep the pipes of a child open after it
+// pipeTimeout limits the time for which other processes may keep the pipes of a child open after it
 // has exited, and the time that they have to end.
-const linger = 2 * time.Second
+const pipeTimeout = 2 * time.Second
 
 // Command describes one call of a program. All fields except Path are optional.
 type Command struct {
@@ -77,7 +77,7 @@ type Output struct {
 // Run runs the program and waits for it and for the processes that it started. When the context
 // ends, they have the grace period to end; when it is aborted, they have none, see
 // core.WithAbort. The error is an *ExitError for a signal or an exit code that is not OK, the
-// context's cause if the context ended first, ErrFlood, ErrHeld, or the reason why the program
+// context's cause if the context ended first, ErrOutputLimit, ErrOutputOpen, or the reason why the program
 // could not be started. With an *ExitError, Run also returns the output.
 func Run(parent context.Context, c Command) (Output, error) {
 	c = c.withDefaults()
@@ -89,28 +89,28 @@ func Run(parent context.Context, c Command) (Output, error) {
 	}
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	out := &capture{limit: c.MaxOutput, flood: func() { cancel(floodError("standard output", c.MaxOutput)) }}
+	out := &capture{limit: c.MaxOutput, flood: func() { cancel(outputLimitError("standard output", c.MaxOutput)) }}
 	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask, digest: newDigest(c.Mask), keep: c.KeepStderr,
-		flood: func() { cancel(floodError("standard error", c.MaxOutput)) }}
+		flood: func() { cancel(outputLimitError("standard error", c.MaxOutput)) }}
 	cmd := c.exec(out, lines)
-	// The child is killed when the thread that started it ends, see dieTogether.
+	// The child is killed when the thread that started it ends, see killWithParent.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return Output{}, c.fail(startError(err))
 	}
-	defer guard(cmd.Process.Pid)()
+	defer startWatcher(cmd.Process.Pid)()
 	f := familyOf(cmd.Process, c.Mark)
 	release := f.endOn(ctx, c.Grace)
 	err := cmd.Wait()
 	due := release()
-	held := !c.Discard && !out.complete
+	outputOpen := !c.Discard && !out.complete
 	if due.IsZero() {
-		due = time.Now().Add(min(c.Grace, linger))
+		due = time.Now().Add(min(c.Grace, pipeTimeout))
 	}
 	// A program may leave a service running on purpose, unless it was cancelled or its
 	// output is still open.
-	found, survivors := f.end(held || ctx.Err() != nil, due, core.Aborted(ctx))
+	found, survivors := f.end(outputOpen || ctx.Err() != nil, due, core.Aborted(ctx))
 	if survivors {
 		c.Log.Warn(c.Name + ": a process it started could not be ended")
 	}
@@ -121,8 +121,8 @@ func Run(parent context.Context, c Command) (Output, error) {
 	if err := c.exit(cmd, err, out, lines); err != nil {
 		return left, err
 	}
-	if held {
-		return Output{}, c.fail(heldError(found && !survivors))
+	if outputOpen {
+		return Output{}, c.fail(openOutputError(found && !survivors))
 	}
 	return left, nil
 }
@@ -179,7 +179,7 @@ func (c Command) exec(out *capture, lines *lineLog) *exec.Cmd {
 		cmd.Stdout = out
 	}
 	cmd.Stderr = lines
-	cmd.WaitDelay = min(c.Grace, linger)
+	cmd.WaitDelay = min(c.Grace, pipeTimeout)
 	ownGroup(cmd)
 	return cmd
 }
@@ -197,7 +197,7 @@ func (c Command) exit(cmd *exec.Cmd, err error, out *capture, lines *lineLog) er
 	case slices.Contains(c.OK, code):
 		return nil
 	}
-	return &ExitError{Program: c.Name, Code: code, Signal: signal, Stdout: lastLines(out.data, c.Mask), Stderr: fitting(lines.tail),
+	return &ExitError{Program: c.Name, Code: code, Signal: signal, Stdout: lastLines(out.data, c.Mask), Stderr: limitTail(lines.tail),
 		Signature: c.signature(out, lines)}
 }
 

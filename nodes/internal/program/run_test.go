@@ -290,7 +290,7 @@ func TestRunFlood(t *testing.T) {
 	for _, stream := range []string{"stdout", "stderr"} {
 		t.Run(stream, func(t *testing.T) {
 			_, rec, err := run(t, t.Context(), "flood", Command{Args: []string{stream}, MaxOutput: 100_000})
-			if !errors.Is(err, ErrFlood) || !strings.Contains(err.Error(), "more than 100000 bytes") {
+			if !errors.Is(err, ErrOutputLimit) || !strings.Contains(err.Error(), "more than 100000 bytes") {
 				t.Errorf("got %v, want a flood that names the limit", err)
 			}
 			if got := len(rec.text()); got > 100_000 {
@@ -306,7 +306,7 @@ func TestRunFlood(t *testing.T) {
 func TestRunLeftBehind(t *testing.T) {
 	tests := []struct {
 		mode, pipes string
-		held        bool
+		outputOpen  bool
 	}{
 		{"hang", "own", false},
 		{"stubborn", "own", false},
@@ -316,8 +316,8 @@ func TestRunLeftBehind(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.mode+" "+tt.pipes, func(t *testing.T) {
 			_, rec, err := run(t, t.Context(), "leave", Command{Args: []string{tt.mode, tt.pipes}, Grace: 100 * time.Millisecond})
-			if tt.held != errors.Is(err, ErrHeld) || !tt.held && err != nil {
-				t.Fatalf("got %v, want ErrHeld: %v", err, tt.held)
+			if tt.outputOpen != errors.Is(err, ErrOutputOpen) || !tt.outputOpen && err != nil {
+				t.Fatalf("got %v, want ErrOutputOpen: %v", err, tt.outputOpen)
 			}
 			pid := leftBehind(t, rec)
 			if alive(pid) {
@@ -348,7 +348,7 @@ func TestRunEscape(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		want = "kept standard output open and may still run"
 	}
-	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), want) {
+	if !errors.Is(err, ErrOutputOpen) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if alive(pid) != (runtime.GOOS != "linux") {

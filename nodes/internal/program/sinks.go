@@ -185,11 +185,11 @@ func lastLines(data []byte, mask secret.Masker) []string {
 		text = text[:max(at, 0)]
 	}
 	slices.Reverse(tail)
-	return fitting(tail)
+	return limitTail(tail)
 }
 
-// fitting drops the first lines of a tail that is too long for an error message.
-func fitting(tail []string) []string {
+// limitTail drops the first lines of a tail that is too long for an error message.
+func limitTail(tail []string) []string {
 	total := 0
 	for i, line := range slices.Backward(tail) {
 		if total += len(line); total > tailBytes {

@@ -18,22 +18,22 @@ type watcher struct {
 	in  *os.File
 }
 
-// watching is the shell script of the watcher. Its argument is the id of the group. The line that
+// watchScript is the shell script of the watcher. Its argument is the id of the group. The line that
 // it reads never arrives: the watcher is killed when the program has ended.
-const watching = `trap "" HUP INT QUIT TERM
+const watchScript = `trap "" HUP INT QUIT TERM
 read -r line
 kill -s KILL -- "-$1"`
 
-// brief is the time for which a program runs without a watcher. Most programs end within it, and
+// watchDelay is the time for which a program runs without a watcher. Most programs end within it, and
 // starting a watcher is as expensive as running a short program.
-const brief = 10 * time.Millisecond
+const watchDelay = 10 * time.Millisecond
 
-// guard starts a watcher for a group after the time brief. The returned function stops the
+// startWatcher starts a watcher for a group after watchDelay. The returned function stops the
 // watcher and waits for it.
-func guard(group int) (end func()) {
+func startWatcher(group int) (end func()) {
 	var w watcher
 	done := make(chan struct{})
-	t := time.AfterFunc(brief, func() {
+	t := time.AfterFunc(watchDelay, func() {
 		defer close(done)
 		w = watch(group)
 	})
@@ -52,7 +52,7 @@ func watch(group int) watcher {
 		return watcher{}
 	}
 	defer out.Close()
-	cmd := exec.Command("/bin/sh", "-c", watching, "watcher", strconv.Itoa(group))
+	cmd := exec.Command("/bin/sh", "-c", watchScript, "watcher", strconv.Itoa(group))
 	cmd.Stdin, cmd.Dir, cmd.Env = out, "/", []string{}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a controlling terminal
 	if err := cmd.Start(); err != nil {
