@@ -103,7 +103,7 @@ func (c *command) Handle(ctx context.Context, in core.Input) (core.Result, error
 	}
 	r, err := c.form.Result(out.Stdout, c.to, in.Logger())
 	if err != nil {
-		return core.Result{}, mask.Error(fmt.Errorf("%s: %w", c.name, c.hidden(err, out.Stdout, mask)))
+		return core.Result{}, mask.Error(fmt.Errorf("%s: %w", c.name, c.maskedError(err, out.Stdout, mask)))
 	}
 	if out.Code != 0 {
 		r.Note = fmt.Sprintf("exit code %d", out.Code)
@@ -111,10 +111,10 @@ func (c *command) Handle(ctx context.Context, in core.Input) (core.Result, error
 	return r, nil
 }
 
-// hidden returns an error about an output without the secrets in it. The error quotes the
+// maskedError returns an error about an output without the secrets in it. The error quotes the
 // beginning of the output. A secret may be cut at the end of the quotation, and the mask would
 // not find its first half.
-func (c *command) hidden(err error, stdout []byte, mask secret.Masker) error {
+func (c *command) maskedError(err error, stdout []byte, mask secret.Masker) error {
 	shown := mask.Text(string(stdout))
 	if shown == string(stdout) {
 		return err
@@ -151,7 +151,7 @@ func (c *command) call(in core.Input) (program.Command, secret.Masker, error) {
 	for _, a := range c.exposed {
 		if guard.IsOption(a.Program, call.Args[a.At-1]) {
 			return call, call.Mask, core.Permanent(fmt.Errorf(`run[%d]: the value %s begins with "-", so %s may take it for an option: write "--" before it, or join it to what it belongs to (--name={{...}}, ./{{...}}); allow_options: true permits it`,
-				a.At, shortened(call.Args[a.At-1]), a.Program))
+				a.At, excerpt(call.Args[a.At-1]), a.Program))
 		}
 	}
 	stdin, err := c.input(in)
@@ -162,8 +162,8 @@ func (c *command) call(in core.Input) (program.Command, secret.Masker, error) {
 	return call, call.Mask, nil
 }
 
-// shortened quotes the beginning of a value.
-func shortened(s string) string {
+// excerpt quotes the beginning of a value.
+func excerpt(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		s = string(r[:40]) + "..."
 	}

@@ -51,7 +51,7 @@ func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, source.Diagnos
 	made := core.Compiled{Handler: h, Models: true, AsksRouter: true, RouterModel: h.model}
 	for _, m := range c.Shows {
 		made.Nodes = append(made.Nodes, m.Key)
-		h.shows = append(h.shows, shown{m.Key.Value, source.Strings(m.Value)})
+		h.shows = append(h.shows, visibleNode{m.Key.Value, source.Strings(m.Value)})
 	}
 	switch len(n.Writes) {
 	case 0:
@@ -67,8 +67,8 @@ func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, source.Diagnos
 	return made, ds
 }
 
-// shown is a node whose result a router sees. If members is empty, the router sees all members.
-type shown struct {
+// visibleNode is a node whose result a router sees. If members is empty, the router sees all members.
+type visibleNode struct {
 	node    string
 	members []string
 }
@@ -77,7 +77,7 @@ type shown struct {
 type handler struct {
 	choices  []core.RouteChoice
 	fallback int
-	shows    []shown
+	shows    []visibleNode
 	node     string
 	model    string
 	write    string // the field that gets the number, "" if there is none
@@ -125,7 +125,7 @@ func (h *handler) question(in core.Input, s *core.Shared) core.RouteQuestion {
 			break
 		}
 		if status, v, ok := s.Nodes(n.node); ok && (status == core.Success || status == core.PartialSuccess) {
-			q.View.Set(n.node, n.of(v))
+			q.View.Set(n.node, n.visible(v))
 		}
 	}
 	for field, v := range s.View.All() {
@@ -134,8 +134,8 @@ func (h *handler) question(in core.Input, s *core.Shared) core.RouteQuestion {
 	return q
 }
 
-// of returns the part of a result that the router sees.
-func (n *shown) of(result any) any {
+// visible returns the part visible a result that the router sees.
+func (n *visibleNode) visible(result any) any {
 	if len(n.members) == 0 {
 		return result
 	}

@@ -20,8 +20,8 @@ import (
 //go:embed shim.mjs
 var shim string
 
-// endings are appended, in this order, to a name that is not a file.
-var endings = []string{".mjs", ".js", ".py", ".sh"}
+// extensions are appended, in this order, to a name that is not a file.
+var extensions = []string{".mjs", ".js", ".py", ".sh"}
 
 // finder finds the file that an impl names and the program that runs the file.
 type finder struct {
@@ -30,7 +30,7 @@ type finder struct {
 }
 
 func (f *finder) find() (*fileTool, bool) {
-	isPath := files.LooksLikePath(f.impl.Value, endings...)
+	isPath := files.LooksLikePath(f.impl.Value, extensions...)
 	if f.Env.Files == nil && !isPath {
 		f.unknown()
 		return nil, false
@@ -78,7 +78,7 @@ func (f *finder) hintFunction() {
 func (f *finder) candidate(clean string) (string, fs.FileInfo, error) {
 	why := fs.ErrNotExist
 	names := []string{clean}
-	for _, e := range endings {
+	for _, e := range extensions {
 		names = append(names, clean+e)
 	}
 	names = append(names, path.Join(clean, "index.mjs"), path.Join(clean, "index.js"))
@@ -156,6 +156,6 @@ func (f *finder) executable(info fs.FileInfo) bool {
 		return true
 	}
 	f.Found.Errorf(source.CodeBadValue, f.impl.Pos, "%s: impl: %q is not executable", f.Subject, f.impl.Value).
-		WithHint("run chmod +x on it, or use an ending that names an interpreter: %s", strings.Join(endings, " "))
+		WithHint("run chmod +x on it, or use an ending that names an interpreter: %s", strings.Join(extensions, " "))
 	return false
 }

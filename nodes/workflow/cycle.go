@@ -15,13 +15,13 @@ import (
 // itself, so that the loader and the plan need not detect cycles. Files that cannot be loaded
 // are ignored; they are reported when the workflow that names them is compiled.
 func (l *loader) cycle(file string, w *core.Workflow) string {
-	if i := slices.Index(l.way, file); i >= 0 {
-		return strings.Join(append(l.way[i:], file), " -> ")
+	if i := slices.Index(l.path, file); i >= 0 {
+		return strings.Join(append(l.path[i:], file), " -> ")
 	}
-	if slices.Contains(l.clear, file) {
+	if slices.Contains(l.acyclic, file) {
 		return ""
 	}
-	l.way = append(l.way, file)
+	l.path = append(l.path, file)
 	for _, n := range w.Nodes {
 		next, ok := l.includes(n, file)
 		if !ok {
@@ -35,8 +35,8 @@ func (l *loader) cycle(file string, w *core.Workflow) string {
 			return round
 		}
 	}
-	l.way = l.way[:len(l.way)-1]
-	l.clear = append(l.clear, file)
+	l.path = l.path[:len(l.path)-1]
+	l.acyclic = append(l.acyclic, file)
 	return ""
 }
 

@@ -20,8 +20,8 @@ type loader struct {
 	// folders allows the name of a folder, which means the experience in it.
 	folders bool
 
-	way   []string
-	clear []string // files that lead to no cycle
+	path    []string
+	acyclic []string // files that lead to no cycle
 }
 
 // load loads the file and checks that it does not include itself.

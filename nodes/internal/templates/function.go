@@ -13,17 +13,17 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// filled is a template in a configuration, with its key.
-type filled struct {
+// keyedTemplate is a template in a configuration, with its key.
+type keyedTemplate struct {
 	key      string
 	template *Template
 }
 
-// caller calls a registered function with the configuration of a node as its arguments.
-type caller struct {
+// functionHandler calls a registered function with the configuration of a node as its arguments.
+type functionHandler struct {
 	handler core.Handler
 	config  *value.Object
-	prompts []filled
+	prompts []keyedTemplate
 }
 
 // Prompt is a template in the configuration of a node.
@@ -68,10 +68,10 @@ func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Co
 	}
 	texts := NewSet(n, env)
 	config, _ := n.Config.Plain().(*value.Object)
-	c := &caller{handler: h, config: config}
+	c := &functionHandler{handler: h, config: config}
 	for _, p := range prompts {
 		if p.Text.Value != "" {
-			c.prompts = append(c.prompts, filled{p.Key, texts.Template(p.Text, p.Key)})
+			c.prompts = append(c.prompts, keyedTemplate{p.Key, texts.Template(p.Text, p.Key)})
 		}
 	}
 	if ds = append(ds, texts.Found...); ds.Failed(false) {
@@ -81,7 +81,7 @@ func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Co
 }
 
 // Handle calls the function.
-func (c *caller) Handle(ctx context.Context, in core.Input) (core.Result, error) {
+func (c *functionHandler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	shared := in.Shared()
 	// The prompt is the first argument, because a function with one parameter gets the first.
 	args := value.NewObject(c.config.Len() + shared.Args.Len())

@@ -38,7 +38,7 @@ type Set struct {
 
 // NewSet returns an empty set for a node. Every message begins with the subject of the node.
 func NewSet(n *core.Node, env core.Env) *Set {
-	s := &Set{schema: env.Schema, rows: env.Columns, inputs: env.Inputs, subject: n.Subject(), args: constants(n.Args), roots: expressions.RootNodes | expressions.RootInput}
+	s := &Set{schema: env.Schema, rows: env.Columns, inputs: env.Inputs, subject: n.Subject(), args: constantArgs(n.Args), roots: expressions.RootNodes | expressions.RootInput}
 	if env.Items {
 		s.roots |= expressions.RootItem | expressions.RootIndex
 		s.item = env.Item
@@ -49,8 +49,8 @@ func NewSet(n *core.Node, env core.Env) *Set {
 	return s
 }
 
-// constants lists the args that are not paths. A path may have no value.
-func constants(args *source.Value) []string {
+// constantArgs lists the args that are not paths. A path may have no value.
+func constantArgs(args *source.Value) []string {
 	if args == nil {
 		return nil
 	}
