@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// config is the configuration as it stands in a document.
+// config is the configuration of a node in a document.
 type config struct {
 	Source      sourceConfig               `wavefold:"source,required" doc:"the files to load: a path, a pattern such as in/*.csv, a list of them, - for standard input, or {files, format}"`
 	Format      source.Text                `wavefold:"format,oneof=csv|tsv|jsonl|json|parquet" doc:"how the files are written; by default what their names end in"`
@@ -40,11 +40,12 @@ func defaults() config {
 	return config{Infer: true, Check: true, Nulls: []string{""}, MaxRow: table.DefaultMaxRow}
 }
 
-// standardInput is the source that is no file.
+// standardInput is the source name that means standard input.
 const standardInput = "-"
 
-// source is the names of files and patterns. Beside a name and a list of names it
-// may be a mapping; its keys type and uri are those of OpenExpertise documents.
+// sourceConfig lists the names of files and patterns. In a document it is a name, a list of
+// names or a mapping. The keys type and uri of the mapping are those of OpenExpertise
+// documents.
 type sourceConfig struct {
 	Files  []source.Text
 	Format source.Text
@@ -115,7 +116,7 @@ func (s *sourceConfig) DecodeValue(v *source.Value) source.Diagnostics {
 	return ds
 }
 
-// columnType is the type of a column as documents write it, or a mapping.
+// columnType is the type of a column as a word or as a mapping.
 type columnType struct {
 	columnKeys
 	Pos source.Position
@@ -148,7 +149,7 @@ func (c *columnType) DecodeValue(v *source.Value) source.Diagnostics {
 
 var columnTypes = []string{"string", "integer", "number", "boolean", "array", "object"}
 
-// header is true, or the column names of a file without a header line.
+// header is true, or the list of column names of a file without a header line.
 type header struct{ names []string }
 
 // DecodeValue reads true or a list of names.

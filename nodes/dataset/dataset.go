@@ -20,7 +20,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Compile:  compile,
 })
 
-// compile checks a node: its file, its one field, its checks.
+// compile checks a node and creates its handler.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *c, node: n, env: env, scope: table.NewScope(n, env)}
 	h := b.build()
@@ -39,15 +39,15 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	return made, ds
 }
 
-// builder makes the handler of a node.
+// builder creates the handler of a node.
 type builder struct {
 	config
 	node  *core.Node
 	env   core.Env
 	scope *table.Scope
-	into  source.Text // the field the rows go to
+	into  source.Text // the field that receives the rows
 	rows  source.Columns
-	// inputs are the files and patterns that the document spells out.
+	// inputs are the files and patterns whose names are fixed in the document.
 	inputs []core.Target
 }
 
@@ -81,7 +81,7 @@ func (b *builder) build() *handler {
 	return h
 }
 
-// cells reads the keys of delimited files and warns where they mean nothing.
+// cells reads the keys of delimited files and warns if they have no effect.
 func (b *builder) cells(f table.Format) table.Cells {
 	delimiter, ok := table.Delimiter(b.Delimiter)
 	if !ok {
@@ -114,15 +114,15 @@ func (b *builder) stdin() bool {
 	return len(b.Source.Files) == 1 && b.Source.Files[0].Value == standardInput
 }
 
-// streamWindow is from how many rows the types of a stream are found.
+// streamWindow is the number of rows from which the types of a stream are inferred.
 const streamWindow = 10_000
 
-// ignored warns about keys that have no effect on something.
+// ignored warns about keys that have no effect; on names the reason.
 func (b *builder) ignored(on string, keys ...string) {
 	b.scope.Found = append(b.scope.Found, setting.NoEffect(b.node, on, keys...)...)
 }
 
-// selection returns the columns that are wanted, nil for all.
+// selection returns the columns to load, or nil for all.
 func (b *builder) selection(types table.Types) []string {
 	if b.Select == nil {
 		return nil
@@ -150,8 +150,8 @@ func optional(types table.Types, name string) bool {
 	return c.Optional
 }
 
-// target finds the field the rows go to, the one write that is not for rejects,
-// and the declared type of a row.
+// target finds the field that receives the rows, which is the only write that is not for
+// rejects, and returns the declared type of a row.
 func (b *builder) target() (items *value.Type) {
 	var rest []source.Text
 	for _, w := range b.node.Writes {
@@ -176,7 +176,7 @@ func (b *builder) target() (items *value.Type) {
 	return t.Items
 }
 
-// types gathers the columns that the document and the state schema declare.
+// types collects the columns that the document and the state schema declare.
 func (b *builder) types(items *value.Type, f table.Format) table.Types {
 	var out table.Types
 	for _, c := range b.Columns {
@@ -216,18 +216,18 @@ func (b *builder) types(items *value.Type, f table.Format) table.Types {
 	return out
 }
 
-// isOptional reports whether the state schema says that rows need not have a column: it
-// lists the required ones, and this one is not among them.
+// isOptional reports whether the state schema allows rows without a column: it lists
+// required columns, and this one is not among them.
 func isOptional(items *value.Type, name string) bool {
 	return items.Required != nil && !slices.Contains(items.Required, name)
 }
 
-// scalar reports whether a type is one that a cell can have.
+// scalar reports whether a cell can have the type.
 func scalar(t *value.Type) bool {
 	return t != nil && slices.Contains([]value.TypeKind{value.StringType, value.IntegerType, value.NumberType, value.BooleanType}, t.Kind)
 }
 
-// inHeader makes sure that the header of the document has a column.
+// inHeader reports a column that is missing from the header in the document.
 func (b *builder) inHeader(name string, pos source.Position, optional bool) {
 	if h := b.Header.names; h != nil && !optional && name != b.FileColumn.Value && !slices.Contains(h, name) {
 		b.scope.Errorf(source.CodeUnknownField, pos, "columns", "the header has no column %q", name).
@@ -235,7 +235,7 @@ func (b *builder) inHeader(name string, pos source.Position, optional bool) {
 	}
 }
 
-// contradictions reports keys that cannot have an effect together.
+// contradictions reports keys that exclude each other.
 func (b *builder) contradictions(h *handler) {
 	min, limit := b.MinRows, b.Limit
 	if min.Value > 0 && limit.Value > 0 && limit.Value < min.Value {
@@ -252,7 +252,7 @@ func (b *builder) contradictions(h *handler) {
 	}
 }
 
-// kindOf returns the type of a word that the decoder allowed, AnyType for none.
+// kindOf returns the type with that name, or AnyType for "".
 func kindOf(word string) value.TypeKind {
 	k, _ := value.TypeKindOf(word)
 	return k
@@ -263,7 +263,7 @@ func agree(column, declared value.TypeKind) bool {
 	return column == declared || declared == value.AnyType || column == value.IntegerType && declared == value.NumberType
 }
 
-// rowColumns says what is known of the rows before they are read.
+// rowColumns describes the rows as far as they are known before they are read.
 func (b *builder) rowColumns(h *handler) source.Columns {
 	o := &h.options
 	names, file := o.Select, b.FileColumn.Value

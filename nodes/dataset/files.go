@@ -19,8 +19,9 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// resolve returns the files that the node means now, each once. The files of a
-// pattern or folder are sorted. With an error it returns those that were found.
+// resolve returns the files that match at this time, without duplicates. The files of a
+// pattern or folder are sorted. If it returns an error, it also returns the files that were
+// found.
 func (h *handler) resolve(ctx context.Context, s core.Shared) ([]string, error) {
 	place := h.place(s)
 	var out []string
@@ -71,12 +72,12 @@ func (h *handler) find(ctx context.Context, place files.Place, name string) (fou
 // isFolder reports whether a name means the files of a folder.
 func isFolder(name string) bool { return strings.HasSuffix(name, "/") }
 
-// hasFormat reports whether a name ends in that of a format.
+// hasFormat returns a function that reports whether a name has an ending of the format.
 func hasFormat(format table.Format) func(name string) bool {
 	return func(name string) bool { return formatOf(name) == format }
 }
 
-// shortName returns how a file is called in messages and in a file_column.
+// shortName returns the name of a file in messages and in a file_column.
 func shortName(place files.Place, name string) string {
 	if name == standardInput {
 		return name
@@ -87,26 +88,27 @@ func shortName(place files.Place, name string) string {
 	return name
 }
 
-// reading is the table.FileSource of a node's files. It notes what was read.
+// reading is the table.FileSource of a node's files. It records what was read.
 type reading struct {
 	h     *handler
 	place files.Place
 	names []string
 	next  int
-	// opened is how many files were there.
+	// opened is the number of files that existed.
 	opened int
 	open   io.Closer
-	stop   func() bool // lets the end of the context end the reading no more
+	stop   func() bool // undoes the effect of the context on reading the open file
 	hash   hash.Hash
-	ended  bool // all files were read to their end
+	ended  bool // all files were read to the end
 
-	size  int64 // of all files in bytes, 0 if it is not known
-	done  int64 // bytes of the files that were read to their end
-	bytes int64 // that were read of the open one
-	of    int64 // its size
+	size  int64 // of all files in bytes, 0 if not known
+	done  int64 // bytes of the files that were read to the end
+	bytes int64 // bytes read of the open file
+	of    int64 // size of the open file
 }
 
-// measure finds the size of the files, unless one has none, like standard input.
+// measure determines the size of the files, unless one of them has no size, such as
+// standard input.
 func (r *reading) measure() {
 	size := int64(0)
 	for _, name := range r.names {
@@ -115,15 +117,15 @@ func (r *reading) measure() {
 		}
 		info, err := r.place.Stat(name)
 		if err != nil || !info.Mode().IsRegular() {
-			return // whoever opens it says what is wrong
+			return // opening the file reports the error
 		}
 		size += info.Size()
 	}
 	r.size = size
 }
 
-// extent is how many bytes of the files were read, of how many. Of a Parquet file, of
-// which columns are read here and there, it is the share of its rows.
+// extent returns how many bytes of the files were read, and their size. For a Parquet file,
+// whose columns are read in several places, read is the share of its rows.
 func (r *reading) extent(rows reader) (read, size int64) {
 	if r.size == 0 || r.ended {
 		return r.size, r.size
@@ -136,13 +138,13 @@ func (r *reading) extent(rows reader) (read, size int64) {
 	return min(r.done+r.bytes, r.size), r.size
 }
 
-// counted counts what is read of the open file.
+// counted counts the bytes that are read from the open file.
 type counted struct {
 	io.Reader
 	n *int64
 }
 
-// Read reads and counts.
+// Read reads and counts bytes.
 func (c counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	*c.n += int64(n)
@@ -168,8 +170,8 @@ func (r *reading) Next(ctx context.Context) (table.File, error) {
 	return table.File{Name: shownAs(name), Reader: in}, nil
 }
 
-// endWith ends the reading of a pipe or terminal with the context: nobody knows when
-// more comes. Other files are read on until files.Reader looks at the context.
+// endWith makes the end of the context end the reading of a pipe or terminal, which may
+// block for any time. Other files are read until files.Reader checks the context.
 func endWith(ctx context.Context, f io.Reader) (stop func() bool) {
 	d, ok := f.(interface{ SetReadDeadline(time.Time) error })
 	if !ok || d.SetReadDeadline(time.Time{}) != nil {
@@ -178,7 +180,7 @@ func endWith(ctx context.Context, f io.Reader) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })
 }
 
-// openNext closes the file that is open and opens the next one that is there.
+// openNext closes the open file and opens the next one that exists.
 func (r *reading) openNext() (string, io.Reader, error) {
 	r.Close()
 	for ; r.next < len(r.names); r.next++ {
@@ -200,7 +202,7 @@ func (r *reading) openNext() (string, io.Reader, error) {
 	return "", nil, io.EOF
 }
 
-// begin counts anew for the next file.
+// begin resets the counters for the next file.
 func (r *reading) begin(f io.Reader) {
 	r.done, r.bytes, r.of = r.done+r.of, 0, 0
 	if file, ok := f.(*os.File); ok && r.size > 0 {
@@ -210,7 +212,7 @@ func (r *reading) begin(f io.Reader) {
 	}
 }
 
-// parquetFiles hands over the same files for reading at any place.
+// parquetFiles provides the same files for random access.
 type parquetFiles struct{ *reading }
 
 // Next opens the next file.
@@ -249,7 +251,7 @@ func gzipped(name string) bool {
 	return ok
 }
 
-// shownAs is how messages call a file.
+// shownAs returns the name of a file in messages.
 func shownAs(name string) string {
 	if name == standardInput {
 		return "standard input"
@@ -269,8 +271,8 @@ func (r *reading) Close() {
 	}
 }
 
-// sum is the hash of the bytes of all files, one behind the other, "" when they
-// were not read to the end.
+// sum returns the hash of the concatenated bytes of all files, or "" if they were not read
+// to the end.
 func (r *reading) sum() string {
 	if r.hash == nil || !r.ended {
 		return ""

@@ -24,7 +24,7 @@ type handler struct {
 	names       []*table.Name
 	format      table.Format // "" until the names are known
 	compression string
-	stdin       *standard // nil unless it is the source
+	stdin       *standard // nil unless the source is standard input
 	ratio       int
 	options     table.ReadOptions
 	minRows     int64
@@ -34,7 +34,7 @@ type handler struct {
 	outside     bool
 	into        string
 	policy      *table.Policy
-	mayLack     []string // columns that no row needs to have
+	mayLack     []string // columns that rows may lack
 	reads       []source.ColumnRead
 	slots       table.Slots
 }
@@ -44,14 +44,15 @@ var (
 	_ core.ColumnReader = (*handler)(nil)
 )
 
-// WithReads returns a handler that also looks for the columns that expressions read.
+// WithReads returns a handler that also checks that the columns which expressions read
+// exist.
 func (h *handler) WithReads(reads []source.ColumnRead) core.Handler {
 	c := *h
 	c.reads = reads
 	return &c
 }
 
-// Handle loads the rows, or says what the rows of the stream will be.
+// Handle loads the rows, or describes the rows of the stream.
 func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
@@ -60,7 +61,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	return later.Deliver(h.load(ctx, in, later))
 }
 
-// load loads the rows. later takes the files that the checks write.
+// load loads the rows. later receives the files that the checks write.
 func (h *handler) load(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
 	names, err := h.resolve(ctx, in.Shared())
 	if err != nil {
@@ -79,7 +80,7 @@ func (h *handler) load(ctx context.Context, in core.Input, later *table.LateFile
 	for {
 		good, err := t.next(ctx)
 		if err == io.EOF {
-			if len(batches) > 1 { // else it was said of the only one
+			if len(batches) > 1 { // with one batch, the warning was already given
 				in.Measure(t.extent())
 				in.Progress(t.rows, t.rows)
 			}
@@ -113,19 +114,19 @@ func (h *handler) place(s core.Shared) files.Place {
 	return files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside, Allow: "allow_outside"}
 }
 
-// reader reads the rows of a table, whatever its format.
+// reader reads the rows of a table in any format.
 type reader interface {
-	// Next returns the next rows, io.EOF after the last.
+	// Next returns the next rows, or io.EOF after the last.
 	Next(ctx context.Context) (table.Batch, error)
 	Format() table.Format
-	// Types returns what is known of the columns after the first call of Next, and
-	// Columns those of the rows if a header says it.
+	// Types returns what is known of the columns after the first call of Next. Columns
+	// returns the columns of the rows if there is a header.
 	Types() table.Types
 	Columns() []string
 }
 
-// formatOf returns the format of the files, which their names tell unless the document
-// does.
+// formatOf returns the format of the files: the one in the document, or else the one that
+// their names end in.
 func (h *handler) formatOf(names []string) (table.Format, error) {
 	if h.format != "" {
 		return h.format, nil
@@ -144,7 +145,8 @@ func (h *handler) formatOf(names []string) (table.Format, error) {
 	return format, nil
 }
 
-// reader returns a reader of the rows of files, with or without a hash of them.
+// reader returns a reader of the rows of files. If sum is true, it also computes their
+// hash.
 func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *reading, error) {
 	o := h.options
 	var err error
@@ -166,15 +168,15 @@ func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *
 // collector returns the collector of one attempt, which replaces the file of rejects.
 func (h *handler) collector(ctx context.Context, in core.Input, names []string, later *table.LateFiles) (*table.Collector, error) {
 	s := in.Shared()
-	format, _ := h.formatOf(names) // whoever opens the files says what is wrong
+	format, _ := h.formatOf(names) // opening the files reports the error
 	return h.policy.Collector(ctx, table.CheckTask{
 		Input: s, Place: h.place(s), Node: in.Node(), Source: sourceName(names), Files: names,
 		Several: len(names) > 1, Raw: format != parquet.Format, Later: later,
 	})
 }
 
-// replaceRejects empties the file of rejects for a node that reads nothing, and returns
-// the error it does so for, nil for none.
+// replaceRejects writes an empty file of rejects for a node that reads nothing because of
+// err, which may be nil, and returns err.
 func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []string, later *table.LateFiles, err error) error {
 	c, failed := h.collector(ctx, in, names, later)
 	if failed != nil {
@@ -200,7 +202,7 @@ func (h *handler) begin(ctx context.Context, in core.Input, names []string, late
 	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s), wanted: wanted.New(h.policy.Needs()), reads: wanted.NewReads(h.reads)}, nil
 }
 
-// sourceName is how messages call the table of some files.
+// sourceName returns the name of a table of files in messages.
 func sourceName(names []string) string {
 	switch len(names) {
 	case 0:
@@ -211,7 +213,7 @@ func sourceName(names []string) string {
 	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
-// loading is a table that is being read: its rows, judged by the checks.
+// loading is a table that is being read, with its rows checked.
 type loading struct {
 	h      *handler
 	in     core.Input
@@ -221,14 +223,14 @@ type loading struct {
 	checks *table.Collector
 	env    *table.Row
 	rows   int64
-	err    error          // what the last call ended with
-	wanted wanted.Columns // by the checks
-	reads  wanted.Reads   // by expressions of the workflow
-	headed bool           // the header was looked at
+	err    error          // the error of the last call
+	wanted wanted.Columns // columns that the checks read
+	reads  wanted.Reads   // columns that expressions of the workflow read
+	headed bool           // whether the header was checked
 }
 
-// next returns the next good rows, at least one of them; io.EOF is the end, and
-// then the rejects are in their place.
+// next returns the next good rows, at least one. After the last row it returns io.EOF, and
+// the file of rejects is complete.
 func (t *loading) next(ctx context.Context) ([]any, error) {
 	for t.err == nil {
 		var good []any
@@ -252,8 +254,8 @@ func (t *loading) next(ctx context.Context) ([]any, error) {
 	return nil, t.err
 }
 
-// look looks for the columns that the checks and expressions of the workflow read, in the
-// header once it is known, otherwise in the rows.
+// look checks that the columns which the checks and expressions of the workflow read exist:
+// in the header once it is known, otherwise in the rows.
 func (t *loading) look(rows []any) error {
 	t.wanted.Look(rows)
 	t.reads.Look(rows)
@@ -271,7 +273,7 @@ func (t *loading) look(rows []any) error {
 	return at(sourceName(t.names), t.reads.Header(columns, t.h.mayLack))
 }
 
-// at says where in the node an error belongs.
+// at adds the configuration key to an error.
 func at(key string, err error) error {
 	if err == nil {
 		return nil
@@ -279,15 +281,15 @@ func at(key string, err error) error {
 	return fmt.Errorf("%s: %w", key, err)
 }
 
-// expect tells the checks how many rows there will be, if the reader knows.
+// expect passes the number of rows to the checks if the reader knows it.
 func (t *loading) expect() {
 	if p, ok := t.reader.(*parquet.Reader); ok && len(t.names) == 1 && t.h.options.Limit == 0 {
 		t.checks.Expect(p.Total())
 	}
 }
 
-// end closes everything after the last row; err is what the reading ended with, io.EOF
-// after the last row, nil if no more rows are wanted.
+// end closes everything when reading ends. err is the error of the last read: io.EOF after
+// the last row, nil if no more rows are wanted.
 func (t *loading) end(ctx context.Context, err error) {
 	t.files.Close()
 	if err == io.EOF {
@@ -298,8 +300,8 @@ func (t *loading) end(ctx context.Context, err error) {
 	}
 }
 
-// judge returns an error if there are too few good rows in the table, and warns if there
-// are no rows at all.
+// judge returns an error if the table has too few good rows, and warns if it has no rows at
+// all.
 func (t *loading) judge() error {
 	if err := t.wanted.Missing(t.h.mayLack); err != nil {
 		return at("checks", err)
@@ -321,8 +323,8 @@ func (t *loading) judge() error {
 	return nil
 }
 
-// extent is how much of the files was read, or of the rows that are wanted, if that is
-// more.
+// extent returns how much of the files was read, or of the wanted rows if that share is
+// larger.
 func (t *loading) extent() (read, size int64) {
 	read, size = t.files.extent(t.reader)
 	if r, ok := t.reader.(*table.Reader); ok {
@@ -336,7 +338,7 @@ func (t *loading) extent() (read, size int64) {
 	return read, size
 }
 
-// Close frees what the table holds.
+// Close releases the resources of the table.
 func (t *loading) Close() {
 	t.files.Close()
 	t.checks.Discard()
@@ -374,7 +376,7 @@ func (h *handler) result(in core.Input, t *loading, list []any, p *table.Profile
 	return r
 }
 
-// setSource names the files: one as a text, several as a list.
+// setSource sets the names of the files: a string for one file, a list for several.
 func (h *handler) setSource(out *value.Object, key string, names []string) {
 	if len(names) == 1 {
 		out.Set(key, names[0])
@@ -389,7 +391,7 @@ func (h *handler) setSource(out *value.Object, key string, names []string) {
 
 var errNoSource = errors.New("the description of the stream names no source")
 
-// sourceOf reads what setSource wrote.
+// sourceOf returns the names that setSource set.
 func sourceOf(described *value.Object, key string) ([]string, error) {
 	switch v, _ := described.Get(key); v := v.(type) {
 	case string:

@@ -13,71 +13,73 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Table is the beginning of what a dataset loads.
+// Table is the beginning of the table that a dataset loads.
 type Table struct {
 	Files  []string
 	Format string
-	// Bytes is the size of the files as they lie on the disk, -1 when it is not
-	// known, as of standard input.
+	// Bytes is the size of the files on disk, or -1 if it is not known, as for standard
+	// input.
 	Bytes   int64
 	Columns []Column
 	// Rows are the first rows that could be read. Checks were not run.
 	Rows []*value.Object
-	// Bad are the first rows that could not be read, BadRows is how many of the
-	// rows that were looked at they are.
+	// Bad are the first rows that could not be read, and BadRows is the number of such rows
+	// among those examined.
 	Bad     []BadRow
 	BadRows int64
-	// Looked is how many rows were looked at for the columns.
+	// Looked is the number of rows that were examined for the columns.
 	Looked int64
-	// Count is the number of rows of the table, bad ones included, if Whole;
-	// otherwise there are more than those that were looked at, which it counts.
+	// If Whole is true, Count is the number of rows of the table, including bad ones.
+	// Otherwise the table has more rows, and Count is the number of rows that were
+	// examined.
 	Count int64
 	Whole bool
 }
 
-// Column is a column of a Table, as the rows that were looked at show it.
+// Column describes a column of a Table, according to the rows that were examined.
 type Column struct {
 	Name string
-	// Type is string, integer, number, boolean, array or object; any for values of
-	// several types, null where there is no value.
+	// Type is string, integer, number, boolean, array or object. It is any if the values
+	// have several types, and null if there is no value.
 	Type     string
-	Declared bool // by the document or the state schema
+	Declared bool // in the document or the state schema
 	Nulls    int64
-	Example  any // a value, shortened; nil for none
+	Example  any // a shortened value; nil if there is none
 }
 
 // BadRow is a row that could not be read.
 type BadRow struct {
-	File   string // "" if the table is one file
+	File   string // "" if the table has only one file
 	Row    int64  // its number in the table, from 1
-	Line   int64  // the line it begins on, 0 when it has none
+	Line   int64  // the line where it begins, 0 if it has none
 	Reason string
 }
 
-// FormatOf returns the format that the name of a file ends in, "" when it tells
-// none. A compressed file has another ending in front of its own.
+// FormatOf returns the format that the name of a file ends in, or "" if there is none. In
+// the name of a compressed file, the ending of the format precedes the ending of the
+// compression.
 func FormatOf(name string) string { return string(formatOf(name)) }
 
-// PreviewOptions say how much Preview reads.
+// PreviewOptions limit what Preview reads.
 type PreviewOptions struct {
-	// Rows is how many rows are returned, at most 10,000.
+	// Rows is the number of rows to return, at most 10,000.
 	Rows int
-	// Count reads on to the end where the number of rows is not known otherwise.
-	// The columns and the bad rows are still those of the first 10,000 rows.
+	// Count makes Preview read to the end if the number of rows is not known otherwise. The
+	// columns and the bad rows are still taken from the first 10,000 rows.
 	Count bool
-	// Stdin allows to read standard input, of which a run then gets nothing.
+	// Stdin allows Preview to read standard input, which is then not available to a run.
 	Stdin bool
 }
 
-// previewRows is how many rows Preview looks at.
+// previewRows is the number of rows that Preview examines.
 const previewRows = 10_000
 
-// Preview reads the beginning of what a dataset node loads: the schema, the first
-// rows, and how many there are, which a Parquet file says and others tell when
-// they are short. It looks at 10,000 rows at most, by which it also finds the types
-// of columns, runs no checks and writes nothing. in is what the node would be given;
-// a source that depends on state needs the fields of Compiled.Reads. An error of the
-// node is a source.Diagnostics.
+// Preview reads the beginning of the table that a dataset node loads: the schema, the first
+// rows, and the number of rows, which is known for Parquet files and for short tables. It
+// examines at most 10,000 rows, from which it also infers the types of columns. It runs no
+// checks and writes nothing. in is the input of the node; a source that depends on state
+// needs the fields of Compiled.Reads. If the node has errors, Preview returns a
+// source.Diagnostics.
 func Preview(ctx context.Context, n *core.Node, env core.Env, in core.Input, o PreviewOptions) (*Table, error) {
 	made, ds := Kind.Compile(n, env)
 	if ds.Failed(false) {
@@ -109,7 +111,7 @@ func Preview(ctx context.Context, n *core.Node, env core.Env, in core.Input, o P
 	return t, t.measure(h, place)
 }
 
-// read fills the table.
+// read fills in the table.
 func (t *Table) read(ctx context.Context, h *handler, r reader, o PreviewOptions) error {
 	p := h.profile(nil)
 	total := r.Format() == parquet.Format && h.options.Limit == 0
@@ -136,10 +138,10 @@ func (t *Table) read(ctx context.Context, h *handler, r reader, o PreviewOptions
 	return nil
 }
 
-// maxBad is how many bad rows Preview shows.
+// maxBad limits the bad rows that Preview shows.
 const maxBad = 3
 
-// look takes the first rows, good and bad.
+// look adds rows, good and bad, up to the limits.
 func (t *Table) look(b table.Batch, rows int) {
 	for _, row := range b.Rows[:min(len(b.Rows), max(rows-len(t.Rows), 0))] {
 		t.Rows = append(t.Rows, row.(*value.Object))
@@ -150,8 +152,7 @@ func (t *Table) look(b table.Batch, rows int) {
 	t.BadRows += int64(len(b.Bad))
 }
 
-// measure finds the size of the files, and the number of rows where the files say
-// it.
+// measure determines the size of the files, and the number of rows if the files contain it.
 func (t *Table) measure(h *handler, place files.Place) error {
 	count := int64(0)
 	for _, name := range t.Files {
@@ -181,7 +182,7 @@ func (t *Table) measure(h *handler, place files.Place) error {
 	return nil
 }
 
-// stat describes a regular file; it returns nil for what is none.
+// stat describes a regular file. It returns nil if the name is not one.
 func (t *Table) stat(name string, place files.Place) (fs.FileInfo, error) {
 	if name == standardInput {
 		return nil, nil
@@ -193,7 +194,7 @@ func (t *Table) stat(name string, place files.Place) (fs.FileInfo, error) {
 	return info, err
 }
 
-// countParquet returns the number of rows that the footer of a file says.
+// countParquet returns the number of rows according to the footer of a file.
 func countParquet(place files.Place, name string, size int64) (int64, error) {
 	f, err := place.Open(name)
 	if err != nil {

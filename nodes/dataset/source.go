@@ -13,8 +13,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// source compiles the names of the files and finds their format; "" leaves it to
-// the names of the moment.
+// source compiles the names of the files and determines their format. The format is "" if
+// it depends on names that are known only when the node runs.
 func (b *builder) source() ([]*table.Name, table.Format) {
 	var names []*table.Name
 	var fixed []source.Text
@@ -44,13 +44,13 @@ func (b *builder) source() ([]*table.Name, table.Format) {
 	return names, format
 }
 
-// endings are what the names of files of a format end in, without compression.
+// endings lists the endings of the names of files in a format, without compression.
 var endings = map[table.Format][]string{
 	table.CSV: {".csv"}, table.TSV: {".tsv", ".tab"}, table.JSONL: {".jsonl", ".ndjson"}, table.JSON: {".json"}, parquet.Format: {".parquet"},
 }
 
-// inputsOf returns what a name, a pattern or a folder means for those who ask which
-// nodes read and write a file.
+// inputsOf returns the files that a name, a pattern or a folder means, for checks of which
+// nodes read and write the same file.
 func inputsOf(place files.Place, f source.Text, format table.Format) []core.Target {
 	if !isFolder(f.Value) {
 		t := place.Target(f)
@@ -68,7 +68,7 @@ func inputsOf(place files.Place, f source.Text, format table.Format) []core.Targ
 	return out
 }
 
-// standardInput checks what cannot be done with standard input.
+// standardInput reports settings that standard input does not support.
 func (b *builder) standardInput(f source.Text) {
 	if len(b.Source.Files) > 1 {
 		b.scope.Errorf(source.CodeBadValue, f.Pos, "source", "standard input (-) cannot be combined with files")
@@ -76,8 +76,8 @@ func (b *builder) standardInput(f source.Text) {
 	b.ignored("standard input", "optional", "check", "allow_outside")
 }
 
-// fileFormat returns the format the document gives or the names of the files end
-// in.
+// fileFormat returns the format in the document, or else the one that the names of the
+// files end in.
 func (b *builder) fileFormat(names []*table.Name) table.Format {
 	given := b.Format
 	if s := b.Source.Format; s.Value != "" {
@@ -117,8 +117,8 @@ func (b *builder) fileFormat(names []*table.Name) table.Format {
 	return format
 }
 
-// formatOf returns the format of rows that a file name ends in, whether or not
-// the file is compressed.
+// formatOf returns the format of rows that a file name ends in, whether or not the file is
+// compressed.
 func formatOf(name string) table.Format {
 	if strings.EqualFold(path.Ext(name), ".parquet") {
 		return parquet.Format
@@ -130,8 +130,8 @@ func formatOf(name string) table.Format {
 	return ""
 }
 
-// find looks for files when the workflow is loaded, unless the document says that they
-// may come later.
+// find looks for files when the workflow is loaded, unless the document says that they may
+// be created later.
 func (b *builder) find(name source.Text, format table.Format) {
 	if files.IsPattern(name.Value) {
 		if err := files.CheckPattern(name.Value); err != nil {
@@ -177,7 +177,7 @@ func isFile(fsys fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// missing reports that there is nothing to read.
+// missing reports that there are no files.
 func (b *builder) missing(name source.Text) {
 	message := "there is no file %q"
 	switch {
@@ -192,7 +192,7 @@ func (b *builder) missing(name source.Text) {
 	}
 }
 
-// notFound takes over what a finder found, with what to do about it.
+// notFound adds the findings of a finder, with hints.
 func (b *builder) notFound(f files.Finder) {
 	for i := range f.Found {
 		if f.Found[i].Code == source.CodeBadValue {
@@ -208,8 +208,8 @@ func (b *builder) notFound(f files.Finder) {
 	b.scope.Found = append(b.scope.Found, f.Found...)
 }
 
-// exists reports whether a name, pattern or folder outside of the workflow's folder
-// means files that are there.
+// exists reports whether a name, pattern or folder outside of the workflow's folder matches
+// existing files.
 func (b *builder) exists(name string, format table.Format) bool {
 	place := files.Place{Dir: b.env.Dir, Outside: true}
 	var found []string

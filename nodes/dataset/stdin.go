@@ -8,11 +8,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// standard is standard input, which can be read once, whoever asks: a second
-// reader would be told that it is empty. The plan sees to it that one node reads
-// it; this one refuses its second attempt, or run.
+// standard is standard input, which can be read only once in a process: a second reader
+// would find it empty. The plan ensures that only one node reads it, and standard rejects a
+// second attempt or run.
 type standard struct {
-	from  io.Reader // nil: there is none
+	from  io.Reader // nil if there is none
 	taken atomic.Bool
 }
 

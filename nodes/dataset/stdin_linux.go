@@ -8,9 +8,10 @@ import (
 	"syscall"
 )
 
-// pollable returns standard input in a form whose reading can be ended: a pipe or a
-// terminal is opened a second time, because whoever handed it over may not want it to
-// change. What cannot be opened so, or never blocks, is returned as it is.
+// pollable returns standard input in a form whose reads can be interrupted. A pipe or a
+// terminal is opened a second time, because its mode must not change: the original may be
+// shared with other processes. Files that cannot be opened again, or never block, are
+// returned unchanged.
 func pollable(from io.Reader) io.ReadCloser {
 	f, ok := from.(*os.File)
 	if !ok {
@@ -20,7 +21,7 @@ func pollable(from io.Reader) io.ReadCloser {
 	if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) == 0 {
 		return io.NopCloser(from)
 	}
-	conn, err := f.SyscallConn() // Fd would change how f is read
+	conn, err := f.SyscallConn() // Fd would set f to blocking mode
 	if err != nil {
 		return io.NopCloser(from)
 	}

@@ -4,5 +4,5 @@ package dataset
 
 import "io"
 
-// pollable returns standard input. Reading it cannot be ended here.
+// pollable returns standard input. On this system, reading it cannot be interrupted.
 func pollable(from io.Reader) io.ReadCloser { return io.NopCloser(from) }

@@ -11,9 +11,9 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// describe looks at the files of a stream: they are there, their header fits and
-// their first rows can be read. Standard input is left alone, because it can be
-// read once.
+// describe checks the files of a stream: that they exist, that their header is valid and
+// that their first rows can be read. It does not read standard input, which can be read
+// only once.
 func (h *handler) describe(ctx context.Context, in core.Input, names []string, later *table.LateFiles) (core.Result, error) {
 	if err := h.replaceRejects(ctx, in, names, later, nil); err != nil {
 		return core.Result{}, err
@@ -58,13 +58,13 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *value.Obje
 	return &stream{loading: t}, nil
 }
 
-// stream hands out the rows of a table while it is read.
+// stream yields the rows of a table while it is being read.
 type stream struct {
 	*loading
-	ahead *ahead // what Header read
+	ahead *ahead // the batch that Header read
 }
 
-// ahead is a batch that was read before it was asked for.
+// ahead is a batch that was read in advance.
 type ahead struct {
 	rows []any
 	err  error
@@ -75,8 +75,7 @@ var (
 	_ core.Headed   = (*stream)(nil)
 )
 
-// Header returns the columns of a file with a header, which it learns from the first
-// rows.
+// Header returns the columns of a file with a header. It reads the first rows for that.
 func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err error) {
 	if f := s.reader.Format(); !f.Delimited() && f != parquet.Format {
 		return nil, false, nil
@@ -92,7 +91,8 @@ func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err err
 	return columns, columns != nil, nil
 }
 
-// Extent is how many bytes of the files were read, compressed as they lie there.
+// Extent returns how many bytes of the files were read, before decompression, and their
+// size.
 func (s *stream) Extent() (read, size int64) { return s.extent() }
 
 // Next returns the next good rows.
@@ -114,7 +114,7 @@ func (s *stream) following(ctx context.Context) ([]any, error) {
 	return s.next(ctx)
 }
 
-// Summary says what was read. A table that limit cut short has no hash.
+// Summary describes what was read. A table that was cut off by limit has no hash.
 func (s *stream) Summary() *value.Object {
 	out := value.ObjectOf(core.RowCount, s.rows)
 	if n := s.checks.Rejected(); n > 0 {
@@ -129,8 +129,8 @@ func (s *stream) Summary() *value.Object {
 	return out
 }
 
-// Close ends the stream. Rows that were rejected before a reader had enough are in
-// their file.
+// Close ends the stream. If the reader stopped early, the rows that were rejected up to
+// there are in the file of rejects.
 func (s *stream) Close() error {
 	if s.err == nil {
 		s.end(context.Background(), nil)
