@@ -9,22 +9,22 @@ import (
 	"io"
 )
 
-// array reads JSON arrays of objects, element by element. An element that is JSON
-// but no good row is a bad row; text that is no JSON ends the reading, because
-// nobody can say where the next element begins.
+// array reads JSON arrays of objects, element by element. An element that is valid JSON
+// but not a good row is a bad row. Invalid JSON ends the reading, because it is not
+// known where the next element begins.
 //
-// It finds the end of an element by its brackets and leaves the rest to the
-// reader of rows: encoding/json would look at each byte twice before that.
+// array finds the end of an element by its brackets and leaves the rest to the row
+// reader: encoding/json would scan each byte twice before that.
 type array struct {
 	objects
-	begun bool // the bracket that opens the array is behind us
-	first bool // no element of it yet
+	begun bool // the opening bracket has been read
+	first bool // no element has been read yet
 }
 
 func (a *array) read(ctx context.Context, b *batch) error {
 	for i := 0; !b.full(); i++ {
 		if b.limited() {
-			return io.EOF // the rest may have the columns that these rows lack
+			return io.EOF // the remaining rows may have columns that these rows lack
 		}
 		if err := Tick(ctx, i); err != nil {
 			return err
@@ -54,7 +54,7 @@ func (a *array) read(ctx context.Context, b *batch) error {
 
 var errCutOff = errors.New("the file ends before its array does; it is cut off")
 
-// broken says where in the file the reading ended.
+// broken adds the current line of the file to an error.
 func (a *array) broken(err error) error {
 	if err == io.EOF {
 		err = errCutOff
@@ -62,13 +62,13 @@ func (a *array) broken(err error) error {
 	return a.in.broken(a.in.lines+1, err)
 }
 
-// advance goes to the next element; more is false behind the end of the array,
-// which is the end of the file.
+// advance moves to the next element. more is false after the end of the array, which
+// must be the end of the file.
 func (a *array) advance() (more bool, err error) {
 	if !a.begun {
 		c, err := a.in.sign()
 		if err == io.EOF {
-			return false, nil // there is nothing in the file
+			return false, nil // the file is empty
 		}
 		if err != nil {
 			return false, err
@@ -101,7 +101,7 @@ func (a *array) advance() (more bool, err error) {
 	return true, nil
 }
 
-// end looks at what stands behind the array.
+// end checks that only white space follows the array.
 func (a *array) end() error {
 	a.in.pos++
 	switch _, err := a.in.sign(); {
@@ -113,7 +113,7 @@ func (a *array) end() error {
 	return nil
 }
 
-// element reads the element that begins here.
+// element reads the element that begins at the current position.
 func (a *array) element(b *batch) error {
 	line := a.in.lines + 1
 	text, err := a.in.value(a.MaxRow)
@@ -125,14 +125,14 @@ func (a *array) element(b *batch) error {
 		return err
 	}
 	if len(b.rows) == good && !json.Valid(text) {
-		b.bad = b.bad[:len(b.bad)-1] // not a bad row, but the end
+		b.bad = b.bad[:len(b.bad)-1] // invalid JSON is not a bad row, but ends the reading
 		return a.broken(a.syntax(text))
 	}
 	a.in.lines += int64(bytes.Count(text, []byte("\n")))
 	return nil
 }
 
-// syntax says where in a text that is no JSON the fault lies.
+// syntax returns the syntax error in text and moves the line counter to it.
 func (a *array) syntax(text []byte) error {
 	var v json.RawMessage
 	err := json.Unmarshal(text, &v)
@@ -143,7 +143,7 @@ func (a *array) syntax(text []byte) error {
 	return err
 }
 
-// sign returns the next byte that is no white space, without taking it.
+// sign returns the next byte that is not white space, without consuming it.
 func (l *lineReader) sign() (byte, error) {
 	for {
 		for l.pos < l.end {
@@ -164,8 +164,8 @@ func (l *lineReader) sign() (byte, error) {
 	}
 }
 
-// value takes the text of the JSON value that begins here, as far as brackets and
-// quotes tell. It does not count its lines.
+// value reads the JSON value that begins at the current position. It finds the end by
+// brackets and quotes only, and does not count lines.
 func (l *lineReader) value(limit int) ([]byte, error) {
 	var s valueScanner
 	for n := 0; ; {
@@ -174,7 +174,7 @@ func (l *lineReader) value(limit int) ([]byte, error) {
 		switch {
 		case ended && n == 0:
 			return nil, fmt.Errorf("invalid character %q looking for beginning of value", l.buf[l.pos])
-		case ended, l.err == io.EOF && s.depth == 0 && !s.text && n > 0: // a scalar ends with the file
+		case ended, l.err == io.EOF && s.depth == 0 && !s.text && n > 0: // a scalar at the end of the file
 			text := l.buf[l.pos : l.pos+n]
 			l.pos += n
 			return text, nil
@@ -191,11 +191,11 @@ func (l *lineReader) value(limit int) ([]byte, error) {
 type valueScanner struct {
 	depth   int
 	text    bool // inside quotes
-	escaped bool // behind a backslash
+	escaped bool // after a backslash
 }
 
-// scan takes the next bytes of a value and returns how many of them belong to it,
-// and whether it ends with them.
+// scan scans the next bytes of a value. It returns the number of bytes that belong to
+// the value and whether the value ends there.
 func (s *valueScanner) scan(p []byte) (n int, ended bool) {
 	depth, text, escaped := s.depth, s.text, s.escaped
 	defer func() { s.depth, s.text, s.escaped = depth, text, escaped }()

@@ -14,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// repeated returns n rows made of a file of testdata.
+// repeated returns n rows that repeat the rows of a file in testdata.
 func repeated(b *testing.B, name string, n int) []byte {
 	data, err := os.ReadFile("../../testdata/" + name)
 	if err != nil {
@@ -31,7 +31,7 @@ func repeated(b *testing.B, name string, n int) []byte {
 
 const benchRows = 20_000
 
-// flight is a row as a program written for the file would have it.
+// flight is a row as a program written for this file would define it.
 type flight struct {
 	Date        string `json:"date"`
 	Delay       int64  `json:"delay"`
@@ -40,7 +40,8 @@ type flight struct {
 	Destination string `json:"destination"`
 }
 
-// csvByHand reads flights as a Go program would: encoding/csv and strconv.
+// csvByHand reads flights as a program written for this file would, with encoding/csv
+// and strconv.
 func csvByHand(r io.Reader) ([]flight, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
@@ -83,7 +84,7 @@ func linesByHand(r io.Reader) ([]flight, error) {
 	}
 }
 
-// stream reads a table batch by batch and keeps nothing.
+// stream reads a table batch by batch and discards the rows.
 func stream(b *testing.B, data []byte, o ReadOptions) (n int) {
 	r, err := NewReader(One(File{"f", bytes.NewReader(data)}), o)
 	if err != nil {
@@ -101,7 +102,7 @@ func stream(b *testing.B, data []byte, o ReadOptions) (n int) {
 	}
 }
 
-// BenchmarkRead compares reading with what a program written for the file does.
+// BenchmarkRead compares the reader with programs written for one file.
 func BenchmarkRead(b *testing.B) {
 	csvData := repeated(b, "flights.csv", benchRows)
 	flights, err := csvByHand(bytes.NewReader(csvData))

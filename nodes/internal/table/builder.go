@@ -2,9 +2,9 @@ package table
 
 import "github.com/wavefold/wavefold/core/value"
 
-// Rows are allocated in blocks that double from the first size to the last, so
-// that a header of one row costs little and one of many rows two allocations for
-// 512 of them.
+// Rows are allocated in blocks whose size doubles from firstBlock to lastBlock. So a
+// header with one row costs little, and a header with many rows costs two allocations
+// for 512 rows.
 const (
 	firstBlock = 16
 	lastBlock  = 512
@@ -18,14 +18,14 @@ type Builder struct {
 	values  []any
 }
 
-// NewBuilder returns a builder of rows with the keys.
+// NewBuilder returns a builder of rows with these keys.
 func NewBuilder(keys *value.Keys) *Builder { return &Builder{keys: keys, block: firstBlock} }
 
 // Keys returns the header of the rows.
 func (b *Builder) Keys() *value.Keys { return b.keys }
 
-// Row returns the next row and its values, all nil. The caller fills them before
-// it shows the row to anybody.
+// Row returns the next row and its values, which are all nil. The caller must set the
+// values before it passes the row on.
 func (b *Builder) Row() (row *value.Object, values []any) {
 	width := b.keys.Len()
 	if len(b.objects) == 0 {

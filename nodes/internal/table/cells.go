@@ -9,14 +9,14 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Lines of cells are written by hand. encoding/csv wants every cell as a string
-// of its own: that was an allocation for each number and three times the time.
-// Which cells are quoted is its rule, and a test compares the two.
+// Lines of cells are not written with encoding/csv, which needs every cell as a
+// separate string: that cost an allocation for each number and three times the time.
+// The rule for quoting is the rule of encoding/csv; a test compares the two.
 
 // cellWriter writes the cells of a delimited format.
 type cellWriter struct {
 	comma rune
-	// plain tells that no number or boolean has the delimiter in it.
+	// plain reports that numbers and booleans never contain the delimiter.
 	plain bool
 }
 
@@ -28,7 +28,7 @@ func cellsOf(l Layout) cellWriter {
 	return cellWriter{comma, !strings.ContainsRune("+-.", comma) && !unicode.IsLetter(comma) && !unicode.IsDigit(comma)}
 }
 
-// lineEncoder returns the function that appends the cells of a row.
+// lineEncoder returns a function that appends the cells of a row.
 func lineEncoder(l Layout) func(buf []byte, v any) ([]byte, error) {
 	columns, c := columnsOf(l.Columns), cellsOf(l)
 	return func(buf []byte, v any) ([]byte, error) {
@@ -46,7 +46,7 @@ func lineEncoder(l Layout) func(buf []byte, v any) ([]byte, error) {
 	}
 }
 
-// headerLine returns the line of column names, "" for none.
+// headerLine returns the line of column names, or "" if there is none.
 func headerLine(l Layout) string {
 	if l.NoHeader || len(l.Columns) == 0 {
 		return ""
@@ -62,7 +62,8 @@ func headerLine(l Layout) string {
 	return string(append(lone(buf, 0, len(l.Columns)), '\n'))
 }
 
-// lone puts a lone empty cell in quotes: every reader would skip the blank line.
+// lone writes an empty cell as "" if it is the only cell of its line, because readers
+// skip blank lines.
 func lone(buf []byte, start, columns int) []byte {
 	if columns == 1 && len(buf) == start {
 		return append(buf, `""`...)
@@ -70,8 +71,8 @@ func lone(buf []byte, start, columns int) []byte {
 	return buf
 }
 
-// value appends a value as a cell: nothing for null, floats always with a point
-// or exponent, arrays and objects as JSON.
+// value appends a value as a cell. null is an empty cell, floats always have a point or
+// exponent, arrays and objects are written as JSON.
 func (c cellWriter) value(buf []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -87,7 +88,7 @@ func (c cellWriter) value(buf []byte, v any) ([]byte, error) {
 	return c.text(buf, string(b)), err
 }
 
-// text appends a text, in quotes where it needs them.
+// text appends a string, in quotes if necessary.
 func (c cellWriter) text(buf []byte, s string) []byte {
 	if !c.quotes(s) {
 		return append(buf, s...)
@@ -103,8 +104,8 @@ func (c cellWriter) text(buf []byte, s string) []byte {
 	}
 }
 
-// quotes reports whether a cell needs quotes: one with a delimiter, quote or line
-// end in it, one that begins with a blank, and the end mark of PostgreSQL's COPY.
+// quotes reports whether a cell must be quoted: it contains a delimiter, quote or line
+// end, begins with white space, or is the end marker of PostgreSQL's COPY.
 func (c cellWriter) quotes(s string) bool {
 	if s == "" {
 		return false

@@ -8,7 +8,8 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// CheckOptions are the keys that define which rows are bad and what happens to them. Kinds embed them in their configuration.
+// CheckOptions are the keys that define which rows are bad and what happens to them.
+// Kinds embed them in their configuration.
 type CheckOptions struct {
 	Checks      []Check     `wavefold:"checks" doc:"conditions every row must hold: a list of {name, expr, severity}"`
 	OnBadRow    source.Text `wavefold:"on_bad_row,oneof=fail|skip|collect" doc:"what a bad row does: fail the node (default), be left out, or be collected in rejects"`
@@ -25,14 +26,14 @@ type Check struct {
 	Pos      source.Position `wavefold:",pos"`
 }
 
-// Rejects reports whether a row that does not hold the condition is bad.
+// Rejects reports whether a row for which the condition is false is bad.
 func (c Check) Rejects() bool { return c.Severity.Value == "" || c.Severity.Value == "error" }
 
-// Policy is what CheckOptions were compiled to. It is immutable.
+// Policy is the compiled form of CheckOptions. It is immutable.
 type Policy struct {
 	checks []check
 	fail   bool
-	max    *Tolerance // nil for any number
+	max    *Tolerance // nil if any number of bad rows is tolerated
 	field  string
 	file   *Name
 	format Format
@@ -45,15 +46,15 @@ type check struct {
 	test    *expressions.Program
 }
 
-// Compile checks the options of a node. at is where a missing key belongs, key
-// where the options stand in messages ("" for the node itself).
+// Compile checks the options of a node. at is the position for errors about missing
+// keys; key is the path of the options in messages, "" for the node itself.
 func (o CheckOptions) Compile(s *Scope, n *core.Node, columns source.Columns, at source.Position, key string) *Policy {
 	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == ""}
 	if o.MaxFailures != nil {
 		p.max = o.MaxFailures
 		if p.fail {
 			if o.OnBadRow.Value == "" {
-				p.fail = false // a number of tolerated rows says that rows are tolerated
+				p.fail = false // a limit on bad rows implies that some are tolerated
 			} else {
 				s.Warnf(source.CodeIgnored, o.MaxFailures.Pos, join(key, "max_failures"), "has no effect with on_bad_row: fail")
 			}
@@ -86,8 +87,8 @@ func (o CheckOptions) Compile(s *Scope, n *core.Node, columns source.Columns, at
 	return p
 }
 
-// target decides whether rejects names a field or a file. A field is among the
-// node's writes; a file has a folder or an ending.
+// target determines whether rejects names a field or a file. A field is one of the
+// node's writes; a file name contains a slash or a dot, or is a template or expression.
 func (p *Policy) target(s *Scope, n *core.Node, rejects source.Text, key string) {
 	for _, w := range n.Writes {
 		if w.Value == rejects.Value {
@@ -117,17 +118,16 @@ func (p *Policy) Needs() []string {
 	return Needs(programs...)
 }
 
-// Field returns the state field that rejects go to, "" for none.
+// Field returns the state field that receives the rejects, or "" if there is none.
 func (p *Policy) Field() string { return p.field }
 
-// Collects reports whether bad rows go to a field or a file.
+// Collects reports whether bad rows are collected in a field or file.
 func (p *Policy) Collects() bool { return p.field != "" || p.file != nil }
 
-// HasFile reports whether rejects or the report go to a file, which others can
-// see.
+// HasFile reports whether the rejects or the report are written to a file.
 func (p *Policy) HasFile() bool { return p.file != nil || p.report != nil }
 
-// Replaces tells what of Compiled.Replaces the files of some policies are.
+// Replaces returns the value of Compiled.Replaces for the files of some policies.
 func Replaces(ps ...*Policy) core.Replaces {
 	made := core.ReplacesNothing
 	for _, p := range ps {
@@ -144,8 +144,8 @@ func Replaces(ps ...*Policy) core.Replaces {
 	return made
 }
 
-// GivesUp returns the number of bad rows after which the work ends, -1 when it is
-// not known before the end.
+// GivesUp returns the number of tolerated bad rows, or -1 if it is not known before the
+// end. One more bad row ends the work.
 func (p *Policy) GivesUp() int64 {
 	switch {
 	case p.fail:
@@ -156,7 +156,7 @@ func (p *Policy) GivesUp() int64 {
 	return p.max.count
 }
 
-// HasChecks reports whether there is anything to run over rows.
+// HasChecks reports whether there are checks to evaluate.
 func (p *Policy) HasChecks() bool { return len(p.checks) > 0 }
 
 func join(key, more string) string {

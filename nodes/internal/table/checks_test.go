@@ -18,7 +18,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// compiled decodes options as a kind does.
+// compiled decodes and compiles options as a kind does.
 func compiled(t *testing.T, options string, writes string) (*Policy, *Scope) {
 	t.Helper()
 	n := nodestest.Node(t, `{"writes": [`+writes+`]}`)
@@ -30,7 +30,7 @@ func compiled(t *testing.T, options string, writes string) (*Policy, *Scope) {
 	return o.Compile(s, n, source.Columns{}, n.Pos, ""), s
 }
 
-// collector makes one for rows of a task.
+// collector returns a collector for the rows of a task.
 func collector(t *testing.T, options string, task CheckTask) (*Collector, *Row) {
 	t.Helper()
 	p, s := compiled(t, options, `"bad"`)
@@ -45,7 +45,7 @@ func collector(t *testing.T, options string, task CheckTask) (*Collector, *Row) 
 	return c, s.Slots().Row(core.Shared{})
 }
 
-// bads are n rows that could not be read, from row 2 on.
+// bads returns n rows that could not be read, from row 2 on.
 func bads(n int) (out []BadRow) {
 	for i := range n {
 		out = append(out, BadRow{RowPlace: RowPlace{Row: int64(i + 2), Line: int64(i + 3)}, Reason: "why"})
@@ -56,7 +56,7 @@ func bads(n int) (out []BadRow) {
 func TestPolicies(t *testing.T) {
 	for _, c := range []struct {
 		options  string
-		tolerant int // bad rows before the error
+		tolerant int // bad rows that are tolerated
 		message  string
 	}{
 		{`{}`, 0, "f.csv:3: row 2: why"},
@@ -85,7 +85,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// rowsOf are rows with the column a, each true or false.
+// rowsOf returns rows whose column a has these values.
 func rowsOf(values ...bool) (out []any) {
 	for _, v := range values {
 		out = append(out, value.ObjectOf("a", v))
@@ -126,7 +126,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// A share is judged at the end, or as soon as it is certain when the number of
+// A share is checked at the end, or as soon as the result is certain if the number of
 // rows is known.
 func TestShareOfBadRows(t *testing.T) {
 	rows := rowsOf(false, false, true, true, true, true, true, true, true, true)
@@ -154,8 +154,8 @@ func TestShareOfBadRows(t *testing.T) {
 	}
 }
 
-// Rows that could not be read and rows that a check refuses are taken in the order
-// of the table.
+// Rows that could not be read and rows that fail a check are collected in the order of
+// the table.
 func TestBadRowsAreInOrder(t *testing.T) {
 	b := Batch{
 		Rows:  rowsOf(false, true, false),
@@ -227,7 +227,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// $index goes on from batch to batch.
+// $index continues from batch to batch.
 func TestIndexOverBatches(t *testing.T) {
 	c, env := collector(t, `{"on_bad_row": "skip", "checks": [{"name": "even", "expr": "$index % 2 == 0"}]}`, CheckTask{})
 	n := 0
@@ -243,8 +243,8 @@ func TestIndexOverBatches(t *testing.T) {
 	}
 }
 
-// The report does not depend on how the rows come in batches, and shows at most
-// three examples of each way to fail.
+// The report does not depend on the sizes of batches, and shows at most three examples
+// for each check.
 func TestQuality(t *testing.T) {
 	var rows []any
 	for i := range 10 {
@@ -333,7 +333,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A file that cannot be written fails the node before its work.
+// A file that cannot be written fails the node before its work begins.
 func TestFilesThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "taken.csv"), 0o777); err != nil {
@@ -353,8 +353,8 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A disk that fills up while rejects are written fails the node there and then,
-// and the file of the last run is gone.
+// If the disk becomes full while rejects are written, the node fails at once, and the
+// file of the last run has been removed.
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -384,8 +384,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Bad rows cost no memory that stays: a million of them go to the file as they
-// come.
+// Bad rows are not kept in memory: a million of them are written to the file as they
+// are found.
 func TestRejectsAreNotKept(t *testing.T) {
 	col, env := collector(t, `{"rejects": "bad.jsonl"}`, CheckTask{Source: "f", Place: files.Place{Dir: t.TempDir()}, Wrap: func(io.Writer) io.Writer { return io.Discard }})
 	for range 1000 {

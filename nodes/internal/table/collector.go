@@ -13,89 +13,92 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// RowPlace says where a row stood.
+// RowPlace is the position of a row in its source.
 type RowPlace struct {
-	Row  int64  // its number in the table, from 1
-	Line int64  // the line it begins on in its file, 0 when it has none
-	File string // its file, when the table is made of several; "" otherwise
+	Row  int64  // the number of the row in the table, from 1
+	Line int64  // the line of the file on which the row begins, 0 if there is none
+	File string // the file of the row if the table consists of several, otherwise ""
 }
 
-// BadRow is a row that cannot be used, with the reason.
+// BadRow is a row that was not accepted, with the reason.
 type BadRow struct {
 	RowPlace
-	Check  string // the check that failed; "" when the row could not be read
+	Check  string // the check that failed, "" if the row could not be read
 	Reason string
-	Data   any // the row, or what could be read of it
-	// Raw are the bytes of the row in its file, without the line end; nil if they are
-	// not known.
+	Data   any // the row, or the part of it that could be read
+	// Raw holds the bytes of the row in its file, without the line end. It is nil if
+	// they are not known.
 	Raw []byte
 }
 
-// Batch is some rows of a table, in their order.
+// Batch is a sequence of rows of a table.
 type Batch struct {
 	Rows []any
-	// Place tells where the i-th of Rows stood. Without it they are numbered on.
+	// Place returns the place of Rows[i]. If it is nil, rows are numbered
+	// consecutively.
 	Place func(i int) RowPlace
-	// Raw returns the bytes of the i-th of Rows in its file; nil if they are not kept.
+	// Raw returns the bytes of Rows[i] in its file. It is nil if they are not kept.
 	Raw func(i int) []byte
-	// Bad are rows that could not be read. By its number each stands in front of,
-	// between or behind Rows.
+	// Bad holds the rows that could not be read. Their numbers say where they are among
+	// Rows.
 	Bad []BadRow
 }
 
-// CheckTask is what a collector must know of the attempt it works for.
+// CheckTask describes the attempt that a collector works for.
 type CheckTask struct {
 	Input core.Shared
 	Place files.Place // of rejects and report
 	Node  string      // core.Input.Node, for rejects
-	// Source names the table in messages: a file, or "" for rows without one.
+	// Source names the table in messages: a file, or "" if the rows are not from a
+	// file.
 	Source string
 	// Files are the files that the rows come from.
 	Files []string
-	// Several is whether the table is made of several files, so that rejects have
-	// to tell which.
+	// Several is set if the table consists of several files, so that rejects must name
+	// the file.
 	Several bool
-	// Raw is whether the bytes of rows are known, so that rejects hold them.
+	// Raw is set if the bytes of rows are known, so that rejects include them.
 	Raw bool
-	// Total is the number of rows if it is known, 0 otherwise. It tells early that
-	// a share of bad rows is going to be exceeded.
+	// Total is the number of rows, 0 if it is not known. If it is known, the collector
+	// can find before the end that the share of bad rows will exceed the limit.
 	Total int64
-	// Later takes the files of an attempt that does not put them in place itself.
+	// Later receives the files if the run, not the attempt, puts them in place. It is
+	// nil otherwise.
 	Later *LateFiles
-	// Before are the collectors of earlier steps, whose files are others.
+	// Before holds the collectors of earlier steps, which must write other files.
 	Before []*Collector
-	// Wrap, when set, makes the disk fail in tests; see files.Writer.
+	// Wrap, if set, makes writes fail in tests; see files.Writer.
 	Wrap func(io.Writer) io.Writer
 }
 
-// Collector judges the rows of one attempt, batch after batch, and takes the bad
-// ones. Whatever their number it keeps none of them, unless they go to a field.
-// It is used by one goroutine.
+// Collector evaluates the checks on the rows of one attempt, batch after batch, and
+// collects the bad rows. It keeps bad rows in memory only if they go to a field. It is
+// used by one goroutine.
 type Collector struct {
 	policy *Policy
 	task   CheckTask
-	file   *rejects // nil when they go nowhere or to a field
-	report string   // the file of the report
+	file   *rejects // nil if there is no file of rejects
+	report string   // the name of the report's file
 	list   []any    // records for a field
-	first  string   // describes the first bad row
+	first  string   // a description of the first bad row
 	counts counts
 	failed []failed // by check
 	bad    failed   // rows that could not be read
 }
 
-// counts says what became of the rows.
+// counts counts rows by what happened to them.
 type counts struct{ rows, judged, rejected int64 }
 
-// failed keeps account of one way to be bad.
+// failed counts the rows that failed in one way and keeps some as examples.
 type failed struct {
 	rows     int64
 	examples []any
 }
 
 // Collector returns a collector for one attempt. It replaces the file of rejects with
-// one without rows, unless CheckTask.Later does so later, so that an older file does not describe this attempt however it
-// ends, and one that cannot be written fails the node before the work. The caller ends
-// the collector with Close, and defers Discard.
+// one without rows, unless CheckTask.Later does so later. So an older file never seems
+// to describe this attempt, however it ends, and a file that cannot be written fails
+// the node before the work. The caller must call Close, and should defer Discard.
 func (p *Policy) Collector(ctx context.Context, t CheckTask) (*Collector, error) {
 	c := &Collector{policy: p, task: t, failed: make([]failed, len(p.checks))}
 	if p.report != nil {
@@ -141,40 +144,39 @@ func (p *Policy) Collector(ctx context.Context, t CheckTask) (*Collector, error)
 	return c, nil
 }
 
-// reads reports whether the rows come from a file of that name.
+// reads reports whether the rows come from the file with this name.
 func (t *CheckTask) reads(name string) bool {
 	return slices.ContainsFunc(t.Files, func(f string) bool { return t.Place.Same(name, f) })
 }
 
-// taken reports whether an earlier step writes a file of that name.
+// taken reports whether an earlier step writes the file with this name.
 func (t *CheckTask) taken(name string) bool {
 	return slices.ContainsFunc(t.Before, func(c *Collector) bool {
 		return c.report != "" && t.Place.Same(name, c.report) || c.file != nil && t.Place.Same(name, c.file.name)
 	})
 }
 
-// Expect sets the number of rows, once it is known; see CheckTask.Total.
+// Expect sets the number of rows once it is known; see CheckTask.Total.
 func (c *Collector) Expect(total int64) { c.task.Total = total }
 
 func (c *Collector) writer() files.Writer {
 	return files.Writer{Place: c.task.Place, Wrap: c.task.Wrap}
 }
 
-// tooMany is the error that ends the work when max_failures is exceeded, or no row is
-// good.
+// tooMany is the error that max_failures is exceeded or that no row is good.
 type tooMany struct{ message string }
 
 func (e *tooMany) Error() string { return e.message }
 
-// Filter takes in the next rows and returns the good ones. Its error ends the
-// work: the policy is to fail, or there are too many bad rows.
+// Filter checks the next rows and returns the good ones. An error ends the work: the
+// policy is to fail, or there are too many bad rows.
 func (c *Collector) Filter(ctx context.Context, b Batch, env *Row) ([]any, error) {
 	if len(b.Bad) == 0 && len(c.policy.checks) == 0 {
 		c.counts.rows += int64(len(b.Rows))
 		c.counts.judged += int64(len(b.Rows))
 		return b.Rows, nil
 	}
-	var good []any // a copy is made at the first bad row
+	var good []any // copied at the first bad row
 	bad := b.Bad
 	for i, r := range b.Rows {
 		if err := Tick(ctx, i); err != nil {
@@ -216,7 +218,7 @@ func (c *Collector) Filter(ctx context.Context, b Batch, env *Row) ([]any, error
 	return good, nil
 }
 
-// place returns where the i-th row stood, which is the one judged last.
+// place returns the place of the i-th row, which must be the row evaluated last.
 func (c *Collector) place(of func(int) RowPlace, i int) RowPlace {
 	if of == nil {
 		return RowPlace{Row: c.counts.judged}
@@ -224,9 +226,9 @@ func (c *Collector) place(of func(int) RowPlace, i int) RowPlace {
 	return of(i)
 }
 
-// Take takes in one row, on which the environment stands, and reports whether it
-// is good. Rows are numbered on; row makes the row, which only a bad one needs.
-// The error is that of Filter.
+// Take checks the current row of the environment and reports whether it is good. Rows
+// are numbered consecutively. Take calls row only for a bad row. Its error has the same
+// meaning as the error of Filter.
 func (c *Collector) Take(ctx context.Context, env *Row, row func() *value.Object) (good bool, err error) {
 	k := c.judge(env, nil, 0)
 	if k < 0 {
@@ -236,8 +238,8 @@ func (c *Collector) Take(ctx context.Context, env *Row, row func() *value.Object
 	return false, c.reject(ctx, BadRow{RowPlace: c.place(nil, 0), Check: test.name, Reason: reason(test, env), Data: row()})
 }
 
-// judge runs all checks over a row and returns the first that makes it bad, -1
-// for none.
+// judge evaluates all checks on a row. It returns the index of the first check that
+// makes the row bad, or -1 if the row is good.
 func (c *Collector) judge(env *Row, of func(int) RowPlace, i int) int {
 	c.counts.rows++
 	c.counts.judged++
@@ -257,7 +259,7 @@ func (c *Collector) judge(env *Row, of func(int) RowPlace, i int) int {
 	return first
 }
 
-// unreadable takes a row that could not be read.
+// unreadable counts and rejects a row that could not be read.
 func (c *Collector) unreadable(ctx context.Context, b BadRow) error {
 	c.counts.rows++
 	if c.bad.add() {
@@ -266,7 +268,7 @@ func (c *Collector) unreadable(ctx context.Context, b BadRow) error {
 	return c.reject(ctx, b)
 }
 
-// reject takes a bad row. It keeps none of its bytes.
+// reject handles a bad row. It does not retain the bytes of the row.
 func (c *Collector) reject(ctx context.Context, b BadRow) error {
 	if c.policy.fail {
 		return core.Permanent(errors.New(c.describe(b)))
@@ -285,12 +287,12 @@ func (c *Collector) reject(ctx context.Context, b BadRow) error {
 	}
 	all := c.task.Total
 	if c.policy.max.share() && all == 0 {
-		return nil // known at the end
+		return nil // checked at the end
 	}
 	return c.tolerated(all)
 }
 
-// tolerated returns an error when there are too many bad rows among all.
+// tolerated returns an error if too many of all rows are bad.
 func (c *Collector) tolerated(all int64) error {
 	if !c.policy.max.exceeded(c.counts.rejected, all) {
 		return nil
@@ -298,7 +300,8 @@ func (c *Collector) tolerated(all int64) error {
 	return c.tooMany(c.policy.max.refuse(c.counts.rejected, all) + ", the first: " + c.first)
 }
 
-// tooMany returns the error that there are too many bad rows, and says where they are.
+// tooMany returns a permanent error with the message and the name of the file of
+// rejects.
 func (c *Collector) tooMany(message string) error {
 	if c.file != nil {
 		message += fmt.Sprintf("; %s in %s", Count(int(c.counts.rejected), "row"), c.file.name)
@@ -306,7 +309,7 @@ func (c *Collector) tooMany(message string) error {
 	return core.Permanent(&tooMany{message})
 }
 
-// describe says where a bad row is and why it is bad.
+// describe returns the place of a bad row and the reason.
 func (c *Collector) describe(b BadRow) string {
 	var s strings.Builder
 	source := c.task.Source
@@ -327,8 +330,7 @@ func (c *Collector) describe(b BadRow) string {
 	return s.String() + ": " + b.Reason
 }
 
-// NoneGood returns an error if there were rows and all of them were bad, nil
-// otherwise.
+// NoneGood returns an error if there were rows and all of them were bad.
 func (c *Collector) NoneGood() error {
 	if c.counts.rows == 0 || c.counts.rejected < c.counts.rows {
 		return nil
@@ -340,11 +342,11 @@ func (c *Collector) NoneGood() error {
 	return c.tooMany(message)
 }
 
-// Rejected returns how many rows were bad.
+// Rejected returns the number of bad rows.
 func (c *Collector) Rejected() int { return int(c.counts.rejected) }
 
-// Warnings returns how often each check of severity warn failed, nil when none
-// did.
+// Warnings returns the number of failures of each check of severity warn, or nil if
+// there were none.
 func (c *Collector) Warnings() *value.Object {
 	var out *value.Object
 	for i := range c.failed {
@@ -358,8 +360,7 @@ func (c *Collector) Warnings() *value.Object {
 	return out
 }
 
-// Records returns the bad rows for the field they go to, in order of their
-// numbers.
+// Records returns the bad rows for their field, in the order of their numbers.
 func (c *Collector) Records() []any {
 	if c.list == nil {
 		return []any{}
@@ -367,10 +368,10 @@ func (c *Collector) Records() []any {
 	return c.list
 }
 
-// Close ends the work: it judges a share of bad rows and writes the rejects to their
-// file and the report, whatever workErr says that the work ended with, unless the
-// context is done. A report on work that ended early says so. Close returns the error
-// the node should end with.
+// Close ends the work. It checks the limit on the share of bad rows and writes the
+// rejects and the report, even if workErr says that the work failed, unless the context
+// is done. A report on work that ended early is marked as incomplete. Close returns the
+// error with which the node should end.
 func (c *Collector) Close(ctx context.Context, workErr error) error {
 	defer c.Discard()
 	if workErr == nil {
@@ -397,8 +398,8 @@ func (c *Collector) Close(ctx context.Context, workErr error) error {
 	return err
 }
 
-// Discard leaves the files as they are: that of rejects without rows. It does nothing
-// after Close.
+// Discard releases the collector without writing the rejects: the file of rejects has
+// no rows. It does nothing after Close.
 func (c *Collector) Discard() {
 	if c.file != nil {
 		c.file.discard()

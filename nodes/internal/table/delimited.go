@@ -14,20 +14,20 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// maxColumns is that of the largest spreadsheets; a longer header comes from a
-// file that is no table.
+// maxColumns is the number of columns in the largest spreadsheets. A longer header
+// comes from a file that is not a table.
 const maxColumns = 16384
 
-// cells reads delimited files. The text of the first rows is kept until the type
-// of each column is known; the rows behind them are read straight into values.
+// cells reads delimited files. It keeps the first rows as text until the type of each
+// column is known, and converts later rows directly.
 type cells struct {
 	ReadOptions
 	in    *input
 	scan  cellScanner
-	first string   // the first file, which the columns are from
+	first string   // the first file, which defines the columns
 	names []string // of its header
-	cols  []column // that rows have, without the file column
-	file  *layout  // of the file that is open
+	cols  []column // columns of the rows, without the file column
+	file  *layout  // of the open file
 
 	conform *Conform
 	keys    *value.Keys
@@ -35,15 +35,15 @@ type cells struct {
 	rows    int64 // records seen, bad ones included
 	begun   bool  // the types are known
 	window  window
-	err     error      // what ended the window
-	bad     *malformed // the last record, if it has no cells
+	err     error      // the error that ended the window
+	bad     *malformed // the last record, if it is malformed
 }
 
-// layout says where the columns of the table are in one file.
+// layout maps the columns of one file to the columns of the table.
 type layout struct {
 	names []string // of the file's columns
-	from  []int    // the place of each column of the table among them, or Absent
-	value any      // of the file column
+	from  []int    // for each column of the table, its index in the file, or Absent
+	value any      // the value of the file column
 }
 
 func newCells(in *input, o ReadOptions) *cells {
@@ -53,11 +53,11 @@ func newCells(in *input, o ReadOptions) *cells {
 	}
 	c := &cells{ReadOptions: o, in: in}
 	c.scan = cellScanner{lineReader: &in.lineReader, comma: utf8.AppendRune(nil, comma), max: o.MaxRow}
-	c.conform = NewConform(nil, o.RowType, c.kindOf) // declared types are made by reading
+	c.conform = NewConform(nil, o.RowType, c.kindOf) // declared types are enforced by the conversion
 	return c
 }
 
-// types returns the types of the columns, once they are known.
+// types returns the types of the columns, or the declared types until they are known.
 func (c *cells) types() Types {
 	var out Types
 	if !c.begun {
@@ -72,7 +72,7 @@ func (c *cells) types() Types {
 	return out
 }
 
-// kindOf returns the type that the values of a column have.
+// kindOf returns the type of the values of a column.
 func (c *cells) kindOf(name string) value.TypeKind {
 	if i := slices.IndexFunc(c.cols, func(k column) bool { return k.name == name }); i >= 0 {
 		return c.cols[i].kind
@@ -80,7 +80,7 @@ func (c *cells) kindOf(name string) value.TypeKind {
 	return value.StringType // the file column
 }
 
-// read adds rows to a batch.
+// read adds rows to the batch.
 func (c *cells) read(ctx context.Context, b *batch) error {
 	if !c.begun {
 		c.err = c.look(ctx)
@@ -123,7 +123,8 @@ func (c *cells) read(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// next reads the next record of the table. reason tells why it is no row.
+// next reads the next record of the table. reason says why the record is not a row, ""
+// if it is one.
 func (c *cells) next(ctx context.Context) (p RowPlace, reason string, err error) {
 	for {
 		if !c.in.open {
@@ -158,8 +159,8 @@ func (c *cells) next(ctx context.Context) (p RowPlace, reason string, err error)
 	}
 }
 
-// broken says where the reading ended: a row that is too long where it begins,
-// anything else where it happened.
+// broken adds a line to an error: the first line of a row that is too long, the current
+// line for other errors.
 func (c *cells) broken(err error) error {
 	if err == errTooLong {
 		return c.in.broken(c.scan.start, err)
@@ -167,7 +168,7 @@ func (c *cells) broken(err error) error {
 	return c.in.broken(c.in.lines+1, err)
 }
 
-// shape returns why a record cannot be a row of the columns, or "".
+// shape returns the reason why a record does not fit the columns, or "".
 func (c *cells) shape() string {
 	if n := c.scan.len(); n != len(c.file.names) {
 		return fmt.Sprintf("has %s, want %d", Count(n, "cell"), len(c.file.names)) + c.hint()
@@ -182,8 +183,8 @@ func (c *cells) shape() string {
 	return ""
 }
 
-// hint is what the error about a row says if the header is one column because another
-// character is between its names.
+// hint returns a hint for errors about rows if the header is a single column that seems
+// to contain another delimiter.
 func (c *cells) hint() string {
 	other := c.otherDelimiter(c.file.names)
 	if other == "" {
@@ -192,11 +193,11 @@ func (c *cells) hint() string {
 	return fmt.Sprintf(" (the header is one column, %q: delimiter: %s?)", shorten([]byte(c.file.names[0]), 40), other)
 }
 
-// delimiters are the characters that tables are written with.
+// delimiters lists the usual delimiters of tables.
 const delimiters = ";\t|,"
 
-// otherDelimiter returns the character that is most often in a header of one column,
-// as documents spell it, if it could be the delimiter and is not the one in force.
+// otherDelimiter returns the most frequent delimiter in a header of one column, as
+// documents spell it. It returns "" if there is none or if it is the delimiter in use.
 func (c *cells) otherDelimiter(names []string) string {
 	if len(names) != 1 {
 		return ""
@@ -216,8 +217,7 @@ func (c *cells) otherDelimiter(names []string) string {
 	return strconv.Quote(best)
 }
 
-// data is what rejects show of the last record: its cells, or its text if it has
-// none.
+// data returns the last record for rejects: its cells, or its text if it is malformed.
 func (c *cells) data() any {
 	if c.bad != nil {
 		return valid(c.scan.raw)
@@ -243,7 +243,7 @@ func (c *cells) open(ctx context.Context) error {
 	return c.agree(names)
 }
 
-// header reads the line of names; nil is a file without content.
+// header reads the line of column names. It returns nil if the file is empty.
 func (c *cells) header() ([]string, error) {
 	err := c.scan.next()
 	_, bad := errors.AsType[*malformed](err)
@@ -275,7 +275,7 @@ func (c *cells) header() ([]string, error) {
 	return names, nil
 }
 
-// setColumns makes the columns of the table from those of the first file.
+// setColumns sets the columns of the table from the header of the first file.
 func (c *cells) setColumns(names []string) error {
 	if len(names) > maxColumns {
 		return c.in.on(c.scan.start, fmt.Errorf("%d columns are more than the %d that are allowed", len(names), maxColumns))
@@ -301,8 +301,8 @@ func (c *cells) setColumns(names []string) error {
 	return nil
 }
 
-// agree compares the header of a further file with that of the first. Only optional
-// columns may be in one of them.
+// agree checks the header of another file against the header of the first one. Only
+// optional columns may differ.
 func (c *cells) agree(names []string) error {
 	columns, _, err := c.Columns(names)
 	if err != nil {
@@ -331,7 +331,7 @@ func (c *cells) agree(names []string) error {
 	return nil
 }
 
-// begin fixes the types.
+// begin determines the types of the columns.
 func (c *cells) begin() error {
 	names := make([]string, 0, len(c.cols)+1)
 	for i := range c.cols {
@@ -349,7 +349,7 @@ func (c *cells) begin() error {
 	return nil
 }
 
-// convert makes a row of the cells of a file and adds it, as a good or bad one.
+// convert converts a record to a row and adds it to the batch as a good or bad row.
 func (c *cells) convert(b *batch, p RowPlace, r *record, in *layout, raw []byte) {
 	row, values := c.build.Row()
 	for j, at := range in.from {
@@ -377,10 +377,11 @@ func (c *cells) convert(b *batch, p RowPlace, r *record, in *layout, raw []byte)
 	b.add(row, p, raw)
 }
 
-// columnName is how messages call the column at a place of a file.
+// columnName returns the name of a column in messages; at is its index in the file.
 func columnName(at int, name string) string { return fmt.Sprintf("column %d (%s)", at+1, name) }
 
-// refuse says that the cell at a place of its file does not have the column's type.
+// refuse returns the reason why a cell does not have the column's type; at is its index
+// in the file.
 func (c *column) refuse(at int, cell []byte, window int64) string {
 	want := c.kind.String()
 	if c.declared == value.AnyType {
@@ -398,7 +399,7 @@ func (c *cells) null(s []byte) bool {
 	return false
 }
 
-// texts copies cells.
+// texts copies the cells of a record to strings.
 func texts(r *record) []any {
 	out := make([]any, r.len())
 	for i, s := range r.cells() {
@@ -407,7 +408,7 @@ func texts(r *record) []any {
 	return out
 }
 
-// valid returns bytes as text.
+// valid converts bytes to a string and replaces invalid UTF-8.
 func valid(s []byte) string { return strings.ToValidUTF8(string(s), "\uFFFD") }
 
 func shorten(s []byte, most int) string {

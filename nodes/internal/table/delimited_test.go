@@ -32,7 +32,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// load reads text as a file called f.csv and returns the rows and bad rows.
+// load reads text as a file named f.csv and returns the good and bad rows.
 func load(t testing.TB, text string, o ReadOptions) (rows string, rejected []BadRow, err error) {
 	t.Helper()
 	good, rejected, err := readAll(context.Background(), strings.NewReader(text), o)
@@ -67,7 +67,7 @@ func readAll(ctx context.Context, r io.Reader, o ReadOptions) (good []any, rejec
 	}
 }
 
-// inferring are the defaults of a document.
+// inferring holds the default options of a document.
 var inferring = ReadOptions{Cells: Cells{Infer: true, Nulls: []string{""}}, GiveUp: -1}
 
 func typed(types ...Declared) ReadOptions {
@@ -204,8 +204,8 @@ var (
 	numberText  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 )
 
-// naiveKind is the rule of inference as a person would say it: a column has a
-// type if each of its non-empty cells can be written as that type without loss.
+// naiveKind implements the rule of inference directly: a column has a type if each of
+// its non-empty cells can be written as that type without loss.
 func naiveKind(cells []string) value.TypeKind {
 	all := func(ok func(string) bool) bool {
 		n := 0
@@ -249,8 +249,8 @@ func naiveKind(cells []string) value.TypeKind {
 	return value.StringType
 }
 
-// FuzzInfer compares typed reading with encoding/csv's own reading of the same
-// text and the naive rule.
+// FuzzInfer compares typed reading with the cells that encoding/csv reads and the naive
+// rule.
 func FuzzInfer(f *testing.F) {
 	for _, s := range []string{
 		"a,b\n1,x\n", "a\n-0\n1\n", "a\n1e5\n.5\n", "zip\n007\n", "a\n9007199254740993\n0.5\n", "a\ntrue\n\nFALSE\n",
@@ -260,7 +260,7 @@ func FuzzInfer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
-			return // a line may end with a carriage return alone; encoding/csv reads on
+			return // here a carriage return alone may end a line; encoding/csv does not support that
 		}
 		got, rejected, err := readAll(context.Background(), strings.NewReader(text), inferring)
 		if err != nil || len(rejected) > 0 {

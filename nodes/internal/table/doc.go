@@ -1,19 +1,19 @@
-// Package table is what the kinds for data share: rows, files of rows, expressions over rows,
-// and checks.
+// Package table holds the code that the data kinds share: rows, files of rows,
+// expressions over rows, and checks.
 //
-// A row is a *value.Object, a table a []any of rows. Rows of one table need not have the same
-// keys. Write and Writer write rows in a Format.
+// A row is a *value.Object, a table a []any of rows. The rows of a table need not have
+// the same keys. Write and Writer write rows in a Format.
 //
-// A Reader makes batches of rows from files with csv, tsv, JSON lines and arrays of JSON
-// objects, in memory that does not grow with the table. Its FileSource opens the files,
-// one after the other, and decompresses or fetches them if necessary.
+// A Reader reads batches of rows from files in csv, tsv, JSON lines and JSON, in memory
+// that does not grow with the table. Its FileSource opens the files one after the
+// other, and decompresses or downloads them if necessary.
 //
-// A Scope compiles the expressions of a node: conditions and values over the rows of a table,
-// and names of files with values of the state. A row expression has the row as $item, its
-// index in the table (from 0) as $index, the state as $.field and the run's inputs as
-// $input.NAME.
+// A Scope compiles the expressions of a node: conditions and values over the rows of a
+// table, and file names that contain values of the state. In a row expression, $item is
+// the row, $index its index in the table from 0, $.field the state and $input.NAME an
+// input of the run.
 //
-// A Collector evaluates the checks of a document on rows. It handles bad rows as the Policy
-// of the document says: the first one fails the node, or they are left out, or collected in
-// a file or field with the reason.
+// A Collector evaluates checks on rows and handles bad rows by a Policy: the first bad
+// row fails the node, or bad rows are dropped, or they are collected in a file or field
+// with the reason.
 package table

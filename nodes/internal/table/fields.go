@@ -8,14 +8,14 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
-// Field is a column of a file or table that is written. Its kind is AnyType
-// unless the document or the state schema gives one.
+// Field is a column of a file or table that is written. Kind is AnyType unless the
+// document or the state schema declares a type.
 type Field struct {
 	Name string
 	Kind value.TypeKind
 }
 
-// FieldNames returns the names of columns, nil for none.
+// FieldNames returns the names of the columns. It returns nil if fields is nil.
 func FieldNames(fields []Field) []string {
 	if fields == nil {
 		return nil
@@ -27,8 +27,8 @@ func FieldNames(fields []Field) []string {
 	return names
 }
 
-// FieldList are columns as a document gives them: a list of names, or a mapping
-// from names to types.
+// FieldList is a list of columns in a document: a list of names, or a mapping from
+// names to types.
 type FieldList struct {
 	List []Field
 	Pos  []source.Position // of the names
@@ -36,7 +36,7 @@ type FieldList struct {
 
 var columnTypes = []string{"string", "integer", "number", "boolean", "array", "object"}
 
-// DecodeValue reads the names and types.
+// DecodeValue decodes the names and types.
 func (c *FieldList) DecodeValue(v *source.Value) source.Diagnostics {
 	var ds source.Diagnostics
 	switch {

@@ -8,20 +8,20 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Unknown says what happens to columns that a document does not declare.
+// Unknown is the handling of columns that the document does not declare.
 type Unknown string
 
-// What happens to undeclared columns. The zero Unknown is KeepUnknown.
+// The values of Unknown. The zero value means KeepUnknown.
 const (
 	KeepUnknown Unknown = "keep"
 	DropUnknown Unknown = "drop" // rows do not have them
 	FailUnknown Unknown = "fail" // the first one ends the reading with an error
 )
 
-// Absent is the place of an optional column that a file does not have.
+// Absent is the index of an optional column that a file does not have.
 const Absent = -1
 
-// declares reports whether the document names a column, under columns, in the state
+// declares reports whether the document names a column under columns, in the state
 // schema or under select.
 func (o *ReadOptions) declares(name string) bool {
 	_, ok := o.Types.Column(name)
@@ -50,9 +50,9 @@ func (o *ReadOptions) demanded() []string {
 	return out
 }
 
-// Columns returns the columns of the rows of a table whose first file has the columns
-// of the names, without FileColumn, and where each of them is in the file, Absent for
-// an optional column that is absent.
+// Columns returns the columns of the rows, without FileColumn, for a table whose first
+// file has the columns names. from holds the index in the file of each of them, or
+// Absent for an optional column that the file lacks.
 func (o *ReadOptions) Columns(names []string) (columns []string, from []int, err error) {
 	for _, name := range o.demanded() {
 		if !slices.Contains(names, name) {
@@ -77,8 +77,8 @@ func (o *ReadOptions) Columns(names []string) (columns []string, from []int, err
 	return columns, Places(columns, names), nil
 }
 
-// Places returns where columns are among the names of a file, Absent for those that
-// it does not have.
+// Places returns the index of each column in the names of a file, or Absent if the file
+// lacks it.
 func Places(columns, names []string) []int {
 	from := make([]int, len(columns))
 	for i, c := range columns {
@@ -87,8 +87,8 @@ func Places(columns, names []string) []int {
 	return from
 }
 
-// undeclared returns an error for the first column that is not declared, if there
-// must not be any.
+// undeclared returns an error for the first undeclared column, if undeclared columns
+// are not allowed.
 func (o *ReadOptions) undeclared(names []string) error {
 	if o.Unknown != FailUnknown {
 		return nil
@@ -101,7 +101,7 @@ func (o *ReadOptions) undeclared(names []string) error {
 	return nil
 }
 
-// fixed returns those of the columns of a file that every file of the table has.
+// fixed returns the columns of a file that every file of the table must have.
 func (o *ReadOptions) fixed(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return o.optional(name) || o.Unknown == DropUnknown && !o.declares(name)
@@ -112,11 +112,11 @@ func missingColumn(name string, names []string) error {
 	return fmt.Errorf("the file has no column %q%s", name, Near(name, names))
 }
 
-// maxListed is how many columns an error lists.
+// maxListed limits the number of columns that an error lists.
 const maxListed = 10
 
-// Near returns what an error says after the name of an absent column: the nearest
-// name, or which columns there are.
+// Near returns the rest of an error about an absent column, after its name: the most
+// similar name, or a list of the existing columns.
 func Near(name string, names []string) string {
 	if near := source.DidYouMean(name, names); near != "" {
 		return ", " + near
@@ -135,20 +135,20 @@ func Near(name string, names []string) string {
 	return "; it has " + strings.Join(quoted, ", ") + more
 }
 
-// presence finds out which of the demanded columns no row of a JSON file has.
+// presence finds required columns that no row of a JSON file has.
 type presence struct {
-	absent []string // not found in the file so far
+	absent []string // rows of the file so far
 	rows   int64    // of the file
 	keys   []string // of the last row
-	seen   []string // columns there were, for the nearest name
+	seen   []string // columns seen so far, to suggest a similar name
 }
 
-// begin starts a file.
+// begin resets p for the next file.
 func (p *presence) begin(demanded []string) {
 	*p = presence{absent: demanded}
 }
 
-// look notes the columns of a row.
+// look records the columns of a row.
 func (p *presence) look(keys []string) {
 	p.rows++
 	if len(p.absent) == 0 || len(keys) > 0 && len(keys) == len(p.keys) && &keys[0] == &p.keys[0] {
@@ -163,11 +163,11 @@ func (p *presence) look(keys []string) {
 	}
 }
 
-// maxNear limits the number of names among which the nearest one is looked for.
+// maxNear limits the number of names that are searched for a similar one.
 const maxNear = 1000
 
-// end returns an error for a demanded column that no row of the file has, if there was
-// a row.
+// end returns an error if the file has rows and none of them has one of the required
+// columns.
 func (p *presence) end() error {
 	if p.rows == 0 || len(p.absent) == 0 {
 		return nil

@@ -11,16 +11,16 @@ import (
 // input reads the files of a table line by line.
 type input struct {
 	source FileSource
-	max    int // bytes of a row
+	max    int // maximum length of a row in bytes
 	name   string
 	open   bool
 	files  int // opened so far
-	// began is whether the file has any content.
+	// began reports whether the file has any content.
 	began, allowEmpty bool
 	lineReader
 }
 
-// next opens the next file; io.EOF says that there is none.
+// next opens the next file. It returns io.EOF if there is none.
 func (in *input) next(ctx context.Context) error {
 	f, err := in.source.Next(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (in *input) next(ctx context.Context) error {
 	return in.at(in.mark())
 }
 
-// finish ends the file, which must have had some content.
+// finish ends the file. It returns an error if the file was empty and must not be.
 func (in *input) finish() error {
 	in.open = false
 	if !in.began && !in.allowEmpty {
@@ -41,7 +41,7 @@ func (in *input) finish() error {
 	return nil
 }
 
-// at puts the file's name in front of an error, once.
+// at adds the name of the file to an error.
 func (in *input) at(err error) error {
 	if err == nil {
 		return nil
@@ -49,8 +49,8 @@ func (in *input) at(err error) error {
 	return fmt.Errorf("%s: %w", in.name, err)
 }
 
-// broken is an error of reading, or a row that is too long: it says on which
-// line.
+// broken adds the name of the file and a line to a read error, and explains the limit
+// if a row was too long.
 func (in *input) broken(line int64, err error) error {
 	if errors.Is(err, errTooLong) {
 		err = fmt.Errorf("the row is longer than the %d bytes that are allowed (max_row)", in.max)
@@ -58,31 +58,31 @@ func (in *input) broken(line int64, err error) error {
 	return in.on(line, err)
 }
 
-// on puts the file's name and a line in front of an error.
+// on adds the name of the file and a line to an error.
 func (in *input) on(line int64, err error) error { return fmt.Errorf("%s:%d: %w", in.name, line, err) }
 
-// readSize is how much is read from a file at a time.
+// readSize is the size of reads from a file, in bytes.
 const readSize = 64 << 10
 
 var errTooLong = errors.New("the row is too long")
 
-// lineReader splits text into lines. Unlike bufio.Scanner it says how a line too
-// long is to be reported, and unlike bufio.Reader it returns long lines without
-// copying them together.
+// lineReader splits a file into lines. Unlike bufio.Scanner, it lets the caller report
+// lines that are too long; unlike bufio.Reader, it returns long lines without copying
+// them.
 type lineReader struct {
 	r      io.Reader
 	buf    []byte
-	pos    int // what is not yet taken is buf[pos:end]
+	pos    int // buf[pos:end] has not been consumed
 	end    int
 	err    error // of r
-	lines  int64 // taken so far
-	short  bool  // the last read gave less than there was room for
+	lines  int64 // lines consumed so far
+	short  bool  // the last read returned less than there was room for
 	crOnly bool  // a carriage return alone ends a line
-	cr     bool  // a carriage return stood in front of the end of the last line
+	cr     bool  // the last line ended in a carriage return before its line feed
 }
 
-// line returns the next line without its line end; it is valid until the next
-// call. io.EOF is the end of the file.
+// line returns the next line without its line end. The line is valid until the next
+// call. line returns io.EOF at the end of the file.
 func (l *lineReader) line(limit int) ([]byte, error) {
 	seen := 0 // bytes without line end
 	for {
@@ -111,7 +111,7 @@ func (l *lineReader) line(limit int) ([]byte, error) {
 	return l.took(line, limit)
 }
 
-// drained reports whether another line might have to be waited for.
+// drained reports whether reading another line might block.
 func (l *lineReader) drained() bool {
 	return l.short && l.err == nil && bytes.IndexByte(l.buf[l.pos:l.end], '\n') < 0
 }
@@ -128,7 +128,8 @@ func (l *lineReader) took(line []byte, limit int) ([]byte, error) {
 	return line, nil
 }
 
-// lineEnd returns what ended the last line, as long as it was not the last of the file.
+// lineEnd returns the line end of the last line, unless it was the last line of the
+// file.
 func (l *lineReader) lineEnd() string {
 	switch {
 	case l.crOnly:
@@ -139,8 +140,8 @@ func (l *lineReader) lineEnd() string {
 	return "\n"
 }
 
-// fill reads more. What is not yet taken moves to the front of the buffer, which
-// grows when it is full.
+// fill reads more data. It moves unconsumed bytes to the front of the buffer, and grows
+// the buffer if it is full.
 func (l *lineReader) fill() {
 	if l.pos > 0 {
 		copy(l.buf, l.buf[l.pos:l.end])
@@ -151,7 +152,7 @@ func (l *lineReader) fill() {
 		copy(grown, l.buf[:l.end])
 		l.buf = grown
 	}
-	for range 100 { // as bufio does with readers that return nothing
+	for range 100 { // as bufio does, for readers that return no data
 		n, err := l.r.Read(l.buf[l.end:])
 		if l.crOnly {
 			asLineFeeds(l.buf[l.end : l.end+n])
@@ -165,17 +166,16 @@ func (l *lineReader) fill() {
 	l.err = io.ErrNoProgress
 }
 
-// signs are how files begin that are no text, and what to do with them.
+// signs maps the first bytes of files that are not text to hints.
 var signs = map[string]string{
 	"PK\x03\x04": "the file is a zip archive, as spreadsheets are; save the table as csv",
 	"\x1f\x8b":   "the file is compressed with gzip; add compression: gzip",
 	"PAR1":       "the file is Parquet; add format: parquet",
 }
 
-// mark passes over the byte order mark that spreadsheets put in front of UTF-8,
-// and refuses those of encodings that would be read as garbage. It finds out
-// whether carriage returns alone end the lines, as some spreadsheets still have
-// it; the whole file would be its header otherwise.
+// mark skips the byte order mark that spreadsheets write before UTF-8 and rejects other
+// encodings and formats. It also detects lines that end in carriage returns only, which
+// some spreadsheets write; otherwise the whole file would be the header.
 func (l *lineReader) mark() error {
 	for l.err == nil && l.end < readSize && bytes.IndexByte(l.buf[:l.end], '\n') < 0 {
 		l.fill()

@@ -8,11 +8,11 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// flatReader reads rows that look like the row before: the same keys in the same
-// order, and scalars without escapes. Most rows of most files do, and reading
-// them this way takes a tenth of the time of value.ParseJSON, which reads all
-// others. Whatever is not plainly right is left to it, so that there is one
-// judge of what JSON is; a fuzz test compares the two.
+// flatReader reads rows of the same form as the row before: the same keys in the same
+// order, and scalars without escapes. Most rows of most files have this form, and
+// reading them this way takes a tenth of the time of value.ParseJSON, which reads all
+// other rows. flatReader leaves every doubtful case to value.ParseJSON, so that only
+// one parser defines what is valid; a fuzz test compares the two.
 type flatReader struct {
 	keys  *value.Keys
 	plain bool // the keys need no escapes
@@ -20,12 +20,12 @@ type flatReader struct {
 	memos []Memo
 	text  []byte
 	at    int
-	// values are those of the row being read; they are copied once it is known
+	// values holds the values of the current row. They are copied once the row is known
 	// to be good.
 	values []any
 }
 
-// expect sets the keys of the rows to come.
+// expect sets the keys of the following rows.
 func (f *flatReader) expect(keys *value.Keys) {
 	if f.keys == keys {
 		return
@@ -35,12 +35,12 @@ func (f *flatReader) expect(keys *value.Keys) {
 	f.plain = true
 	for _, name := range keys.Names() {
 		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
-			f.plain = false // it never stands in a text as it is
+			f.plain = false // the key is always escaped in a file
 		}
 	}
 }
 
-// row reads one object; ok is false when it is not of the expected form.
+// row reads one object. ok is false if the object does not have the expected form.
 func (f *flatReader) row(text []byte) (row *value.Object, ok bool) {
 	if !f.plain || f.keys.Len() == 0 {
 		return nil, false
@@ -61,7 +61,8 @@ func (f *flatReader) row(text []byte) (row *value.Object, ok bool) {
 	return row, true
 }
 
-// sign passes over white space, a sign and white space.
+// sign skips white space, the character c and more white space. It returns false if c
+// is not there.
 func (f *flatReader) sign(c byte) bool {
 	f.space()
 	if f.at >= len(f.text) || f.text[f.at] != c {
@@ -83,7 +84,7 @@ func (f *flatReader) space() {
 	}
 }
 
-// key passes over a key.
+// key skips a key. It returns false if another key is there.
 func (f *flatReader) key(name string) bool {
 	end := f.at + len(name) + 2
 	if end > len(f.text) || f.text[f.at] != '"' || f.text[end-1] != '"' || string(f.text[f.at+1:end-1]) != name {
@@ -93,7 +94,7 @@ func (f *flatReader) key(name string) bool {
 	return true
 }
 
-// value reads the i-th value.
+// value reads the value with index i.
 func (f *flatReader) value(i int) bool {
 	if f.at >= len(f.text) {
 		return false
@@ -154,7 +155,7 @@ func (f *flatReader) number(i int) bool {
 		f.values[i] = f.memos[i].Integer(n)
 		return true
 	}
-	// classify knows the numbers of JSON, and those that begin with a point.
+	// classify accepts the numbers of JSON, and numbers that begin with a point.
 	switch classify(s) {
 	case integerCell, longCell:
 		n, err := strconv.ParseInt(string(s), 10, 64)
@@ -175,7 +176,7 @@ func numberByte(c byte) bool {
 	return c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'
 }
 
-// shortInteger reads an integer of at most 18 digits.
+// shortInteger parses an integer of at most 18 digits.
 func shortInteger(s []byte) (n int64, ok bool) {
 	negative := len(s) > 0 && s[0] == '-'
 	if negative {

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// FuzzFlat compares the quick reader with value.ParseJSON: what it reads must be
-// JSON of the same value.
+// FuzzFlat compares flatReader with value.ParseJSON: whatever flatReader accepts must
+// be valid JSON with the same value.
 func FuzzFlat(f *testing.F) {
 	for _, s := range []string{
 		`{"a":1,"b":"x"}`, ` { "a" : -12 , "b" : null } `, `{"a":1.5e3,"b":true}`, `{"a":"é","b":false}`, "{\"a\":\"\xff\",\"b\":1}", "{\"a\":\"\n\",\"b\":1}", "{\"a\":\"\x00\",\"b\":1}",
@@ -46,8 +46,8 @@ func FuzzFlat(f *testing.F) {
 	})
 }
 
-// Rows whose form changes, and rows that the quick reader leaves to the other
-// one, come out the same and in order.
+// Rows whose form changes, and rows that flatReader leaves to value.ParseJSON, are read
+// correctly and in order.
 func TestRowsOfChangingForm(t *testing.T) {
 	lines := []string{
 		`{"a":1,"b":"x"}`, `{"a":2,"b":"y"}`, `{"a":3,"b":"y"}`, `{"a":4,"b":[1,{"c":2}]}`, `{"a":5,"b":"\u00e9"}`, `{"b":6,"a":null}`, `{"b":7,"a":null}`, `{"b":8,"a":1.0}`,

@@ -21,7 +21,7 @@ const (
 	Text  Format = "text"
 )
 
-// extensions maps what a file name may end in to its format.
+// extensions maps the extensions of file names to formats.
 var extensions = []struct {
 	ext    string
 	format Format
@@ -31,7 +31,8 @@ var extensions = []struct {
 	{".txt", Text}, {".md", Text}, {".markdown", Text}, {".html", Text},
 }
 
-// FormatOf returns the format a file name ends in, "" when it says nothing.
+// FormatOf returns the format for the extension of a file name, or "" if the extension
+// is unknown.
 func FormatOf(name string) Format {
 	ext := strings.ToLower(path.Ext(strings.ReplaceAll(name, `\`, "/")))
 	for _, e := range extensions {
@@ -42,8 +43,8 @@ func FormatOf(name string) Format {
 	return ""
 }
 
-// Gzipped returns the name of a compressed file without what says that it is one;
-// ok is false for other files.
+// Gzipped returns the name of a compressed file without .gz. ok is false if the name
+// does not end in .gz.
 func Gzipped(name string) (inner string, ok bool) {
 	if ext := path.Ext(name); strings.EqualFold(ext, ".gz") {
 		return name[:len(name)-len(ext)], true
@@ -51,8 +52,7 @@ func Gzipped(name string) (inner string, ok bool) {
 	return name, false
 }
 
-// ParseFormat reads a format as documents spell it; allowed lists what the
-// place accepts.
+// ParseFormat parses the name of a format; allowed lists the accepted formats.
 func ParseFormat(word string, allowed ...Format) (Format, error) {
 	names := make([]string, len(allowed))
 	for i, f := range allowed {
@@ -68,7 +68,7 @@ func ParseFormat(word string, allowed ...Format) (Format, error) {
 	return "", fmt.Errorf("unknown format %q, want one of %s%s", word, strings.Join(names, ", "), hint)
 }
 
-// Delimiter returns the byte that separates the cells of a delimited format.
+// Delimiter returns the default delimiter of a delimited format.
 func (f Format) Delimiter() rune {
 	if f == TSV {
 		return '\t'
@@ -76,10 +76,10 @@ func (f Format) Delimiter() rune {
 	return ','
 }
 
-// Delimited reports whether the format is lines of cells.
+// Delimited reports whether the format consists of lines of cells.
 func (f Format) Delimited() bool { return f == CSV || f == TSV }
 
-// Delimiter reads the character between cells that a document gives; 0 is none given.
+// Delimiter parses a delimiter given in a document. r is 0 if there is none.
 func Delimiter(t source.Text) (r rune, ok bool) {
 	switch t.Value {
 	case "":

@@ -10,22 +10,22 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// From is what a node takes its value from: a state field or an expression.
+// From is the source of a node's value: a state field or an expression.
 type From struct {
-	// Name is how messages call it.
+	// Name is the name in messages.
 	Name source.Text
-	// Type is its declared type, nil when unknown.
+	// Type is the declared type, nil if it is unknown.
 	Type *value.Type
-	// Key is the key of the node that names it.
+	// Key is the key of the node that contains the name.
 	Key     string
-	field   string // when it is a whole field
-	item    bool   // it is $item
+	field   string // the field, if the value is a whole field
+	item    bool   // the value is $item
 	program *expressions.Program
 }
 
-// Source compiles the key "from": a field, or an expression that begins with
-// "$". Without it the node's only declared read is meant. It returns nil after
-// an error.
+// Source compiles the key "from": a field, or an expression that begins with "$". If
+// the key is absent, the value is the node's only declared read. Source returns nil
+// after an error.
 func (s *Scope) Source(from source.Text) *From {
 	src := &From{Name: from, Key: "from"}
 	if from.Value == "" {
@@ -37,7 +37,7 @@ func (s *Scope) Source(from source.Text) *From {
 	}
 	if !strings.HasPrefix(src.Name.Value, "$") {
 		if _, declared := s.FieldType(src.Name.Value); !declared && from.Value == "" {
-			src.field = src.Name.Value // the check of the node's reads reports it
+			src.field = src.Name.Value // checking the node's reads reports the error
 			return src
 		}
 		t, ok := s.Field(src.Name, src.Key)
@@ -65,8 +65,8 @@ func (s *Scope) Source(from source.Text) *From {
 	return src
 }
 
-// Streams returns the field the value is, for core.Compiled.Streams; nothing when
-// the value is only a part of a field or no field at all.
+// Streams returns the field that the value is, for core.Compiled.Streams. It returns
+// nil if the value is not a whole field.
 func (s *From) Streams() []source.Text {
 	if s.field == "" {
 		return nil
@@ -74,8 +74,7 @@ func (s *From) Streams() []source.Text {
 	return []source.Text{source.At(s.field, s.Name.Pos)}
 }
 
-// Stream opens the field as a stream; ok is false when the value is an ordinary
-// one.
+// Stream opens the field as a stream. ok is false if the value is not a stream.
 func (s *From) Stream(ctx context.Context, in core.Input) (stream core.Stream, ok bool, err error) {
 	if s.field == "" {
 		return nil, false, nil
@@ -83,17 +82,17 @@ func (s *From) Stream(ctx context.Context, in core.Input) (stream core.Stream, o
 	return in.Stream(ctx, s.field)
 }
 
-// Field returns the state field that the value is, "" when it is only a part of one or
-// none at all.
+// Field returns the state field that the value is, or "" if the value is not a whole
+// field.
 func (s *From) Field() string { return s.field }
 
-// BatchHint says how a table gets rows where $item is one row.
+// BatchHint explains how to get a table where $item is one row.
 const BatchHint = "write the whole field in one node, or give the pipeline batch: 1000, which makes $item an array of rows"
 
 // IsItem reports whether the value is $item.
 func (s *From) IsItem() bool { return s.item }
 
-// Kind returns the declared type, AnyType when unknown.
+// Kind returns the declared type, AnyType if it is unknown.
 func (s *From) Kind() value.TypeKind {
 	if s.Type == nil {
 		return value.AnyType
@@ -101,7 +100,7 @@ func (s *From) Kind() value.TypeKind {
 	return s.Type.Kind
 }
 
-// Value returns the value for one attempt, Missing when there is none.
+// Value returns the value for one attempt, or Missing if there is none.
 func (s *From) Value(in core.Shared) any {
 	if s.program == nil {
 		return Value(in, s.Name.Value)

@@ -5,9 +5,9 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Columns returns the columns of a table that begins with the rows head: those of the rows,
-// or, if there are none, those of the header that the table was read from. known is what the
-// plan knows of the rows.
+// Columns returns the columns of a table that begins with the rows head: the columns of
+// the rows or, if there are no rows, the columns of the header that the table was read
+// from. known describes what is known of the rows in advance.
 func (s *Source) Columns(head []any, known source.Columns, in core.Shared) []Field {
 	if len(head) > 0 {
 		return named(Columns(head))

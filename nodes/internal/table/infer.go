@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// cellKind is what the text of one cell could be. The kinds are bits, so that a
-// column can remember all it has seen.
+// cellKind is a possible type of a cell. The kinds are bits, so that a column can
+// record all kinds that it has seen.
 type cellKind uint8
 
 const (
@@ -21,15 +21,16 @@ const (
 	booleanCell
 	textCell
 
-	noCell cellKind = 0 // an empty cell says nothing
+	noCell cellKind = 0 // an empty cell has no kind
 )
 
-// exactDigits is the number of digits up to which every integer is a float.
+// exactDigits is the maximum number of digits for which a float holds every integer
+// exactly.
 const exactDigits = 15
 
-// classify says what a cell could be. Integers and numbers are those of JSON,
-// with the point allowed to come first: "007" and "+49" are text, because a
-// number would lose what they say.
+// classify returns the kind of a cell. Numbers have the syntax of JSON, except that
+// they may begin with a point. "007" and "+49" are strings, because converting them to
+// numbers would lose information.
 func classify(s []byte) cellKind {
 	if len(s) == 0 {
 		return noCell
@@ -45,8 +46,8 @@ func classify(s []byte) cellKind {
 	return textCell
 }
 
-// surelyFinite is the length up to which a number without exponent is no
-// infinity.
+// surelyFinite is the maximum length of a number without an exponent that cannot
+// overflow to infinity.
 const surelyFinite = 300
 
 func classifyNumber(s []byte) cellKind {
@@ -88,24 +89,24 @@ func classifyNumber(s []byte) cellKind {
 func classifyInteger(s, unsigned []byte) cellKind {
 	switch {
 	case len(unsigned) == 0:
-		return textCell // a lone minus
+		return textCell // a minus sign without digits
 	case len(unsigned) <= exactDigits:
 		if string(s) == "-0" {
-			return numberCell // no integer has this sign
+			return numberCell // integers have no negative zero
 		}
 		return integerCell
 	}
 	i, err := strconv.ParseInt(string(s), 10, 64)
 	switch {
 	case err != nil:
-		return textCell // beyond 64 bits
+		return textCell // exceeds 64 bits
 	case float64(i) < 1<<63 && int64(float64(i)) == i:
 		return integerCell
 	}
 	return longCell
 }
 
-// digits counts the decimal digits s starts with.
+// digits counts the leading decimal digits of s.
 func digits(s []byte) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
@@ -126,7 +127,7 @@ func exponent(s []byte) bool {
 	return len(s) > 0 && digits(s) == len(s)
 }
 
-// plainBoolean reads the spellings that inference takes for a boolean.
+// plainBoolean parses the spellings that inference accepts as a boolean.
 func plainBoolean(s []byte) (value, ok bool) {
 	switch string(s) {
 	case "true", "True", "TRUE":
@@ -140,9 +141,9 @@ func plainBoolean(s []byte) (value, ok bool) {
 // column is one column of a delimited file.
 type column struct {
 	name string
-	// declared is the type the document gives, AnyType for none.
+	// declared is the type that the document declares, AnyType if there is none.
 	declared value.TypeKind
-	// infer is whether the cells decide the type.
+	// infer reports whether the type is inferred from the cells.
 	infer bool
 	seen  cellKind
 	// kind is the type of the values, once it is known.
@@ -150,17 +151,16 @@ type column struct {
 	memo Memo
 }
 
-// look takes note of a cell that says something.
+// look records the kind of a cell.
 func (c *column) look(s []byte) {
 	if c.infer && c.seen&textCell == 0 {
 		c.seen |= classify(s)
 	}
 }
 
-// decide fixes the type once the cells of the window have been seen. Every
-// non-empty cell must be read without loss, otherwise the column is text: a
-// number column holds floats, so it has no room for integers a float would
-// change.
+// decide sets the type once all cells of the window have been seen. The column is a
+// string column unless every non-empty cell can be converted without loss: a number
+// column holds floats, so it cannot hold integers that a float would change.
 func (c *column) decide() {
 	switch {
 	case c.declared != value.AnyType:
@@ -178,9 +178,9 @@ func (c *column) decide() {
 	}
 }
 
-// value reads a cell that is not empty as the column's type. A declared type
-// reads generously: leading zeros, a plus sign and the usual words for yes and no
-// are accepted. An inferred one accepts what inference would have accepted.
+// value converts a non-empty cell to the column's type. For a declared type it also
+// accepts leading zeros, a plus sign and the usual words for yes and no. For an
+// inferred type it accepts only what inference accepts.
 func (c *column) value(s []byte) (v any, ok bool) {
 	switch c.kind {
 	case value.IntegerType:

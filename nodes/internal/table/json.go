@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
-// objects makes rows of the texts of JSON objects, for both JSON formats.
+// objects reads rows from JSON objects, for both JSON formats.
 type objects struct {
 	ReadOptions
 	in      *input
@@ -37,7 +37,7 @@ func newObjects(in *input, o ReadOptions) objects {
 
 func (o *objects) types() Types { return o.Types }
 
-// open begins the next file.
+// open opens the next file.
 func (o *objects) open(ctx context.Context) error {
 	if err := o.in.next(ctx); err != nil {
 		return err
@@ -55,8 +55,8 @@ func (o *objects) finish() error {
 	return o.in.at(o.presence.end())
 }
 
-// add takes the text of one element that starts on a line; raw is the text of the
-// row in the file.
+// add adds one element, which begins on the given line. raw holds the bytes of the row
+// in the file.
 func (o *objects) add(b *batch, text, raw []byte, line int64) error {
 	o.rows++
 	o.in.began = true
@@ -85,8 +85,7 @@ func (o *objects) add(b *batch, text, raw []byte, line int64) error {
 	return o.take(b, o.share(row), p, raw)
 }
 
-// ParseJSON is value.ParseJSON with an error that says when the text ends too
-// early.
+// ParseJSON is value.ParseJSON with a better error for JSON that ends too early.
 func ParseJSON(text []byte) (any, error) {
 	v, err := value.ParseJSON(text)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -95,7 +94,7 @@ func ParseJSON(text []byte) (any, error) {
 	return v, err
 }
 
-// take adds a row if it conforms. An error ends the reading.
+// take adds the row, as a good or bad one. An error ends the reading.
 func (o *objects) take(b *batch, row *value.Object, p RowPlace, raw []byte) error {
 	if o.Unknown == FailUnknown {
 		if err := o.undeclared(row.Keys()); err != nil {
@@ -116,9 +115,9 @@ func (o *objects) take(b *batch, row *value.Object, p RowPlace, raw []byte) erro
 	return nil
 }
 
-// share makes neighbouring objects of equal keys share them, because the keys of
-// a JSON row often take more room than its values, and prepares for more rows of
-// these keys. A header is made when a second row has it.
+// share makes adjacent objects with equal keys share the keys, because the keys of a
+// JSON row often take more memory than its values. It also prepares flat for more rows
+// with these keys. A header is created when a second row has the same keys.
 func (o *objects) share(row *value.Object) *value.Object {
 	if !slices.Equal(row.Keys(), o.names) {
 		o.names = row.Keys()
@@ -140,13 +139,13 @@ func (o *objects) share(row *value.Object) *value.Object {
 	return shared
 }
 
-// lines reads one JSON object per line; blank lines are passed over.
+// lines reads one JSON object per line and skips blank lines.
 type lines struct{ objects }
 
 func (l *lines) read(ctx context.Context, b *batch) error {
 	for i := 0; !b.full(); i++ {
 		if b.limited() {
-			return io.EOF // the rest may have the columns that these rows lack
+			return io.EOF // the remaining rows may have columns that these rows lack
 		}
 		if err := Tick(ctx, i); err != nil {
 			return err
@@ -178,19 +177,18 @@ func (l *lines) read(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// shape gives rows the columns that are wanted. Its zero value leaves rows as they
-// are.
+// shape selects the columns of rows. Its zero value leaves rows unchanged.
 type shape struct {
-	wanted []string               // nil: all
-	keep   func(name string) bool // which of all, nil: each
-	file   string                 // the name of a last column, "" for none
-	value  any                    // what stands in it
+	wanted []string               // the selected columns, nil for all
+	keep   func(name string) bool // filters all columns if wanted is nil; nil keeps all
+	file   string                 // the name of the file column, "" if there is none
+	value  any                    // the value of the file column
 	keys   []string               // the keys of the last row
-	from   []int                  // where the values of its columns stand; -1: nowhere
+	from   []int                  // the indexes of the columns' values in the row, -1 for absent columns
 	build  *Builder
 }
 
-// of returns the row as it is wanted. A column that it lacks is null.
+// of returns the row with the selected columns. Columns that it lacks are null.
 func (s *shape) of(row *value.Object) (*value.Object, error) {
 	if s.wanted == nil && s.file == "" && s.keep == nil {
 		return row, nil
@@ -212,7 +210,7 @@ func (s *shape) of(row *value.Object) (*value.Object, error) {
 	return out, nil
 }
 
-// prepare finds the wanted columns among the keys of a row.
+// prepare finds the selected columns in the keys of a row.
 func (s *shape) prepare(keys []string) error {
 	names := s.wanted
 	switch {

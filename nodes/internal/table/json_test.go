@@ -16,7 +16,7 @@ import (
 
 func jsonOptions(f Format) ReadOptions { return ReadOptions{Format: f, GiveUp: -1} }
 
-// readBoth reads a text in one piece and byte by byte, which must be the same.
+// readBoth reads a text at once and byte by byte. Both must give the same result.
 func readBoth(t *testing.T, text string, o ReadOptions) (good []any, rejected string, err error) {
 	t.Helper()
 	show := func(r io.Reader) (string, []any, string, error) {
@@ -34,9 +34,8 @@ func readBoth(t *testing.T, text string, o ReadOptions) (good []any, rejected st
 	return good, rejected, err
 }
 
-// FuzzArray compares the reader of arrays with encoding/json: it accepts what is
-// an array of JSON, nothing else, and the elements come out as value.ParseJSON
-// reads them.
+// FuzzArray compares the reader of arrays with encoding/json: it accepts exactly the
+// JSON arrays, and the elements are what value.ParseJSON returns.
 func FuzzArray(f *testing.F) {
 	for _, s := range []string{
 		`[]`, ` [ ] `, `[{}]`, `[{"a":1},{"a":"]\"}"}]`, "[\n{\"a\":1},\n{\"a\":2}\n]\n", `[1,"x",null,[{}],true]`, `[{"a":1}`, `[{"a":1},]`, `[,]`, `[{"a" 1}]`, `[{}{}]`, `[{}] []`, `{}`, ``,
@@ -46,10 +45,10 @@ func FuzzArray(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.ContainsRune(text, '\r') {
-			return // a file whose lines end with it is rewritten
+			return // carriage returns that end lines are replaced
 		}
 		if !utf8.ValidString(text) {
-			return // whose rows are bad, see TestRule77Raw
+			return // rows with invalid UTF-8 are bad, see TestRule77Raw
 		}
 		good, rejected, err := readBoth(t, text, jsonOptions(JSON))
 		plain := []byte(strings.TrimPrefix(text, "\ufeff"))
@@ -109,7 +108,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// Positions and faults of arrays.
+// TestArrayFaults checks the positions and reasons of bad elements in arrays.
 func TestArrayFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"[\n{},\n{\"a\" 1}\n]":     "f.csv:3: invalid character '1' after object key",
@@ -131,7 +130,7 @@ func TestArrayFaults(t *testing.T) {
 	}
 }
 
-// The rows in front of a fault come before it.
+// Rows before an error are returned before the error.
 func TestRowsBeforeAFault(t *testing.T) {
 	for format, text := range map[Format]string{JSON: `[{"a":1},{"a":2},{"a"`, CSV: "a\n1\n2\n3", JSONL: "{\"a\":1}\n{\"a\":2}\n{\"a\":3}"} {
 		broken := io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF))

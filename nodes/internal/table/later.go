@@ -9,20 +9,21 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// LateFiles takes the files of the collectors of one attempt whose run decides when they are put
-// in place. A nil LateFiles takes none.
+// LateFiles holds the files that the collectors of one attempt have written and that
+// the run puts in place. A nil LateFiles holds none.
 type LateFiles struct {
 	targets []core.Replaced
 	files   []laterFile
 }
 
-// laterFile is a file that has been written. key is that of the document.
+// laterFile is a file that has been written but not put in place. key is the key of the
+// document that names it.
 type laterFile struct {
 	*files.Sealed
 	key, name string
 }
 
-// NewLateFiles returns a LateFiles if the run asks for it.
+// NewLateFiles returns a LateFiles if the run puts files in place, otherwise nil.
 func NewLateFiles(s core.Shared) *LateFiles {
 	if !s.Defer {
 		return nil
@@ -30,7 +31,7 @@ func NewLateFiles(s core.Shared) *LateFiles {
 	return &LateFiles{}
 }
 
-// claim takes in the name of a file that will be replaced.
+// claim records that a file will be replaced.
 func (l *LateFiles) claim(p files.Place, name string) error {
 	if l == nil {
 		return nil
@@ -42,13 +43,13 @@ func (l *LateFiles) claim(p files.Place, name string) error {
 	return err
 }
 
-// take takes a file that is written.
+// take adds a file that has been written.
 func (l *LateFiles) take(f *files.Sealed, key, name string) {
 	l.files = append(l.files, laterFile{f, key, name})
 }
 
-// Deliver is what the handler returns whose work ended with a result or an error: the files
-// are put in place for a failure too.
+// Deliver returns the result of a handler whose work ended with r or err. The files are
+// put in place even after a failure.
 func (l *LateFiles) Deliver(r core.Result, err error) (core.Result, error) {
 	if l == nil || len(l.targets) == 0 || err != nil && len(l.files) == 0 {
 		return r, err
@@ -69,7 +70,7 @@ func (l *LateFiles) Deliver(r core.Result, err error) (core.Result, error) {
 		}}}, nil
 }
 
-// discard removes the files that have not got their names.
+// discard removes the files that have not been put in place.
 func (l *LateFiles) discard() {
 	for _, f := range l.files {
 		f.Discard()

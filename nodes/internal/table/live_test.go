@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// writes are what somebody has written to a pipe, one after the other.
+// writes is a pipe to which these strings are written one after the other.
 type writes []string
 
 func (w *writes) Read(p []byte) (int, error) {
@@ -21,8 +21,8 @@ func (w *writes) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Of something that is still being written, rows go on when they are there; of a file
-// as many as make a batch.
+// Rows of a file that is still being written are returned as soon as they are
+// available. Rows of other files are returned in full batches.
 func TestLiveRowsGoOn(t *testing.T) {
 	for _, c := range []struct {
 		format Format

@@ -6,36 +6,35 @@ import (
 	"math/bits"
 )
 
-// A memo begins with firstMemo slots and grows up to lastMemo, if values do not
-// come again often. Both are powers of two.
+// A memo begins with firstMemo slots and grows up to lastMemo slots while values are
+// rarely repeated. Both are powers of two.
 const (
 	firstMemo = 256
 	lastMemo  = 4096
 )
 
-// patience is how many values that were not there a slot bears before the memo
-// grows or gives up.
+// patience is the average number of misses per slot after which the memo grows or is
+// turned off.
 const patience = 4
 
-// Memo remembers a column's recent values as interfaces, so that a value that
-// comes again (an airport code, a month, a small number) is neither boxed nor kept
-// a second time. It changes where a value is stored, never what it is. Where
-// values hardly ever come again it stops looking. The zero Memo is ready to use, by
-// one goroutine.
+// Memo caches a column's recent values as interfaces, so that a repeated value (an
+// airport code, a month, a small number) is neither boxed nor stored again. It changes
+// where a value is stored, never the value. If values are rarely repeated, the memo
+// turns itself off. The zero Memo is ready to use. It must be used by one goroutine.
 type Memo struct {
 	seed  maphash.Seed
 	slots []any
-	shift int // of a hash, to a slot
-	// left is how many more values may not be there before the memo is judged, hits
-	// how many were there since the last time.
+	shift int // shift of a hash that gives its slot
+	// left is the number of misses until the memo is resized or turned off, hits the
+	// number of hits since the last time.
 	left, hits int
 	off        bool
 }
 
-// useful makes sure of the slots; it reports false when the memo has given up.
+// useful makes sure that there are slots. It returns false if the memo is off.
 func (m *Memo) useful() bool { return m.left > 0 || m.judge() }
 
-// judge decides, when many values were not there, how many slots there will be.
+// judge resizes the memo or turns it off. It is called after many misses.
 func (m *Memo) judge() bool {
 	n := len(m.slots)
 	switch {
@@ -45,7 +44,7 @@ func (m *Memo) judge() bool {
 		m.resize(firstMemo)
 	case n < lastMemo:
 		m.resize(4 * n)
-	case m.hits < patience*n/3: // less than a quarter were there
+	case m.hits < patience*n/3: // less than a quarter were hits
 		m.slots, m.off = nil, true
 		return false
 	}
@@ -60,10 +59,10 @@ func (m *Memo) resize(n int) {
 	m.slots, m.shift = make([]any, n), 64-bits.TrailingZeros(uint(n))
 }
 
-// slot returns the place of a hash, which its first bits tell.
+// slot returns the slot of a hash, which its leading bits select.
 func (m *Memo) slot(hash uint64) *any { return &m.slots[hash>>(m.shift&63)] }
 
-// Bytes returns the text of b as a value.
+// Bytes returns b as a string value.
 func (m *Memo) Bytes(b []byte) any {
 	if !m.useful() {
 		return string(b)
@@ -78,7 +77,7 @@ func (m *Memo) Bytes(b []byte) any {
 	return *slot
 }
 
-// Text returns a text as a value.
+// Text returns a string as a value.
 func (m *Memo) Text(s string) any {
 	if !m.useful() {
 		return s
@@ -96,7 +95,7 @@ func (m *Memo) Text(s string) any {
 // Integer returns an integer as a value.
 func (m *Memo) Integer(i int64) any {
 	if uint64(i) < 256 || !m.useful() {
-		return i // Go keeps the smallest itself
+		return i // boxing small integers does not allocate
 	}
 	slot := m.slot(spread(uint64(i)))
 	if old, ok := (*slot).(int64); ok && old == i {
@@ -123,5 +122,5 @@ func (m *Memo) Float(f float64) any {
 	return *slot
 }
 
-// spread mixes the bits of a number; neighbours get places of their own.
+// spread hashes a number so that adjacent numbers get different slots.
 func spread(n uint64) uint64 { return n * 0x9E3779B97F4A7C15 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A memo changes no value, whether they come again or not.
+// A memo never changes a value, whether values are repeated or not.
 func TestMemo(t *testing.T) {
 	for _, distinct := range []int64{1, 3, 200, 1000, 3 * lastMemo, math.MaxInt64} {
 		var texts, bytes, integers, floats Memo
@@ -33,7 +33,8 @@ func TestMemo(t *testing.T) {
 	}
 }
 
-// What comes again costs nothing, and where nothing does the memo stops looking.
+// Repeated values do not allocate. If no values are repeated, the memo turns itself
+// off.
 func TestMemoAllocates(t *testing.T) {
 	names := make([]string, 100)
 	for i := range names {
@@ -48,7 +49,7 @@ func TestMemoAllocates(t *testing.T) {
 		}
 	}
 	round()
-	if n := testing.AllocsPerRun(20, round); n > 100 { // values that share a slot
+	if n := testing.AllocsPerRun(20, round); n > 100 { // some values share a slot
 		t.Errorf("%v allocations for 300 values that come again", n)
 	}
 	var few Memo

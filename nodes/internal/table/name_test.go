@@ -82,13 +82,14 @@ func TestReadsAndSlots(t *testing.T) {
 	}
 }
 
-// TestRootsOfTheNode: that a node has no item was found when its file was opened.
+// TestRootsOfTheNode: using $item in a node without an item was found only when the
+// file was opened.
 func TestRootsOfTheNode(t *testing.T) {
 	at := source.Position{Line: 1, Column: 1}
 	for _, text := range []string{"$item.file", "$index", "out/{{$item}}.csv"} {
 		for _, items := range []bool{true, false} {
 			s := NewScope(nodestest.Node(t, `{}`), core.Env{Items: items})
-			s.Row(source.At("$item.x + $index", at), source.Columns{}, "row") // a row there is always
+			s.Row(source.At("$item.x + $index", at), source.Columns{}, "row") // row expressions always have a row
 			s.Input(source.At(text, at), "source")
 			s.Output(source.At(text, at), "to")
 			if got := s.Found.Has(source.CodeExprName); got == items {

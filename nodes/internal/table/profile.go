@@ -7,8 +7,7 @@ import (
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
-// Profile keeps account of the columns of rows: which there are, what is in
-// them. It is used by one goroutine.
+// Profile collects statistics about the columns of rows. It is used by one goroutine.
 type Profile struct {
 	declared Types
 	cols     []*ProfileColumn
@@ -18,31 +17,31 @@ type Profile struct {
 	rows     int64
 }
 
-// ProfileColumn is a column as the rows show it.
+// ProfileColumn describes one column.
 type ProfileColumn struct {
 	Name string
-	// Type is the one that the document declares or that the reader gave the column,
-	// else that of all values seen, and the word any if they have several. A column
-	// of which nothing is known has the type null.
+	// Type is the type that the document declares or that the reader gave the column.
+	// Otherwise it is the common type of all values, or "any" if they have several. If
+	// all values are null, it is "null".
 	Type     string
 	Declared bool
-	// Nulls is how many rows hold null in the column, or do not have it.
+	// Nulls is the number of rows in which the column is null or absent.
 	Nulls int64
-	// Example is the first value that is not null, nil if there is none. Texts are
-	// shortened, arrays and objects are shown as JSON.
+	// Example is the first value that is not null, nil if there is none. Strings are
+	// shortened; arrays and objects are shown as JSON.
 	Example any
 
 	filled int64
 	fixed  bool // Type does not depend on the values
 }
 
-// NewProfile returns a profile of no rows. declared are the types that the
-// document gives.
+// NewProfile returns an empty profile. declared holds the types that the document
+// declares.
 func NewProfile(declared Types) *Profile {
 	return &Profile{declared: declared, index: map[string]*ProfileColumn{}}
 }
 
-// Expect names the columns of a table that has a header, with their types.
+// Expect sets the columns and types of a table that has a header.
 func (p *Profile) Expect(types Types) {
 	for _, t := range types {
 		c := p.column(t.Name)
@@ -50,7 +49,7 @@ func (p *Profile) Expect(types Types) {
 	}
 }
 
-// column returns a column, which is made when it is new.
+// column returns the column with this name and creates it if necessary.
 func (p *Profile) column(name string) *ProfileColumn {
 	c := p.index[name]
 	if c == nil {
@@ -64,7 +63,7 @@ func (p *Profile) column(name string) *ProfileColumn {
 	return c
 }
 
-// Add takes note of rows.
+// Add adds rows to the profile.
 func (p *Profile) Add(list []any) {
 	for _, r := range list {
 		row := r.(*value.Object)
@@ -80,7 +79,7 @@ func (p *Profile) Add(list []any) {
 	p.rows += int64(len(list))
 }
 
-// columns finds the columns of rows with the keys.
+// columns finds the columns of rows with these keys.
 func (p *Profile) columns(keys []string) {
 	p.keys, p.at = keys, p.at[:0]
 	for _, k := range keys {
@@ -109,7 +108,7 @@ func (c *ProfileColumn) see(v any) {
 
 func isNumber(name string) bool { return name == "integer" || name == "number" }
 
-// example shortens a value; arrays and objects become text.
+// example shortens a value. Arrays and objects become JSON strings.
 func example(v any) any {
 	s, ok := v.(string)
 	switch v.(type) {
@@ -125,10 +124,10 @@ func example(v any) any {
 	return s
 }
 
-// maxExample is how much of a text is shown.
+// maxExample limits the length of examples, in bytes.
 const maxExample = 60
 
-// Columns returns the columns, in the order in which they appeared.
+// Columns returns the columns in the order in which they first appeared.
 func (p *Profile) Columns() []ProfileColumn {
 	out := make([]ProfileColumn, len(p.cols))
 	for i, c := range p.cols {
@@ -141,8 +140,8 @@ func (p *Profile) Columns() []ProfileColumn {
 	return out
 }
 
-// Schema returns the columns as a value: a list of objects of column, type, nulls
-// and example, with declared where the document gives the type.
+// Schema returns the columns as a value: a list of objects with the keys column, type,
+// nulls and example, and declared if the document declares the type.
 func (p *Profile) Schema() []any {
 	out := []any{}
 	for _, c := range p.Columns() {

@@ -11,18 +11,18 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// maxExamples is how many rows a report shows of each way to be bad.
+// maxExamples limits the number of example rows for each check in a report.
 const maxExamples = 3
 
-// add counts a row and reports whether it is to be an example.
+// add counts a row and reports whether it should become an example.
 func (f *failed) add() bool {
 	f.rows++
 	return len(f.examples) < maxExamples
 }
 
-// Quality is the report on the rows taken in so far: how many there were, and for
-// each check how many passed and failed, with the first failures as examples. It
-// depends on nothing but the rows.
+// Quality returns the report on the rows so far: their number, and for each check the
+// number of rows that passed and failed, with the first failures as examples. It
+// depends only on the rows.
 func (c *Collector) Quality() *value.Object {
 	list := make([]any, len(c.failed))
 	for i, f := range c.failed {
@@ -50,7 +50,7 @@ func withExamples(o *value.Object, f failed) *value.Object {
 	return o
 }
 
-// badExample says where a bad row stood and what is the matter.
+// badExample returns an example with the place of a bad row and one more key.
 func badExample(p RowPlace, key string, v any) *value.Object {
 	o := value.ObjectOf("row", p.Row)
 	if p.File != "" {
@@ -63,7 +63,7 @@ func badExample(p RowPlace, key string, v any) *value.Object {
 	return o
 }
 
-// values returns what a condition saw, by path; long values are shortened.
+// values returns the values that a condition read, by path. Long values are shortened.
 func values(k *check, env *Row) *value.Object {
 	out := &value.Object{}
 	for path, v := range k.test.Explain(env).All() {
@@ -82,7 +82,7 @@ func values(k *check, env *Row) *value.Object {
 	return out
 }
 
-// reason says which condition failed, with the values it saw.
+// reason returns a message about a failed condition with the values that it read.
 func reason(k *check, env *Row) string {
 	s := k.test.Source() + " is false"
 	for path, v := range k.test.Explain(env).All() {
@@ -91,10 +91,10 @@ func reason(k *check, env *Row) string {
 	return s
 }
 
-// maxText is how many bytes of a value are shown.
+// maxText limits the length of values in messages, in bytes.
 const maxText = 60
 
-// text shortens a value for a message.
+// text formats a value for a message and shortens it.
 func text(v any) string {
 	if value.IsMissing(v) {
 		return "missing"
@@ -108,8 +108,8 @@ func text(v any) string {
 
 func cut(s string) string { return strings.ToValidUTF8(s[:maxText], "") + "..." }
 
-// writeReport writes the report to its file, with the names of node and source in
-// front. incomplete is whether the work ended before the last row.
+// writeReport writes the report to its file, with the names of the node and source
+// first. incomplete is set if the work ended before the last row.
 func (c *Collector) writeReport(ctx context.Context, incomplete bool) error {
 	out := value.ObjectOf("node", c.task.Node)
 	if c.task.Source != "" {

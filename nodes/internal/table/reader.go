@@ -12,18 +12,18 @@ import (
 
 // File is one file of a table.
 type File struct {
-	Name string // as messages call it
+	Name string // the name in messages
 	io.Reader
 }
 
-// FileSource hands over the files of a table in their order, and closes a file when
-// the next one is asked for. One goroutine uses it at a time.
+// FileSource yields the files of a table in order. Next closes the previous file. It is
+// used by one goroutine at a time.
 type FileSource interface {
-	// Next returns the next file, io.EOF after the last.
+	// Next returns the next file, or io.EOF after the last one.
 	Next(ctx context.Context) (File, error)
 }
 
-// One is the source of a table of one file.
+// One returns a source of a single file.
 func One(f File) FileSource { return &one{f, false} }
 
 type one struct {
@@ -39,93 +39,96 @@ func (o *one) Next(context.Context) (File, error) {
 	return o.file, nil
 }
 
-// ReadOptions say how a table is read. The zero ReadOptions read csv with a header as
-// text.
+// ReadOptions control how a table is read. The zero value reads csv with a header, and
+// all cells as strings.
 type ReadOptions struct {
 	Format Format
 	Cells  Cells // of csv and tsv
 
-	// Types are the declared columns. Every file must have those that are not optional;
-	// of a JSON file, one of its rows.
+	// Types are the declared columns. Every file must have the columns that are not
+	// optional; in a JSON file, at least one row must have them.
 	Types Types
-	// RowType, when set, is what every row must conform to.
+	// RowType, if set, is the type that every row must conform to.
 	RowType *value.Type
-	// Select names the columns of the rows in their order; nil means all. Every file
-	// must have them, but for optional ones.
+	// Select lists the columns of the rows in order; nil means all columns. Every file
+	// must have them, except optional ones.
 	Select []string
-	// Unknown says what happens to columns that neither Types nor Select names.
+	// Unknown is the handling of columns that neither Types nor Select names.
 	Unknown Unknown
-	// AllowEmpty takes a file without content for one without rows. Otherwise it is an
-	// error.
+	// AllowEmpty allows files without content. Otherwise they are an error.
 	AllowEmpty bool
-	// Raw keeps the bytes of rows as they are in their file, for Batch.Raw and
-	// Bad.Raw.
+	// Raw keeps the bytes of rows in their file, for Batch.Raw and BadRow.Raw.
 	Raw bool
-	// FileColumn, when set, names a last column that holds the name of the file.
+	// FileColumn, if set, is the name of an additional last column that holds the name
+	// of the file.
 	FileColumn string
-	// Limit is how many rows that can be read are read, 0 for all.
+	// Limit is the maximum number of good rows to read, 0 for all.
 	Limit int64
-	// MaxRow is the length in bytes that a row may have in its file; 0 means
+	// MaxRow is the maximum length of a row in its file, in bytes. 0 means
 	// DefaultMaxRow.
 	MaxRow int
-	// Several is whether the table is made of several files, so that the place of a
-	// row names its file.
+	// Several is set if the table consists of several files, so that the place of a row
+	// includes its file.
 	Several bool
-	// Live ends a batch where the next read of the file might have to wait: rows that
-	// are there go on while others are still being written.
+	// Live ends a batch where the next read of the file might block, so that available
+	// rows are processed while others are still being written.
 	Live bool
-	// GiveUp is the number of bad rows after which nobody reads on, -1 for never.
-	// It only spares work.
+	// GiveUp is the number of bad rows after which the caller stops reading, -1 if it
+	// never does. It only saves work.
 	GiveUp int64
 }
 
 // Cells are the options of delimited files.
 type Cells struct {
-	Delimiter rune // 0 means that of the format
+	Delimiter rune // 0 means the default of the format
 	// Header holds the column names of files without a header line.
 	Header []string
-	// Infer is whether the cells of columns without a declared type decide about
-	// it. All columns are text otherwise.
+	// Infer infers the types of columns without a declared type from their cells.
+	// Otherwise these columns hold strings.
 	Infer bool
-	// Window is from how many rows types are inferred; 0 means all, which keeps the
-	// text of the whole table. The window also ends at MaxWindow bytes of text.
+	// Window is the number of rows from which types are inferred. 0 means all, which
+	// keeps the text of the whole table in memory. The window also ends at MaxWindow
+	// bytes of text.
 	Window int
-	// Nulls are the texts that mean null.
+	// Nulls lists the cells that mean null.
 	Nulls []string
 }
 
 const (
-	// DefaultMaxRow is far beyond any row that is meant: a quote left open reads on
-	// to this length.
+	// DefaultMaxRow is far longer than any intended row. After an opening quote that is
+	// never closed, reading continues up to this length.
 	DefaultMaxRow = 16 << 20
-	// MaxWindow bounds the text that is kept to infer types from some rows.
+	// MaxWindow limits the text that is kept to infer types from the first rows, in
+	// bytes.
 	MaxWindow = 64 << 20
 )
 
-// A batch has fileBatchRows rows, or fewer if they are long: batchBytes of text.
+// A batch has fileBatchRows rows, or fewer if they are long: about batchBytes bytes of
+// text.
 const (
 	fileBatchRows = 1024
 	batchBytes    = 1 << 20
 )
 
-// Reader reads the rows of a table. One goroutine uses it at a time.
+// Reader reads the rows of a table. It is used by one goroutine at a time.
 type Reader struct {
 	options ReadOptions
 	in      input
 	batch   batch
 	format  format
-	err     error // what the next call returns
+	err     error // the error of the next call
 }
 
 // format reads the rows of one file format.
 type format interface {
-	// read adds rows to the batch until it is full; io.EOF is the end of the table.
+	// read adds rows to the batch until it is full. It returns io.EOF at the end of the
+	// table.
 	read(ctx context.Context, b *batch) error
-	// types returns what is known of the types of columns by now.
+	// types returns the types of the columns that are known so far.
 	types() Types
 }
 
-// NewReader returns a reader; nothing is read before the first call of Next. The
+// NewReader returns a reader. It does not read before the first call of Next. The
 // format must be a format of rows.
 func NewReader(src FileSource, o ReadOptions) (*Reader, error) {
 	if o.MaxRow == 0 {
@@ -149,9 +152,9 @@ func NewReader(src FileSource, o ReadOptions) (*Reader, error) {
 	return r, nil
 }
 
-// Next returns the next rows and bad rows, at least one of them, and io.EOF after
-// the last. The rows and their slice belong to the caller; what tells their places
-// holds until the next call. An error comes behind all rows in front of it.
+// Next returns the next good and bad rows, at least one of them, or io.EOF after the
+// last row. The rows and their slice belong to the caller; Place and Raw are valid
+// until the next call. An error is returned after all rows before it.
 func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	if r.err != nil {
 		return Batch{}, r.err
@@ -166,7 +169,7 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	}
 	if len(b.rows) == 0 && len(b.bad) == 0 {
 		if r.err == nil {
-			r.err = errors.New("rows: an empty batch") // a fault of ours
+			r.err = errors.New("rows: an empty batch") // a bug in the reader
 		}
 		return Batch{}, r.err
 	}
@@ -180,12 +183,12 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 // Format returns the format of the table.
 func (r *Reader) Format() Format { return r.options.Format }
 
-// Types returns the types of the columns as far as they are known: after the
-// first call of Next those of a delimited file, of JSON only those declared.
+// Types returns the types of the columns that are known: for a delimited file all
+// types, after the first call of Next; for JSON only the declared ones.
 func (r *Reader) Types() Types { return r.format.types() }
 
-// Columns returns the columns of the rows of a delimited table, nil before the first
-// call of Next, without a file that has a header, and for JSON.
+// Columns returns the columns of a delimited table. It returns nil before the first
+// call of Next, if no file had a header, and for JSON.
 func (r *Reader) Columns() []string {
 	if c, ok := r.format.(*cells); ok && c.keys != nil {
 		return c.keys.Names()
@@ -193,7 +196,8 @@ func (r *Reader) Columns() []string {
 	return nil
 }
 
-// Ahead returns how many rows were read to find types and not yet returned by Next.
+// Ahead returns the number of rows that were read to infer types and that Next has not
+// returned yet.
 func (r *Reader) Ahead() int64 {
 	if c, ok := r.format.(*cells); ok {
 		return c.window.rows - c.window.given
@@ -201,14 +205,14 @@ func (r *Reader) Ahead() int64 {
 	return 0
 }
 
-// batch gathers rows.
+// batch collects rows.
 type batch struct {
 	rows   []any
 	places []RowPlace
 	bad    []BadRow
 	raw    raws
 	text   int   // bytes read for the rows
-	good   int64 // rows over all batches
+	good   int64 // good rows in all batches
 	limit  int64
 }
 
@@ -218,17 +222,17 @@ func (b *batch) reset() {
 	b.raw.reset()
 }
 
-// some reports whether there is anything in the batch.
+// some reports whether the batch contains any rows.
 func (b *batch) some() bool { return len(b.rows)+len(b.bad) > 0 }
 
 func (b *batch) full() bool {
 	return len(b.rows)+len(b.bad) >= fileBatchRows || b.text >= batchBytes
 }
 
-// limited reports whether there are as many rows as are wanted.
+// limited reports whether the limit of good rows is reached.
 func (b *batch) limited() bool { return b.limit > 0 && b.good >= b.limit }
 
-// add adds a good row; raw are its bytes in the file.
+// add adds a good row. raw holds the bytes of the row in the file.
 func (b *batch) add(row *value.Object, p RowPlace, raw []byte) {
 	b.rows, b.places = append(b.rows, row), append(b.places, p)
 	b.raw.add(raw)
@@ -245,7 +249,7 @@ func (b *batch) reject(p RowPlace, reason string, data any, raw []byte) {
 
 func (b *batch) place(i int) RowPlace { return b.places[i] }
 
-// raws holds the bytes of the good rows of a batch, one row after the other.
+// raws holds the bytes of the good rows of a batch, concatenated.
 type raws struct {
 	keep bool
 	text []byte
@@ -261,7 +265,7 @@ func (r *raws) add(raw []byte) {
 	}
 }
 
-// of returns the bytes of the i-th row.
+// of returns the bytes of the row with index i.
 func (r *raws) of(i int) []byte {
 	if i == 0 {
 		return r.text[:r.ends[0]]

@@ -10,22 +10,22 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
-// rejects is the file that bad rows are written to as they come.
+// rejects is the file to which bad rows are written as they are found.
 type rejects struct {
 	ctx    context.Context
 	name   string
 	writer files.Writer
 	layout Layout
 
-	later   *LateFiles     // takes the file; nil if it gets its name at once
-	ended   bool           // later has it
-	pending *files.Pending // nil before the first bad row, unless there is a later
+	later   *LateFiles     // receives the file; nil if the file is put in place at once
+	ended   bool           // the file has been handed to later
+	pending *files.Pending // nil before the first bad row if later is nil
 	out     *Writer
 	row     [1]any
 }
 
-// newRejects replaces the file with one without rows, or begins the one that replaces it
-// later.
+// newRejects replaces the file with one without rows. If later is set, it only begins
+// the file that will replace it.
 func newRejects(ctx context.Context, w files.Writer, name string, l Layout, later *LateFiles) (*rejects, error) {
 	r := &rejects{ctx: ctx, name: name, writer: w, layout: l, later: later}
 	if later != nil {
@@ -70,20 +70,20 @@ func (r *rejects) commit() error {
 	return err
 }
 
-// discard leaves the file without rows.
+// discard ends the work without the rejects: the file has no rows.
 func (r *rejects) discard() {
 	if r.pending != nil {
 		r.pending.Discard()
 	}
 	if r.later != nil && !r.ended {
-		r.ctx = context.WithoutCancel(r.ctx) // an attempt that is cut short replaces the file, too
+		r.ctx = context.WithoutCancel(r.ctx) // an attempt that is cancelled replaces the file, too
 		if r.ended = true; r.begin() == nil {
-			_ = r.commit() // it is the file of a node that fails for another reason
+			_ = r.commit() // the node fails for another reason, so the error does not matter
 		}
 	}
 }
 
-// columns are the columns of rejected rows.
+// columns returns the columns of the file of rejects.
 func (t *CheckTask) columns() []string {
 	out := []string{"row"}
 	if t.Source != "" {
@@ -99,7 +99,7 @@ func (t *CheckTask) columns() []string {
 	return out
 }
 
-// record returns a bad row as an object of columns.
+// record returns a bad row as an object for the file or field of rejects.
 func (t *CheckTask) record(b BadRow) *value.Object {
 	out := value.NewObject(8)
 	out.Set("row", b.Row)

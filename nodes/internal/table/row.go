@@ -10,24 +10,24 @@ import (
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
-// CellIndex tells where the value of a column is: at a place of the row, from 0; in
-// a register, Register(i); or NoCell.
+// CellIndex is the place of a column's value: an index in the row, from 0; a register,
+// Register(i); or NoCell.
 type CellIndex int32
 
 // NoCell is the place of a column that a row does not have.
 const NoCell CellIndex = math.MinInt32
 
-// Register returns the place that is register i.
+// Register returns the place of register i.
 func Register(i int) CellIndex { return ^CellIndex(i) }
 
-// Record is a row, and registers with values that stand beside it, so that a
-// column can be computed without a new row being made.
+// Record is a row with registers for computed values, so that columns can be computed
+// without making a new row.
 type Record struct {
 	Base      *value.Object
 	Registers []any
 }
 
-// At returns the value at a place, nil for NoCell.
+// At returns the value at a place, or nil for NoCell.
 func (r *Record) At(p CellIndex) any {
 	if p >= 0 {
 		_, v := r.Base.At(int(p))
@@ -39,24 +39,23 @@ func (r *Record) At(p CellIndex) any {
 	return r.Registers[^p]
 }
 
-// Row is the environment of row expressions during one attempt. It is used by
-// one goroutine.
+// Row is the environment of row expressions during one attempt. It is used by one
+// goroutine.
 type Row struct {
 	record *Record
-	places []CellIndex // of the columns, by their numbers
+	places []CellIndex // of the columns, by number
 	number int64
 	whole  func() *value.Object
 	fields []any
 	inputs *value.Object
 
 	columns []string
-	keys    []string // the header that places belongs to, when At found them
+	keys    []string // the header that places belong to, if At set them
 }
 
 var _ expressions.Env = (*Row)(nil)
 
-// Row returns an environment with the fields of an input. It stands on no row
-// yet.
+// Row returns an environment with the fields of an input. It has no current row yet.
 func (s Slots) Row(in core.Shared) *Row {
 	r := &Row{record: &Record{}, fields: make([]any, len(s.fields)), inputs: in.Inputs, columns: s.columns, places: make([]CellIndex, len(s.columns))}
 	for i := range r.places {
@@ -71,8 +70,7 @@ func (s Slots) Row(in core.Shared) *Row {
 	return r
 }
 
-// At puts the environment on a row, an object which is number n from 0, and
-// returns it.
+// At sets the current row, an object with index n, which counts from 0, and returns r.
 func (r *Row) At(row any, n int64) *Row {
 	o := row.(*value.Object)
 	r.record.Base, r.number = o, n
@@ -88,12 +86,12 @@ func (r *Row) At(row any, n int64) *Row {
 	return r
 }
 
-// Follow makes the environment see whatever stands in a record, in place of the
-// rows of At. whole returns it as one row.
+// Follow makes the environment read its columns from a record instead of the rows of
+// At. whole returns the record as one row.
 func (r *Row) Follow(record *Record, whole func() *value.Object) { r.record, r.whole = record, whole }
 
-// Places says where the columns of a followed record are, by their numbers. It
-// keeps the slice.
+// Places sets the places of the columns of a followed record, by number. It keeps the
+// slice.
 func (r *Row) Places(places []CellIndex) { r.places = places }
 
 // Number sets $index for a followed record.
@@ -130,8 +128,8 @@ func (r *Row) Item() any {
 	return r.record.Base
 }
 
-// Node is never asked for: row expressions have no $nodes.
+// Node is never called, because row expressions have no $nodes.
 func (r *Row) Node(int) (status, output any) { return value.Missing, value.Missing }
 
-// Extra is never asked for: row expressions have no roots of the walk mode.
+// Extra is never called, because row expressions have no roots of the walk mode.
 func (r *Row) Extra(expressions.Root) any { return value.Missing }

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
-// Rows returns a state value as a list of rows. name is how messages call it.
-// Values of Go types are brought into their JSON form.
+// Rows returns a state value as a list of rows. name is the name in messages. Values of
+// Go types are converted to their JSON form.
 func Rows(name string, v any) ([]any, error) {
 	if value.IsMissing(v) {
 		return nil, fmt.Errorf("%s has no value", name)
@@ -31,7 +31,7 @@ func Rows(name string, v any) ([]any, error) {
 	return list, nil
 }
 
-// Count writes a number of things, such as "1 row" or "2 rows".
+// Count formats a number of things, such as "1 row" or "2 rows".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -39,8 +39,8 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Columns returns all keys of the rows: those of the first row in its order,
-// then others as they first appear.
+// Columns returns all keys of the rows: the keys of the first row in order, then others
+// in the order in which they first appear.
 func Columns(rows []any) []string {
 	var (
 		names []string
@@ -66,15 +66,15 @@ func Columns(rows []any) []string {
 	return names
 }
 
-// Column reads one column of many rows; it remembers where the column stands
-// as long as the rows share their keys. Its zero value reads the column "".
+// Column reads one column of many rows. It caches the index of the column as long as
+// the rows share their keys. Its zero value reads the column "".
 type Column struct {
 	Name string
 	keys []string
 	at   int
 }
 
-// Of returns the row's value in the column and whether the row has it.
+// Of returns the row's value in the column and whether the row has the column.
 func (c *Column) Of(row *value.Object) (any, bool) {
 	keys := row.Keys()
 	if len(keys) == 0 {
@@ -96,24 +96,24 @@ func (c *Column) Of(row *value.Object) (any, bool) {
 	return v, true
 }
 
-// Value returns the row's value in the column, nil when it has none.
+// Value returns the row's value in the column, or nil if the row does not have it.
 func (c *Column) Value(row *value.Object) any {
 	v, _ := c.Of(row)
 	return v
 }
 
-// Guard looks for columns beyond those that a file or table was begun with.
+// Guard finds columns that the first rows of a file or table did not have.
 type Guard struct {
 	names []string
 	known map[string]bool
 	last  []string
 }
 
-// NewGuard returns a guard of the columns.
+// NewGuard returns a guard that accepts these columns.
 func NewGuard(names []string) *Guard { return &Guard{names: names} }
 
-// Check returns an error that names the first column of the row that is not
-// among them. Rows that share their keys with the one before cost nothing.
+// Check returns an error for the first column of the row that is not accepted. It costs
+// nothing for rows that share their keys with the previous row.
 func (g *Guard) Check(row *value.Object) error {
 	keys := row.Keys()
 	if wanted.SameKeys(keys, g.last) {

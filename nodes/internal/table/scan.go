@@ -8,30 +8,30 @@ import (
 	"unicode/utf8"
 )
 
-// cellScanner splits lines into cells, as encoding/csv does, except that a line end in a
-// quoted cell is kept as it is in the file. It gives the cells
-// without making a text of each: most cells become numbers, or texts that were
-// there before. A fuzz test compares the two.
+// cellScanner splits lines into cells as encoding/csv does, except that it keeps line
+// ends in quoted cells as they are in the file. It does not allocate a string for each
+// cell, because most cells become numbers or strings that a memo holds already. A fuzz
+// test compares the two.
 type cellScanner struct {
 	*lineReader
 	comma []byte
 	max   int
-	// record is the last one, valid until the next one is read.
+	// record is the last record. It is valid until the next one is read.
 	record
-	start int64 // the line it begins on, from 1
-	// raw is the record as it stands, without its line end.
+	start int64 // the line on which the record begins, from 1
+	// raw holds the bytes of the record in the file, without its line end.
 	raw []byte
-	// Of a record with quotes: plain holds the unquoted cells, lineText its lines,
-	// whole the last of them.
+	// These are used for a record with quotes: plain holds the unquoted cells, lineText
+	// the lines of the record, whole the last of these lines.
 	plain, lineText, whole []byte
 }
 
-// record is a list of cells. It holds no pointers to them, because writing many
-// would keep the garbage collector busy.
+// record is a list of cells. It stores offsets and no pointers to the cells, because
+// writing many pointers would burden the garbage collector.
 type record struct {
 	text []byte
 	ends []int // of the cells in text
-	gap  int   // bytes between two cells
+	gap  int   // number of bytes between two cells
 }
 
 // len returns the number of cells.
@@ -56,16 +56,17 @@ func (r *record) cells() iter.Seq2[int, []byte] {
 	}
 }
 
-// malformed is a record that is no list of cells. Reading continues after it, unless
-// a quote was left open: nothing says where the next record begins.
+// malformed is a record that cannot be split into cells. Reading continues after it,
+// unless a quote was left open, because then it is not known where the next record
+// begins.
 type malformed struct {
 	fault  fault
 	line   int64
 	column int // in bytes, from 1
-	limit  int // on the row, if it ended the row inside of an open quote
+	limit  int // the limit on the row, if it was exceeded within an open quote
 }
 
-// fault is what is wrong with a malformed record.
+// fault describes what is wrong with a malformed record.
 type fault string
 
 const (
@@ -82,8 +83,8 @@ func (m *malformed) Error() string {
 	return s
 }
 
-// next reads the next record; blank lines are passed over. io.EOF is the end of
-// the file, a *malformed is a bad record, any other error ends the reading.
+// next reads the next record and skips blank lines. It returns io.EOF at the end of the
+// file and a *malformed for a bad record. Any other error ends the reading.
 func (s *cellScanner) next() error {
 	for {
 		s.start = s.lines + 1
@@ -101,7 +102,7 @@ func (s *cellScanner) next() error {
 	}
 }
 
-// split cuts a line without quotes.
+// split splits a line without quotes.
 func (s *cellScanner) split(line []byte) {
 	s.raw, s.text, s.gap = line, line, len(s.comma)
 	ends := s.ends[:0]
@@ -125,8 +126,8 @@ func (s *cellScanner) split(line []byte) {
 	s.ends = append(ends, len(line))
 }
 
-// quoted reads a record that has quotes in its first line; a quoted cell may go
-// on in the next ones.
+// quoted reads a record with quotes in its first line. A quoted cell may continue on
+// the following lines.
 func (s *cellScanner) quoted(line []byte) error {
 	s.plain, s.ends, s.gap = s.plain[:0], s.ends[:0], 0
 	s.lineText, s.whole = append(s.lineText[:0], line...), line
@@ -147,8 +148,8 @@ func (s *cellScanner) quoted(line []byte) error {
 	return nil
 }
 
-// plainCell takes a cell without quotes and returns what stands behind it; more
-// tells that this is another cell.
+// plainCell reads a cell that does not begin with a quote and returns the rest of the
+// line. more reports whether another cell follows.
 func (s *cellScanner) plainCell(line []byte) (rest []byte, more bool, err error) {
 	cell, rest, more := bytes.Cut(line, s.comma)
 	if i := bytes.IndexByte(cell, '"'); i >= 0 {
@@ -158,7 +159,7 @@ func (s *cellScanner) plainCell(line []byte) (rest []byte, more bool, err error)
 	return rest, more, nil
 }
 
-// quotedCell is plainCell for a cell that begins with a quote.
+// quotedCell is like plainCell for a cell that begins with a quote.
 func (s *cellScanner) quotedCell(line []byte) (rest []byte, more bool, err error) {
 	begin := malformed{fault: openQuote, line: s.lines, column: len(s.whole) - len(line) + 1}
 	rest = line[1:]
@@ -198,10 +199,11 @@ func (s *cellScanner) quotedCell(line []byte) (rest []byte, more bool, err error
 	}
 }
 
-// bad is a malformed record; rest is its last line from the fault on.
+// bad returns an error for a malformed record. rest is the rest of its last line, from
+// the fault on.
 func (s *cellScanner) bad(f fault, rest []byte) error {
 	return &malformed{fault: f, line: s.lines, column: len(s.whole) - len(rest) + 1}
 }
 
-// valid reports whether all cells are UTF-8.
+// valid reports whether all cells are valid UTF-8.
 func (s *cellScanner) valid() bool { return utf8.Valid(s.raw) }

@@ -10,8 +10,8 @@ import (
 	"testing/iotest"
 )
 
-// scanAll splits a text and returns the cells of each record, or what is wrong
-// with it.
+// scanAll splits a text and returns the cells of each record, or the reason why a
+// record is malformed.
 func scanAll(t testing.TB, r io.Reader, comma string) (records [][]string, faults []malformed) {
 	t.Helper()
 	s := cellScanner{lineReader: &lineReader{r: r}, comma: []byte(comma), max: 1 << 20}
@@ -35,8 +35,8 @@ func scanAll(t testing.TB, r io.Reader, comma string) (records [][]string, fault
 	}
 }
 
-// FuzzScan compares the scanner with encoding/csv: the same records, the same
-// faults at the same places, however the bytes arrive.
+// FuzzScan compares the scanner with encoding/csv: it finds the same records and the
+// same errors at the same places, however the bytes are split into reads.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{
 		"a,b\n1,2\n", "a,\"b\nc\",d\r\n", "\"a\"\"b\",\"\"\n", "\"a\"x,b\nc\n", "a\"b,c\n1\n", "\"open\n1,2\n", "\"open", "\r\n\n\ra\n", "a,b\r", "\"a\r\nb\",\"c\"\r\n", ",,\n\"\",\"\"",
@@ -74,7 +74,7 @@ func FuzzScan(f *testing.F) {
 				if !slices.Contains(same, faults[i].fault) {
 					t.Fatalf("%q: record %d: fault %v, want %v", text, i, faults[i], err)
 				}
-				// encoding/csv says where the file ends, not where the quote begins.
+				// encoding/csv reports where the file ends, not where the quote begins.
 				if faults[i].fault != openQuote && (faults[i].line != int64(problem.Line) || faults[i].column != problem.Column) {
 					t.Fatalf("%q: record %d: fault %v, want %v", text, i, faults[i], err)
 				}
@@ -88,7 +88,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// Line ends in quoted cells stay as they are; encoding/csv makes them all \n.
+// Line ends in quoted cells are kept; encoding/csv converts all of them to
+// .
 func TestLineEndsInCells(t *testing.T) {
 	got, _ := scanAll(t, iotest.OneByteReader(strings.NewReader("\"a\r\nb\n\r\n\",\"c\rd\"\r\n\"\r\n\",\"\n\"\n")), ",")
 	want := [][]string{{"a\r\nb\n\r\n", "c\rd"}, {"\r\n", "\n"}}

@@ -8,10 +8,10 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// Declared returns the columns that the state schema knows of the rows of a source.
-// Columns of a key that rows cannot have are errors, and listed ones unless they are
-// declared, which makes them empty. It warns about listed ones that look like a misspelt
-// declared one.
+// Declared returns the columns that the state schema declares for the rows of a source.
+// It reports key columns that rows cannot have, and listed columns that rows cannot
+// have and that are not declared; declared ones are written empty. It warns if a listed
+// column has a name similar to a declared one.
 func (s *Scope) Declared(rows *value.Type, listed FieldList, key []source.Text, of *From) []Field {
 	if of == nil {
 		return nil
@@ -44,15 +44,15 @@ func (s *Scope) Declared(rows *value.Type, listed FieldList, key []source.Text, 
 		}
 	}
 	for _, k := range key {
-		if len(listed.List) == 0 && !known.Has(k.Value) { // else it is one of those listed
+		if len(listed.List) == 0 && !known.Has(k.Value) { // otherwise it is a listed column
 			absent(k.Value, k.Pos, "key")
 		}
 	}
 	return out
 }
 
-// Needs lists the columns that some row must have for programs to make sense: those
-// they read by name, except for arguments of coalesce. nil programs are left out.
+// Needs returns the columns that at least one row must have: the columns that the
+// programs read by name, except in arguments of coalesce. nil programs are ignored.
 func Needs(programs ...*expressions.Program) []string {
 	var out []string
 	for _, p := range programs {

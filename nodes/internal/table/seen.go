@@ -6,13 +6,13 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Seen is a set of sorts of values: what a column holds, or what it takes.
+// Seen is a set of sorts of values: the sorts that a column holds or accepts.
 type Seen uint8
 
 // The sorts of values other than null.
 const (
 	SeenInteger Seen = 1 << iota
-	SeenLong         // an integer that a float would change
+	SeenLong         // an integer that a float cannot hold exactly
 	SeenFloat
 	SeenBoolean
 	SeenText
@@ -21,7 +21,7 @@ const (
 	SeenAll = SeenInteger | SeenLong | SeenFloat | SeenBoolean | SeenText | SeenNested
 )
 
-// Sort returns the sort of a value, 0 for null.
+// Sort returns the sort of a value, or 0 for null.
 func Sort(v any) Seen {
 	switch v := v.(type) {
 	case nil:
@@ -41,7 +41,7 @@ func Sort(v any) Seen {
 	return SeenNested
 }
 
-// Look returns what a column of rows holds.
+// Look returns the sorts of values in a column of rows.
 func Look(rows []any, name string) Seen {
 	var s Seen
 	col := Column{Name: name}
@@ -51,7 +51,7 @@ func Look(rows []any, name string) Seen {
 	return s
 }
 
-// Only reports whether there is something in s, and nothing but the given sorts.
+// Only reports whether s is not empty and contains only the given sorts.
 func (s Seen) Only(sorts Seen) bool { return s != 0 && s&^sorts == 0 }
 
 // String lists the sorts as types of the state schema.

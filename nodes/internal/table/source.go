@@ -8,31 +8,32 @@ import (
 	"github.com/wavefold/wavefold/internal/wanted"
 )
 
-// batchRows is how many rows of an array make a batch. Progress is told and a
-// cancellation noticed after each.
+// batchRows is the number of rows in a batch of an array. After each batch progress is
+// reported and cancellation is checked.
 const batchRows = 1000
 
-// Source hands out the rows that a node takes in, batch by batch, whether they
-// are an array of the state or a stream. It is used by one goroutine.
+// Source yields the rows that a node reads, batch by batch, from an array of the state
+// or from a stream. It is used by one goroutine.
 type Source struct {
-	rest   []any       // of an array, or of what was read of the stream too early
+	rest   []any       // of an array, or rows of the stream that were read ahead
 	stream core.Stream // nil for an array
-	end    bool        // of the stream
+	end    bool        // the stream has ended
 	total  int64
 	begun  bool
-	header []string       // of a stream that knows it before its rows
+	header []string       // of a stream that knows its columns in advance
 	wanted wanted.Columns // the watched columns
 	empty  []string       // columns that no row needs to have
 }
 
-// ArraySource returns a source of rows that are at hand.
+// ArraySource returns a source of the rows of an array.
 func ArraySource(rows []any) *Source { return &Source{rest: rows, total: int64(len(rows))} }
 
-// StreamSource returns a source of the rows of a stream, which its Close closes.
+// StreamSource returns a source of the rows of a stream. Closing the source closes the
+// stream.
 func StreamSource(s core.Stream) *Source { return &Source{stream: s} }
 
-// Head returns the rows by which the columns are judged: all of an array, the
-// first batch of a stream. They are still the next ones.
+// Head returns the rows that determine the columns: all rows of an array, the first
+// batch of a stream. Next returns the same rows again.
 func (s *Source) Head(ctx context.Context) ([]any, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -48,16 +49,16 @@ func (s *Source) Head(ctx context.Context) ([]any, error) {
 	return rows, err
 }
 
-// Streamed reports whether there may be rows behind those of Head.
+// Streamed reports whether there may be rows after those of Head.
 func (s *Source) Streamed() bool { return !s.ended() }
 
-// Total returns the number of all rows, 0 when it is not known.
+// Total returns the number of all rows, or 0 if it is not known.
 func (s *Source) Total() int64 { return s.total }
 
-// Next returns the next rows, at most a thousand, and io.EOF after the last.
+// Next returns the next rows, at most 1000 of an array, or io.EOF after the last one.
 func (s *Source) Next(ctx context.Context) ([]any, error) { return s.next(ctx, batchRows) }
 
-// All returns the rows that are left.
+// All returns the remaining rows.
 func (s *Source) All(ctx context.Context) ([]any, error) {
 	var all []any
 	for {
@@ -72,7 +73,7 @@ func (s *Source) All(ctx context.Context) ([]any, error) {
 	}
 }
 
-// NextOf is Next for batches of exactly n rows, but for the last one.
+// NextOf is Next with batches of exactly n rows, except the last one.
 func (s *Source) NextOf(ctx context.Context, n int) ([]any, error) {
 	rows, err := s.next(ctx, n)
 	if err != nil || len(rows) == n {
@@ -92,7 +93,7 @@ func (s *Source) NextOf(ctx context.Context, n int) ([]any, error) {
 	return rows, nil
 }
 
-// next returns between one and n rows.
+// next returns between 1 and n rows.
 func (s *Source) next(ctx context.Context, n int) ([]any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -120,21 +121,22 @@ func (s *Source) next(ctx context.Context, n int) ([]any, error) {
 	return rows, err
 }
 
-// Header returns the columns of a stream that knows them before its rows, once Head or
-// Next was called; nil for others.
+// Header returns the columns of a stream that knows them in advance, after Head or Next
+// was called. It returns nil for other sources.
 func (s *Source) Header() []string { return s.header }
 
-// Watch looks for columns among the rows to come. If there are rows and none has one of
-// the columns, Head or Next returns an error: Head if the source has a header, Next in
-// place of io.EOF. The columns of empty are excepted.
+// Watch looks for columns in the following rows. If there are rows and none has one of
+// the columns, Head or Next returns an error: if the source has a header, when it is
+// read, otherwise Next in place of io.EOF. Columns in empty are not required.
 func (s *Source) Watch(columns, empty []string) {
 	s.wanted, s.empty = wanted.New(columns), empty
 }
 
-// Absent returns those of the watched columns that no row had so far.
+// Absent returns the watched columns that no row has had so far.
 func (s *Source) Absent() []string { return s.wanted.Absent() }
 
-// begin judges the columns of a stream that knows them before its rows, once.
+// begin checks the header of a stream that knows its columns in advance. It does so
+// once.
 func (s *Source) begin(ctx context.Context) error {
 	if s.begun || s.stream == nil {
 		return nil
@@ -159,7 +161,7 @@ func (s *Source) pull(ctx context.Context) ([]any, error) {
 	return rows, err
 }
 
-// Close closes the stream. Rows that were handed out stay valid.
+// Close closes the stream. Rows that were returned stay valid.
 func (s *Source) Close() error {
 	if s.stream == nil {
 		return nil

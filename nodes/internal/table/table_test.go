@@ -134,8 +134,8 @@ func TestWriteStopsWhenCancelled(t *testing.T) {
 	}
 }
 
-// Whatever text stands in the cells, a reader gets the same cells back; line
-// ends within a cell are the one thing encoding/csv unifies.
+// Whatever strings the cells contain, a reader gets the same cells back, except that
+// encoding/csv converts line ends within a cell.
 func TestCSVReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "columns")
@@ -160,8 +160,8 @@ func TestCSVReadsBack(t *testing.T) {
 	})
 }
 
-// Every byte is what encoding/csv would write, whatever the delimiter is; only the
-// blank line it writes for a lone empty cell is quoted.
+// The output is what encoding/csv would write, byte by byte and for every delimiter.
+// The only exception is a line with one empty cell, which is quoted here.
 func TestCSVIsThatOfTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "columns")
@@ -208,8 +208,8 @@ func TestCSVIsThatOfTheStandardLibrary(t *testing.T) {
 	})
 }
 
-// A file is the same whether its rows come at once or from a source in batches of
-// any size; a column that comes up late is an error.
+// A file is the same whether its rows come at once or from a source with batches of any
+// size. A column that first appears in a later batch is an error.
 func TestWriterFromASource(t *testing.T) {
 	rows := parse(t, `[{"a":1,"b":"x"},{"b":"y"},{"a":2},{},{"a":3,"b":"z"}]`)
 	for _, f := range []Format{CSV, TSV, JSONL, JSON} {
@@ -257,7 +257,7 @@ func TestWriterFromASource(t *testing.T) {
 	}
 }
 
-// slow is a stream that gives n rows at a time.
+// slow is a stream that returns n rows at a time.
 type slow struct {
 	rows []any
 	n    int
@@ -387,7 +387,7 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// A table written in batches is the one written whole.
+// A table that is written in batches equals the table written at once.
 func TestWriterInBatches(t *testing.T) {
 	rows := parse(t, `[{"a":1,"b":"x"},{"a":2},{"b":"y"},{"a":null,"b":"z"}]`)
 	for _, format := range []Format{CSV, TSV, JSONL, JSON} {

@@ -9,20 +9,20 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Tolerance is how many bad rows are tolerated: a number, or a share of all rows
-// such as "5%".
+// Tolerance limits the number of bad rows: it is a number, or a share of all rows such
+// as "5%".
 type Tolerance struct {
 	Pos   source.Position
 	count int64
-	// millionths is the share, in millionths of the rows; -1 when a number was
-	// given. Whole numbers keep 29 of 100 from being more than 29%.
+	// millionths is the share in millionths of the rows, or -1 if a number was given.
+	// Integers avoid rounding errors: 29 of 100 rows are never more than 29%.
 	millionths int64
 	text       string
 }
 
 var _ source.Unmarshaler = (*Tolerance)(nil)
 
-// DecodeValue reads a whole number or a text such as "0.5%".
+// DecodeValue decodes an integer or a string such as "0.5%".
 func (t *Tolerance) DecodeValue(v *source.Value) source.Diagnostics {
 	const want = `a number of rows from 0, or a share such as "5%"`
 	*t = Tolerance{Pos: v.Pos, millionths: -1}
@@ -47,8 +47,8 @@ func (t *Tolerance) DecodeValue(v *source.Value) source.Diagnostics {
 	return ds
 }
 
-// exceeded reports whether so many bad rows among all are too many. A share is
-// known at the end only, all then being the number of rows.
+// exceeded reports whether the limit is exceeded. A share can be checked only if all,
+// the number of rows, is known.
 func (t *Tolerance) exceeded(bad, all int64) bool {
 	switch {
 	case t == nil:
@@ -59,10 +59,10 @@ func (t *Tolerance) exceeded(bad, all int64) bool {
 	return all > 0 && bad*1_000_000 > t.millionths*all
 }
 
-// share reports whether the tolerance is a share.
+// share reports whether the tolerance is a share of the rows.
 func (t *Tolerance) share() bool { return t != nil && t.millionths >= 0 }
 
-// refuse says that there were too many.
+// refuse returns the message for an exceeded limit.
 func (t *Tolerance) refuse(bad, all int64) string {
 	if t.share() {
 		return fmt.Sprintf("%d of %d rows are bad, more than %s (max_failures)", bad, all, t.text)

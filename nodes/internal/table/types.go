@@ -11,22 +11,22 @@ import (
 // Declared is a declared column.
 type Declared struct {
 	Name string
-	// Kind is its type; AnyType leaves it to the file.
+	// Kind is its type. AnyType means that the file determines the type.
 	Kind value.TypeKind
 	// Optional columns may be absent from a file.
 	Optional bool
 }
 
-// Types lists the declared columns in the document's order.
+// Types lists the declared columns in the order of the document.
 type Types []Declared
 
-// Kind returns the declared type of a column, AnyType when there is none.
+// Kind returns the declared type of a column, or AnyType if there is none.
 func (t Types) Kind(name string) value.TypeKind {
 	c, _ := t.Column(name)
 	return c.Kind
 }
 
-// Column returns a declared column; ok is false if there is none of that name.
+// Column returns the declared column with this name. ok is false if there is none.
 func (t Types) Column(name string) (c Declared, ok bool) {
 	for _, c := range t {
 		if c.Name == name {
@@ -36,17 +36,17 @@ func (t Types) Column(name string) (c Declared, ok bool) {
 	return Declared{}, false
 }
 
-// Conform checks rows against declared types and the type of a row. Columns that
-// the reader made of a type need no look; what is left to check is found once for
-// rows of the same keys.
+// Conform checks rows against the declared types and the row type. Columns that the
+// reader converts to their type need no check. The remaining checks are determined once
+// for rows with the same keys.
 type Conform struct {
 	types   Types
 	rowType *value.Type
 	made    func(name string) value.TypeKind
 	keys    []string
-	// of the rows with these keys:
+	// These apply to rows with these keys.
 	columns []checked
-	whole   bool // the row type asks for more than types of columns
+	whole   bool // the whole row type must be checked, not only types of columns
 }
 
 type checked struct {
@@ -56,13 +56,13 @@ type checked struct {
 	of   bool // declared for the column, not by the row type
 }
 
-// NewConform returns a check. made tells the type that the reader gave a column,
-// AnyType for any; it may be nil.
+// NewConform returns a Conform. made returns the type to which the reader converts a
+// column, AnyType if it does not; made may be nil.
 func NewConform(types Types, rowType *value.Type, made func(name string) value.TypeKind) *Conform {
 	return &Conform{types: types, rowType: rowType, made: made}
 }
 
-// Check returns why a row does not conform, or "".
+// Check returns the reason why a row does not conform, or "".
 func (c *Conform) Check(row *value.Object) string {
 	if c.rowType == nil && len(c.types) == 0 {
 		return ""
@@ -90,7 +90,7 @@ func (c *Conform) Check(row *value.Object) string {
 	return ""
 }
 
-// prepare finds what has to be checked of rows with the keys.
+// prepare determines the checks for rows with these keys.
 func (c *Conform) prepare(keys []string) {
 	c.keys, c.columns, c.whole = keys, c.columns[:0], false
 	for _, t := range c.types {

@@ -12,34 +12,33 @@ import (
 type window struct {
 	chunks []chunk
 	rows   int64
-	given  int64 // of rows, so far
+	given  int64 // rows that were replayed
 	bad    int64
 	bytes  int
 }
 
-// chunk holds the cells of some rows, one row after the other, and the bad rows
-// between them.
+// chunk holds the cells of consecutive rows, and the bad rows between them.
 type chunk struct {
 	text   []byte
-	raw    []byte // of the rows that differ from their text in text
-	ends   []int  // of the cells of all records
+	raw    []byte // the raw bytes of rows whose bytes differ from their cells in text
+	ends   []int  // ends of the cells of all rows
 	kept   []kept
 	places []RowPlace
 	bad    []BadRow
 }
 
-// kept says where the text of a record begins in that of its chunk.
+// kept locates the text of a row in its chunk.
 type kept struct {
 	text int
-	raw  int // how many of the raw bytes of the chunk are its own
+	raw  int // number of raw bytes of the row in chunk.raw
 	in   *layout
 	gap  uint8
 }
 
-// rest reports whether there are rows to give out.
+// rest reports whether there are rows to replay.
 func (w *window) rest() bool { return len(w.chunks) > 0 }
 
-// chunk returns the chunk that the next row goes to.
+// chunk returns the chunk to which the next row is added.
 func (w *window) chunk() *chunk {
 	n := len(w.chunks)
 	if n == 0 || len(w.chunks[n-1].places)+len(w.chunks[n-1].bad) >= fileBatchRows || len(w.chunks[n-1].text) >= batchBytes {
@@ -49,8 +48,8 @@ func (w *window) chunk() *chunk {
 	return &w.chunks[n-1]
 }
 
-// look reads rows until the types can be told, and returns what ended the
-// reading: nil when there is more.
+// look reads rows until the types can be inferred. It returns the error that ended the
+// reading, or nil if there is more to read.
 func (c *cells) look(ctx context.Context) error {
 	for i := 0; c.looking(); i++ {
 		if err := Tick(ctx, i); err != nil {
@@ -78,8 +77,8 @@ func (c *cells) look(ctx context.Context) error {
 	return nil
 }
 
-// looking reports whether another row is needed to tell the types. Of a table
-// whose types are all declared only the header is read.
+// looking reports whether another row is needed to infer the types. If all types are
+// declared, only the header is read.
 func (c *cells) looking() bool {
 	w := &c.window
 	switch {
@@ -93,8 +92,8 @@ func (c *cells) looking() bool {
 	return slices.ContainsFunc(c.cols, func(k column) bool { return k.infer })
 }
 
-// fits returns why a record does not have the declared types, or "". Only rows
-// that have them get a say in the types of the other columns.
+// fits returns the reason why a record does not have the declared types, or "". Only
+// rows that fit influence the inferred types of the other columns.
 func (c *cells) fits() string {
 	for j, at := range c.file.from {
 		col := &c.cols[j]
@@ -126,13 +125,13 @@ func (c *cells) keep(k *chunk, p RowPlace) {
 	if k.places == nil {
 		rows := fileBatchRows
 		if c.window.rows == 0 {
-			rows = 16 // most tables that are read whole are small
+			rows = 16 // most tables that are read completely are small
 		}
 		k.places, k.kept, k.ends = make([]RowPlace, 0, rows), make([]kept, 0, rows), make([]int, 0, rows*len(c.file.names))
 	}
 	r := &c.scan.record
 	row := kept{text: len(k.text), gap: uint8(r.gap), in: c.file}
-	if c.Raw && r.gap == 0 { // it has quotes
+	if c.Raw && r.gap == 0 { // the record has quotes
 		row.raw = len(c.scan.raw)
 		k.raw = append(k.raw, c.scan.raw...)
 		c.window.bytes += len(c.scan.raw)
@@ -145,12 +144,12 @@ func (c *cells) keep(k *chunk, p RowPlace) {
 	c.window.bytes += len(r.text)
 }
 
-// replay gives out the rows of a chunk, which is freed.
+// replay adds the rows of the first chunk to the batch and frees the chunk.
 func (c *cells) replay(ctx context.Context, b *batch) error {
 	k := c.window.chunks[0]
 	c.window.chunks[0] = chunk{}
 	c.window.chunks = c.window.chunks[1:]
-	at, rest := 0, k.raw // the first cell of the row, and the raw bytes from it on
+	at, rest := 0, k.raw // the index of the row's first cell, and the remaining raw bytes
 	for i, p := range k.places {
 		if err := Tick(ctx, i); err != nil {
 			return err
@@ -170,7 +169,7 @@ func (c *cells) replay(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// merge merges two lists of bad rows by their numbers.
+// merge merges two lists of bad rows by row number.
 func merge(a, b []BadRow) []BadRow {
 	if len(a) == 0 {
 		return b

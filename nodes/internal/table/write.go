@@ -8,11 +8,11 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// checkEvery is after how many rows a loop looks whether it was cancelled.
+// checkEvery is the number of rows between two checks for cancellation.
 const checkEvery = 256
 
-// Tick returns ctx's error at every 256th i, so that a loop over rows notices a
-// cancellation at no cost per row.
+// Tick returns ctx.Err() at every 256th i. So a loop over rows notices a cancellation
+// at almost no cost per row.
 func Tick(ctx context.Context, i int) error {
 	if i%checkEvery != 0 {
 		return nil
@@ -20,22 +20,22 @@ func Tick(ctx context.Context, i int) error {
 	return ctx.Err()
 }
 
-// Layout says how rows become the text of a file.
+// Layout describes how rows are written to a file.
 type Layout struct {
 	Format Format
-	// Columns are the columns in order; nil means all that the rows have.
+	// Columns lists the columns in order; nil means all columns of the rows.
 	Columns []string
-	// Closed makes a row with another column an error; otherwise such a column is
-	// left out.
+	// Closed makes a row with another column an error. Otherwise other columns are
+	// dropped.
 	Closed bool
-	// Delimiter separates cells; 0 means that of the format.
+	// Delimiter separates cells. 0 means the default of the format.
 	Delimiter rune
-	// NoHeader leaves out the line of column names.
+	// NoHeader omits the line of column names.
 	NoHeader bool
 }
 
-// Write writes all rows of a table in a format of rows. Without named columns it
-// takes all that the rows have.
+// Write writes all rows of a table in a format of rows. If the layout lists no columns,
+// it writes all columns of the rows.
 func Write(ctx context.Context, w *bufio.Writer, rows []any, l Layout) error {
 	out := NewWriter(w, l)
 	if err := out.Write(ctx, rows); err != nil {
@@ -44,19 +44,19 @@ func Write(ctx context.Context, w *bufio.Writer, rows []any, l Layout) error {
 	return out.End()
 }
 
-// Writer writes a table batch by batch. One goroutine uses it at a time.
+// Writer writes a table batch by batch. It is used by one goroutine at a time.
 type Writer struct {
 	w      *bufio.Writer
 	layout Layout
 	encode func(buf []byte, row any) ([]byte, error) // nil until the columns are known
-	guard  *Guard                                    // nil where other columns are left out
+	guard  *Guard                                    // nil if other columns are dropped
 	rows   int                                       // so far
-	lead   string                                    // before the next row
+	lead   string                                    // written before the next row
 }
 
-// NewWriter returns a writer to w, which the caller flushes. A delimited format
-// without named columns takes those of the first batch, and a later row with
-// another column is an error.
+// NewWriter returns a writer to w; the caller must flush w. A delimited format without
+// listed columns takes the columns of the first batch, and a later row with another
+// column is an error.
 func NewWriter(w *bufio.Writer, l Layout) *Writer {
 	t := &Writer{w: w, layout: l}
 	if l.Columns != nil || !l.Format.Delimited() {
@@ -65,7 +65,7 @@ func NewWriter(w *bufio.Writer, l Layout) *Writer {
 	return t
 }
 
-// begin fixes the columns.
+// begin sets up the writer once the columns are known.
 func (t *Writer) begin() {
 	if t.layout.Closed {
 		t.guard = NewGuard(t.layout.Columns)
@@ -74,8 +74,8 @@ func (t *Writer) begin() {
 	case t.layout.Format.Delimited():
 		t.encode, t.lead = lineEncoder(t.layout), headerLine(t.layout)
 	case t.layout.Format == JSON:
-		// One row on a line, so that the file can be read by people and compared
-		// line by line.
+		// Write one row per line, so that the file is readable and can be compared line
+		// by line.
 		t.encode, t.lead = objectEncoder(t.layout.Columns), "[\n"
 	default:
 		t.encode = objectEncoder(t.layout.Columns)
@@ -115,8 +115,7 @@ func (t *Writer) Write(ctx context.Context, rows []any) error {
 	return nil
 }
 
-// End writes what stands behind the last row, and the header of a table that has
-// none.
+// End writes what follows the last row. If there are no rows, it writes the header.
 func (t *Writer) End() error {
 	end := ""
 	switch {
@@ -131,9 +130,9 @@ func (t *Writer) End() error {
 	return err
 }
 
-// objectEncoder returns the function that appends the JSON of a value; with
-// columns it takes exactly these of an object, in this order, null for those
-// the row lacks.
+// objectEncoder returns a function that appends the JSON of a value. If columns are
+// listed, it writes exactly these columns of an object in this order, and null for
+// columns that the row lacks.
 func objectEncoder(names []string) func(buf []byte, v any) ([]byte, error) {
 	if names == nil {
 		return value.AppendJSON
@@ -145,7 +144,7 @@ func objectEncoder(names []string) func(buf []byte, v any) ([]byte, error) {
 		if i == 0 {
 			sep = '{'
 		}
-		heads[i], _ = value.AppendJSON([]byte{sep}, n) // text always has a JSON form
+		heads[i], _ = value.AppendJSON([]byte{sep}, n) // encoding a string cannot fail
 		heads[i] = append(heads[i], ':')
 	}
 	return func(buf []byte, v any) ([]byte, error) {
