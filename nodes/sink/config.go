@@ -5,7 +5,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// config is the configuration as it stands in a document.
+// config is the configuration of a node in a document.
 type config struct {
 	To        source.Text     `wavefold:"to,required" doc:"the file to write, - for standard output"`
 	From      source.Text     `wavefold:"from" doc:"the field to write, or an expression such as $.report.rows; by default the only declared read"`

@@ -8,22 +8,22 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Formats beside those of rows.
+// Formats in addition to the formats of rows.
 const (
 	sqliteFormat  table.Format = "sqlite"
 	parquetFormat table.Format = "parquet"
 )
 
-// form is how a file is written.
+// form says how a file is written.
 type form struct {
 	format table.Format
-	// compression is a word of the key compression; "" means the default of
-	// parquet, and none for other formats.
+	// compression is a value of the key compression; "" means the default of parquet, and
+	// no compression for other formats.
 	compression string
 }
 
-// formOf returns the form that the document and the file's name give; "" is a
-// format that neither says.
+// formOf returns the form according to the document and the file's name. Its format is ""
+// if neither says it.
 func formOf(format, compression, name string) (form, error) {
 	inner, gzipped := table.Gzipped(name)
 	f := form{table.Format(format), compression}
@@ -51,7 +51,7 @@ func formOf(format, compression, name string) (form, error) {
 	return f, nil
 }
 
-// formatOf returns the format that a file name ends in, "" when it says nothing.
+// formatOf returns the format that a file name ends in, or "" if there is none.
 func formatOf(name string) table.Format {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".db", ".sqlite", ".sqlite3":

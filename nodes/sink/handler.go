@@ -26,18 +26,18 @@ type handler struct {
 	dir     string
 	outside bool
 	from    *table.From
-	words   form         // of the document
+	words   form         // the form in the document
 	format  table.Format // "" until the file name is known
 	layout  table.Layout
 	table   database.Table
-	// columns are those of the document, declared those of the state schema.
+	// columns are the columns of the document, and declared those of the state schema.
 	columns  []table.Field
 	declared []table.Field
-	// known are the columns of the rows as the nodes before tell them, for a table
+	// known describes the columns of the rows as declared by preceding nodes, for a table
 	// without rows.
 	known source.Columns
-	// wrap stands between the writer and the disk, and pragmas are set on the
-	// database, in tests.
+	// In tests, wrap is put between the writer and the disk, and pragmas are set on the
+	// database.
 	wrap    func(io.Writer) io.Writer
 	pragmas []string
 }
@@ -74,7 +74,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	return r, nil
 }
 
-// target returns where one attempt writes and in which form.
+// target returns the target and the form of one attempt.
 func (h *handler) target(s core.Shared) (name string, f form, err error) {
 	if h.to == nil {
 		f, err = formOf(string(h.words.format), h.words.compression, "")
@@ -93,13 +93,13 @@ func (h *handler) target(s core.Shared) (name string, f form, err error) {
 	return name, f, core.Permanent(err)
 }
 
-// content is what is written: rows, or a text.
+// content is what is written: rows or a string.
 type content struct {
-	rows *table.Source // nil for a text
+	rows *table.Source // nil for a string
 	text []byte
 }
 
-// content opens the stream or checks the value against the format.
+// content opens the stream, or checks the value against the format.
 func (h *handler) content(ctx context.Context, in core.Input, f table.Format) (content, error) {
 	stream, ok, err := h.from.Stream(ctx, in)
 	switch {
@@ -135,7 +135,7 @@ func (h *handler) value(f table.Format, v any) (content, error) {
 	return content{rows: table.ArraySource(rows)}, err
 }
 
-// jsonValue takes any value; the elements of an array are written one on a line.
+// jsonValue accepts any value; each element of an array is written on a line of its own.
 func (h *handler) jsonValue(f table.Format, v any) (content, error) {
 	v, err := value.Canonical(v)
 	if err != nil {
@@ -172,15 +172,15 @@ func (h *handler) result(name string, c content, done int64) core.Result {
 	return r
 }
 
-// writing is the writing of rows in one attempt.
+// writing writes rows in one attempt.
 type writing struct {
 	*handler
 	in    core.Input
 	form  form
 	place files.Place
-	later bool  // the target is replaced later, by a Placement
-	done  int64 // rows
-	// upserted are the keys of the rows, nil if nobody asks for them.
+	later bool  // a Placement replaces the target later
+	done  int64 // number of rows
+	// upserted are the keys of the rows, or nil if they are not needed.
 	upserted *core.Upserted
 }
 
@@ -207,8 +207,8 @@ func (w *writing) rows(ctx context.Context, name string, c content) (r core.Resu
 	return r, err
 }
 
-// tableLater keeps the rows until the table may be replaced: a database has one writer at a
-// time, and none of them may wait for another.
+// tableLater keeps the rows until the table may be replaced: a database has only one writer
+// at a time, so writers must not wait for each other.
 func (w *writing) tableLater(ctx context.Context, name string, c content) (core.Result, error) {
 	target, err := w.tableTarget(name)
 	if err != nil {
@@ -230,13 +230,13 @@ func (w *writing) tableLater(ctx context.Context, name string, c content) (core.
 		}}}, nil
 }
 
-// tableTarget names a table of a database, equal for equal tables.
+// tableTarget returns an identifier of a table, equal for equal tables.
 func (w *writing) tableTarget(name string) (string, error) {
 	path, err := w.place.ResolvedPath(name)
 	return path + "#" + strings.ToLower(w.table.Name), err
 }
 
-// ready is called before the rows of a source are put in place.
+// ready is called before the rows of a source are put into place.
 func (w *writing) ready(src *table.Source, rows int64) error {
 	if absent := src.Absent(); rows > 0 && len(absent) > 0 {
 		w.in.Logger().Warn("no row has the column", "column", absent[0])
@@ -282,7 +282,7 @@ type rowWriter interface {
 	End() error
 }
 
-// writer returns the writer of a file that begins with the rows.
+// writer returns a writer for a file whose first rows are head.
 func (w *writing) writer(out *bufio.Writer, src *table.Source, head []any) (rowWriter, error) {
 	l := w.layout
 	l.Format, l.Columns = w.form.format, table.FieldNames(w.columns)
@@ -298,8 +298,8 @@ func (w *writing) writer(out *bufio.Writer, src *table.Source, head []any) (rowW
 	return table.NewWriter(out, l), nil
 }
 
-// fields returns the columns of a file that begins with the rows: those of the
-// document, or those of the rows and those that only the state schema knows.
+// fields returns the columns of a file whose first rows are head: the columns of the
+// document, or else the columns of the rows and those that only the state schema declares.
 func (w *writing) fields(src *table.Source, head []any) []table.Field {
 	if w.columns != nil {
 		return w.columns
@@ -319,7 +319,7 @@ func (w *writing) fields(src *table.Source, head []any) []table.Field {
 	return out
 }
 
-// check reports the first value that does not have its column's type.
+// check returns an error for the first value that does not have its column's type.
 func (w *writing) check(rows []any) error {
 	for _, c := range w.columns {
 		if c.Kind == value.AnyType {

@@ -12,12 +12,12 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// bufferSize is how much is gathered before standard output is written, and so
-// how often a cancelled context is noticed.
+// bufferSize is the size of the buffer for standard output. It determines how often a
+// cancelled context is noticed.
 const bufferSize = 64 << 10
 
-// output is where the text of a file goes: a file that is there whole or not at
-// all, or standard output, which shows what it gets at once.
+// output writes a file, which is replaced as a whole or not at all, or standard output,
+// where everything appears at once.
 func (w *writing) output(ctx context.Context, name string, c content, fill func(*bufio.Writer) error) (core.Result, error) {
 	if w.form.format != parquetFormat && w.form.compression == "gzip" {
 		plain := fill
@@ -33,7 +33,7 @@ func (w *writing) output(ctx context.Context, name string, c content, fill func(
 	return files.Writer{Place: w.place, Wrap: w.wrap}.Deliver(ctx, name, w.later, fill, result)
 }
 
-// compressed writes what fill writes as gzip.
+// compressed compresses with gzip what fill writes.
 func compressed(out io.Writer, fill func(*bufio.Writer) error) error {
 	z := gzip.NewWriter(out)
 	b := bufio.NewWriterSize(z, bufferSize)
@@ -46,8 +46,8 @@ func compressed(out io.Writer, fill func(*bufio.Writer) error) error {
 	return z.Close()
 }
 
-// toStdout writes to standard output. What has been written cannot be taken back,
-// so another attempt would write it twice.
+// toStdout writes to standard output. Output cannot be undone, so another attempt would
+// write it twice.
 func (w *writing) toStdout(ctx context.Context, fill func(*bufio.Writer) error) error {
 	out := &counted{ctx: ctx, w: w.stdout}
 	b := bufio.NewWriterSize(out, bufferSize)
@@ -64,7 +64,7 @@ func (w *writing) toStdout(ctx context.Context, fill func(*bufio.Writer) error) 
 	return err
 }
 
-// counted counts what is written, and fails once ctx is done.
+// counted counts the bytes that are written, and returns an error once ctx is done.
 type counted struct {
 	ctx context.Context
 	w   io.Writer

@@ -14,22 +14,22 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// createdBy stands in every file, in the form that readers look for. The version
-// is that of what is written here; it rises when the layout of files changes.
+// createdBy is part of every file, in the form that readers expect. The version is the
+// version of this writer; it is increased if the layout of files changes.
 const createdBy = "wavefold version 1.0.0 (build parquet-go)"
 
-// extent is so many rows, which hold so many bytes of values.
+// extent is a number of rows and the size of their values in bytes.
 type extent struct{ rows, bytes int }
 
-// A row group is held in memory until it is complete. It ends with the batch that
-// reaches one of these.
+// Limits of a row group, which is in memory until it is complete. It ends with the batch
+// that reaches one of them.
 const (
 	groupRows  = 128 << 10
 	groupBytes = 32 << 20
 )
 
-// dictionaryBytes is how large the dictionary of a text column may grow; then the
-// texts follow as they are.
+// dictionaryBytes limits the dictionary of a string column; further strings are stored
+// directly.
 const dictionaryBytes = 1 << 20
 
 // codecs are the compressions of pages.
@@ -39,24 +39,24 @@ var codecs = map[string]compress.Codec{"": &parquet.Snappy, "snappy": &parquet.S
 type parquetWriter struct {
 	w       *parquet.GenericWriter[any]
 	columns []parquetColumn
-	guard   *table.Guard // nil where other columns are left out
+	guard   *table.Guard // nil if other columns are left out
 	rows    int64
 	group   extent
 	limit   extent
 }
 
-// parquetColumn gathers the values of a column.
+// parquetColumn collects the values of a column.
 type parquetColumn struct {
 	read    table.Column
-	given   bool // by the document or the state schema, not by the first rows
+	given   bool // the type is from the document or the state schema, not from the first rows
 	kind    value.TypeKind
 	out     *parquet.ColumnWriter
 	values  []parquet.Value
-	scratch []byte // the texts of the batch
+	scratch []byte // the strings of the batch
 }
 
-// newParquetWriter returns a writer of a file that begins with the rows. closed
-// makes a row with another column an error.
+// newParquetWriter returns a writer for a file whose first rows are head. If closed is
+// true, a row with another column is an error.
 func newParquetWriter(w io.Writer, fields []table.Field, head []any, closed bool, codec compress.Codec) (*parquetWriter, error) {
 	p := &parquetWriter{limit: extent{groupRows, groupBytes}, columns: make([]parquetColumn, len(fields))}
 	root := &orderedGroup{}
@@ -85,7 +85,7 @@ func newParquetWriter(w io.Writer, fields []table.Field, head []any, closed bool
 	return p, nil
 }
 
-// judge returns the type of a column by what its first rows hold.
+// judge returns the type of a column according to the values of its first rows.
 func judge(s table.Seen) (value.TypeKind, error) {
 	switch {
 	case s == 0, s.Only(table.SeenText):
@@ -102,7 +102,7 @@ func judge(s table.Seen) (value.TypeKind, error) {
 	return 0, fmt.Errorf("the rows hold values of different types (%s); parquet has one type for each column", s)
 }
 
-// leaf returns the column for values of a type.
+// leaf returns the column node for values of a type.
 func leaf(k value.TypeKind) parquet.Node {
 	switch k {
 	case value.IntegerType:
@@ -160,7 +160,7 @@ func (p *parquetWriter) Write(ctx context.Context, rows []any) error {
 // End writes the footer.
 func (p *parquetWriter) End() error { return p.w.Close() }
 
-// value returns the value of a cell, if it fits the column.
+// value returns the value of a cell if it matches the column's type.
 func (c *parquetColumn) value(v any) (parquet.Value, error) {
 	switch x := v.(type) {
 	case nil:
@@ -198,8 +198,8 @@ func (c *parquetColumn) value(v any) (parquet.Value, error) {
 	return parquet.Value{}, c.refuse(v)
 }
 
-// text returns what was appended to scratch as a value. The bytes stay where they
-// are until the batch is written, also when scratch has to move on.
+// text returns the bytes that were appended to scratch as a value. They stay valid until
+// the batch is written, even if scratch is reallocated.
 func (c *parquetColumn) text(grown []byte) parquet.Value {
 	v := parquet.ByteArrayValue(grown[len(c.scratch):])
 	c.scratch = grown
@@ -208,7 +208,7 @@ func (c *parquetColumn) text(grown []byte) parquet.Value {
 
 func (c *parquetColumn) refuse(v any) error {
 	err := (&value.Type{Kind: c.kind}).Check(v)
-	if err == nil { // an array where the type is object, both of which are JSON
+	if err == nil { // an array in a column of objects; both are JSON
 		err = fmt.Errorf("%s is not stored in a column of type %s", value.TypeName(v), c.kind)
 	}
 	if c.given {
@@ -217,8 +217,8 @@ func (c *parquetColumn) refuse(v any) error {
 	return fmt.Errorf("%w (the first rows hold no such value; give the type with columns)", err)
 }
 
-// orderedGroup is a schema whose columns keep their order; that of the library
-// sorts them by name.
+// orderedGroup is a schema whose columns keep their order; the group of the library sorts
+// them by name.
 type orderedGroup struct {
 	parquet.Group
 	fields []parquet.Field
@@ -226,7 +226,7 @@ type orderedGroup struct {
 
 func (g *orderedGroup) Fields() []parquet.Field { return g.fields }
 
-// GoType is for values of Go types, of which there are none.
+// GoType would be used for values of Go types, but there are none.
 func (g *orderedGroup) GoType() reflect.Type { return reflect.TypeFor[struct{}]() }
 
 type orderedField struct {
@@ -236,5 +236,5 @@ type orderedField struct {
 
 func (f *orderedField) Name() string { return f.name }
 
-// Value is never called: no Go value is taken apart.
+// Value is never called, because no Go values are written.
 func (f *orderedField) Value(reflect.Value) reflect.Value { panic("no Go value is written") }

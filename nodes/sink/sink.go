@@ -21,11 +21,11 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Compile:  compile,
 })
 
-// modes are the modes of writing a table. A sink's own file holds what it writes,
-// so replace makes the table anew.
+// modes are the modes of writing a table. The file of a sink belongs to the sink, so
+// replace creates the table again.
 var modes = map[string]database.Mode{"": database.Remake, "replace": database.Remake, "append": database.Append, "upsert": database.Upsert}
 
-// compile checks a node: what it writes, where to, in which columns.
+// compile checks a node and creates its handler.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *c, node: n, env: env, scope: table.NewScope(n, env)}
 	h := b.build()
@@ -42,7 +42,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	return made, ds
 }
 
-// builder makes the handler of a node.
+// builder creates the handler of a node.
 type builder struct {
 	config
 	node  *core.Node
@@ -69,7 +69,7 @@ func (b *builder) build() *handler {
 	return h
 }
 
-// form decides how the file is written, as far as its name is known.
+// form determines how the file is written, as far as its name is known.
 func (b *builder) form(h *handler) {
 	if b.Table.Value != "" && b.Format.Value == "" {
 		h.words.format = sqliteFormat
@@ -81,7 +81,7 @@ func (b *builder) form(h *handler) {
 	fixed := !strings.HasPrefix(b.To.Value, "$") && !strings.Contains(b.To.Value, "{{")
 	name := b.To.Value
 	if strings.HasPrefix(name, "$") {
-		name = "" // what stands there is no ending
+		name = "" // then the name has no ending
 	}
 	f, err := formOf(string(h.words.format), h.words.compression, name)
 	if err != nil {
@@ -117,8 +117,8 @@ func (b *builder) table(h *handler) {
 	database.CheckKeys(b.scope, &h.table, b.Mode.Pos, b.Key, b.To.Pos, sqlite.Rules)
 }
 
-// to compiles the file name. A table that is added to may be written by every
-// item of a fan-out; everything else would be replaced each time.
+// to compiles the file name. All items of a fan-out may append to the same table; any other
+// target would be replaced by each item.
 func (b *builder) to(h *handler) {
 	if b.To.Value == stdout {
 		b.stdout(h)
@@ -140,7 +140,7 @@ func (b *builder) to(h *handler) {
 	}
 }
 
-// replaces tells whether the node replaces what it writes, and whether its name is known.
+// replaces reports what the node replaces, and whether its name is known.
 func (b *builder) replaces(h *handler) core.Replaces {
 	switch {
 	case h.to == nil, h.format == sqliteFormat && h.table.Mode != database.Remake:
@@ -155,7 +155,7 @@ func (b *builder) replaces(h *handler) core.Replaces {
 	return core.ReplacesFixed
 }
 
-// outputs tells which file or table is written, if the document says so.
+// outputs returns the file or table that is written if the document contains its name.
 func (b *builder) outputs(h *handler) []core.Target {
 	if h.to == nil || !h.to.Fixed() {
 		return nil
@@ -181,7 +181,7 @@ func (b *builder) stdout(h *handler) {
 	}
 }
 
-// from decides what is written and checks a known type against the format.
+// from determines what is written and checks a known type against the format.
 func (b *builder) from(h *handler) *value.Type {
 	h.from = b.scope.Source(b.From)
 	if h.from == nil {
@@ -206,7 +206,7 @@ func (b *builder) from(h *handler) *value.Type {
 	return h.from.Type
 }
 
-// ignored reports keys that mean nothing for the format.
+// ignored reports keys that have no effect for the format.
 func (b *builder) ignored(h *handler) {
 	if h.format == "" {
 		return
