@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// config is the configuration as it stands in a document.
+// config is the configuration of a node in a document.
 type config struct {
 	DSN         secret.Value    `wavefold:"dsn,required" doc:"the database: a file of SQLite, or the connection string of a PostgreSQL server; {secret: NAME} reads it from the environment"`
 	Driver      source.Text     `wavefold:"driver,oneof=sqlite|postgres" doc:"what the database is; by default what the dsn begins with, or a file's name ends in"`
@@ -49,11 +49,10 @@ const (
 	postgresDriver = "postgres"
 )
 
-// transactionRows is how many rows are a transaction unless the document says so.
+// transactionRows is the default number of rows in a transaction.
 const transactionRows = 1000
 
-// driverOf returns the driver that a connection string speaks of, "" when it does
-// not say.
+// driverOf returns the driver that a connection string implies, or "" if it implies none.
 func driverOf(dsn string) string {
 	if driver := schemeDriver(dsn); driver != "" {
 		return driver
@@ -66,7 +65,7 @@ func driverOf(dsn string) string {
 	return ""
 }
 
-// schemeDriver returns the driver that a connection string begins with, "" if it begins with
+// schemeDriver returns the driver of the scheme of a connection string, or "" if it has
 // none.
 func schemeDriver(dsn string) string {
 	switch scheme, _, ok := strings.Cut(dsn, ":"); {
@@ -78,7 +77,7 @@ func schemeDriver(dsn string) string {
 	return ""
 }
 
-// fileOf returns the file that a connection string of SQLite names.
+// fileOf returns the file name in a connection string of SQLite.
 func fileOf(dsn string) string {
 	name, ok := strings.CutPrefix(dsn, "sqlite:")
 	if ok {

@@ -27,16 +27,16 @@ type connector struct {
 	outside bool
 }
 
-// connection is an open database, and what must not be shown of it.
+// connection is an open database, with the secrets that must not be shown.
 type connection struct {
 	database.Conn
 	mask secret.Masker
-	// name is how people call the database; it holds nothing that a secret
-	// connection string says.
+	// name is the name of the database in messages; it contains nothing from a secret
+	// connection string.
 	name string
 }
 
-// open opens the database for one execution. With read it must be there.
+// open opens the database for one execution. If read is true, the database must exist.
 func (c *connector) open(ctx context.Context, in core.Shared, read bool) (*connection, error) {
 	dsn := c.dsn.Text.Value
 	out := &connection{}
@@ -75,8 +75,8 @@ func (c *connector) server(ctx context.Context, dsn string, out *connection) err
 	return nil
 }
 
-// secrets are what nothing may show: a connection string that is one, and the
-// password in any other.
+// secrets returns what must never be shown: a secret connection string, or the password in
+// any other one.
 func (c *connector) secrets() []core.Secret {
 	name, read := source.At("dsn", c.dsn.Text.Pos), func() (string, bool) { return c.dsn.Text.Value, true }
 	var out []core.Secret
@@ -108,7 +108,7 @@ func shown(dsn string) string {
 	return u.Scheme + "://" + u.Host + u.Path
 }
 
-// file opens a file of SQLite below the workflow's folder.
+// file opens an SQLite file below the workflow's folder.
 func (c *connector) file(in core.Shared, name string, read bool, out *connection) error {
 	out.name = name
 	if c.dsn.IsSecret() {
@@ -145,7 +145,7 @@ func openFile(place files.Place, name string, read bool) (*sqlite.DB, error) {
 	return sqlite.OpenReader(f.Name())
 }
 
-// hide returns an error in which no secret is shown.
+// hide returns the error with its secrets masked.
 func (c *connection) hide(err error) error {
 	hidden := c.mask.Error(err)
 	if hidden != err && core.FailureOf(err).Permanent {
@@ -154,5 +154,5 @@ func (c *connection) hide(err error) error {
 	return hidden
 }
 
-// about names the database in an error and hides secrets in it.
+// about adds the name of the database to an error and masks its secrets.
 func (c *connection) about(err error) error { return c.hide(fmt.Errorf("%s: %w", c.name, err)) }

@@ -1,5 +1,5 @@
-// Package sql is the node kind "sql": it reads rows from a database, changes it, or
-// writes rows to a table. The databases are SQLite and PostgreSQL.
+// Package sql is the node kind "sql": it reads rows from a database, changes it, or writes
+// rows to a table. The databases are SQLite and PostgreSQL.
 //
 // # Fields
 //
@@ -8,101 +8,100 @@
 //	                         from the environment
 //	driver         by dsn    sqlite or postgres; a secret dsn needs it
 //	query                    a statement that reads
-//	into           by writes beside query: the field for the rows
-//	stream         false     beside query: the rows are a stream
+//	into           by writes with query: the field for the rows
+//	stream         false     with query: the rows are a stream
 //	exec                     statements that change something, one or a list
 //	table                    the table that rows are written to
-//	schema                   beside table: the schema of PostgreSQL it is in
-//	from           by reads  beside table: what is written, a field or an expression
+//	schema                   with table: its schema in PostgreSQL
+//	from           by reads  with table: what is written, a field or an expression
 //	                         such as $.report.rows
-//	mode           insert    beside table: insert, upsert or replace
-//	key                      beside table: the columns by which upsert finds rows
-//	columns        all       beside table: the columns to fill, a list of names or
+//	mode           insert    with table: insert, upsert or replace
+//	key                      with table: the columns by which upsert finds rows
+//	columns        all       with table: the columns to fill, a list of names or
 //	                         {name: type}
-//	create         false     beside table: make the table if it is not there
-//	batch          5000      beside table: how many rows are sent at once; by default
-//	                         fewer of wide rows
-//	transaction    all       beside table: all rows are one transaction, or each
-//	                         batch is (of 1000 rows unless batch says it)
-//	allow_outside  false     a file of SQLite may lie outside of the workflow's folder
+//	create         false     with table: create the table if it does not exist
+//	batch          5000      with table: the number of rows sent at once; by default
+//	                         fewer if rows are wide
+//	transaction    all       with table: all rows are one transaction, or each
+//	                         batch is (of 1000 rows unless batch is set)
+//	allow_outside  false     an SQLite file may be outside of the workflow's folder
 //
-// One of query, exec and table says what the node does.
+// Each node has exactly one of query, exec and table.
 //
 // # Databases
 //
-// A dsn that begins with postgres:// or postgresql:// is a PostgreSQL server, one
-// that begins with sqlite: or is a file that ends in .db, .sqlite or .sqlite3 is a
-// file; for others, such as "host=db user=etl", driver says it. A file of SQLite
-// lies below the workflow's folder unless allow_outside is true. Passwords belong
-// into the environment; they, and a dsn that comes from there, are shown nowhere.
+// A dsn that begins with postgres:// or postgresql:// is a PostgreSQL server. A dsn that
+// begins with sqlite: or ends in .db, .sqlite or .sqlite3 is a file. For others, such as
+// "host=db user=etl", driver is needed. An SQLite file must be below the workflow's folder
+// unless allow_outside is true. Passwords should be in the environment. Passwords, and a
+// dsn from the environment, are never shown.
 //
-// Each execution has a connection of its own, which it closes.
+// Each execution opens a connection of its own and closes it.
 //
 // # Parameters
 //
-// A value is a parameter :name, and args says what it is. It is sent beside the
-// text, so it can never become part of the statement; templates in SQL are errors.
-// Other forms of parameters (?, $1, @name) are errors too. In PostgreSQL a colon
-// that is no parameter needs a blank behind it, as in a[1 : n]. Arrays fit array
-// parameters, as in id = ANY(:ids); everywhere else arrays and objects are JSON,
-// which json_each of SQLite takes apart. PostgreSQL is handed texts, which it reads
-// as the type the parameter has there; a cast says which (:day::date).
+// A value is written as a parameter :name, and args gives its value. It is sent separately
+// from the statement, so it can never become part of it; templates in SQL are errors. Other
+// forms of parameters (?, $1, @name) are errors, too. In PostgreSQL a colon that does not
+// begin a parameter must be followed by a blank, as in a[1 : n]. An array can be the value
+// of an array parameter, as in id = ANY(:ids). Otherwise arrays and objects are sent as
+// JSON, which json_each of SQLite can read. PostgreSQL receives strings and converts them
+// to the type of the parameter; a cast sets that type (:day::date).
 //
 // # Query
 //
-// The rows go into the only declared write, or the field that into names, as an
-// array of objects. With stream: true the field is a stream: the node lets the
-// database check the statement, and the rows are read, in memory for a batch of
-// 1,000, when the one reader asks for them. The statement can change nothing.
+// The rows become the value of the only declared write, or of the field in into, as an
+// array of objects. With stream: true the field is a stream: the node has the database
+// check the statement, and the rows are read when the one reader asks for them, with one
+// batch of 1,000 in memory. The statement cannot change anything.
 //
 //	PostgreSQL                     value
 //	smallint, integer, bigint      integer
 //	real, double precision         number; NaN and infinity are errors
-//	numeric                        integer without a point, else the nearest number;
-//	                               more than 64 bits are an error
+//	numeric                        integer without a point, otherwise the nearest
+//	                               number; more than 64 bits are an error
 //	boolean                        boolean
-//	json, jsonb                    what it holds
+//	json, jsonb                    the value that it contains
 //	arrays                         array
-//	timestamp, timestamptz         text as in RFC 3339, the latter in UTC
-//	everything else                text, as the server writes it
+//	timestamp, timestamptz         string as in RFC 3339, the latter in UTC
+//	everything else                string, as the server writes it
 //
 //	SQLite                         value
 //	INTEGER                        integer; 0 and 1 in a BOOLEAN column are booleans
 //	REAL                           number
-//	TEXT                           text; in columns for dates and times as SQLite
+//	TEXT                           string; in columns for dates and times as SQLite
 //	                               writes them
 //	BLOB                           an error: use hex() in the query
 //
 // # Exec
 //
-// The statements run one after the other in one transaction: all of them, or none.
-// The node sends {rows, statements} along its edges: how many rows were stored,
-// changed or removed, and a list of these numbers by statement.
+// The statements are executed in order, in one transaction: either all of them take effect
+// or none. The node sends {rows, statements} along its edges: the number of rows that were
+// stored, changed or removed, and a list of these numbers by statement.
 //
 // # Table
 //
 //	insert   rows are added
 //	upsert   rows whose key is in the table update it, others are added; of two
-//	         rows with one key the later wins; the table needs a primary key or
-//	         unique index on the key
-//	replace  the rows of the table go, its layout stays
+//	         rows with the same key the later one wins; the table needs a primary
+//	         key or unique index on the key
+//	replace  the rows of the table are removed; its definition stays
 //
-// All rows are one transaction: the table holds them all, or is what it was. With
-// transaction: batch each batch is one, so a failure leaves the batches before it,
-// says how many rows these are, and is not followed by another attempt when rows
-// were inserted. PostgreSQL gets the rows by COPY, an upsert by way of a temporary
-// table. A stream is written as it comes, in memory for one batch.
+// All rows are one transaction: either all of them are stored or the table is unchanged.
+// With transaction: batch each batch is a transaction, so a failure keeps the batches
+// before it. The error gives the number of their rows, and there is no other attempt if
+// rows were inserted. PostgreSQL receives the rows by COPY, for an upsert through a
+// temporary table. A stream is written as it arrives, with one batch in memory.
 //
-// Every row fills the same columns: those of columns, or else of all rows of an
-// array and of the first batch of a stream. A column that a row lacks is null. A
-// text in a column for numbers is an error, whatever the text is, and so is
-// everything else that the column would change; texts in other columns are read by
-// the type of the column (dates, exact decimals, JSON). A failure names the row, its
-// key and, where it is known, the column.
+// Every row fills the same columns: those in columns, or else the columns of all rows of an
+// array, or of the first batch of a stream. A column that a row lacks is null. A string in
+// a numeric column is always an error, and so is any other value that the column would
+// change. Strings in other columns are converted to the type of the column (dates, exact
+// decimals, JSON). An error names the row, its key and, if it is known, the column.
 //
-// With create a table that is not there is made, with key as its primary key: of
-// BIGINT, DOUBLE PRECISION, NUMERIC (whole numbers beyond 2^53 beside decimals),
-// BOOLEAN, JSONB and TEXT in PostgreSQL, for SQLite as the kind sink does.
+// With create, a missing table is created, with key as its primary key. Its columns are
+// BIGINT, DOUBLE PRECISION, NUMERIC (whole numbers beyond 2^53 next to decimals), BOOLEAN,
+// JSONB and TEXT in PostgreSQL; in SQLite they are as for the kind sink.
 //
 // The node sends {table, rows} along its edges.
 //

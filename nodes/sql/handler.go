@@ -34,7 +34,7 @@ func (s *statement) bind(in core.Shared) (database.Statement, error) {
 	return out, nil
 }
 
-// place adds to an error where in the document its cause stands.
+// place adds the position of the cause in the document to an error.
 func (s *statement) place(err error) error {
 	e, ok := errors.AsType[*database.StatementError](err)
 	if !ok || !s.src.Pos.IsValid() {
@@ -49,7 +49,7 @@ type query struct {
 	statement *statement
 	to        setting.Target
 	node      string
-	reads     []source.ColumnRead // by expressions of the workflow
+	reads     []source.ColumnRead // columns that expressions of the workflow read
 }
 
 var (
@@ -57,7 +57,8 @@ var (
 	_ core.ColumnReader = streamed{}
 )
 
-// WithReads returns a handler that also looks for the columns that expressions read.
+// WithReads returns a handler that also checks that the columns which expressions read
+// exist.
 func (q *query) WithReads(reads []source.ColumnRead) core.Handler { return q.withReads(reads) }
 
 func (q *query) withReads(reads []source.ColumnRead) *query {
@@ -135,12 +136,13 @@ type streamed struct{ *query }
 
 var _ core.StreamSource = streamed{}
 
-// WithReads returns a handler that also looks for the columns that expressions read.
+// WithReads returns a handler that also checks that the columns which expressions read
+// exist.
 func (q streamed) WithReads(reads []source.ColumnRead) core.Handler {
 	return &streamed{q.withReads(reads)}
 }
 
-// Handle lets the database look at the statement. Rows are read once a node asks for them.
+// Handle has the database check the statement. The rows are read when a node asks for them.
 func (q streamed) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	c, s, err := q.prepared(ctx, in)
 	if err != nil {
@@ -164,7 +166,7 @@ func (q streamed) Open(ctx context.Context, in core.Input, _ *value.Object) (cor
 	return &stream{rows, c, q.statement}, nil
 }
 
-// stream names the database in errors.
+// stream adds the name of the database to errors.
 type stream struct {
 	*database.Result
 	c         *connection
@@ -241,7 +243,7 @@ type load struct {
 	connector
 	table  database.Table
 	from   *table.From
-	known  source.Columns // of the rows, for a table without rows
+	known  source.Columns // columns of the rows, for a table without rows
 	target core.Target
 }
 
@@ -272,7 +274,7 @@ func (l *load) later(ctx context.Context, in core.Input, src *table.Source) (cor
 		Place: func(ctx context.Context) (core.Result, error) { return l.store(ctx, in, table.ArraySource(rows)) }}}, nil
 }
 
-// resolved names the table, equal for equal tables.
+// resolved returns an identifier of the table, equal for equal tables.
 func (l *load) resolved(s core.Shared) string {
 	name := l.target.Key
 	if l.driver == sqliteDriver && !l.dsn.IsSecret() {
@@ -284,7 +286,7 @@ func (l *load) resolved(s core.Shared) string {
 	return name + "#" + l.target.Table
 }
 
-// store writes the rows of a source, which it closes.
+// store writes the rows of a source and closes the source.
 func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (core.Result, error) {
 	defer src.Close()
 	c, err := l.open(ctx, in.Shared(), false)

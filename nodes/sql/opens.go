@@ -2,18 +2,18 @@ package sql
 
 import "slices"
 
-// What a statement may do to files is the business of the connection, see package
-// sqlite. Here is refused, before anything runs, what it would refuse, and the few things
-// that it cannot.
+// The connection decides what a statement may do to files, see package sqlite. This check
+// runs before anything else and rejects the statements that the connection would reject,
+// and a few that it cannot detect.
 
 // readingPragmas are the PRAGMA statements with an argument that only read.
 var readingPragmas = []string{"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list", "foreign_key_check",
 	"integrity_check", "quick_check", "compile_options", "collation_list", "function_list", "module_list", "pragma_list"}
 
-// writingPragmas change something without an argument.
+// writingPragmas change something even without an argument.
 var writingPragmas = []string{"wal_checkpoint", "optimize", "incremental_vacuum", "shrink_memory"}
 
-// refused reports why a statement cannot run, "" if it can.
+// refused returns the reason that a statement cannot run, or "" if it can.
 func (s *statement) refused(d dialect, query, outside bool) (message, hint string) {
 	if d == sqliteDialect {
 		return s.refusedBySQLite(query, outside)
@@ -21,8 +21,9 @@ func (s *statement) refused(d dialect, query, outside bool) (message, hint strin
 	return s.refusedByPostgres(query)
 }
 
-// refusedByPostgres reports why a statement for PostgreSQL cannot run. A transaction that
-// only reads does not keep COPY from writing files and running programs of the server.
+// refusedByPostgres returns the reason that a statement for PostgreSQL cannot run. A
+// read-only transaction does not prevent COPY from writing files and running programs on
+// the server.
 func (s *statement) refusedByPostgres(query bool) (message, hint string) {
 	switch {
 	case len(s.tokens) == 0 || s.tokens[0] != "copy":
@@ -34,7 +35,7 @@ func (s *statement) refusedByPostgres(query bool) (message, hint string) {
 	return "", ""
 }
 
-// runsProgram reports whether COPY names a program, which no part in parentheses does.
+// runsProgram reports whether COPY has the word PROGRAM outside of parentheses.
 func runsProgram(tokens []string) bool {
 	depth := 0
 	for i, t := range tokens {
@@ -50,8 +51,9 @@ func runsProgram(tokens []string) bool {
 	return false
 }
 
-// refusedBySQLite reports why a statement for SQLite cannot run, "" if it can: it is a
-// query that would change something, or it would open files that the node may not open.
+// refusedBySQLite returns the reason that a statement for SQLite cannot run, or "" if it
+// can. A query must not change anything, and a statement must not open files that the node
+// may not open.
 func (s *statement) refusedBySQLite(query, outside bool) (message, hint string) {
 	t := append(slices.Clone(s.tokens), "", "", "", "", "")
 	switch t[0] {
@@ -70,7 +72,7 @@ func (s *statement) refusedBySQLite(query, outside bool) (message, hint string) 
 	return "", ""
 }
 
-// refusedPragma judges the parts of a PRAGMA statement behind its first word.
+// refusedPragma checks the parts of a PRAGMA statement after its first word.
 func refusedPragma(t []string, query bool) (message, hint string) {
 	if t[1] == "." {
 		t = t[2:]

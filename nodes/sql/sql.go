@@ -16,9 +16,10 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Options are what a program may replace. The zero Options are those of Kind.
+// Options are the parts of the kind that a program may replace. The zero Options are those
+// of Kind.
 type Options struct {
-	// LookupEnv finds secrets; nil means os.LookupEnv.
+	// LookupEnv looks up secrets; nil means os.LookupEnv.
 	LookupEnv func(name string) (value string, ok bool)
 }
 
@@ -37,7 +38,7 @@ func New(o Options) core.Kind {
 	})
 }
 
-// compile checks a node. It connects to nothing.
+// compile checks a node and creates its handler. It does not connect to the database.
 func (o Options) compile(n *core.Node, env core.Env, config *config) (core.Compiled, source.Diagnostics) {
 	b := &builder{config: *config, node: n, env: env, scope: table.NewScope(n, env)}
 	c := connector{lookup: o.LookupEnv, dsn: b.DSN, dir: env.Dir, outside: b.Outside}
@@ -54,7 +55,7 @@ func (o Options) compile(n *core.Node, env core.Env, config *config) (core.Compi
 	return made, ds
 }
 
-// builder makes the handler of a node.
+// builder creates the handler of a node.
 type builder struct {
 	config
 	node  *core.Node
@@ -62,8 +63,8 @@ type builder struct {
 	scope *table.Scope
 }
 
-// connector decides which driver it is and checks what can be seen of the database
-// without asking it. It reports whether the driver is known.
+// connector determines the driver and checks everything about the database that can be
+// checked without connecting. It reports whether the driver is known.
 func (b *builder) connector(c *connector) bool {
 	text := b.DSN.Text
 	pos := text.Pos
@@ -114,7 +115,7 @@ func (b *builder) file(name source.Text) {
 	}
 }
 
-// build makes the handler of the mode that the keys name.
+// build creates the handler for the mode that the keys select.
 func (b *builder) build(c connector) core.Compiled {
 	modes := 0
 	for _, set := range []bool{b.Query.Value != "", len(b.Exec) > 0, b.Table.Value != ""} {
@@ -140,7 +141,7 @@ func (b *builder) build(c connector) core.Compiled {
 	return b.load(c)
 }
 
-// only reports keys that mean nothing beside the first one.
+// only reports keys that have no effect in combination with mode.
 func (b *builder) only(mode string, others ...string) {
 	for _, k := range b.node.Config.Keys {
 		if k.Value != mode && !slices.Contains(others, k.Value) && !slices.Contains([]string{"dsn", "driver", "allow_outside"}, k.Value) {
@@ -149,7 +150,7 @@ func (b *builder) only(mode string, others ...string) {
 	}
 }
 
-// statements parses SQL texts and compares their parameters with the arguments.
+// statements parses SQL statements and compares their parameters with the arguments.
 func (b *builder) statements(d dialect, key string, texts ...source.Text) []*statement {
 	var names []string
 	if b.node.Args != nil {
@@ -200,7 +201,7 @@ func (b *builder) query(c connector) core.Compiled {
 	q.to = to
 	made := core.Compiled{Handler: q, Results: to.Type(value.ArrayType)}
 	if to.Field != "" {
-		made.Columns = map[string]source.Columns{to.Field: {}} // known once the query runs
+		made.Columns = map[string]source.Columns{to.Field: {}} // the columns are known when the query runs
 	}
 	if !b.Stream {
 		return made
@@ -213,8 +214,8 @@ func (b *builder) query(c connector) core.Compiled {
 	return made
 }
 
-// sqlModes are the modes of writing a table. A server's table belongs to others
-// too, so replace changes its rows only.
+// sqlModes are the modes of writing a table. Other programs may use a table on a server, so
+// replace changes only its rows.
 var sqlModes = map[string]database.Mode{"": database.Append, "insert": database.Append, "upsert": database.Upsert, "replace": database.Replace}
 
 func (b *builder) load(c connector) core.Compiled {
@@ -263,7 +264,7 @@ func (b *builder) load(c connector) core.Compiled {
 	return made
 }
 
-// output tells which table is written.
+// output returns the table that is written.
 func (b *builder) output(c connector, to *database.Table) core.Target {
 	t := core.Target{Key: "sql:" + b.DSN.Text.Value, Table: to.Name, Adds: to.Mode != database.Replace}
 	switch {

@@ -11,38 +11,38 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// statement is an SQL text whose parameters are written :name, and the same text
-// as its database wants them. Values never become part of the text: they are sent
-// beside it.
+// statement is an SQL statement with parameters written as :name, together with its text in
+// the form that the database expects. Values are sent separately and never become part of
+// the text.
 type statement struct {
 	src  source.Text
 	text string
-	// params are the names of the parameters; the database counts them from 1.
+	// params are the names of the parameters, numbered from 1 by the database.
 	params []string
-	first  []int // where each of them stands first
-	// tokens are the first parts of the statement, words in lower case and quoted ones
+	first  []int // the offset of the first occurrence of each
+	// tokens are the first tokens of the statement: words in lower case, and quoted names
 	// without quotes.
 	tokens []string
-	// cuts are the places at which the two texts drift apart.
+	// cuts are the places where the offsets of the two texts diverge.
 	cuts []cut
 }
 
-// cut says that the byte at in of the source stands at out of the text.
+// cut says that the byte at offset in of the source is at offset out of the text.
 type cut struct{ in, out int }
 
-// fault is something in a text that cannot be.
+// fault is an error in a statement.
 type fault struct {
 	offset  int
 	message string
 	hint    string
 }
 
-// dialect is how a database reads SQL, as far as it matters for finding
+// dialect describes the parts of a database's SQL syntax that are needed to find
 // parameters.
 type dialect struct {
-	mark          string // before the number of a parameter
+	mark          string // the prefix of a parameter's number
 	postgres      bool   // dollar quotes, E'...', nested comments
-	foreignParams string // what begins a parameter of another form
+	foreignParams string // the first characters of other forms of parameters
 }
 
 var (
@@ -50,8 +50,8 @@ var (
 	postgresDialect = dialect{mark: "$", postgres: true, foreignParams: "$"}
 )
 
-// parseStatement finds the parameters of one statement. Texts, quoted names and
-// comments are passed over.
+// parseStatement finds the parameters of one statement. It skips string literals, quoted
+// names and comments.
 func parseStatement(src source.Text, d dialect) (*statement, []fault) {
 	s := &scanner{dialect: d, src: src.Value, out: &statement{src: src}}
 	s.statement()
@@ -59,7 +59,7 @@ func parseStatement(src source.Text, d dialect) (*statement, []fault) {
 	return s.out, s.faults
 }
 
-// source returns the offset in the source of a byte of the text.
+// source returns the offset in the source of the byte at an offset in the text.
 func (s *statement) source(offset int) int {
 	last := cut{}
 	for _, c := range s.cuts {
@@ -71,10 +71,10 @@ func (s *statement) source(offset int) int {
 	return min(last.in+offset-last.out, len(s.src.Value))
 }
 
-// offset returns where a parameter stands first.
+// offset returns the offset of the first occurrence of a parameter.
 func (s *statement) offset(param string) int { return s.first[slices.Index(s.params, param)] }
 
-// scanner walks over a text.
+// scanner scans a statement.
 type scanner struct {
 	dialect
 	src    string
@@ -82,14 +82,14 @@ type scanner struct {
 	text   strings.Builder
 	out    *statement
 	faults []fault
-	ended  bool // there was a semicolon
+	ended  bool // a semicolon was found
 }
 
 func (s *scanner) fault(offset int, message, hint string) {
 	s.faults = append(s.faults, fault{offset, message, hint})
 }
 
-// template finds what looks like one; {{1,2},{3,4}} is an array.
+// template matches what looks like a template; {{1,2},{3,4}} is an array.
 var template = regexp.MustCompile(`\{\{\s*[$\pL_][^{}]*\}\}`)
 
 func (s *scanner) statement() {
@@ -109,7 +109,7 @@ func (s *scanner) statement() {
 			return
 		}
 		if s.src[s.at] == ';' {
-			s.at++ // it is left out: what follows is nothing
+			s.at++ // leave out the semicolon, since only blanks and comments may follow
 			s.ended = true
 			continue
 		}
@@ -124,10 +124,10 @@ func (s *scanner) statement() {
 	}
 }
 
-// keep copies what was passed over since start.
+// keep copies everything since start to the text.
 func (s *scanner) keep(start int) { s.text.WriteString(s.src[start:s.at]) }
 
-// blank passes over blanks or a comment.
+// blank skips blanks or a comment.
 func (s *scanner) blank() bool {
 	rest := s.src[s.at:]
 	switch {
@@ -147,7 +147,7 @@ func (s *scanner) blank() bool {
 	return n > 0
 }
 
-// comment passes over a comment of many lines, which PostgreSQL nests.
+// comment skips a block comment, which may be nested in PostgreSQL.
 func (s *scanner) comment() {
 	start, depth := s.at, 0
 	for s.at < len(s.src) {
@@ -168,7 +168,7 @@ func (s *scanner) comment() {
 	s.fault(start, "a comment without end", "")
 }
 
-// param replaces a parameter and reports those of another form.
+// param replaces a parameter, and reports parameters of other forms.
 func (s *scanner) param() bool {
 	rest := s.src[s.at:]
 	if strings.HasPrefix(rest, "::") { // a cast
@@ -179,7 +179,7 @@ func (s *scanner) param() bool {
 	case rest[0] == ':' && name != "" && !isDigit(name[0]):
 		s.named(name)
 		return true
-	case rest[0] == ':' && s.postgres: // the bound of an array
+	case rest[0] == ':' && s.postgres: // the bound of an array slice
 		return false
 	case !strings.ContainsRune(s.foreignParams, rune(rest[0])):
 		return false
@@ -203,10 +203,11 @@ func (s *scanner) named(name string) {
 	s.out.cuts = append(s.out.cuts, cut{s.at, s.text.Len()})
 }
 
-// maxTokens limits the parts that are kept of a statement other than COPY, to show what it is.
+// maxTokens limits the number of tokens that are kept to classify a statement, except for
+// COPY.
 const maxTokens = 8
 
-// token passes over a text, a quoted name, a word or a single character.
+// token skips a string literal, a quoted name, a word or a single character.
 func (s *scanner) token() {
 	start := s.at
 	s.pass()
@@ -232,7 +233,7 @@ func (s *scanner) pass() {
 	case strings.HasPrefix(rest, "::"):
 		s.at += 2
 	default:
-		if s.name() { // whole, so that the e at its end does not begin a text
+		if s.name() { // skip the whole word, so that an e at its end does not begin a string literal
 			return
 		}
 		_, n := utf8.DecodeRuneInString(rest)
@@ -240,7 +241,7 @@ func (s *scanner) pass() {
 	}
 }
 
-// name passes over a word, which may have a $ inside.
+// name skips a word, which may contain a $.
 func (s *scanner) name() bool {
 	start := s.at
 	for {
@@ -253,8 +254,8 @@ func (s *scanner) name() bool {
 	}
 }
 
-// quoted passes over what is in quotes; a doubled closing quote is one in the
-// text. With escapes a backslash takes the next character along.
+// quoted skips a quoted string. A doubled closing quote is part of the string. With
+// escapes, a backslash escapes the next character.
 func (s *scanner) quoted(open int, closing string, escapes bool) {
 	start := s.at
 	s.at += open
@@ -275,7 +276,7 @@ func (s *scanner) quoted(open int, closing string, escapes bool) {
 	s.fault(start, "a quote without end", "")
 }
 
-// dollar passes over a text between two $tag$.
+// dollar skips a string literal between two $tag$.
 func (s *scanner) dollar() bool {
 	rest := s.src[s.at:]
 	tag := word(rest[1:])
@@ -293,7 +294,7 @@ func (s *scanner) dollar() bool {
 	return true
 }
 
-// word returns the letters, digits and underscores a text begins with.
+// word returns the letters, digits and underscores that a string begins with.
 func word(s string) string {
 	for i, r := range s {
 		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
