@@ -17,8 +17,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// says answers with one text after the other; the last one repeats. "call NAME ARGS" asks
-// for a tool, and errors are errors.
+// says is a model that gives its answers in order and repeats the last one. "call NAME ARGS" is a
+// tool call, and an error value is returned as an error.
 type says struct {
 	mu      sync.Mutex
 	answers []any
@@ -81,7 +81,7 @@ func handle(t *testing.T, name string, m llm.Model, node string, env core.Env, s
 	return compile(t, name, m, node, env).Handle(t.Context(), core.NewInput("run", "n", 1, s))
 }
 
-// outcome is a result or error as a text.
+// outcome formats a result or an error.
 func outcome(r core.Result, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
@@ -93,12 +93,13 @@ func fields(t *testing.T) value.Schema {
 	return nodestest.Schema(t, `{"summary": {"type": "string"}, "mood": {"type": "string", "enum": ["good", "bad"]}, "tags": {"type": "array"}, "count": {"type": "integer"}, "any": {}}`)
 }
 
-// typesOf tells what may be written into fields that are replaced.
+// typesOf returns the types of writes to fields with the strategy last_wins.
 func typesOf(s value.Schema) func(string) *value.Type {
 	return func(field string) *value.Type { t, _ := s.FieldType(field); return t }
 }
 
-// The answer becomes values: a text, what the node writes, or what the schema says.
+// TestAnswers tests the values that answers are converted to: strings, the writes of the node, and
+// values of the schema.
 func TestAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		name, node string
@@ -160,7 +161,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The second answer is asked for with all that was wrong with the first one.
+// TestRepair tests that an invalid answer is sent back once, with all its faults.
 func TestRepair(t *testing.T) {
 	m := script(`{"a": 1, "b": "z", "d": 2}`, `{"a": "x", "b": "y"}`)
 	node := `{"prompt": "Hi", "system": "Be brief.", "schema": {"properties": {"a": {"type": "string"}, "b": {"enum": ["x", "y"]}, "c": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}, "required": ["a", "b"], "additionalProperties": false}}`
@@ -189,7 +190,7 @@ Answer again with one JSON value and nothing else, in the form of this JSON Sche
 	}
 }
 
-// What the model is told, in order.
+// TestPrompt tests the parts of the messages and their order.
 func TestPrompt(t *testing.T) {
 	env := core.Env{Schema: nodestest.Schema(t, `{"city": {"type": "string"}}`), Files: fstest.MapFS{
 		"say.md": {Data: []byte("Say {{name}}.")}, "answer.json": {Data: []byte(`{"type": "object"}`)}}}

@@ -17,8 +17,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// told runs a graph with a model and returns what the nodes are told before their prompts,
-// which are "do" and the id.
+// told runs a graph with a model and returns the text before the prompt of each node. The prompts
+// are "do" and the id.
 func told(t *testing.T, doc string, m interface{ answer(*llm.Request) string }, o scheduler.Options) (map[string]string, *core.Report) {
 	t.Helper()
 	a := &asked{m: m, told: map[string]string{}}
@@ -35,7 +35,8 @@ func told(t *testing.T, doc string, m interface{ answer(*llm.Request) string }, 
 	return a.told, r
 }
 
-// What a node is told is said by the edge, else by the node, else by the graph.
+// TestFidelity tests that the fidelity of an edge takes precedence over that of the node, and that
+// of the node over that of the graph.
 func TestFidelity(t *testing.T) {
 	const compact, truncate, none = "Goal: ship\n\nWhat came before this step", "Goal: ship\n\nRun: run-7", ""
 	for _, tt := range []struct{ graph, node, edge, want string }{
@@ -78,8 +79,8 @@ func TestFidelity(t *testing.T) {
 	}
 }
 
-// Each finished stage is told in order, with its status, its note, the end of its output, and
-// the outputs of branches.
+// TestTold tests that a briefing has every finished stage in order, with its status, its note, the
+// end of its output, and the outputs of branches.
 func TestTold(t *testing.T) {
 	const doc = `digraph g { goal="ship"
 		start [shape=Mdiamond]; exit [shape=Msquare]
@@ -122,8 +123,8 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// A walk that begins anew has forgotten what came before, and a sub-workflow knows nothing of
-// the walk around it.
+// TestToldAnew tests that a restarted walk has an empty briefing, and that a sub-workflow does not
+// see the briefing of the outer walk.
 func TestToldAnew(t *testing.T) {
 	const doc = `digraph g {
 		start [shape=Mdiamond]; exit [shape=Msquare]
@@ -150,7 +151,7 @@ func TestToldAnew(t *testing.T) {
 	}
 }
 
-// A Go function that does the work of agents is told the same.
+// TestToldFunctions tests that a Go function registered as agent gets the same briefing.
 func TestToldFunctions(t *testing.T) {
 	const doc = `digraph g { start [shape=Mdiamond]; exit [shape=Msquare]
 		a [prompt="do a"]; b [prompt="do b"]; c [prompt="do c", fidelity=none]; start -> a -> b -> c -> exit }`
@@ -172,7 +173,7 @@ func TestToldFunctions(t *testing.T) {
 	}
 }
 
-// headings are the stages of what a node is told.
+// headings returns the stages in a briefing.
 func headings(text string) string {
 	var ids []string
 	for line := range strings.Lines(text) {
@@ -189,13 +190,13 @@ type modelFunc func(*llm.Request) string
 
 func (f modelFunc) answer(q *llm.Request) string { return f(q) }
 
-// answers are those of a model, by node.
+// answers is a model with one answer for each node.
 type answers map[string]string
 
 func (a answers) answer(q *llm.Request) string { return a[q.Node] }
 
-// asked keeps what a model is told before the prompts, by node, "again" behind those that are
-// asked again.
+// asked is a model that records the text before the prompt, by node. The key of a repeated request
+// ends in "again".
 type asked struct {
 	mu   sync.Mutex
 	m    interface{ answer(*llm.Request) string }

@@ -14,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// inWalk is what a node of a walk is given whose context is a JSON object.
+// inWalk returns the input of a node in a walk whose context is a JSON object.
 func inWalk(t *testing.T, visit int, text string) core.Shared {
 	t.Helper()
 	v, err := value.ParseJSON([]byte(text))
@@ -27,7 +27,8 @@ func inWalk(t *testing.T, visit int, text string) core.Shared {
 // routed is the environment of a node in a walk that a model routes.
 var routed = core.Env{Conventions: core.Conventions{Context: true, Late: true, Skips: true, Shown: true}}
 
-// rules 27 and 28: requirements are checked before the model is asked, against the context.
+// TestRequires tests that requirements are checked against the context before the model is called
+// (rules 27 and 28).
 func TestRequires(t *testing.T) {
 	const known = `{"input": {"id": 7, "tags": [], "no": null}, "a": {"ok": true, "list": [{"n": 1}, {"n": 2}, {"n": null}], "word": "hotfix-12"}}`
 	for _, tt := range []struct{ rule, want string }{
@@ -40,7 +41,7 @@ func TestRequires(t *testing.T) {
 		{`"output_required": ["a.list[*].n"]`, "a.list[*].n: a value is null"},
 		{`"output_required": ["any:a.list[*].n"]`, ""},
 		{`"output_required": ["all:a.list[*].m"]`, "all:a.list[*].m: m is not there"},
-		// An empty list has no value, and nothing wrong in it.
+		// An empty list has no value, and satisfies conditions on all values.
 		{`"output_required": ["input.tags[*]"]`, "input.tags[*]: the list is empty"},
 		{`"output_required": ["any:input.tags[*].x"]`, "any:input.tags[*].x: the list is empty"},
 		{`"output_matches": [{"path": "input.tags[*]", "equals": 1}]`, ""},
@@ -80,14 +81,15 @@ func TestRequires(t *testing.T) {
 			}
 		}
 	}
-	// Where nothing is a walk, a node that is skipped sends why.
+	// In a dag, a skipped node sends the reason.
 	r, err := handle(t, "prompt", script("fine"), `{"prompt": "Hi", "requires": {"output_required": ["x"], "on_fail": "skip"}}`, core.Env{}, core.Shared{})
 	if got := outcome(r, err); !strings.HasPrefix(got, `{} -> {"skipped_reason":`) {
 		t.Error(got)
 	}
 }
 
-// rules 23 and 30: all checks are made, in order; a reasoning is there when there is one.
+// TestEval tests that all checks run in order, and that verdicts have a reasoning if there is one
+// (rules 23 and 30).
 func TestEval(t *testing.T) {
 	node := `{"prompt": "Hi", "lenient": true, "tools": ["echo", "fail"], "judge_model": "small", "eval": [
 		{"name": "low", "kind": "value", "rule": {"output_matches": [{"path": "n", "in": [1, 2]}]}},
@@ -105,7 +107,7 @@ func TestEval(t *testing.T) {
 	}{
 		{"all pass", []any{"call echo {}", `{"n": 2}`, `{"verdict": "yes", "reasoning": "So it is."}`, `{"verdict": "EXACT", "reasoning": ""}`}, core.StatusNone,
 			`{"low":{"name":"low","kind":"value","pass":true},"tools":{"name":"tools","kind":"function","pass":true},"kind":{"name":"kind","kind":"judge","pass":true,"reasoning":"So it is."},"exact":{"name":"exact","kind":"judge","pass":true}}`, 4},
-		// A tool that failed was called, but did no good; a judge whose verdict cannot be read is asked once more.
+		// A failed call does not satisfy any_tool_called. A judge without a verdict is asked once more.
 		{"all fail", []any{"call fail {}\ndouble {}", `{"n": 3}`, "Verdict: no\nReasoning: It is rude.\nVery.", "maybe", ""}, core.Retry,
 			`{"low":{"name":"low","kind":"value","pass":false,"reasoning":"n: want what is one of [1,2], got 3"},` +
 				`"tools":{"name":"tools","kind":"function","pass":false,"reasoning":"any_tool_called: none of fail, echo was called with success; all_tools_called: echo was not called with success; no_tool_called: double was called"},` +
@@ -137,8 +139,8 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// A rubric may ask for a single word, so an answer that is one of the two is a verdict. No
-// word is looked for in a sentence.
+// TestVerdictAlone tests that a reply of one of the two verdicts alone is a verdict, and that a
+// verdict inside a sentence is not.
 func TestVerdictAlone(t *testing.T) {
 	for _, tt := range []struct {
 		passWhen, answer string
@@ -162,7 +164,7 @@ func TestVerdictAlone(t *testing.T) {
 	}
 }
 
-// A judge that cannot be asked is a backend that broke.
+// TestJudgeBreaks tests that an error of a judge is an error of the backend.
 func TestJudgeBreaks(t *testing.T) {
 	m := script("fine", errors.New("connection refused"))
 	_, err := handle(t, "prompt", m, `{"prompt": "Hi", "eval": [{"name": "j", "kind": "judge", "rubric": "ok?"}]}`, routed, inWalk(t, 1, "{}"))
@@ -171,8 +173,8 @@ func TestJudgeBreaks(t *testing.T) {
 	}
 }
 
-// rule 29: another attempt is told the latest failures, before everything else; and only
-// failures of checks.
+// TestRetryPreamble tests that another attempt is told the latest failures of checks, and no other
+// failures, before everything else (rule 29).
 func TestRetryPreamble(t *testing.T) {
 	const failed = "the checks of the answer failed:\n- a (value): wrong"
 	const list = "## The previous attempt did not pass its checks\n\n- a (value): wrong"
@@ -209,7 +211,7 @@ func TestRetryPreamble(t *testing.T) {
 	}
 }
 
-// rules 22 and 25: what becomes of a node in a walk that a model routes.
+// TestRouted tests the results of nodes in a walk that a model routes (rules 22 and 25).
 func TestRouted(t *testing.T) {
 	schema := `"schema": {"properties": {"a": {}, "b": {}}}`
 	for _, tt := range []struct {
@@ -242,7 +244,7 @@ func TestRouted(t *testing.T) {
 	}
 }
 
-// 5 MB that a node before sent do not drown the prompt, and hide no other node.
+// TestBigContext tests that 5 MB from an earlier node are cut and do not displace other nodes.
 func TestBigContext(t *testing.T) {
 	m := script("fine")
 	known := `{"input": {}, "big": {"log": "` + strings.Repeat("x", 5<<20) + `", "ok": true}, "small": "seen"}`
@@ -255,8 +257,8 @@ func TestBigContext(t *testing.T) {
 	}
 }
 
-// In a walk by outcomes a text says what became of the node (rule 41 of that mode), and the
-// context gets it.
+// TestOutcomes tests that in a walk by outcomes the answer sets the status of the node (rule 41 of
+// that mode) and is stored in the context.
 func TestOutcomes(t *testing.T) {
 	env := core.Env{Conventions: core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: true}}
 	long := strings.Repeat("ä", 300) + ` {"outcome": "partial_success", "preferred_next_label": "Ship", "context_updates": {"k": 1, "last_stage": "mine"}}`
@@ -274,7 +276,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A call that takes too long ends; the run that was cancelled says so.
+// TestTimeout tests the errors of a call that exceeds its timeout and of a cancelled run.
 func TestTimeout(t *testing.T) {
 	slow := llm.Func(func(ctx context.Context, _ *llm.Request) (*llm.Response, error) { <-ctx.Done(); return nil, ctx.Err() })
 	_, err := handle(t, "prompt", slow, `{"prompt": "Hi", "timeout_ms": 1}`, core.Env{}, core.Shared{})

@@ -49,7 +49,7 @@ func yaml(t *testing.T, reg *core.Registry, text string) *core.Workflow {
 	return w
 }
 
-// log keeps events as short texts.
+// log records events as short strings.
 type log struct {
 	mu    sync.Mutex
 	lines []string
@@ -84,8 +84,8 @@ graph:
     - {id: each, kind: prompt, prompt: "Upper: {{$item}}", for_each: {source: $.words, concurrency: 8}, writes: [upper]}
 `
 
-// Items of a fan-out share one compiled node. What they come to does not depend on when
-// which of them was answered, and what they took is added up.
+// TestFanOut tests that items, which share one compiled node, have results that do not depend on
+// the order of the answers, and that their usage is added up.
 func TestFanOut(t *testing.T) {
 	var busy, peak atomic.Int64
 	gate := make(chan struct{})
@@ -97,7 +97,7 @@ func TestFanOut(t *testing.T) {
 			}
 		}
 		defer busy.Add(-1)
-		select { // the first eight meet
+		select { // the first eight calls wait for each other
 		case <-gate:
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -120,7 +120,7 @@ func TestFanOut(t *testing.T) {
 	}
 }
 
-// A budget that is used up ends the run, with its own words in the error.
+// TestBudgetOfARun tests that an exhausted budget ends the run with its error.
 func TestBudgetOfARun(t *testing.T) {
 	reg := core.NewRegistry(agent.Kinds(script(`{"upper": ["x"]}`))...)
 	r := run(t, yaml(t, reg, fanOut), reg, map[string]any{"words": []any{"a", "b", "c", "d"}}, scheduler.Options{Concurrency: 1, Budget: core.Budget{Calls: 2}})
@@ -129,7 +129,8 @@ func TestBudgetOfARun(t *testing.T) {
 	}
 }
 
-// Each call is an event, of the model and of its tools; a failure of checks is an attempt.
+// TestEvents tests the events of calls of the model and of tools, and that failed checks cause
+// another attempt.
 func TestEvents(t *testing.T) {
 	m := script("call echo {}", `{"n": 3}`, `{"n": 2}`)
 	reg := core.NewRegistry(agent.Kinds(m)...)
@@ -183,8 +184,8 @@ const drawn = `digraph fix {
   work -> exit [condition="context.tests=green"]
 }`
 
-// A graph in DOT: its attributes are the fields of the kind, its text says what became of
-// the node, and a function of the kind's name does the work instead.
+// TestDOT tests a graph in DOT: attributes are the keys of the kind, the answer sets the status of
+// the node, and a function registered under the name of the kind replaces the model.
 func TestDOT(t *testing.T) {
 	m := script("the plan", "call echo {}", "again", `Done. {"outcome": "success", "context_updates": {"tests": "green"}}`)
 	reg := core.NewRegistry(append(agent.Kinds(m), walk.Kinds()...)...)
@@ -231,7 +232,7 @@ func TestDOT(t *testing.T) {
 		t.Errorf("the functions: %s %v, %d calls", r.Status, r.Err, len(m.asked)-before)
 	}
 
-	// Without a model the graph is valid, and a run is refused.
+	// Without a model the graph is valid, and a run is rejected.
 	bare := core.NewRegistry(append(agent.Kinds(nil), walk.Kinds()...)...)
 	for _, name := range []string{"echo", "fail"} {
 		h, _ := functions().Tool(name)
@@ -246,8 +247,8 @@ func TestDOT(t *testing.T) {
 	}
 }
 
-// TestNamesInDOT holds where the values of names come from: an input, else the graph's
-// attribute, else the context; one with none stays as it is written.
+// TestNamesInDOT tests the order in which names are looked up: inputs, attributes of the graph, the
+// context. A name without a value stays as it is written.
 func TestNamesInDOT(t *testing.T) {
 	const doc = `digraph names {
   language = "go"; depth = 1.10
@@ -294,7 +295,7 @@ func TestNamesInDOT(t *testing.T) {
 	}
 }
 
-// own is the prompt of a node without what it is told of the stages before it.
+// own returns the prompt of a node without the briefing before it.
 func own(text string) string {
 	if at := strings.LastIndex(text, "\n---\n\n"); at >= 0 {
 		return text[at+len("\n---\n\n"):]
@@ -302,7 +303,7 @@ func own(text string) string {
 	return text
 }
 
-// contextIn is the context of a walk at its end.
+// contextIn returns the final context of a walk.
 func contextIn(t *testing.T, r *core.Report) *value.Object {
 	t.Helper()
 	v, _ := r.State.Get(core.ContextField)
@@ -333,8 +334,8 @@ edges:
   - {from: look, to: reply}
 `
 
-// A document of SWEny: an attempt that failed its checks is made again, and the next node
-// is shown the whole answer.
+// TestSWEny tests a document of SWEny: failed checks cause another attempt, and the next node sees
+// the whole answer.
 func TestSWEny(t *testing.T) {
 	m := script(`{"severity": "odd"}`, `{"severity": "low", "why": "a typo"}`, "Thanks.")
 	reg := core.NewRegistry(agent.Kinds(m)...)
@@ -355,21 +356,21 @@ func TestSWEny(t *testing.T) {
 	if !slices.Equal(r.Path, []string{"look", "reply"}) {
 		t.Error(r.Path)
 	}
-	// A backend that breaks ends the run at once.
+	// An error of the backend ends the run.
 	reg = core.NewRegistry(agent.Kinds(script(errors.New("503 unavailable")))...)
 	if r := run(t, w, reg, nil, scheduler.Options{}); r.Status != core.RunFailed || !strings.Contains(r.Err.Error(), "503 unavailable") || len(r.Path) != 1 {
 		t.Errorf("%s %v %v", r.Status, r.Err, r.Path)
 	}
 }
 
-// A requirement that named a check which the other node does not make could never be met,
-// and this was found after the model had been paid.
+// TestRequiredChecksExist tests that a requirement on a check that the other node does not have is
+// an error at load. It could never be met, and was found only after a paid call.
 func TestRequiredChecksExist(t *testing.T) {
 	for _, tt := range []struct{ path, other, want string }{
 		{"look.evals.knwon.pass", "", `16:45: error: node reply: requires: output_required: node look has no check "knwon" (did you mean "known"? known keys: known) [UNKNOWN_FIELD]`},
 		{"any:look.evals.knwon", "", `16:49: error: node reply: requires: output_required: node look has no check "knwon" (did you mean "known"? known keys: known) [UNKNOWN_FIELD]`},
 		{"look.evals.known.pass", "", ""},
-		{"reply.evals.known", "", ""}, // a node without checks may answer with such a member
+		{"reply.evals.known", "", ""}, // an answer of a node without checks may have such a member
 		{"look.evals.knwon", "evals: {type: object}, ", ""},
 		{"look.severity", "", ""},
 	} {
@@ -388,8 +389,8 @@ func TestRequiredChecksExist(t *testing.T) {
 	}
 }
 
-// Rule 38: a node that has lost all its skills ends the run when it is reached: no answer
-// can mend it, and the router would be asked to decide on nothing.
+// TestLostSkillsEndTheWalk tests that a node with no available skills ends the run when it is reached
+// (rule 38). A retry cannot help, and the router would decide without data.
 func TestLostSkillsEndTheWalk(t *testing.T) {
 	m := script("unused")
 	reg := core.NewRegistry(agent.Kinds(m)...)
@@ -400,13 +401,13 @@ func TestLostSkillsEndTheWalk(t *testing.T) {
 	}
 }
 
-// rule 25: a node that fails does not stop the walk, whatever it failed by; the next one is
-// shown why, and the run has failed at its end.
+// TestFailuresAreSent tests that a failed node does not stop the walk, that the next node sees the
+// reason, and that the run fails at its end (rule 25).
 func TestFailuresAreSent(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		answers []any
-		want    string // what the context has of the node
+		want    string // the entry of the node in the context
 		calls   int
 	}{
 		{"checks, twice", []any{`{"severity": "odd"}`, `{"severity": "even"}`, "Thanks."},
@@ -428,8 +429,8 @@ func TestFailuresAreSent(t *testing.T) {
 	}
 }
 
-// What is written into a field that counts need not be a number, also where a schema says
-// what it is; any other field has its type.
+// TestWritesOfACount tests that writes to a counting field need not be numbers, even with a schema,
+// and that writes to other fields must have the field's type.
 func TestWritesOfACount(t *testing.T) {
 	reg := core.NewRegistry(agent.Kinds(script(`"a word"`))...)
 	const doc = `

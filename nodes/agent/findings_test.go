@@ -14,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// modest is a model that cannot do everything.
+// modest is a model that lacks some features.
 type modest struct{ llm.Model }
 
 func (modest) Lacks(r *llm.Request) string {
@@ -50,7 +50,7 @@ func TestFindings(t *testing.T) {
 		{`{"prompt": "sya.md"}`, `1:12: error: node n: prompt: there is no file "sya.md" (did you mean "say.md"?) [MISSING_FILE]`},
 		{`{"prompt": "../say.md"}`, `1:12: error: node n: prompt: "../say.md" leaves the workflow's folder`},
 
-		// A schema that is no schema, each fault at its place.
+		// Invalid schemas, with the position of each fault.
 		{`{"prompt": "hi", "schema": 3}`, `1:28: error: node n: schema: want a JSON Schema, which is a mapping, found number 3 [WRONG_TYPE]`},
 		{`{"prompt": "hi", "schema": {"type": "objct", "properties": {"a": 5, "b": {"minLength": -1}}, "required": "x"}}`,
 			`1:37: error: node n: schema: this is no JSON Schema: type: value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string', or got string, want array [BAD_VALUE]
@@ -117,7 +117,7 @@ func TestFindings(t *testing.T) {
 	if _, ds := kindOf("prompt", nil).Compile(nodestest.Node(t, `{"prompt": "hi", "tools": []}`), env); !ds.Has(source.CodeUnknownKey) {
 		t.Error(ds)
 	}
-	// What a model lacks is said before anything runs, at the place that asks for it.
+	// A feature that the model lacks is reported at compile time, at the key that needs it.
 	node := `{"prompt": "hi", "hosted_tools": ["web_search"], "reasoning_effort": "high", "tools": ["echo"], "schema": {}}`
 	_, ds = kindOf("agent", modest{}).Compile(nodestest.Node(t, node), env)
 	want := `1:35: error: node n: hosted_tools: this server has no tools of its own [BAD_VALUE]
@@ -136,7 +136,7 @@ func TestFindingsOfWrites(t *testing.T) {
 		{"score", `{"properties": {"score": {"type": "string"}}}`, `1:62: error: node n: schema: the field score wants number, and the answer gives it string [WRONG_TYPE]`},
 		{"score", `{"properties": {"score": {"type": "integer"}}}`, ``},
 		{"score", `{"properties": {"score": {"type": ["string", "null"]}}}`, ``},
-		{"score", `{"type": "object"}`, ``}, // the member may be there
+		{"score", `{"type": "object"}`, ``}, // the answer may have the member
 		{"score", `{"type": "object", "properties": {"scores": {}}}`, `1:37: error: node n: schema: the field score wants number, and the answer gives it object [WRONG_TYPE]`},
 		{"score", `{"type": "number"}`, ``},
 		{"score", `{"type": "null"}`, ``},
@@ -145,7 +145,7 @@ func TestFindingsOfWrites(t *testing.T) {
 		{"tags", `{"type": "object", "properties": {"tags": {"type": "array"}}}`, ``},
 		{"tags", `{"type": "array"}`, ``},
 		{"open", `{"type": "string"}`, ``},
-		{"missing", `{"type": "string"}`, ``}, // told of the node, by others
+		{"missing", `{"type": "string"}`, ``}, // reported by another check of the node
 		{"score city", `{"type": "object", "properties": {"score": {"type": "number"}, "city": {"type": "object"}}}`, `1:108: error: node n: schema: the field city wants string, and the answer gives it object [WRONG_TYPE]`},
 		{"score city", `{"type": "object", "properties": {"score": {}}, "additionalProperties": false}`, `1:100: error: node n: schema: the node writes city, and the answer can have no such member [BAD_VALUE]`},
 		{"score city", `{"type": "object", "properties": {"score": {}}, "additionalProperties": {}}`, ``},
@@ -161,8 +161,8 @@ func TestFindingsOfWrites(t *testing.T) {
 	}
 }
 
-// A setting that takes no effect, and tools that are expected and not offered, are warnings
-// that the plan reports once for all nodes.
+// TestUnheededSettings tests that settings without an effect, and missing tools, are warnings that
+// are reported once for all nodes.
 func TestUnheededSettings(t *testing.T) {
 	const none = "IGNORED provider has no effect: this server runs all of them"
 	for _, tt := range []struct {
@@ -215,8 +215,8 @@ func TestUnheededSettings(t *testing.T) {
 	}
 }
 
-// The provider goes with the requests of the node, and not with the requests of its judges,
-// whose model is another one.
+// TestProviderIsSent tests that requests of the node have the provider, and that requests of its
+// judges, whose model is another one, do not.
 func TestProviderIsSent(t *testing.T) {
 	var sent []string
 	m := llm.Func(func(_ context.Context, r *llm.Request) (*llm.Response, error) {

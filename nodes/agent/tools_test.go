@@ -16,14 +16,14 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// described is a function that says what it takes.
+// described is a function with a description of its parameters.
 type described struct{ core.HandlerFunc }
 
 func (described) Arguments() *value.Type {
 	return &value.Type{Kind: value.ObjectType, Properties: []value.Property{{Name: "n", Type: &value.Type{Kind: value.IntegerType}}}, Required: []string{"n"}}
 }
 
-// functions are the Go functions of the tests.
+// functions returns an environment with the Go functions of the tests.
 func functions(names ...string) core.Env {
 	all := map[string]core.Handler{
 		"echo": core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
@@ -60,7 +60,7 @@ func functions(names ...string) core.Env {
 	return env
 }
 
-// What a tool comes to is what the model is told of it.
+// TestTools tests the results of tool calls that the model gets.
 func TestTools(t *testing.T) {
 	all := `["echo", "double", "big", "bang", "fail", "says", "write", "quiet", "git.log"]`
 	for _, tt := range []struct {
@@ -103,7 +103,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// 5 MB of a tool's answer are cut, at the boundary of a character.
+// TestBigToolAnswer tests that a result of 5 MB is cut between two characters.
 func TestBigToolAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		key  string
@@ -120,7 +120,8 @@ func TestBigToolAnswer(t *testing.T) {
 	}
 }
 
-// Several calls in one answer are made in their order, and a conversation is sent whole.
+// TestTurns tests that several calls in one reply run in order, and that each request has the whole
+// conversation.
 func TestTurns(t *testing.T) {
 	m := script("call echo {\"i\": 1}\nfail {}", "call double {\"n\": 1}", "fine")
 	h := compile(t, "agent", m, `{"prompt": "Hi", "tools": ["echo", "fail", {"name": "double", "description": "Twice.", "parameters": {"required": ["n"]}}], "max_turns": 3}`, functions())
@@ -143,8 +144,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A model that never stops asking for tools fails the node, and the tools of the last turn
-// are not called: nobody would see what they answer.
+// TestTurnLimit tests that a model that never stops calling tools fails the node, and that the calls
+// of the last turn are not run, because no request would have their results.
 func TestTurnLimit(t *testing.T) {
 	m, calls := script("call count {}"), 0
 	env := core.Env{Tool: func(string) (core.Handler, bool) {
@@ -166,7 +167,7 @@ func TestTurnLimit(t *testing.T) {
 	}
 }
 
-// onlyTool hides all names but one, such as that of the kind.
+// onlyTool hides all names except one.
 func onlyTool(name string, find func(string) (core.Handler, bool)) func(string) (core.Handler, bool) {
 	return func(n string) (core.Handler, bool) {
 		if n != name {
@@ -176,7 +177,7 @@ func onlyTool(name string, find func(string) (core.Handler, bool)) func(string) 
 	}
 }
 
-// A budget that is used up passes through, whoever finds out: the model's call or a tool's.
+// TestBudget tests that the error of an exhausted budget is returned, from the model or from a tool.
 func TestBudget(t *testing.T) {
 	used := core.FailRun(core.Categorized(errors.New("the budget of the run is used up"), core.BudgetExhausted))
 	for _, node := range []string{`{"prompt": "Hi", "fail_soft": true}`, `{"prompt": "Hi", "fail_soft": true, "lenient": true, "eval": [{"name": "j", "kind": "judge", "rubric": "ok?"}]}`} {
@@ -198,7 +199,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// rule 38: functions of whoever runs the document count before the texts it brings along.
+// TestSkills tests that registered functions take precedence over instructions of the document
+// (rule 38).
 func TestSkills(t *testing.T) {
 	for _, tt := range []struct{ name, node, tools, prompt, findings, fails string }{
 		{"a family", `{"prompt": "Hi", "skills": [{"name": "git", "instruction": "Use git."}]}`, "git_push git_status", "Hi", "", ""},
@@ -244,8 +246,8 @@ func TestSkills(t *testing.T) {
 	}
 }
 
-// Each call of a tool has an idempotency key of its own: two calls with different arguments
-// are two pieces of work, and the same call of another attempt is the same one.
+// TestToolsHaveKeysOfTheirOwn tests the idempotency keys of tool calls. Calls with different
+// arguments have different keys, and the same call in another attempt has the same key.
 func TestToolsHaveKeysOfTheirOwn(t *testing.T) {
 	var keys []string
 	env := functions()

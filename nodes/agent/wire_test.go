@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// A conversation with tools and a schema over the wire: what the kind makes of a request is
-// what servers understand, also those that know no schemas.
+// TestOverTheWire tests a conversation with tools and a schema over HTTP, with servers that support
+// schemas and servers that do not.
 func TestOverTheWire(t *testing.T) {
 	for _, noFormat := range []bool{false, true} {
 		m := llmtest.Script(t,
@@ -32,7 +32,7 @@ func TestOverTheWire(t *testing.T) {
 	}
 }
 
-// A server that has no tools of its own is told of before anything runs.
+// TestHostedOverTheWire tests that a server without hosted tools is reported at compile time.
 func TestHostedOverTheWire(t *testing.T) {
 	model := openai.New(openai.Options{BaseURL: "http://localhost:1/v1"})
 	_, ds := kindOf("agent", model).Compile(nodestest.Node(t, `{"prompt": "Hi", "hosted_tools": ["web_search"]}`), core.Env{})

@@ -46,8 +46,8 @@ func handle(t *testing.T, node string, log *nodestest.Log) (core.Result, error) 
 	}
 	in := shared()
 	in.Log = slog.New(log)
-	// The key of an execution is that of one process at a time: whoever ends one
-	// finds what it started by it, and would end the programs of other tests.
+	// The idempotency key must be unique. Processes are found and killed by it, which would
+	// kill programs of other tests.
 	run := "run of " + t.Name()
 	return made.Handler.Handle(t.Context(), core.NewInput(run, "n", 1, in))
 }
@@ -197,7 +197,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// A node that was cancelled returns only when the child and what it started have
+// TestCancelled tests that a cancelled node returns only after the child and its descendants have
 // ended.
 func TestCancelled(t *testing.T) {
 	made, ds := kind.Compile(nodestest.Node(t, `{"run": ["sh", "-c", "sleep 3600 & echo $! >&2; echo ready >&2; wait"]}`), env())

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// inWalk is the environment of a node of a walk: it knows its edges.
+// inWalk is the environment of a node in a walk.
 var inWalk = core.Env{Conventions: core.Conventions{Context: true, Branches: true}}
 
 func input(t *testing.T, results string) core.Shared {

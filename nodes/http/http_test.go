@@ -56,7 +56,7 @@ func handle(t *testing.T, node string) (core.Result, error) {
 	return compile(t, node, core.Env{Dir: t.TempDir(), Items: true}).Handler.Handle(t.Context(), core.NewInput("run1", "n", 1, shared()))
 }
 
-// result writes a result down for comparison.
+// result formats a result for comparisons.
 func result(r core.Result) string {
 	s := ""
 	for field, v := range r.Delta {
@@ -87,7 +87,7 @@ func TestDocs(t *testing.T) {
 		nodestest.Nested{Path: "pages", Config: pagesConfig{}})
 }
 
-// What is sent: addresses, parameters, headers and bodies.
+// TestRequests tests the URLs, parameters, headers and bodies of requests.
 func TestRequests(t *testing.T) {
 	var got string
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +126,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// What becomes of answers.
+// TestAnswers tests the results of responses.
 func TestAnswers(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -184,7 +184,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Which failures may pass, and how long to wait.
+// TestRetries tests which failures are temporary, and the delay of the retry.
 func TestRetries(t *testing.T) {
 	status, header := 0, ""
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -203,8 +203,8 @@ func TestRetries(t *testing.T) {
 	}{
 		{400, "", true, 0}, {401, "", true, 0}, {403, "7", true, 0}, {404, "", true, 0}, {408, "", false, 0}, {425, "", false, 0},
 		{429, "7", false, 7 * time.Second}, {500, "", false, 0}, {503, date, false, time.Hour}, {503, "soon", false, 0}, {503, "-4", false, 0},
-		// A run does not sleep for a day because a server says so, and a number beyond 64
-		// bits is a long time, not none.
+		// A Retry-After of more than an hour is a permanent failure, and so is a number of more
+		// than 64 bits.
 		{429, "3600", false, time.Hour}, {429, "3601", true, 0}, {429, "99999999999999999999", true, 0}, {503, far, true, 0},
 	} {
 		status, header = c.status, c.header
@@ -223,8 +223,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// What keeps an answer from coming, or from ending, is said with the request, and whether
-// another attempt may help.
+// TestNoAnswer tests the errors of missing and incomplete responses: they name the request and have
+// the right category.
 func TestNoAnswer(t *testing.T) {
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 	short := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -263,7 +263,8 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// A server that drips is ended by the node's timeout, which says how far it came.
+// TestAnswerWithoutEnd tests that the node's timeout ends a slow response, with an error that has the
+// number of bytes read.
 func TestAnswerWithoutEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	drip := io.MultiReader(strings.NewReader("[1,"), readerFunc(func([]byte) (int, error) { cancel(); return 0, ctx.Err() }))
@@ -289,7 +290,7 @@ type (
 func (f readerFunc) Read(p []byte) (int, error)                           { return f(p) }
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// pages serves five rows in pages of two, however they are asked for.
+// pages serves five rows in pages of two, for every value of pages.by.
 func pages(broken int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -330,7 +331,7 @@ func TestPages(t *testing.T) {
 	} {
 		count := 3
 		if p == `{"by": "number", "param": "page"}` {
-			count = 4 // an empty page tells the end
+			count = 4 // an empty page is the last one
 		}
 		node := fmt.Sprintf(`{"url": "%s/list?page_size=2", "rows": "rows", "pages": %s, "writes": ["all"]`, s.URL, p)
 		r, err := handle(t, node+"}")
@@ -344,7 +345,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A first page without the member that leads to the next page is a warning.
+// TestFirstPageWithoutNext tests the warning about a first page without the member with the next
+// page.
 func TestFirstPageWithoutNext(t *testing.T) {
 	var answer string
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, answer) })
@@ -371,7 +373,7 @@ func TestFirstPageWithoutNext(t *testing.T) {
 	}
 }
 
-// pull reads a stream to its end, or so many batches, and closes it.
+// pull reads a stream to its end or up to a number of batches, and closes it.
 func pull(t *testing.T, node string, batches int) string {
 	t.Helper()
 	made := compile(t, node, core.Env{})
@@ -486,7 +488,8 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// Endless answers end at the limit, and a silent one when the context does.
+// TestEndlessAnswers tests that endless responses end at the limit, and that a silent one ends with
+// the context.
 func TestEndlessAnswers(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for r.URL.Path == "/flood" {
@@ -508,7 +511,8 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// A secret is in no error, whoever says it, and does not go to another host.
+// TestSecretsStayPrivate tests that no error contains a secret, and that no secret is sent to another
+// host.
 func TestSecretsStayPrivate(t *testing.T) {
 	var seen http.Header
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) { seen = r.Header; fmt.Fprint(w, "1") })

@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// answering is a server without a network.
+// answering compiles a node whose requests a function answers, without a network.
 func answering(t *testing.T, node string, answer func(*http.Request) (*http.Response, error)) core.Handler {
 	t.Helper()
 	made, ds := New(Options{Transport: transportFunc(answer)}).Compile(nodestest.Node(t, node), core.Env{Items: true})
@@ -34,7 +34,7 @@ func respond(r *http.Request, status int, body io.Reader, header ...string) *htt
 	return &http.Response{StatusCode: status, Status: fmt.Sprint(status), Header: h, Body: io.NopCloser(body), Request: r}
 }
 
-// A server that does not know the parameter gave the same page a thousand times.
+// TestRule82EqualPages tests a server that ignores the parameter and returns the same page each time.
 func TestRule82EqualPages(t *testing.T) {
 	pages := map[string][]string{
 		"twice":  {`[{"n":1}]`, `[{"n":1}]`, `[{"n":2}]`, `[]`},
@@ -78,8 +78,8 @@ func TestRule82EqualPages(t *testing.T) {
 	}
 }
 
-// The starts of requests are so far apart, over pages, redirects, attempts and items
-// that run side by side, and Retry-After wins.
+// TestRule83PerSecond tests the interval between the starts of requests over pages, redirects,
+// attempts and concurrent items, and that Retry-After takes precedence.
 func TestRule83PerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
@@ -120,7 +120,7 @@ func TestRule83PerSecond(t *testing.T) {
 				t.Errorf("request %d began after %s", i, s)
 			}
 		}
-		// After an answer with Retry-After no request of the node starts before.
+		// After a response with Retry-After all requests of the node wait.
 		starts, begin = nil, time.Now()
 		if err := handle(9); core.FailureOf(err).RetryAfter != 10*time.Second {
 			t.Error(err)
@@ -131,7 +131,7 @@ func TestRule83PerSecond(t *testing.T) {
 		if starts[1]-starts[0] != 10*time.Second || starts[2]-starts[1] != 250*time.Millisecond {
 			t.Error(starts)
 		}
-		// Whoever waits for the next start is cancelled.
+		// A request that waits for its start can be cancelled.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		_, err := h.Handle(ctx, core.NewInput("r", "n", 1, core.Shared{Item: int64(1), Index: core.Nth(1)}))
@@ -141,7 +141,7 @@ func TestRule83PerSecond(t *testing.T) {
 	})
 }
 
-// silent is a body that says nothing after its text until its request ends.
+// silent is a body that blocks after its text until the request ends.
 type silent struct {
 	ctx  context.Context
 	text string
@@ -159,8 +159,8 @@ func (s *silent) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A server that says nothing, or nothing any more, held a node without a timeout for
-// ever, and the error of one with a timeout did not say which server it was.
+// TestRule83IdleTimeout tests that a server that stops sending ends the attempt, with an error that
+// names the server. Without a timeout it blocked the node forever.
 func TestRule83IdleTimeout(t *testing.T) {
 	for _, c := range []struct {
 		name, node string
@@ -218,7 +218,7 @@ func TestRule83IdleTimeout(t *testing.T) {
 	}
 }
 
-// silentEnd is a body that comes slowly, and ends.
+// silentEnd is a slow body that ends.
 type silentEnd struct {
 	text string
 	wait time.Duration
@@ -234,7 +234,7 @@ func (s *silentEnd) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// The time in which the reader of a stream does something else is not the server's.
+// TestAReaderMayBeSlow tests that time between reads of a stream does not count as idle.
 func TestAReaderMayBeSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := strings.Repeat("{\"a\":1}\n", 2*batchRows+1)

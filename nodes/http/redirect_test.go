@@ -12,8 +12,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// world is a net of hosts without a network: routes say where an address redirects to,
-// as "status address"; everything else answers 1. It writes down the requests.
+// world is a transport that simulates several hosts. routes maps a URL to "status URL" of a redirect;
+// other URLs return 1. It records the requests.
 type world struct {
 	routes map[string]string
 	got    []string
@@ -49,8 +49,8 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// The address of the first request stood in the Referer of the second, with the secret
-// in its query, and custom headers went wherever the server said.
+// TestRedirects tests what redirects send to other hosts. The Referer contained the secret in the query
+// of the first URL, and custom headers were sent to any host.
 func TestRedirects(t *testing.T) {
 	const all = `"query": {"k": {"secret": "TOKEN"}}, "auth": {"bearer": {"secret": "TOKEN"}}, "headers": {"X-Key": {"secret": "TOKEN"}, "X-Plain": "{{$.q}}", "Cookie": "a=b", "Referer": "http://mine/", "Accept": "text/csv", "Host": "virtual"}`
 	const own = " Accept Authorization Cookie Host Referer=http://mine/ User-Agent X-Key X-Plain"
@@ -106,8 +106,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// A value of ".." asked for another path: servers take a step for what it is, escaped or
-// not.
+// TestValuesThatClimb tests that a value ".." is rejected. Servers interpret it even if it is escaped.
 func TestValuesThatClimb(t *testing.T) {
 	for v, refused := range map[string]bool{
 		".": true, "..": true, "%2e%2E": true, ".%2e": true, "%252e%252e": true, "..;a=b": true, "..;": true,
@@ -124,7 +123,7 @@ func TestValuesThatClimb(t *testing.T) {
 			t.Errorf("%s: %v, sent %v", v, err, w.got)
 		}
 	}
-	// Segments of two parts, a query, and addresses of the document and as a whole.
+	// Segments of two parts, queries, and URLs that are fixed or a single value.
 	for node, refused := range map[string]bool{
 		`{"url": "http://h/.{{$.dot}}/z"}`: true, `{"url": "http://h/a/{{$.dots}}"}`: true, `{"url": "http://h/a?x={{$.dots}}"}`: false, `{"url": "http://h/a/../b"}`: false,
 		`{"url": "{{$.whole}}"}`: false, `{"url": "{{$.whole}}/{{$.dots}}"}`: true, `{"url": "http://h/a", "query": {"q": "{{$.dots}}"}}`: false,

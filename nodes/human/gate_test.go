@@ -20,8 +20,8 @@ func at(s string) source.Text {
 	return source.At(s, source.Position{File: nodestest.File, Line: 1, Column: 1})
 }
 
-// edges makes edges of "label -> target", "-> target" for one without a label; "label? ->"
-// has a condition and "label* ->" is freeform.
+// edges parses edges of the form "label -> target" or "-> target". "label? ->" has a condition, and
+// "label* ->" is freeform.
 func edges(specs ...string) []*core.Edge {
 	var out []*core.Edge
 	for _, s := range specs {
@@ -38,7 +38,7 @@ func edges(specs ...string) []*core.Edge {
 	return out
 }
 
-// picked makes the condition of the first edge one on what was picked.
+// picked changes the condition of the first edge to one on the picked choice.
 func picked(list []*core.Edge) []*core.Edge {
 	list[0].When = new(at(`preferred_label = "Go"`))
 	return list
@@ -96,13 +96,13 @@ func TestAnswers(t *testing.T) {
 		{"a choice beside freeform", free, []string{"a"}, `"[A] Approve" to ship; A, "[A] Approve", "a"`},
 		{"the label of the freeform edge is a text", free, []string{"other"}, `"[O] Other" to chat; freeform, "[O] Other", "other"`},
 		{"only freeform", edges("* -> chat"), []string{"x"}, `"chat" to chat; freeform, "chat", "x"`},
-		// A key that two choices share says nothing: nobody approves by chance.
+		// A key that two choices share picks neither.
 		{"a shared key", edges("Approve -> ship", "Abort -> stop"), []string{"a", "abort"}, `"Abort" to stop; A, "Abort", "abort"`},
-		// The label alone would lead along the edge before it.
+		// The label alone would pick the earlier edge.
 		{"the same label", edges("[A] Go -> left", "[B] Go -> right"), []string{"b"}, `"" to right; B, "[B] Go", "b"`},
 		{"the label of another edge", edges("B -> a", "-> b"), []string{"b", "B -> a"}, "error: nobody answered: the queue of answers is empty"},
 		{"a label that is only a key", edges("[A] -> left", "[B] -> right"), []string{"b"}, `"[B]" to right; B, "[B]", "b"`},
-		// Where the engine goes is no choice.
+		// An edge for the engine is not a choice.
 		{"an edge for the engine", edges("? -> alarm", "Go -> on"), []string{"alarm", "g"}, `"Go" to on; G, "Go", "g"`},
 		{"a label with a condition", edges("Go? -> on", "Stop -> off"), []string{"g"}, `"Go" to on; G, "Go", "g"`},
 		{"only edges for the engine", edges("? -> on", "? -> off"), []string{"o", "off"}, "error: nobody answered: no edge that leaves the node is a choice"},
@@ -140,7 +140,8 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// Without a text the label is asked, without a label the id.
+// TestText tests that the question is the label if there is no text, and the id if there is no
+// label.
 func TestText(t *testing.T) {
 	text := func(n *core.Node) (text string) {
 		who := human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
@@ -173,13 +174,13 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// waits never answers.
+// waits is an interviewer that never answers.
 var waits = human.Func(func(ctx context.Context, _ core.Question) (core.Answer, error) {
 	<-ctx.Done()
 	return core.Answer{}, ctx.Err()
 })
 
-// answersAfter answers after some time, whatever becomes of its context.
+// answersAfter returns an interviewer that answers after some time and ignores its context.
 func answersAfter(d time.Duration) core.Interviewer {
 	return human.Func(func(context.Context, core.Question) (core.Answer, error) {
 		time.Sleep(d)
@@ -197,16 +198,16 @@ func TestTimeout(t *testing.T) {
 	}{
 		{"default", `{"default_choice": "b"}`, time.Minute, time.Minute, waits, `"B" to b; B, "B", ""; no answer within 1m: the default choice`},
 		{"no default", `{}`, time.Minute, time.Minute, waits, "retry: no answer within 1m"},
-		// What ends before the timeout is no answer: the run was cancelled.
+		// A context that ends before the timeout means that the run was cancelled.
 		{"cancelled", `{"default_choice": "b"}`, time.Second, time.Minute, waits, "error: context deadline exceeded"},
 		{"no timeout", `{}`, time.Second, 0, waits, "error: context deadline exceeded"},
 		{"late by itself", `{"default_choice": "b"}`, time.Hour, time.Minute, late, `"B" to b; B, "B", ""; no answer within 1m: the default choice`},
 		{"late without a timeout", `{}`, time.Hour, 0, late, "retry: no answer arrived in time"},
-		// An interviewer that does not look at its context.
+		// An interviewer that ignores its context.
 		{"too late", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), `"B" to b; B, "B", ""; no answer within 1m: the default choice`},
 		{"too late, no default", `{}`, time.Minute, time.Minute, answersAfter(2 * time.Minute), "retry: no answer within 1m"},
 		{"in time", `{"default_choice": "b"}`, time.Minute, time.Minute, answersAfter(time.Second), `"A" to a; A, "A", "a"`},
-		// A text that says nothing gives no more time.
+		// An answer that matches nothing does not extend the timeout.
 		{"garbage", `{"default_choice": "b"}`, time.Minute, time.Minute, human.Func(func(ctx context.Context, _ core.Question) (core.Answer, error) {
 			select {
 			case <-time.After(25 * time.Second):

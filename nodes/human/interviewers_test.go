@@ -38,7 +38,7 @@ func Example() {
 	// ship
 }
 
-// A recording of what a person said answers the same questions again.
+// A recording of answers can be replayed.
 func ExampleReplay() {
 	var tape bytes.Buffer
 	who := human.Recording(human.Queue("a"), &tape)
@@ -57,7 +57,7 @@ func ExampleReplay() {
 
 func ExampleFunc() {
 	who := human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
-		// A service would send the question to a chat and wait for ctx or the answer.
+		// A service would send the question to a chat and wait for the answer or for ctx.
 		return core.Answer{Choice: q.Choices[1]}, nil
 	})
 	fmt.Println(said(who.Ask(context.Background(), review)))
@@ -74,7 +74,7 @@ func ExampleConsole() {
 	// > a
 }
 
-// writer prints to the standard output of the moment.
+// writer writes to the current os.Stdout.
 type writer struct{}
 
 func (writer) Write(b []byte) (int, error) { return fmt.Print(string(b)) }
@@ -85,7 +85,7 @@ func TestAutoApprove(t *testing.T) {
 	}
 }
 
-// What ended a question ends it again, each in its way.
+// TestReplayErrors tests that recorded errors are replayed.
 func TestReplayErrors(t *testing.T) {
 	var tape bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
@@ -96,7 +96,7 @@ func TestReplayErrors(t *testing.T) {
 			t.Errorf("got %v, want %v", got, err)
 		}
 	}
-	_, _ = human.Recording(waits, &tape).Ask(ctx, review) // the run ended: no answer
+	_, _ = human.Recording(waits, &tape).Ask(ctx, review) // the run ended, so there is no answer
 	again := human.Replay(&tape)
 	for _, want := range []string{"no answer arrived in time", "nobody answered, as when it was recorded: nobody answered: dismissed", "the chat is down",
 		"nobody answered: the recording has no answer left for gate"} {
@@ -149,8 +149,8 @@ gate: Ship ` + "\ufffd[2Jit\ufffd" + `?
 	}
 }
 
-// A question that ends does not wait for its read, and a line that was typed too late is
-// no answer to the next question.
+// TestConsoleTimeout tests that a question that ends does not wait for its read, and that a line
+// typed after it does not answer the next question.
 func TestConsoleTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, typed := io.Pipe()
@@ -190,7 +190,8 @@ func TestConsoleTimeout(t *testing.T) {
 	})
 }
 
-// One question stands at a time, and one that waits for its turn can be cancelled.
+// TestConsoleTurns tests that one question is shown at a time, and that a waiting one can be
+// cancelled.
 func TestConsoleTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, typed := io.Pipe()

@@ -19,7 +19,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// asks compiles a gate in a folder and returns what it asks.
+// asks compiles a gate in a folder and returns its question.
 func asks(t *testing.T, dir, node string, in core.Shared) core.Question {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -93,7 +93,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// opened has files whose opening would wait, and notes that somebody did.
+// opened is a file system with files whose opening blocks. It records that one was opened.
 type opened struct {
 	fs.StatFS
 	what []string
@@ -104,7 +104,7 @@ func (o *opened) Open(name string) (fs.File, error) {
 	return o.StatFS.Open(name)
 }
 
-// A pipe that appears after the workflow was loaded is not opened.
+// TestShowPipe tests that a pipe created after the workflow was loaded is not opened.
 func TestShowPipe(t *testing.T) {
 	files := fstest.MapFS{}
 	watched := &opened{StatFS: files}
@@ -170,7 +170,7 @@ func TestConsoleShows(t *testing.T) {
 	}
 }
 
-// The event of a question has what was shown.
+// TestShownInEvents tests that the event of a question has the shown values.
 func TestShownInEvents(t *testing.T) {
 	e := wavefold.NewEngine()
 	w, ds := e.Parse("walk.dot", []byte(`digraph g { start [shape=Mdiamond]; exit [shape=Msquare]

@@ -19,8 +19,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// walk runs a document: the gate has the given settings, and the edges are those of a line
-// each. Other nodes wait for no time.
+// walk runs a document with a gate that has the given settings, and with one edge on each line of
+// edges. Other nodes wait for 0 seconds.
 func walk(t *testing.T, settings, edges string, who core.Interviewer) (*core.Report, error) {
 	t.Helper()
 	text := "digraph Walk {\nnode [shape=insulator, duration=0s]\nstart [shape=Mdiamond]\nexit [shape=Msquare]\ngate [shape=hexagon" + settings + "]\nstart -> gate\n" + edges + "}"
@@ -51,7 +51,7 @@ func TestWalks(t *testing.T) {
 		{"revised once", "", review, human.Queue("r", "approve"), "start gate edit gate ship exit"},
 		{"the first choice", "", review, human.AutoApprove(), "start gate ship exit"},
 		{"another type name", `, type="wait.human"`, review, human.Queue("a"), "start gate ship exit"},
-		// The heaviest edge is for those who do not ask.
+		// The weight of an edge does not matter to a gate.
 		{"a heavy edge", "", "gate -> heavy [weight=9]\nheavy -> exit\n" + review, human.Queue("a"), "start gate ship exit"},
 		{"a condition beats the answer", "", "gate -> first [condition=\"outcome=success\"]\nfirst -> exit\n" + review, human.Queue("r"), "start gate first exit"},
 		{"the label in a condition", "", "gate -> next [condition=\"preferred_label=Approve\"]\nnext -> exit\n" + review, human.Queue("a"), "start gate ship exit"},
@@ -61,7 +61,7 @@ func TestWalks(t *testing.T) {
 		{"the same label", "", "gate -> b [label=\"[X] Go\"]\ngate -> a [label=\"[Y] Go\"]\na -> exit\nb -> exit\n", human.Queue("y"), "start gate a exit"},
 		{"freeform", "", "gate -> chat [freeform=true]\nchat -> gate\n" + review, human.Queue("why?", "a"), "start gate chat gate ship exit"},
 
-		// Who picks what cannot be had has not agreed to anything else.
+		// A choice whose edge is not live is not replaced by another one.
 		{"a choice that counts", "", gone + review, human.Queue("g"), "start gate gone exit"},
 		{"a choice that does not count", "", strings.ReplaceAll(gone, "=G", "=H") + review, human.Queue("g"), "start gate; no_route"},
 		{"a default that does not count", ", timeout=1h, max_visits=2, human.default_choice=gone", strings.ReplaceAll(gone, "=G", "=H") + review, waits, "start gate; no_route"},
@@ -78,7 +78,7 @@ func TestWalks(t *testing.T) {
 		{"late, with a default", ", timeout=1h, human.default_choice=ship", review, waits, "start gate ship exit"},
 		{"late, with a default that is no choice", ", timeout=1h, human.default_choice=exit", review, waits, "start gate; no_route"},
 		{"late twice", ", timeout=1h, max_retries=2", review, third(), "start gate ship exit"},
-		// No setting turns silence into consent.
+		// No setting turns a missing answer into an approval.
 		{"late, and partly well", ", timeout=1h, allow_partial=true", review, waits, "start gate; no_route"},
 		{"unanswered, and well in any case", ", auto_status=true", review, human.Queue(), "start gate; no_route"},
 		{"unanswered, and well in any case, with a condition", ", auto_status=true", "gate -> next [condition=\"outcome=success\"]\nnext -> exit\n" + review, human.Queue(), "start gate next exit"},
@@ -98,7 +98,7 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// once never answers, and must be asked once.
+// once returns an interviewer that never answers and fails the test if it is asked twice.
 func once(t *testing.T) core.Interviewer {
 	asked := 0
 	return human.Func(func(_ context.Context, q core.Question) (core.Answer, error) {
@@ -109,7 +109,7 @@ func once(t *testing.T) core.Interviewer {
 	})
 }
 
-// third answers the third asking only.
+// third returns an interviewer that answers only the third question.
 func third() core.Interviewer {
 	return human.Func(func(ctx context.Context, q core.Question) (core.Answer, error) {
 		if q.Attempt < 3 {
@@ -120,7 +120,7 @@ func third() core.Interviewer {
 	})
 }
 
-// What a gate leaves in the context, and what each question is.
+// TestWalkContext tests the context that a gate sets, and the questions.
 func TestWalkContext(t *testing.T) {
 	var asked []string
 	answers := human.Queue("r", "A")
@@ -146,8 +146,8 @@ func TestWalkContext(t *testing.T) {
 	}
 }
 
-// A person may take their time, also inside of a nested workflow: waiting is no lack of
-// life. What runs and says nothing is.
+// TestWalkWaits tests that a waiting gate, also in a nested workflow, does not count as a stalled
+// run, and that a node that makes no progress does.
 func TestWalkWaits(t *testing.T) {
 	slow := func(ctx context.Context) error {
 		select {

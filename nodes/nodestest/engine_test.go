@@ -32,7 +32,7 @@ func registry() *core.Registry {
 	return core.NewRegistry(append(unhandled.Kinds(), tool.Kind, command.Kind, template.Kind, wait.Kind, workflow.Kind)...)
 }
 
-// compile reads and compiles a document as if it lay in dir.
+// compile parses and compiles a document as if it were in the folder dir.
 func compile(dir string, text []byte) (*plan.Plan, source.Diagnostics) {
 	reg := registry()
 	options := native.OptionsFor(reg)
@@ -61,13 +61,13 @@ func run(t *testing.T, dir, text string) *core.Report {
 		t.Fatalf("findings:\n%v", ds)
 	}
 	report, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Concurrency: 4})
-	if report == nil { // the run was refused
+	if report == nil { // the run was rejected
 		return &core.Report{Err: err}
 	}
 	return report
 }
 
-// The examples of the package comments, run as they are printed.
+// TestExamplesRun runs the examples of the package comments.
 func TestExamplesRun(t *testing.T) {
 	tests := []struct {
 		kind, needs string

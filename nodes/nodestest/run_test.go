@@ -13,8 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// good is a kind without faults: it writes its text, and the state's field "in",
-// into the field "out".
+// good is a kind without faults. It writes its text and the field "in" to the field "out".
 type good struct {
 	keys []string
 	// compile and handle replace the parts of the kind.
@@ -79,8 +78,8 @@ func write(v any) core.HandlerFunc {
 	return func(ctx context.Context, _ core.Input) (core.Result, error) { return core.Write("out", v), ctx.Err() }
 }
 
-// faulty lists kinds with one fault each, and what the suite must say about it.
-// A fault that hangs is not among them: it would cost the suite's patience.
+// faulty lists kinds with one fault each, and the message that the suite must report. No fault hangs,
+// because the test would take as long as patience.
 var faulty = map[string]struct {
 	kind good
 	says string
@@ -135,11 +134,11 @@ var faulty = map[string]struct {
 	}}, "changed its input"},
 }
 
-// faultVar names the fault that a child of TestFaultyKindsFail shows.
+// faultVar is the environment variable with the name of the fault, for a child of TestFaultyKindsFail.
 const faultVar = "WAVEFOLD_TEST_FAULT"
 
-// TestFaultyKindsFail runs the suite on each faulty kind in a process of its own,
-// because there is no way to fail a test without failing.
+// TestFaultyKindsFail runs the suite on each faulty kind in a process of its own, because the suite
+// must fail there.
 func TestFaultyKindsFail(t *testing.T) {
 	if f, ok := faulty[os.Getenv(faultVar)]; ok {
 		Run(t, f.kind, case1)

@@ -15,7 +15,7 @@ import (
 
 const two = `{"choices": [{"when": "it is good", "target": "publish", "name": "Publish"}, {"when": "it is bad"}]`
 
-// ask runs a node with a router that answers with a choice, and returns what it was asked.
+// ask runs a node with a router that picks a choice, and returns the result and the question.
 func ask(t *testing.T, node string, choice int, s core.Shared) (core.Result, core.RouteQuestion, error) {
 	t.Helper()
 	made, ds := route.Kind.Compile(nodestest.Node(t, node), core.Env{})
@@ -100,7 +100,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestBreaks holds that nothing is guessed: a router that breaks, or is not there, ends the run.
+// TestBreaks tests that an error of the router, or a missing router, ends the run.
 func TestBreaks(t *testing.T) {
 	_, _, err := ask(t, two+"}", 99, core.Shared{})
 	if f := core.FailureOf(err); err == nil || !f.FailsRun || !strings.Contains(f.Message, "out of order") {

@@ -20,7 +20,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/script"
 )
 
-// inDag and inWalk are the environments of nodes; those of a walk know their edges.
+// inDag and inWalk return environments of nodes in a dag and in a walk.
 func inDag() core.Env {
 	return core.Env{Dir: ".", Files: os.DirFS("."), LookPath: exec.LookPath}
 }
@@ -47,7 +47,7 @@ func handle(t *testing.T, ctx context.Context, node string, env core.Env, log *n
 	return made.Handler.Handle(ctx, core.NewInput("run of "+t.Name(), "n", 1, in))
 }
 
-// context returns what a result leaves in the context of a walk.
+// contextOf returns the context entries that a result sets in a walk.
 func contextOf(r core.Result) string {
 	if r.Routing == nil || r.Routing.Context == nil {
 		return ""
@@ -115,7 +115,7 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// TestLongOutputs: the context gets the end of what a script prints.
+// TestLongOutputs tests that the context gets the end of a long output.
 func TestLongOutputs(t *testing.T) {
 	t.Parallel()
 	r, err := handle(t, t.Context(), `{"script": "for i in 1 2 3; do printf 'ää%050000d' $i; done; printf '%0300000dx\n' 7 >&2"}`, inWalk(), &nodestest.Log{})
@@ -136,7 +136,7 @@ func TestLongOutputs(t *testing.T) {
 	}
 }
 
-// TestTimeoutIsAnError: it may be tried again, unlike an exit code in a walk.
+// TestTimeoutIsAnError tests that a timeout may be retried, unlike an exit code in a walk.
 func TestTimeoutIsAnError(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("timed out")
@@ -177,7 +177,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestNoScriptInAWalk: it loads, and fails when it is visited.
+// TestNoScriptInAWalk tests that a node without a script compiles and fails when it is visited.
 func TestNoScriptInAWalk(t *testing.T) {
 	made, ds := script.Kind.Compile(nodestest.Node(t, `{"language": "shell"}`), inWalk())
 	if made.Lacks != "there is no script" || len(ds) > 0 {

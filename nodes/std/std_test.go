@@ -85,9 +85,8 @@ func records(t *testing.T, name string) [][]string {
 	return list
 }
 
-// TestDelays loads flights and airports, finds the average delay by state, and
-// writes it to a file and a database; a few lines of plain Go over the same files
-// give the expected numbers.
+// TestDelays loads flights and airports, computes the average delay by state, and writes it to a file
+// and a database. The expected numbers are computed by plain Go from the same files.
 func TestDelays(t *testing.T) {
 	f := newFlow(t)
 	f.run("dataset", `{"source": "data/flights.csv", "writes": ["flights"]}`)
@@ -153,8 +152,7 @@ func delaysByState(t *testing.T, dir string) [][]string {
 	return out
 }
 
-// TestDirtyRows takes the bird strikes without a speed out of the load, into a
-// file that says which rows they were.
+// TestDirtyRows rejects the bird strikes without a speed to a file with the numbers of the rows.
 func TestDirtyRows(t *testing.T) {
 	f := newFlow(t)
 	r := f.run("dataset", `{"source": "data/birdstrikes.csv", "writes": ["strikes"], "rejects": "out/rejects.csv",

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// Kinds tell which files and tables a node reads and writes, under one key for all
-// names of one.
+// TestTargets tests the files and tables that kinds report for a node. All names of a file have the
+// same key.
 func TestTargets(t *testing.T) {
 	kinds := core.NewRegistry(std.Kinds()...)
 	for _, c := range []struct {

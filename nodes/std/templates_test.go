@@ -20,8 +20,7 @@ import (
 // marker is the template in templateValues.
 const marker = "{{$.x}}"
 
-// templateNodes has nodes of each kind that compile, with as many keys as it takes that each
-// key of the kind can be added to one of them.
+// templateNodes has nodes of each kind. Each key of the kind can be added to at least one of them.
 var templateNodes = map[string][]string{
 	"tool":       {`{"impl": "fn"}`, `{"impl": "run.sh"}`},
 	"command":    {`{"run": ["echo"], "writes": ["a"]}`},
@@ -55,7 +54,7 @@ var templateNodes = map[string][]string{
 		`{"from": "rows", "writes": ["b"], "steps": [{"checks": [{"name": "c", "expr": "$item.a > 1"}], "rejects": "bad.csv"}]}`},
 }
 
-// ownKeys are keys in values that types decode on their own, which source.KeysOf does not list.
+// ownKeys lists keys inside values whose types decode themselves. source.KeysOf does not list them.
 var ownKeys = map[string][]string{
 	"agent":     {"preamble.title", "preamble.input", "preamble.text", "tools.description", "retry_instruction.reflect", "commands.env.V.secret"},
 	"command":   {"env.V.secret"},
@@ -66,7 +65,7 @@ var ownKeys = map[string][]string{
 	"transform": {"steps.join.take.a", "steps.join.on.a"},
 }
 
-// literal are the keys whose value is used as it is written, with the reason.
+// literal maps the keys whose value is used as it is written to the reason.
 var literal = map[string]string{
 	"dataset.nulls":                    "compared with the cells of a file",
 	"agent.instruction":                prose,
@@ -111,8 +110,8 @@ const (
 	passed = "passed as it is written to the function that is registered for the kind"
 )
 
-// templateValues are what TestTemplates sets keys to: a template as a string, in a list and in
-// a mapping, as a value and as a key next to values that some kind takes.
+// templateValues are the values that TestTemplates sets keys to: the template as a string, in a list
+// and in a mapping, there as a value and as a key of values that some kind accepts.
 var templateValues = []string{
 	`"{{$.x}}"`, `["{{$.x}}"]`, `{"k": "{{$.x}}"}`,
 	`{"{{$.x}}": "a"}`, `{"{{$.x}}": "count"}`, `{"{{$.x}}": "string"}`, `{"{{$.x}}": "row_number"}`, `{"{{$.x}}": 1}`, `{"{{$.x}}": ["a"]}`,
@@ -163,12 +162,12 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// basicKinds are the standard kinds other than those of models.
+// basicKinds returns the standard kinds except agent and prompt.
 func basicKinds() []core.Kind {
 	return slices.DeleteFunc(std.Kinds(), func(k core.Kind) bool { return k.Name() == "agent" || k.Name() == "prompt" })
 }
 
-// with returns a node with a value at a path; a list on the path has or gets one element.
+// with returns a node with a value at a path. For a list on the path, it uses the first element.
 func with(t *testing.T, base, path, val string) string {
 	t.Helper()
 	parse := func(text string) any {
@@ -196,11 +195,11 @@ func with(t *testing.T, base, path, val string) string {
 	return value.JSON(node)
 }
 
-// What became of a template.
+// Results of tryTemplate.
 const (
 	failed   = iota // the node has errors that do not mention it
 	noticed         // it is rendered, or a finding mentions it or is about its key
-	accepted        // the node compiles without a word of it
+	accepted        // the node compiles and no finding mentions it
 )
 
 // tryTemplate compiles a node that has the marker in a key.
@@ -252,7 +251,7 @@ func configOf(t *testing.T, k core.Kind) reflect.Type {
 	return compile.Type.In(2).Elem()
 }
 
-// pathsOf lists the keys of a struct that source.Decode fills, and those of the structs in them.
+// pathsOf lists the keys that source.Decode reads into a struct, and the keys of nested structs.
 func pathsOf(config reflect.Type) []string {
 	var out []string
 	for _, key := range source.KeysOf(reflect.Zero(config).Interface()) {

@@ -14,8 +14,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 )
 
-// unusedKinds has a node of each kind that can have declared writes or args without a use.
-// filled is the write that it fills, if it fills one.
+// unusedKinds has nodes whose kind may leave declared writes unfilled. filled is the write that the
+// node fills, "" if it fills none.
 var unusedKinds = []struct{ kind, node, filled string }{
 	{"wait", `"duration": "1s"`, ""},
 	{"sink", `"from": "a", "to": "a.json"`, ""},
@@ -39,7 +39,7 @@ var unusedKinds = []struct{ kind, node, filled string }{
 	{"transform", `"limit": 1, "from": "a", "into": "a"`, "a"},
 }
 
-// TestUnusedWrites declares two writes on nodes that fill at most one of them.
+// TestUnusedWrites tests the warnings of nodes with two declared writes that fill at most one.
 func TestUnusedWrites(t *testing.T) {
 	for _, c := range unusedKinds {
 		got := unused(t, c.kind, `{`+strings.TrimPrefix(c.node+`, "writes": ["a", "b"]`, ", ")+`}`, "stays as it is")
@@ -51,8 +51,8 @@ func TestUnusedWrites(t *testing.T) {
 	}
 }
 
-// TestUnusedArgs gives args to nodes whose configuration reads arg x, if read is set, and no
-// other.
+// TestUnusedArgs tests the warnings of nodes with two args. Their configuration reads at most the arg
+// x, if read is set.
 func TestUnusedArgs(t *testing.T) {
 	for _, c := range []struct {
 		kind, node string
@@ -110,8 +110,8 @@ func TestUnusedArgs(t *testing.T) {
 	}
 }
 
-// TestIgnored has pairs of settings of which one takes the effect of the other away, and
-// pairs of the same keys that do not.
+// TestIgnored tests the findings about settings that another setting makes meaningless. Cases without
+// a finding have the same keys with an effect.
 func TestIgnored(t *testing.T) {
 	const check, warn = `"checks": [{"name": "c", "expr": "$item.a > 1"}]`, `"checks": [{"name": "c", "expr": "$item.a > 1", "severity": "warn"}]`
 	const judge = `"eval": [{"name": "e", "kind": "judge", "rubric": "short"}]`

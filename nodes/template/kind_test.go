@@ -76,7 +76,7 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt.node, got, tt.want)
 		}
 	}
-	// A mistake in a file is reported at its place in that file.
+	// A mistake in a file is reported at its position in the file.
 	_, ds := template.Kind.Compile(nodestest.Node(t, `{"file": "letters/bad.md"}`), env())
 	if len(ds) != 1 || ds[0].Pos.File != "letters/bad.md" || ds[0].Pos.Line != 2 {
 		t.Errorf("got %v, want one finding in line 2 of letters/bad.md", ds)

@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/tool"
 )
 
-// env is what a driver offers: the folder testdata and one Go function.
+// env returns an environment with the folder testdata and one Go function.
 func env() core.Env {
 	return core.Env{
 		Dir: "testdata", Files: os.DirFS("testdata"), LookPath: exec.LookPath, Tools: []string{"score", "tools/replaced"},
@@ -38,7 +38,7 @@ func needs(t *testing.T, program string) {
 	}
 }
 
-// input is the input of an attempt in the third item of a fan-out.
+// input returns the input of an attempt of the third item of a fan-out.
 func input(log *slog.Logger) core.Input {
 	return core.NewInput("run1", "n", 2, core.Shared{
 		Args: value.ObjectOf("name", "Ada", "n", int64(7)), Log: log,

@@ -19,7 +19,7 @@ func env() core.Env {
 	return core.Env{Files: fstest.MapFS{"prompts/echo.md": {Data: []byte("Say {{name}}.")}, "answer.json": {Data: []byte("{}")}}}
 }
 
-// valid holds a node of each kind with all of its keys.
+// valid has a node of each kind with all keys of the kind.
 var valid = map[string]string{
 	"cli-agent": `{"provider": "codex", "prompt": "look at {{file}} and notes.md", "model": "m", "workdir": ".", "output_format": "json",
 		"schema": "answer.json", "timeout_ms": 1000, "extra_args": ["-x"]}`,
@@ -55,7 +55,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// mine is a user's kind that takes the checks of the missing one over.
+// mine is a kind of a user that reuses the checks of the kind that it replaces.
 type mine struct{ core.Kind }
 
 func (m mine) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {
@@ -65,8 +65,8 @@ func (m mine) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnos
 	})}, ds
 }
 
-// TestRegistered: a function under the name of the kind gets the node's fields as
-// arguments, the prompts filled in and read from their files.
+// TestRegistered tests that a function registered under the name of the kind gets the keys of the
+// node as arguments, with rendered prompts.
 func TestRegistered(t *testing.T) {
 	var got []string
 	env := env()
@@ -115,7 +115,7 @@ func TestRegistered(t *testing.T) {
 	}
 }
 
-// bound is a function that looks at its node.
+// bound is a function that implements core.Binder.
 type bound struct{ core.HandlerFunc }
 
 func (bound) Bind(n *core.Node, _ core.Env) (core.Handler, source.Diagnostics) {

@@ -37,7 +37,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestNoDurationInAWalk: it loads, and fails when it is visited.
+// TestNoDurationInAWalk tests that a node without a duration compiles and fails when it is visited.
 func TestNoDurationInAWalk(t *testing.T) {
 	made, ds := wait.Kind.Compile(nodestest.Node(t, `{}`), core.Env{Conventions: core.Conventions{Late: true}})
 	if made.Lacks != "there is no duration" || len(ds) > 0 {

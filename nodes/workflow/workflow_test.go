@@ -19,8 +19,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/workflow"
 )
 
-// set is a folder of workflows: each file is given by the files it includes. All
-// have the fields summary, region and the input day.
+// set is a folder of workflows: it maps each file to the files that it includes. All workflows have
+// the fields summary and region and the input day.
 type set map[string][]string
 
 func (s set) env(t *testing.T) core.Env {
@@ -107,7 +107,7 @@ func TestCycle(t *testing.T) {
 		name  string
 		files set
 		file  string
-		want  string // the way round, "" for none
+		want  string // the cycle, "" if there is none
 	}{
 		{"itself", set{"a.yaml": {"a.yaml"}}, "a.yaml", "a.yaml -> a.yaml"},
 		{"two", set{"a.yaml": {"b.yaml"}, "b.yaml": {"a.yaml"}}, "b.yaml", "b.yaml -> a.yaml -> b.yaml"},
@@ -135,8 +135,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// A ladder of n files, each including the next one twice, has 2^n ways through
-// it; looking for a cycle must not walk them all.
+// TestCycleIsLinear tests a chain of n files of which each includes the next one twice. It has 2^n
+// paths, and the search for a cycle must not visit all.
 func TestCycleIsLinear(t *testing.T) {
 	files, loads := set{}, 0
 	for i := range 40 {
@@ -185,7 +185,8 @@ func TestExperience(t *testing.T) {
 	}
 }
 
-// A registered function of the name of the kind replaces the nested run.
+// TestExperienceRegistered tests that a function registered under the name of the kind replaces the
+// nested run.
 func TestExperienceRegistered(t *testing.T) {
 	env := core.Env{Tool: func(name string) (core.Handler, bool) {
 		return core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
@@ -202,7 +203,7 @@ func TestExperienceRegistered(t *testing.T) {
 	}
 }
 
-// The way back may lead through the folder of an experience.
+// TestCycleOfExperiences tests cycles through the folder of an experience.
 func TestCycleOfExperiences(t *testing.T) {
 	env := set{"sub/experience.yaml": nil}.env(t)
 	load := env.LoadWorkflow
@@ -213,7 +214,7 @@ func TestCycleOfExperiences(t *testing.T) {
 		}
 		return w, err
 	}
-	// Paths stay below the folder of the file that includes: that one does not lead back.
+	// Paths are relative to the folder of the including file, so this is not a cycle.
 	if _, ds := workflow.Experience.Compile(nodestest.Node(t, `{"impl": "sub"}`), env); len(ds) > 0 {
 		t.Error(ds)
 	}

@@ -17,13 +17,11 @@ import (
 	"time"
 )
 
-// childVar turns the test binary into the program under test: its value names
-// one of the behaviours below. So the tests need no other program and know
-// exactly what the child does.
+// childVar is the environment variable that makes the test binary a child process. Its value is the
+// name of a behaviour below. The tests need no other programs.
 const childVar = "WAVEFOLD_TEST_CHILD"
 
-// noRaceDelay keeps a child that was built with the race detector from sleeping
-// a second before it exits.
+// noRaceDelay disables the delay of a second before the exit of a child with the race detector.
 const noRaceDelay = "GORACE=atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
@@ -33,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// behave acts as a child. A child that hangs says "ready" on standard error
-// first, so that a test knows when to cancel.
+// behave is the main function of a child. A child that hangs first prints "ready" to standard error,
+// so that a test can cancel it.
 func behave(mode string, args []string) int {
 	switch mode {
 	case "cat":
@@ -104,9 +102,9 @@ func polite() int {
 	return 0
 }
 
-// leave starts another child, prints its process id and exits without waiting. With
-// the word session the other one leaves the group, with bare it has no environment,
-// and with stay this one hangs instead of exiting.
+// leave starts another child, prints its process id and exits without waiting. With the word session
+// the other child leaves the group, with bare it has no environment, and with stay this child hangs
+// instead of exiting.
 func leave(mode string, pipes bool, words []string) int {
 	cmd := exec.Command(os.Args[0])
 	if cmd.Env = os.Environ(); slices.Contains(words, "bare") {
@@ -125,7 +123,7 @@ func leave(mode string, pipes bool, words []string) int {
 	if err := cmd.Start(); err != nil {
 		return 9
 	}
-	for { // the one left behind must have set up its signals
+	for { // wait until the other child has set up its signals
 		if data, _ := os.ReadFile(ready.Name()); len(data) > 0 {
 			break
 		}

@@ -55,8 +55,7 @@ func TestResultLogsMetrics(t *testing.T) {
 	}
 }
 
-// FuzzResult looks for outputs that make the reader panic, or accept what is no
-// result.
+// FuzzResult searches for outputs for which ParseResult panics or accepts an invalid result.
 func FuzzResult(f *testing.F) {
 	for _, s := range []string{"", "{}", `{"state_delta": {"a": 1}}`, `{"edge_output": [1, null]}`, `{"state_delta": 3}`, "[", `{"a": {}} x`, "\xff"} {
 		f.Add([]byte(s))

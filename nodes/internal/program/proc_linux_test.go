@@ -30,8 +30,8 @@ func TestParseProc(t *testing.T) {
 	}
 }
 
-// What was there before the child is no stray, whatever its environment says: a
-// service of an earlier run with the same id may go on.
+// TestStraysAreYounger tests that a process that started before the child is not a stray, whatever its
+// environment: a service of an earlier run with the same id may continue.
 func TestStraysAreYounger(t *testing.T) {
 	const mark = "WAVEFOLD_TEST_MARK=younger"
 	start := func() *exec.Cmd {
@@ -46,7 +46,7 @@ func TestStraysAreYounger(t *testing.T) {
 	}
 	older := start()
 	s := straysOf(start().Process.Pid, mark)
-	s.start = procs()[s.child].start + 1 // as if a tick lay between the two
+	s.start = procs()[s.child].start + 1 // as if the child had started one tick later
 	younger := proc{pid: older.Process.Pid, start: s.start + 1, group: older.Process.Pid, session: older.Process.Pid}
 	if s.find() || len(s.known) > 0 {
 		t.Errorf("found %+v, which are older", s.known)

@@ -24,7 +24,7 @@ import (
 	"github.com/wavefold/wavefold/internal/secret"
 )
 
-// record is a log that keeps its lines and can act on one.
+// record is a log that keeps its lines and can call a function for each.
 type record struct {
 	slog.Handler
 	mu    sync.Mutex
@@ -46,7 +46,7 @@ func (r *record) Handle(_ context.Context, rec slog.Record) error {
 
 func (r *record) text() string { return strings.Join(r.lines, "\n") }
 
-// run calls the test binary as a child and checks that nothing is left of it.
+// run runs the test binary as a child and checks that no process or goroutine is left.
 func run(t *testing.T, ctx context.Context, mode string, c Command) (Output, *record, error) {
 	t.Helper()
 	rec := &record{Handler: slog.DiscardHandler}
@@ -60,8 +60,8 @@ func run(t *testing.T, ctx context.Context, mode string, c Command) (Output, *re
 	return out, rec, err
 }
 
-// noGoroutines fails when a goroutine of this package or of os/exec is left. The
-// last instructions of a goroutine that was awaited may still run for a moment.
+// noGoroutines fails if a goroutine of this package or of os/exec is left. It waits a moment, because
+// a goroutine may run a little after it has signalled its end.
 func noGoroutines(t *testing.T) {
 	t.Helper()
 	buf := make([]byte, 1<<20)
@@ -120,7 +120,7 @@ func TestRunExit(t *testing.T) {
 		mode string
 		cmd  Command
 		code int
-		want string // part of the error, "" for none
+		want string // part of the error, "" if there is none
 	}{
 		{"zero", "exit", Command{Args: []string{"0"}}, 0, ""},
 		{"allowed code", "exit", Command{Args: []string{"3"}, OK: []int{0, 3}}, 3, ""},
@@ -129,7 +129,7 @@ func TestRunExit(t *testing.T) {
 		{"one line", "exit", Command{Args: []string{"7", "no such table"}}, 7, "child: exit code 7: no such table"},
 		{"last lines", "exit", Command{Args: append([]string{"1", "first"}, slices.Repeat([]string{"a", "b"}, 20)...)}, 1,
 			"child: exit code 1, last lines of standard error:" + strings.Repeat("\n  a\n  b", 20)},
-		// Programs that run tests report on standard output what is wrong.
+		// Test runners report errors on standard output.
 		{"one line of output", "exit", Command{Args: []string{"1", ">FAIL TestParse"}}, 1, "child: exit code 1: FAIL TestParse"},
 		{"both outputs", "exit", Command{Args: []string{"2", ">ok a\n\n\x1b[31mFAIL b \n", "make: *** [test] Error 1"}}, 2,
 			"child: exit code 2, last lines of standard error:\n  make: *** [test] Error 1\nlast lines of standard output:\n  ok a\n  [31mFAIL b"},
@@ -152,7 +152,7 @@ func TestRunExit(t *testing.T) {
 			if !ok || exit.Code != tt.code {
 				t.Fatalf("got %#v, want an exit error with code %d", err, tt.code)
 			}
-			// A child that kills itself may do so before its line is out.
+			// A child may kill itself before its line is printed.
 			if got := err.Error(); got != tt.want && got != strings.TrimSuffix(tt.want, ": ready") {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -160,8 +160,8 @@ func TestRunExit(t *testing.T) {
 	}
 }
 
-// The error holds the last lines of an output, so two failures that differ above them had the
-// same error and counted as one.
+// TestExitSignature tests that failures that differ only before the last lines of their output have
+// different signatures.
 func TestExitSignature(t *testing.T) {
 	output := func(stream, first, count string) []string {
 		return append([]string{"1", stream + first}, slices.Repeat([]string{stream + "ok in " + count + "s"}, 100)...)
@@ -195,8 +195,8 @@ func TestExitSignature(t *testing.T) {
 	}
 }
 
-// a9: what both outputs say decides what kind of failure it is, and the program's own name
-// does not.
+// TestExitCategory tests that the outputs determine the category of a failure, and the name of the
+// program does not.
 func TestExitCategory(t *testing.T) {
 	for _, tt := range []struct {
 		exit ExitError
@@ -251,7 +251,7 @@ func TestRunCancelledBefore(t *testing.T) {
 	}
 }
 
-// TestRunCancelled cancels children of each temper once they are at work.
+// TestRunCancelled cancels children that react to SIGTERM in different ways.
 func TestRunCancelled(t *testing.T) {
 	for _, mode := range []string{"hang", "stubborn", "polite"} {
 		t.Run(mode, func(t *testing.T) {
@@ -262,7 +262,7 @@ func TestRunCancelled(t *testing.T) {
 					cancel()
 				}
 			}}
-			grace := 10 * time.Second // only the stubborn child uses it up
+			grace := 10 * time.Second // only the child that ignores SIGTERM needs all of it
 			if mode == "stubborn" {
 				grace = 100 * time.Millisecond
 			}
@@ -300,9 +300,8 @@ func TestRunFlood(t *testing.T) {
 	}
 }
 
-// TestRunLeftBehind has a child that exits well and leaves a process of its
-// group behind: it must be dead when Run returns, whether it holds the pipes or
-// not, whether it heeds SIGTERM or not.
+// TestRunLeftBehind tests a child that succeeds and leaves a process of its group. The process must be
+// dead when Run returns, whether or not it has the pipes open or ignores SIGTERM.
 func TestRunLeftBehind(t *testing.T) {
 	tests := []struct {
 		mode, pipes string
@@ -330,16 +329,16 @@ func TestRunLeftBehind(t *testing.T) {
 	}
 }
 
-// marked makes a command whose family can be recognized.
+// marked adds a mark to a command, so that its processes can be found.
 func marked(t *testing.T, c Command) Command {
 	c.Mark = "WAVEFOLD_TEST_MARK=" + t.Name()
 	c.Env = append(c.Env, c.Mark)
 	return c
 }
 
-// TestRunEscape has a child that starts a process in a session of its own with
-// our pipe. It must not hold up Run, and where it can be found, it must not survive
-// it. What the error says of it must be true.
+// TestRunEscape tests a child that starts a process in a session of its own with the pipe open. The
+// process must not delay Run, and must not survive it on systems where it can be found. The error
+// must describe it correctly.
 func TestRunEscape(t *testing.T) {
 	_, rec, err := run(t, t.Context(), "leave", marked(t, Command{Args: []string{"stubborn", "pipes", "session"}, Grace: 100 * time.Millisecond}))
 	pid := leftBehind(t, rec)
@@ -356,8 +355,8 @@ func TestRunEscape(t *testing.T) {
 	}
 }
 
-// TestRunService has a child that ends well and leaves a process behind on purpose:
-// in a session of its own, and without our pipes. Nobody may end it.
+// TestRunService tests a child that succeeds and leaves a process on purpose, in a session of its own
+// and without the pipes. Run must not terminate the process.
 func TestRunService(t *testing.T) {
 	_, rec, err := run(t, t.Context(), "leave", marked(t, Command{Args: []string{"hang", "own", "session"}}))
 	pid := leftBehind(t, rec)
@@ -369,9 +368,9 @@ func TestRunService(t *testing.T) {
 	}
 }
 
-// TestRunCancelledStrays cancels children that have started a process in a session
-// of its own: one that keeps its environment and one that is known by its parent
-// only. With an abort nobody waits for the grace period.
+// TestRunCancelledStrays cancels children that have started a process in a session of its own. One
+// process keeps its environment, another is found only by its parent. An abort skips the grace
+// period.
 func TestRunCancelledStrays(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("they cannot be found here")
@@ -404,8 +403,7 @@ func TestRunCancelledStrays(t *testing.T) {
 	}
 }
 
-// TestRunAborted cancels a child that does not heed SIGTERM and has time to end; the
-// abort takes the time away.
+// TestRunAborted cancels a child that ignores SIGTERM. The abort ends its grace period.
 func TestRunAborted(t *testing.T) {
 	aborted := make(chan struct{})
 	ctx, cancel := context.WithCancel(core.WithAbort(t.Context(), aborted))
@@ -419,7 +417,7 @@ func TestRunAborted(t *testing.T) {
 	if _, _, err := run(t, ctx, "stubborn", Command{Log: slog.New(rec), Grace: time.Hour}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	// So does a group that is left after a polite child.
+	// An abort also ends the grace period of a group whose leader has exited.
 	rec.lines, aborted = nil, make(chan struct{})
 	ctx, cancel = context.WithCancel(core.WithAbort(t.Context(), aborted))
 	defer cancel()
@@ -430,7 +428,7 @@ func TestRunAborted(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs; one that only waits to be reaped does not.
+// alive reports whether a process runs. A zombie does not.
 func alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false
@@ -439,7 +437,7 @@ func alive(pid int) bool {
 	return err == nil && !strings.HasPrefix(string(state), "Z")
 }
 
-// leftBehind reads from the log which process the child left behind.
+// leftBehind reads the id of the process that the child left from the log.
 func leftBehind(t *testing.T, rec *record) (pid int) {
 	t.Helper()
 	if _, err := fmt.Sscanf(rec.text(), "left %d", &pid); err != nil {
@@ -462,7 +460,7 @@ func TestRunMasks(t *testing.T) {
 	}
 }
 
-// TestRunParallel runs children side by side: none may touch another's group.
+// TestRunParallel runs children concurrently. None may affect the group of another.
 func TestRunParallel(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 16 {

@@ -28,10 +28,11 @@ func resolved(id string) (core.Status, any, bool) {
 	return core.Success, value.ObjectOf("rows", int64(3)), id == "load"
 }
 
-// node is one whose args have a constant and a path.
+// node has args with a constant and a path.
 var node = &core.Node{ID: source.At("n", source.Position{}), Args: source.Tree(value.ObjectOf("greeting", "hello", "orders", "$.name"), source.Position{})}
 
-// A plain name that the args have a constant for is not read from the state.
+// TestArgsInPlaceOfReads tests that a plain name with a constant in the args is not read from the
+// state.
 func TestArgsInPlaceOfReads(t *testing.T) {
 	for src, want := range map[string]string{"{{name}}": "", "{{name}} {{$.name}}": "name", "{{orders}}": "orders"} {
 		n := &core.Node{ID: source.At("n", source.Position{}), Args: source.Tree(value.ObjectOf("name", "World", "orders", "$.other"), source.Position{})}
@@ -113,8 +114,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Places of node references are kept, so that an unknown node is reported where
-// it is named.
+// TestNodePlaces tests that node references have positions, at which unknown nodes are reported.
 func TestNodePlaces(t *testing.T) {
 	s := NewSet(node, core.Env{})
 	s.Template(source.At("a {{$nodes.x.status}} {{$nodes.y.status}} {{$nodes.x.output}}", source.Position{Line: 3, Column: 1}), "text")
