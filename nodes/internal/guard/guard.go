@@ -1,12 +1,14 @@
-// Package guard keeps data from becoming code in the commands that nodes run. It looks at a
-// list of arguments as a document has it, in which {{…}} marks the places of values, and
-// finds the values that an interpreter would run and the values that a program could take
-// for an option.
+// Package guard prevents data from becoming code in the commands that nodes run. It
+// examines the argument list of a command as the document writes it, with {{…}} in
+// place of values. It finds values that an interpreter would execute and values that a
+// program could mistake for options.
 //
-// Two rules do not depend on what starts a program: an interpreter's name, a flag for program
-// text and a template in the argument after it is an error wherever the three are, and a
-// value at the beginning of an argument must not look like an option when the command runs.
-// The tables add what the rules cannot know: interpreters that take their text as an operand
+// Two rules do not depend on the program that is started. An interpreter's name, a flag
+// for program text and a template in the argument after the flag are an error wherever
+// they appear. A value at the beginning of an argument must not look like an option
+// when the command runs. The tables cover what the rules cannot know: interpreters that
+// take their program as an operand or from standard input, and programs that start
+// another one.
 // or from standard input, and the programs that start another one.
 package guard
 
@@ -17,11 +19,11 @@ import (
 	"strings"
 )
 
-// Text is an argument that is program text with a template in it.
+// Text is an argument that is program text and contains a template.
 type Text struct {
 	At      int
 	Program string // the interpreter
-	Instead string // how else a value gets into the program
+	Instead string // another way to pass a value to the program
 }
 
 // ProgramTexts returns the arguments in which data would become code.
@@ -34,18 +36,19 @@ func ProgramTexts(argv []string) []Text {
 	return found
 }
 
-// Suspects returns the indexes of arguments with templates that are program text if the
-// program, which is not known, runs them.
+// Suspects returns the indexes of arguments that contain templates and that may be
+// program text for an unknown program.
 func Suspects(argv []string) []int { return suspects(argv) }
 
-// Executed returns the indexes of arguments with templates that name something to run.
+// Executed returns the indexes of arguments that contain templates and name something
+// to execute.
 func Executed(argv []string) []int { return executed(argv) }
 
-// Nameless returns the index of a value that a shell takes for its own name, $0.
+// Nameless returns the index of a value that a shell would use as its own name, $0.
 func Nameless(argv []string) (at int, ok bool) { return nameless(argv) }
 
-// ReadsProgram returns the interpreter that takes standard input for program text, and how
-// else a value gets into it.
+// ReadsProgram returns the interpreter that executes standard input, and another way to
+// pass a value to it.
 func ReadsProgram(argv []string) (program, instead string, ok bool) {
 	name, in, ok := readsProgram(argv)
 	if !ok {
@@ -54,24 +57,26 @@ func ReadsProgram(argv []string) (program, instead string, ok bool) {
 	return name, in.instead, true
 }
 
-// MaybeReadsProgram returns the interpreter that takes standard input for program text if the
-// program, which is not known, starts it; "" if there is none.
+// MaybeReadsProgram returns the interpreter that executes standard input if an unknown
+// program starts it, or "" if there is none.
 func MaybeReadsProgram(argv []string) string { return maybeReadsProgram(argv) }
 
-// CodeVariable reports whether an environment variable makes programs run or load something.
+// CodeVariable reports whether an environment variable makes programs execute or load
+// something.
 func CodeVariable(name string) bool { return isCodeVariable(name) }
 
-// HasTemplate reports whether a string has a place for a value.
+// HasTemplate reports whether a string contains a template.
 func HasTemplate(s string) bool { return hasTemplate(s) }
 
-// Argument is an argument that begins with a value, and the program that gets it.
+// Argument is an argument that begins with a value, and the program that receives it.
 type Argument struct {
 	At      int
 	Program string
 }
 
-// Exposed returns the arguments that begin with a value and that a program may take for
-// options: nothing before them ends its options, and they are no values of options.
+// Exposed returns the arguments that begin with a value and that a program may mistake
+// for options, because no argument before them ends the options and they are not values
+// of options.
 func Exposed(argv []string) []Argument {
 	starts := commands(argv)
 	var found []Argument
@@ -92,11 +97,11 @@ func Exposed(argv []string) []Argument {
 	return found
 }
 
-// deaf are programs that take arguments after -- for options, or know no --.
+// deaf lists programs that accept options after -- or do not support it.
 var deaf = strings.Fields("find dd test [ expr")
 
-// taker returns the name of what gets the next argument of a command: its program, or the
-// script that the program runs.
+// taker returns the name of the program that receives the next argument of a command:
+// the command's program, or the script that it executes.
 func taker(argv []string) string {
 	name := programName(argv[0])
 	in := interpreterOf(name)
@@ -112,7 +117,7 @@ func taker(argv []string) string {
 	return name
 }
 
-// valued lists options that take the next argument as their value, whatever it begins with.
+// valued lists options whose value is the next argument, whatever it begins with.
 var valued = []struct{ names, option string }{
 	{"grep egrep fgrep zgrep", `^-[abcghilnoqrsuvwxyzEFGHILPTUVZ]*[efmABC]$|^--(regexp|file|max-count|after-context|before-context|context|include|exclude|exclude-dir)$`},
 	{"rg", `^-[efmABCgtTr]$|^--(regexp|file|max-count|after-context|before-context|context|glob|type|replace)$`},
@@ -146,12 +151,12 @@ func isValue(argv []string, at int) bool {
 	return false
 }
 
-// protected reports whether an argument of a command is never an option.
+// protected reports whether an argument of a command is never treated as an option.
 func protected(argv []string, at int) bool {
 	name := programName(argv[0])
 	if in := interpreterOf(name); in != nil && (in.late || name == "python") {
 		if texts := in.texts(argv[1:], false); len(texts) > 0 && texts[0]+1 < at {
-			return true // an argument of the text, not of the interpreter
+			return true // an argument of the program text, not of the interpreter
 		}
 	}
 	if name == "printf" && at > 1 && !strings.HasPrefix(argv[1], "{{") {
@@ -169,8 +174,8 @@ var (
 	echoOption = regexp.MustCompile(`^-([neE]+|-help|-version)$`)
 )
 
-// IsOption reports whether a program of a name takes a value for an option. A - alone, a - before a
-// blank and negative numbers are data.
+// IsOption reports whether the program with this name treats a value as an option. A
+// lone "-", a "-" before white space and negative numbers are data.
 func IsOption(program, value string) bool {
 	if program == "echo" {
 		return echoOption.MatchString(value)
@@ -178,5 +183,5 @@ func IsOption(program, value string) bool {
 	return len(value) > 1 && value[0] == '-' && !strings.ContainsRune(" \t\r\n", rune(value[1])) && !number.MatchString(value)
 }
 
-// ProgramName returns the name of a program without its folder and its version.
+// ProgramName returns the name of a program without its folder and version.
 func ProgramName(arg string) string { return programName(arg) }

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// databases are clients that take program text from standard input unless an option
-// gives them one.
+// databases lists clients that read program text from standard input unless an option
+// provides it.
 var databases = strings.Fields("psql mysql mariadb hive beeline cqlsh clickhouse clickhouse-client snowsql impala-shell trino presto mongo mongosh influx sqlcmd sqlite duckdb " +
 	"gdb lldb vim vi ex ed red powershell pwsh cmd ssh su runuser m4 dc at batch crontab lftp ftp sqlplus isql redis-cli valkey-cli")
 
-// elsewhere matches options by which an interpreter gets its program from another place
-// than standard input, beyond the flags of its row.
+// elsewhere matches options that give an interpreter its program from another place
+// than standard input, in addition to the flags in its row.
 var elsewhere = regexp.MustCompile(`^(-m|-f|-r|--file|--eval|--print|--version|--help|-V)(=|$)`)
 
-// readsProgram reports whether a program takes its standard input for program text, and
-// which.
+// readsProgram reports whether a command executes its standard input, and which
+// interpreter does.
 func readsProgram(argv []string) (name string, in *interpreter, ok bool) {
 	if len(argv) == 0 {
 		return "", nil, false
 	}
 	for _, i := range commands(argv) {
 		command := argv[i:]
-		if end := slices.Index(command, ";"); end > 0 { // of find
+		if end := slices.Index(command, ";"); end > 0 { // the end of find's -exec
 			command = command[:end]
 		}
 		if name, in, ok = feeds(command); ok {
@@ -33,7 +33,8 @@ func readsProgram(argv []string) (name string, in *interpreter, ok bool) {
 	return "", nil, false
 }
 
-// feeds is readsProgram for a command that no wrapper starts, or for the wrapper.
+// feeds is readsProgram for one command, without the commands that it starts as a
+// wrapper.
 func feeds(argv []string) (name string, in *interpreter, ok bool) {
 	name = programName(argv[0])
 	in = interpreterOf(name)
@@ -56,12 +57,12 @@ func feeds(argv []string) (name string, in *interpreter, ok bool) {
 	return name, in, in != nil && in.fromInput(name, argv[1:])
 }
 
-// unmistakable are interpreters whose names are no words of other programs.
+// unmistakable lists interpreters whose names are unlikely to be other words.
 var unmistakable = strings.Fields("sh bash dash ksh mksh zsh ash fish csh tcsh python perl ruby psql sqlite mysql pwsh powershell")
 
-// maybeReadsProgram returns the interpreter that takes standard input for program text if a
-// program that is not known starts it, "" if there is none. Programs of the document's folder
-// are known to its author.
+// maybeReadsProgram returns the interpreter that executes standard input if an unknown
+// program starts it, or "" if there is none. It ignores programs in the document's
+// folder, because its author knows them.
 func maybeReadsProgram(argv []string) string {
 	if known(argv) || strings.Contains(argv[0], "/") {
 		return ""
@@ -74,8 +75,8 @@ func maybeReadsProgram(argv []string) string {
 	return ""
 }
 
-// parallel is xargs for GNU parallel. A command in which nothing is replaced gets the item
-// as its last argument.
+// parallel is xargs for GNU parallel. If the command has no placeholder, the item
+// becomes its last argument.
 func parallel(args []string) (command []string, items bool) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -102,11 +103,12 @@ func parallel(args []string) (command []string, items bool) {
 	return nil, true
 }
 
-// replacement matches what parallel replaces by the item or a part of it.
+// replacement matches the placeholders that parallel replaces by the item or a part of
+// it.
 var replacement = regexp.MustCompile(`\{[0-9]*(/|//|/\.|\.|\+|=.*=)?\}`)
 
-// xargs returns the command that xargs runs, with a template where the items of standard
-// input go, and whether the items come from there.
+// xargs returns the command that xargs runs, with anItem in place of the items. items
+// reports whether the items come from standard input.
 func xargs(args []string) (command []string, items bool) {
 	items = true
 	replaced := ""
@@ -142,11 +144,11 @@ func xargs(args []string) (command []string, items bool) {
 	return nil, items
 }
 
-// anItem stands for what xargs reads.
+// anItem is a template in place of an item that xargs reads.
 const anItem = "{{item}}"
 
-// fed reports whether an item of xargs becomes program text: as a text, or as the name of
-// the file with the program.
+// fed reports whether an item of xargs becomes program text, or the name of a file with
+// program text.
 func fed(command []string) (name string, in *interpreter, ok bool) {
 	if len(command) == 0 {
 		return "", nil, false
@@ -160,8 +162,8 @@ func fed(command []string) (name string, in *interpreter, ok bool) {
 	return "", nil, false
 }
 
-// fromInput reports whether the interpreter has no other program than its standard input,
-// or one that runs that.
+// fromInput reports whether the interpreter executes its standard input, either because
+// it has no other program or because its program does so.
 func (in *interpreter) fromInput(name string, args []string) bool {
 	for _, k := range in.texts(args, true) {
 		if k < len(args) && (runsInput.MatchString(args[k]) || in.late && shellRunsInput(args[k])) {
@@ -178,7 +180,7 @@ func (in *interpreter) fromInput(name string, args []string) bool {
 	case name == "deno":
 		return slices.ContainsFunc(args, isInput)
 	case in.file != "" && !database && !in.all:
-		return in.fileIsInput(args) // of awk, sed and jq it is data otherwise
+		return in.fileIsInput(args) // for awk, sed and jq, standard input is otherwise data
 	case !in.script && !database:
 		return false
 	}
@@ -195,13 +197,13 @@ func (in *interpreter) fromInput(name string, args []string) bool {
 			}
 			i = len(args)
 		case in.late && matches(`^-[a-zA-Z]*s`, arg):
-			return true // what follows are the arguments of the program
+			return true // the other arguments belong to the program
 		case matches(in.flag, arg) || matches(in.file, arg) || elsewhere.MatchString(arg):
 			return i+1 < len(args) && isInput(args[i+1]) || isInput(afterEqual(arg)) || in.fileIsInput(args)
 		case in.isOption(arg):
 			i += in.valuesOf(arg)
 		case !database:
-			return false // a file with the program; what follows are its arguments
+			return false // a program file; the other arguments belong to it
 		default:
 			operands++
 		}
@@ -215,7 +217,7 @@ func (in *interpreter) fromInput(name string, args []string) bool {
 	return true
 }
 
-// remote returns the command that ssh runs on the other side, nil if there is none.
+// remote returns the command that ssh runs on the remote host, or nil if there is none.
 func (in *interpreter) remote(name string, args []string) []string {
 	if name != "ssh" {
 		return nil
@@ -236,8 +238,8 @@ func (in *interpreter) remote(name string, args []string) []string {
 	return nil
 }
 
-// isInteractive reports whether an option makes the interpreter read statements from standard
-// input in addition to its program.
+// isInteractive reports whether an option makes the interpreter read statements from
+// standard input in addition to its program.
 func (in *interpreter) isInteractive(args []string) bool {
 	if in.interactive == "" {
 		return false
@@ -245,7 +247,7 @@ func (in *interpreter) isInteractive(args []string) bool {
 	option := regexp.MustCompile(in.interactive)
 	for i := 0; i < len(args) && in.isOption(args[i]) && args[i] != "--"; i++ {
 		switch m := option.FindString(args[i]); {
-		case m == "-m": // the module of Python
+		case m == "-m": // Python's option for a module
 			return i+1 < len(args) && slices.Contains([]string{"code", "pdb", "asyncio", "IPython"}, args[i+1])
 		case m != "":
 			return true
@@ -258,8 +260,7 @@ func (in *interpreter) isInteractive(args []string) bool {
 	return false
 }
 
-// fileIsInput reports whether an option that names a file with the program names standard
-// input.
+// fileIsInput reports whether the option for a program file names standard input.
 func (in *interpreter) fileIsInput(args []string) bool {
 	if in.file == "" {
 		return false
@@ -284,8 +285,8 @@ func isInput(s string) bool {
 
 func afterEqual(s string) string { _, v, _ := strings.Cut(s, "="); return v }
 
-// runsInput matches program texts that run what they read: . /dev/stdin in a shell, .read
-// of sqlite3, \i of psql, eval and exec of languages.
+// runsInput matches program texts that execute standard input: . /dev/stdin in a shell,
+// .read of sqlite3, \i of psql, eval and exec of other languages.
 var runsInput = regexp.MustCompile(`(^|[\s;&|({])(\.|source|\.read|\\ir?|do|load|require|include|dofile|loadfile)\s*\(?\s*["']?(/dev/stdin|/dev/fd/0|/proc/self/fd/0)\b` +
 	"|(^|[^.\\w])eval\\s+[\"']?(\\$\\(\\s*cat\\s*-?\\s*\\)|`cat`)" +
 	`|(^|[^.\w])(eval|exec)\s*\([^{;]*(?i:stdin)|(^|[^.\w])eval\s+[^{;]*<STDIN>`)
@@ -295,8 +296,8 @@ var (
 	prelude   = regexp.MustCompile(`^(do|then|else|exec|command|time|!|\(|\{|[A-Za-z_]\w*=.*)$`)
 )
 
-// shellRunsInput reports whether a text for a shell starts an interpreter that runs the
-// standard input of the shell: at the beginning of a pipeline, or behind cat.
+// shellRunsInput reports whether a shell program starts an interpreter that executes
+// the shell's standard input: at the beginning of a pipeline, or after cat.
 func shellRunsInput(text string) bool {
 	for _, pipeline := range pipelines.Split(text, -1) {
 		for _, command := range strings.Split(pipeline, "|") {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Standard input is program text where the interpreter has no other program.
+// Standard input is program text if the interpreter has no other program.
 func TestProgramFromInput(t *testing.T) {
 	for argv, want := range map[string]bool{
 		"sh": true, "bash|-e": true, "sh|-s": true, "sh|-s|a": true, "bash|-es|--|a": true, "sh|-": true,
@@ -40,7 +40,7 @@ func TestProgramFromInput(t *testing.T) {
 	}
 }
 
-// The remote command of ssh gets the standard input of ssh.
+// The remote command of ssh reads the standard input of ssh.
 func TestInputOfRemoteCommands(t *testing.T) {
 	for argv, want := range map[string]bool{
 		"ssh|host": true, "ssh|host|sh": true, "ssh|host|bash|-s": true, "ssh|host|psql|db": true, "ssh|-p|22|host|--|sudo|sh": true, "ssh|host|set -e; sh": true, "ssh|-m|mac|host|python3": true, "sudo|ssh|host|sh": true,
@@ -119,8 +119,8 @@ func TestExposed(t *testing.T) {
 	}
 }
 
-// What starts an interpreter does not matter where a flag announces the text; the input of
-// programs that run it is known behind the usual wrappers.
+// Text after a flag is found whatever program starts the interpreter. Interpreters that
+// execute standard input are found after the usual wrappers.
 func TestWrapped(t *testing.T) {
 	for _, argv := range []string{
 		"flock|/tmp/l|sh|-c|echo {{x}}", "unshare|-r|sh|-c|echo {{x}}", "mystery|--flag|v|bash|-lc|{{x}}", "find|.|-exec|sh|-c|rm {{x}}|;", "parallel|sh|-c|{{x}}",
@@ -157,7 +157,7 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// Nothing is said of these, with a value on their standard input too.
+// These commands cause no finding, even with a value on their standard input.
 func TestOrdinaryCommands(t *testing.T) {
 	for _, argv := range []string{
 		"timeout|5|./x|script", "timeout|5|./x|script|{{x}}", "env|A={{x}}|./run|awk|{{y}}", "nice|-n|5|gzip|-c", "nohup|./serve|node|--|{{x}}", "sudo|-u|me|install|python|{{x}}", "flock|/tmp/l|./job|sh|--|{{x}}",

@@ -6,22 +6,24 @@ import (
 	"strings"
 )
 
-// codeVariable matches the names of variables that make programs run or load something.
+// codeVariable matches the names of variables that make programs execute or load
+// something.
 var codeVariable = regexp.MustCompile(`^(BASH_ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|ENV|PS4|PROMPT_COMMAND|IFS|PATH|SHELL|ZDOTDIR` +
 	`|LD_.*|DYLD_.*|GCONV_PATH|PYTHON(STARTUP|PATH|HOME|INSPECT|BREAKPOINT|WARNINGS)|NODE_(OPTIONS|PATH|REPL_EXTERNAL_MODULE)` +
 	`|PERL(5OPT|5LIB|LIB|5DB)|RUBY(OPT|LIB)|LUA_(INIT|PATH|CPATH)(_.*)?|(JAVA_TOOL|_JAVA|JDK_JAVA)_OPTIONS|CLASSPATH|PHPRC|PHP_INI_SCAN_DIR` +
 	`|R_(PROFILE|ENVIRON)(_USER)?|R_LIBS.*|JULIA_.*|(MAN|GIT_|PSQL_|SYSTEMD_)?PAGER|LESS(OPEN|CLOSE)?|EDITOR|VISUAL|PSQL_EDITOR|PSQLRC|BROWSER` +
 	`|VIMINIT|EXINIT|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|TAR_OPTIONS|MAKEFLAGS|GNUMAKEFLAGS|AWKPATH|AWKLIBPATH|OPENSSL_CONF|OPENSSL_MODULES|GIT_.*)$`)
 
-// dataVariable matches those among them that are data.
+// dataVariable matches names that codeVariable matches but that hold data.
 var dataVariable = regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|TERMINAL_PROMPT|TRACE.*|MERGE_AUTOEDIT)$`)
 
 func isCodeVariable(name string) bool {
 	return codeVariable.MatchString(name) && !dataVariable.MatchString(name)
 }
 
-// nameless returns the argument after the text of sh -c if it has a template: the shell
-// takes it for its own name, $0, unless the text asks for that.
+// nameless returns the argument after the program text of sh -c if it contains a
+// template. The shell uses this argument as its own name, $0, unless the program text
+// reads $0.
 func nameless(argv []string) (at int, ok bool) {
 	in := interpreterOf(programName(argv[0]))
 	if in == nil || !in.late {
@@ -35,17 +37,17 @@ func nameless(argv []string) (at int, ok bool) {
 	return 0, false
 }
 
-// runner is an option by which a program runs something else.
+// runner describes an option of a program that executes something.
 type runner struct {
 	names string
-	// option matches the option; what it runs is the rest of the argument or, if there is
-	// none, the next one.
+	// option matches the option. What it executes is the rest of the argument or, if
+	// data matches rests that are data and are not executed.
 	option string
 	// data matches what the rest may begin with to be data.
 	data string
 }
 
-// runners lists options that execute what they are given.
+// runners lists options that execute their values.
 var runners = []runner{
 	{names: "git", option: `^(-c|--config-env|--exec-path|--upload-pack|--receive-pack|--exec|-x|--extcmd|--open-files-in-pager|--config)(=|$)`,
 		data: `^(user|author|committer|commit|http|color|i18n|advice|init|log|format|pretty)\.[a-zA-Z.]*=`},
@@ -71,8 +73,9 @@ var runners = []runner{
 	{names: "less", option: `^\+`},
 }
 
-// executed returns the arguments with a template that an option makes code, the programs
-// that a value names, and the variables that a wrapper sets to make programs run something.
+// executed returns the arguments that contain templates and that are executed by an
+// option, that name a program, or that set a variable which makes programs execute
+// something.
 func executed(argv []string) []int {
 	var found []int
 	starts := commands(argv)

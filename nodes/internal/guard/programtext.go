@@ -7,39 +7,39 @@ import (
 	"strings"
 )
 
-// interpreter says where a program finds program text among its arguments. A
+// interpreter describes where a program expects program text in its arguments. A
 // template in such a text would turn data into code.
 type interpreter struct {
-	// names are the programs, without versions: python is also python3.12.
+	// names lists the programs without versions: python also means python3.12.
 	names string
-	// flag matches the beginning of an argument that announces program text,
-	// also of several options in one: sh -euc, psql -Atc. The text is the next
-	// argument or, behind a = or where attached says so, the rest of this one.
+	// flag matches the beginning of an argument that announces program text, also if it
+	// combines several options: sh -euc, psql -Atc. The text is the next argument.
+	// After =, or if attached is set, it is the rest of this argument.
 	flag     string
 	attached bool
-	// operand counts the operand, from 1, that is program text without a flag;
-	// 0 means none. file matches an option that names a file with the program
-	// instead.
+	// operand is the number, from 1, of the operand that is program text without a
+	// flag; 0 means that there is none. file matches an option that names a program
+	// file instead.
 	operand int
 	file    string
-	// values matches the options whose value is another argument, pairs those
-	// with two.
+	// values matches options with one value in another argument, pairs options with
+	// two.
 	values, pairs string
-	// all says that everything behind the first text is text too.
+	// all means that all arguments after the first text are text, too.
 	all bool
-	// script says that the options end at the first operand, a file with the
-	// program: what stands behind it belongs to that.
+	// script means that the options end at the first operand, which is a program file.
+	// The following arguments belong to the program.
 	script bool
-	// late says that the text is not the argument behind the flag but the first
+	// late means that the text is not the argument after the flag but the first
 	// operand: sh -c -e 'text', sh -c -- 'text'.
 	late bool
-	// interactive matches an option after which the program reads statements from
-	// standard input although it has another program: python -i.
+	// interactive matches an option that makes the program read statements from
+	// standard input in addition to its program: python -i.
 	interactive string
-	// full is the number of operands from which on a program that reads program text from
-	// standard input does not; 0 means that operands do not matter.
+	// full is the number of operands from which on the program does not execute
+	// standard input. 0 means that operands do not matter.
 	full int
-	// instead says how a value gets into the program.
+	// instead describes another way to pass a value to the program.
 	instead string
 }
 
@@ -48,8 +48,8 @@ const (
 	byEnv      = "pass the value by env, and keep the text fixed"
 )
 
-// interpreters lists programs that run what they are given. Each row covers those
-// that are called alike.
+// interpreters lists programs that execute program text. Each row covers programs with
+// the same command line.
 var interpreters = []interpreter{
 	{names: "sh bash dash ksh mksh zsh ash yash rbash csh tcsh", flag: `^-[a-zA-Z]*c[a-zA-Z]*$`, late: true, script: true,
 		values: `^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$`, instead: `pass the value as an argument after the text and a name: [sh, -c, '... "$1"', sh, "{{...}}"]`},
@@ -95,10 +95,10 @@ var interpreters = []interpreter{
 	{names: "cmd", flag: `(?i)^/[ck]`, attached: true, all: true, instead: byEnv},
 }
 
-// programTexts returns the indexes of the arguments that are program text with a
-// template in it, each with the interpreter it is for. Text after a flag counts
-// wherever the name of the interpreter is among the arguments, whatever program starts it;
-// operands count only where a command begins.
+// programTexts returns the indexes of the arguments that are program text and contain a
+// template, each with its interpreter. Text after a flag counts wherever the
+// interpreter's name is among the arguments, whatever program starts it. Operands count
+// only where a command begins.
 func programTexts(argv []string) (at []int, of []named) {
 	starts := commands(argv)
 	for i, arg := range argv {
@@ -114,13 +114,13 @@ func programTexts(argv []string) (at []int, of []named) {
 			}
 		}
 		if in.late && len(texts) > 0 {
-			break // what follows is what the text sees as $0, $1 and so on
+			break // the following arguments are $0, $1 and so on of the text
 		}
 	}
 	return at, of
 }
 
-// named is an interpreter with the name it was called by.
+// named is an interpreter with the name by which it was called.
 type named struct {
 	name string
 	*interpreter
@@ -128,10 +128,10 @@ type named struct {
 
 var version = regexp.MustCompile(`[-.]?[0-9][0-9.]*$`)
 
-// programName returns the name of a program without its folder and its version.
+// programName returns the name of a program without its folder and version.
 func programName(arg string) string {
 	base := path.Base(strings.ReplaceAll(arg, `\`, "/"))
-	if interpreterOf(base) != nil { // m4 is no version of m
+	if interpreterOf(base) != nil { // the 4 of m4 is not a version
 		return base
 	}
 	if name := version.ReplaceAllString(strings.TrimSuffix(base, ".exe"), ""); name != "" {
@@ -149,8 +149,8 @@ func interpreterOf(name string) *interpreter {
 	return nil
 }
 
-// texts returns the indexes of the arguments that are, or hold, program text.
-// Without operands only those count that a flag announces.
+// texts returns the indexes of the arguments that are, or contain, program text.
+// Without operands it returns only texts that a flag announces.
 func (in *interpreter) texts(args []string, operands bool) []int {
 	var flag *regexp.Regexp
 	if in.flag != "" {
@@ -158,9 +158,9 @@ func (in *interpreter) texts(args []string, operands bool) []int {
 	}
 	var (
 		found     []int
-		seen      int  // operands so far
-		ended     bool // by --
-		pending   bool // a flag announced the first operand
+		seen      int  // a -- was seen
+		ended     bool // a flag has announced that the first operand is text
+		pending   bool // the program is in a file or was announced by a flag
 		elsewhere bool // the program is in a file, or was announced by a flag
 	)
 	for i := 0; i < len(args); i++ {
@@ -212,7 +212,7 @@ func (in *interpreter) isOption(arg string) bool {
 	return len(arg) > 1 && (arg[0] == '-' || arg[0] == '+' && in.late)
 }
 
-// valuesOf returns how many arguments behind an option are its values.
+// valuesOf returns the number of arguments after an option that are its values.
 func (in *interpreter) valuesOf(option string) int {
 	switch {
 	case matches(in.values, option):
@@ -223,9 +223,9 @@ func (in *interpreter) valuesOf(option string) int {
 	return 0
 }
 
-// matches reports whether a pattern, if there is one, matches. Patterns are compiled
-// where they are needed: nearly all programs of the world start without a command
-// that is an interpreter.
+// matches reports whether s matches a pattern; the empty pattern matches nothing.
+// Patterns are compiled only when they are needed, because most programs that embed
+// this package run no interpreter.
 func matches(pattern, s string) bool {
 	return pattern != "" && regexp.MustCompile(pattern).MatchString(s)
 }
@@ -238,8 +238,8 @@ func until(from, to int) []int {
 	return out
 }
 
-// codeFlag is what programs call an option that takes program text, and harmless
-// names programs that mean something else by it, or whose arguments are names and not
+// codeFlag matches common names of options that take program text. harmless lists
+// programs for which such options have another meaning, or whose arguments are not
 // commands.
 var (
 	codeFlag = regexp.MustCompile(`^(-c|-e|--?eval|--?exec(ute)?|--?command|--expression|--code|--script)(=|$)`)
@@ -248,16 +248,16 @@ var (
 	codeLike = regexp.MustCompile("[\\s;|&<>$()'\"`]")
 )
 
-// known reports whether it is known what a program does with its arguments.
+// known reports whether it is known how a program treats its arguments.
 func known(argv []string) bool {
 	name := programName(argv[0])
 	return slices.Contains(harmless, name) || interpreterOf(name) != nil || wrapperOf(name) != nil
 }
 
-// suspects returns the indexes of arguments that may be program text for a program
-// that is not known: the argument after an option with a name for that, and the operand that
-// would be the text of an interpreter named before it. Only a template among other text
-// that is more than a word counts.
+// suspects returns the indexes of arguments that may be program text for an unknown
+// program: the argument after an option with a name for program text, and the operand
+// that would be the text of an interpreter named before it. Only arguments that contain
+// a template and other text that looks like code count.
 func suspects(argv []string) []int {
 	if known(argv) {
 		return nil

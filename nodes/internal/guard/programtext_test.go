@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestProgramText: an argument is program text where the interpreter takes it for
-// that, whatever stands before it.
+// TestProgramText: an argument is program text if the interpreter executes it, whatever
+// precedes the interpreter.
 func TestProgramText(t *testing.T) {
 	tests := []struct {
-		argv string // separated by |
-		want string // the arguments that are refused
+		argv string // arguments separated by |
+		want string // the arguments that are rejected
 	}{
 		// Shells.
 		{"sh|-c|echo {{name}}", "2"},
@@ -34,7 +34,7 @@ func TestProgramText(t *testing.T) {
 		{"sh|script.sh|{{name}}", ""},
 		{"sh|script.sh|-c|{{name}}", ""},
 		{"sh|--|script.sh|-c|{{name}}", ""},
-		// Behind other programs.
+		// After other programs.
 		{"env|A=b|sh|-c|echo {{name}}", "4"},
 		{"env|A={{x}}|printenv|A", ""},
 		{"env|-S|sh -c {{name}}", "2"},
@@ -72,7 +72,7 @@ func TestProgramText(t *testing.T) {
 		{"php|-r|echo '{{name}}';", "2"},
 		{"Rscript|-e|cat('{{name}}')", "2"},
 		{"vim|-es|+s/x/{{name}}/|f", "2"},
-		// Texts that are operands.
+		// Operands that are program text.
 		{"awk|/{{name}}/ {print}|file", "1"},
 		{"gawk|-F|,|-v|n={{name}}|$1 == n|{{file}}", ""},
 		{"awk|-f|x.awk|{{file}}", ""},
@@ -125,8 +125,8 @@ func TestProgramText(t *testing.T) {
 	}
 }
 
-// TestSuspects: what is called like an option for program text, of a program that is
-// not known, is worth a word, when the text is more than a word.
+// TestSuspects: if an unknown program has an option with a name for program text, its
+// argument causes a warning, unless it is a single word.
 func TestSuspects(t *testing.T) {
 	for argv, want := range map[string]string{
 		"tool|-c|do {{x}}":            "2",
@@ -140,7 +140,7 @@ func TestSuspects(t *testing.T) {
 		"tool|-m|Release of {{x}}":    "",
 		"git|-c|user.name=Dr {{x}}|a": "",
 		"docker|run|-e|A=b {{x}}|i":   "",
-		"sh|-c|echo {{x}}":            "", // an error already
+		"sh|-c|echo {{x}}":            "", // already an error
 		"echo|Dear {{name}}, ...":     "",
 	} {
 		if got := strings.Trim(fmt.Sprint(suspects(strings.Split(argv, "|"))), "[]"); got != want {

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// wrapper describes programs that start the command among their arguments.
+// wrapper describes programs that start a command given in their arguments.
 type wrapper struct {
 	names string
 	// operands is the number of operands before the command, such as the time of timeout.
 	operands int
-	// values matches the options whose value is the next argument.
+	// values matches options whose value is the next argument.
 	values string
-	// starts matches the options after which a command begins; without it the command
+	// starts matches options after which a command begins. If it is empty, the command
 	// follows the operands.
 	starts string
-	// anywhere says that the place of the command is not known: it is looked for by the
-	// names of interpreters, unless -- is before it.
+	// anywhere means that the place of the command is not known. It is found by the
+	// names of interpreters, unless it follows --.
 	anywhere bool
 }
 
@@ -51,8 +51,8 @@ func wrapperOf(name string) *wrapper {
 	return nil
 }
 
-// commands returns the indexes at which commands begin: 0, and each command that a wrapper
-// before it starts.
+// commands returns the indexes at which commands begin: 0, and each command that is
+// started by a wrapper before it.
 func commands(argv []string) []int {
 	starts := []int{0}
 	for k := 0; k < len(starts); k++ {
@@ -69,8 +69,8 @@ func commands(argv []string) []int {
 	return starts
 }
 
-// commands returns the indexes of the commands that the wrapper starts, whose arguments begin
-// at from.
+// commands returns the indexes of the commands that the wrapper starts. The wrapper's
+// arguments begin at from.
 func (w *wrapper) commands(argv []string, from int) []int {
 	var found []int
 	end := slices.Index(argv[from:], "--") + from
@@ -97,8 +97,8 @@ func (w *wrapper) commands(argv []string, from int) []int {
 
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// command returns the index of the first argument that is neither an option of the wrapper,
-// nor a variable that it sets, nor one of its operands.
+// command returns the index of the first argument that is not an option of the wrapper,
+// a variable that it sets, or one of its operands.
 func (w *wrapper) command(argv []string, from int) int {
 	operands, ended := w.operands, false
 	for i := from; i < len(argv); i++ {
