@@ -9,9 +9,9 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// Deliver is Write for a handler: it returns what result makes of the file that is there.
-// If the run asks for it (later), the file is written under a temporary name only, and gets
-// its own name by the Placement that is returned.
+// Deliver is Write for a handler. It returns the result of result after the file has
+// been written. If the run puts files in place (later), the file is only written under
+// a temporary name, and the returned Placement renames it.
 func (w Writer) Deliver(ctx context.Context, name string, later bool, fill func(*bufio.Writer) error, result func() core.Result) (core.Result, error) {
 	if !later {
 		if err := w.Write(ctx, name, fill); err != nil {
@@ -32,7 +32,7 @@ func (w Writer) Deliver(ctx context.Context, name string, later bool, fill func(
 		}}}, nil
 }
 
-// Prepare is Write but for the last step.
+// Prepare is Write without the last step, renaming the file.
 func (w Writer) Prepare(ctx context.Context, name string, fill func(*bufio.Writer) error) (*Sealed, error) {
 	p, err := w.Create(ctx, name)
 	if err != nil {
@@ -45,15 +45,15 @@ func (w Writer) Prepare(ctx context.Context, name string, fill func(*bufio.Write
 	return p.Seal(w, name)
 }
 
-// Sealed is a file that is written and has a temporary name. It holds nothing open: there
-// may be as many as a fan-out has items.
+// Sealed is a file that has been written under a temporary name. It keeps nothing open,
+// because a fan-out may have as many of them as it has items.
 type Sealed struct {
 	w          Writer
 	name, temp string
-	target     string // the path without symbolic links
+	target     string // the path with symbolic links resolved
 }
 
-// Seal ends the writing of a file that w has begun.
+// Seal finishes the writing of a file that w has created.
 func (p *Pending) Seal(w Writer, name string) (*Sealed, error) {
 	if err := p.close(); err != nil {
 		p.Discard()
@@ -65,8 +65,8 @@ func (p *Pending) Seal(w Writer, name string) (*Sealed, error) {
 	return s, nil
 }
 
-// resolved is the path of a file in a folder without symbolic links, as far as they can be
-// followed.
+// resolved returns the path of a file with the symbolic links of its folder resolved,
+// as far as possible.
 func resolved(dir, base string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -77,7 +77,7 @@ func resolved(dir, base string) string {
 	return filepath.Join(dir, base)
 }
 
-// Place gives the file its name.
+// Place renames the file to its final name.
 func (s *Sealed) Place(ctx context.Context) error {
 	root, base, err := s.w.folder(s.name)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Sealed) Place(ctx context.Context) error {
 	return nil
 }
 
-// Discard removes the file, unless it has its name.
+// Discard removes the file, unless Place has renamed it.
 func (s *Sealed) Discard() {
 	if root, _, err := s.w.folder(s.name); err == nil {
 		root.Remove(s.temp)
@@ -105,7 +105,8 @@ func (s *Sealed) Discard() {
 	}
 }
 
-// ResolvedPath is Path without symbolic links, to tell whether two names mean one file.
+// ResolvedPath is Path with symbolic links resolved, to determine whether two names
+// mean the same file.
 func (p Place) ResolvedPath(name string) (string, error) {
 	path, err := p.Path(name)
 	if err != nil {

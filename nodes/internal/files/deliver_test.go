@@ -22,7 +22,7 @@ func TestDeliverLater(t *testing.T) {
 	deliver := func(name, text string) *core.Placement {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel() // the attempt is over before the file is placed
+		defer cancel() // the attempt ends before the file is put in place
 		r, err := w.Deliver(ctx, name, true, func(b *bufio.Writer) error {
 			_, err := b.WriteString(text)
 			return err

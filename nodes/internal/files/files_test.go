@@ -25,8 +25,8 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// folderWith makes a folder with a file and, beside it, a file that must not be
-// reachable from it, and a link that tries to.
+// folderWith makes a folder with a file. Next to the folder is a file that must not be
+// accessible from it. A link in the folder leads to that file.
 func folderWith(t *testing.T) (dir, secret string) {
 	t.Helper()
 	base := t.TempDir()
@@ -63,7 +63,7 @@ func TestOpenStaysInside(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		outside bool
-		want    string // "" means refused
+		want    string // "" if the path is rejected
 	}{
 		{"in.txt", false, "in"},
 		{"./in.txt", false, "in"},
@@ -143,7 +143,7 @@ func TestWriteReplacesAndKeepsPermissions(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, the old file stays and nothing is left beside it.
+// Whatever goes wrong, the old file stays unchanged and no temporary file remains.
 func TestWriteFailsWhole(t *testing.T) {
 	full := errors.New("made to fail")
 	cases := map[string]struct {
@@ -211,7 +211,7 @@ func TestWriteCancelledInTheMiddle(t *testing.T) {
 	onlyOld(t, dir)
 }
 
-// A cancellation that comes with the last write still counts.
+// A cancellation during the last write still takes effect.
 func TestWriteCancelledAtTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "out.txt"), "old")
@@ -255,7 +255,7 @@ func devFull(t *testing.T) io.Writer {
 	return f
 }
 
-// limited is a disk with little room.
+// limited is a disk with little space.
 type limited struct {
 	w    io.Writer
 	left int
@@ -314,8 +314,8 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// While one file is filled another one is written, and it is that one for which
-// there is no room: the error keeps what names it.
+// While one file is filled another one is written, and the disk is full when the second
+// one is written. The error must keep the name of the second file.
 func TestWriteKeepsWhatNamesAnotherFile(t *testing.T) {
 	place := Place{Dir: t.TempDir()}
 	other := Writer{Place: place, Wrap: func(io.Writer) io.Writer { return full{} }}
@@ -331,7 +331,7 @@ func TestWriteKeepsWhatNamesAnotherFile(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a disk without space.
 type full struct{}
 
 func (full) Write([]byte) (int, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/internal/rootfs"
 )
 
-// Finder finds things for one node and collects what is wrong.
+// Finder finds files, folders and programs for one node and collects the findings.
 type Finder struct {
 	Env core.Env
 	// Subject begins every message, such as "node load".
@@ -20,14 +20,14 @@ type Finder struct {
 	Found   source.Diagnostics
 }
 
-// LooksLikePath reports whether a name is meant as a file: it has a folder or
-// one of the endings.
+// LooksLikePath reports whether a name seems to be a file name: it contains a slash or
+// ends in one of the endings.
 func LooksLikePath(name string, endings ...string) bool {
 	return strings.ContainsAny(name, `/\`) || slices.Contains(endings, path.Ext(name))
 }
 
-// Place returns the path of name in the form of fs.FS; ok is false, and a
-// finding made, when it leaves the workflow's folder or when there is none.
+// Place returns name in the form of fs.FS. It reports an error, and ok is false, if the
+// name leaves the workflow's folder or if there is no folder.
 func (f *Finder) Place(name source.Text, key string) (clean string, ok bool) {
 	if f.Env.Files == nil {
 		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: there is no folder to look for %q in", f.Subject, key, name.Value).
@@ -78,7 +78,7 @@ func (f *Finder) Folder(name source.Text, key string) (clean string, ok bool) {
 	return clean, true
 }
 
-// Read reads a file of at most limit bytes as text.
+// Read reads a text file of at most limit bytes.
 func (f *Finder) Read(name source.Text, key string, limit int) (text string, ok bool) {
 	clean, ok := f.File(name, key)
 	if !ok {
@@ -96,8 +96,8 @@ func (f *Finder) Read(name source.Text, key string, limit int) (text string, ok 
 	return string(data), true
 }
 
-// Missing reports a file that cannot be found, with the nearest name beside it
-// when err says that it is not there.
+// Missing reports a file that cannot be found. If err says that the file does not
+// exist, it suggests a similar name.
 func (f *Finder) Missing(name source.Text, key, clean string, err error) {
 	f.missing(name, key, clean, "file", err)
 }
@@ -116,8 +116,8 @@ func (f *Finder) missing(name source.Text, key, clean, what string, err error) {
 		WithHint("%s", Near(f.Env.Files, clean))
 }
 
-// Near says which existing file or folder has a similar name: in the same
-// folder, or, when the folder itself is missing, beside the folder.
+// Near returns a hint with an existing file or folder that has a similar name, in the
+// same folder or, if the folder does not exist, next to the folder.
 func Near(fsys fs.FS, clean string) string {
 	dir, base := path.Split(clean)
 	dir = path.Clean(dir)
@@ -130,12 +130,12 @@ func Near(fsys fs.FS, clean string) string {
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if e.Name() != base && !strings.HasPrefix(e.Name(), ".") { // what is hidden is not meant
+		if e.Name() != base && !strings.HasPrefix(e.Name(), ".") { // hidden files are not suggested
 			names = append(names, e.Name())
 		}
 	}
 	near := source.Nearest(base, names)
-	if near == "" { // greet.py may well mean greet.sh, and gret mean greet.py
+	if near == "" { // greet.py may be meant for greet.sh, and gret for greet.py
 		near = nearStem(stem(base), names)
 	}
 	if near == "" {
@@ -146,7 +146,8 @@ func Near(fsys fs.FS, clean string) string {
 
 func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// nearStem returns the first name whose stem is s, or else is nearest to it.
+// nearStem returns the first name whose stem is s or, if there is none, the name whose
+// stem is most similar.
 func nearStem(s string, names []string) string {
 	stems := make([]string, len(names))
 	for i, n := range names {
@@ -162,7 +163,7 @@ func nearStem(s string, names []string) string {
 	return names[i]
 }
 
-// Program finds a program by the first of its names that exists.
+// Program finds a program. It returns the first of the names that exists.
 func (f *Finder) Program(pos source.Position, key string, names ...string) (file string, ok bool) {
 	var last error
 	for _, name := range names {

@@ -47,7 +47,7 @@ func TestFinder(t *testing.T) {
 		find func(f *Finder, name source.Text) bool
 		arg  string
 		fs   fs.FS
-		want string // "" when it is found
+		want string // "" if the file is found
 	}{
 		{"file", file, "./prompts/../prompts/echo.md", folder, ""},
 		{"missing file", file, "prompts/ecko.md", folder, pos + `there is no file "prompts/ecko.md" (did you mean "prompts/echo.md"?) [MISSING_FILE]`},
@@ -81,8 +81,8 @@ type broken struct{}
 
 func (broken) Open(string) (fs.File, error) { return nil, errors.New("the disk is broken") }
 
-// A folder opened with os.Root does not follow links that leave it; the finder
-// must report such a file rather than say it is there.
+// A folder that is opened with os.Root does not follow links that leave it. The finder
+// must report such a file instead of returning it.
 func TestFinderStaysInside(t *testing.T) {
 	base := t.TempDir()
 	secret := filepath.Join(base, "secret.md")

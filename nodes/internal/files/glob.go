@@ -13,10 +13,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// IsPattern reports whether a name is meant as a pattern for several files.
+// IsPattern reports whether a name is a pattern for several files.
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
-// CheckPattern reports why a pattern is malformed.
+// CheckPattern returns an error if the pattern is malformed.
 func CheckPattern(pattern string) error {
 	if strings.HasSuffix(pattern, "/") {
 		return fmt.Errorf("the pattern %q ends in a slash; write %s*", pattern, pattern)
@@ -29,9 +29,9 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// Glob returns the regular files that a pattern of core.MatchPath means, sorted by
-// their names. A file whose own name looks like a pattern is meant by this name. To
-// find any number of folders it does not follow symbolic links.
+// Glob returns the regular files that match a pattern of core.MatchPath, sorted by
+// name. If a file has exactly the name of the pattern, it returns only this file. It
+// does not follow symbolic links where the pattern matches any number of folders.
 func (p Place) Glob(ctx context.Context, pattern string) ([]string, error) {
 	if err := CheckPattern(pattern); err != nil {
 		return nil, err
@@ -44,14 +44,13 @@ func (p Place) Glob(ctx context.Context, pattern string) ([]string, error) {
 	})
 }
 
-// Folder returns the regular files in a folder, without those in folders of it, that
-// the function accepts, sorted by their names. Names that begin with "." or "_" are
-// left out.
+// Folder returns the regular files directly in a folder that accept accepts, sorted by
+// name. It ignores names that begin with "." or "_".
 func (p Place) Folder(name string, accept func(name string) bool) ([]string, error) {
 	return p.within(name, func(fsys fs.FS, clean string) ([]string, error) { return FolderFS(fsys, clean, accept) })
 }
 
-// FolderFS is Folder in a file system.
+// FolderFS is Folder for a file system.
 func FolderFS(fsys fs.FS, name string, accept func(name string) bool) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, name)
 	if err != nil {
@@ -68,8 +67,8 @@ func FolderFS(fsys fs.FS, name string, accept func(name string) bool) ([]string,
 	return out, nil
 }
 
-// within finds files by a name or pattern and returns their names as the document
-// would write them.
+// within finds files by a name or pattern. It returns names in the form in which the
+// document would write them.
 func (p Place) within(name string, find func(fsys fs.FS, clean string) ([]string, error)) ([]string, error) {
 	if !p.Outside {
 		if err := p.local(name); err != nil {
@@ -83,7 +82,7 @@ func (p Place) within(name string, find func(fsys fs.FS, clean string) ([]string
 		found, err := find(root.FS(), Clean(name))
 		return found, p.word(name, err)
 	}
-	// The file system begins at the folder that is spelled out.
+	// The root of the file system is the longest folder without a pattern.
 	base, rest := ".", Clean(name)
 	if path.IsAbs(rest) {
 		base, rest = "/", strings.TrimPrefix(rest, "/")
@@ -92,7 +91,7 @@ func (p Place) within(name string, find func(fsys fs.FS, clean string) ([]string
 	for len(parts) > 1 && !IsPattern(parts[0]) {
 		base, parts = path.Join(base, parts[0]), parts[1:]
 	}
-	if parts[0] == ".." || parts[0] == "" { // a folder above, or that of all
+	if parts[0] == ".." || parts[0] == "" { // a parent folder, or the root folder
 		base, parts = path.Join(base, parts[0]), []string{"."}
 	}
 	found, err := find(os.DirFS(p.join(base)), path.Join(parts...))
@@ -102,8 +101,8 @@ func (p Place) within(name string, find func(fsys fs.FS, clean string) ([]string
 	return found, err
 }
 
-// GlobFS returns the regular files of a file system that a pattern means, sorted by
-// their names.
+// GlobFS returns the regular files of a file system that match a pattern, sorted by
+// name.
 func GlobFS(ctx context.Context, fsys fs.FS, pattern string) ([]string, error) {
 	g := globbing{ctx: ctx, fsys: fsys, found: map[string]bool{}}
 	if err := g.match(".", core.PatternParts(pattern)); err != nil {
@@ -112,14 +111,14 @@ func GlobFS(ctx context.Context, fsys fs.FS, pattern string) ([]string, error) {
 	return slices.Sorted(maps.Keys(g.found)), nil
 }
 
-// globbing finds the files of one pattern.
+// globbing finds the files that match one pattern.
 type globbing struct {
 	ctx   context.Context
 	fsys  fs.FS
 	found map[string]bool
 }
 
-// match finds the files below a folder. A folder that cannot be read has none.
+// match finds matching files below a folder. It ignores folders that cannot be read.
 func (g *globbing) match(dir string, parts []string) error {
 	if err := g.ctx.Err(); err != nil {
 		return err
@@ -154,7 +153,7 @@ func (g *globbing) match(dir string, parts []string) error {
 	return nil
 }
 
-// enter takes a file, or looks for the rest of a pattern in a folder.
+// enter adds a file, or matches the rest of the pattern in a folder.
 func (g *globbing) enter(name string, rest []string) error {
 	if len(rest) > 0 {
 		return g.match(name, rest)

@@ -9,17 +9,17 @@ import (
 	"io"
 )
 
-// DefaultRatio is how many times its size compressed data may expand to. Text of
-// tables comes to 5 to 50, data made to fill a disk to 1000.
+// DefaultRatio is the default limit of the ratio of expanded to compressed size. The
+// text of tables reaches 5 to 50, data made to fill a disk 1000.
 const DefaultRatio = 200
 
-// ratioFrom is the expanded size from which the ratio is judged: a small file may
-// well be one line a thousand times.
+// ratioFrom is the expanded size from which the ratio is checked, in bytes. A small
+// file may well repeat one line a thousand times.
 const ratioFrom = 16 << 20
 
-// Gunzip returns a reader of what r holds compressed, in one or several parts.
-// Data that expands to more than ratio times its size (0: DefaultRatio) is an
-// error once 16 MB have been read.
+// Gunzip returns a reader of the expanded data of r, which consists of one or several
+// gzip members. It is an error if the data expands to more than ratio times its size (0
+// means DefaultRatio). The ratio is checked after 16 MB of expanded data.
 func Gunzip(r io.Reader, ratio int) io.Reader {
 	if ratio == 0 {
 		ratio = DefaultRatio
@@ -29,11 +29,11 @@ func Gunzip(r io.Reader, ratio int) io.Reader {
 
 type gunzip struct {
 	in    counter
-	head  *bufio.Reader // of in, which gzip reads byte by byte
+	head  *bufio.Reader // of in, because gzip reads byte by byte
 	zip   *gzip.Reader
 	out   int64
 	ratio int64
-	// signed is whether the data begins as gzip data does.
+	// signed reports whether the data begins with the gzip signature.
 	signed bool
 }
 
@@ -46,7 +46,7 @@ func (g *gunzip) Read(p []byte) (int, error) {
 		zip, err := gzip.NewReader(g.head)
 		if err != nil {
 			if err == io.EOF && g.in.n == 0 {
-				return 0, io.EOF // an empty file is an empty file
+				return 0, io.EOF // an empty file expands to an empty file
 			}
 			return 0, g.explain(err)
 		}
@@ -71,8 +71,7 @@ func (g *gunzip) Read(p []byte) (int, error) {
 
 const gzipSign = "\x1f\x8b"
 
-// nextPart goes to what follows the part that has ended: another one, or the end of
-// the data.
+// nextPart moves to the next gzip member. It returns io.EOF at the end of the data.
 func (g *gunzip) nextPart() error {
 	sign, err := g.head.Peek(len(gzipSign))
 	switch {
@@ -90,7 +89,7 @@ func (g *gunzip) nextPart() error {
 	return nil
 }
 
-// explain says in plain words what is wrong with the data.
+// explain describes what is wrong with the data.
 func (g *gunzip) explain(err error) error {
 	_, damaged := errors.AsType[flate.CorruptInputError](err)
 	switch {
@@ -104,7 +103,7 @@ func (g *gunzip) explain(err error) error {
 	return err
 }
 
-// counter counts what is read through it.
+// counter counts the bytes that are read through it.
 type counter struct {
 	r io.Reader
 	n int64

@@ -1,7 +1,7 @@
-// Package files finds, reads and writes files. Kinds find the files and programs that their
-// configuration names by a Finder, which asks core.Env and reports what is similar to a name
-// that is not there. The kinds for data read and write below the workflow's folder, and a
-// file that they write is complete or not there at all.
+// Package files finds, reads and writes files. A Finder finds the files and programs
+// that a node's configuration names, through core.Env, and suggests a similar name if
+// one does not exist. The data kinds read and write files below the workflow's folder.
+// A file that they write is complete or does not exist.
 package files
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/wavefold/wavefold/internal/rootfs"
 )
 
-// Place is where a node may read and write. The zero Place is the process's
-// working folder.
+// Place limits the files that a node may read and write. The zero Place is the working
+// folder of the process.
 type Place struct {
-	// Dir is the folder relative paths start from; "" is the working folder.
+	// Dir is the base of relative paths; "" is the working folder.
 	Dir string
-	// Outside allows paths that leave Dir: absolute ones, those that climb
-	// with "..", and those that leave it through a symbolic link.
+	// Outside allows paths that leave Dir: absolute paths, paths with "..", and paths
+	// that leave it through a symbolic link.
 	Outside bool
-	// Allow is the key of the node that sets Outside, for errors; "" when it has
-	// none.
+	// Allow is the key of the node that sets Outside, for error messages; "" if there
+	// is none.
 	Allow string
 }
 
 var errLeaves = errors.New("leaves the workflow's folder")
 
-// Local reports why a path is not below the folder, without touching the disk.
-// Symbolic links are judged when the file is opened.
+// Local returns an error if a path is not below the folder. It does not access the file
+// system: symbolic links are checked when the file is opened.
 func Local(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -47,7 +47,8 @@ func Local(name string) error {
 	return nil
 }
 
-// local is Local with the folder's name and the way out.
+// local is Local with an error that names the folder and the key that allows other
+// paths.
 func (p Place) local(name string) error {
 	err := Local(name)
 	if errors.Is(err, errLeaves) {
@@ -56,7 +57,7 @@ func (p Place) local(name string) error {
 	return err
 }
 
-// word words an error about a file of the folder.
+// word adds the file and the folder to an error about a file.
 func (p Place) word(name string, err error) error {
 	worded := rootfs.Describe(name, p.dir(), err)
 	if rootfs.Leaves(err) {
@@ -72,11 +73,12 @@ func (p Place) allow(err error, behind string) error {
 	return fmt.Errorf("%w%s", err, behind)
 }
 
-// Clean returns a local path in the form that fs.FS wants.
+// Clean returns a local path in the form that fs.FS requires.
 func Clean(name string) string { return path.Clean(filepath.ToSlash(name)) }
 
-// Open opens a file for reading. Within the folder it must be a regular one: to
-// open a named pipe would wait for a writer, whatever becomes of the run.
+// Open opens a file for reading. Within the folder it must be a regular file, because
+// opening a named pipe would block until there is a writer, even if the run is
+// cancelled.
 func (p Place) Open(name string) (*os.File, error) {
 	if p.Outside {
 		return os.Open(p.join(name))
@@ -97,7 +99,7 @@ func (p Place) Open(name string) (*os.File, error) {
 	return f, p.word(name, err)
 }
 
-// Stat describes a file without opening it.
+// Stat returns information about a file without opening it.
 func (p Place) Stat(name string) (fs.FileInfo, error) {
 	if p.Outside {
 		return os.Stat(p.join(name))
@@ -114,8 +116,8 @@ func (p Place) Stat(name string) (fs.FileInfo, error) {
 	return info, p.word(name, err)
 }
 
-// Name returns the name of a file as it is shown: relative to the folder if the file is
-// in it.
+// Name returns the name of a file for display: relative to the folder if the file is in
+// it.
 func (p Place) Name(name string) string {
 	slashed := filepath.ToSlash(filepath.Clean(filepath.FromSlash(name)))
 	if !filepath.IsAbs(slashed) {
@@ -129,13 +131,13 @@ func (p Place) Name(name string) string {
 	return slashed
 }
 
-// Target returns the file that a name in a document means, for whoever asks which
-// nodes write one file.
+// Target returns the file that a name in a document means, to find nodes that write the
+// same file.
 func (p Place) Target(name source.Text) core.Target {
 	return core.Target{Name: name, Key: filepath.ToSlash(filepath.Clean(p.join(name.Value)))}
 }
 
-// Targets returns the files of several names.
+// Targets returns the files that several names mean.
 func (p Place) Targets(names []source.Text) []core.Target {
 	var out []core.Target
 	for _, n := range names {
@@ -144,8 +146,8 @@ func (p Place) Targets(names []source.Text) []core.Target {
 	return out
 }
 
-// Same reports whether two names mean one file: they are equal once they are clean, or
-// both are there and the same one.
+// Same reports whether two names mean the same file: their clean paths are equal, or
+// both exist and are the same file.
 func (p Place) Same(a, b string) bool {
 	if filepath.Clean(p.join(a)) == filepath.Clean(p.join(b)) {
 		return true
@@ -160,8 +162,8 @@ func (p Place) Same(a, b string) bool {
 
 func notRegular(name string) error { return fmt.Errorf("%s is not a regular file", name) }
 
-// folder opens the folder a file is going to be written in, creating it when
-// needed, and returns the file's name in it.
+// folder opens the folder of a file that will be written, and creates it if necessary.
+// It returns the folder and the name of the file in it.
 func (p Place) folder(name string) (*os.Root, string, error) {
 	if p.Outside {
 		full := p.join(name)
@@ -192,7 +194,7 @@ func (p Place) folder(name string) (*os.Root, string, error) {
 	return sub, filepath.Base(clean), p.word(name, err)
 }
 
-// Path creates the folder of a file and returns the file's path for libraries
+// Path creates the folder of a file and returns the path of the file, for libraries
 // that open files by name.
 func (p Place) Path(name string) (string, error) {
 	root, base, err := p.folder(name)
@@ -200,7 +202,7 @@ func (p Place) Path(name string) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	info, err := root.Stat(base) // a link that leaves the folder is refused here
+	info, err := root.Stat(base) // rejects a link that leaves the folder
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

@@ -10,44 +10,44 @@ import (
 	"os"
 )
 
-// bufferSize is how much is gathered before the disk is asked, and so how often
-// a cancelled context is noticed.
+// bufferSize is the size of the write buffer, in bytes. Cancellation is checked when
+// the buffer is written.
 const bufferSize = 64 << 10
 
-// Writer writes whole files.
+// Writer writes complete files.
 type Writer struct {
 	Place
-	// Wrap, when set, stands between the writer and the temporary file. Tests
-	// use it to make the disk fail.
+	// Wrap, if set, wraps the writer to the temporary file. Tests use it to simulate
+	// disk errors.
 	Wrap func(io.Writer) io.Writer
 }
 
-// Write creates or replaces a file with what fill writes. On any error, a panic
-// of fill or a cancelled context the file stays what it was.
+// Write creates or replaces a file with the data that fill writes. If there is an
+// error, fill panics or the context is cancelled, an existing file stays unchanged.
 func (w Writer) Write(ctx context.Context, name string, fill func(*bufio.Writer) error) error {
 	p, err := w.Create(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer p.Discard() // does nothing once the file is there
+	defer p.Discard() // does nothing after Commit
 	if err := p.fill(fill); err != nil {
 		return err
 	}
 	return p.Commit()
 }
 
-// fill lets fill write the file.
+// fill calls fill to write the file.
 func (p *Pending) fill(fill func(*bufio.Writer) error) error {
 	err := fill(p.Writer)
 	if e, ok := errors.AsType[*writeError](err); ok && e.of == p {
-		return e // what a library says around it is how it came to write
+		return e // the context that a library adds is not useful
 	}
 	return err
 }
 
-// Create begins a file that is going to be created or replaced, creating its
-// folder when needed. What is written goes to a temporary file in the same
-// folder. The caller ends it with Commit or Discard.
+// Create begins to create or replace a file, and creates its folder if necessary. The
+// data is written to a temporary file in the same folder. The caller must call Commit
+// or Discard.
 func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
 	root, base, err := w.folder(name)
 	if err != nil {
@@ -72,10 +72,10 @@ func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
 	return p, nil
 }
 
-// Pending is a file being written. Nobody sees it before Commit. One goroutine
-// uses it at a time.
+// Pending is a file that is being written. It is not visible under its name before
+// Commit. It is used by one goroutine at a time.
 type Pending struct {
-	*bufio.Writer // fails once the context of Create is done
+	*bufio.Writer // fails after the context of Create is done
 	ctx           context.Context
 	root          *os.Root
 	file          *os.File
@@ -84,9 +84,9 @@ type Pending struct {
 	ended         bool
 }
 
-// Commit flushes what was written to the disk and gives the file its name. On an
-// error, or when the context of Create is done, the temporary file is removed and
-// an older file of the name stays.
+// Commit flushes the data to the disk and renames the file to its name. If there is an
+// error or the context of Create is done, it removes the temporary file, and an
+// existing file stays unchanged.
 func (p *Pending) Commit() error {
 	if p.ended {
 		return errors.New("the file is closed")
@@ -108,7 +108,7 @@ func (p *Pending) finish() error {
 	return p.root.Rename(p.temp, p.base)
 }
 
-// close flushes what was written to the disk.
+// close flushes the data to the disk and closes the temporary file.
 func (p *Pending) close() error {
 	if err := p.Flush(); err != nil {
 		return err
@@ -127,8 +127,7 @@ func (p *Pending) close() error {
 	return p.ctx.Err()
 }
 
-// Discard removes what was written. It does nothing after Commit or another
-// Discard.
+// Discard removes the temporary file. It does nothing after Commit or Discard.
 func (p *Pending) Discard() {
 	if p.ended {
 		return
@@ -139,14 +138,14 @@ func (p *Pending) Discard() {
 	p.root.Close()
 }
 
-// replaceable returns the permissions of the file that is going to be replaced,
-// 0 when there is none, and refuses folders, devices and pipes: a rename would
-// put a plain file in the place of /dev/null.
+// replaceable returns the permissions of the file that will be replaced, 0 if there is
+// none. It rejects folders, devices and pipes, because a rename would replace /dev/null
+// by a regular file.
 func replaceable(root *os.Root, base string) (fs.FileMode, error) {
 	info, err := root.Stat(base)
 	if err != nil {
 		if _, lerr := root.Lstat(base); lerr == nil {
-			return 0, err // a link to nowhere or out of the folder
+			return 0, err // a link that is broken or leaves the folder
 		}
 		return 0, nil
 	}
@@ -156,8 +155,8 @@ func replaceable(root *os.Root, base string) (fs.FileMode, error) {
 	return info.Mode().Perm(), nil
 }
 
-// syncFolder makes the rename itself durable. Some file systems cannot flush a
-// folder; the file is whole in any case, so that is no error.
+// syncFolder makes the rename durable. Errors are ignored because some file systems
+// cannot sync a folder, and the file is complete in any case.
 func syncFolder(root *os.Root) {
 	if d, err := root.Open("."); err == nil {
 		d.Sync()
@@ -165,7 +164,7 @@ func syncFolder(root *os.Root) {
 	}
 }
 
-// Reader returns r made to fail once ctx is done.
+// Reader returns a reader that fails after ctx is done.
 func Reader(ctx context.Context, r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
@@ -175,7 +174,7 @@ func Reader(ctx context.Context, r io.Reader) io.Reader {
 	})
 }
 
-// guarded returns w made to fail once the context of Create is done.
+// guarded returns a writer that fails after the context of Create is done.
 func (p *Pending) guarded(w io.Writer) io.Writer {
 	return writerFunc(func(b []byte) (int, error) {
 		if err := p.ctx.Err(); err != nil {
@@ -186,8 +185,8 @@ func (p *Pending) guarded(w io.Writer) io.Writer {
 	})
 }
 
-// unnamed takes the name of the temporary file out of an error: whoever reads it
-// knows the file by the name that the caller puts in front.
+// unnamed removes the name of the temporary file from an error. The caller adds the
+// real name of the file.
 func (p *Pending) unnamed(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return &writeError{p, e.Err}
@@ -195,14 +194,14 @@ func (p *Pending) unnamed(err error) error {
 	return err
 }
 
-// writeError says that the disk did not take a file. What fills one file may write
-// another one while it does, so the error knows which it is about.
+// writeError is an error of writing a file to the disk. of identifies the file, because
+// fill may write another file at the same time.
 type writeError struct {
 	of  *Pending
 	err error
 }
 
-// Error returns the text of the cause.
+// Error returns the message.
 func (e *writeError) Error() string { return "cannot be written: " + e.err.Error() }
 
 // Unwrap returns the cause.
