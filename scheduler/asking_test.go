@@ -18,7 +18,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// role is a kind of nodes with a role in a walk.
+// role is a kind whose nodes have a role in a walk.
 type role struct {
 	name    string
 	role    core.Role
@@ -35,7 +35,7 @@ func (k role) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) 
 	return c, nil
 }
 
-// besides is a walk of two branches at once: a gate that asks, and work.
+// besides builds a walk of two concurrent branches: a gate that asks, and a node that works.
 func besides(t *testing.T, gate, work core.HandlerFunc, change ...func(fork, gate *core.Node)) *plan.Plan {
 	t.Helper()
 	w := &core.Workflow{Mode: core.ModeWalk, Name: source.Text{Value: "walk"}}
@@ -57,8 +57,8 @@ func besides(t *testing.T, gate, work core.HandlerFunc, change ...func(fork, gat
 	return p
 }
 
-// A gate that waits holds no slot: at a limit of one, work goes on beside it. It does not
-// wait for a slot either: it asks while the work keeps the only one.
+// A gate that waits holds no slot: at a limit of one, the other node works while the gate waits.
+// The gate does not need a slot to ask either: it asks while the other node has the only slot.
 func TestAskingHoldsNoSlot(t *testing.T) {
 	for name, o := range map[string]scheduler.Options{"concurrency": {Concurrency: 1}, "max in flight": {Concurrency: 9, MaxInFlight: 1}} {
 		t.Run(name, func(t *testing.T) {
@@ -91,8 +91,8 @@ func TestAskingEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		gate  core.HandlerFunc
-		class string // of the failure of the gate
-		err   string // of the run
+		class string // class of the gate's failure
+		err   string // error of the run
 	}{
 		{"cancelled", waits, core.ClassCanceled, "the run was cancelled: context canceled"},
 		{"ignores the end", func(context.Context, core.Input) (core.Result, error) {
@@ -116,13 +116,13 @@ func TestAskingEnds(t *testing.T) {
 				if stray, ok := errors.AsType[*core.StrayError](err); ok != (tt.name == "ignores the end") || ok && !slices.Equal(stray.Nodes, []string{"gate"}) {
 					t.Errorf("left behind: %v", stray)
 				}
-				time.Sleep(2 * time.Hour) // what was left behind ends
+				time.Sleep(2 * time.Hour) // the handler that was left behind ends
 			})
 		})
 	}
 }
 
-// asks is a gate that hands on what the interviewer says.
+// asks is a gate that returns the answer of the interviewer.
 func asks(ctx context.Context, in core.Input) (core.Result, error) {
 	ask := in.Shared().Ask
 	if ask == nil {
@@ -132,7 +132,7 @@ func asks(ctx context.Context, in core.Input) (core.Result, error) {
 	return core.Result{Note: a.Text}, err
 }
 
-// Who asks and what is answered are events between the begin and the end of the gate.
+// Questions and answers are events between the beginning and the end of the gate.
 func TestAskingEvents(t *testing.T) {
 	const question = `node.asked gate 1.1 Go? {"choices":[{"key":"a","label":"A","target":"x"}],"freeform":true,"timeout_ns":1000000000,"default":"b","again":"what?"}`
 	for _, tt := range []struct {
@@ -217,7 +217,7 @@ func TestAskingUnheard(t *testing.T) {
 	}
 }
 
-// The timeout of the node ends the asking.
+// The timeout of the node cancels the question.
 func TestAskingTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		who := core.InterviewerFunc(func(ctx context.Context, _ core.Question) (core.Answer, error) {
@@ -231,7 +231,7 @@ func TestAskingTimeout(t *testing.T) {
 	})
 }
 
-// A gate that is not needed any more is given up: its context ends.
+// A gate that is no longer needed is cancelled: its context ends.
 func TestAskingInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := false

@@ -14,8 +14,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// answers is a handler that answers its attempts one after the other; a nil error goes
-// with the status.
+// answers is a handler that returns the answers of a list, one for each attempt. An answer is a
+// status or an error.
 func answers(list ...any) core.HandlerFunc {
 	return func(_ context.Context, in core.Input) (core.Result, error) {
 		switch a := list[min(in.Attempt(), len(list))-1].(type) {
@@ -54,8 +54,8 @@ func logged(t *testing.T, w *core.Workflow, inputs map[string]any) (list []strin
 	return list, r
 }
 
-// Rules 1, 5, 7: what changed a status is told, in events and in the report, and a request
-// for another attempt is never a status.
+// Rules 1, 5, 7: events and the report explain why a status was changed, and a request for another
+// attempt is never a status.
 func TestChangesAreTold(t *testing.T) {
 	busy := core.Result{Status: core.Retry, Note: "busy"}
 	for _, tt := range []struct {
@@ -104,8 +104,8 @@ func TestChangesAreTold(t *testing.T) {
 	}
 }
 
-// Each further attempt can read the error of the attempt before it, also of a node that is
-// given nothing else, and of several items that failed together.
+// Each further attempt can read the error of the attempt before it, even if the node is given
+// nothing else, and if several items failed together.
 func TestFurtherAttemptsReadTheError(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -154,7 +154,7 @@ func pipeline(w *core.Workflow) *core.Workflow {
 	return fields(w, "x")
 }
 
-// Rule 10: an attempt that takes too long is tried again; auto_status counts a timeout in.
+// Rule 10: an attempt that takes too long is retried; auto_status applies to timeouts.
 func TestTimeoutsAreTriedAgain(t *testing.T) {
 	slow := func(ctx context.Context, in core.Input) (core.Result, error) {
 		if in.Attempt() == 1 {
@@ -179,8 +179,7 @@ func TestTimeoutsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// A request of a node that is given nothing must not go the short way of those that have nothing
-// to say.
+// A request for another attempt by a bare node must not be lost in the shortcut for bare nodes.
 func TestRequestsOfBareNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &core.Workflow{Name: text("bare")}
@@ -205,8 +204,8 @@ func TestRequestsOfBareNodes(t *testing.T) {
 	})
 }
 
-// A run that is stopped does not count a request as the last one: the item was cancelled
-// between two attempts.
+// In a run that is stopped, a request for another attempt does not count as the last one: the item
+// was cancelled between two attempts.
 func TestRequestsOfAStoppedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -221,8 +220,8 @@ func TestRequestsOfAStoppedRun(t *testing.T) {
 	})
 }
 
-// Rules 2, 4, 8: which failures are tried again, under the plain policy and under one that
-// asks for transient failures.
+// Rules 2, 4, 8: which failures are retried, under the default policy and under one that retries
+// transient failures only.
 func TestWhatIsTriedAgain(t *testing.T) {
 	onlyTransient := func(n *core.Node) { retry(3, "")(n); n.OnError.RetryOn = text("transient") }
 	boom, reset := errors.New("boom"), errors.New("connection reset by peer")
@@ -274,8 +273,8 @@ func TestTimeoutsAreTransient(t *testing.T) {
 	})
 }
 
-// The presets in virtual time: every wait is the formula's times a factor of at least 0.5
-// and below 1.5, and they are not all alike.
+// The presets in virtual time: every delay is the delay of the formula times a factor of at least
+// 0.5 and below 1.5, and the factors differ.
 func TestPresetsWait(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {

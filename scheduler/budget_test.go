@@ -60,8 +60,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// calling is a kind whose nodes call a model once, ten tokens each. The first call takes a
-// second, the next one two, and so on.
+// calling is a kind whose nodes call a model once and use ten tokens each. The first call takes one
+// second, the next two, and so on.
 type calling struct{ asked, finished *atomic.Int64 }
 
 func (calling) Name() string   { return "caller" }
@@ -84,8 +84,8 @@ func (k calling) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostic
 	})}, nil
 }
 
-// What has begun within the budget is finished and accounted for, however many calls are
-// made at the same time, and no more calls begin than the budget has.
+// Calls that have begun within the budget end and are counted, however many are made concurrently,
+// and no more calls begin than the budget allows.
 func TestBudgetAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		name               string
@@ -123,7 +123,7 @@ func TestBudgetAtOnce(t *testing.T) {
 	}
 }
 
-// decision is a walk with one decision for a model.
+// decision builds a walk with one decision for a model.
 func decision(t *testing.T) *plan.Plan {
 	t.Helper()
 	p, ds := plan.Compile(routedOf(t, `
@@ -135,7 +135,7 @@ func decision(t *testing.T) *plan.Plan {
 	return p
 }
 
-// An attempt does not wait for calls of its own: one call may make another.
+// An attempt does not wait for its own calls, because one call may make another.
 func TestBudgetWithinACall(t *testing.T) {
 	p := decision(t)
 	router := core.RouterFunc(func(ctx context.Context, _ core.RouteQuestion) (core.RouteAnswer, error) {

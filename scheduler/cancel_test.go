@@ -14,16 +14,16 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// A run with backpressure waited for its listener although it had been cancelled: until the
-// listener had worked off all that was waiting. It must end within the grace period,
-// however slow the listener is, and whether handlers return or not.
+// A cancelled run with backpressure waited until its listener had handled all waiting events. It
+// must end within the grace period, however slow the listener is, and whether handlers return or
+// not.
 func TestCancelEndsWithASlowListener(t *testing.T) {
 	const grace = 2 * time.Second
 	for _, c := range []struct {
 		name   string
 		listen func(release chan struct{})
 		h      core.HandlerFunc
-		after  time.Duration // the end of the context
+		after  time.Duration // when the context ends
 		within time.Duration
 	}{
 		{"slow", func(chan struct{}) { time.Sleep(100 * time.Millisecond) }, noop, 5 * time.Second, grace},
@@ -45,7 +45,7 @@ func TestCancelEndsWithASlowListener(t *testing.T) {
 			}, 5 * time.Second, grace + grace/10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			defer func() { _ = recover() }() // the bubble of a handler that never returns
+			defer func() { _ = recover() }() // the panic of the bubble about a handler that never returns
 			synctest.Test(t, func(t *testing.T) {
 				release := make(chan struct{})
 				ctx, cancel := context.WithTimeout(t.Context(), c.after)
@@ -64,7 +64,7 @@ func TestCancelEndsWithASlowListener(t *testing.T) {
 				close(release)
 				if c.within == grace {
 					heard := got.Load()
-					time.Sleep(24 * time.Hour) // the listener gets the rest
+					time.Sleep(24 * time.Hour) // the listener gets the remaining events
 					if n, want := got.Load()-heard, stray.Unheard; n != want && n != want-1 {
 						t.Errorf("the listener got %d events after the end, want %d", n, want)
 					}
@@ -79,13 +79,13 @@ func deadlineOf(ctx context.Context) time.Time {
 	return d
 }
 
-// slowJSON is a value whose MarshalJSON takes its time.
+// slowJSON is a value whose MarshalJSON is slow.
 type slowJSON struct{ wait func() }
 
 func (v slowJSON) MarshalJSON() ([]byte, error) { v.wait(); return []byte("1"), nil }
 
-// A starting value whose MarshalJSON never returns held the run whatever became of its
-// context.
+// A starting value whose MarshalJSON never returns blocked the run even after its context had
+// ended.
 func TestStartingValuesThatNeverReturn(t *testing.T) {
 	for name, never := range map[string]bool{"never": true, "slow": false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestRunWithoutAContext(t *testing.T) {
 	}
 }
 
-// Error texts, panics and log lines of any length would go into each event.
+// Error messages, panics and log lines of any length would otherwise be part of each event.
 func TestLongTextsAreCut(t *testing.T) {
 	long := strings.Repeat("x", 10<<20)
 	for name, h := range map[string]core.HandlerFunc{

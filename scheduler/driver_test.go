@@ -84,7 +84,7 @@ func TestGoexitEndsAsTheNodesFailure(t *testing.T) {
 		"c": noop,
 	}, []string{"a", "b", "c"})
 	done := make(chan struct{})
-	go func() { // the caller's goroutine may be the one that is ended
+	go func() { // because the handler may end the goroutine of the caller
 		defer close(done)
 		r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 3})
 		if err == nil || r.Status != core.RunFailed {
@@ -160,7 +160,7 @@ func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	}
 }
 
-// A backoff holds no slot: at limit 1 the other node runs meanwhile.
+// A backoff holds no slot: at limit 1 the other node runs during the backoff.
 func TestBackoffHoldsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var trace []string
@@ -206,8 +206,8 @@ func TestTimeoutIsPerAttempt(t *testing.T) {
 	})
 }
 
-// A handler that ignores its context is left behind after the grace period; the
-// rest of the run goes on, and the error says so.
+// A handler that ignores its context is left behind after the grace period. The rest of the run
+// continues, and the error names the node.
 func TestIgnoredTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -240,7 +240,7 @@ func TestCancelAwaitsWhatRuns(t *testing.T) {
 				running.Add(1)
 				defer running.Add(-1)
 				<-ctx.Done()
-				time.Sleep(time.Second) // tidies up
+				time.Sleep(time.Second) // the handler cleans up
 				return core.Result{}, nil
 			},
 			"after": noop,
@@ -277,8 +277,8 @@ func TestCancelBeforeTheStart(t *testing.T) {
 	}
 }
 
-// The end of the caller's context in the middle of a large fan-out stops it at
-// once and keeps what is done.
+// The end of the caller's context during a large fan-out stops it immediately, and what is done is
+// kept.
 func TestCancelInAFanOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := fields(one(func(ctx context.Context, in core.Input) (core.Result, error) {
@@ -331,7 +331,7 @@ func TestFailRunStopsTheRest(t *testing.T) {
 	})
 }
 
-// Limits hold: of nodes, of items, and over everything.
+// The limits hold: for nodes, for items, and overall.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct{ nodes, items, inFlight, want int }{
 		{1, 1, 0, 1}, {1, 4, 0, 4}, {2, 3, 0, 6}, {3, 3, 5, 5}, {8, 8, 2, 2},
@@ -358,7 +358,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// One slow item does not hold back the short ones behind it.
+// One slow item does not delay the short ones after it.
 func TestQuickItemsAreNotStuckBehindASlowOne(t *testing.T) {
 	var done atomic.Int32
 	w := fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
@@ -397,7 +397,7 @@ func TestTwoRunsOfOnePlanAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// A handler that changes what it was given changes nothing else.
+// A handler that changes its input changes nothing else.
 func TestInputsAreReadOnly(t *testing.T) {
 	vandal := func(_ context.Context, in core.Input) (core.Result, error) {
 		v, _ := in.Get("x")
@@ -444,7 +444,7 @@ func TestSlowAndPanickingListeners(t *testing.T) {
 	})
 }
 
-// TestListenerThatDoesNotReturn: it outlived the run, and nothing said so.
+// TestListenerThatDoesNotReturn: a listener outlived the run, and nothing reported that.
 func TestListenerThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release, n := make(chan struct{}), 0
@@ -461,8 +461,8 @@ func TestListenerThatDoesNotReturn(t *testing.T) {
 	})
 }
 
-// TestRunWaitsForASlowListener: the events of a million items waited in memory for
-// whoever wrote them down.
+// TestRunWaitsForASlowListener: the events of a million items waited in memory for a listener that
+// wrote them to a file.
 func TestRunWaitsForASlowListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const items = 60_000
@@ -484,7 +484,7 @@ func TestRunWaitsForASlowListener(t *testing.T) {
 	})
 }
 
-// TestRunDoesNotWaitForAStuckListener: one that waits for the run itself.
+// TestRunDoesNotWaitForAStuckListener: a listener that waits for the run itself.
 func TestRunDoesNotWaitForAStuckListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const items = 60_000
@@ -526,7 +526,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-// An id above 2^53 stays what it is.
+// An integer above 2^53 stays exact.
 func TestLargeIntegersStayExact(t *testing.T) {
 	w := fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
 		v, _ := in.Get("id")
@@ -558,8 +558,8 @@ func TestForEachOverNoArray(t *testing.T) {
 	}
 }
 
-// A source of a million rows told its progress in two thousand lines. It is told at
-// first, at the end where that is known, and every 100 ms between.
+// A source of a million rows reported its progress in two thousand lines. Progress should be
+// reported at first, at the end if the size is known, and every 100 ms in between.
 func TestProgressIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []int64

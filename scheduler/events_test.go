@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// TestEdgeIsJudgedOnce: the condition of an on: fail edge was evaluated and
-// published a second time to note that the failure is handled.
+// TestEdgeIsJudgedOnce: the condition of an on: fail edge was evaluated and published again when
+// the failure was marked as handled.
 func TestEdgeIsJudgedOnce(t *testing.T) {
 	w := graph(map[string]core.HandlerFunc{
 		"a": func(context.Context, core.Input) (core.Result, error) { return core.Result{}, errors.New("boom") },
@@ -32,8 +32,8 @@ func TestEdgeIsJudgedOnce(t *testing.T) {
 	}
 }
 
-// TestEventsTellLimitsAndNulls: whoever checks a log needs the limits the run had, and
-// whether a set_once field may be set again.
+// TestEventsTellLimitsAndNulls: a check of a log needs the limits of the run, and whether a
+// set_once field may be set again.
 func TestEventsTellLimitsAndNulls(t *testing.T) {
 	w := graph(map[string]core.HandlerFunc{
 		"a": func(context.Context, core.Input) (core.Result, error) {

@@ -17,10 +17,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// stretch is when an item ran, since the start of the run.
+// stretch is the time during which an item ran, since the start of the run.
 type stretch struct{ from, to time.Duration }
 
-// clockwork runs items that take given times and keeps when each of them ran.
+// clockwork runs items that take given times and records when each of them ran.
 type clockwork struct {
 	mu     sync.Mutex
 	begin  time.Time
@@ -57,9 +57,9 @@ func runItems(t *testing.T, n, limit int, o scheduler.Options, work func(i int64
 	return c
 }
 
-// TestSlowItemsAmongQuickOnes: slow items shared ranges with quick ones, and those
-// behind them in a range waited although nothing else was left to do: 64 items of
-// 10 s took 20 s at a limit of 64.
+// TestSlowItemsAmongQuickOnes: slow items shared ranges with quick ones, and the items after them
+// in a range waited although nothing else was left to do: 64 items of 10 s took 20 s at a limit of
+// 64.
 func TestSlowItemsAmongQuickOnes(t *testing.T) {
 	c := runItems(t, 2064, 64, scheduler.Options{}, func(i int64) {
 		if 1000 <= i && i < 1064 {
@@ -72,8 +72,8 @@ func TestSlowItemsAmongQuickOnes(t *testing.T) {
 	}
 }
 
-// TestItemsThatWaitForEachOther: items that shared a range never met, and the run
-// never ended.
+// TestItemsThatWaitForEachOther: two items that waited for each other were in the same range, and
+// the run never ended.
 func TestItemsThatWaitForEachOther(t *testing.T) {
 	for _, limit := range []int{2, 8, 64} {
 		for _, first := range []int{0, 1, 700} {
@@ -90,8 +90,8 @@ func TestItemsThatWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestLongItemBehindALongOne: an item that shared a range with an earlier one waited
-// for it, while the items of other ranges were done.
+// TestLongItemBehindALongOne: an item waited for an earlier one in its range although the items of
+// other ranges were done.
 func TestLongItemBehindALongOne(t *testing.T) {
 	c := runItems(t, 5000, 4, scheduler.Options{}, func(i int64) {
 		switch {
@@ -106,15 +106,14 @@ func TestLongItemBehindALongOne(t *testing.T) {
 	}
 }
 
-// TestPropertyFanOutKeepsItsLimitBusy: at every moment as many items run as the
-// limit allows and as are left, whatever they take. Items that are never handed out
-// together, because they take their time, begin exactly when a plain list schedule
-// begins them.
+// TestPropertyFanOutKeepsItsLimitBusy: at every moment as many items run as the limit allows, as
+// long as items are left, however long they take. Items that are too slow to share a range begin
+// exactly when a simple list schedule begins them.
 func TestPropertyFanOutKeepsItsLimitBusy(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		n, limit := 1+rng.IntN(1500), []int{1, 2, 3, 8, 64}[rng.IntN(5)]
-		quick, shortest := rng.IntN(101), time.Duration(0) // percent that take no time
+		quick, shortest := rng.IntN(101), time.Duration(0) // percentage of items that take no time
 		if seed%3 == 0 {
 			quick, shortest = 0, time.Millisecond
 		}
@@ -145,8 +144,8 @@ func TestPropertyFanOutKeepsItsLimitBusy(t *testing.T) {
 	}
 }
 
-// idleAt finds a moment at which not as many items were in flight as could have
-// been, and tells how many were and should have been.
+// idleAt finds a moment at which fewer items were in flight than possible, and returns how many
+// were and how many could have been.
 func idleAt(ran []stretch, limit int) (at time.Duration, in, want int) {
 	var starts, ends []time.Duration
 	for _, s := range ran {
@@ -155,7 +154,7 @@ func idleAt(ran []stretch, limit int) (at time.Duration, in, want int) {
 	slices.Sort(starts)
 	slices.Sort(ends)
 	for _, now := range slices.Compact(slices.Clone(ends)) {
-		begun, _ := slices.BinarySearch(starts, now+1) // right after now
+		begun, _ := slices.BinarySearch(starts, now+1) // immediately after now
 		over, _ := slices.BinarySearch(ends, now+1)
 		if want := min(limit, len(ran)-over); begun-over != want {
 			return now, begun - over, want
@@ -176,8 +175,8 @@ func listSchedule(takes []time.Duration, servers int) []stretch {
 	return out
 }
 
-// TestFanOutsShareTheirLimits: a range that is split takes no more slots than there
-// are: of the outer graph and over everything.
+// TestFanOutsShareTheirLimits: a range that is split takes no more slots than the limits of the
+// outer graph and of the run allow.
 func TestFanOutsShareTheirLimits(t *testing.T) {
 	for _, o := range []scheduler.Options{{Concurrency: 1}, {Concurrency: 2}, {Concurrency: 2, MaxInFlight: 5}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -217,9 +216,8 @@ func TestFanOutsShareTheirLimits(t *testing.T) {
 	}
 }
 
-// voidItems runs ten items at once, of which number 3 fails after a second and thereby
-// ends the fan-out; those before it take five. It tells when the last item behind it
-// returned.
+// voidItems runs ten items at once. Item 3 fails after a second and thereby ends the fan-out; the
+// items before it take five seconds. It returns when the last item after it returned.
 func voidItems(t *testing.T, behind func(ctx context.Context), change ...func(*core.Node)) (r *core.Report, returned time.Duration, err error) {
 	change = append(change, forEach("list", 10), func(n *core.Node) { n.ForEach.MaxFailures = &source.Int{} })
 	synctest.Test(t, func(t *testing.T) {
@@ -241,13 +239,12 @@ func voidItems(t *testing.T, behind func(ctx context.Context), change ...func(*c
 			return ctx.Err()
 		}, change...)
 		r, err = scheduler.Run(t.Context(), compile(t, w), map[string]any{"list": numbers(10)}, scheduler.Options{})
-		time.Sleep(2 * time.Hour) // strays come home
+		time.Sleep(2 * time.Hour) // handlers that were left behind return
 	})
 	return r, returned, err
 }
 
-// TestVoidItemsAreCancelled: items that could not count any more were waited for as
-// if they could.
+// TestVoidItemsAreCancelled: the run waited for items that no longer counted.
 func TestVoidItemsAreCancelled(t *testing.T) {
 	r, returned, err := voidItems(t, func(ctx context.Context) {
 		select {
@@ -264,7 +261,7 @@ func TestVoidItemsAreCancelled(t *testing.T) {
 	}
 }
 
-// TestVoidItemsThatIgnoreIt: they are left behind after the grace period.
+// TestVoidItemsThatIgnoreIt: such items are left behind after the grace period.
 func TestVoidItemsThatIgnoreIt(t *testing.T) {
 	r, returned, err := voidItems(t, func(context.Context) { time.Sleep(time.Hour) })
 	if _, ok := errors.AsType[*core.StrayError](err); !ok || r.Duration != time.Second+scheduler.DefaultGrace {
@@ -275,18 +272,18 @@ func TestVoidItemsThatIgnoreIt(t *testing.T) {
 	}
 }
 
-// TestVoidItemsInARange: the items before the failure that ends a fan-out are done,
-// those behind it never begin, whatever shared a range with what.
+// TestVoidItemsInARange: the items before the failure that ends a fan-out are completed, and the
+// items after it never begin, whatever ranges they are in.
 func TestVoidItemsInARange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := make([]bool, 3000)
 		w := each(func(ctx context.Context, i int64) error {
 			began[i] = true
 			switch {
-			case i >= 1003 && i%5 == 0: // those in flight
+			case i >= 1003 && i%5 == 0: // items in flight
 				<-ctx.Done()
 				return ctx.Err()
-			case i == 1001: // its range holds others meanwhile
+			case i == 1001: // its range contains other items
 				time.Sleep(time.Second)
 			case i == 1002:
 				time.Sleep(2 * time.Second)
@@ -305,7 +302,7 @@ func TestVoidItemsInARange(t *testing.T) {
 	})
 }
 
-// TestVoidNestedRunsAreCancelled: the same where each item is a nested run.
+// TestVoidNestedRunsAreCancelled: the same if each item is a nested run.
 func TestVoidNestedRunsAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := &core.Workflow{Name: text("inner"), Document: true, Inputs: []core.InputDecl{{Name: text("i"), Required: true, Default: value.Missing}},

@@ -20,10 +20,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// drops is the kind counting with a stream whose rows come after some time each.
+// drops is the kind counting with a stream each of whose rows takes a given time.
 type drops struct {
 	after  []time.Duration
-	how    string // what it does in the end: "", panic, exit, hang
+	how    string // how its handler ends: "", panic, exit, hang
 	closed *atomic.Int64
 }
 
@@ -69,8 +69,8 @@ func seconds(n ...int) (out []time.Duration) {
 	return out
 }
 
-// A batch goes on when it is full, when its first element has waited for the interval,
-// and at the end. Without an interval it waits.
+// A batch continues when it is full, when its first element has waited for the interval, and at the
+// end of the stream. Without an interval it waits.
 func TestFlush(t *testing.T) {
 	for _, c := range []struct {
 		how   string
@@ -107,8 +107,8 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// A batch that went on early counts as many elements as it has: whoever goes on in
-// another process begins behind them.
+// A batch that continued early counts as many elements as it has, so another process that continues
+// the run begins after them.
 func TestFlushSurvivesAHostileDriver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := drops{after: seconds(0, 5, 0, 5, 0, 0, 0), closed: &atomic.Int64{}}
@@ -125,8 +125,8 @@ func TestFlushSurvivesAHostileDriver(t *testing.T) {
 	})
 }
 
-// What goes wrong while nobody waits for it is the pipeline's failure when it is asked
-// for; a cancelled run awaits the reading, or leaves it behind after the grace period.
+// An error while nothing waits for the read becomes the pipeline's failure when the row is
+// requested. A cancelled run waits for the read, or leaves it behind after the grace period.
 func TestFlushEndsItsReading(t *testing.T) {
 	for how, want := range map[string]string{
 		"panic": `node rows: stream "all" of node count: panic: out of paper`,
@@ -170,8 +170,8 @@ func (s *dropsStream) Extent() (read, size int64) {
 	return 10 * int64(s.next), 10 * int64(len(s.after))
 }
 
-// Events of progress tell how much of the streams behind was read: those of a node that
-// reads one, and those of a pipeline or fan-out, for which the engine tells it.
+// Progress events report how much of the streams was read: of the streams that a node reads, and of
+// the stream of a pipeline or fan-out, for which the engine reports it.
 func TestProgressTellsHowMuchOfAStreamWasRead(t *testing.T) {
 	const reader = `name: r
 state: {schema: {all: {type: array}, total: {type: integer}}}
@@ -202,7 +202,7 @@ graph:
 	}
 }
 
-// telling is a kind that reads a stream and tells how far it is.
+// telling is a kind that reads a stream and reports its progress.
 type telling struct{}
 
 func (telling) Name() string   { return "telling" }

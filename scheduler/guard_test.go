@@ -16,8 +16,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// folding is a field with a reducer that does something with the written 2 and adds up
-// anything else.
+// folding is a field with a reducer that calls a function for the written value 2 and adds all
+// other values.
 func folding(two func()) core.FieldDecl {
 	return core.FieldDecl{Name: text("sum"), Default: value.Missing, Reduce: func(old, v any) (any, error) {
 		if v == int64(2) {
@@ -28,8 +28,8 @@ func folding(two func()) core.FieldDecl {
 	}}
 }
 
-// numbersTo returns graphs in which the numbers from 1 to 3 are written to the field sum,
-// by three nodes, by the items of a fan-out and by the rows of a pipeline.
+// numbersTo returns graphs in which the numbers from 1 to 3 are written to the field sum: by three
+// nodes, by the items of a fan-out and by the rows of a pipeline.
 func numbersTo(field core.FieldDecl) map[string]*core.Workflow {
 	list := core.FieldDecl{Name: text("list"), Default: []any{int64(1), int64(2), int64(3)}}
 	item := func(id string) *core.Node {
@@ -50,8 +50,8 @@ func numbersTo(field core.FieldDecl) map[string]*core.Workflow {
 	return map[string]*core.Workflow{"nodes": nodes, "items": each, "rows": rows}
 }
 
-// TestReducerThatEndsItsGoroutine: the run hung, because the reducer ran while the lock
-// was held, and took it along.
+// TestReducerThatEndsItsGoroutine: the run hung, because the reducer ran while the lock was held
+// and ended the goroutine that held it.
 func TestReducerThatEndsItsGoroutine(t *testing.T) {
 	const why = `the reducer of field "sum" ended its goroutine with runtime.Goexit`
 	want := map[string][2]string{
@@ -77,8 +77,8 @@ func TestReducerThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
-// TestReducerThatNeverReturns: nothing could end such a run. It takes real time, because
-// others wait for the lock meanwhile, and that holds virtual time back.
+// TestReducerThatNeverReturns: nothing could end such a run. The test takes real time, because
+// other goroutines wait for the lock, which stops virtual time.
 func TestReducerThatNeverReturns(t *testing.T) {
 	for name, w := range numbersTo(core.FieldDecl{}) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -93,7 +93,7 @@ func TestReducerThatNeverReturns(t *testing.T) {
 		if !ok || strings.Join(stray.Code, ",") != `the reducer of field "sum"` {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if r.Status != core.RunCancelled && r.Status != core.RunFailed { // it may have been the last there was to do
+		if r.Status != core.RunCancelled && r.Status != core.RunFailed { // it may have been the last thing to do
 			t.Errorf("%s: status %s", name, r.Status)
 		}
 		close(release)
@@ -101,7 +101,7 @@ func TestReducerThatNeverReturns(t *testing.T) {
 	}
 }
 
-// leaving is a type whose JSON methods end their goroutine, once they are told to.
+// leaving is a type whose JSON methods end their goroutine once they are told to.
 type leaving struct{ N int }
 
 var leaves struct{ out, in bool }
@@ -121,8 +121,8 @@ func (l *leaving) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(l))
 }
 
-// TestTypeThatEndsItsGoroutine: what Go types of fields bring along runs while the lock
-// is held, wherever their values are looked at.
+// TestTypeThatEndsItsGoroutine: methods of the Go types of fields run while the lock is held,
+// wherever their values are converted.
 func TestTypeThatEndsItsGoroutine(t *testing.T) {
 	typed := func(merge string) core.FieldDecl {
 		return core.FieldDecl{Name: text("x"), Merge: text(merge), Go: value.GoTypeFor[[]leaving](), Default: value.Missing}
@@ -177,8 +177,7 @@ func TestTypeThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
-// An error that ends the goroutine when it is asked for its text is the failure of its
-// node, as it is for a handler.
+// An error whose Error method ends the goroutine is a failure of its node, as for a handler.
 func TestErrorThatEndsItsGoroutine(t *testing.T) {
 	w := graph(map[string]core.HandlerFunc{
 		"a": func(context.Context, core.Input) (core.Result, error) { return core.Result{}, leavingError{} },

@@ -17,9 +17,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// calls is a handler that does not watch its context. The first call of each item, row,
-// round or visit takes 5 s, the others none. It notes whether two calls of one of them
-// were ever under way together.
+// lateCalls is a handler that ignores its context. The first call for each item, row, round or
+// visit takes 5 s, the others take no time. It records whether two calls for one of them ever ran
+// at the same time.
 type lateCalls struct {
 	mu      sync.Mutex
 	seen    map[string]int
@@ -58,7 +58,7 @@ func (c *lateCalls) handle(_ context.Context, in core.Input) (core.Result, error
 	return core.Result{}, nil
 }
 
-// lateValue is the same for a handler that makes the node's only write.
+// lateValue is the same for a handler that returns the value of the node's only write.
 type lateValue struct{ *lateCalls }
 
 func (lateValue) ValueField() string { return "v" }
@@ -70,8 +70,8 @@ func (v lateValue) HandleValue(ctx context.Context, in core.Input) (any, bool, e
 	return int64(1), true, err
 }
 
-// lateShapes are all the places in which a handler may be called. The node is "n", or
-// "call/n" inside of a nested run.
+// lateShapes are all the places in which a handler may be called. The node is "n", or "call/n" in a
+// nested run.
 func lateShapes(t *testing.T, c *lateCalls, change ...func(*core.Node)) map[string]*plan.Plan {
 	t.Helper()
 	alone := func(more ...func(*core.Node)) *core.Workflow {
@@ -129,8 +129,8 @@ func lateShapes(t *testing.T, c *lateCalls, change ...func(*core.Node)) map[stri
 	}
 }
 
-// A result that comes after the timeout fails the attempt, as a mock that sleeps too long
-// does. The next attempt waits until the late call has returned.
+// A result that comes after the timeout fails the attempt, for example that of a mock that sleeps
+// too long. The next attempt waits until the late call has returned.
 func TestLateResults(t *testing.T) {
 	for _, how := range []string{"a result", "a failure"} {
 		c := &lateCalls{}
@@ -156,7 +156,7 @@ func TestLateResults(t *testing.T) {
 	}
 }
 
-// checkLate looks at the first failures of each execution.
+// checkLate checks the first failures of each execution.
 func checkLate(t *testing.T, c *lateCalls, events []core.Event, attempts int) {
 	t.Helper()
 	if len(c.overlap) > 0 {
@@ -190,9 +190,9 @@ func checkLate(t *testing.T, c *lateCalls, events []core.Event, attempts int) {
 	}
 }
 
-// A call that has not returned when the grace is over is not followed by another attempt,
-// also not when it returns later. The policy of the node holds unless the call still runs
-// at the end of the run: then the run has failed, and its error names the node.
+// A call that has not returned when the grace period has passed is not followed by another attempt,
+// even if it returns later. The policy of the node applies unless the call still runs at the end of
+// the run: then the run has failed, and its error names the node.
 func TestLateBeyondTheGrace(t *testing.T) {
 	for _, c := range []struct {
 		policy string

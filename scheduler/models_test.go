@@ -15,7 +15,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// caller is a kind whose nodes call a model so many times, ten tokens each.
+// caller is a kind whose nodes call a model a number of times and use ten tokens each.
 type caller struct{ calls int }
 
 func (caller) Name() string   { return "caller" }
@@ -36,7 +36,7 @@ func (k caller) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics
 	})}, nil
 }
 
-// callers is a dag of two callers in a row and a third beside them.
+// callers builds a dag of two callers one after the other, and a third in parallel.
 func callers(t *testing.T, calls int, change func(w *core.Workflow)) *plan.Plan {
 	t.Helper()
 	w := &core.Workflow{Name: source.Text{Value: "callers"}}

@@ -18,8 +18,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// each returns a workflow of one fan-out over $.list that appends what its items
-// return to $.out.
+// each returns a workflow of one fan-out over $.list that appends the results of its items to
+// $.out.
 func each(h func(ctx context.Context, i int64) error, change ...func(*core.Node)) *core.Workflow {
 	w := fields(one(func(ctx context.Context, in core.Input) (core.Result, error) {
 		i, _ := in.Item()
@@ -36,9 +36,9 @@ func written(r *core.Report) int {
 	return len(list)
 }
 
-// TestFailRunWithinARange: the item that stopped the run ended the fan-out while
-// the outcomes of the items behind it in the same answer had not been looked at.
-// Those were lost, and failures among them counted twice.
+// TestFailRunWithinARange: the item that stopped the run ended the fan-out before the outcomes of
+// the items after it in the same answer had been handled. These were lost, and failures among them
+// were counted twice.
 func TestFailRunWithinARange(t *testing.T) {
 	w := each(func(context.Context, int64) error { return nil }, forEach("list", 1), func(n *core.Node) {
 		n.OnError = &core.OnError{Policy: text("fail_run")}
@@ -64,8 +64,8 @@ func TestFailRunWithinARange(t *testing.T) {
 	}
 }
 
-// stopping answers a range: items succeed, until a range of at least four comes,
-// whose two in the middle fail.
+// stopping answers ranges: items succeed, except for the two in the middle of the first range with
+// at least four items, which fail.
 func stopping(p *plan.Plan, id machine.ID) *machine.Event {
 	e := &machine.Event{ID: id, Items: make([]machine.Outcome, id.To-id.From)}
 	out, _ := p.Schema.Index("out")
@@ -78,8 +78,8 @@ func stopping(p *plan.Plan, id machine.ID) *machine.Event {
 	return e
 }
 
-// TestGoexitInARange: which items shared a range with the one that ended its
-// goroutine is chance, and all of them failed with it.
+// TestGoexitInARange: all items that happened to share a range with an item that ended its
+// goroutine failed with it.
 func TestGoexitInARange(t *testing.T) {
 	p := compile(t, each(func(_ context.Context, i int64) error {
 		if i == 700 {
@@ -116,8 +116,8 @@ func TestStuckItemInARange(t *testing.T) {
 	})
 }
 
-// TestDeafItemInACancelledRange: a range whose item ignored the cancellation of the
-// run failed whole, with what its earlier items had done.
+// TestDeafItemInACancelledRange: all items of a range failed if one of them ignored the
+// cancellation of the run, including those that had been completed.
 func TestDeafItemInACancelledRange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -141,8 +141,8 @@ func TestDeafItemInACancelledRange(t *testing.T) {
 	})
 }
 
-// TestCancelOutlivesNoTimeout: a cancelled handler was given up after the grace
-// period, and yet Run waited for the end of the node's own timeout.
+// TestCancelOutlivesNoTimeout: a cancelled handler was left behind after the grace period, but Run
+// still waited for the node's own timeout.
 func TestCancelOutlivesNoTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -161,8 +161,8 @@ func TestCancelOutlivesNoTimeout(t *testing.T) {
 	})
 }
 
-// TestExecuteOutlivesItsWatch: the watch over a handler that ignored its timeout
-// asked for a machine where there is none, and took the process down.
+// TestExecuteOutlivesItsWatch: the timer for a handler that ignored its timeout used the machine,
+// which Execute does not have, and crashed the process.
 func TestExecuteOutlivesItsWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := compile(t, one(func(context.Context, core.Input) (core.Result, error) {

@@ -19,7 +19,7 @@ import (
 )
 
 // remotePlan compiles a document whose tools are make, which sends its list on, and sum, which
-// writes what it is given of an order.
+// writes what it gets of an order.
 func remotePlan(t testing.TB, doc string, orders []any) *plan.Plan {
 	t.Helper()
 	e := wavefold.NewEngine()
@@ -53,7 +53,7 @@ func remotePlan(t testing.TB, doc string, orders []any) *plan.Plan {
 	return p
 }
 
-// elsewhere carries a command out as another process would: of its JSON form and the inputs.
+// elsewhere executes a command as another process would, from its JSON form and the inputs.
 func elsewhere(t testing.TB, p *plan.Plan, c *machine.Command, inputs *value.Object) (*machine.Event, int) {
 	t.Helper()
 	data, err := machine.EncodeCommand(c)
@@ -71,8 +71,8 @@ func elsewhere(t testing.TB, p *plan.Plan, c *machine.Command, inputs *value.Obj
 	return e, len(data)
 }
 
-// runElsewhere carries a run out in other processes, and returns the bytes of its commands and
-// of the largest one.
+// runElsewhere executes a run in other processes, and returns the size of all commands and of the
+// largest one, in bytes.
 func runElsewhere(t testing.TB, p *plan.Plan, inputs *value.Object, o machine.Options) (r *core.Report, total, largest int) {
 	t.Helper()
 	m, err := machine.New(p, inputs, o)
@@ -120,8 +120,8 @@ graph:
     - {from: pause, to: sum}
 `
 
-// Each command of a fan-out carried the whole list that its items are from, and the inputs of
-// the run: the commands of 4,000 orders had 824 MB.
+// Each command of a fan-out contained the whole list of items and the inputs of the run: the
+// commands for 4,000 orders had 824 MB.
 func TestCommandsCarryTheirItemsOnly(t *testing.T) {
 	const n = 4000
 	orders := make([]any, n)
@@ -146,7 +146,7 @@ func TestCommandsCarryTheirItemsOnly(t *testing.T) {
 	}
 }
 
-// A list that the items read as a whole is carried although they are from it.
+// A list that the items read as a whole is part of the commands although the items come from it.
 func TestCommandsCarryDeclaredReads(t *testing.T) {
 	orders := []any{value.ObjectOf("amount", 1.0), value.ObjectOf("amount", 2.0)}
 	inputs := value.ObjectOf("orders", orders, "rate", 10.0)
@@ -185,8 +185,8 @@ func newMachine(t *testing.T, p *plan.Plan) *machine.Machine {
 
 func anyRun(*machine.Command) bool { return true }
 
-// Execute knew the id of the run and nothing else: a decision for a model failed, a person was
-// never asked, no budget was kept and nobody was told.
+// Execute knew only the id of the run: a decision for a model failed, no person was asked, no
+// budget was applied and no event was delivered.
 func TestExecuteAsksTheRouter(t *testing.T) {
 	p := decision(t)
 	c := firstRun(t, p, newMachine(t, p), func(c *machine.Command) bool { return c.Call != nil && c.Call.Route != nil })
@@ -276,8 +276,8 @@ func TestExecuteSurvivesItsHandler(t *testing.T) {
 	}
 }
 
-// Settings that have no effect on one command were not there; those of Run that forbid a run
-// were not looked at.
+// Execute ignored settings that have no effect on a single command, and did not check the settings
+// with which Run fails.
 func TestExecuteRefuses(t *testing.T) {
 	p := callers(t, 1, nil)
 	c := firstRun(t, p, newMachine(t, p), anyRun)

@@ -44,8 +44,8 @@ func statusesOf(r *core.Report) string {
 	return strings.Join(out, " ")
 }
 
-// TestOverflow: a sum that left the range of integers kept its old value, and the run
-// was a success.
+// TestOverflow: a sum that exceeded the range of integers kept its old value, and the run
+// succeeded.
 func TestOverflow(t *testing.T) {
 	w := &core.Workflow{Name: text("t"), Fields: []core.FieldDecl{total("sum"), {Name: text("other"), Default: value.Missing}}}
 	reader := get("reader", "total")
@@ -76,8 +76,8 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// A field that a unit spoils is spoiled for the unit's own members and conditions, and
-// for who comes after it.
+// A field whose merge fails in a unit cannot be read by the unit's own members and conditions, nor
+// by later nodes.
 func TestOverflowInALoop(t *testing.T) {
 	w := &core.Workflow{Name: text("t"), Fields: []core.FieldDecl{total("sum"), {Name: text("seen"), Merge: text("count"), Default: value.Missing}}}
 	body := put("body", "total", int64(math.MaxInt64))
@@ -100,8 +100,8 @@ func TestOverflowInALoop(t *testing.T) {
 	}
 }
 
-// TestOverflowInAWalk: the last stage was named instead of the one that wrote, and a
-// restart just before the exit had none to name.
+// TestOverflowInAWalk: the error named the last stage instead of the one that wrote the field, and
+// a restart just before the exit could not name any.
 func TestOverflowInAWalk(t *testing.T) {
 	const want = `node b: the write of field "total": 9223372036854775807 + 1 does not fit a 64-bit integer`
 	for name, edge := range map[string]*core.Edge{

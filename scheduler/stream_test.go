@@ -19,8 +19,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// counting is a kind whose nodes stream the numbers below the field limit, or
-// those of another stream that are multiples of the field.
+// counting is a kind whose nodes stream the numbers below the field limit, or the multiples of the
+// field among the numbers of another stream.
 type counting struct{ opened, closed *int }
 
 func (counting) Name() string   { return "counting" }
@@ -145,8 +145,8 @@ func (k adding) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnos
 	})}, nil
 }
 
-// The first stream counts below 10 while limit is 10. Then limit becomes 3, which
-// only the second stream sees: it keeps 0, 3, 6 and 9.
+// The first stream counts below 10 while limit is 10. Then limit becomes 3, which only the second
+// stream reads: it keeps 0, 3, 6 and 9.
 const numbersDoc = `name: numbers
 inputs: {limit: {type: integer, default: 10}}
 state:
@@ -212,8 +212,8 @@ func TestStreamsArePulledByTheirReader(t *testing.T) {
 	}
 }
 
-// A stream is described by JSON and what its maker saw, so a machine that is
-// stored and loaded at every step reads the same rows.
+// A stream is described by JSON and by the reads of its maker, so a machine that is stored and
+// loaded at every step reads the same rows.
 func TestStreamsSurviveAHostileDriver(t *testing.T) {
 	p, _, _ := numbersPlan(t, numbersDoc, nil)
 	for seed := range uint64(20) {
@@ -241,8 +241,7 @@ func TestStreamErrorsNameTheMaker(t *testing.T) {
 	}
 }
 
-// rowsDoc runs the numbers below 10 through a pipeline whose second stage reads
-// what it writes.
+// rowsDoc passes the numbers below 10 through a pipeline whose second stage reads its own writes.
 const rowsDoc = `name: rows
 inputs: {limit: {type: integer, default: 10}}
 state:
@@ -349,8 +348,8 @@ func TestEmptyStreamOfRows(t *testing.T) {
 	}
 }
 
-// A row that fails is that row's failure; one that cannot be read ends the
-// pipeline behind the rows before it. Either way the stream is closed.
+// A row that fails is a failure of that row. A row that cannot be read ends the pipeline after the
+// rows before it. In both cases the stream is closed.
 func TestFailuresOfAPipelineOverAStream(t *testing.T) {
 	opened, closed := 0, 0
 	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "2", 1), counting{&opened, &closed}, itemKind{fail: 3})
@@ -379,7 +378,7 @@ func TestFailuresOfAPipelineOverAStream(t *testing.T) {
 	}
 }
 
-// opens is a kind of nodes that open such a stream.
+// opens is a kind whose nodes open such a stream.
 type opens struct {
 	kind   string
 	stream func() core.Stream
@@ -405,7 +404,7 @@ func (h opensHandler) Open(context.Context, core.Input, *value.Object) (core.Str
 	return h.stream(), nil
 }
 
-// breaking is the kind counting with a stream that breaks after so many rows.
+// breaking is the kind counting with a stream that fails after a number of rows.
 func breaking(after int64, panics bool) opens {
 	return opens{"counting", func() core.Stream { return &breakingStream{after: after, panics: panics} }}
 }

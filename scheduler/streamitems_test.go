@@ -46,10 +46,10 @@ graph:
     - {from: load, to: beside}
 `
 
-// rowsOf is a kind that makes an array or a stream of the numbers below count, which
-// breaks at one of them if that is set.
+// rowsOf is a kind that makes an array or a stream of the numbers below count. The stream fails at
+// the number breaks, if that is set.
 type rowsOf struct {
-	count, breaks int64 // breaks is -1 for never
+	count, breaks int64 // breaks is -1 if the stream never fails
 	stream        bool
 	batch         func() int
 	closed        *atomic.Int64
@@ -115,7 +115,7 @@ func (s *numbersRead) Next(ctx context.Context) ([]any, error) {
 func (s *numbersRead) Summary() *value.Object { return value.ObjectOf(core.RowCount, s.next) }
 func (s *numbersRead) Close() error           { s.h.closed.Add(1); return nil }
 
-// edges is a kind that writes what it was sent.
+// edges is a kind that writes its edge inputs.
 type edges struct{}
 
 func (edges) Name() string   { return "edges" }
@@ -131,7 +131,7 @@ func (edges) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostic
 	})}, nil
 }
 
-// workKind is a kind whose items fail, are tried again and write as a seed has it.
+// workKind is a kind whose items fail, are retried and write at random, depending on a seed.
 type workKind struct {
 	seed   uint64
 	fields []string
@@ -179,7 +179,7 @@ func (k workKind) handle(_ context.Context, in core.Input) (core.Result, error) 
 	return res, nil
 }
 
-// eachResult is what must not depend on whether the rows are a stream.
+// eachResult returns the part of the result that must not depend on whether the rows are a stream.
 func eachResult(r *core.Report) string {
 	n, _ := r.Node("work")
 	state := r.State.Copy(0)
@@ -188,7 +188,7 @@ func eachResult(r *core.Report) string {
 	if n.Failure != nil {
 		failure = n.Failure.Message
 	}
-	// Of a stream that was given up nobody knows how many rows it has.
+	// The number of rows is not known if the stream was not read to the end.
 	if at := strings.Index(failure, " items failed"); at >= 0 {
 		if of := strings.Index(failure[:at], " of "); of >= 0 {
 			failure = failure[:of] + failure[at:]
@@ -197,8 +197,8 @@ func eachResult(r *core.Report) string {
 	return fmt.Sprintf("%s %s %s failed %d, %d attempts, %q", r.Status, value.JSON(state), n.Status, n.Failed, n.Attempts, failure)
 }
 
-// A fan-out over a stream ends as one over the array of its rows: same writes, same
-// failures, same output, whatever limits, retries, policies and drivers there are.
+// A fan-out over a stream has the same result as a fan-out over the array of its rows: same writes,
+// same failures, same output, with all limits, retries, policies and drivers.
 func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
@@ -234,7 +234,7 @@ func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 				t.Fatalf("seed %d, %s, %s\ngot  %s\nwant %s", seed, how, doc, got, want)
 			}
 			described := fmt.Sprintf(`{"source":"rows","rows":%d}`, count)
-			if most := p.Nodes[1].MaxFailures; most >= 0 && n.Failed > most { // how far it was read is chance
+			if most := p.Nodes[1].MaxFailures; most >= 0 && n.Failed > most { // how far it was read is arbitrary
 				described = `{"source":"rows"}`
 			}
 			if v, _ := r.State.Get("rows"); value.JSON(v) != described {
@@ -260,7 +260,7 @@ func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 		if opened != 3 {
 			t.Fatalf("seed %d: %d streams were closed", seed, opened)
 		}
-		if count <= 40 { // each step is a machine written and read
+		if count <= 40 { // each step writes and reads the machine
 			for s := range uint64(40 / max(count, 10)) {
 				h := schedulertest.Hostile{Seed: s, JSON: true, Reload: s%2 == 0, Double: true, Yield: true, Split: true}
 				r, _, err := h.Run(p, nil, machine.Options{})
@@ -282,7 +282,7 @@ func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 	}
 }
 
-// eachOf runs a fan-out over a stream of so many numbers, whose items run f.
+// eachOf runs a fan-out over a stream whose items call f.
 func eachOf(t *testing.T, src rowsOf, limits string, f func(ctx context.Context, n int64) error, o scheduler.Options) (*core.Report, error) {
 	t.Helper()
 	src.stream = true
@@ -318,12 +318,12 @@ func (k callKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnosti
 	})}, nil
 }
 
-// A row that cannot be read ends the items behind those before it, and fails the node.
+// A row that cannot be read ends the fan-out after the items before it, and fails the node.
 func TestABrokenStreamFailsItsForEach(t *testing.T) {
 	for _, c := range []struct{ limits, want string }{
 		{"concurrency: 3", `stream "rows" of node load: the disk is gone`},
 		{"concurrency: 3|bad", `stream "rows" of node load: the disk is gone (2 of 50 items failed before)`},
-		{"concurrency: 3, max_failures: 1|bad", "2 items failed, first item 7: bad"}, // and whether 50 was reached is chance
+		{"concurrency: 3, max_failures: 1|bad", "2 items failed, first item 7: bad"}, // whether 50 was reached is arbitrary
 		{"concurrency: 3|fail_run", `stream "rows" of node load: the disk is gone`},
 	} {
 		bad := strings.Contains(c.limits, "|bad")
@@ -345,8 +345,8 @@ func TestABrokenStreamFailsItsForEach(t *testing.T) {
 	}
 }
 
-// The node's limit holds, reading has a slot beside it, and not more is read than a
-// batch ahead of what has begun.
+// The node's limit holds, reading has a slot of its own, and at most one batch is read ahead of the
+// items that have begun.
 func TestAForEachOverAStreamReadsOneBatchAhead(t *testing.T) {
 	var read, begun, active, most atomic.Int64
 	src := rowsOf{count: 3000, breaks: -1, batch: func() int { read.Add(10); return 9 }}
@@ -365,7 +365,7 @@ func TestAForEachOverAStreamReadsOneBatchAhead(t *testing.T) {
 	}
 }
 
-// One slow item does not hold back those behind it, up to a bound.
+// One slow item does not delay the items after it, up to a limit.
 func TestASlowItemOfAStreamHoldsNobodyBack(t *testing.T) {
 	var done atomic.Int64
 	other := make(chan struct{})
@@ -387,7 +387,7 @@ func TestASlowItemOfAStreamHoldsNobodyBack(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the stream, also when many of its items fail.
+// Memory does not grow with the stream, even if many of its items fail.
 func TestAForEachOverAStreamIsFlat(t *testing.T) {
 	const count = 50_000
 	var heap, least uint64
@@ -415,8 +415,8 @@ func TestAForEachOverAStreamIsFlat(t *testing.T) {
 	}
 }
 
-// Whoever cancels the run, or gives its items up, does not wait for a source that has
-// nothing to say.
+// A cancelled run, or a fan-out whose items are cancelled, does not wait for a source that returns
+// no rows.
 func TestASilentStreamIsCancelled(t *testing.T) {
 	for _, limits := range []string{"concurrency: 2", "concurrency: 2, max_failures: 0"} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -460,7 +460,7 @@ func (s *silentStream) Next(ctx context.Context) ([]any, error) {
 func (s *silentStream) Summary() *value.Object { return nil }
 func (s *silentStream) Close() error           { return nil }
 
-// Events tell of each item, and in the end how many there were.
+// There are events for each item, and at the end one with the number of items.
 func TestEventsOfAForEachOverAStream(t *testing.T) {
 	var started, finished, total int
 	_, err := eachOf(t, rowsOf{count: 25, breaks: -1}, "concurrency: 4", func(context.Context, int64) error { return nil },
@@ -491,7 +491,7 @@ func (k shapeKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnost
 	return k.made, nil
 }
 
-// Timers, nested runs and nodes that cannot run are items of a stream as of an array.
+// Timers, nested runs and nodes that cannot run can be items of a stream as well as of an array.
 func TestItemsOfAStreamOfAnyShape(t *testing.T) {
 	inner := func(fail bool) *core.Workflow {
 		h := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
@@ -541,8 +541,8 @@ func TestItemsOfAStreamOfAnyShape(t *testing.T) {
 	}
 }
 
-// clinging is the kind numbers with a stream that reads under the context of its first
-// call, as one does that opens a file then.
+// clinging is the kind numbers with a stream that reads under the context of its first call, as a
+// stream does that opens a file in that call.
 var clinging = opens{"numbers", func() core.Stream { return &clingingStream{} }}
 
 type clingingStream struct {
@@ -563,8 +563,8 @@ func (s *clingingStream) Next(ctx context.Context) ([]any, error) {
 func (s *clingingStream) Summary() *value.Object { return value.ObjectOf(core.RowCount, s.next) }
 func (s *clingingStream) Close() error           { return nil }
 
-// A stream inside of a nested run is read under one context. It was that of the first
-// pull, which ended with it, so that files were read no further.
+// A stream in a nested run is read under one context. It was the context of the first read, which
+// ended with that read, so that files were not read further.
 func TestAStreamInsideIsReadUnderOneContext(t *testing.T) {
 	for _, doc := range []string{
 		strings.NewReplacer("KIND", "call", "WRITES", "", "LIMITS", "concurrency: 2", "POLICY", "{policy: fail_run}").Replace(eachDoc),
@@ -592,7 +592,7 @@ func TestAStreamInsideIsReadUnderOneContext(t *testing.T) {
 	}
 }
 
-// What was read ahead when the run was stopped and never began is no item.
+// Rows that were read ahead and had not begun when the run was stopped are not items.
 func TestAStoppedForEachCountsWhatBegan(t *testing.T) {
 	src := rowsOf{count: 1000, breaks: -1, batch: func() int { return 699 }}
 	r, _ := eachOf(t, src, "concurrency: 1|fail_run", func(_ context.Context, n int64) error {
@@ -607,7 +607,7 @@ func TestAStoppedForEachCountsWhatBegan(t *testing.T) {
 	}
 }
 
-// What was read and not handed over does not count as done.
+// Rows that were read but not taken do not count as done.
 func TestProgressOfAPipelineThatReadsAllAtOnce(t *testing.T) {
 	var got []string
 	p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", "1", 1), atOnce, itemKind{fail: -1})
@@ -641,8 +641,8 @@ func (s *atOnceStream) Extent() (read, size int64) { return s.read, 100 }
 func (s *atOnceStream) Summary() *value.Object     { return value.ObjectOf(core.RowCount, int64(4)) }
 func (s *atOnceStream) Close() error               { return nil }
 
-// A stream whose maker does not look for the columns that expressions read ends with an error
-// if none of its rows has such a column.
+// A stream whose maker does not check the columns that expressions read ends with an error if none
+// of its rows has such a column.
 func TestStreamsLackColumns(t *testing.T) {
 	const doc = `
 name: rows

@@ -14,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// told is a tracer that notes what it is told.
+// told is a tracer that records its calls.
 type told struct {
 	mu    sync.Mutex
 	lines []string
@@ -40,8 +40,8 @@ func (t *told) StartAttempt(ctx context.Context, _ string, in core.Input) (conte
 	}
 }
 
-// TestTracerIsTold: of the run and of each attempt, in its context, also of a handler
-// that leaves its goroutine; no secret is told.
+// TestTracerIsTold: the tracer is told of the run and of each attempt, in its context, including a
+// handler that ends its goroutine, and no secret is passed to it.
 func TestTracerIsTold(t *testing.T) {
 	var seen any
 	w := graph(map[string]core.HandlerFunc{
@@ -94,7 +94,7 @@ func (b broken) StartAttempt(ctx context.Context, _ string, _ core.Input) (conte
 	return ctx, func(core.Status, *core.Failure) { panic("end of the attempt") }
 }
 
-// TestTracerCannotHarm: a tracer that panics, or does not want to know the end.
+// TestTracerCannotHarm: a tracer that panics, or returns no function for the end.
 func TestTracerCannotHarm(t *testing.T) {
 	p := compile(t, fields(one(func(context.Context, core.Input) (core.Result, error) { return core.Write("x", 1), nil }, func(n *core.Node) {
 		n.Writes, n.HasWrites = texts("x"), true

@@ -27,8 +27,8 @@ var orders = []order{
 	{ID: 2}, {ID: 3, Tags: []string{}}, {ID: 4}, {ID: 5},
 }
 
-// ordersWorkflow walks over a list of Go values in every way there is. Its handlers
-// want their items in the Go type.
+// ordersWorkflow iterates over a list of Go values in every possible way. Its handlers expect items
+// of the Go type.
 func ordersWorkflow() (*core.Workflow, core.Kind) {
 	list := core.FieldDecl{Name: text("orders"), Default: value.Missing, Go: value.GoTypeFor[[]order]()}
 	sum := func(name string) core.FieldDecl {
@@ -75,8 +75,8 @@ func ordersWorkflow() (*core.Workflow, core.Kind) {
 	}, frameKind{"inner", inner}
 }
 
-// Items of a list with a Go type arrived as plain JSON when the command went through
-// its JSON form, as it does on its way to another machine.
+// Items of a list of Go values arrived as plain JSON after the command had been converted to JSON,
+// as it is on its way to another machine.
 func TestItemsKeepTheirGoType(t *testing.T) {
 	w, inner := ordersWorkflow()
 	p, ds := plan.Compile(w, core.NewRegistry(inner), plan.Options{})

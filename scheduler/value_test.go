@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// valued is a handler that makes a value of the field x, and of what Handle returns none.
+// valued is a handler that returns a value for the field x; Handle returns the empty result.
 type valued func(core.Input) (any, bool, error)
 
 func (valued) Handle(context.Context, core.Input) (core.Result, error) {
@@ -21,8 +21,8 @@ func (v valued) HandleValue(_ context.Context, in core.Input) (any, bool, error)
 	return v(in)
 }
 
-// TestValueHandler: the value of a node's only write is taken as a delta of it would be,
-// alone, with an input and from each item. A node that declares more gets Handle.
+// TestValueHandler: the value for a node's only write is treated like a delta, without input, with
+// input and for each item. For a node that declares more writes, Handle is called.
 func TestValueHandler(t *testing.T) {
 	refused := errors.New("refused")
 	plus := func(in core.Input) (any, bool, error) {

@@ -160,13 +160,13 @@ func edgeSetting(t testing.TB, e *core.Edge, s string) {
 	}
 }
 
-// script says what each node does: for each execution in turn, the last one again and
-// again. A step is words such as "fail", "label=Ship", "k=v" (context), "next=a,b",
-// "took=1s", "write=f:v", "error=text", "transient=text".
+// script lists what each node does in each execution; the last entry is repeated. A step consists
+// of words such as "fail", "label=Ship", "k=v" (context), "next=a,b", "took=1s", "write=f:v",
+// "error=text", "transient=text".
 type script map[string][]string
 
-// play runs a walk in virtual time and returns its report and events. In the texts of
-// outcomes a ~ stands for a blank.
+// play runs a walk in virtual time and returns its report and events. A ~ in the strings of
+// outcomes means a space.
 func play(t *testing.T, w *core.Workflow, does script, o scheduler.Options) (r *core.Report, events []core.Event) {
 	t.Helper()
 	var mu sync.Mutex // branches of a parallel node call the handler at the same time
@@ -246,8 +246,8 @@ func step(ctx context.Context, text string) (core.Result, error) {
 	return r, err
 }
 
-// walked is what a walk came to, in one line: its path, the status and, of one that
-// failed, the class.
+// walked formats the result of a walk on one line: its path, the status and, if it failed, the
+// class.
 func walked(r *core.Report) string {
 	s := strings.Join(r.Path, " ") + ": " + string(r.Status)
 	if f, ok := errors.AsType[*core.Failure](r.Err); ok {
@@ -434,8 +434,8 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// a3: selection=random draws by weight, and one of less than 1 counts as 1. What the node
-// prefers comes before that.
+// a3: selection=random draws by weight, where a weight below 1 counts as 1. The preference of the
+// node comes first.
 func TestRandomSelection(t *testing.T) {
 	const graph = `
 		start -> a
@@ -464,7 +464,7 @@ func TestRandomSelection(t *testing.T) {
 	}
 }
 
-// branches returns a walk that forks into a, b and c and meets at m.
+// branches returns a walk that forks into a, b and c, which meet at m.
 func branches(settings string) string {
 	return `
 		start -> fork
@@ -622,7 +622,7 @@ func TestWalkThatDoesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkWalk measures a walk that goes round between two stages that do nothing.
+// BenchmarkWalk measures a walk that cycles between two stages that do nothing.
 func BenchmarkWalk(b *testing.B) {
 	const hops = 1000
 	w := walkOf(b, fmt.Sprintf("start -> a\na -> b\nb -> a when=$visits<%d\nb -> exit", hops/2))

@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// warnOn returns a handler that writes its item, or 1, and warns of those that are odd.
+// warnOn returns a handler that writes its item, or 1, and warns if that is odd.
 func warnOn(level slog.Level) core.HandlerFunc {
 	return func(ctx context.Context, in core.Input) (core.Result, error) {
 		item, _ := in.Item()
@@ -39,8 +39,7 @@ func warned(r *core.Report) string {
 	return fmt.Sprintf("%s%d", b.String(), r.Warned)
 }
 
-// A warning was an event that only a listener heard of: without one it was lost, and no run
-// was strict about it.
+// A warning was only an event: without a listener it was lost, and no run could be strict about it.
 func TestWarningsOfNodes(t *testing.T) {
 	const said = `no row has it (step "filter", column "amnt")`
 	for _, c := range []struct {
@@ -81,7 +80,7 @@ func TestWarningsOfNodes(t *testing.T) {
 	}
 }
 
-// In a walk the visit fails that warns, and the walk goes on as after any failure.
+// In a walk the visit that warns fails, and the walk continues as after any failure.
 func TestWarningsFailVisits(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		w := walkOf(t, "start -> a\na -> exit when=outcome~==~'success'\na -> b when=outcome~==~'fail'\nb -> exit")

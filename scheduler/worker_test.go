@@ -10,10 +10,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// TestOwnPanicIsNotSwallowed: a panic of the machine, raised while the lock was
-// held, ran into the clean-up for handlers that end their goroutine. That took
-// the lock once more, and a broken invariant ended as a silent hang instead of
-// a crash with its stack.
+// TestOwnPanicIsNotSwallowed: a panic of the machine while the lock was held ran the clean-up for
+// handlers that end their goroutine. The clean-up took the lock again, so a broken invariant ended
+// as a deadlock instead of a crash with a stack.
 func TestOwnPanicIsNotSwallowed(t *testing.T) {
 	handler := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
 	r := &run{ctx: t.Context(), parent: t.Context(), opts: Options{Grace: time.Hour}} // no machine: the answer to the command panics
@@ -29,9 +28,8 @@ func TestOwnPanicIsNotSwallowed(t *testing.T) {
 	r.work()
 }
 
-// TestCancelBetweenTakeAndStart: a frame was cancelled after a worker had taken
-// its command and before the handler had a context. The context was then made
-// anew, and nobody cancelled it.
+// TestCancelBetweenTakeAndStart: a frame was cancelled after a worker had taken its command and
+// before the handler had a context. The context was then created afterwards and never cancelled.
 func TestCancelBetweenTakeAndStart(t *testing.T) {
 	var ended error
 	handler := core.HandlerFunc(func(ctx context.Context, _ core.Input) (core.Result, error) {
@@ -50,8 +48,8 @@ func TestCancelBetweenTakeAndStart(t *testing.T) {
 	}
 }
 
-// TestNothingIsKeptForALostListener: events piled up for the rest of the run
-// after a listener had panicked.
+// TestNothingIsKeptForALostListener: events accumulated for the rest of the run after a listener
+// had panicked.
 func TestNothingIsKeptForALostListener(t *testing.T) {
 	d := deliver(func(core.Event) { panic("boom") })
 	d.add(core.Event{})
@@ -62,7 +60,7 @@ func TestNothingIsKeptForALostListener(t *testing.T) {
 	}
 }
 
-// TestEventsForASlowListener: what handlers say without end was kept without end.
+// TestEventsForASlowListener: endless logs of handlers were kept without limit.
 func TestEventsForASlowListener(t *testing.T) {
 	gate, listening := make(chan struct{}), make(chan struct{})
 	var got []core.Event

@@ -7,13 +7,13 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Branches whose conditions exclude each other may write one field, also where the
-// writers stand further down the branches; UNORDERED_WRITES is for the others.
+// Branches whose conditions exclude each other may write the same field, even if the writers are
+// further down the branches. Other branches are reported with UNORDERED_WRITES.
 func TestConditionsThatExcludeEachOther(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		edges string
-		want  bool // UNORDERED_WRITES for x and y, which both write out
+		want  bool // UNORDERED_WRITES for x and y, both of which write out
 	}{
 		{"different constants", `{from: s, to: x, when: $input.k == "a"}, {from: s, to: y, when: $input.k == "b"}`, false},
 		{"the same constant", `{from: s, to: x, when: $input.k == "a"}, {from: s, to: y, when: $input.k == "a"}`, true},

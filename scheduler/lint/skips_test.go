@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// A node behind one that a condition skipped runs if its own condition is true, which is
-// reported unless the document shows that it is meant.
+// A node after a skipped one runs if its own condition is true. This is reported unless the
+// document shows that it is intended.
 func TestConditionsBehindSkippedNodes(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

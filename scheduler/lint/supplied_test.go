@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// A field that a node reads counts as written where the node's args have its name, unless
-// it is the args that read it.
+// A field that a node reads counts as written if the node's args have a member of its name, unless
+// args themselves read the field.
 func TestArgsSupplyAName(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -8,7 +8,8 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// fakeEnv gives each field its own index and everything else a mark.
+// fakeEnv gives each field its own index as its value, and returns a fixed value for everything
+// else.
 type fakeEnv struct{ fields []any }
 
 func (e fakeEnv) Field(i int) any               { return e.fields[i] }
@@ -85,7 +86,7 @@ graph: {nodes: [{id: n, kind: fn, reads: [b, a], args: {x: $.c, y: [$.a]}, for_e
 	}
 }
 
-// A text that begins like a path, has a bracket and does not parse is reported.
+// A string that begins like a path and has a bracket is reported if it does not parse.
 func TestArgsThatBeginLikeAPath(t *testing.T) {
 	for arg, want := range map[string]string{
 		"$.rows[0, 1": "warning", "$.note[see below]": "warning", "$.rows[?(@ > )]": "error", "$.rows[0,]": "error", "$.rows[0": "warning",

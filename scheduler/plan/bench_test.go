@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// fielded gives every node of a graph a field that it writes, and lets it read
-// the fields that pick names.
+// fielded gives every node of a graph a field to write, and lets it read the fields that reads
+// returns.
 func fielded(w *core.Workflow, merge string, field func(i int) int, reads func(i int) []int) *core.Workflow {
 	top := 0
 	for i := range w.Nodes {
@@ -30,9 +30,9 @@ func fielded(w *core.Workflow, merge string, field func(i int) int, reads func(i
 
 func fieldName(f int) source.Text { return source.Text{Value: fmt.Sprintf("f%d", f)} }
 
-// BenchmarkCompile is what checking and compiling a layered graph costs per
-// node: without state; with a field per node that is read one layer and three
-// layers later; with one list that all write and read.
+// BenchmarkCompile measures the cost per node of checking and compiling a layered graph: without
+// state, with a field per node that is read one layer or three layers later, and with one list that
+// all nodes write and read.
 func BenchmarkCompile(b *testing.B) {
 	const width = 100
 	none := func(int) []int { return nil }

@@ -52,8 +52,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundsHold walks random graphs at random and never exceeds the bounds; where the
-// graph is small, the bounds of most nodes are what can really happen.
+// TestBoundsHold walks random graphs at random and never exceeds the bounds. In small graphs, the
+// bounds of most nodes are exact.
 func TestBoundsHold(t *testing.T) {
 	exact, all := 0, 0
 	for seed := range uint64(300) {
@@ -91,8 +91,8 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// randomRouted returns a graph that compiles: edges forward, with and without bounds and
-// conditions, and bounded edges back.
+// randomRouted returns a graph that compiles: edges forward, with and without limits and
+// conditions, and edges back, which all have limits.
 func randomRouted(r *rand.Rand) *core.Workflow {
 	n := 2 + r.IntN(5)
 	var nodes, edges []string
@@ -122,7 +122,8 @@ func randomRouted(r *rand.Rand) *core.Workflow {
 	return routedWorkflow(strings.Join(nodes, " "), "n0", strings.Join(edges, "\n"))
 }
 
-// walkAtRandom takes any edge that is not spent, and counts visits and decisions.
+// walkAtRandom follows random edges that have not reached their limits, and counts visits and
+// decisions.
 func walkAtRandom(p *Plan, r *rand.Rand) (visits, decisions []int) {
 	w := p.Walk
 	visits, decisions = make([]int, len(p.Nodes)), make([]int, len(p.Nodes))

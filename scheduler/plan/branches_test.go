@@ -12,10 +12,10 @@ import (
 	"github.com/wavefold/wavefold/formats/dot"
 )
 
-// first is the index of n0 in what forks compiles.
+// first is the index of n0 in a plan that forks compiles.
 const first = 2
 
-// forks compiles a walk of parallel nodes n0, n1 ... with the edges that are given.
+// forks compiles a walk of parallel nodes n0, n1 ... with the given edges.
 func forks(t *testing.T, nodes int, edges [][2]int) (*Plan, source.Diagnostics) {
 	t.Helper()
 	var b strings.Builder
@@ -35,8 +35,8 @@ func forks(t *testing.T, nodes int, edges [][2]int) (*Plan, source.Diagnostics) 
 	return Compile(w, reg, Options{Lint: lint})
 }
 
-// A parallel node that is a branch of itself is found exactly where there is one, and the
-// branches of the others meet where the definition says.
+// A parallel node that is a branch of itself is reported if and only if there is one. The branches
+// of the others meet at the node that the definition gives.
 func TestBranches(t *testing.T) {
 	rings, met := 0, 0
 	for seed := range uint64(400) {
@@ -102,7 +102,7 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// Between the first and the last of so many parallel nodes there are 2^60 ways.
+// There are 2^60 paths between the first and the last of these parallel nodes.
 func TestManyWaysOfBranches(t *testing.T) {
 	var edges [][2]int
 	for i := 0; i < 120; i += 2 {

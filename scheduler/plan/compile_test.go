@@ -20,14 +20,14 @@ func number(n int) *source.Int {
 	return &source.Int{Value: n, Pos: source.Position{Line: 9, Column: 9}}
 }
 
-// brokenKind makes nothing of its nodes.
+// brokenKind makes no handlers for its nodes.
 type brokenKind struct{ testKind }
 
 func (brokenKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
 	return core.Compiled{}, nil
 }
 
-// TestGoBuilt covers what a document cannot say, because its format refuses it
+// TestGoBuilt covers workflows that no document can describe, because its format rejects them
 // first.
 func TestGoBuilt(t *testing.T) {
 	for _, tt := range []struct {
@@ -108,8 +108,8 @@ func TestGoBuilt(t *testing.T) {
 	}
 }
 
-// A graph built in Go is given starting values along with its fields, so that
-// nobody writes a field is no reason to warn, unless it declares its inputs.
+// A graph built in Go is given starting values along with its fields. So a field that no node
+// writes causes no warning, unless the graph declares its inputs.
 func TestGoBuiltStartingValues(t *testing.T) {
 	n := handled("n")
 	n.Reads = []source.Text{text("name")}
@@ -158,7 +158,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// Of too many findings the least severe go first, in the order of the file.
+// If there are too many findings, the least severe are left out first, in the order of the file.
 func TestTooManyFindings(t *testing.T) {
 	w := &core.Workflow{Phases: []core.Phase{{ID: text("p")}}}
 	at := func(line int, s string) source.Text {
@@ -186,8 +186,8 @@ func TestTooManyFindings(t *testing.T) {
 	}
 }
 
-// Names in wrong references are compared with all names only for the first ones:
-// for each of them it took half an hour.
+// Only the first wrong references get a suggestion, because the search of all names for each of
+// them took half an hour.
 func TestManyWrongNames(t *testing.T) {
 	w := layered(200, 100)
 	for i, e := range w.Edges {
@@ -209,7 +209,7 @@ func TestLongCycle(t *testing.T) {
 	}
 }
 
-// Large graphs with dense state: all that matters is that this ends.
+// Compiling large graphs with dense state must end.
 func TestLargeGraphs(t *testing.T) {
 	for name, w := range map[string]*core.Workflow{
 		"one list":       fielded(layered(100, 100), "array_append", func(int) int { return 0 }, func(int) []int { return []int{0} }),

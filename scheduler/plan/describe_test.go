@@ -89,7 +89,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// draw writes a description as text.
+// draw formats a description as text.
 func draw(d *Description) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s width=%d concurrency=%d max_in_flight=%d\n", d.Name, d.Width, d.Concurrency, d.MaxInFlight)
@@ -170,8 +170,8 @@ func TestDescribeManyWriters(t *testing.T) {
 	}
 }
 
-// Whether a node has effects outside of the run is up to its kind, unless the node
-// itself says so or denies it.
+// The kind of a node determines whether the node has effects outside the run, unless the node sets
+// that itself.
 func TestEffects(t *testing.T) {
 	p := mustCompile(t, `
 name: x
@@ -190,7 +190,7 @@ graph:
 	}
 }
 
-// direct is a kind of nodes that only direct a walk.
+// direct is a kind whose nodes only direct a walk.
 type direct struct {
 	name string
 	role core.Role
@@ -203,7 +203,7 @@ func (d direct) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics
 	return core.Compiled{Role: d.role}, nil
 }
 
-// TestDescribeDistances: describing a walk asked the vertex of the whole for its unit.
+// TestDescribeDistances: the description of a walk used the unit of a vertex that has none.
 func TestDescribeDistances(t *testing.T) {
 	w := &core.Workflow{Mode: core.ModeWalk, Name: source.Text{Value: "walk"}}
 	for _, n := range []string{"start", "exit", "check", "fix", "lost", "early"} {

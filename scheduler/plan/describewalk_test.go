@@ -44,7 +44,7 @@ const describedWalk = `digraph ship {
 	meet -> build [freeform=true]
 }`
 
-// The description of a walk is part of what programs read: plan --json prints it.
+// Programs read the description of a walk, because plan --json prints it.
 func TestDescribeWalk(t *testing.T) {
 	w, ds := dot.Parse("ship.dot", []byte(describedWalk), dot.Options{})
 	if err := ds.Err(false); err != nil {

@@ -5,5 +5,5 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// The documents in testdata expect the findings of package lint, too.
+// The documents in testdata also expect the findings of package lint.
 func init() { plan.SetLint(lint.Check) }

@@ -52,7 +52,7 @@ graph:
     - {id: x, kind: tool, impl: noop, writes: []}
 `
 
-// printed compiles the document in a folder with its files, after the changes.
+// printed compiles the document in a folder with its files, after it has applied the changes.
 func printed(t *testing.T, name, doc, inner, program string) *plan.Plan {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,8 +79,7 @@ func printed(t *testing.T, name, doc, inner, program string) *plan.Plan {
 	return p
 }
 
-// differences lists the parts whose fingerprints differ: "a" where What does, "a:how" where
-// How does.
+// differences lists the parts whose fingerprints differ: "a" if What differs, "a:how" if How does.
 func differences(p, q *plan.Plan) string {
 	a, b := p.PartFingerprints(), q.PartFingerprints()
 	all := maps.Clone(a)
@@ -101,10 +100,10 @@ func TestFingerprint(t *testing.T) {
 	const program = "#!/bin/sh\necho '{}'\n"
 	base := printed(t, "flow.yaml", printedDoc, printedInner, program)
 	for _, tt := range []struct {
-		name     string // with the rule of the page on durability
+		name     string // with the number of its rule in the page on durability
 		old, new string
-		parts    string // that differ
-		same     bool   // of the plan, where no part differs
+		parts    string // the parts that differ
+		same     bool   // whether the fingerprints of the plans are equal
 	}{
 		{"19: nothing", "", "", "", true},
 		{"19: a comment", "# a comment", "# another", "", true},
@@ -231,8 +230,8 @@ func TestFingerprintOfWalks(t *testing.T) {
 	}
 }
 
-// The fingerprint is what a run that is continued elsewhere is compared with: another process
-// and another version of the program must come to the same one.
+// A run that is continued elsewhere is compared by its fingerprint, so other processes and other
+// versions of the program must compute the same one.
 func TestFingerprintStays(t *testing.T) {
 	p := printed(t, "flow.yaml", printedDoc, printedInner, "#!/bin/sh\n")
 	const want = "de5ad26453f66dc332da6f72a2990aa254c7e433d561872f2229d68c6a59c39b"

@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/internal/formatstest"
 )
 
-// Findings of nested workflows carry the positions of their own files.
+// Findings about nested workflows have positions in their own files.
 func TestNestedFindings(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -64,7 +64,7 @@ graph: {nodes: [
     {id: again, kind: workflow, file: inner.yaml, ` + tt.outer + `}], edges: [{from: call, to: again}]}`}.compile("outer.yaml", false)
 			var lines []string
 			for _, d := range ds {
-				if !strings.HasPrefix(d.Error(), "outer.yaml:6") { // of the second node, which says the same
+				if !strings.HasPrefix(d.Error(), "outer.yaml:6") { // of the second node, about the same workflow
 					lines = append(lines, d.Error())
 				}
 			}
@@ -75,8 +75,8 @@ graph: {nodes: [
 	}
 }
 
-// A chain of files that each include the next one twice once took 2^n
-// compilations; it is 30 plans.
+// A chain of files each of which includes the next one twice once took 2^n compilations. It should
+// take 30.
 func TestNestedTwiceEach(t *testing.T) {
 	docs := files{}
 	for i := range 30 {
@@ -165,7 +165,7 @@ func TestNestedTooDeep(t *testing.T) {
 		if _, ds := docs.compile("f0.yaml", false); ds.Has(source.CodeLimit) != (depth == maxFrames) {
 			t.Errorf("%d frames: %v", depth, ds)
 		}
-		// The same when the deep end was compiled before, for another node.
+		// The result is the same if the innermost workflow was compiled before, for another node.
 		docs["f.yaml"] = fmt.Sprintf("{name: x, graph: {nodes: [{id: a, kind: workflow, file: f%d.yaml}, {id: b, kind: workflow, file: f1.yaml}]}}", depth/2)
 		if _, ds := docs.compile("f.yaml", false); ds.Has(source.CodeLimit) != (depth == maxFrames) {
 			t.Errorf("%d frames, known: %v", depth, ds)
@@ -173,7 +173,7 @@ func TestNestedTooDeep(t *testing.T) {
 	}
 }
 
-// The findings about a workflow that is nested twice stand once.
+// Findings about a workflow that is nested twice are reported once.
 func TestNestedFindingsOnce(t *testing.T) {
 	_, ds := files{"inner.yaml": `
 name: x

@@ -13,8 +13,8 @@ import (
 	"github.com/wavefold/wavefold/formats/native"
 )
 
-// testKind is a kind whose nodes do nothing. The keys see and after, where it
-// has them, name fields and nodes it depends on by itself.
+// testKind is a kind whose nodes do nothing. The keys see and after, if set, list the fields and
+// nodes that the kind itself depends on.
 type testKind struct {
 	name   string
 	keys   []string
@@ -54,8 +54,8 @@ func (k testKind) Compile(n *core.Node, env core.Env) (core.Compiled, source.Dia
 
 func nothing(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil }
 
-// targets are files such as out.csv, patterns such as in/*.csv, tables such as
-// x.db#orders and, with a + in front, tables that are added to.
+// targets parses files such as out.csv, patterns such as in/*.csv, and tables such as x.db#orders.
+// A + in front of a table means that rows are added to it.
 func targets(v *source.Value) []core.Target {
 	var out []core.Target
 	for _, name := range texts(v) {
@@ -83,11 +83,11 @@ func registry() *core.Registry {
 		testKind{name: "tool", keys: []string{"impl"}, writes: true}, testKind{name: "workflow", keys: []string{"file", "outputs"}})
 }
 
-// lint is lint.Check of scheduler/lint, which imports this package: external_test.go sets it.
+// lint is lint.Check of scheduler/lint. external_test.go sets it, because that package imports this
+// one.
 var lint func(*Facts) source.Diagnostics
 
-// files are documents by name; those a node of kind workflow names are looked up
-// among them.
+// files are documents by name. Nodes of kind workflow refer to these names.
 type files map[string]string
 
 func (f files) parse(name string) (*core.Workflow, source.Diagnostics) {
@@ -126,8 +126,8 @@ func mustCompile(t testing.TB, doc string) *Plan {
 	return p
 }
 
-// layered is a workflow of layers of plain nodes, each behind a few of the layer
-// before it.
+// layered returns a workflow of layers of plain nodes. Each node comes after a few nodes of the
+// previous layer.
 func layered(layers, width int) *core.Workflow {
 	w := &core.Workflow{Name: source.Text{Value: "layered"}}
 	for i := range layers * width {

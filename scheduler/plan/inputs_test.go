@@ -81,7 +81,7 @@ flow.yaml:6:3: error: input "rows": want array, got string "x" [INPUT]`},
 	}
 }
 
-// Two runs of one plan must not share what Start returns.
+// Two runs of one plan must not share the result of Start.
 func TestStartIsFresh(t *testing.T) {
 	p := mustCompile(t, withoutInputs)
 	a, _, _ := p.Start(nil)

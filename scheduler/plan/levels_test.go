@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Canonical order is by level, within a level nodes, pipelines, loops, each as
-// declared; units without edges come behind everything, each on its own level.
+// Canonical order is by level, and within a level nodes, pipelines, loops, each in declared order.
+// Units without edges come last, each on its own level.
 const ordered = `
 name: x
 state: {schema: {rows: {type: array, default: []}, n: {type: array, merge: array_append}, once: {merge: set_once}, c: {default: 0}}}
@@ -56,7 +56,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestGates writes down what each vertex waits for.
+// TestGates checks what each vertex waits for.
 func TestGates(t *testing.T) {
 	p := mustCompile(t, ordered)
 	want := `root pending=0 waits=0 once@0
@@ -116,8 +116,8 @@ func gates(p *Plan) string {
 	return b.String()
 }
 
-// The pending counts and the gates that vertices open must agree, or a vertex
-// would never become due, or too early.
+// The pending counts must agree with the gates that vertices open. Otherwise a vertex would start
+// too early or never.
 func checkPending(t interface{ Errorf(string, ...any) }, p *Plan) {
 	n := len(p.Vertices)
 	pending := make([]int32, n+len(p.Judges))

@@ -12,9 +12,9 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// TestOrderFindingsEqualSearch compares what is reported about the order of
-// reads and writes with what a search from every reader and writer finds. Nodes
-// are told apart by the lines their names of fields stand in.
+// TestOrderFindingsEqualSearch compares the findings about the order of reads and writes with the
+// result of a search from every reader and writer. Nodes are identified by the lines of their
+// fields' names.
 func TestOrderFindingsEqualSearch(t *testing.T) {
 	total := map[source.Code]int{}
 	for seed := range uint64(500) {
@@ -28,7 +28,7 @@ func TestOrderFindingsEqualSearch(t *testing.T) {
 		for _, d := range ds {
 			total[d.Code]++
 			if d.Code == source.CodeUnorderedWrites {
-				d.Pos.Line = 0 // which of several writers it stands at does not matter here
+				d.Pos.Line = 0 // the finding may be at any of several writers
 				d.Pos.Column = int32(slices.IndexFunc(w.Fields, func(f core.FieldDecl) bool { return f.Name.Value == d.Message[len(`state field "`):][:2] }))
 			}
 			got[finding(d.Code, d.Pos.Line, d.Pos.Column)] = true
@@ -56,8 +56,8 @@ func finding(code source.Code, line, field int32) string {
 	return fmt.Sprint(code, " line ", line, " field ", field)
 }
 
-// lintGraph is a random graph of plain nodes. A read of the f-th field by the
-// i-th node stands in line i+1, column f+1; a write 1000 lines below.
+// lintGraph returns a random graph of plain nodes. The read of field f by node i is on line i+1,
+// column f+1; the write is 1000 lines below.
 func lintGraph(rnd *rand.Rand, nodes int) *core.Workflow {
 	w := &core.Workflow{HasInputs: true}
 	for f := range 4 {
@@ -90,7 +90,7 @@ func lintGraph(rnd *rand.Rand, nodes int) *core.Workflow {
 	return w
 }
 
-// searchOrder is the slow way to what checkWrites and checkReads find.
+// searchOrder finds the same as checkWrites and checkReads in a simple, slow way.
 func searchOrder(p *Plan, w *core.Workflow) map[string]bool {
 	want := map[string]bool{}
 	never := map[int]bool{}
@@ -131,7 +131,7 @@ func searchOrder(p *Plan, w *core.Workflow) map[string]bool {
 	return want
 }
 
-// A failure that the policy tolerates is not handled by an edge.
+// An edge does not handle a failure that the policy tolerates.
 func TestHandlesWithoutEffect(t *testing.T) {
 	for policy, want := range map[string]bool{"skip": true, "retry": false} {
 		for _, handles := range []string{"handles: true", "handles: false", "on: fail"} {

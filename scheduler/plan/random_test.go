@@ -11,10 +11,10 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// FuzzCompile compiles workflows made of random ids, edges, units, expressions
-// and numbers, most of them wrong. Compile must not panic, must give the same
-// findings again, and what it accepts must be sound. The bytes steer the choices,
-// so that the fuzzer can learn which matter.
+// FuzzCompile compiles workflows made of random ids, edges, units, expressions and numbers, most of
+// them invalid. Compile must not panic, must give the same findings when called again, and must
+// return sound plans. The bytes determine the choices, so that the fuzzer can learn which of them
+// matter.
 func FuzzCompile(f *testing.F) {
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
@@ -41,7 +41,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// TestRandomWorkflows runs the same on many random choices.
+// TestRandomWorkflows does the same with many random choices.
 func TestRandomWorkflows(t *testing.T) {
 	accepted := 0
 	for seed := range uint64(3000) {
@@ -62,7 +62,7 @@ func TestRandomWorkflows(t *testing.T) {
 	}
 }
 
-// checkPlan checks what the scheduler relies on.
+// checkPlan checks the properties of a plan on which the scheduler relies.
 func checkPlan(t *testing.T, p *Plan) {
 	checkPending(t, p)
 	for i := range p.Edges {
@@ -95,14 +95,14 @@ func checkPlan(t *testing.T, p *Plan) {
 	}
 }
 
-// randomWorkflow makes a workflow, and a registry that knows those nested in it.
+// randomWorkflow returns a workflow, and a registry with the workflows nested in it.
 func randomWorkflow(data []byte) (*core.Workflow, *core.Registry) {
 	c := &choices{data: data, nested: nestKind{}}
 	w := c.workflow(0)
 	return w, core.NewRegistry(c.nested)
 }
 
-// nestKind is a kind whose nodes run the workflows that are made for them.
+// nestKind is a kind whose nodes run the workflows in the map.
 type nestKind map[*core.Node]*core.Workflow
 
 func (nestKind) Name() string   { return "nest" }
@@ -112,7 +112,7 @@ func (k nestKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagn
 	return core.Compiled{Frame: &core.Frame{Workflow: k[n]}}, nil
 }
 
-// choices turns bytes into decisions; without bytes left every decision is 0.
+// choices converts bytes into choices. When no bytes are left, every choice is 0.
 type choices struct {
 	data   []byte
 	nested nestKind

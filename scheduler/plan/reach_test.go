@@ -11,9 +11,9 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// TestGapsEqualSearch compares the answers, which follow 256 writers at a time,
-// with a search backwards from each gate: in many small graphs, and in a few
-// with more writers than fit into one block.
+// TestGapsEqualSearch compares the answers, which follow 256 writers at a time, with a search
+// backwards from each gate, in many small graphs and in a few with more writers than fit into one
+// block.
 func TestGapsEqualSearch(t *testing.T) {
 	for seed := range uint64(400) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -24,8 +24,8 @@ func TestGapsEqualSearch(t *testing.T) {
 	}
 }
 
-// randomGraph compiles a graph in which every node writes and reads a field;
-// some edges are judged.
+// randomGraph compiles a graph in which every node writes and reads a field, and judges evaluate
+// some edges.
 func randomGraph(t *testing.T, rnd *rand.Rand, nodes, fields int) *Plan {
 	w := &core.Workflow{}
 	for f := range fields {
@@ -89,7 +89,7 @@ func compareGaps(t *testing.T, p *Plan, limit int) {
 		if i%97 != 0 || int(q.Gate) >= len(p.Vertices) {
 			continue
 		}
-		for v := range min(q.Gate, 30) { // each call looks at the whole graph
+		for v := range min(q.Gate, 30) { // each call visits the whole graph
 			if p.Follows(q.Gate, v) != before[v] {
 				t.Fatalf("%d follows %d: want %t", q.Gate, v, before[v])
 			}
@@ -97,7 +97,7 @@ func compareGaps(t *testing.T, p *Plan, limit int) {
 	}
 }
 
-// before returns all vertices before a gate, by a search backwards.
+// before returns all vertices that come before a gate, by a search backwards.
 func (p *Plan) before(gate int32) []bool {
 	n := int32(len(p.Vertices))
 	opened := make([][]int32, int(n)+len(p.Judges))
@@ -126,7 +126,7 @@ func (p *Plan) before(gate int32) []bool {
 	return seen[:n]
 }
 
-// A search without visits left answers what it can and says so.
+// A search that runs out of visits returns what it has found and reports that.
 func TestGapsGiveUp(t *testing.T) {
 	w := fielded(layered(30, 30), "", func(i int) int { return i % 30 }, func(i int) []int { return nil })
 	p, ds := Compile(w, nil, Options{Lint: lint})

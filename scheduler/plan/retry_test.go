@@ -28,7 +28,7 @@ func TestDelay(t *testing.T) {
 		{"exponential, capped", Retry{Base: 100 * ms, Factor: 2, Max: time.Second}, 5, time.Second},
 		{"exponential, capped below the base", Retry{Base: time.Second, Factor: 2, Max: 300 * ms}, 1, 300 * ms},
 		{"no wait", Retry{Factor: 2}, 9, 0},
-		// The wait once stopped growing above 18 minutes.
+		// The delay once stopped growing above 18 minutes.
 		{"exponential, long", Retry{Base: 10 * time.Minute, Factor: 2}, 4, 80 * time.Minute},
 		{"too long for a duration", Retry{Base: time.Duration(math.MaxInt64 / 2), Factor: 2}, 19, math.MaxInt64},
 		{"too long for a duration, capped", Retry{Base: time.Duration(math.MaxInt64 / 2), Max: time.Hour}, 19, time.Hour},
@@ -40,7 +40,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// The waits of the presets, before they are spread.
+// The delays of the presets, before jitter.
 func TestPresets(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
@@ -79,7 +79,7 @@ func TestRetryPolicies(t *testing.T) {
 	standard, _ := presetOf("standard")
 	changed := func(f func(*Retry)) Retry { r := standard; f(&r); return r }
 	own := []*core.RetryPolicy{
-		named("gentle", core.RetryPolicy{Preset: word("mild"), Attempts: number(7)}), // before what it is based on
+		named("gentle", core.RetryPolicy{Preset: word("mild"), Attempts: number(7)}), // declared before the policy on which it is based
 		named("mild", core.RetryPolicy{Preset: word("standard"), Max: wait(time.Second), RetryOn: word("transient")}),
 	}
 	for _, tt := range []struct {
@@ -87,7 +87,7 @@ func TestRetryPolicies(t *testing.T) {
 		own  []*core.RetryPolicy
 		on   core.OnError
 		want Retry
-		fail string // what the findings begin with; "" for none
+		fail string // prefix of the findings; "" if there are none
 	}{
 		{"a preset", nil, core.OnError{Preset: word("standard")}, standard, ""},
 		{"its attempts replaced", nil, core.OnError{Preset: word("standard"), Attempts: number(2)}, changed(func(r *Retry) { r.Attempts = 2 }), ""},

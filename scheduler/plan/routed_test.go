@@ -13,8 +13,8 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// routedWorkflow makes a walk that a model routes of lines such as
-// "a -> b when it is so, max 2". Line and column are those of the text.
+// routedWorkflow builds a walk whose edges a model picks from lines such as "a -> b when it is so,
+// max 2". Positions are those in the string.
 func routedWorkflow(nodes, entry, edges string) *core.Workflow {
 	w := &core.Workflow{Mode: core.ModeWalk, Walk: &core.Walk{
 		Router: source.Text{Value: core.RouterModel}, Entry: source.At(entry, source.Position{Line: 1, Column: 1})}}
@@ -60,7 +60,7 @@ func routedFindings(w *core.Workflow) source.Diagnostics {
 	return c.ds
 }
 
-// short writes findings as "line CODE message".
+// short formats findings as "line CODE message".
 func short(ds source.Diagnostics) []string {
 	out := []string{}
 	for _, d := range ds.Sorted() {
@@ -81,7 +81,7 @@ func TestRouted(t *testing.T) {
 		{"a line", "a b c", "a", "a -> b\nb -> c", nil},
 		{"diamond", "a b c d", "a", "a -> b when x\na -> c when y\nb -> d\nc -> d", nil},
 
-		// Rules 8 and 14: twins, several edges between the same two nodes.
+		// Rules 8 and 14: several edges between the same two nodes.
 		{"twins with bounds", "t f", "t", "t -> f when x, max 1\nt -> f when y, max 3\nf -> t", nil},
 		{"one twin without a bound keeps the ring", "a b", "a", "a -> b\nb -> a when x, max 2\nb -> a when y",
 			[]string{"3 " + unbounded + "a -> b -> a has no bound"}},
@@ -92,24 +92,25 @@ func TestRouted(t *testing.T) {
 		{"self-loop is no ring as well", "a b", "a", "a -> b\nb -> b when x\nb -> a when y, max 1",
 			[]string{"4 SELF_LOOP edge b -> b: leads from a node to itself and has no bound"}},
 
-		// Rule 10: the bound is on the way back.
+		// Rule 10: the limit is on the way back.
 		{"bound on the way back", "draft judge refine publish", "draft",
 			"draft -> judge\njudge -> refine when poor\nrefine -> judge max 2\njudge -> publish when good",
 			[]string{"5 DEAD_END node refine: when the edges back are used up the run ends here, in the middle of the ring"}},
 		{"bound on the way back, and a way out", "judge refine publish", "judge",
 			"judge -> refine when poor\nrefine -> judge when better, max 2\nrefine -> publish\njudge -> publish when good", nil},
 
-		// Rule 11: no node needs to be without out-edges.
+		// Rule 11: every node may have outgoing edges.
 		{"ring without a leaf", "a b", "a", "a -> b max 2\nb -> a max 2", nil},
 
-		// Rule 12: the bounded edge is anywhere.
+		// Rule 12: any edge of the cycle may have the limit.
 		{"bound on the first edge", "a b c", "a", "a -> b max 1\nb -> c\nc -> a", nil},
 		{"bound on an edge with a condition", "a b c", "a", "a -> b when x, max 1\nb -> c\nc -> a", nil},
 
-		// Rule 13: conditions are no bound.
+		// Rule 13: conditions are not limits.
 		{"ring of conditions", "a b", "a", "a -> b when x\nb -> a when y", []string{"3 " + unbounded + "a -> b -> a has no bound"}},
 
-		// Rule 15: from every node, one report for each group, finished nodes are no ring.
+		// Rule 15: cycles from every node, one report for each group; nodes that lead out of a
+		// cycle are no cycle.
 		{"ring behind a bounded edge", "a b c", "a", "a -> b when x, max 1\nb -> c\nc -> b when y",
 			[]string{"4 " + unbounded + "b -> c -> b has no bound"}},
 		{"ring that is not reached", "a b c", "a", "b -> c\nc -> b", []string{
@@ -125,7 +126,7 @@ func TestRouted(t *testing.T) {
 		{"second node without in-edges", "a b c", "a", "a -> b\nc -> b", []string{"2 UNREACHABLE_NODE node c" + unreached}},
 		{"reached by conditions and bounds alone", "a b c", "a", "a -> b when never, max 1\nb -> c when never", nil},
 
-		// Rule 18: all of a phase at once, and no second name for one fault.
+		// Rule 18: all findings of a phase are reported together, and each fault once.
 		{"references, self-loop and ambiguity at once", "a b", "nobody", "a -> c\nd -> b\na -> a\na -> b", []string{
 			`1 MISSING_ENTRY entry: there is no node "nobody"`,
 			`3 UNKNOWN_EDGE_TARGET edge a -> c: to: there is no node "c"`,
@@ -158,7 +159,7 @@ func TestRouted(t *testing.T) {
 	}
 }
 
-// TestRoutedLost does not report what follows from a part that could not be read.
+// TestRoutedLost checks that nothing is reported that follows from a part that could not be read.
 func TestRoutedLost(t *testing.T) {
 	w := routedWorkflow("a b", "a", "a -> b")
 	w.Edges[0].Lost, w.Edges[0].To.Value = source.Lost{"to"}, ""
@@ -177,8 +178,8 @@ func TestRoutedLost(t *testing.T) {
 	}
 }
 
-// TestRoutedOracle compares rings and reachability of random graphs with the definition: a
-// ring goes through a node if it reaches itself over free edges.
+// TestRoutedOracle compares cycles and reachability in random graphs with the definition: a node is
+// on a cycle if it can reach itself along edges without a limit.
 func TestRoutedOracle(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 8))
 	ringed, unreached := 0, 0
@@ -258,7 +259,7 @@ func (r reach) close() {
 	}
 }
 
-// TestRoutedLong checks that neither the stack nor the time grows out of hand.
+// TestRoutedLong checks that long walks need neither too much stack nor too much time.
 func TestRoutedLong(t *testing.T) {
 	const n = 50_000
 	w := &core.Workflow{Mode: core.ModeWalk, Walk: &core.Walk{Router: source.Text{Value: core.RouterModel}, Entry: source.Text{Value: "n0"}}}
@@ -273,8 +274,8 @@ func TestRoutedLong(t *testing.T) {
 	}
 }
 
-// TestRouterWord: a router that is misspelt once made the walk one of outcomes, and every
-// finding was about something else.
+// TestRouterWord: a misspelt router once made the walk a walk by outcomes, and none of the findings
+// was about the router.
 func TestRouterWord(t *testing.T) {
 	for word, want := range map[string]string{
 		core.RouterModel:    "",

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// 28 % of 25 is 7: what the product of two floats has too much of does not count.
+// 28 % of 25 is 7, although the product of the floating-point numbers is larger.
 func TestShare(t *testing.T) {
 	for _, tt := range []struct {
 		f    float64

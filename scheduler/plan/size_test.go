@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// What every visit reads of a node is in one cache line of 64 bytes, and no node shares that
-// line with the one before it.
+// The fields of a node that every visit reads are in one cache line of 64 bytes, and no node shares
+// that line with the node before it.
 func TestNodeFillsCacheLines(t *testing.T) {
 	const line = 64
 	var n Node

@@ -42,8 +42,8 @@ func TestStdout(t *testing.T) {
 	}
 }
 
-// Standard input is read under the same rules.
-// A second attempt would find standard input read.
+// The same rules apply to standard input. A second attempt would find that standard input has been
+// read.
 func TestRetryOfStdin(t *testing.T) {
 	for graph, want := range map[string]bool{
 		"nodes: [{id: a, kind: fn, stdin: true, on_error: {policy: retry, attempts: 3}}]":                    true,

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Files and tables that several nodes write, or that one reads and another writes.
+// Files and tables that several nodes write, or that one node reads and another writes.
 func TestTargets(t *testing.T) {
 	const inner = "name: inner\ngraph: {nodes: [{id: p, kind: put, to: [out.csv]}]}\n"
 	node := func(id, more string) string { return "{id: " + id + ", kind: put, " + more + "}" }
@@ -85,7 +85,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// Thousands of nodes that write one file are reported soon.
+// Thousands of nodes that write one file are reported quickly.
 func TestManyTargets(t *testing.T) {
 	var nodes strings.Builder
 	for i := range 3000 {
