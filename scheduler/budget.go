@@ -14,24 +14,24 @@ var ErrBudget = errors.New("the budget of the run is used up")
 
 // spending counts what calls to models have used so far, and the calls in flight.
 type spending struct {
-	mu     sync.Mutex
-	used   core.Usage
-	flying int64
-	landed chan struct{} // closed when the next call ends, if a call waits for that
+	mu        sync.Mutex
+	used      core.Usage
+	inFlight  int64
+	callEnded chan struct{} // closed when the next call ends, if a call waits for that
 }
 
-// take begins a call, or returns an error if the budget does not allow it. Calls in flight are
+// beginCall begins a call, or returns an error if the budget does not allow it. Calls in flight are
 // never interrupted: they have to be paid for anyway, and their usage is not known before they end.
 // A call that may exceed the budget waits until that is certain. It does not wait for calls of its
 // own attempt (own), because these may be waiting for it.
-func (s *spending) take(ctx context.Context, b core.Budget, own *int64) error {
+func (s *spending) beginCall(ctx context.Context, b core.Budget, own *int64) error {
 	for {
-		landed, err := s.begin(b, own)
-		if landed == nil {
+		callEnded, err := s.tryBegin(b, own)
+		if callEnded == nil {
 			return err
 		}
 		select {
-		case <-landed:
+		case <-callEnded:
 		case <-ctx.Done():
 		}
 		if ctx.Err() != nil {
@@ -40,31 +40,31 @@ func (s *spending) take(ctx context.Context, b core.Budget, own *int64) error {
 	}
 }
 
-// begin begins a call. If it is already certain that the budget does not allow the call, begin
-// returns an error, as take does. If it is not certain yet, it returns a channel that is closed
+// tryBegin begins a call. If it is already certain that the budget does not allow the call, it
+// returns an error, as beginCall does. If it is not certain yet, it returns a channel that is closed
 // when another call has ended.
-func (s *spending) begin(b core.Budget, own *int64) (landed <-chan struct{}, err error) {
+func (s *spending) tryBegin(b core.Budget, own *int64) (callEnded <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	over := s.over(b)
+	over := s.exhausted(b)
 	switch {
-	case over == "" && (b.Calls == 0 || s.used.Calls+s.flying < b.Calls):
-		s.flying++
+	case over == "" && (b.Calls == 0 || s.used.Calls+s.inFlight < b.Calls):
+		s.inFlight++
 		*own++
 		return nil, nil
-	case s.flying > *own:
-		if s.landed == nil {
-			s.landed = make(chan struct{})
+	case s.inFlight > *own:
+		if s.callEnded == nil {
+			s.callEnded = make(chan struct{})
 		}
-		return s.landed, nil
+		return s.callEnded, nil
 	case over == "":
-		over = fmt.Sprintf("%d of %d calls, %d of them in progress", s.used.Calls+s.flying, b.Calls, s.flying)
+		over = fmt.Sprintf("%d of %d calls, %d of them in progress", s.used.Calls+s.inFlight, b.Calls, s.inFlight)
 	}
 	return nil, core.FailRun(core.Categorized(fmt.Errorf("%w: %s", ErrBudget, over), core.BudgetExhausted))
 }
 
-// over describes which part of the budget is used up, "" if none is.
-func (s *spending) over(b core.Budget) string {
+// exhausted describes which part of the budget is used up, "" if none is.
+func (s *spending) exhausted(b core.Budget) string {
 	switch u := s.used; {
 	case b.Calls > 0 && u.Calls >= b.Calls:
 		return fmt.Sprintf("%d of %d calls", u.Calls, b.Calls)
@@ -76,16 +76,16 @@ func (s *spending) over(b core.Budget) string {
 	return ""
 }
 
-// land ends up to n of the calls in flight that an attempt began, and adds their usage.
-func (s *spending) land(n int64, own *int64, u core.Usage) {
+// endCalls ends up to n of the calls in flight that an attempt began, and adds their usage.
+func (s *spending) endCalls(n int64, own *int64, u core.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = s.used.Plus(u)
 	n = min(n, *own)
-	s.flying -= n
+	s.inFlight -= n
 	*own -= n
-	if s.landed != nil {
-		close(s.landed)
-		s.landed = nil
+	if s.callEnded != nil {
+		close(s.callEnded)
+		s.callEnded = nil
 	}
 }

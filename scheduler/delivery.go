@@ -42,7 +42,7 @@ type delivery struct {
 	progress map[progressKey]int // index in a long queue
 	dropped  int                 // number of log records left out
 	closed   bool
-	hurry    bool          // do not wait: the run was cancelled
+	noWait   bool          // do not wait: the run was cancelled
 	added    int64         // events that were queued
 	ended    bool          // events are no longer taken, so none is queued
 	done     chan struct{} // closed when the goroutine has ended
@@ -74,7 +74,7 @@ func deliver(listener func(core.Event)) *delivery {
 // add queues an event.
 func (d *delivery) add(e core.Event) {
 	d.mu.Lock()
-	if !d.ended && !d.spare(&e) {
+	if !d.ended && !d.droppable(&e) {
 		d.queue = append(d.queue, e)
 		d.added++
 	}
@@ -86,19 +86,19 @@ func (d *delivery) add(e core.Event) {
 func (d *delivery) behind() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.late()
+	return d.behindLocked()
 }
 
-// late is behind with mu held.
-func (d *delivery) late() bool {
-	return len(d.queue) >= longQueue && !d.stuck && !d.ended && !d.hurry
+// behindLocked is behind with mu held.
+func (d *delivery) behindLocked() bool {
+	return len(d.queue) >= longQueue && !d.stuck && !d.ended && !d.noWait
 }
 
 // release makes the run never wait for the listener again.
 func (d *delivery) release() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.hurry = true
+	d.noWait = true
 	d.room.Broadcast()
 }
 
@@ -106,10 +106,10 @@ func (d *delivery) release() {
 func (d *delivery) catchUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.late() && d.watch == nil {
+	if d.behindLocked() && d.watch == nil {
 		d.expect(d.taken.Load())
 	}
-	for d.late() {
+	for d.behindLocked() {
 		d.room.Wait()
 	}
 }
@@ -122,7 +122,7 @@ func (d *delivery) expect(taken int64) {
 		defer d.mu.Unlock()
 		d.watch = nil
 		switch now := d.taken.Load(); {
-		case !d.late():
+		case !d.behindLocked():
 		case now != taken:
 			d.expect(now)
 		default:
@@ -132,8 +132,8 @@ func (d *delivery) expect(taken int64) {
 	})
 }
 
-// spare reports whether an event need not be queued because many events wait.
-func (d *delivery) spare(e *core.Event) bool {
+// droppable reports whether an event need not be queued because many events wait.
+func (d *delivery) droppable(e *core.Event) bool {
 	if len(d.queue) < longQueue {
 		return false
 	}

@@ -68,7 +68,7 @@ func (r *run) callBare(w *worker) (err error) {
 	}()
 	c := &w.cmd
 	if c.Node.Value != nil {
-		v, ok, err := c.Node.Value.HandleValue(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.bare))
+		v, ok, err := c.Node.Value.HandleValue(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.baseInput))
 		if err == nil && ok {
 			w.full = true
 			x := executor{p: c.Plan, c: c}
@@ -76,7 +76,7 @@ func (r *run) callBare(w *worker) (err error) {
 		}
 		return err
 	}
-	res, err := c.Node.Handler.Handle(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.bare))
+	res, err := c.Node.Handler.Handle(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.baseInput))
 	if err == nil && !res.Empty() {
 		w.full = true
 		x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
@@ -102,8 +102,8 @@ type executor struct {
 	writes []plan.Write
 	// item is the index of the current item of a fan-out, -1 if there is none.
 	item int
-	// worded is the outcome of the attempt, nil until its handler has returned.
-	worded *machine.Outcome
+	// final is the outcome of the attempt, nil until its handler has returned.
+	final *machine.Outcome
 	// answered reports that the command was answered for this worker, so that what its handler
 	// returns is dropped.
 	answered bool
@@ -192,8 +192,8 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	if x.run.trace.tracer != nil && err == nil {
 		var ended func(*machine.Outcome)
 		ctx, ended = x.run.trace.attempt(ctx, n, in)
-		x.worded = nil
-		defer func() { ended(x.worded) }()
+		x.final = nil
+		defer func() { ended(x.final) }()
 	}
 	if n.Models {
 		place := core.Ordinal(0)
@@ -206,13 +206,13 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	}
 	if err == nil && n.Value != nil && x.streams == nil {
 		x.value(ctx, in, o)
-		x.worded = o
+		x.final = o
 		return
 	}
 	if err == nil {
 		res, err = call(ctx, n, in)
 		if err == nil {
-			err = x.late(ctx)
+			err = x.lateError(ctx)
 		}
 	}
 	if err == nil {
@@ -226,14 +226,14 @@ func (x *executor) one(place int, o *machine.Outcome) {
 		}
 	}
 	x.outcome(ctx, &res, err, o)
-	x.worded = o
+	x.final = o
 }
 
 // value is the last part of one for a handler that returns the value of the node's only write.
 func (x *executor) value(ctx context.Context, in core.Input, o *machine.Outcome) {
 	v, ok, err := callValue(ctx, x.c.Node, in)
 	if err == nil {
-		err = x.late(ctx)
+		err = x.lateError(ctx)
 	}
 	if err == nil {
 		err = x.alarm.err()
@@ -394,9 +394,9 @@ func (x *executor) timedOut(ctx context.Context) bool {
 	return ok && (!bound || own.Before(around)) && time.Now().After(own)
 }
 
-// late returns the error of an attempt that succeeded after its timeout, nil if it was in time. A
+// lateError returns the error of an attempt that succeeded after its timeout, nil if it was in time. A
 // human gate applies its timeout itself: it has an answer for the case that no person answers.
-func (x *executor) late(ctx context.Context) error {
+func (x *executor) lateError(ctx context.Context) error {
 	if x.c.Node.Timeout > 0 && !x.c.Node.Asks && x.ctx.Err() == nil && x.timedOut(ctx) {
 		return errLate
 	}

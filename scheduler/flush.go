@@ -76,8 +76,8 @@ func (s *rowSource) awaitReading() *reading {
 	return r
 }
 
-// leaves cancels the read in progress and reports whether it ended within the grace period.
-func (s *rowSource) leaves(grace time.Duration) bool {
+// stopReading cancels the read in progress and reports whether it ended within the grace period.
+func (s *rowSource) stopReading(grace time.Duration) bool {
 	if s.reading == nil {
 		return true
 	}

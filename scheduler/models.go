@@ -31,7 +31,7 @@ type meter struct {
 	item    core.Ordinal
 	attempt int
 
-	flying int64 // calls in flight, kept by run.spent
+	inFlight int64 // calls in flight, kept by run.spent
 
 	mu   sync.Mutex
 	used core.Usage
@@ -51,7 +51,7 @@ func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Con
 
 func (m *meter) ask(ctx context.Context, c core.ModelCall) error {
 	if b := m.run.opts.Budget; b != (core.Budget{}) {
-		if err := m.run.spent.take(ctx, b, &m.flying); err != nil {
+		if err := m.run.spent.beginCall(ctx, b, &m.inFlight); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (m *meter) ask(ctx context.Context, c core.ModelCall) error {
 }
 
 func (m *meter) answered(c core.ModelCall) {
-	m.run.spent.land(1, &m.flying, c.Usage)
+	m.run.spent.endCalls(1, &m.inFlight, c.Usage)
 	if c.Usage != (core.Usage{}) {
 		m.mu.Lock()
 		m.used = m.used.Plus(c.Usage)
@@ -110,7 +110,7 @@ func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 
 // usage ends the attempt and returns the usage of its calls, nil if there is none.
 func (m *meter) usage() *core.Usage {
-	m.run.spent.land(math.MaxInt64, &m.flying, core.Usage{}) // calls whose end was not reported
+	m.run.spent.endCalls(math.MaxInt64, &m.inFlight, core.Usage{}) // calls whose end was not reported
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.used == (core.Usage{}) {

@@ -99,8 +99,8 @@ func (s *rowSource) row(x *executor) (any, error) {
 	return batch[:len(batch):len(batch)], nil
 }
 
-// mostItems limits the number of items fetched at once.
-const mostItems = 1024
+// maxItems limits the number of items fetched at once.
+const maxItems = 1024
 
 // items returns the items that have been read, beginning with the one that the command requests.
 // There is at least one; after the last, the error is io.EOF.
@@ -114,7 +114,7 @@ func (s *rowSource) items(x *executor) (any, error) {
 	if err := s.fill(x.ctx, 1); err != nil {
 		return nil, err
 	}
-	list := s.rows[:min(len(s.rows), mostItems)]
+	list := s.rows[:min(len(s.rows), maxItems)]
 	s.rows, s.next = s.rows[len(list):], n+len(list)
 	return list[:len(list):len(list)], nil
 }
@@ -204,7 +204,7 @@ func (r *run) keepSource(key sourceKey, s *rowSource) {
 // end of its context for the grace period is left behind, like a handler.
 func (r *run) closeSources() {
 	for _, s := range r.sources {
-		if s.leaves(r.opts.Grace) {
+		if s.stopReading(r.opts.Grace) {
 			s.close()
 		} else {
 			r.stray = append(r.stray, s.streams.x.c.Plan.Nodes[s.streams.x.c.Node.Streams()[0].Maker].ID)

@@ -57,10 +57,10 @@ func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event
 	r.closeSources()
 	r.calls.Wait()
 	if r.events != nil {
-		r.unheard = r.events.close(r.patience())
+		r.undelivered = r.events.close(r.patience())
 	}
-	if r.unheard > 0 {
-		return answer, &core.StrayError{Listener: true, Unheard: r.unheard}
+	if r.undelivered > 0 {
+		return answer, &core.StrayError{Listener: true, Unheard: r.undelivered}
 	}
 	return answer, nil
 }

@@ -121,8 +121,8 @@ func newRun(ctx context.Context, p *plan.Plan, o Options) *run {
 		o.Grace = DefaultGrace
 	}
 	o.Listener = masked(p.Secrets, o.Listener)
-	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), bare: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
-	r.bare.Logs = &core.Logs{Handler: func(in core.Input) slog.Handler { return r.handler(in, nil) }}
+	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), baseInput: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
+	r.baseInput.Logs = &core.Logs{Handler: func(in core.Input) slog.Handler { return r.handler(in, nil) }}
 	r.wake.L, r.left.L = &r.mu, &r.mu
 	return r
 }
@@ -154,44 +154,44 @@ func objectOf(inputs map[string]any) *value.Object {
 
 // run is a run in progress. mu guards the machine and all fields below mu.
 type run struct {
-	opts    Options
-	bare    core.Shared // the shared input of nodes that are given nothing
-	parent  context.Context
-	ctx     context.Context
-	started time.Time
-	events  *delivery
-	trace   tracing
-	warned  warnings
-	spent   spending
+	opts      Options
+	baseInput core.Shared // the shared input of nodes that are given nothing
+	parent    context.Context
+	ctx       context.Context
+	started   time.Time
+	events    *delivery
+	trace     tracing
+	warned    warnings
+	spent     spending
 
-	mu         sync.Mutex
-	wake       sync.Cond // workers wait here: a command is queued, or the run is over
-	left       sync.Cond // the caller waits here: the run is over, or a worker left
-	m          *machine.Machine
-	queue      []machine.Command
-	head       int
-	workers    []*worker
-	alive      int // goroutines in work
-	idle       int
-	waking     bool // a worker has been woken or started and has not checked the queue yet
-	over       bool
-	remote     bool // there is no machine
-	throttled  bool // nothing begins while the listener is far behind
-	again      bool // the machine has further commands after the current ones
-	report     *core.Report
-	stray      []string
-	unheard    int64     // number of events that the listener did not take in time
-	cancelled  time.Time // time at which the caller's context ended
-	took       time.Duration
-	frames     map[int64]*frameContext
-	timers     map[timerKey]*time.Timer
-	guard      guard
-	placements map[machine.ID]*core.Placement // prepared results that wait for their turn
-	sources    map[sourceKey]*rowSource       // streams of pipelines, between two rows
-	calls      sync.WaitGroup                 // timer and cancel callbacks
-	watched    atomic.Bool                    // a walk needs to know the last sign of life
-	sign       atomic.Int64                   // time of the last sign of life: a handler logged or reported its progress
-	cancel     context.CancelFunc
+	mu          sync.Mutex
+	wake        sync.Cond // workers wait here: a command is queued, or the run is over
+	left        sync.Cond // the caller waits here: the run is over, or a worker left
+	m           *machine.Machine
+	queue       []machine.Command
+	head        int
+	workers     []*worker
+	alive       int // goroutines in work
+	idle        int
+	waking      bool // a worker has been woken or started and has not checked the queue yet
+	over        bool
+	remote      bool // there is no machine
+	throttled   bool // nothing begins while the listener is far behind
+	again       bool // the machine has further commands after the current ones
+	report      *core.Report
+	stray       []string
+	undelivered int64     // number of events that the listener did not take in time
+	cancelled   time.Time // time at which the caller's context ended
+	took        time.Duration
+	frames      map[int64]*frameContext
+	timers      map[timerKey]*time.Timer
+	guard       guard
+	placements  map[machine.ID]*core.Placement // prepared results that wait for their turn
+	sources     map[sourceKey]*rowSource       // streams of pipelines, between two rows
+	calls       sync.WaitGroup                 // timer and cancel callbacks
+	watched     atomic.Bool                    // a walk needs to know the last sign of life
+	sign        atomic.Int64                   // time of the last sign of life: a handler logged or reported its progress
+	cancel      context.CancelFunc
 }
 
 // worker is a goroutine that runs handlers, with its current command.
@@ -234,7 +234,7 @@ func (r *run) drive() (*core.Report, error) {
 	r.calls.Wait()
 	r.guard.close()
 	if r.events != nil {
-		r.unheard = r.events.close(r.patience())
+		r.undelivered = r.events.close(r.patience())
 	}
 	return r.finish()
 }
@@ -318,8 +318,8 @@ func (r *run) finish() (*core.Report, error) {
 	if c, ok := rep.Err.(*core.CancelError); ok {
 		c.Cause = context.Cause(r.parent)
 	}
-	if code := r.guard.stuck; len(r.stray) > 0 || len(code) > 0 || r.unheard > 0 {
-		rep.Err = &core.StrayError{Nodes: slices.Compact(r.stray), Code: code, Listener: r.unheard > 0, Unheard: r.unheard, Err: rep.Err}
+	if code := r.guard.stuck; len(r.stray) > 0 || len(code) > 0 || r.undelivered > 0 {
+		rep.Err = &core.StrayError{Nodes: slices.Compact(r.stray), Code: code, Listener: r.undelivered > 0, Unheard: r.undelivered, Err: rep.Err}
 		if (len(r.stray) > 0 || len(code) > 0) && (rep.Status == core.RunSuccess || rep.Status == core.RunPartial) {
 			rep.Status = core.RunFailed
 		}

@@ -105,7 +105,7 @@ func (x *executor) logs() *core.Logs {
 	if x.alarm != nil {
 		return &x.alarm.logs
 	}
-	return x.run.bare.Logs
+	return x.run.baseInput.Logs
 }
 
 // warningText formats a record as one line.

@@ -14,9 +14,9 @@ func (c *checker) exclusive(a, b int32) bool {
 	if len(c.p.Judges) == 0 && !c.failEdges && !c.conditions {
 		return false
 	}
-	ways := c.needs(b)
+	alternatives := c.needs(b)
 	for _, x := range c.needs(a) {
-		for _, y := range ways {
+		for _, y := range alternatives {
 			if !c.contradict(x, y) {
 				return false
 			}
@@ -25,9 +25,9 @@ func (c *checker) exclusive(a, b int32) bool {
 	return true
 }
 
-// apart reports whether both of two vertices that no path connects may run, in no particular order,
+// mayBothRun reports whether both of two vertices that no path connects may run, in no particular order,
 // and everything that matters for that is known.
-func (c *checker) apart(a, b int32) bool {
+func (c *checker) mayBothRun(a, b int32) bool {
 	return c.f.Placed(a) && c.f.Placed(b) && !c.unclear(a) && !c.unclear(b)
 }
 
@@ -73,7 +73,7 @@ func (c *checker) opposite(x, y int32) bool {
 // sameValues reports whether the conditions of two edges are evaluated on the same values of the
 // state fields that both read.
 func (c *checker) sameValues(x, y int32) bool {
-	a, b := c.judgedAt(x), c.judgedAt(y)
+	a, b := c.evaluatedAt(x), c.evaluatedAt(y)
 	first, ok1 := c.f.Condition(x)
 	second, ok2 := c.f.Condition(y)
 	if a == b || !ok1 || !ok2 {
@@ -84,8 +84,8 @@ func (c *checker) sameValues(x, y int32) bool {
 	})
 }
 
-// judgedAt returns the level on whose state the condition of an edge is evaluated.
-func (c *checker) judgedAt(edge int32) int32 {
+// evaluatedAt returns the level on whose state the condition of an edge is evaluated.
+func (c *checker) evaluatedAt(edge int32) int32 {
 	e := &c.p.Edges[edge]
 	if e.Judged {
 		return c.p.Judges[c.p.Vertices[e.From].Judge].Level
@@ -123,28 +123,28 @@ func (c *checker) needs(v int32) [][]int32 {
 			own = append(own, e)
 		}
 	}
-	ways := [][]int32{own}
+	alternatives := [][]int32{own}
 	if !conditional && len(c.p.InEdges(v)) > 0 {
-		ways = c.through(v, own)
+		alternatives = c.neededThrough(v, own)
 	}
-	c.needed[v] = ways
-	return ways
+	c.needed[v] = alternatives
+	return alternatives
 }
 
-// through returns the needs of a vertex that runs when one of its predecessors did.
-func (c *checker) through(v int32, own []int32) [][]int32 {
-	var ways [][]int32
+// neededThrough returns the needs of a vertex that runs when one of its predecessors did.
+func (c *checker) neededThrough(v int32, own []int32) [][]int32 {
+	var alternatives [][]int32
 	for _, e := range c.p.InEdges(v) {
-		for _, way := range c.needs(c.p.Edges[e].From) {
-			way = append(slices.Clone(own), way...)
-			way = way[:min(len(way), maxNeeds)]
-			if !slices.ContainsFunc(ways, func(known []int32) bool { return slices.Equal(known, way) }) {
-				ways = append(ways, way)
+		for _, alternative := range c.needs(c.p.Edges[e].From) {
+			alternative = append(slices.Clone(own), alternative...)
+			alternative = alternative[:min(len(alternative), maxNeeds)]
+			if !slices.ContainsFunc(alternatives, func(known []int32) bool { return slices.Equal(known, alternative) }) {
+				alternatives = append(alternatives, alternative)
 			}
 		}
-		if len(ways) > maxNeeds {
+		if len(alternatives) > maxNeeds {
 			return [][]int32{own}
 		}
 	}
-	return ways
+	return alternatives
 }

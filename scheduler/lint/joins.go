@@ -20,7 +20,7 @@ func (c *checker) checkJoins() {
 			continue
 		}
 		for _, f := range c.f.Reads(j.Vertex) {
-			if names := c.armsThatWrite(j, f); len(names) > 0 {
+			if names := c.branchesThatWrite(j, f); len(names) > 0 {
 				d := c.joinOf(j.Vertex)
 				c.ds = append(c.ds, source.Diagnostic{Code: source.CodeJoin, Severity: source.Hint, Pos: d.Pos,
 					Message: fmt.Sprintf("node %s: join: it waits for %s in any case, because it reads %s", c.p.Vertices[j.Vertex].ID, strings.Join(names, ", "), c.p.Schema.Fields[f].Name),
@@ -54,8 +54,8 @@ func (c *checker) countJoin(j *plan.Join) {
 	}
 }
 
-// armsThatWrite returns the ids of the first few predecessors of a join that may write a field.
-func (c *checker) armsThatWrite(j *plan.Join, field int32) []string {
+// branchesThatWrite returns the ids of the first few predecessors of a join that may write a field.
+func (c *checker) branchesThatWrite(j *plan.Join, field int32) []string {
 	var names []string
 	for a := j.From; a < j.To && len(names) < maxWriters; a++ {
 		v := &c.p.Vertices[c.p.Arms[a].Source]

@@ -84,7 +84,7 @@ func (c *checker) walk() {
 	c.branches()
 	c.gatesOfBranches()
 	c.reachable()
-	c.noWayOut()
+	c.deadEnds()
 }
 
 // nodesOf returns the nodes of a vertex.

@@ -280,7 +280,7 @@ func (c *checker) readUnordered(r *read, x *plan.Gap) {
 	first := writers[x.Slots[0]]
 	from, _ := c.f.Writer(first, r.field)
 	d := c.ds.Warnf(source.CodeReadUnordered, s.Pos, "%s: state field %q is written by %s on a lower level, but no path leads from there to %s%s",
-		s.At, c.p.Schema.Fields[r.field].Name, strings.Join(by, ", "), c.p.Nodes[target].ID, c.ways(first, reader))
+		s.At, c.p.Schema.Fields[r.field].Name, strings.Join(by, ", "), c.p.Nodes[target].ID, c.paths(first, reader))
 	if first != reader {
 		d.WithHint("add an edge from %s to %s", c.p.Nodes[from].ID, c.p.Nodes[target].ID)
 	}

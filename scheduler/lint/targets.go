@@ -141,7 +141,7 @@ func (c *checker) ordered(a, b *plan.Target, left *int) (known, first bool) {
 	if v == w {
 		return true, true // members of a unit run one after another
 	}
-	if *left--; *left < 0 || !c.apart(v, w) || c.exclusive(v, w) {
+	if *left--; *left < 0 || !c.mayBothRun(v, w) || c.exclusive(v, w) {
 		return false, false
 	}
 	return true, c.p.Precedes(v, w)

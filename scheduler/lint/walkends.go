@@ -26,16 +26,16 @@ func (c *checker) reachable() {
 	}
 }
 
-// noWayOut warns of nodes at which a walk by outcomes can only fail: nodes without outgoing edges
+// deadEnds warns of nodes at which a walk by outcomes can only fail: nodes without outgoing edges
 // that are not the exit, and cycles from which no path leads to the exit.
-func (c *checker) noWayOut() {
+func (c *checker) deadEnds() {
 	w := c.p.Walk
 	if w.Start < 0 || w.Exit < 0 || c.f.Invalid().Nodes || c.f.Invalid().Edges {
 		return
 	}
 	g := make(core.Graph, len(w.Nodes))
 	for i := range w.Nodes {
-		for _, to := range ways(c.p, int32(i)) {
+		for _, to := range successors(c.p, int32(i)) {
 			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
 		}
 		for _, to := range w.Nodes[i].Targets { // only after a failure
@@ -50,7 +50,7 @@ func (c *checker) noWayOut() {
 			back[a.To] = append(back[a.To], core.Arc{To: int32(i), Edge: -1})
 		}
 		n := &w.Nodes[i]
-		if len(ways(c.p, int32(i))) > 0 {
+		if len(successors(c.p, int32(i))) > 0 {
 			continue
 		}
 		ends = append(ends, int32(i))
@@ -87,8 +87,8 @@ func (c *checker) deadEnd(i int32) string {
 	return "the run fails when this node succeeds; after a failure it continues at " + c.p.Nodes[targets[0]].ID
 }
 
-// ways returns the nodes at which a walk may continue after a node that succeeded.
-func ways(p *plan.Plan, i int32) []int32 {
+// successors returns the nodes at which a walk may continue after a node that succeeded.
+func successors(p *plan.Plan, i int32) []int32 {
 	w := p.Walk
 	var to []int32
 	for _, e := range w.Nodes[i].Out {

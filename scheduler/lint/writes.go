@@ -64,7 +64,7 @@ func (c *checker) neighbours() []plan.Question {
 // addPair adds two writers that no path connects, unless they exclude each other. One pair more
 // than maxPairs is kept, to know that there are more.
 func (c *checker) addPair(pairs map[int32][]pair, field int32, p pair) {
-	if len(pairs[field]) <= maxPairs && c.apart(p.first, p.second) && !c.exclusive(p.first, p.second) {
+	if len(pairs[field]) <= maxPairs && c.mayBothRun(p.first, p.second) && !c.exclusive(p.first, p.second) {
 		pairs[field] = append(pairs[field], p)
 	}
 }
@@ -109,12 +109,12 @@ func (c *checker) unorderedWrites(field int32, pairs []pair) {
 	f := &c.p.Schema.Fields[field]
 	a, aPos := c.f.Writer(pairs[0].first, field)
 	b, bPos := c.f.Writer(pairs[0].second, field)
-	fate := "wins only because it comes later in the order of levels and declarations"
+	outcome := "wins only because it comes later in the order of levels and declarations"
 	if f.Refuses {
-		fate = "is rejected only because it comes later in the order of levels and declarations"
+		outcome = "is rejected only because it comes later in the order of levels and declarations"
 	}
 	text := fmt.Sprintf("state field %q: %s and %s write it, and neither comes before the other%s; %s %s",
-		f.Name, c.named(a, aPos), c.named(b, bPos), c.ways(pairs[0].first, pairs[0].second), c.p.Nodes[b].ID, fate)
+		f.Name, c.named(a, aPos), c.named(b, bPos), c.paths(pairs[0].first, pairs[0].second), c.p.Nodes[b].ID, outcome)
 	if others := c.otherPairs(field, pairs[1:]); others != "" {
 		text += "; the same holds for " + others
 	}
@@ -145,27 +145,27 @@ func (c *checker) named(node int32, pos source.Position) string {
 	return id + " (" + pos.String() + ")"
 }
 
-// maxWay limits the number of nodes of a path that are printed.
-const maxWay = 8
+// maxPathNodes limits the number of nodes of a path that are printed.
+const maxPathNodes = 8
 
-// ways formats the paths to two vertices, from the vertex where they part; "" if there are none. It
+// paths formats the paths to two vertices, from the vertex where they part; "" if there are none. It
 // does nothing if there are so many findings that this one will be left out.
-func (c *checker) ways(a, b int32) string {
+func (c *checker) paths(a, b int32) string {
 	if len(c.ds) > 2*source.MaxFindings {
 		return ""
 	}
-	x, y := way(c.p, a), way(c.p, b)
+	x, y := longestPath(c.p, a), longestPath(c.p, b)
 	if len(x) == 1 && len(y) == 1 {
 		return ""
 	}
 	for len(x) > 1 && len(y) > 1 && x[1] == y[1] {
 		x, y = x[1:], y[1:]
 	}
-	return " (" + message.Arrows(vertexIDs(c.p, x), maxWay) + "; " + message.Arrows(vertexIDs(c.p, y), maxWay) + ")"
+	return " (" + message.Arrows(vertexIDs(c.p, x), maxPathNodes) + "; " + message.Arrows(vertexIDs(c.p, y), maxPathNodes) + ")"
 }
 
-// way returns a longest path from a root to a vertex.
-func way(p *plan.Plan, v int32) []int32 {
+// longestPath returns a longest path from a root to a vertex.
+func longestPath(p *plan.Plan, v int32) []int32 {
 	path := make([]int32, p.Vertices[v].Level+1)
 	for at := len(path) - 1; ; at-- {
 		path[at] = v

@@ -31,13 +31,13 @@ func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 		if fault != nil {
 			writes = nil
 		}
-		return writes, said(r)
+		return writes, statusFailure(r)
 	}
 	return p.accept(n, r)
 }
 
-// said returns the failure of a node whose handler returned the status fail.
-func said(r *core.Result) *core.Failure {
+// statusFailure returns the failure of a node whose handler returned the status fail.
+func statusFailure(r *core.Result) *core.Failure {
 	f := &core.Failure{Class: core.ClassError, Message: "the handler returned status fail", Permanent: true}
 	if r.Note != "" {
 		f.Message = value.CutText(r.Note)

@@ -22,7 +22,7 @@ func (c *compiler) adjacency() {
 			p.Judges = append(p.Judges, Judge{Source: e.From, Level: p.Vertices[e.From].Level + 1})
 		}
 	}
-	c.arms()
+	c.joinBranches()
 	arcs := make([]arc, 0, len(p.Edges)+len(p.Judges))
 	for i := range p.Edges {
 		e := &p.Edges[i]
@@ -111,7 +111,7 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 		for _, ref := range c.decl[i].nodeRef {
 			if c.p.below(ref, c.p.Vertices[v].Level) {
 				arcs = c.opens(arcs, c.p.Nodes[ref].Vertex, v)
-			} else if !c.dropGlance(int32(i), ref) {
+			} else if !c.dropOptionalRef(int32(i), ref) {
 				c.late = append(c.late, lateRef{ref: ref, reader: v, decl: i, edge: -1})
 			}
 		}
@@ -137,16 +137,16 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 	return arcs
 }
 
-// dropGlance removes a reference to a node that has not ended yet from those nodes of a declaration
+// dropOptionalRef removes a reference to a node that has not ended yet from those nodes of a declaration
 // that can do without it. It reports whether no node that needs the reference is left.
-func (c *compiler) dropGlance(decl, ref int32) bool {
+func (c *compiler) dropOptionalRef(decl, ref int32) bool {
 	unit := c.decl[decl].use
 	dropped, needed := false, unit != nil && (slices.Contains(unit.items.Nodes, ref) || slices.Contains(unit.until.Nodes, ref))
 	for _, n := range c.nodesOf(decl) {
 		use := &c.nodeUse[n]
 		switch {
 		case !slices.Contains(use.nodes, ref):
-		case slices.Contains(c.glances[n], ref):
+		case slices.Contains(c.optionalRefs[n], ref):
 			use.nodes = slices.DeleteFunc(slices.Clone(use.nodes), func(other int32) bool { return other == ref })
 			dropped = true
 		default:

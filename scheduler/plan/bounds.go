@@ -17,9 +17,9 @@ type Bounds struct {
 	Steps, Calls      int
 }
 
-// mostReach limits the work of Bounds. If the number of edges times the number of bounded pairs or
+// maxReach limits the work of Bounds. If the number of edges times the number of bounded pairs or
 // of nodes is larger, the bounds are less tight.
-const mostReach = 20_000_000
+const maxReach = 20_000_000
 
 // Bounds returns upper bounds on the work of a run. They are empty if no model picks the edges.
 //
@@ -43,7 +43,7 @@ func (p *Plan) Bounds() Bounds {
 	pairs, free := w.pairs(p)
 	next := p.graph()
 	visitedOnce(b.Visits, next)
-	if max(len(pairs), len(p.Nodes))*len(p.Edges) <= mostReach {
+	if max(len(pairs), len(p.Nodes))*len(p.Edges) <= maxReach {
 		narrow(b.Visits, most, w.Start, pairs, free)
 	}
 	for i := range p.Nodes {
@@ -71,7 +71,7 @@ func (p *Plan) rounds(node int32, next core.Graph) int {
 			out, to = x, p.Edges[e].ToNode
 		}
 	}
-	if out == nil || len(next)*len(p.Edges) > mostReach || next.Reached(to)[node] {
+	if out == nil || len(next)*len(p.Edges) > maxReach || next.Reached(to)[node] {
 		return math.MaxInt
 	}
 	follows := map[int32]int{}

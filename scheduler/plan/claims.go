@@ -58,9 +58,9 @@ func (c *compiler) claims() {
 	c.markClaims()
 }
 
-// keysMeet marks the nodes that upsert rows and may use the same keys as others: other items, rows
+// markUpserts marks the nodes that upsert rows and may use the same keys as others: other items, rows
 // or nodes, or the workflow around a nested run.
-func (c *compiler) keysMeet() {
+func (c *compiler) markUpserts() {
 	if !c.has.upserts {
 		return
 	}

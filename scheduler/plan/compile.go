@@ -58,9 +58,9 @@ type compiler struct {
 	// given are the fields that the node around a nested workflow fills; nil at the root.
 	given map[string]bool
 	// again reports whether the node around a nested workflow runs more than once.
-	again   bool
-	invalid invalid
-	own     map[string]*ownRetry // the workflow's retry policies
+	again    bool
+	invalid  invalid
+	policies map[string]*workflowPolicy // the workflow's retry policies
 
 	decl    []vertexDecl // vertices in declared order: nodes, pipelines, loops
 	at      []int32      // vertex declaration -> canonical index
@@ -71,8 +71,8 @@ type compiler struct {
 	late    []lateRef
 	// kindRefs are the strings by which kinds refer to fields and nodes, by node.
 	kindRefs map[int32]kindRefs
-	// glances are the nodes that kinds refer to only if they come before, by node.
-	glances map[int32][]int32
+	// optionalRefs are the nodes that kinds refer to only if they come before, by node.
+	optionalRefs map[int32][]int32
 
 	scopeNames *expressions.Scope // ids and inputs, collected once
 	ids        []string
@@ -146,7 +146,7 @@ type unitUse struct {
 	items, until References
 	pipeline     *core.Pipeline
 	loop         *core.Loop
-	refused      bool // its items are a stream that has another reader, which is reported
+	itemsTaken   bool // its items are a stream that has another reader, which is reported
 }
 
 func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *common) *compiler {
@@ -194,7 +194,7 @@ func (c *compiler) dag() {
 	c.adjacency()
 	c.streamOrder()
 	c.claims()
-	c.keysMeet()
+	c.markUpserts()
 	c.gates()
 }
 

@@ -92,15 +92,15 @@ func (f *Facts) decl(v int32) *vertexDecl { return &f.c.decl[f.c.declAt[v]] }
 
 // VertexSpot returns the first place where a vertex refers to a field.
 func (f *Facts) VertexSpot(v, field int32) Spot {
-	return f.c.vertexSpot(f.decl(v), expressions.RootState, f.name(field)).told()
+	return f.c.vertexSpot(f.decl(v), expressions.RootState, f.name(field)).exported()
 }
 
 // EdgeSpot returns the place where the condition of an edge refers to a field.
 func (f *Facts) EdgeSpot(edge, field int32) Spot {
-	return f.c.edgeSpot(int(edge), expressions.RootState, f.name(field)).told()
+	return f.c.edgeSpot(int(edge), expressions.RootState, f.name(field)).exported()
 }
 
-func (s spot) told() Spot { return Spot{s.at.String(), s.pos} }
+func (s spot) exported() Spot { return Spot{s.at.String(), s.pos} }
 
 func (f *Facts) name(field int32) string { return f.c.p.Schema.Fields[field].Name }
 
@@ -209,7 +209,7 @@ func (f *Facts) MembersValid(v int32) bool { return !f.decl(v).broken }
 // PolicyUsed reports whether a node or another policy names a retry policy, or the policy is
 // invalid.
 func (f *Facts) PolicyUsed(p *core.RetryPolicy) bool {
-	o := f.c.own[p.Name.Value]
+	o := f.c.policies[p.Name.Value]
 	return o == nil || o.decl != p || o.used
 }
 

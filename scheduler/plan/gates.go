@@ -117,7 +117,7 @@ func (g *gater) decision(i int32, v *Vertex) {
 	}
 	c, p := g.c, g.c.p
 	if v.Join >= 0 {
-		g.arms(&p.Joins[v.Join])
+		g.joinBranches(&p.Joins[v.Join])
 		return
 	}
 	c.fieldSeen.reset(len(p.Schema.Fields))
@@ -133,8 +133,8 @@ func (g *gater) decision(i int32, v *Vertex) {
 	}
 }
 
-// arms makes each branch of a join wait for the fields of its own conditions.
-func (g *gater) arms(j *Join) {
+// joinBranches makes each branch of a join wait for the fields of its own conditions.
+func (g *gater) joinBranches(j *Join) {
 	c, p := g.c, g.c.p
 	for a := j.From; a < j.To; a++ {
 		c.fieldSeen.reset(len(p.Schema.Fields))

@@ -157,13 +157,13 @@ func need(j *core.Join, n int) int {
 	return 1
 }
 
-// tooMuch is how much a product of a share may exceed a whole number and still mean that number:
+// roundingSlack is how much a product of a share may exceed a whole number and still mean that number:
 // products of floating-point numbers are not exact.
-const tooMuch = 1e-9
+const roundingSlack = 1e-9
 
 // share returns a fraction of n, rounded up.
 func share(f float64, n int) int {
-	k := math.Ceil(f*float64(n) - tooMuch)
+	k := math.Ceil(f*float64(n) - roundingSlack)
 	switch {
 	case !(k > 0):
 		return 0
@@ -196,8 +196,8 @@ func (c *compiler) joins() {
 	}
 }
 
-// arms lists the branches of the joins.
-func (c *compiler) arms() {
+// joinBranches lists the branches of the joins.
+func (c *compiler) joinBranches() {
 	p := c.p
 	if len(p.Joins) == 0 {
 		return

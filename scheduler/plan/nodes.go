@@ -371,7 +371,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 		return false
 	}
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
-	c.refused(n, made, at)
+	c.noHandler(n, made, at)
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
 	n.Models = made.Models
 	if len(made.Unpriced) > 0 || made.AsksRouter {
@@ -418,8 +418,8 @@ func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compile
 	return made, ds
 }
 
-// refused records that a node has no handler, which is an error when the plan is run.
-func (c *compiler) refused(n *Node, made core.Compiled, at place) {
+// noHandler records that a node has no handler, which is an error when the plan is run.
+func (c *compiler) noHandler(n *Node, made core.Compiled, at place) {
 	if made.NoHandler != "" {
 		c.ds.Warnf(source.CodeNoHandler, n.Decl.Kind.Pos, "%s: %s", at, made.NoHandler)
 	}
@@ -471,10 +471,10 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *Reference
 	for _, r := range made.Glances {
 		if i, ok := c.nodeRef(r, at); ok && !slices.Contains(use.Nodes, i) {
 			use.Nodes = append(use.Nodes, i)
-			if c.glances == nil {
-				c.glances = map[int32][]int32{}
+			if c.optionalRefs == nil {
+				c.optionalRefs = map[int32][]int32{}
 			}
-			c.glances[n.Index] = append(c.glances[n.Index], i)
+			c.optionalRefs[n.Index] = append(c.optionalRefs[n.Index], i)
 		}
 	}
 }

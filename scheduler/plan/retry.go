@@ -70,10 +70,10 @@ func times(d time.Duration, factor float64) time.Duration {
 const (
 	// defaultBase is the delay before a second attempt if none is set.
 	defaultBase = 100 * time.Millisecond
-	// longest limits the delays of the presets.
-	longest = 60 * time.Second
-	// mostAttempts limits the number of attempts.
-	mostAttempts = 20
+	// maxPresetDelay limits the delays of the presets.
+	maxPresetDelay = 60 * time.Second
+	// maxAttempts limits the number of attempts.
+	maxAttempts = 20
 )
 
 // presets are the retry policies that every workflow can name.
@@ -82,10 +82,10 @@ var presets = []struct {
 	retry Retry
 }{
 	{"none", Retry{Attempts: 1, Base: defaultBase}},
-	{"standard", Retry{Attempts: 5, Base: 200 * time.Millisecond, Factor: 2, Cap: longest, Jitter: true}},
-	{"aggressive", Retry{Attempts: 5, Base: 500 * time.Millisecond, Factor: 2, Cap: longest, Jitter: true}},
-	{"linear", Retry{Attempts: 3, Base: 500 * time.Millisecond, Factor: 1, Cap: longest, Jitter: true}},
-	{"patient", Retry{Attempts: 3, Base: 2 * time.Second, Factor: 3, Cap: longest, Jitter: true}},
+	{"standard", Retry{Attempts: 5, Base: 200 * time.Millisecond, Factor: 2, Cap: maxPresetDelay, Jitter: true}},
+	{"aggressive", Retry{Attempts: 5, Base: 500 * time.Millisecond, Factor: 2, Cap: maxPresetDelay, Jitter: true}},
+	{"linear", Retry{Attempts: 3, Base: 500 * time.Millisecond, Factor: 1, Cap: maxPresetDelay, Jitter: true}},
+	{"patient", Retry{Attempts: 3, Base: 2 * time.Second, Factor: 3, Cap: maxPresetDelay, Jitter: true}},
 }
 
 // presetNames lists the presets.
@@ -109,11 +109,11 @@ func presetOf(name string) (Retry, bool) {
 
 // retryPolicies compiles the retry policies of the workflow.
 func (c *compiler) retryPolicies() {
-	c.own = map[string]*ownRetry{}
+	c.policies = map[string]*workflowPolicy{}
 	for _, p := range c.w.RetryPolicies {
 		name := p.Name.Value
 		_, isPreset := presetOf(name)
-		first, twice := c.own[name]
+		first, twice := c.policies[name]
 		switch {
 		case name == "":
 			c.ds.Errorf(source.CodeMissingKey, p.Pos, "a retry policy has no name")
@@ -122,26 +122,26 @@ func (c *compiler) retryPolicies() {
 		case twice:
 			message.PointTo(c.ds.Errorf(source.CodeDuplicateID, p.Name.Pos, "retry policy %q is defined twice", name), "first", first.decl.Name.Pos)
 		default:
-			c.own[name] = &ownRetry{decl: p}
+			c.policies[name] = &workflowPolicy{decl: p}
 		}
 	}
 	for _, p := range c.w.RetryPolicies {
-		if o := c.own[p.Name.Value]; o != nil && o.decl == p {
-			c.ownPolicy(o)
+		if o := c.policies[p.Name.Value]; o != nil && o.decl == p {
+			c.compilePolicy(o)
 		}
 	}
 }
 
-// ownRetry is a retry policy of the workflow.
-type ownRetry struct {
+// workflowPolicy is a retry policy of the workflow.
+type workflowPolicy struct {
 	decl  *core.RetryPolicy
 	retry Retry
 	state uint8 // 0: not compiled, 1: being compiled, 2: compiled
 	used  bool
 }
 
-// ownPolicy compiles a policy of the workflow, after the policies on which it is based.
-func (c *compiler) ownPolicy(o *ownRetry) {
+// compilePolicy compiles a policy of the workflow, after the policies on which it is based.
+func (c *compiler) compilePolicy(o *workflowPolicy) {
 	if o.state > 0 {
 		return
 	}
@@ -154,8 +154,8 @@ func (c *compiler) ownPolicy(o *ownRetry) {
 func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 	r := c.basis(p, at)
 	if n := p.Attempts; n != nil {
-		if r.Attempts = n.Value; n.Value < 1 || n.Value > mostAttempts {
-			c.ds.Errorf(source.CodeBadValue, n.Pos, "%s: want 1 to %d, got %d", at.key("attempts"), mostAttempts, n.Value)
+		if r.Attempts = n.Value; n.Value < 1 || n.Value > maxAttempts {
+			c.ds.Errorf(source.CodeBadValue, n.Pos, "%s: want 1 to %d, got %d", at.key("attempts"), maxAttempts, n.Value)
 			r.Attempts = 1
 		}
 	}
@@ -210,7 +210,7 @@ func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
 	if r, ok := presetOf(name); ok {
 		return r
 	}
-	o, ok := c.own[name]
+	o, ok := c.policies[name]
 	switch {
 	case !ok && c.w.Lost.Has("retry_policies"):
 	case !ok:
@@ -219,7 +219,7 @@ func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
 	case o.state == 1:
 		c.ds.Errorf(source.CodeCycle, p.Preset.Pos, "%s: %q is based on itself", at.key("preset"), name)
 	default:
-		c.ownPolicy(o)
+		c.compilePolicy(o)
 		o.used = true
 		return o.retry
 	}

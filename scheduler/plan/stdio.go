@@ -9,9 +9,9 @@ func (c *compiler) stdio() {
 	if !c.has.stdio {
 		return
 	}
-	c.p.Stdout = c.sole("writes to standard output", "write to a file whose name depends on the item", "let one of them write to a file",
+	c.p.Stdout = c.onlyOne("writes to standard output", "write to a file whose name depends on the item", "let one of them write to a file",
 		func(n *Node) bool { return n.Stdout })
-	c.p.Stdin = c.sole("reads standard input", "read it into a field first, with a node before", "let one of them read a field the other fills",
+	c.p.Stdin = c.onlyOne("reads standard input", "read it into a field first, with a node before", "let one of them read a field the other fills",
 		func(n *Node) bool { return n.Stdin })
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]
@@ -25,9 +25,9 @@ func (c *compiler) stdio() {
 	}
 }
 
-// sole reports nodes that do something that only one node of a graph may do, and only once. It
+// onlyOne reports nodes that do something that only one node of a graph may do, and only once. It
 // returns whether any node does it.
-func (c *compiler) sole(act, many, two string, does func(*Node) bool) bool {
+func (c *compiler) onlyOne(act, many, two string, does func(*Node) bool) bool {
 	first := ""
 	for i := range c.p.Nodes {
 		n := &c.p.Nodes[i]

@@ -240,7 +240,7 @@ func (c *compiler) unitStream(v *vertexDecl) {
 	}
 	name := c.p.Schema.Fields[field].Name
 	if !c.soleReader(use, c.vertexSpot(v, expressions.RootState, name), "pipeline "+u.ID, name) {
-		v.use.refused = true
+		v.use.itemsTaken = true
 		return
 	}
 	u.Puller = c.newPuller(u.ID, u.Members[0], u.Items.Text.Pos, int32(field), use)
@@ -267,7 +267,7 @@ func (c *compiler) checkStreams() {
 	}
 	for i := range c.decl {
 		d := &c.decl[i]
-		if d.unit == nil || d.use.refused {
+		if d.unit == nil || d.use.itemsTaken {
 			continue
 		}
 		for _, f := range slices.Concat(d.use.items.Fields, d.use.until.Fields) {
