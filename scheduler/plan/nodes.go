@@ -289,13 +289,12 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *References) {
 		n.Effects = *d.Effects
 	}
 	if d.Handler != nil {
-		made := core.Compiled{Handler: d.Handler}
-		made.Stream, made.Streams = core.StreamsOf(d.Handler, d)
-		n.Handler = made.Handler
+		n.Handler = d.Handler
 		if r, ok := d.Handler.(core.Replacer); ok {
 			n.replaces = r.Replaces()
 		}
-		c.kindStreams(n, made)
+		stream, streams := core.StreamsOf(d.Handler, d)
+		c.kindStreams(n, stream, streams)
 		return
 	}
 	if unknown := c.p.Mode.nodes.unknownKind; unknown != nil && unknown(c, n, d, at) {
@@ -385,7 +384,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	c.checks.note(n.ID, made)
 	c.targets(n, made)
 	c.results(n, made, at)
-	c.kindStreams(n, made)
+	c.kindStreams(n, made.Stream, made.Streams)
 	if !c.role(n, made, at) {
 		return false
 	}

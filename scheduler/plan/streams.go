@@ -39,18 +39,18 @@ type streamUse struct {
 
 // kindStreams records the streams that a kind makes and reads, until they are connected to their
 // readers.
-func (c *compiler) kindStreams(n *Node, made core.Compiled) {
-	if made.Stream.Value != "" {
+func (c *compiler) kindStreams(n *Node, to source.Text, from []source.Text) {
+	if to.Value != "" {
 		if c.makes == nil {
 			c.makes = map[int32]source.Text{}
 		}
-		c.makes[n.Index] = made.Stream
+		c.makes[n.Index] = to
 	}
-	if len(made.Streams) > 0 {
+	if len(from) > 0 {
 		if c.takes == nil {
 			c.takes = map[int32][]string{}
 		}
-		c.takes[n.Index] = source.Strings(made.Streams)
+		c.takes[n.Index] = source.Strings(from)
 	}
 }
 
