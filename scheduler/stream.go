@@ -159,7 +159,7 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 	}
 	s.wanted.Look(rows)
 	if err == io.EOF {
-		if lost := s.wanted.Missing(s.optional); lost != nil {
+		if lost := core.Permanent(s.wanted.Missing(s.optional)); lost != nil {
 			return rows, s.named(lost)
 		}
 		if warned := s.of.x.alarm.err(); warned != nil { // a reader that reads to the end may put something in place

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -67,7 +66,7 @@ func (w *Columns) Absent() []string { return w.absent }
 func (w *Columns) Header(columns, empty []string) error {
 	w.found(columns)
 	if missing := w.missing(empty); missing != "" {
-		return core.Permanent(fmt.Errorf("the rows have no column %q%s", missing, Hint(missing, columns)))
+		return fmt.Errorf("the rows have no column %q%s", missing, Hint(missing, columns))
 	}
 	return nil
 }
@@ -79,7 +78,7 @@ func (w *Columns) Missing(empty []string) error {
 	if missing == "" || !w.some {
 		return nil
 	}
-	return core.Permanent(fmt.Errorf("no row has the column %q%s", missing, Hint(missing, w.seen)))
+	return fmt.Errorf("no row has the column %q%s", missing, Hint(missing, w.seen))
 }
 
 // Reads looks for the columns of a table that expressions of the workflow read. The zero
@@ -149,7 +148,7 @@ func Anywhere(rows []any, reads []source.ColumnRead) error {
 			if hint != "" {
 				hint = " (" + hint + ")"
 			}
-			return readBy(core.Permanent(fmt.Errorf("no value in the rows has the member %q%s", s.name, hint)), r)
+			return readBy(fmt.Errorf("no value in the rows has the member %q%s", s.name, hint), r)
 		}
 	}
 	return nil

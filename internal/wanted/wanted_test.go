@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -31,9 +30,6 @@ func check(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 		t.Errorf("%s: %v, want %q", what, err, want)
-	}
-	if err != nil && !core.FailureOf(err).Permanent {
-		t.Errorf("%s: %v is not permanent", what, err)
 	}
 }
 

@@ -267,10 +267,10 @@ func (t *loading) look(rows []any) error {
 		return nil
 	}
 	t.headed = true
-	if err := t.wanted.Header(columns, t.h.mayLack); err != nil {
+	if err := core.Permanent(t.wanted.Header(columns, t.h.mayLack)); err != nil {
 		return at("checks", err)
 	}
-	return at(sourceName(t.names), t.reads.Header(columns, t.h.mayLack))
+	return at(sourceName(t.names), core.Permanent(t.reads.Header(columns, t.h.mayLack)))
 }
 
 // at adds the configuration key to an error.
@@ -303,10 +303,10 @@ func (t *loading) end(ctx context.Context, err error) {
 // judge returns an error if the table has too few good rows, and warns if it has no rows at
 // all.
 func (t *loading) judge() error {
-	if err := t.wanted.Missing(t.h.mayLack); err != nil {
+	if err := core.Permanent(t.wanted.Missing(t.h.mayLack)); err != nil {
 		return at("checks", err)
 	}
-	if err := t.reads.Missing(t.h.mayLack); err != nil {
+	if err := core.Permanent(t.reads.Missing(t.h.mayLack)); err != nil {
 		return at(sourceName(t.names), err)
 	}
 	if !t.h.options.AllowEmpty {

@@ -33,7 +33,7 @@ func (h *handler) describe(ctx context.Context, in core.Input, names []string, l
 		}
 		if columns := r.Columns(); columns != nil {
 			reads := wanted.NewReads(h.reads)
-			if err := reads.Header(columns, h.mayLack); err != nil {
+			if err := core.Permanent(reads.Header(columns, h.mayLack)); err != nil {
 				return core.Result{}, at(sourceName(names), err)
 			}
 		}

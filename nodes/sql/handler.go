@@ -112,7 +112,7 @@ func (q *query) rows(ctx context.Context, in core.Input) (*database.Result, *con
 		return nil, nil, c.about(err)
 	}
 	reads := wanted.NewReads(q.reads)
-	if err := reads.Header(rows.Columns(), nil); err != nil {
+	if err := core.Permanent(reads.Header(rows.Columns(), nil)); err != nil {
 		out.Close()
 		return nil, nil, c.about(err)
 	}

@@ -267,12 +267,14 @@ func (a *attempt) begin(ctx context.Context) error {
 		return nil
 	}
 	a.header = l
-	return a.absent(a.reads.Header(l.names, a.handler.types.Optional))
+	return a.absent(core.Permanent(a.reads.Header(l.names, a.handler.types.Optional)))
 }
 
 // unread returns an error for a column that expressions read but no row of the result
 // has.
-func (a *attempt) unread() error { return a.absent(a.reads.Missing(a.handler.types.Optional)) }
+func (a *attempt) unread() error {
+	return a.absent(core.Permanent(a.reads.Missing(a.handler.types.Optional)))
+}
 
 // absent adds the name of the result's field to an error.
 func (a *attempt) absent(err error) error {

@@ -114,7 +114,7 @@ func (s *Source) next(ctx context.Context, n int) ([]any, error) {
 	}
 	s.wanted.Look(rows)
 	if err == io.EOF {
-		if lost := s.wanted.Missing(s.empty); lost != nil {
+		if lost := core.Permanent(s.wanted.Missing(s.empty)); lost != nil {
 			return nil, lost
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Source) begin(ctx context.Context) error {
 		return err
 	}
 	s.header = columns
-	return s.wanted.Header(columns, s.empty)
+	return core.Permanent(s.wanted.Header(columns, s.empty))
 }
 
 func (s *Source) ended() bool { return s.stream == nil || s.end }
