@@ -15,7 +15,6 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
 	"github.com/wavefold/wavefold/nodes/internal/program"
-	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
@@ -339,7 +338,7 @@ func (b *builder) environment(p *commandTool, c *commandConfig) {
 			b.errorf(source.CodeBadValue, m.Key.Pos, "commands: %s: env: %q cannot be the name of a variable", c.Name.Value, m.Key.Value)
 			continue
 		}
-		for _, d := range setting.Fixed(m.Key) {
+		for _, d := range source.Fixed(m.Key) {
 			b.errorf(d.Code, d.Pos, "commands: %s: env: %s", c.Name.Value, d.Message)
 		}
 		own = append(own, m.Key.Value)

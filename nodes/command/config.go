@@ -182,7 +182,7 @@ func (b *builder) environment(c *command) {
 			b.find.Found.Errorf(source.CodeBadValue, m.Key.Pos, "%s: env: %q cannot be the name of a variable", b.find.Subject, m.Key.Value)
 			continue
 		}
-		for _, d := range setting.Fixed(m.Key) {
+		for _, d := range source.Fixed(m.Key) {
 			b.find.Found.Errorf(d.Code, d.Pos, "%s: env: %s", b.find.Subject, d.Message)
 		}
 		v := variable{name: m.Key.Value, secret: m.Value}

@@ -171,7 +171,7 @@ func (h *header) DecodeValue(v *source.Value) source.Diagnostics {
 			ds.Errorf(source.CodeDuplicateKey, e.Pos, "column %q appears twice", name)
 		}
 		seen[name] = true
-		ds = append(ds, setting.Fixed(source.At(name, e.Pos))...)
+		ds = append(ds, source.Fixed(source.At(name, e.Pos))...)
 		h.names = append(h.names, name)
 	}
 	return ds

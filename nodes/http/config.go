@@ -170,7 +170,7 @@ func (b *builder) pairs(list source.Members[secret.Value], key string) []pair {
 			b.errorf(m.Key.Pos, key, "the name is empty")
 			continue
 		}
-		for _, d := range setting.Fixed(m.Key) {
+		for _, d := range source.Fixed(m.Key) {
 			b.errorf(d.Pos, key, "%s", d.Message)
 		}
 		out = append(out, pair{m.Key.Value, b.value(m.Value, key+"."+m.Key.Value)})

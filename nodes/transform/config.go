@@ -94,17 +94,17 @@ func (t *takenColumns) DecodeValue(v *source.Value) source.Diagnostics {
 	switch v.Kind {
 	case source.ArrayValue:
 		var list []source.Text
-		ds = append(source.Decode(v, &list), setting.Fixed(list...)...)
+		ds = append(source.Decode(v, &list), source.Fixed(list...)...)
 		t.from = list
 	case source.ObjectValue:
 		t.from = v.Keys
-		ds = append(ds, setting.Fixed(v.Keys...)...)
+		ds = append(ds, source.Fixed(v.Keys...)...)
 		for _, name := range v.Values {
 			s, ok := name.Scalar.(string)
 			if !ok || s == "" {
 				ds = append(ds, source.WrongType(name, "a name")...)
 			}
-			ds = append(ds, setting.Fixed(source.At(s, name.Pos))...)
+			ds = append(ds, source.Fixed(source.At(s, name.Pos))...)
 			t.to = append(t.to, source.At(s, name.Pos))
 		}
 	default:
@@ -129,9 +129,9 @@ func (o *onColumns) DecodeValue(v *source.Value) source.Diagnostics {
 		if left.Value == "" {
 			left = source.At(right, v.Pos)
 		}
-		ds = append(ds, setting.Fixed(left)...)
+		ds = append(ds, source.Fixed(left)...)
 		if left.Value != right {
-			ds = append(ds, setting.Fixed(source.At(right, v.Pos))...)
+			ds = append(ds, source.Fixed(source.At(right, v.Pos))...)
 		}
 		o.left, o.right = append(o.left, left), append(o.right, source.At(right, v.Pos))
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Field is a column of a file or table that is written. Kind is AnyType unless the
@@ -72,7 +71,7 @@ func (c *FieldList) add(ds *source.Diagnostics, name source.Text, kind value.Typ
 			return
 		}
 	}
-	*ds = append(*ds, setting.Fixed(name)...)
+	*ds = append(*ds, source.Fixed(name)...)
 	c.List = append(c.List, Field{Name: name.Value, Kind: kind})
 	c.Pos = append(c.Pos, name.Pos)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/nodes/internal/setting"
 )
 
 // Scope compiles the expressions of one node and keeps account of what they
@@ -142,7 +141,7 @@ func (s *Scope) Warnf(code source.Code, pos source.Position, key, format string,
 
 // Fixed rejects templates in names that are used as they are written.
 func (s *Scope) Fixed(key string, names ...source.Text) {
-	for _, d := range setting.Fixed(names...) {
+	for _, d := range source.Fixed(names...) {
 		d.Message = s.about(key) + ": " + d.Message
 		s.Found = append(s.Found, d)
 	}

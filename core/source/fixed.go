@@ -1,0 +1,15 @@
+package source
+
+import "strings"
+
+// Fixed rejects templates in strings that are used as they are written. It is the option fixed
+// of Decode for types that decode themselves.
+func Fixed(list ...Text) Diagnostics {
+	var ds Diagnostics
+	for _, t := range list {
+		if strings.Contains(t.Value, "{{") {
+			ds.Errorf(CodeBadValue, t.Pos, "a template is not allowed here: %q is used as it is written", t.Value)
+		}
+	}
+	return ds
+}
