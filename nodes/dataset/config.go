@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -32,7 +33,7 @@ type config struct {
 	Outside     bool                       `wavefold:"allow_outside" doc:"the files may lie outside of the workflow's folder"`
 	MaxRow      setting.Bytes              `wavefold:"max_row" doc:"the length a row may have in its file (default 16MB)"`
 	MaxRatio    source.Int                 `wavefold:"max_ratio,min=1" doc:"how many times their size gzip files may expand to (default 200)"`
-	table.CheckOptions
+	rowcheck.Options
 }
 
 // defaults returns the configuration of a node that sets no keys.

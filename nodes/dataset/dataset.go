@@ -8,6 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -29,7 +30,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 		return core.Compiled{}, ds
 	}
 	ds = append(ds, setting.UnusedArgs(n, setting.ArgsInFileNames, b.scope.Names()...)...)
-	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(), Replaces: table.Replaces(h.policy),
+	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Effects: h.policy.HasFile(), Replaces: rowcheck.Replaces(h.policy),
 		Columns: map[string]source.Columns{h.into: b.rows}}
 	if b.Stream {
 		made.Stream = b.into
@@ -72,7 +73,7 @@ func (b *builder) build() *handler {
 	}
 	b.contradictions(h)
 	b.rows = b.rowColumns(h)
-	h.policy, h.mayLack = b.CheckOptions.Compile(b.scope, b.node, b.rows, b.node.Pos, ""), b.rows.Optional
+	h.policy, h.mayLack = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, ""), b.rows.Optional
 	h.options.GiveUp, h.options.Raw = h.policy.GivesUp(), h.policy.Collects()
 	if field := h.policy.Field(); b.Stream && field != "" {
 		b.scope.Errorf(source.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)

@@ -14,14 +14,16 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // handler loads a table. It is immutable.
 type handler struct {
-	names       []*table.Name
+	names       []*filename.Name
 	format      table.Format // "" until the names are known
 	compression string
 	stdin       *standard // nil unless the source is standard input
@@ -33,7 +35,7 @@ type handler struct {
 	dir         string
 	outside     bool
 	into        string
-	policy      *table.Policy
+	policy      *rowcheck.Policy
 	mayLack     []string // columns that rows may lack
 	reads       []source.ColumnRead
 	slots       table.Slots
@@ -57,12 +59,12 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	later := table.NewLateFiles(in.Shared())
+	later := rowcheck.NewLateFiles(in.Shared())
 	return later.Deliver(h.load(ctx, in, later))
 }
 
 // load loads the rows. later receives the files that the checks write.
-func (h *handler) load(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
+func (h *handler) load(ctx context.Context, in core.Input, later *rowcheck.LateFiles) (core.Result, error) {
 	names, err := h.resolve(ctx, in.Shared())
 	if err != nil {
 		return core.Result{}, h.replaceRejects(ctx, in, names, later, err)
@@ -166,10 +168,10 @@ func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *
 }
 
 // collector returns the collector of one attempt, which replaces the file of rejects.
-func (h *handler) collector(ctx context.Context, in core.Input, names []string, later *table.LateFiles) (*table.Collector, error) {
+func (h *handler) collector(ctx context.Context, in core.Input, names []string, later *rowcheck.LateFiles) (*rowcheck.Collector, error) {
 	s := in.Shared()
 	format, _ := h.formatOf(names) // opening the files reports the error
-	return h.policy.Collector(ctx, table.CheckTask{
+	return h.policy.Collector(ctx, rowcheck.Task{
 		Input: s, Place: h.place(s), Node: in.Node(), Source: sourceName(names), Files: names,
 		Several: len(names) > 1, Raw: format != parquet.Format, Later: later,
 	})
@@ -177,7 +179,7 @@ func (h *handler) collector(ctx context.Context, in core.Input, names []string, 
 
 // replaceRejects writes an empty file of rejects for a node that reads nothing because of
 // err, which may be nil, and returns err.
-func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []string, later *table.LateFiles, err error) error {
+func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []string, later *rowcheck.LateFiles, err error) error {
 	c, failed := h.collector(ctx, in, names, later)
 	if failed != nil {
 		return cmp.Or(err, failed)
@@ -187,7 +189,7 @@ func (h *handler) replaceRejects(ctx context.Context, in core.Input, names []str
 }
 
 // begin opens the table for one attempt.
-func (h *handler) begin(ctx context.Context, in core.Input, names []string, later *table.LateFiles, sum bool) (*loading, error) {
+func (h *handler) begin(ctx context.Context, in core.Input, names []string, later *rowcheck.LateFiles, sum bool) (*loading, error) {
 	s := in.Shared()
 	c, err := h.collector(ctx, in, names, later)
 	if err != nil {
@@ -220,7 +222,7 @@ type loading struct {
 	names  []string
 	reader reader
 	files  *reading
-	checks *table.Collector
+	checks *rowcheck.Collector
 	env    *table.Row
 	rows   int64
 	err    error          // the error of the last call

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -15,11 +16,11 @@ import (
 
 // source compiles the names of the files and determines their format. The format is "" if
 // it depends on names that are known only when the node runs.
-func (b *builder) source() ([]*table.Name, table.Format) {
-	var names []*table.Name
+func (b *builder) source() ([]*filename.Name, table.Format) {
+	var names []*filename.Name
 	var fixed []source.Text
 	for _, f := range b.Source.Files {
-		name := b.scope.Input(f, "source")
+		name := filename.Input(b.scope, f, "source")
 		if name == nil {
 			continue
 		}
@@ -78,7 +79,7 @@ func (b *builder) standardInput(f source.Text) {
 
 // fileFormat returns the format in the document, or else the one that the names of the
 // files end in.
-func (b *builder) fileFormat(names []*table.Name) table.Format {
+func (b *builder) fileFormat(names []*filename.Name) table.Format {
 	given := b.Format
 	if s := b.Source.Format; s.Value != "" {
 		if given.Value != "" && given.Value != s.Value {

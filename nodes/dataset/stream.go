@@ -8,13 +8,13 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
-	"github.com/wavefold/wavefold/nodes/internal/table"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 )
 
 // describe checks the files of a stream: that they exist, that their header is valid and
 // that their first rows can be read. It does not read standard input, which can be read
 // only once.
-func (h *handler) describe(ctx context.Context, in core.Input, names []string, later *table.LateFiles) (core.Result, error) {
+func (h *handler) describe(ctx context.Context, in core.Input, names []string, later *rowcheck.LateFiles) (core.Result, error) {
 	if err := h.replaceRejects(ctx, in, names, later, nil); err != nil {
 		return core.Result{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
@@ -325,7 +326,7 @@ func (b *builder) unused(why string) {
 
 // save compiles the name of the file that the response is saved in.
 func (b *builder) save(h *handler) {
-	h.save = b.scope.Output(b.Save, "save")
+	h.save = filename.Output(b.scope, b.Save, "save")
 	for _, other := range []struct {
 		key   string
 		given bool

@@ -14,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -105,7 +106,7 @@ type handler struct {
 	form      form
 	rows      []string
 	pages     *pageSettings
-	save      *table.Name
+	save      *filename.Name
 	to        setting.Target
 	stream    bool
 	ok        []int

@@ -15,13 +15,14 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
+	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // handler writes one value. It is immutable.
 type handler struct {
-	to      *table.Name // nil for standard output
+	to      *filename.Name // nil for standard output
 	stdout  io.Writer
 	dir     string
 	outside bool

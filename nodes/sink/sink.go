@@ -8,6 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/database/sqlite"
+	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -125,9 +126,9 @@ func (b *builder) to(h *handler) {
 		return
 	}
 	if h.format == sqliteFormat && h.table.Mode != database.Remake {
-		h.to = b.scope.Input(b.To, "to")
+		h.to = filename.Input(b.scope, b.To, "to")
 	} else {
-		h.to = b.scope.Output(b.To, "to")
+		h.to = filename.Output(b.scope, b.To, "to")
 	}
 	if h.to == nil || !h.to.Fixed() {
 		return

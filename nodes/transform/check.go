@@ -8,7 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/nodes/internal/table"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 )
 
 // checks compiles a step that removes bad rows.
@@ -22,7 +22,7 @@ func (b *builder) checks(s *stepConfig, prefix string, c source.Columns) step {
 		}
 	}
 	b.rejects = append(b.rejects, s.Rejects.Value)
-	p := s.CheckOptions.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
+	p := s.Options.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "))
 	b.noBadRows(s, prefix)
 	at := len(b.policies)
 	b.policies = append(b.policies, p)
@@ -33,7 +33,7 @@ func (b *builder) checks(s *stepConfig, prefix string, c source.Columns) step {
 
 // noBadRows warns about keys for bad rows if no check can make a row bad.
 func (b *builder) noBadRows(s *stepConfig, prefix string) {
-	if len(s.Checks) == 0 || slices.ContainsFunc(s.Checks, table.Check.Rejects) {
+	if len(s.Checks) == 0 || slices.ContainsFunc(s.Checks, rowcheck.Check.Rejects) {
 		return
 	}
 	without := func(key string, given bool, pos source.Position) {
@@ -52,7 +52,7 @@ func (b *builder) noBadRows(s *stepConfig, prefix string) {
 // checker passes good rows on. The collector handles the bad ones.
 type checker struct {
 	work
-	collector *table.Collector
+	collector *rowcheck.Collector
 	view      *view
 	object    func() *value.Object // returns the current record as a row
 

@@ -3,8 +3,8 @@ package transform
 import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
-	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // config is the configuration of the node in the document.
@@ -32,7 +32,7 @@ type simple struct {
 	Sort   []source.Text               `wavefold:"sort,fixed" doc:"order by these columns; -column for descending"`
 	Limit  *source.Int                 `wavefold:"limit,min=0" doc:"keep the first rows"`
 	Dedupe []source.Text               `wavefold:"dedupe,fixed" doc:"keep the first of the rows that are equal in these columns; [] for all columns"`
-	table.CheckOptions
+	rowcheck.Options
 	AllowEmpty bool `wavefold:"allow_empty" doc:"with checks: all rows may be bad"`
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/wanted"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -148,7 +149,7 @@ type attempt struct {
 	shared     core.Shared
 	record     record
 	headers    headers
-	collectors []*table.Collector
+	collectors []*rowcheck.Collector
 	stages     []stage
 	ending     int // the stage whose end is called next
 	full       int // the last stage that needs no more rows, -1 if there is none
@@ -172,7 +173,7 @@ type attempt struct {
 }
 
 // start opens the table and sets up the stages. The caller must call finish and close.
-func (h *handler) start(ctx context.Context, in core.Input, later *table.LateFiles) (*attempt, error) {
+func (h *handler) start(ctx context.Context, in core.Input, later *rowcheck.LateFiles) (*attempt, error) {
 	a := &attempt{handler: h, in: in, shared: in.Shared(), reads: wanted.NewReads(h.reads), full: -1, registers: null + 1}
 	err := a.collect(ctx, later)
 	if err == nil {
@@ -188,9 +189,9 @@ func (h *handler) start(ctx context.Context, in core.Input, later *table.LateFil
 }
 
 // collect creates the collectors of bad rows, which replace the files of rejects.
-func (a *attempt) collect(ctx context.Context, later *table.LateFiles) error {
+func (a *attempt) collect(ctx context.Context, later *rowcheck.LateFiles) error {
 	h := a.handler
-	task := table.CheckTask{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node(), Later: later}
+	task := rowcheck.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node(), Later: later}
 	for _, p := range h.policies {
 		task.Before = a.collectors
 		c, err := p.Collector(ctx, task)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -32,7 +33,7 @@ type builder struct {
 	config
 	node     *core.Node
 	scope    *table.Scope
-	policies []*table.Policy
+	policies []*rowcheck.Policy
 	glances  []source.Text // nodes whose outputs list the columns of a table
 	rejects  []string      // the rejects setting of each policy
 	steps    []named

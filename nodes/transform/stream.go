@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/nodes/internal/table"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 )
 
 // batchRows is the number of rows in a batch of a stream.
@@ -21,7 +21,7 @@ func (b *builder) stream(h *handler) source.Text {
 	if h.single {
 		b.scope.Errorf(source.CodeStream, pos, "stream", "field %q is declared as an object and cannot be a stream", h.into)
 	}
-	if i := slices.IndexFunc(h.policies, func(p *table.Policy) bool { return p.Field() != "" }); i >= 0 {
+	if i := slices.IndexFunc(h.policies, func(p *rowcheck.Policy) bool { return p.Field() != "" }); i >= 0 {
 		b.scope.Errorf(source.CodeStream, pos, "stream", "the rejects of a stream go to a file, %q is a field", h.policies[i].Field()).
 			WithHint("rejects: rejects.csv")
 	}
@@ -46,13 +46,13 @@ func (h streamHandler) Handle(ctx context.Context, in core.Input) (core.Result, 
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	later := table.NewLateFiles(in.Shared())
+	later := rowcheck.NewLateFiles(in.Shared())
 	return later.Deliver(h.describe(ctx, in, later))
 }
 
 // describe returns the description of the stream. Files of rejects without rows are
 // left to later.
-func (h streamHandler) describe(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
+func (h streamHandler) describe(ctx context.Context, in core.Input, later *rowcheck.LateFiles) (core.Result, error) {
 	a := &attempt{handler: h.handler, in: in, shared: in.Shared()}
 	err := a.collect(ctx, later) // replace the files of rejects even if no node reads the stream
 	for _, c := range a.collectors {

@@ -11,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
@@ -37,7 +38,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	h.into, h.single = b.into(after)
 	h.steps, h.policies = b.steps, b.policies
 	h.slots = b.scope.Slots()
-	made := core.Compiled{Handler: h, Effects: slices.ContainsFunc(h.policies, (*table.Policy).HasFile), Replaces: table.Replaces(h.policies...)}
+	made := core.Compiled{Handler: h, Effects: slices.ContainsFunc(h.policies, (*rowcheck.Policy).HasFile), Replaces: rowcheck.Replaces(h.policies...)}
 	if b.Stream {
 		made.Stream = b.stream(h)
 		made.Handler = streamHandler{h}
@@ -101,7 +102,7 @@ func (b *builder) columns(from *table.From) source.Columns {
 func (b *builder) into(after source.Columns) (field string, single bool) {
 	var rest []source.Text
 	for _, w := range b.node.Writes {
-		if !slices.ContainsFunc(b.policies, func(p *table.Policy) bool { return p.Field() == w.Value }) {
+		if !slices.ContainsFunc(b.policies, func(p *rowcheck.Policy) bool { return p.Field() == w.Value }) {
 			rest = append(rest, w)
 		}
 	}
@@ -171,7 +172,7 @@ type handler struct {
 	types    source.Columns // of the result
 	header   string         // the node that lists the columns of all rows, "" if there is none
 	steps    []named
-	policies []*table.Policy
+	policies []*rowcheck.Policy
 	slots    table.Slots
 	limits   limits
 	dir      string
@@ -194,12 +195,12 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	later := table.NewLateFiles(in.Shared())
+	later := rowcheck.NewLateFiles(in.Shared())
 	return later.Deliver(h.work(ctx, in, later))
 }
 
 // work transforms the table. The files that checks write are handed to later.
-func (h *handler) work(ctx context.Context, in core.Input, later *table.LateFiles) (core.Result, error) {
+func (h *handler) work(ctx context.Context, in core.Input, later *rowcheck.LateFiles) (core.Result, error) {
 	a, err := h.start(ctx, in, later)
 	if err != nil {
 		return core.Result{}, err

@@ -1,5 +1,5 @@
-// Package table holds the code that the data kinds share: rows, files of rows,
-// expressions over rows, and checks.
+// Package table holds the code that the data kinds share: rows, files of rows, and
+// expressions over rows.
 //
 // A row is a *value.Object, a table a []any of rows. The rows of a table need not have
 // the same keys. Write and Writer write rows in a Format.
@@ -9,11 +9,7 @@
 // other, and decompresses or downloads them if necessary.
 //
 // A Scope compiles the expressions of a node: conditions and values over the rows of a
-// table, and file names that contain values of the state. In a row expression, $item is
+// table. In a row expression, $item is
 // the row, $index its index in the table from 0, $.field the state and $input.NAME an
 // input of the run.
-//
-// A Collector evaluates checks on rows and handles bad rows by a Policy: the first bad
-// row fails the node, or bad rows are dropped, or they are collected in a file or field
-// with the reason.
 package table

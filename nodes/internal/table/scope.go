@@ -104,12 +104,29 @@ func (s *Scope) Row(src source.Text, columns source.Columns, key string) *expres
 		Item:     columns,
 		Rows:     s.known,
 		Columns:  &s.columns,
-	}, s.about(key))
+	}, s.About(key))
 	s.Found = append(s.Found, ds...)
 	if p != nil {
 		s.Need(p.Fields(), src.Pos)
 	}
 	return p
+}
+
+// Value compiles an expression over the node's own input: the state, the item
+// of a fan-out or pipeline, the inputs of the run.
+func (s *Scope) Value(src source.Text, key string) *expressions.Program {
+	p, ds := expressions.Compile(src, s.InputScope(), s.About(key))
+	s.Found = append(s.Found, ds...)
+	if p == nil {
+		return nil
+	}
+	s.Need(p.Fields(), src.Pos)
+	return p
+}
+
+// InputScope returns the scope of expressions over the node's own input.
+func (s *Scope) InputScope() expressions.Scope {
+	return expressions.Scope{Fields: s.fields, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.known}
 }
 
 // Condition compiles an expression that is used as a condition and warns when
@@ -122,7 +139,8 @@ func (s *Scope) Condition(src source.Text, columns source.Columns, key string) *
 	return p
 }
 
-func (s *Scope) about(key string) string {
+// About returns the subject of messages about a key of the node.
+func (s *Scope) About(key string) string {
 	if key == "" {
 		return s.subject
 	}
@@ -131,18 +149,18 @@ func (s *Scope) about(key string) string {
 
 // Errorf adds an error about a key of the node.
 func (s *Scope) Errorf(code source.Code, pos source.Position, key, format string, args ...any) *source.Diagnostic {
-	return s.Found.Errorf(code, pos, s.about(key)+": "+format, args...)
+	return s.Found.Errorf(code, pos, s.About(key)+": "+format, args...)
 }
 
 // Warnf adds a warning about a key of the node.
 func (s *Scope) Warnf(code source.Code, pos source.Position, key, format string, args ...any) *source.Diagnostic {
-	return s.Found.Warnf(code, pos, s.about(key)+": "+format, args...)
+	return s.Found.Warnf(code, pos, s.About(key)+": "+format, args...)
 }
 
 // Fixed rejects templates in names that are used as they are written.
 func (s *Scope) Fixed(key string, names ...source.Text) {
 	for _, d := range source.Fixed(names...) {
-		d.Message = s.about(key) + ": " + d.Message
+		d.Message = s.About(key) + ": " + d.Message
 		s.Found = append(s.Found, d)
 	}
 }
@@ -186,6 +204,16 @@ func (s *Scope) Need(fields []string, pos source.Position) {
 // Names lists the plain names in the templates of file names. A name is looked up in the
 // args, the edge inputs and the view of the state.
 func (s *Scope) Names() []string { return s.names }
+
+// AddNames adds plain names of a template to Names.
+func (s *Scope) AddNames(names []string) { s.names = append(s.names, names...) }
+
+// Outputs returns the names of files that the node replaces and that are fixed in the
+// document.
+func (s *Scope) Outputs() []source.Text { return s.outputs }
+
+// AddOutput adds a name to Outputs.
+func (s *Scope) AddOutput(name source.Text) { s.outputs = append(s.outputs, name) }
 
 // Once reports whether the node reads a field in one place only.
 func (s *Scope) Once(field string) bool { return !slices.Contains(s.again, field) }

@@ -1,4 +1,7 @@
-package table
+// Package rowcheck checks the rows of tables. A Collector evaluates checks on rows and handles
+// bad rows by a Policy: the first bad row fails the node, or bad rows are dropped, or they are
+// collected in a file or field with the reason. A report lists what passed and failed.
+package rowcheck
 
 import (
 	"strings"
@@ -6,11 +9,13 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/nodes/internal/filename"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// CheckOptions are the keys that define which rows are bad and what happens to them.
+// Options are the keys that define which rows are bad and what happens to them.
 // Kinds embed them in their configuration.
-type CheckOptions struct {
+type Options struct {
 	Checks      []Check     `wavefold:"checks" doc:"conditions every row must hold: a list of {name, expr, severity}"`
 	OnBadRow    source.Text `wavefold:"on_bad_row,oneof=fail|skip|collect" doc:"what a bad row does: fail the node (default), be left out, or be collected in rejects"`
 	Rejects     source.Text `wavefold:"rejects" doc:"where bad rows are collected: a file, or a field among the writes"`
@@ -29,15 +34,15 @@ type Check struct {
 // Rejects reports whether a row for which the condition is false is bad.
 func (c Check) Rejects() bool { return c.Severity.Value == "" || c.Severity.Value == "error" }
 
-// Policy is the compiled form of CheckOptions. It is immutable.
+// Policy is the compiled form of Options. It is immutable.
 type Policy struct {
 	checks []check
 	fail   bool
 	max    *Tolerance // nil if any number of bad rows is tolerated
 	field  string
-	file   *Name
-	format Format
-	report *Name
+	file   *filename.Name
+	format table.Format
+	report *filename.Name
 }
 
 type check struct {
@@ -48,7 +53,7 @@ type check struct {
 
 // Compile checks the options of a node. at is the position for errors about missing
 // keys; key is the path of the options in messages, "" for the node itself.
-func (o CheckOptions) Compile(s *Scope, n *core.Node, columns source.Columns, at source.Position, key string) *Policy {
+func (o Options) Compile(s *table.Scope, n *core.Node, columns source.Columns, at source.Position, key string) *Policy {
 	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == ""}
 	if o.MaxFailures != nil {
 		p.max = o.MaxFailures
@@ -69,8 +74,8 @@ func (o CheckOptions) Compile(s *Scope, n *core.Node, columns source.Columns, at
 		p.target(s, n, o.Rejects, join(key, "rejects"))
 	}
 	if o.Report.Value != "" {
-		p.report = s.Output(o.Report, join(key, "report"))
-		if FormatOf(o.Report.Value) != JSON {
+		p.report = filename.Output(s, o.Report, join(key, "report"))
+		if table.FormatOf(o.Report.Value) != table.JSON {
 			s.Errorf(source.CodeBadValue, o.Report.Pos, join(key, "report"), "%q does not end in .json", o.Report.Value)
 		}
 	}
@@ -89,7 +94,7 @@ func (o CheckOptions) Compile(s *Scope, n *core.Node, columns source.Columns, at
 
 // target determines whether rejects names a field or a file. A field is one of the
 // node's writes; a file name contains a slash or a dot, or is a template or expression.
-func (p *Policy) target(s *Scope, n *core.Node, rejects source.Text, key string) {
+func (p *Policy) target(s *table.Scope, n *core.Node, rejects source.Text, key string) {
 	for _, w := range n.Writes {
 		if w.Value == rejects.Value {
 			p.field = w.Value
@@ -101,9 +106,9 @@ func (p *Policy) target(s *Scope, n *core.Node, rejects source.Text, key string)
 			WithHint("add it: writes: [%s], or write %s.csv", rejects.Value, rejects.Value)
 		return
 	}
-	p.file = s.Output(rejects, key)
-	p.format = FormatOf(rejects.Value)
-	if p.format == "" || p.format == Text {
+	p.file = filename.Output(s, rejects, key)
+	p.format = table.FormatOf(rejects.Value)
+	if p.format == "" || p.format == table.Text {
 		s.Errorf(source.CodeBadValue, rejects.Pos, key, "%q does not end in the name of a format", rejects.Value).
 			WithHint("use .csv, .tsv, .jsonl or .json")
 	}
@@ -115,7 +120,7 @@ func (p *Policy) Needs() []string {
 	for i, c := range p.checks {
 		programs[i] = c.test
 	}
-	return Needs(programs...)
+	return table.Needs(programs...)
 }
 
 // Field returns the state field that receives the rejects, or "" if there is none.
@@ -131,7 +136,7 @@ func (p *Policy) HasFile() bool { return p.file != nil || p.report != nil }
 func Replaces(ps ...*Policy) core.Replaces {
 	made := core.ReplacesNothing
 	for _, p := range ps {
-		for _, name := range []*Name{p.file, p.report} {
+		for _, name := range []*filename.Name{p.file, p.report} {
 			switch {
 			case name == nil:
 			case name.Fixed():

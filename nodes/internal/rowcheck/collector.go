@@ -1,4 +1,4 @@
-package table
+package rowcheck
 
 import (
 	"context"
@@ -11,41 +11,11 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// RowPlace is the position of a row in its source.
-type RowPlace struct {
-	Row  int64  // the number of the row in the table, from 1
-	Line int64  // the line of the file on which the row begins, 0 if there is none
-	File string // the file of the row if the table consists of several, otherwise ""
-}
-
-// BadRow is a row that was not accepted, with the reason.
-type BadRow struct {
-	RowPlace
-	Check  string // the check that failed, "" if the row could not be read
-	Reason string
-	Data   any // the row, or the part of it that could be read
-	// Raw holds the bytes of the row in its file, without the line end. It is nil if
-	// they are not known.
-	Raw []byte
-}
-
-// Batch is a sequence of rows of a table.
-type Batch struct {
-	Rows []any
-	// Place returns the place of Rows[i]. If it is nil, rows are numbered
-	// consecutively.
-	Place func(i int) RowPlace
-	// Raw returns the bytes of Rows[i] in its file. It is nil if they are not kept.
-	Raw func(i int) []byte
-	// Bad holds the rows that could not be read. Their numbers say where they are among
-	// Rows.
-	Bad []BadRow
-}
-
-// CheckTask describes the attempt that a collector works for.
-type CheckTask struct {
+// Task describes the attempt that a collector works for.
+type Task struct {
 	Input core.Shared
 	Place files.Place // of rejects and report
 	Node  string      // core.Input.Node, for rejects
@@ -76,7 +46,7 @@ type CheckTask struct {
 // used by one goroutine.
 type Collector struct {
 	policy *Policy
-	task   CheckTask
+	task   Task
 	file   *rejects // nil if there is no file of rejects
 	report string   // the name of the report's file
 	list   []any    // records for a field
@@ -96,10 +66,10 @@ type failed struct {
 }
 
 // Collector returns a collector for one attempt. It replaces the file of rejects with
-// one without rows, unless CheckTask.Later does so later. So an older file never seems
+// one without rows, unless Task.Later does so later. So an older file never seems
 // to describe this attempt, however it ends, and a file that cannot be written fails
 // the node before the work. The caller must call Close, and should defer Discard.
-func (p *Policy) Collector(ctx context.Context, t CheckTask) (*Collector, error) {
+func (p *Policy) Collector(ctx context.Context, t Task) (*Collector, error) {
 	c := &Collector{policy: p, task: t, failed: make([]failed, len(p.checks))}
 	if p.report != nil {
 		name, err := p.report.Text(t.Input)
@@ -132,7 +102,7 @@ func (p *Policy) Collector(ctx context.Context, t CheckTask) (*Collector, error)
 		if err = t.Later.claim(t.Place, name); err != nil {
 			break
 		}
-		l := Layout{Format: p.format}
+		l := table.Layout{Format: p.format}
 		if l.Format.Delimited() {
 			l.Columns = t.columns()
 		}
@@ -145,18 +115,18 @@ func (p *Policy) Collector(ctx context.Context, t CheckTask) (*Collector, error)
 }
 
 // reads reports whether the rows come from the file with this name.
-func (t *CheckTask) reads(name string) bool {
+func (t *Task) reads(name string) bool {
 	return slices.ContainsFunc(t.Files, func(f string) bool { return t.Place.Same(name, f) })
 }
 
 // taken reports whether an earlier step writes the file with this name.
-func (t *CheckTask) taken(name string) bool {
+func (t *Task) taken(name string) bool {
 	return slices.ContainsFunc(t.Before, func(c *Collector) bool {
 		return c.report != "" && t.Place.Same(name, c.report) || c.file != nil && t.Place.Same(name, c.file.name)
 	})
 }
 
-// Expect sets the number of rows once it is known; see CheckTask.Total.
+// Expect sets the number of rows once it is known; see Task.Total.
 func (c *Collector) Expect(total int64) { c.task.Total = total }
 
 func (c *Collector) writer() files.Writer {
@@ -170,7 +140,7 @@ func (e *tooMany) Error() string { return e.message }
 
 // Filter checks the next rows and returns the good ones. An error ends the work: the
 // policy is to fail, or there are too many bad rows.
-func (c *Collector) Filter(ctx context.Context, b Batch, env *Row) ([]any, error) {
+func (c *Collector) Filter(ctx context.Context, b table.Batch, env *table.Row) ([]any, error) {
 	if len(b.Bad) == 0 && len(c.policy.checks) == 0 {
 		c.counts.rows += int64(len(b.Rows))
 		c.counts.judged += int64(len(b.Rows))
@@ -179,7 +149,7 @@ func (c *Collector) Filter(ctx context.Context, b Batch, env *Row) ([]any, error
 	var good []any // copied at the first bad row
 	bad := b.Bad
 	for i, r := range b.Rows {
-		if err := Tick(ctx, i); err != nil {
+		if err := table.Tick(ctx, i); err != nil {
 			return nil, err
 		}
 		for len(bad) > 0 && bad[0].Row < b.Place(i).Row {
@@ -199,7 +169,7 @@ func (c *Collector) Filter(ctx context.Context, b Batch, env *Row) ([]any, error
 			good = append(make([]any, 0, len(b.Rows)), b.Rows[:i]...)
 		}
 		test := &c.policy.checks[k]
-		row := BadRow{RowPlace: c.place(b.Place, i), Check: test.name, Reason: reason(test, env), Data: r}
+		row := table.BadRow{RowPlace: c.place(b.Place, i), Check: test.name, Reason: reason(test, env), Data: r}
 		if b.Raw != nil {
 			row.Raw = b.Raw(i)
 		}
@@ -219,9 +189,9 @@ func (c *Collector) Filter(ctx context.Context, b Batch, env *Row) ([]any, error
 }
 
 // place returns the place of the i-th row, which must be the row evaluated last.
-func (c *Collector) place(of func(int) RowPlace, i int) RowPlace {
+func (c *Collector) place(of func(int) table.RowPlace, i int) table.RowPlace {
 	if of == nil {
-		return RowPlace{Row: c.counts.judged}
+		return table.RowPlace{Row: c.counts.judged}
 	}
 	return of(i)
 }
@@ -229,18 +199,18 @@ func (c *Collector) place(of func(int) RowPlace, i int) RowPlace {
 // Take checks the current row of the environment and reports whether it is good. Rows
 // are numbered consecutively. Take calls row only for a bad row. Its error has the same
 // meaning as the error of Filter.
-func (c *Collector) Take(ctx context.Context, env *Row, row func() *value.Object) (good bool, err error) {
+func (c *Collector) Take(ctx context.Context, env *table.Row, row func() *value.Object) (good bool, err error) {
 	k := c.judge(env, nil, 0)
 	if k < 0 {
 		return true, nil
 	}
 	test := &c.policy.checks[k]
-	return false, c.reject(ctx, BadRow{RowPlace: c.place(nil, 0), Check: test.name, Reason: reason(test, env), Data: row()})
+	return false, c.reject(ctx, table.BadRow{RowPlace: c.place(nil, 0), Check: test.name, Reason: reason(test, env), Data: row()})
 }
 
 // judge evaluates all checks on a row. It returns the index of the first check that
 // makes the row bad, or -1 if the row is good.
-func (c *Collector) judge(env *Row, of func(int) RowPlace, i int) int {
+func (c *Collector) judge(env *table.Row, of func(int) table.RowPlace, i int) int {
 	c.counts.rows++
 	c.counts.judged++
 	first := -1
@@ -260,7 +230,7 @@ func (c *Collector) judge(env *Row, of func(int) RowPlace, i int) int {
 }
 
 // unreadable counts and rejects a row that could not be read.
-func (c *Collector) unreadable(ctx context.Context, b BadRow) error {
+func (c *Collector) unreadable(ctx context.Context, b table.BadRow) error {
 	c.counts.rows++
 	if c.bad.add() {
 		c.bad.examples = append(c.bad.examples, badExample(b.RowPlace, "reason", b.Reason))
@@ -269,7 +239,7 @@ func (c *Collector) unreadable(ctx context.Context, b BadRow) error {
 }
 
 // reject handles a bad row. It does not retain the bytes of the row.
-func (c *Collector) reject(ctx context.Context, b BadRow) error {
+func (c *Collector) reject(ctx context.Context, b table.BadRow) error {
 	if c.policy.fail {
 		return core.Permanent(errors.New(c.describe(b)))
 	}
@@ -304,13 +274,13 @@ func (c *Collector) tolerated(all int64) error {
 // rejects.
 func (c *Collector) tooMany(message string) error {
 	if c.file != nil {
-		message += fmt.Sprintf("; %s in %s", Count(int(c.counts.rejected), "row"), c.file.name)
+		message += fmt.Sprintf("; %s in %s", table.Count(int(c.counts.rejected), "row"), c.file.name)
 	}
 	return core.Permanent(&tooMany{message})
 }
 
 // describe returns the place of a bad row and the reason.
-func (c *Collector) describe(b BadRow) string {
+func (c *Collector) describe(b table.BadRow) string {
 	var s strings.Builder
 	source := c.task.Source
 	if b.File != "" {
@@ -335,7 +305,7 @@ func (c *Collector) NoneGood() error {
 	if c.counts.rows == 0 || c.counts.rejected < c.counts.rows {
 		return nil
 	}
-	message := fmt.Sprintf("none of %s is good, the first: %s", Count(int(c.counts.rows), "row"), c.first)
+	message := fmt.Sprintf("none of %s is good, the first: %s", table.Count(int(c.counts.rows), "row"), c.first)
 	if c.counts.rows == 1 {
 		message = "the only row is bad: " + c.first
 	}

@@ -1,4 +1,4 @@
-package table
+package rowcheck
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // rejects is the file to which bad rows are written as they are found.
@@ -15,29 +16,29 @@ type rejects struct {
 	ctx    context.Context
 	name   string
 	writer files.Writer
-	layout Layout
+	layout table.Layout
 
 	later   *LateFiles     // receives the file; nil if the file is put in place at once
 	ended   bool           // the file has been handed to later
 	pending *files.Pending // nil before the first bad row if later is nil
-	out     *Writer
+	out     *table.Writer
 	row     [1]any
 }
 
 // newRejects replaces the file with one without rows. If later is set, it only begins
 // the file that will replace it.
-func newRejects(ctx context.Context, w files.Writer, name string, l Layout, later *LateFiles) (*rejects, error) {
+func newRejects(ctx context.Context, w files.Writer, name string, l table.Layout, later *LateFiles) (*rejects, error) {
 	r := &rejects{ctx: ctx, name: name, writer: w, layout: l, later: later}
 	if later != nil {
 		return r, r.begin()
 	}
-	return r, w.Write(ctx, name, func(out *bufio.Writer) error { return Write(ctx, out, nil, l) })
+	return r, w.Write(ctx, name, func(out *bufio.Writer) error { return table.Write(ctx, out, nil, l) })
 }
 
 func (r *rejects) begin() error {
 	pending, err := r.writer.Create(r.ctx, r.name)
 	if err == nil {
-		r.pending, r.out = pending, NewWriter(pending.Writer, r.layout)
+		r.pending, r.out = pending, table.NewWriter(pending.Writer, r.layout)
 	}
 	return err
 }
@@ -84,7 +85,7 @@ func (r *rejects) discard() {
 }
 
 // columns returns the columns of the file of rejects.
-func (t *CheckTask) columns() []string {
+func (t *Task) columns() []string {
 	out := []string{"row"}
 	if t.Source != "" {
 		out = append(out, "line")
@@ -100,7 +101,7 @@ func (t *CheckTask) columns() []string {
 }
 
 // record returns a bad row as an object for the file or field of rejects.
-func (t *CheckTask) record(b BadRow) *value.Object {
+func (t *Task) record(b table.BadRow) *value.Object {
 	out := value.NewObject(8)
 	out.Set("row", b.Row)
 	if t.Source != "" {

@@ -1,4 +1,4 @@
-package table
+package filename
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
@@ -27,8 +28,8 @@ func TestName(t *testing.T) {
 		{"/{{$.n}}", "/3", ""},
 		{"{{$.none}}.csv", "", "1:1: {{$.none}} has no value"},
 	} {
-		s := NewScope(nodestest.Node(t, `{"reads": ["file"]}`), core.Env{Items: true})
-		n := s.Output(source.At(c.name, source.Position{Line: 1, Column: 1}), "to")
+		s := table.NewScope(nodestest.Node(t, `{"reads": ["file"]}`), core.Env{Items: true})
+		n := Output(s, source.At(c.name, source.Position{Line: 1, Column: 1}), "to")
 		if n == nil {
 			t.Fatalf("%s: %v", c.name, s.Found)
 		}
@@ -40,9 +41,9 @@ func TestName(t *testing.T) {
 }
 
 func TestFixedName(t *testing.T) {
-	s := NewScope(nodestest.Node(t, `{}`), core.Env{})
+	s := table.NewScope(nodestest.Node(t, `{}`), core.Env{})
 	at := source.At("out.csv", source.Position{Line: 1, Column: 1})
-	read, write := s.Input(at, "source"), s.Output(at, "to")
+	read, write := Input(s, at, "source"), Output(s, at, "to")
 	for _, n := range []*Name{read, write} {
 		if got, err := n.Text(core.Shared{}); got != "out.csv" || err != nil {
 			t.Errorf("%q, %v", got, err)
@@ -51,34 +52,11 @@ func TestFixedName(t *testing.T) {
 	if got := s.Outputs(); len(got) != 1 || got[0] != at {
 		t.Errorf("outputs %v, want the name that is written", got)
 	}
-	if s.Input(source.At(" ", at.Pos), "source") != nil || !s.Found.Has(source.CodeMissingKey) {
+	if Input(s, source.At(" ", at.Pos), "source") != nil || !s.Found.Has(source.CodeMissingKey) {
 		t.Errorf("an empty name: %v", s.Found)
 	}
-	if s.Input(source.At("{{x", at.Pos), "source") != nil || !s.Found.Has(source.CodeSyntax) {
+	if Input(s, source.At("{{x", at.Pos), "source") != nil || !s.Found.Has(source.CodeSyntax) {
 		t.Errorf("an open template: %v", s.Found)
-	}
-}
-
-func TestReadsAndSlots(t *testing.T) {
-	schema := nodestest.Schema(t, `{"a": {}, "b": {"type": "integer"}, "c": {}, "d": {}}`)
-	s := NewScope(nodestest.Node(t, `{"reads": ["b"]}`), core.Env{Schema: schema})
-	pos := source.Position{Line: 1, Column: 1}
-	p := s.Row(source.At("$.c + $.b + $item.x + $index + $input.y", pos), source.Columns{}, "k")
-	s.Field(source.At("d", pos), "with")
-	s.Field(source.At("nope", pos), "with")
-	if got := source.Strings(s.Reads()); len(got) != 2 || got[0] != "c" || got[1] != "d" {
-		t.Errorf("reads %v, want what is not among the declared ones", got)
-	}
-	if len(s.Found) != 1 || s.Found[0].Code != source.CodeUnknownField {
-		t.Errorf("found %v", s.Found)
-	}
-	env := s.Slots().Row(core.Shared{
-		View:   core.NewView([]string{"b"}, []any{int64(10)}),
-		Extra:  core.NewView([]string{"c"}, []any{int64(100)}),
-		Inputs: value.ObjectOf("y", int64(1000)),
-	})
-	if got := p.Value(env.At(value.ObjectOf("x", int64(1)), 2)); got != int64(1113) {
-		t.Errorf("value %v, want 1113", got)
 	}
 }
 
@@ -88,10 +66,10 @@ func TestRootsOfTheNode(t *testing.T) {
 	at := source.Position{Line: 1, Column: 1}
 	for _, text := range []string{"$item.file", "$index", "out/{{$item}}.csv"} {
 		for _, items := range []bool{true, false} {
-			s := NewScope(nodestest.Node(t, `{}`), core.Env{Items: items})
+			s := table.NewScope(nodestest.Node(t, `{}`), core.Env{Items: items})
 			s.Row(source.At("$item.x + $index", at), source.Columns{}, "row") // row expressions always have a row
-			s.Input(source.At(text, at), "source")
-			s.Output(source.At(text, at), "to")
+			Input(s, source.At(text, at), "source")
+			Output(s, source.At(text, at), "to")
 			if got := s.Found.Has(source.CodeExprName); got == items {
 				t.Errorf("%s with items %v: %v", text, items, s.Found)
 			}

@@ -1,4 +1,6 @@
-package table
+// Package filename evaluates the names of files in the configuration of a node: fixed names,
+// templates and paths into the state.
+package filename
 
 import (
 	"fmt"
@@ -10,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/template"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // Name is a file name in a document: the name itself, a template with values in
@@ -22,34 +25,31 @@ type Name struct {
 
 // Input compiles the name of a file that is read. It returns nil after an
 // error.
-func (s *Scope) Input(src source.Text, key string) *Name { return s.name(src, key) }
+func Input(s *table.Scope, src source.Text, key string) *Name { return compile(s, src, key) }
 
 // Output compiles the name of a file that is replaced. It returns nil after an error.
-func (s *Scope) Output(src source.Text, key string) *Name {
-	n := s.name(src, key)
+func Output(s *table.Scope, src source.Text, key string) *Name {
+	n := compile(s, src, key)
 	if n != nil && n.Fixed() {
-		s.outputs = append(s.outputs, src)
+		s.AddOutput(src)
 	}
 	return n
 }
 
-// Outputs are the names that Output compiled and the document spells out.
-func (s *Scope) Outputs() []source.Text { return s.outputs }
-
-func (s *Scope) name(src source.Text, key string) *Name {
+func compile(s *table.Scope, src source.Text, key string) *Name {
 	if strings.TrimSpace(src.Value) == "" {
 		s.Errorf(source.CodeMissingKey, src.Pos, key, "the file name is empty")
 		return nil
 	}
 	n := &Name{text: src.Value}
 	if strings.Contains(src.Value, "{{") {
-		t, ds := template.Compile(src, s.inputScope(), s.about(key))
+		t, ds := template.Compile(src, s.InputScope(), s.About(key))
 		s.Found = append(s.Found, ds...)
 		if n.template = t; t == nil {
 			return nil
 		}
 		s.Need(t.Fields(), src.Pos)
-		s.names = append(s.names, t.Names()...)
+		s.AddNames(t.Names())
 		return n
 	}
 	if !strings.HasPrefix(src.Value, "$") {
@@ -64,23 +64,6 @@ func (s *Scope) name(src source.Text, key string) *Name {
 		return nil
 	}
 	return n
-}
-
-// Value compiles an expression over the node's own input: the state, the item
-// of a fan-out or pipeline, the inputs of the run.
-func (s *Scope) Value(src source.Text, key string) *expressions.Program {
-	p, ds := expressions.Compile(src, s.inputScope(), s.about(key))
-	s.Found = append(s.Found, ds...)
-	if p == nil {
-		return nil
-	}
-	s.Need(p.Fields(), src.Pos)
-	return p
-}
-
-// inputScope is what exists for a node as a whole.
-func (s *Scope) inputScope() expressions.Scope {
-	return expressions.Scope{Fields: s.fields, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.known}
 }
 
 // Fixed reports whether the name is the text of the document.

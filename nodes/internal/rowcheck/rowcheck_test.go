@@ -1,4 +1,4 @@
-package table
+package rowcheck
 
 import (
 	"context"
@@ -15,23 +15,24 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
 // compiled decodes and compiles options as a kind does.
-func compiled(t *testing.T, options string, writes string) (*Policy, *Scope) {
+func compiled(t *testing.T, options string, writes string) (*Policy, *table.Scope) {
 	t.Helper()
 	n := nodestest.Node(t, `{"writes": [`+writes+`]}`)
-	var o CheckOptions
+	var o Options
 	if ds := source.Decode(nodestest.Tree(t, options), &o); ds.Failed(false) {
 		t.Fatal(ds)
 	}
-	s := NewScope(n, core.Env{})
+	s := table.NewScope(n, core.Env{})
 	return o.Compile(s, n, source.Columns{}, n.Pos, ""), s
 }
 
 // collector returns a collector for the rows of a task.
-func collector(t *testing.T, options string, task CheckTask) (*Collector, *Row) {
+func collector(t *testing.T, options string, task Task) (*Collector, *table.Row) {
 	t.Helper()
 	p, s := compiled(t, options, `"bad"`)
 	if s.Found.Failed(false) {
@@ -46,9 +47,9 @@ func collector(t *testing.T, options string, task CheckTask) (*Collector, *Row) 
 }
 
 // bads returns n rows that could not be read, from row 2 on.
-func bads(n int) (out []BadRow) {
+func bads(n int) (out []table.BadRow) {
 	for i := range n {
-		out = append(out, BadRow{RowPlace: RowPlace{Row: int64(i + 2), Line: int64(i + 3)}, Reason: "why"})
+		out = append(out, table.BadRow{RowPlace: table.RowPlace{Row: int64(i + 2), Line: int64(i + 3)}, Reason: "why"})
 	}
 	return out
 }
@@ -68,9 +69,9 @@ func TestPolicies(t *testing.T) {
 		{`{"rejects": "bad.csv"}`, 9, ""},
 		{`{"rejects": "bad.csv", "max_failures": 1}`, 1, "more than 1 bad rows (max_failures), the first: f.csv:3: row 2: why; 2 rows in bad.csv"},
 	} {
-		col, env := collector(t, c.options, CheckTask{Source: "f.csv", Place: files.Place{Dir: t.TempDir()}})
+		col, env := collector(t, c.options, Task{Source: "f.csv", Place: files.Place{Dir: t.TempDir()}})
 		for i, b := range bads(9) {
-			_, err := col.Filter(t.Context(), Batch{Bad: []BadRow{b}}, env)
+			_, err := col.Filter(t.Context(), table.Batch{Bad: []table.BadRow{b}}, env)
 			if i < c.tolerant {
 				if err != nil {
 					t.Errorf("%s: bad row %d: %v", c.options, i, err)
@@ -132,24 +133,24 @@ func TestShareOfBadRows(t *testing.T) {
 	rows := rowsOf(false, false, true, true, true, true, true, true, true, true)
 	const options = `{"on_bad_row": "skip", "max_failures": "10%", ` + mustHold + `}`
 	const reason = `row 1: check "holds": $item.a is false, $item.a = false`
-	c, env := collector(t, options, CheckTask{})
-	good, err := c.Filter(t.Context(), Batch{Rows: rows}, env)
+	c, env := collector(t, options, Task{})
+	good, err := c.Filter(t.Context(), table.Batch{Rows: rows}, env)
 	if err != nil || len(good) != 8 {
 		t.Fatalf("%d good rows, %v", len(good), err)
 	}
 	if err := c.Close(t.Context(), nil); err == nil || err.Error() != "2 of 10 rows are bad, more than 10% (max_failures), the first: "+reason {
 		t.Errorf("at the end: %v", err)
 	}
-	c, env = collector(t, options, CheckTask{Total: 10})
-	if _, err := c.Filter(t.Context(), Batch{Rows: rows[:2]}, env); err == nil || !strings.HasPrefix(err.Error(), "2 of 10 rows are bad, more than 10%") {
+	c, env = collector(t, options, Task{Total: 10})
+	if _, err := c.Filter(t.Context(), table.Batch{Rows: rows[:2]}, env); err == nil || !strings.HasPrefix(err.Error(), "2 of 10 rows are bad, more than 10%") {
 		t.Errorf("with 10 rows announced: %v", err)
 	}
-	c, env = collector(t, options, CheckTask{})
-	if _, err := c.Filter(t.Context(), Batch{Rows: rows[1:]}, env); err != nil || c.Close(t.Context(), nil) == nil {
+	c, env = collector(t, options, Task{})
+	if _, err := c.Filter(t.Context(), table.Batch{Rows: rows[1:]}, env); err != nil || c.Close(t.Context(), nil) == nil {
 		t.Errorf("1 of 9 rows is more than 10%%: %v", err)
 	}
-	c, env = collector(t, options, CheckTask{})
-	if _, err := c.Filter(t.Context(), Batch{Rows: append(rowsOf(true), rows[1:]...)}, env); err != nil || c.Close(t.Context(), nil) != nil {
+	c, env = collector(t, options, Task{})
+	if _, err := c.Filter(t.Context(), table.Batch{Rows: append(rowsOf(true), rows[1:]...)}, env); err != nil || c.Close(t.Context(), nil) != nil {
 		t.Errorf("1 of 10 rows is 10%%: %v", err)
 	}
 }
@@ -157,12 +158,12 @@ func TestShareOfBadRows(t *testing.T) {
 // Rows that could not be read and rows that fail a check are collected in the order of
 // the table.
 func TestBadRowsAreInOrder(t *testing.T) {
-	b := Batch{
+	b := table.Batch{
 		Rows:  rowsOf(false, true, false),
-		Place: func(i int) RowPlace { return RowPlace{Row: int64(2 + 2*i), Line: int64(3 + 2*i)} },
-		Bad:   []BadRow{{RowPlace: RowPlace{Row: 1, Line: 2}, Reason: "x", Data: []any{int64(1)}}, {RowPlace: RowPlace{Row: 3, Line: 4}, Reason: "y"}, {RowPlace: RowPlace{Row: 7, Line: 8}, Reason: "z"}},
+		Place: func(i int) table.RowPlace { return table.RowPlace{Row: int64(2 + 2*i), Line: int64(3 + 2*i)} },
+		Bad:   []table.BadRow{{RowPlace: table.RowPlace{Row: 1, Line: 2}, Reason: "x", Data: []any{int64(1)}}, {RowPlace: table.RowPlace{Row: 3, Line: 4}, Reason: "y"}, {RowPlace: table.RowPlace{Row: 7, Line: 8}, Reason: "z"}},
 	}
-	c, env := collector(t, `{"rejects": "bad", `+mustHold+`}`, CheckTask{Source: "f.csv", Node: "n"})
+	c, env := collector(t, `{"rejects": "bad", `+mustHold+`}`, Task{Source: "f.csv", Node: "n"})
 	good, err := c.Filter(t.Context(), b, env)
 	if err != nil || value.JSON(good) != `[{"a":true}]` {
 		t.Fatalf("good rows %s, %v", value.JSON(good), err)
@@ -176,7 +177,7 @@ func TestBadRowsAreInOrder(t *testing.T) {
 	if got := strings.Join(order, "; "); got != "1 x; 2 $item.a is false, $item.a = false; 3 y; 6 $item.a is false, $item.a = false; 7 z" {
 		t.Errorf("rejected %s", got)
 	}
-	c, env = collector(t, `{`+mustHold+`}`, CheckTask{Source: "f.csv"})
+	c, env = collector(t, `{`+mustHold+`}`, Task{Source: "f.csv"})
 	b.Bad = b.Bad[1:]
 	if _, err := c.Filter(t.Context(), b, env); err == nil || err.Error() != `f.csv:3: row 2: check "holds": $item.a is false, $item.a = false` {
 		t.Errorf("the first bad row is not the one that fails: %v", err)
@@ -185,18 +186,18 @@ func TestBadRowsAreInOrder(t *testing.T) {
 
 func TestRecords(t *testing.T) {
 	for _, c := range []struct {
-		task CheckTask
+		task Task
 		want string
 	}{
-		{CheckTask{Node: "n"}, `[{"row":4,"node":"n","check":null,"reason":"y","data":[1]}]`},
-		{CheckTask{Node: "a/1/n", Source: "f"}, `[{"row":4,"line":9,"node":"a/1/n","check":null,"reason":"y","data":[1]}]`},
-		{CheckTask{Node: "n", Source: "f", Several: true}, `[{"row":4,"line":9,"file":"f2","node":"n","check":null,"reason":"y","data":[1]}]`},
+		{Task{Node: "n"}, `[{"row":4,"node":"n","check":null,"reason":"y","data":[1]}]`},
+		{Task{Node: "a/1/n", Source: "f"}, `[{"row":4,"line":9,"node":"a/1/n","check":null,"reason":"y","data":[1]}]`},
+		{Task{Node: "n", Source: "f", Several: true}, `[{"row":4,"line":9,"file":"f2","node":"n","check":null,"reason":"y","data":[1]}]`},
 	} {
 		col, env := collector(t, `{"rejects": "bad"}`, c.task)
 		if got := value.JSON(col.Records()); got != "[]" {
 			t.Errorf("before: %s", got)
 		}
-		col.Filter(t.Context(), Batch{Bad: []BadRow{{RowPlace: RowPlace{4, 9, "f2"}, Reason: "y", Data: []any{int64(1)}}}}, env)
+		col.Filter(t.Context(), table.Batch{Bad: []table.BadRow{{RowPlace: table.RowPlace{Row: 4, Line: 9, File: "f2"}, Reason: "y", Data: []any{int64(1)}}}}, env)
 		if got := value.JSON(col.Records()); got != c.want || col.Rejected() != 1 {
 			t.Errorf("records %s, want %s", got, c.want)
 		}
@@ -207,13 +208,13 @@ const twoChecks = `{"on_bad_row": "skip", "checks": [{"name": "e", "expr": "$ite
 
 func TestFilter(t *testing.T) {
 	rows := []any{value.ObjectOf("a", int64(2), "t", "x"), value.ObjectOf("a", int64(3)), value.ObjectOf("a", int64(1), "t", "x"), value.ObjectOf("t", strings.Repeat("x", 100))}
-	col, env := collector(t, twoChecks, CheckTask{})
-	good, err := col.Filter(t.Context(), Batch{Rows: rows[:2]}, env)
+	col, env := collector(t, twoChecks, Task{})
+	good, err := col.Filter(t.Context(), table.Batch{Rows: rows[:2]}, env)
 	if err != nil || len(good) != 2 || &good[0] != &rows[0] {
 		t.Errorf("good rows alone: %v, %v, want the rows themselves", good, err)
 	}
-	col, env = collector(t, twoChecks, CheckTask{})
-	good, err = col.Filter(t.Context(), Batch{Rows: rows}, env)
+	col, env = collector(t, twoChecks, Task{})
+	good, err = col.Filter(t.Context(), table.Batch{Rows: rows}, env)
 	if err != nil || len(good) != 2 || col.Rejected() != 2 {
 		t.Errorf("%d good rows, %d rejected, %v", len(good), col.Rejected(), err)
 	}
@@ -222,17 +223,17 @@ func TestFilter(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := col.Filter(ctx, Batch{Rows: rows}, env); !errors.Is(err, context.Canceled) {
+	if _, err := col.Filter(ctx, table.Batch{Rows: rows}, env); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 // $index continues from batch to batch.
 func TestIndexOverBatches(t *testing.T) {
-	c, env := collector(t, `{"on_bad_row": "skip", "checks": [{"name": "even", "expr": "$index % 2 == 0"}]}`, CheckTask{})
+	c, env := collector(t, `{"on_bad_row": "skip", "checks": [{"name": "even", "expr": "$index % 2 == 0"}]}`, Task{})
 	n := 0
 	for range 5 {
-		good, err := c.Filter(t.Context(), Batch{Rows: rowsOf(true, true, true)}, env)
+		good, err := c.Filter(t.Context(), table.Batch{Rows: rowsOf(true, true, true)}, env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,17 +251,19 @@ func TestQuality(t *testing.T) {
 	for i := range 10 {
 		rows = append(rows, value.ObjectOf("a", int64(i%3), "t", []string{"x", "y"}[i%2], "long", strings.Repeat("é", 100)))
 	}
-	unreadable := []BadRow{{RowPlace: RowPlace{Row: 11, Line: 12}, Reason: "cut off"}}
-	place := func(first int) func(int) RowPlace {
-		return func(i int) RowPlace { return RowPlace{Row: int64(first + i + 1), Line: int64(first + i + 2)} }
+	unreadable := []table.BadRow{{RowPlace: table.RowPlace{Row: 11, Line: 12}, Reason: "cut off"}}
+	place := func(first int) func(int) table.RowPlace {
+		return func(i int) table.RowPlace {
+			return table.RowPlace{Row: int64(first + i + 1), Line: int64(first + i + 2)}
+		}
 	}
 	const want = `{"rows":11,"good":3,"rejected":8,"unreadable":{"failed":1,"examples":[{"row":11,"line":12,"reason":"cut off"}]},"checks":[` +
 		`{"name":"e","expr":"$item.a > 1","severity":"error","passed":3,"failed":7,"examples":[{"row":1,"line":2,"value":{"$item.a":0}},{"row":2,"line":3,"value":{"$item.a":1}},{"row":4,"line":5,"value":{"$item.a":0}}]},` +
 		`{"name":"w","expr":"$item.t != 'x'","severity":"warn","passed":5,"failed":5,"examples":[{"row":1,"line":2,"value":{"$item.t":"x"}},{"row":3,"line":4,"value":{"$item.t":"x"}},{"row":5,"line":6,"value":{"$item.t":"x"}}]}]}`
 	for _, size := range []int{1, 3, 10} {
-		c, env := collector(t, twoChecks, CheckTask{Source: "f.csv"})
+		c, env := collector(t, twoChecks, Task{Source: "f.csv"})
 		for from := 0; from < len(rows); from += size {
-			b := Batch{Rows: rows[from:min(from+size, len(rows))], Place: place(from)}
+			b := table.Batch{Rows: rows[from:min(from+size, len(rows))], Place: place(from)}
 			if from+size >= len(rows) {
 				b.Bad = unreadable
 			}
@@ -272,21 +275,21 @@ func TestQuality(t *testing.T) {
 			t.Errorf("in batches of %d:\n got %s\nwant %s", size, got, want)
 		}
 	}
-	c, env := collector(t, `{"on_bad_row": "skip", "checks": [{"name": "c", "expr": "$item.long == 'y' && $item.none > 1"}]}`, CheckTask{})
-	c.Filter(t.Context(), Batch{Rows: rows[:1]}, env)
+	c, env := collector(t, `{"on_bad_row": "skip", "checks": [{"name": "c", "expr": "$item.long == 'y' && $item.none > 1"}]}`, Task{})
+	c.Filter(t.Context(), table.Batch{Rows: rows[:1]}, env)
 	if got := value.JSON(c.Quality()); !strings.Contains(got, `é...","$item.none":"missing"}`) {
 		t.Errorf("values are not shortened: %s", got)
 	}
-	c, env = collector(t, `{"report": "q.json"}`, CheckTask{})
-	c.Filter(t.Context(), Batch{Rows: rows}, env)
+	c, env = collector(t, `{"report": "q.json"}`, Task{})
+	c.Filter(t.Context(), table.Batch{Rows: rows}, env)
 	if got := value.JSON(c.Quality()); got != `{"rows":10,"good":10,"rejected":0,"checks":[]}` {
 		t.Errorf("without checks: %s", got)
 	}
 }
 
 func TestReasonShortensValues(t *testing.T) {
-	c, env := collector(t, `{"checks": [{"name": "c", "expr": "$item.t == 'y' && $item.none"}]}`, CheckTask{})
-	_, err := c.Filter(t.Context(), Batch{Rows: []any{value.ObjectOf("t", strings.Repeat("é", 100))}}, env)
+	c, env := collector(t, `{"checks": [{"name": "c", "expr": "$item.t == 'y' && $item.none"}]}`, Task{})
+	_, err := c.Filter(t.Context(), table.Batch{Rows: []any{value.ObjectOf("t", strings.Repeat("é", 100))}}, env)
 	if err == nil || !strings.Contains(err.Error(), `é..., $item.none = missing`) || len(err.Error()) > 200 {
 		t.Errorf("error %v", err)
 	}
@@ -307,8 +310,8 @@ func TestClose(t *testing.T) {
 		for _, name := range []string{"bad.csv", "q.json"} {
 			os.Remove(filepath.Join(dir, name))
 		}
-		col, env := collector(t, `{"rejects": "bad.csv", "report": "q.json"}`, CheckTask{Source: "f", Node: "n", Place: place})
-		if _, err := col.Filter(t.Context(), Batch{Rows: rowsOf(true), Place: func(int) RowPlace { return RowPlace{Row: 1} }, Bad: bads(1)}, env); err != nil {
+		col, env := collector(t, `{"rejects": "bad.csv", "report": "q.json"}`, Task{Source: "f", Node: "n", Place: place})
+		if _, err := col.Filter(t.Context(), table.Batch{Rows: rowsOf(true), Place: func(int) table.RowPlace { return table.RowPlace{Row: 1} }, Bad: bads(1)}, env); err != nil {
 			t.Fatal(err)
 		}
 		err := col.Close(t.Context(), c.workErr)
@@ -344,7 +347,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 		"../bad.csv": `rejects: "../bad.csv" leaves the workflow's folder (` + dir + `)`,
 	} {
 		p, _ := compiled(t, `{"rejects": "`+name+`"}`, "")
-		if _, err := p.Collector(t.Context(), CheckTask{Place: files.Place{Dir: dir}}); err == nil || err.Error() != want {
+		if _, err := p.Collector(t.Context(), Task{Place: files.Place{Dir: dir}}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
@@ -365,10 +368,10 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bad.jsonl"), []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	col, env := collector(t, `{"rejects": "bad.jsonl"}`, CheckTask{Source: "f", Place: files.Place{Dir: dir}, Wrap: func(io.Writer) io.Writer { return full }})
+	col, env := collector(t, `{"rejects": "bad.jsonl"}`, Task{Source: "f", Place: files.Place{Dir: dir}, Wrap: func(io.Writer) io.Writer { return full }})
 	n := 0
 	for ; err == nil && n < 10_000; n++ {
-		_, err = col.Filter(t.Context(), Batch{Bad: bads(10)}, env)
+		_, err = col.Filter(t.Context(), table.Batch{Bad: bads(10)}, env)
 	}
 	if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "rejects: ") {
 		t.Errorf("after %d batches: %v", n, err)
@@ -387,9 +390,9 @@ func TestFullDisk(t *testing.T) {
 // Bad rows are not kept in memory: a million of them are written to the file as they
 // are found.
 func TestRejectsAreNotKept(t *testing.T) {
-	col, env := collector(t, `{"rejects": "bad.jsonl"}`, CheckTask{Source: "f", Place: files.Place{Dir: t.TempDir()}, Wrap: func(io.Writer) io.Writer { return io.Discard }})
+	col, env := collector(t, `{"rejects": "bad.jsonl"}`, Task{Source: "f", Place: files.Place{Dir: t.TempDir()}, Wrap: func(io.Writer) io.Writer { return io.Discard }})
 	for range 1000 {
-		if _, err := col.Filter(t.Context(), Batch{Bad: bads(10)}, env); err != nil {
+		if _, err := col.Filter(t.Context(), table.Batch{Bad: bads(10)}, env); err != nil {
 			t.Fatal(err)
 		}
 	}

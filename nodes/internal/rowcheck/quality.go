@@ -1,4 +1,4 @@
-package table
+package rowcheck
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // maxExamples limits the number of example rows for each check in a report.
@@ -51,7 +52,7 @@ func withExamples(o *value.Object, f failed) *value.Object {
 }
 
 // badExample returns an example with the place of a bad row and one more key.
-func badExample(p RowPlace, key string, v any) *value.Object {
+func badExample(p table.RowPlace, key string, v any) *value.Object {
 	o := value.ObjectOf("row", p.Row)
 	if p.File != "" {
 		o.Set("file", p.File)
@@ -64,7 +65,7 @@ func badExample(p RowPlace, key string, v any) *value.Object {
 }
 
 // values returns the values that a condition read, by path. Long values are shortened.
-func values(k *check, env *Row) *value.Object {
+func values(k *check, env *table.Row) *value.Object {
 	out := &value.Object{}
 	for path, v := range k.test.Explain(env).All() {
 		switch v := v.(type) {
@@ -83,7 +84,7 @@ func values(k *check, env *Row) *value.Object {
 }
 
 // reason returns a message about a failed condition with the values that it read.
-func reason(k *check, env *Row) string {
+func reason(k *check, env *table.Row) string {
 	s := k.test.Source() + " is false"
 	for path, v := range k.test.Explain(env).All() {
 		s += fmt.Sprintf(", %s = %s", path, text(v))
