@@ -35,8 +35,8 @@ func told(t *testing.T, doc string, m interface{ answer(*llm.Request) string }, 
 	return a.told, r
 }
 
-// TestFidelity tests that the fidelity of an edge takes precedence over that of the node, and that
-// of the node over that of the graph.
+// TestFidelity tests that the fidelity of an edge takes precedence over the fidelity of
+// the node, which takes precedence over the fidelity of the graph.
 func TestFidelity(t *testing.T) {
 	const compact, truncate, none = "Goal: ship\n\nWhat came before this step", "Goal: ship\n\nRun: run-7", ""
 	for _, tt := range []struct{ graph, node, edge, want string }{

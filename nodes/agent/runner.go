@@ -20,7 +20,7 @@ type runner struct {
 	preamble    []preambleConfig
 	known       []string // nodes of a dag whose results are in the context
 	context     bool
-	systemText  *templates.Template // nil for none
+	systemText  *templates.Template // nil if there is none
 	model       string
 	provider    string // of model
 	effort      string

@@ -18,7 +18,7 @@ import (
 type schema struct {
 	object   *value.Object // the source
 	compiled *jsonschema.Schema
-	// properties lists the members that the schema declares, required those that it requires.
+	// properties lists the declared members, required lists the required members.
 	properties, required []string
 }
 

@@ -14,7 +14,7 @@ func (b *builder) warn(code source.Code, pos source.Position, hint, format strin
 	b.warnings = append(b.warnings, core.KindWarning{Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// warnIgnored warns of settings that have no effect; told is the prompt.
+// warnIgnored warns of settings that have no effect.
 func (b *builder) warnIgnored(r *runner, prompt string) {
 	b.warnProvider(r)
 	without := func(key, why, hint string) {
@@ -61,8 +61,8 @@ func (b *builder) warnIgnored(r *runner, prompt string) {
 }
 
 // writtenAtNode reports whether a setting is written at the node itself. The position of a setting for
-// all nodes of a document is before the node, and that of a setting that a format adds is the
-// position of the node.
+// all nodes of a document is before the node. A setting that a format adds has the position of
+// the node.
 func (b *builder) writtenAtNode(pos source.Position) bool {
 	at := b.node.Pos
 	return pos != b.node.Config.Pos && (pos.File != at.File || pos.Line > at.Line || pos.Line == at.Line && pos.Column > at.Column)

@@ -62,7 +62,7 @@ func (h *handler) pager(c *call, log *slog.Logger) *pager {
 	return p
 }
 
-// setPage sets the URL of the next request to that of a page.
+// setPage sets the page of the next request.
 func (p *pager) setPage(page string) { p.url = withParam(p.c.url, p.h.pages.param, page, true) }
 
 // next returns the rows of the next page, which may be empty. After the last page it returns

@@ -104,7 +104,7 @@ func (g *gate) unansweredResult(err error, late bool) (core.Result, error) {
 	return core.Result{}, err
 }
 
-// unanswered marks an error as one that a retry cannot fix.
+// unanswered marks an error as permanent, so that the node is not retried.
 func unanswered(err error) error {
 	return core.Categorized(core.Permanent(err), core.Deterministic)
 }
