@@ -78,7 +78,7 @@ func withError(v any, reason string) *value.Object {
 	return o
 }
 
-// cut shortens a string to at most most bytes and marks where it was cut.
+// cut shortens a string to limit bytes and marks where it was cut.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
