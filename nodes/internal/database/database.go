@@ -1,7 +1,7 @@
-// Package database stores rows in tables of databases and reads them by queries.
-// What differs between databases is in its subpackages, each of which links one
-// driver; everything else, above all what a row must be like and what becomes of
-// a table when something fails, is here and the same for all of them.
+// Package database stores rows in database tables and reads rows by queries. The
+// differences between databases are in subpackages, each of which links one driver.
+// Everything else is here and is the same for all databases, in particular the
+// requirements for rows and what happens to a table after an error.
 package database
 
 import (
@@ -13,54 +13,57 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Mode says what becomes of the rows that are in the table.
+// Mode determines what happens to the existing rows of the table.
 type Mode uint8
 
 // Modes of storing rows.
 const (
-	Append  Mode = iota // they stay
-	Upsert              // those with the key of a new row are updated
-	Replace             // they go; the layout of the table stays
-	Remake              // the table is dropped and made anew
+	Append  Mode = iota // existing rows are kept
+	Upsert              // existing rows with the key of a new row are updated
+	Replace             // existing rows are deleted; the columns of the table are kept
+	Remake              // the table is dropped and created again
 )
 
-// Table says where rows are stored and how.
+// Table describes the table in which rows are stored, and how.
 type Table struct {
-	// Schema is the namespace the table is in, "" for the default one.
+	// Schema is the namespace of the table, "" for the default one.
 	Schema string
 	Name   string
 	Mode   Mode
-	// Key holds the primary key of a table that is made, and what Upsert
-	// recognises rows by. No row may lack a value in it.
+	// Key holds the primary key of a table that is created, and the columns by which
+	// Upsert finds existing rows. Every row must have a value in each of them.
 	Key []string
-	// Columns are the columns in order, nil for all that the rows have.
+	// Columns lists the columns in order, nil for all columns of the rows.
 	Columns []table.Field
-	// Declared are columns that the state schema knows. A table that is made has
-	// them too.
+	// Declared lists the columns that the state schema declares. A table that is
+	// created has them, too.
 	Declared []table.Field
-	// Header are the columns of a table without rows. A table that is made has them too.
+	// Header lists the columns of a table without rows. A table that is created has
+	// them, too.
 	Header []table.Field
-	// Make allows a table that is not there to be made.
+	// Make allows the table to be created if it does not exist.
 	Make bool
-	// Batch is how many rows are sent at once, 0 for at most 5,000.
+	// Batch is the number of rows that are sent at once, 0 for the default of at most
+	// 5,000.
 	Batch int
-	// Commit makes each batch a transaction of its own. Otherwise all rows are
-	// one: the table holds all of them, or is what it was.
+	// Commit makes each batch a separate transaction. Otherwise all rows are stored in
+	// one transaction, so that the table holds all of them or is unchanged.
 	Commit bool
-	// Ready is called with the number of rows before the last commit; its error undoes
-	// what is not committed. It may be nil.
+	// Ready is called with the number of rows before the last commit. If it returns an
+	// error, everything that is not committed is rolled back. Ready may be nil.
 	Ready func(rows int64) error
-	// Upserted takes in the keys of the rows; nil if nobody asks for them.
+	// Upserted collects the keys of the rows; nil if they are not needed.
 	Upserted *core.Upserted
-	// Storing is called before each commit with the keys in Upserted, which is emptied
-	// afterwards; its error undoes what is not committed. It may be nil.
+	// Storing is called with Upserted before each commit. If it returns an error,
+	// everything that is not committed is rolled back. The keys in Upserted are removed
+	// afterwards. Storing may be nil.
 	Storing func(*core.Upserted) error
 
 	unmade bool // see WarnUnmade
 }
 
-// WarnUnmade warns if Load did not make the table, because it has no rows and its columns
-// are not known. It is called by Ready.
+// WarnUnmade logs a warning if Load did not create the table, because there were no
+// rows and the columns are not known. Ready calls it.
 func (t *Table) WarnUnmade(log *slog.Logger) {
 	if t.unmade {
 		log.Warn("the table does not exist: without rows its columns are not known, so it was not made", "table", t.Name)
@@ -70,23 +73,23 @@ func (t *Table) WarnUnmade(log *slog.Logger) {
 // Column is a column of a table in a database.
 type Column struct {
 	Name string
-	// Type is the declared type as the database spells it.
+	// Type is the declared type in the syntax of the database.
 	Type string
-	// Takes is what may be stored in it without being changed or refused.
+	// Takes is the set of values that the column stores without a change.
 	Takes table.Seen
 }
 
-// New is a column of a table that is about to be made: the type that was given
-// for it, and what its first rows hold.
+// New is a column of a table that will be created: its declared type and the values of
+// its first rows.
 type New struct {
 	table.Field
 	Seen table.Seen
-	// More tells that there may be rows behind the first ones.
+	// More reports whether there may be more rows after the first ones.
 	More bool
 }
 
-// Values returns what the column is going to hold: what its given type says or,
-// without one, what its first rows hold.
+// Values returns the set of values that the column must hold: the values of its
+// declared type or, without one, the values of its first rows.
 func (n New) Values() table.Seen {
 	switch n.Kind {
 	case value.IntegerType:
@@ -103,64 +106,65 @@ func (n New) Values() table.Seen {
 	return n.Seen
 }
 
-// Rules are what is known of a database without a connection.
+// Rules are the properties of a database that do not need a connection.
 type Rules struct {
-	// Name is how messages call the database.
+	// Name is the name of the database in messages.
 	Name string
-	// CheckName reports why a table or column cannot have a name.
+	// CheckName returns an error if a table or column cannot have this name.
 	CheckName func(name string) error
-	// Fold returns what the database takes for the same name.
+	// Fold maps names that the database considers equal to the same string.
 	Fold func(name string) string
 }
 
-// Backend is a connection to a database, for one load. All methods are called by
-// one goroutine.
+// Backend is a connection to a database for one load. All methods are called by one
+// goroutine.
 type Backend interface {
 	Rules() Rules
 
 	Begin(ctx context.Context) error
 	Commit(ctx context.Context) error
-	// Rollback undoes what was done since Begin.
+	// Rollback undoes all changes since Begin.
 	Rollback()
 
-	// Columns lists the columns of a table, none when there is no such table.
+	// Columns lists the columns of a table. It returns none if the table does not
+	// exist.
 	Columns(ctx context.Context, t *Table) ([]Column, error)
-	// Layout returns the column that is made of a new one.
+	// Layout returns the column to create for a new one.
 	Layout(c New) Column
-	// Create makes a table.
+	// Create creates a table.
 	Create(ctx context.Context, t *Table, columns []Column) error
 	Drop(ctx context.Context, t *Table) error
-	// Clear removes all rows.
+	// Clear deletes all rows.
 	Clear(ctx context.Context, t *Table) error
 
-	// Prepare says which columns the rows to come fill. It is called once in each
+	// Prepare sets the columns that the following rows fill. It is called once in each
 	// transaction.
 	Prepare(ctx context.Context, t *Table, columns []Column) error
-	// Row takes in the values of the next row, in the order of the columns. It
-	// keeps neither them nor the slice.
+	// Row adds a row with these values, in the order of the columns. It does not retain
+	// the values or the slice.
 	Row(values []any) error
-	// Flush stores the rows taken in. An error about their content is a *RowError.
+	// Flush stores the added rows. An error about their content is a *RowError.
 	Flush(ctx context.Context) error
 }
 
 // RowError is an error of a backend about one row.
 type RowError struct {
-	// Row counts from 0, from the first row that was taken in after the last
-	// Flush; it is -1 when the database does not say which one it is.
+	// Row is the index of the row since the last Flush, from 0. It is -1 if the
+	// database does not identify the row.
 	Row int
 	Err error
 }
 
-// Error returns the text of the cause.
+// Error returns the message of the cause.
 func (e *RowError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// DuplicateError is an error of a backend about a row with a key that another row has.
+// DuplicateError is an error of a backend about a row whose key another row has.
 type DuplicateError struct{ Err error }
 
-// Error returns the text of the cause.
+// Error returns the message of the cause.
 func (e *DuplicateError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.

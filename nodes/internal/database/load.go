@@ -17,16 +17,16 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Unless the table says how many rows are sent at once, it is so many, and fewer
-// of wide rows: a batch is held in memory twice, as rows and as what is sent.
+// These limit a batch unless Table.Batch is set; a batch of wide rows has fewer rows. A
+// batch is in memory twice, as rows and in the form that is sent.
 const (
 	mostRows  = 5000
 	mostCells = 250_000
 )
 
-// Load stores the rows of a source in a table and returns how many there were.
-// progress is told the number so far after each batch. On an error everything
-// since the last commit is undone.
+// Load stores the rows of a source in a table and returns their number. It calls
+// progress with the number of rows so far after each batch. After an error everything
+// since the last commit is rolled back.
 func Load(ctx context.Context, b Backend, t *Table, src *table.Source, progress func(done, of int64)) (int64, error) {
 	l := &load{b: b, rules: b.Rules(), t: t, src: src}
 	err := l.run(ctx, progress)
@@ -38,14 +38,14 @@ func Load(ctx context.Context, b Backend, t *Table, src *table.Source, progress 
 	}
 	if err != nil && l.committed > 0 {
 		err = fmt.Errorf("%w; the %s before are stored", err, table.Count(int(l.committed), "row"))
-		if t.Mode == Append { // another attempt would store them twice
+		if t.Mode == Append { // another attempt would store these rows twice
 			err = core.Permanent(err)
 		}
 	}
 	return l.rows, err
 }
 
-// load is a Load at work.
+// load is the state of one call of Load.
 type load struct {
 	b     Backend
 	rules Rules
@@ -54,21 +54,21 @@ type load struct {
 
 	columns   []column
 	values    []any
-	text      []byte       // of a key
-	guard     *table.Guard // nil when the document lists the columns
-	rows      int64        // taken in
+	text      []byte       // buffer for a key
+	guard     *table.Guard // nil if the document lists the columns
+	rows      int64        // rows read so far
 	committed int64
-	open      bool // a transaction is
+	open      bool // a transaction is open
 }
 
 // column is a column that the rows fill.
 type column struct {
 	Column
 	read    table.Column
-	given   *value.Type // nil when the document gives no type
-	judged  bool        // its type is that of the first rows
+	given   *value.Type // nil if no type is declared
+	judged  bool        // its type was inferred from the first rows
 	key     bool
-	integer bool // a whole float is stored as the integer it is
+	integer bool // floats that are integers are stored as integers
 }
 
 func (l *load) run(ctx context.Context, progress func(done, of int64)) error {
@@ -150,8 +150,8 @@ func (l *load) fields(head []any) []table.Field {
 	return out
 }
 
-// check refuses columns that no table can have, and keys that the rows lack,
-// before the database is touched.
+// check returns an error for columns that no table can have, and for key columns that
+// the rows lack, before the database is accessed.
 func (l *load) check(fields []table.Field, head []any) error {
 	if a, b, ok := clash(table.FieldNames(fields), l.rules.Fold); ok {
 		return fmt.Errorf("columns %q and %q are the same to %s, which ignores case; rename one", a, b, l.rules.Name)
@@ -175,7 +175,7 @@ func (l *load) check(fields []table.Field, head []any) error {
 	return nil
 }
 
-// prepare makes the table ready for the rows.
+// prepare prepares the table for the rows.
 func (l *load) prepare(ctx context.Context, fields []table.Field, head []any) error {
 	have, err := l.b.Columns(ctx, l.t)
 	if err != nil {
@@ -218,7 +218,7 @@ func (l *load) unknown(name string, have []Column) error {
 	return core.Permanent(errors.New(text))
 }
 
-// known returns the columns of the table's header and those that are declared, with their
+// known returns the columns of the table's header and the declared columns, with their
 // declared types.
 func (l *load) known() []table.Field {
 	if len(l.t.Header) == 0 {
@@ -226,7 +226,7 @@ func (l *load) known() []table.Field {
 	}
 	out := make([]table.Field, len(l.t.Header))
 	for i, f := range l.t.Header {
-		out[i].Name = f.Name // types found without rows would reject the rows of a later run
+		out[i].Name = f.Name // types inferred without rows could reject the rows of a later run
 	}
 	for _, d := range l.t.Declared {
 		if at := slices.IndexFunc(out, func(f table.Field) bool { return f.Name == d.Name }); at >= 0 {
@@ -238,8 +238,8 @@ func (l *load) known() []table.Field {
 	return out
 }
 
-// create makes the table of the columns that the rows fill and of those that are
-// only known.
+// create creates the table with the columns that the rows fill and all other known
+// columns.
 func (l *load) create(ctx context.Context, fields []table.Field, head []any) error {
 	all := slices.Clip(fields)
 	for _, d := range l.known() {
@@ -251,7 +251,7 @@ func (l *load) create(ctx context.Context, fields []table.Field, head []any) err
 		}
 	}
 	if len(all) == 0 {
-		l.t.unmade = true // nothing to store, and no columns to make a table of
+		l.t.unmade = true // there is nothing to store, and no columns to create a table with
 		return nil
 	}
 	if !l.t.Make {
@@ -267,7 +267,7 @@ func (l *load) create(ctx context.Context, fields []table.Field, head []any) err
 	return l.fill(ctx, fields, columns[:len(fields)], true)
 }
 
-// fill says which columns of the table the rows fill.
+// fill sets the columns of the table that the rows fill.
 func (l *load) fill(ctx context.Context, fields []table.Field, into []Column, made bool) error {
 	l.columns, l.values = make([]column, len(fields)), make([]any, len(fields))
 	for i, f := range fields {
@@ -285,7 +285,7 @@ func (l *load) fill(ctx context.Context, fields []table.Field, into []Column, ma
 	return l.b.Prepare(ctx, l.t, into)
 }
 
-// store sends a batch.
+// store stores a batch.
 func (l *load) store(ctx context.Context, batch []any) error {
 	if !l.open {
 		if err := l.begin(ctx); err != nil {
@@ -329,7 +329,7 @@ func (l *load) into() []Column {
 	return out
 }
 
-// about names the row in an error, by its number and its key.
+// about adds the number and key of a row to an error.
 func (l *load) about(first, i int64, row any, err error) error {
 	text := fmt.Sprintf("row %d", first+i+1)
 	var key []string
@@ -344,7 +344,7 @@ func (l *load) about(first, i int64, row any, err error) error {
 	return fmt.Errorf("%s: %w", text, err)
 }
 
-// row hands a row to the backend, once every value fits its column.
+// row passes a row to the backend after checking that every value fits its column.
 func (l *load) row(row *value.Object) error {
 	if l.guard != nil {
 		if err := l.guard.Check(row); err != nil {
@@ -370,7 +370,7 @@ func (l *load) row(row *value.Object) error {
 	return l.b.Row(l.values)
 }
 
-// note takes in the key of a row.
+// note adds the key of the current row to Upserted.
 func (l *load) note() (err error) {
 	l.text = append(l.text[:0], l.t.Upserted.Target...)
 	for i := range l.columns {
@@ -386,7 +386,7 @@ func (l *load) note() (err error) {
 	return nil
 }
 
-// value returns the row's value in the column, if it fits.
+// value returns the row's value in the column, or an error if it does not fit.
 func (c *column) value(row *value.Object) (any, error) {
 	v := c.read.Value(row)
 	if v == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// CheckKeys reports what is wrong with the key and the listed columns of a table
-// when a node is compiled.
+// CheckKeys reports errors in the key and the listed columns of a table when a node is
+// compiled.
 func CheckKeys(s *table.Scope, t *Table, mode source.Position, key []source.Text, at source.Position, rules Rules) {
 	if t.Mode == Upsert && len(key) == 0 {
 		s.Errorf(source.CodeBadValue, mode, "mode", `upsert needs the key "key"`).WithHint("key: [id]")
@@ -27,7 +27,7 @@ func CheckKeys(s *table.Scope, t *Table, mode source.Position, key []source.Text
 	}
 }
 
-// clash returns two names that a database takes for the same one.
+// clash returns two names that the database considers equal.
 func clash(names []string, fold func(string) string) (a, b string, ok bool) {
 	folded := make(map[string]string, len(names))
 	for _, n := range names {

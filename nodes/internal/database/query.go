@@ -17,21 +17,20 @@ import (
 // Conn is a connection to a database.
 type Conn interface {
 	Backend
-	// Query runs a statement that reads, in a transaction of its own which can
-	// change nothing. Nothing else may happen on the connection until the rows
-	// are closed.
+	// Query runs a statement that reads, in a separate transaction that cannot change
+	// anything. The connection must not be used otherwise until the rows are closed.
 	Query(ctx context.Context, s Statement) (Rows, error)
-	// Describe reports whether the database understands a statement that reads.
+	// Describe returns an error if the database does not accept a statement that reads.
 	Describe(ctx context.Context, s Statement) error
-	// Exec runs a statement in the transaction that was begun and returns how
-	// many rows it stored, changed or removed.
+	// Exec runs a statement in the open transaction and returns the number of rows that
+	// it stored, changed or deleted.
 	Exec(ctx context.Context, s Statement) (int64, error)
-	// Close ends the connection, and what is going on there.
+	// Close closes the connection and aborts anything that is running on it.
 	Close() error
 }
 
-// Statement is an SQL text and the values of its parameters, in the order in
-// which the database counts them.
+// Statement is an SQL statement with the values of its parameters, in the order in
+// which the database numbers them.
 type Statement struct {
 	Text string
 	Args []any
@@ -39,11 +38,11 @@ type Statement struct {
 
 // StatementError is an error about a place in a statement.
 type StatementError struct {
-	Offset int // of the byte in the text, from 0
+	Offset int // of the byte in the statement, from 0
 	Err    error
 }
 
-// Error returns the text of the cause.
+// Error returns the message of the cause.
 func (e *StatementError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -53,13 +52,14 @@ func (e *StatementError) Unwrap() error { return e.Err }
 type Rows interface {
 	// Columns returns the names of the columns.
 	Columns() []string
-	// Row fills values with those of the next row; io.EOF follows the last.
+	// Row sets values to the values of the next row. It returns io.EOF after the last
+	// row.
 	Row(ctx context.Context, values []any) error
 	// Close ends the query, also before the last row.
 	Close() error
 }
 
-// ResultBatch is how many rows of a result make a batch.
+// ResultBatch is the number of rows in a batch of a result.
 const ResultBatch = 1000
 
 // Result is the result of a query as a stream of rows.
@@ -74,8 +74,8 @@ type Result struct {
 
 var _ core.Stream = (*Result)(nil)
 
-// NewResult returns the rows of a query as a stream. close is called when it is
-// closed, after the rows are.
+// NewResult returns the rows of a query as a stream. Closing the stream closes the rows
+// and then calls close.
 func NewResult(rows Rows, close func() error) (*Result, error) {
 	keys, err := value.NewKeys(rows.Columns())
 	if err != nil {
@@ -135,7 +135,8 @@ func (r *Result) note(values []any) (err error) {
 	return nil
 }
 
-// Summary tells how many rows were read, and the SHA-256 of their values as JSON.
+// Summary returns the number of rows that were read and the SHA-256 hash of their
+// values as JSON.
 func (r *Result) Summary() *value.Object {
 	return value.ObjectOf(core.RowCount, r.count, "hash", hex.EncodeToString(r.hash.Sum(nil)))
 }

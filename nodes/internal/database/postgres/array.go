@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseArray reads an array as the server writes it. Bounds in front of it, which
-// only arrays that do not begin at 1 have, are passed over.
+// parseArray parses an array in the server's text format. It skips the bounds before
+// the array, which only arrays that do not begin at 1 have.
 func parseArray(s string, element func([]byte) (any, error)) (any, error) {
 	if strings.HasPrefix(s, "[") {
 		_, s, _ = strings.Cut(s, "=")

@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// appendCopy appends a value as COPY reads it.
+// appendCopy appends a value in the text format of COPY.
 func appendCopy(buf []byte, v any, f form) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -33,7 +33,8 @@ func appendCopy(buf []byte, v any, f form) ([]byte, error) {
 
 var errNUL = errors.New("a string with a NUL byte, which PostgreSQL cannot store")
 
-// appendEscaped appends a text with what means something to COPY escaped.
+// appendEscaped appends a string, with the characters escaped that have a meaning in
+// COPY.
 func appendEscaped(buf []byte, s string) ([]byte, error) {
 	from := 0
 	for i := range len(s) {
@@ -58,7 +59,7 @@ func appendEscaped(buf []byte, s string) ([]byte, error) {
 	return append(buf, s[from:]...), nil
 }
 
-// appendArray appends an array as the server writes it: {1,NULL,"a b"}.
+// appendArray appends an array in the server's text format: {1,NULL,"a b"}.
 func appendArray(buf []byte, list []any) ([]byte, error) {
 	buf = append(buf, '{')
 	for i, e := range list {
@@ -87,7 +88,7 @@ func appendArray(buf []byte, list []any) ([]byte, error) {
 	return append(buf, '}'), nil
 }
 
-// appendElement appends a text of an array, always in quotes.
+// appendElement appends a string element of an array, always in quotes.
 func appendElement(buf []byte, s string) []byte {
 	buf = append(buf, '"')
 	for i := range len(s) {

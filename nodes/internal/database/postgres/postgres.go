@@ -1,8 +1,7 @@
 // Package postgres is the database backend for PostgreSQL.
 //
-// Values travel as text in both directions: what the server reads and writes for
-// each of its types is documented and the same in every version, and types that
-// nobody here knows need no code.
+// Values are sent and received in text format. The text formats of the server's types
+// are documented and the same in every version, and unknown types need no code.
 package postgres
 
 import (
@@ -30,18 +29,18 @@ type DB struct {
 
 var _ database.Conn = (*DB)(nil)
 
-// closeWait is how long Close waits for the server to answer.
+// closeWait is the time that Close waits for the server to answer.
 const closeWait = 2 * time.Second
 
-// Open connects to the server that a connection string names, as a URL or as
-// key=value pairs.
+// Open connects to the server in a connection string, which is a URL or key=value
+// pairs.
 func Open(ctx context.Context, dsn string) (*DB, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		// The text of the error holds the connection string.
+		// The message of the error contains the connection string.
 		return nil, core.Permanent(fmt.Errorf("the dsn cannot be read: %s", reason(err)))
 	}
-	// Statements are used once each, so there is nothing to cache.
+	// Each statement is used once, so caching statements is useless.
 	config.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "wavefold"
@@ -56,8 +55,9 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 	return &DB{conn: conn}, nil
 }
 
-// refused says why there is no connection. The driver's text goes on about every
-// address it tried, and a password with an @ in it is taken for a part of one.
+// refused returns an error that explains why there is no connection. The driver's
+// message lists every address that it tried, and it mistakes part of a password with an
+// @ in it for an address.
 func refused(err error) error {
 	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return explain(err)
@@ -74,7 +74,8 @@ func refused(err error) error {
 	return fmt.Errorf("cannot connect: %w", err)
 }
 
-// reason returns why a connection string cannot be read, without the string.
+// reason returns the reason why a connection string cannot be parsed, without the
+// string itself.
 func reason(err error) string {
 	e, ok := errors.AsType[*pgconn.ParseConfigError](err)
 	if !ok {
@@ -101,8 +102,8 @@ func Hosts(dsn string) []string {
 	return out
 }
 
-// Passwords returns the passwords in a connection string, in every spelling in
-// which a message might hold them, so that they can be hidden.
+// Passwords returns the passwords in a connection string, in every form in which a
+// message might contain them, so that they can be masked.
 func Passwords(dsn string) []string {
 	var out []string
 	if u, err := url.Parse(dsn); err == nil {
@@ -114,7 +115,7 @@ func Passwords(dsn string) []string {
 	if config, err := pgx.ParseConfig(dsn); err == nil {
 		out = append(out, config.Password)
 	}
-	// A string that cannot be read may hold a password all the same.
+	// A string that cannot be parsed may contain a password, too.
 	if _, rest, ok := strings.Cut(dsn, "://"); ok {
 		if user, _, ok := cutLast(rest, "@"); ok {
 			if _, p, ok := strings.Cut(user, ":"); ok {
@@ -141,12 +142,12 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// Close ends the connection at once, whatever goes on there.
+// Close closes the connection at once, even if a statement is running.
 func (d *DB) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
-	_ = d.conn.PgConn().Close(ctx) // the server may be gone, which is as good
-	// After a cancellation the driver says good-bye on a goroutine of its own.
+	_ = d.conn.PgConn().Close(ctx) // if the server is gone, the connection is closed
+	// After a cancellation, the driver closes the connection on a separate goroutine.
 	select {
 	case <-d.conn.PgConn().CleanupDone():
 	case <-ctx.Done():
@@ -154,13 +155,13 @@ func (d *DB) Close() error {
 	return nil
 }
 
-// Rules are what is known of PostgreSQL without a server.
+// Rules are the properties of PostgreSQL that do not need a server.
 var Rules = database.Rules{Name: "PostgreSQL", CheckName: checkName, Fold: func(name string) string { return name }}
 
 // Rules returns the rules of PostgreSQL.
 func (d *DB) Rules() database.Rules { return Rules }
 
-// maxName is the length in bytes after which the server cuts names.
+// maxName is the maximum length of a name, in bytes. The server truncates longer names.
 const maxName = 63
 
 func checkName(name string) error {
@@ -173,15 +174,15 @@ func checkName(name string) error {
 	return nil
 }
 
-// session makes the texts of values the same on every server. It holds for the
-// transaction, so that a pooled connection goes back as it was.
+// session makes the text format of values the same on every server. It applies only to
+// the transaction, so that a pooled connection is returned unchanged.
 const session = `SET LOCAL TimeZone TO 'UTC'; SET LOCAL DateStyle TO 'ISO, YMD'; SET LOCAL IntervalStyle TO 'postgres';
 SET LOCAL bytea_output TO 'hex'; SET LOCAL extra_float_digits TO 1`
 
 // Begin starts a transaction.
 func (d *DB) Begin(ctx context.Context) error { return d.simple(ctx, "BEGIN; "+session) }
 
-// Commit makes everything since Begin visible.
+// Commit commits the transaction.
 func (d *DB) Commit(ctx context.Context) error {
 	tag, err := d.conn.PgConn().Exec(ctx, "COMMIT").ReadAll()
 	if err == nil && len(tag) > 0 && tag[0].CommandTag.String() == "ROLLBACK" {
@@ -190,22 +191,23 @@ func (d *DB) Commit(ctx context.Context) error {
 	return explain(err)
 }
 
-// Rollback undoes everything since Begin. A connection that is gone has done it.
+// Rollback rolls the transaction back. If the connection is lost, the server has done
+// so already.
 func (d *DB) Rollback() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	_ = d.simple(ctx, "ROLLBACK")
 }
 
-// simple runs statements that have no result.
+// simple runs statements without results.
 func (d *DB) simple(ctx context.Context, text string) error {
 	_, err := d.conn.PgConn().Exec(ctx, text).ReadAll()
 	return explain(err)
 }
 
-// explain shows the whole of a server's error and marks those that another
-// attempt meets again: bad data, violated constraints, wrong statements and names,
-// refused logins.
+// explain includes the details of a server's error and marks errors as permanent that
+// another attempt would repeat: bad data, violated constraints, wrong statements and
+// names, rejected logins.
 func explain(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -234,10 +236,10 @@ func explain(err error) error {
 	return out
 }
 
-// uniqueViolation is the code of a row whose key is there.
+// uniqueViolation is the code of the error for a key that exists already.
 const uniqueViolation = "23505"
 
-// lost says of an error of the connection that it is one.
+// lost marks a network error as a lost connection.
 func lost(err error) error {
 	op, ok := errors.AsType[*net.OpError](err)
 	switch {
@@ -251,7 +253,7 @@ func lost(err error) error {
 	return err
 }
 
-// serverError is an error of the server with its details in the text.
+// serverError is an error of the server with its details in the message.
 type serverError struct {
 	text string
 	err  *pgconn.PgError

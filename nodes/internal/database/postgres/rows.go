@@ -19,7 +19,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database"
 )
 
-// Query runs a statement in a transaction that can only read.
+// Query runs a statement in a read-only transaction.
 func (d *DB) Query(ctx context.Context, s database.Statement) (database.Rows, error) {
 	if err := d.simple(ctx, "BEGIN READ ONLY; "+session); err != nil {
 		return nil, err
@@ -41,14 +41,14 @@ func (d *DB) Query(ctx context.Context, s database.Statement) (database.Rows, er
 	return r, nil
 }
 
-// start prepares a statement and sends it with its arguments as texts.
+// start prepares a statement and sends it with its arguments in text format.
 func (d *DB) start(ctx context.Context, s database.Statement) (*pgconn.ResultReader, []pgconn.FieldDescription, error) {
 	conn := d.conn.PgConn()
 	prepared, err := conn.Prepare(ctx, "", s.Text, nil)
 	if err != nil {
 		return nil, nil, place(err, s.Text)
 	}
-	if len(prepared.ParamOIDs) != len(s.Args) { // a $2 in the text that is not ours
+	if len(prepared.ParamOIDs) != len(s.Args) { // the statement contains a $2 that is not one of ours
 		return nil, nil, core.Permanent(fmt.Errorf("the statement has %d parameters, %d are given", len(prepared.ParamOIDs), len(s.Args)))
 	}
 	values := make([][]byte, len(s.Args))
@@ -60,7 +60,7 @@ func (d *DB) start(ctx context.Context, s database.Statement) (*pgconn.ResultRea
 	return conn.ExecPrepared(ctx, "", values, nil, nil), prepared.Fields, nil
 }
 
-// argument is the text of a value for a parameter of a type, nil for null.
+// argument returns a value in the text format of a parameter type, nil for null.
 func (d *DB) argument(v any, oid uint32) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -69,7 +69,7 @@ func (d *DB) argument(v any, oid uint32) ([]byte, error) {
 		if strings.IndexByte(v, 0) >= 0 {
 			return nil, errNUL
 		}
-		return append([]byte{}, v...), nil // empty is not null
+		return append([]byte{}, v...), nil // an empty string is not null
 	case float64:
 		if n := int64(v); float64(n) == v && (oid == pgtype.Int8OID || oid == pgtype.Int4OID || oid == pgtype.Int2OID) {
 			return strconv.AppendInt(nil, n, 10), nil
@@ -96,7 +96,7 @@ func (d *DB) Describe(ctx context.Context, s database.Statement) error {
 	return nil
 }
 
-// Exec runs a statement in the transaction that was begun.
+// Exec runs a statement in the open transaction.
 func (d *DB) Exec(ctx context.Context, s database.Statement) (int64, error) {
 	reader, _, err := d.start(ctx, s)
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *DB) Exec(ctx context.Context, s database.Statement) (int64, error) {
 	return tag.RowsAffected(), nil
 }
 
-// place adds the place in the statement that the server names.
+// place adds the place in the statement that the server reports.
 func place(err error, statement string) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	err = explain(err)
@@ -130,14 +130,14 @@ func place(err error, statement string) error {
 	return &database.StatementError{Offset: offset, Err: err}
 }
 
-// result is a result that is being read. The first row is fetched ahead, so that
-// errors of the statement come with the query.
+// result is a result that is being read. The first row is read in advance, so that
+// Query returns the errors of the statement.
 type result struct {
 	reader    *pgconn.ResultReader
 	statement string
 	names     []string
 	decoders  []decoder
-	next      bool // there is a row that was not handed out
+	next      bool // there is a row that has not been returned
 	begun     bool
 	ended     bool
 }
@@ -168,7 +168,7 @@ func (r *result) Row(ctx context.Context, values []any) error {
 	return nil
 }
 
-// end returns what the result ended with.
+// end closes the reader and returns the error with which the result ended.
 func (r *result) end(ctx context.Context) error {
 	if r.ended {
 		return nil
@@ -181,21 +181,21 @@ func (r *result) end(ctx context.Context) error {
 	return place(err, r.statement)
 }
 
-// Close leaves the rest of a result where it is: reading it could take long, and
-// the connection is closed next.
+// Close does not read the rest of the result: that could take long, and the connection
+// is closed next.
 func (r *result) Close() error { return nil }
 
-// remembered is how many recent values a column remembers; a power of two.
+// remembered is the number of recent values that a column caches. It is a power of two.
 const remembered = 256
 
-// decoder turns the texts of a column into values. It remembers recent ones, so
-// that a value that comes again is neither parsed nor kept a second time.
+// decoder converts the text of a column to values. It caches recent values, so that a
+// repeated value is neither parsed nor stored again.
 type decoder struct {
 	convert func(text []byte) (any, error)
 	seed    maphash.Seed
 	recent  []struct {
 		text  []byte
-		value any // never nil once there is a text
+		value any // not nil if text is set
 	}
 }
 
@@ -218,8 +218,8 @@ func (d *decoder) decode(raw []byte) (any, error) {
 	return v, err
 }
 
-// conversion returns how a type is read. Types that are not named here are given
-// as the server writes them.
+// conversion returns the function that converts the text of a type. Values of types not
+// listed here are strings in the server's text format.
 func conversion(types *pgtype.Map, oid uint32) func([]byte) (any, error) {
 	switch oid {
 	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.OIDOID:
@@ -244,7 +244,7 @@ func conversion(types *pgtype.Map, oid uint32) func([]byte) (any, error) {
 	return func(b []byte) (any, error) { return string(b), nil }
 }
 
-// float reads a float; those that are no numbers have no place in a state.
+// float parses a float. NaN and infinities are errors because a state cannot hold them.
 func float(s string) (any, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f-f != 0 {
@@ -253,7 +253,7 @@ func float(s string) (any, error) {
 	return f, nil
 }
 
-// numeric reads a decimal: a whole number without a point exactly, others as the
+// numeric parses a decimal. Integers are exact; a number with a point becomes the
 // nearest float.
 func numeric(b []byte) (any, error) {
 	s := string(b)
@@ -267,8 +267,8 @@ func numeric(b []byte) (any, error) {
 	return n, nil
 }
 
-// timestamp writes a moment as RFC 3339 does. The server is asked for UTC; what
-// has another form (infinity, years before Christ) stays as it is.
+// timestamp formats a timestamp according to RFC 3339. The session uses UTC. Timestamps
+// of another form (infinity, years BC) are unchanged.
 func timestamp(s string) string {
 	if len(s) < len("2006-01-02 15:04:05") || s[10] != ' ' || strings.HasSuffix(s, "BC") {
 		return s

@@ -17,14 +17,14 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// load is what a DB knows while it stores rows.
+// load is the state of a DB while it stores rows.
 type load struct {
 	columns []column
-	buf     []byte // the rows taken in, as COPY reads them
+	buf     []byte // the added rows in the text format of COPY
 	rows    int
-	copy    string // the statement that stores them
-	to      string // the table it stores them in, as the server's messages call it
-	merge   *merge // nil unless rows of the table are updated
+	copy    string // the COPY statement
+	to      string // the table of the COPY statement, as the server's messages name it
+	merge   *merge // nil unless existing rows are updated
 }
 
 // column is a column that rows fill.
@@ -33,18 +33,18 @@ type column struct {
 	form form
 }
 
-// form says how a value becomes text.
+// form is the text format of a column's values.
 type form uint8
 
 const (
 	plainForm form = iota
-	jsonForm       // json and jsonb: everything but a text is JSON
-	arrayForm      // arrays are written as the server does
+	jsonForm       // json and jsonb: values other than strings are written as JSON
+	arrayForm      // arrays are written in the server's format
 )
 
 // Columns lists the columns of a table.
 func (d *DB) Columns(ctx context.Context, t *database.Table) ([]database.Column, error) {
-	// The base type of a domain decides what it takes.
+	// What a domain accepts depends on its base type.
 	rows, err := d.conn.Query(ctx, `SELECT a.attname, format_type(a.atttypid, a.atttypmod), b.typname, b.typcategory::text
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid JOIN pg_type b ON b.oid = CASE WHEN t.typbasetype = 0 THEN t.oid ELSE t.typbasetype END
 WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, name(t))
@@ -61,7 +61,7 @@ WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER
 	return out, explain(err)
 }
 
-// name returns a table's name as it stands in a statement.
+// name returns the quoted name of a table for a statement.
 func name(t *database.Table) string {
 	if t.Schema != "" {
 		return pgx.Identifier{t.Schema, t.Name}.Sanitize()
@@ -69,8 +69,8 @@ func name(t *database.Table) string {
 	return quote(t.Name)
 }
 
-// takes returns what a column of a type stores without a change. Texts are read by
-// the type itself: dates, exact decimals, addresses and whatever else there is.
+// takes returns the values that a column of a type stores without a change. The type
+// itself parses strings: dates, exact decimals, addresses and so on.
 func takes(base, category string) table.Seen {
 	switch base {
 	case "int2", "int4", "int8", "oid":
@@ -90,7 +90,7 @@ func takes(base, category string) table.Seen {
 	return table.SeenText
 }
 
-// Layout returns the column for values of a type.
+// Layout returns the column to create for a new one.
 func (d *DB) Layout(c database.New) database.Column {
 	const integers = table.SeenInteger | table.SeenLong
 	out := database.Column{Name: c.Name, Type: "text", Takes: table.SeenText}
@@ -105,13 +105,13 @@ func (d *DB) Layout(c database.New) database.Column {
 		out.Type, out.Takes = "boolean", table.SeenBoolean
 	case seen.Only(table.SeenNested):
 		out.Type, out.Takes = "jsonb", table.SeenNested
-	case seen != 0 && !seen.Only(table.SeenText): // a text holds each of them, though not its type
+	case seen != 0 && !seen.Only(table.SeenText): // a text column holds each of them, but not its type
 		out.Takes = table.SeenAll
 	}
 	return out
 }
 
-// Create makes a table.
+// Create creates a table.
 func (d *DB) Create(ctx context.Context, t *database.Table, columns []database.Column) error {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -128,13 +128,13 @@ func (d *DB) Drop(ctx context.Context, t *database.Table) error {
 	return d.simple(ctx, "DROP TABLE "+name(t))
 }
 
-// Clear removes all rows of a table. Others see them until the transaction ends;
-// TRUNCATE would lock the table against readers.
+// Clear deletes all rows of a table. Other transactions see them until this one ends;
+// TRUNCATE would lock the table for readers.
 func (d *DB) Clear(ctx context.Context, t *database.Table) error {
 	return d.simple(ctx, "DELETE FROM "+name(t))
 }
 
-// Prepare says which columns the rows to come fill.
+// Prepare sets the columns that the following rows fill.
 func (d *DB) Prepare(ctx context.Context, t *database.Table, columns []database.Column) error {
 	l := load{columns: make([]column, len(columns)), buf: d.load.buf[:0]}
 	names := make([]string, len(columns))
@@ -167,7 +167,7 @@ func formOf(declared string) form {
 	return plainForm
 }
 
-// Row takes in a row.
+// Row adds a row to the COPY data.
 func (d *DB) Row(values []any) error {
 	l := &d.load
 	start := len(l.buf)
@@ -189,7 +189,7 @@ func (d *DB) Row(values []any) error {
 	return nil
 }
 
-// Flush stores the rows taken in.
+// Flush stores the added rows.
 func (d *DB) Flush(ctx context.Context) error {
 	l := &d.load
 	if l.rows == 0 {
@@ -206,7 +206,7 @@ func (d *DB) Flush(ctx context.Context) error {
 	return nil
 }
 
-// copyError names the row of an error of COPY.
+// copyError adds the row and column to an error of COPY.
 func copyError(ctx context.Context, err error, to string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -215,7 +215,8 @@ func copyError(ctx context.Context, err error, to string) error {
 	if !ok {
 		return lost(err)
 	}
-	// COPY flights, line 3, column id: "x" — in the language of the server.
+	// The context of the error is in the language of the server: COPY flights, line 3,
+	// column id: "x"
 	where, ok := strings.CutPrefix(e.Where, "COPY "+to+", ")
 	at := strings.IndexAny(where, "0123456789")
 	if !ok || at < 0 {
@@ -236,14 +237,14 @@ func copyError(ctx context.Context, err error, to string) error {
 	return &database.RowError{Row: line - 1, Err: err}
 }
 
-// merge is how rows get into a table that may hold their keys: they are copied
-// into a temporary table and go from there in one statement for each batch.
+// merge updates or inserts rows. Rows are copied into a temporary table, and one
+// statement for each batch moves them to the target table.
 type merge struct {
 	name   string // of the temporary table
-	table  string // the name as it stands in a statement
+	table  string // the quoted name for statements
 	number string // the column that numbers the rows of a batch
 	create string
-	insert string // with %s for the rows it takes
+	insert string // with %d for the number of rows to insert
 	clear  string
 	key    []string
 	target string
@@ -268,19 +269,19 @@ func newMerge(t *database.Table, names []string) *merge {
 	if sets != nil {
 		action = "UPDATE SET " + strings.Join(sets, ", ")
 	}
-	// Of two rows with one key the later wins; one statement cannot touch a row of
-	// the table twice.
+	// If two rows have the same key, the later one wins, because one statement cannot
+	// update a row twice.
 	m.insert = fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM (SELECT DISTINCT ON (%[3]s) * FROM %[4]s WHERE %[5]s < %%d ORDER BY %[3]s, %[5]s DESC) r ORDER BY %[5]s ON CONFLICT (%[3]s) DO %[6]s",
 		escape(name(t)), escape(quoteAll(names)), escape(quoteAll(t.Key)), m.table, number, escape(action))
 	m.clear = "TRUNCATE " + m.table
 	return m
 }
 
-// escape makes a text safe in a format.
+// escape escapes a string for use in a format.
 func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// savepoint is set before rows are merged, so that the row that cannot be may be
-// looked for.
+// savepoint is set before rows are merged, so that the row that caused an error can be
+// found.
 const savepoint = "wavefold"
 
 // run merges the rows of a batch.
@@ -310,8 +311,9 @@ func cmpErr(a, b error) error {
 	return b
 }
 
-// first returns the first row that cannot be merged, with its error. The rows
-// before it can, those up to it cannot, so it is found by halving.
+// first returns the first row that cannot be merged, with its error. It finds the row
+// by binary search: merging the rows before it succeeds, and merging them with the row
+// fails.
 func (m *merge) first(ctx context.Context, d *DB, rows int) (row int, err error) {
 	good, bad := 0, rows
 	for good < bad {

@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database"
 )
 
-// What is written as an array reads back as the same one.
+// An array that is written and read again is unchanged.
 func TestArraysReadBack(t *testing.T) {
 	text := rapid.StringOf(rapid.SampledFrom([]rune("ab ,{}\"\\'NUL\n\tä")))
 	var list *rapid.Generator[[]any]
@@ -52,7 +52,7 @@ func FuzzParseArray(f *testing.F) {
 	})
 }
 
-// COPY reads back what was written: a plain reader of its format is the oracle.
+// COPY must read what was written. A simple reader of its format is the oracle.
 func TestCopyReadsBack(t *testing.T) {
 	text := rapid.StringOf(rapid.SampledFrom([]rune("ab\\N\n\r\t. ä")))
 	rapid.Check(t, func(t *rapid.T) {
@@ -141,7 +141,8 @@ func TestNumbersAndTimes(t *testing.T) {
 	}
 }
 
-// Names with % and names that are taken do not spoil the statements of an upsert.
+// Names with % and names that are already taken do not break the statements of an
+// upsert.
 func TestMergeNames(t *testing.T) {
 	m := newMerge(&database.Table{Name: "t%d", Key: []string{"k%s"}, Mode: database.Upsert}, []string{"k%s", "wavefold_row", "wavefold_row_"})
 	if m.number != "wavefold_row__" {

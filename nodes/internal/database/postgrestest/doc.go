@@ -1,5 +1,4 @@
-// Package postgrestest starts a PostgreSQL server of its own for tests, where the
-// programs of one are installed.
+// Package postgrestest starts a PostgreSQL server for tests if PostgreSQL is installed.
 package postgrestest
 
 import (
@@ -11,20 +10,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Server is a server that a test has for itself.
+// Server is a server that is used by one test only.
 type Server struct {
 	Host     string
 	Port     int
 	Password string // of the user postgres
 
 	kill    func()
-	sockets string // folder of its socket
+	sockets string // the folder of its socket
 	mu      sync.Mutex
 	conn    *pgconn.PgConn // of Query
 }
 
-// Missing ends a test for which Start found no server: it is skipped with the reason,
-// and fails where the environment says CI, which installs one.
+// Missing ends a test for which Start found no server. It skips the test with the
+// reason, or fails it if the environment variable CI is set, because CI installs a
+// server.
 func Missing(t testing.TB, err error) {
 	t.Helper()
 	if !slices.Contains([]string{"", "0", "false"}, os.Getenv("CI")) {
@@ -33,5 +33,5 @@ func Missing(t testing.TB, err error) {
 	t.Skipf("no PostgreSQL server: %v", err)
 }
 
-// Kill ends the server at once, as a failing machine would.
+// Kill ends the server at once, as if the machine had failed.
 func (s *Server) Kill() { s.kill() }

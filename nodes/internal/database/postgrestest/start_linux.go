@@ -20,8 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Start makes a database and starts a server on a free port of this machine. stop
-// ends it and removes the database. The error says why there can be no server.
+// Start creates a database and starts a server on a free local port. stop ends the
+// server and removes the database. The error is the reason why there is no server.
 func Start() (s *Server, stop func(), err error) {
 	bin, err := programs()
 	if err != nil {
@@ -61,7 +61,7 @@ func Start() (s *Server, stop func(), err error) {
 	}
 	var log bytes.Buffer
 	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-h", s.Host, "-p", strconv.Itoa(s.Port), "-k", dir, "-c", "fsync=off",
-		// Nothing may depend on how a server is set up to write values.
+		// The tests must not depend on the server's output settings.
 		"-c", "timezone=America/New_York", "-c", "datestyle=SQL, DMY", "-c", "intervalstyle=iso_8601", "-c", "bytea_output=escape", "-c", "extra_float_digits=-5")
 	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = dir, attr, &log, &log
 	if err := server.Start(); err != nil {
@@ -85,8 +85,8 @@ func Start() (s *Server, stop func(), err error) {
 	return s, stop, nil
 }
 
-// programs returns the folder of the newest server that the distribution installed, or
-// that of one in the search path.
+// programs returns the folder of the newest server that the distribution installed or,
+// if there is none, of the server in the search path.
 func programs() (string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) > 0 {
@@ -107,8 +107,9 @@ func byVersion(a, b string) int {
 	return cmp.Compare(version(a), version(b))
 }
 
-// account returns how a process is started as a user that a server may run as, which
-// root is not: postgres, which the package of the distribution makes, or nobody.
+// account returns the attributes of a process that runs as a user that may run a
+// server. root may not. The user is postgres, which the distribution's package creates,
+// or nobody.
 func account() (*syscall.SysProcAttr, []int, error) {
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
 	if os.Getuid() != 0 {
@@ -157,7 +158,7 @@ func (s *Server) await(ended <-chan struct{}) error {
 	return errors.New("the server does not answer")
 }
 
-// DSN returns the connection string for a schema, "" for the default one.
+// DSN returns the connection string for a schema, "" for the default schema.
 func (s *Server) DSN(schema string) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", s.Password), Host: net.JoinHostPort(s.Host, strconv.Itoa(s.Port)), Path: "/postgres"}
 	q := url.Values{"sslmode": {"disable"}}
@@ -167,7 +168,7 @@ func (s *Server) DSN(schema string) string {
 	return u.String() + "?" + q.Encode()
 }
 
-// Query returns the rows of the last of some statements as text: a line for each
+// Query runs statements and returns the rows of the last one as text: one line for each
 // row, values separated by |, null as ~. All calls share one connection.
 func (s *Server) Query(schema, statements string) (string, error) {
 	s.mu.Lock()

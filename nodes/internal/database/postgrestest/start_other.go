@@ -6,11 +6,11 @@ import "errors"
 
 var errLinux = errors.New("a server is started on Linux only")
 
-// Start is for Linux only.
+// Start is supported on Linux only.
 func Start() (s *Server, stop func(), err error) { return nil, nil, errLinux }
 
-// DSN is for Linux only.
+// DSN is supported on Linux only.
 func (s *Server) DSN(string) string { return "" }
 
-// Query is for Linux only.
+// Query is supported on Linux only.
 func (s *Server) Query(string, string) (string, error) { return "", errLinux }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// ending is a test that notes how it would end.
+// ending is a testing.TB that records how the test would end.
 type ending struct {
 	testing.TB
 	how string
@@ -22,7 +22,7 @@ func (e *ending) end(format string, args []any) {
 	runtime.Goexit()
 }
 
-// Where CI is set, a server that is not there is no reason to skip what it tests.
+// If CI is set, a missing server is not a reason to skip a test.
 func TestMissing(t *testing.T) {
 	for env, want := range map[string]string{
 		"": "skip: no PostgreSQL server: gone", "false": "skip: no PostgreSQL server: gone",

@@ -17,27 +17,27 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database"
 )
 
-// DB is a connection to a file.
+// DB is a connection to a database file.
 type DB struct {
 	path    string
 	options url.Values
 	attach  bool
-	made    bool // the file was not there before
+	made    bool // the file did not exist before
 	stored  bool // a transaction was committed
 
 	db   *sql.DB
-	conn *sql.Conn // the only one of db
+	conn *sql.Conn // the only connection of db
 	tx   *sql.Tx
-	row  *sql.Stmt // stores one row
+	row  *sql.Stmt // inserts one row
 	key  []string
-	of   string // the table's name
-	// args are the values of a row in the driver's types.
+	of   string // the name of the table
+	// args holds the values of a row as types of the driver.
 	args []any
 }
 
 var _ database.Conn = (*DB)(nil)
 
-// Options say how a file is opened for writing.
+// Options control how a file is opened for writing.
 type Options struct {
 	// Attach allows statements to open other files.
 	Attach bool
@@ -45,16 +45,16 @@ type Options struct {
 	Pragmas []string
 }
 
-// Open returns a connection to the file, which is made when it is not there and removed
-// by Close if nothing was stored in it.
+// Open returns a connection to a file. It creates the file if it does not exist; Close
+// removes the new file if nothing was stored in it.
 func Open(path string, o Options) (*DB, error) {
 	return open(path, o.Attach, url.Values{"_txlock": {"immediate"}, "_dqs": {"0"}, "_pragma": append([]string{"busy_timeout(1000)"}, o.Pragmas...)})
 }
 
-// OpenReader returns a connection to a file that must be there and is not changed.
+// OpenReader returns a connection to an existing file that does not change the file.
 func OpenReader(path string) (*DB, error) {
-	// Read-only mode could not open a file that another program is writing with a
-	// log beside it, so the mode is not that of the file but of the connection.
+	// A file that another program is writing with a log next to it cannot be opened in
+	// read-only mode. So the connection is read-only, not the file.
 	return open(path, false, url.Values{"mode": {"rw"}, "_dqs": {"0"}, "_pragma": {"busy_timeout(1000)", "query_only(1)"}})
 }
 
@@ -71,8 +71,8 @@ func open(path string, attach bool, options url.Values) (*DB, error) {
 	return d, nil
 }
 
-// connect opens the file. The pool has one connection, which is held, because limits
-// belong to a connection.
+// connect opens the file. The pool has only one connection, which is kept, because
+// limits apply to a connection.
 func (d *DB) connect() error {
 	slashed := filepath.ToSlash(d.path)
 	if !strings.HasPrefix(slashed, "/") {
@@ -87,7 +87,7 @@ func (d *DB) connect() error {
 	if d.conn, err = db.Conn(context.Background()); err != nil || d.attach {
 		return err
 	}
-	// Neither ATTACH nor VACUUM INTO opens a file.
+	// With this limit, ATTACH and VACUUM INTO cannot open a file.
 	_, err = sqlite.Limit(d.conn, sqlite3.SQLITE_LIMIT_ATTACHED, 0)
 	return err
 }
@@ -101,8 +101,8 @@ func (d *DB) disconnect() error {
 	return errors.Join(err, d.db.Close())
 }
 
-// Close ends the connection. A file that Open made and in which nothing was stored is
-// removed.
+// Close closes the connection. It removes the file if Open created it and nothing was
+// stored in it.
 func (d *DB) Close() error {
 	if d.made && !d.stored && d.conn != nil {
 		d.remove()
@@ -110,8 +110,8 @@ func (d *DB) Close() error {
 	return d.disconnect()
 }
 
-// remove removes an empty file while nobody else can write it. Another writer of ours
-// that waits for the lock finds that the file is gone, see begin.
+// remove removes an empty file while it is locked against other writers. Another DB
+// that waits for the lock then finds that the file is gone, see begin.
 func (d *DB) remove() {
 	if _, err := d.conn.ExecContext(context.Background(), "BEGIN EXCLUSIVE"); err != nil {
 		return
@@ -122,10 +122,10 @@ func (d *DB) remove() {
 	_, _ = d.conn.ExecContext(context.Background(), "ROLLBACK")
 }
 
-// lockTries is how many times a statement waits a second for others that write.
+// lockTries is the number of times that a statement waits one second for other writers.
 const lockTries = 60
 
-// Begin starts a transaction as a writer.
+// Begin starts a write transaction.
 func (d *DB) Begin(ctx context.Context) error {
 	return d.explain(d.patiently(ctx, d.begin))
 }
@@ -137,15 +137,15 @@ func (d *DB) begin() error {
 				return err
 			}
 		}
-		// The transaction is not bound to ctx: statements of a bound one cost
-		// a goroutine each. Whoever loops over rows looks at ctx.
+		// The transaction is not bound to ctx, because each statement of a bound
+		// transaction costs a goroutine. Loops over rows check ctx.
 		tx, err := d.conn.BeginTx(context.Background(), nil)
 		if _, gone := os.Stat(d.path); !errors.Is(gone, os.ErrNotExist) {
 			d.tx = tx
 			return err
 		}
-		// Another writer made the file, failed and removed it: what this connection
-		// stored would be gone.
+		// Another writer created the file, failed and removed it. Data that this
+		// connection stored would be lost.
 		if err == nil {
 			_ = tx.Rollback()
 		}
@@ -156,8 +156,8 @@ func (d *DB) begin() error {
 	}
 }
 
-// patiently calls f until the database is not locked by another program. f waits a
-// second, so that a cancelled run does not wait longer.
+// patiently calls f until the database is not locked by another program. f waits at
+// most one second, which limits the delay of a cancellation.
 func (d *DB) patiently(ctx context.Context, f func() error) error {
 	var err error
 	for range lockTries {
@@ -177,7 +177,7 @@ func (d *DB) patiently(ctx context.Context, f func() error) error {
 	return fmt.Errorf("another program has been writing the database for %d seconds: %w", lockTries, err)
 }
 
-// unopened says why a file cannot be opened, which SQLite does not.
+// unopened adds the reason why a file cannot be opened, which SQLite does not report.
 func (d *DB) unopened(err error) error {
 	reason := func(name string, flag int) error {
 		f, err := os.OpenFile(name, flag, 0o666)
@@ -200,7 +200,7 @@ func (d *DB) unopened(err error) error {
 	default:
 		cause, what = reason(d.path, os.O_RDWR), "the database cannot be opened"
 	}
-	if cause == nil { // the journal, then
+	if cause == nil { // then check the journal
 		cause, what = reason(d.path+"-journal", os.O_RDWR|os.O_CREATE|os.O_EXCL), "the journal of the database cannot be made next to it"
 	}
 	if cause == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// "unable to open database file" says nothing of the reason.
+// The message "unable to open database file" does not give the reason.
 func TestFilesThatCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
@@ -36,7 +36,7 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// An empty database stood where a new one could not be filled.
+// An empty database remained if a new one could not be filled.
 func TestNothingStaysOfAFailure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	target := database.Table{Mode: database.Remake, Columns: []table.Field{{Name: "a", Kind: value.IntegerType}}}
@@ -46,7 +46,7 @@ func TestNothingStaysOfAFailure(t *testing.T) {
 	if left, err := filepath.Glob(path + "*"); err != nil || left != nil {
 		t.Error(left, err)
 	}
-	// A file that was there stays, and so does what was stored.
+	// A file that existed before is kept, and so is a file with stored rows.
 	for range 2 {
 		if err := store(t.Context(), path, target, rowsOf(t, `[{"a":1}]`)); err != nil {
 			t.Fatal(err)
@@ -68,8 +68,8 @@ func TestNothingStaysOfAFailure(t *testing.T) {
 	}
 }
 
-// A writer that waits for one that made the file and fails does not write to a file that
-// is gone.
+// A writer that waits for another one, which created the file and then fails, does not
+// write to a file that has been removed.
 func TestAFileThatGoesWhileAnotherWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	first, err := Open(path, Options{})
@@ -100,7 +100,7 @@ func TestAFileThatGoesWhileAnotherWaits(t *testing.T) {
 	}
 }
 
-// Whoever waits for a lock until the end of its context says so, a reader too.
+// A writer or reader that waits for a lock until its context ends reports the lock.
 func TestLockedIsSaid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	if err := store(t.Context(), path, database.Table{Mode: database.Remake}, rowsOf(t, `[{"a":1}]`)); err != nil {
@@ -139,7 +139,7 @@ func TestLockedIsSaid(t *testing.T) {
 	}
 }
 
-// expiring is a context that is over after so many looks at it.
+// expiring is a context that ends after a number of calls of Err.
 type expiring struct {
 	context.Context
 	looks int
@@ -152,7 +152,7 @@ func (e *expiring) Err() error {
 	return nil
 }
 
-// ATTACH and VACUUM INTO opened any file of the machine, also for a query.
+// ATTACH and VACUUM INTO could open any file of the machine, even in a query.
 func TestNoOtherFileIsOpened(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "x.db"), filepath.Join(dir, "other.db")
@@ -190,7 +190,7 @@ func TestNoOtherFileIsOpened(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Functions that open files are not there, or not allowed.
+	// Functions that open files do not exist or are not allowed.
 	for _, s := range []string{"SELECT load_extension('x')", "SELECT readfile('" + path + "')", "SELECT writefile('x', 'y')", "SELECT edit('x')", "SELECT * FROM fsdir('.')", "SELECT fts3_tokenizer('a', x'00')"} {
 		if _, err := reader.Query(t.Context(), database.Statement{Text: s}); err == nil {
 			t.Errorf("%s: no error", s)

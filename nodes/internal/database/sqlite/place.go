@@ -10,12 +10,12 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/database"
 )
 
-// named are the messages in which SQLite names a part of the statement. It tells no
-// place in it.
+// named matches the messages in which SQLite names a part of the statement. SQLite does
+// not report its position.
 var named = regexp.MustCompile(`near "(.+)": syntax error|no such (?:column|table|function): ([^\s"]+)|unrecognized token: "(.+)"`)
 
-// place explains an error of a statement and adds the place of what SQLite names, if
-// that stands in the statement once.
+// place explains an error of a statement. It adds the position of the part that SQLite
+// names, if the part appears exactly once in the statement.
 func (d *DB) place(err error, statement string) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	err = d.explain(err)
@@ -32,7 +32,8 @@ func (d *DB) place(err error, statement string) error {
 	return err
 }
 
-// only returns where a word stands in a text as a whole and once, -1 otherwise.
+// only returns the offset of a word that appears exactly once in a text as a whole
+// word, otherwise -1.
 func only(text, word string) int {
 	found := -1
 	for at := 0; ; {
@@ -53,7 +54,7 @@ func only(text, word string) int {
 	}
 }
 
-// inName reports whether a byte is one of a name's.
+// inName reports whether a byte can be part of a name.
 func inName(c byte) bool {
 	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

@@ -33,7 +33,7 @@ func (d *DB) Query(ctx context.Context, s database.Statement) (database.Rows, er
 	return r, nil
 }
 
-// Describe lets SQLite compile a statement.
+// Describe compiles a statement without running it.
 func (d *DB) Describe(ctx context.Context, s database.Statement) error {
 	args, err := arguments(s.Args)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *DB) Describe(ctx context.Context, s database.Statement) error {
 	return rows.Close()
 }
 
-// read runs a statement once nobody keeps it from reading.
+// read runs a statement, and waits while the database is locked.
 func (d *DB) read(ctx context.Context, statement string, args []any) (rows *sql.Rows, err error) {
 	err = d.patiently(ctx, func() (err error) {
 		rows, err = d.conn.QueryContext(ctx, statement, args...)
@@ -55,7 +55,7 @@ func (d *DB) read(ctx context.Context, statement string, args []any) (rows *sql.
 	return rows, err
 }
 
-// Exec runs a statement in the transaction that was begun.
+// Exec runs a statement in the open transaction.
 func (d *DB) Exec(ctx context.Context, s database.Statement) (int64, error) {
 	args, err := arguments(s.Args)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *DB) Exec(ctx context.Context, s database.Statement) (int64, error) {
 		return 0, d.place(err, s.Text)
 	}
 	after, err := d.changes()
-	if err != nil || after == before { // a statement that changes no row keeps the count of the last one that did
+	if err != nil || after == before { // a statement that changes no row does not reset the count of the last one that did
 		return 0, err
 	}
 	return done.RowsAffected()
@@ -81,8 +81,8 @@ func (d *DB) changes() (n int64, err error) {
 	return n, err
 }
 
-// arguments are values in the driver's types: arrays and objects are JSON, which
-// json_each takes apart.
+// arguments converts values to the driver's types. Arrays and objects become JSON,
+// which json_each can read.
 func arguments(values []any) ([]any, error) {
 	out := make([]any, len(values))
 	for i, v := range values {
@@ -108,8 +108,8 @@ type result struct {
 	db    *DB
 	rows  *sql.Rows
 	names []string
-	types []string // as declared, "" for computed columns
-	into  []any    // the values of a row in the driver's types
+	types []string // the declared types, "" for computed columns
+	into  []any    // the values of a row as types of the driver
 	ptrs  []any
 }
 
@@ -158,7 +158,7 @@ var errInfinite = errors.New("an infinite number, which a state cannot hold; tur
 
 var errBlob = errors.New("a BLOB; turn it into text in the query, with hex() or CAST(... AS TEXT)")
 
-// value is a value of the driver as one of a state.
+// columnValue converts a value of the driver to a value of the state.
 func columnValue(v any, declared string) (any, error) {
 	switch v := v.(type) {
 	case int64:
@@ -177,8 +177,8 @@ func columnValue(v any, declared string) (any, error) {
 	return v, nil
 }
 
-// moment writes a time as SQLite does. The driver reads the texts of columns for
-// times, and what they looked like is lost.
+// moment formats a time as SQLite does. The driver converts the text of date and time
+// columns to times, and their original format is lost.
 func moment(t time.Time, declared string) string {
 	if declared == "DATE" && t.Equal(t.Truncate(24*time.Hour)) && t.Location() == time.UTC {
 		return t.Format(time.DateOnly)

@@ -1,4 +1,4 @@
-// Package sqlite is the database backend for files of SQLite.
+// Package sqlite is the database backend for SQLite files.
 package sqlite
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Rules are what is known of SQLite without a file.
+// Rules are the properties of SQLite that do not need a file.
 var Rules = database.Rules{Name: "SQLite", CheckName: checkName, Fold: strings.ToLower}
 
 // Rules returns the rules of SQLite.
@@ -29,7 +29,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// Commit makes everything since Begin visible.
+// Commit commits the transaction.
 func (d *DB) Commit(context.Context) error {
 	d.closeRow()
 	err := d.tx.Commit()
@@ -37,12 +37,12 @@ func (d *DB) Commit(context.Context) error {
 	return d.explain(err)
 }
 
-// Rollback undoes everything since Begin.
+// Rollback rolls the transaction back.
 func (d *DB) Rollback() {
 	d.closeRow()
 	if d.tx.Rollback() != nil {
-		// SQLite has done it by itself, because a write failed. What it had written
-		// before stays in the file until the next reader undoes it, so be that one.
+		// SQLite has rolled back on its own because a write failed. What it had written
+		// is undone by the next reader of the file, so read it now.
 		var n int
 		_ = d.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM sqlite_schema").Scan(&n)
 	}
@@ -74,15 +74,15 @@ func (d *DB) Columns(_ context.Context, t *database.Table) ([]database.Column, e
 	return out, list.Err()
 }
 
-// takes returns what a column of a declared type keeps as it is. SQLite stores
-// anything anywhere, but converts texts that look like numbers in a column for
-// numbers, and integers in one for floats.
+// takes returns the values that a column of a declared type stores without a change.
+// SQLite stores any value in any column, but converts strings that look like numbers in
+// a numeric column, and integers in a column for floats.
 func takes(declared string) table.Seen {
 	d := strings.ToUpper(declared)
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(d, w) })
 	}
-	switch { // in the order in which SQLite looks
+	switch { // in the order in which SQLite checks them
 	case has("INT"):
 		return table.SeenInteger | table.SeenLong | table.SeenBoolean
 	case has("CHAR", "CLOB", "TEXT", "BLOB"):
@@ -92,8 +92,8 @@ func takes(declared string) table.Seen {
 	return table.SeenAll
 }
 
-// Layout returns the column for values of a type. A column without a type keeps
-// every value as it is, so mixed values get one.
+// Layout returns the column to create for a new one. A column without a type stores
+// every value unchanged, so it is used for mixed values.
 func (d *DB) Layout(c database.New) database.Column {
 	out := database.Column{Name: c.Name, Takes: table.SeenAll}
 	const (
@@ -114,7 +114,7 @@ func (d *DB) Layout(c database.New) database.Column {
 	return out
 }
 
-// Create makes a table.
+// Create creates a table.
 func (d *DB) Create(_ context.Context, t *database.Table, columns []database.Column) error {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -134,7 +134,7 @@ func (d *DB) Drop(_ context.Context, t *database.Table) error {
 	return d.exec("DROP TABLE " + quote(t.Name))
 }
 
-// Clear removes all rows of a table.
+// Clear deletes all rows of a table.
 func (d *DB) Clear(_ context.Context, t *database.Table) error {
 	return d.exec("DELETE FROM " + quote(t.Name))
 }
@@ -144,7 +144,7 @@ func (d *DB) exec(statement string) error {
 	return err
 }
 
-// Prepare compiles the statement for a row.
+// Prepare compiles the statement that inserts one row.
 func (d *DB) Prepare(_ context.Context, t *database.Table, columns []database.Column) (err error) {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -176,7 +176,7 @@ func insertStatement(t *database.Table, names []string) string {
 	return b.String()
 }
 
-// Row stores a row. Arrays and objects become JSON text.
+// Row stores a row. Arrays and objects are stored as JSON.
 func (d *DB) Row(values []any) error {
 	for i, v := range values {
 		var err error
@@ -188,11 +188,11 @@ func (d *DB) Row(values []any) error {
 	return d.explain(err)
 }
 
-// Flush has nothing to do.
+// Flush does nothing, because Row has stored the rows.
 func (d *DB) Flush(context.Context) error { return nil }
 
-// explain adds to SQLite's message what it means here, and marks errors that
-// another attempt meets again.
+// explain adds an explanation to an SQLite error, and marks errors as permanent that
+// another attempt would repeat.
 func (d *DB) explain(err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {

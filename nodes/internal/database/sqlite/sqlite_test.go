@@ -26,7 +26,7 @@ func rowsOf(t testing.TB, text string) []any {
 	return v.([]any)
 }
 
-// store writes rows to the table t as an array of the state is written.
+// store writes rows to the table t in the same way as an array of the state.
 func store(ctx context.Context, path string, to database.Table, rows []any, pragmas ...string) error {
 	return storeFrom(ctx, path, to, table.ArraySource(rows), pragmas...)
 }
@@ -42,8 +42,8 @@ func storeFrom(ctx context.Context, path string, to database.Table, src *table.S
 	return err
 }
 
-// dump returns a table as text: its statement, then one row on a line with the
-// type SQLite stores each value as.
+// dump returns a table as text: its CREATE statement, then one line for each row with
+// the storage class of each value.
 func dump(t testing.TB, path, name string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -134,8 +134,8 @@ integer 1, integer 2, integer 3
 	}
 }
 
-// copyOf puts a database where its path needs no escaping; that the file is
-// found at all proves that the escaping works.
+// copyOf copies a database to a path that needs no escaping. That the file is found at
+// its original path proves that escaping works.
 func copyOf(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -226,8 +226,8 @@ func TestTableModes(t *testing.T) {
 	}
 }
 
-// A table is replaced whole or not at all: when the disk is full or the run is
-// cancelled in the middle, the old table is still there.
+// A table is replaced completely or not at all: if the disk is full or the run is
+// cancelled halfway, the old table is unchanged.
 func TestTableFailsWhole(t *testing.T) {
 	old, large := `[{"a":"old"}]`, make([]any, 2000)
 	for i := range large {
@@ -267,7 +267,7 @@ func TestTableFailsWhole(t *testing.T) {
 	}
 }
 
-// stream gives batches of rows as a stream does.
+// stream returns batches of rows as a stream does.
 type stream [][]any
 
 func (s *stream) Next(context.Context) ([]any, error) {
@@ -285,14 +285,14 @@ func (s *stream) Next(context.Context) ([]any, error) {
 func (*stream) Summary() *value.Object { return nil }
 func (*stream) Close() error           { return nil }
 
-// A table made of a stream has the types of its first batch. What comes later
-// must fit, and is never changed to fit.
+// The types of a table that is created from a stream are inferred from its first batch.
+// Later values must fit, and are never converted to fit.
 func TestStream(t *testing.T) {
 	declared := []table.Field{{Name: "n", Kind: value.NumberType}, {Name: "later", Kind: value.StringType}}
 	for _, c := range []struct {
 		name    string
 		to      database.Table
-		batches []string // "" breaks the source
+		batches []string // "" makes the source fail
 		want    string   // the table, or the error
 	}{
 		{"batches", database.Table{}, []string{`[{"a":1},{"a":2}]`, `[{"a":3}]`}, "CREATE TABLE \"t\" (\"a\" INTEGER)\ninteger 1\ninteger 2\ninteger 3\n"},
@@ -343,7 +343,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Whatever the names are, and however many.
+// Any names are possible, and any number of columns.
 func TestNames(t *testing.T) {
 	names := []string{"select", "order", "group", "Table", "a\"b", "ä 'x'", "?", "--", "rowid2"}
 	for i := len(names); i < 1500; i++ {
@@ -379,8 +379,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// cancelAfter is a context that is cancelled at the n-th look at it, which is in
-// the middle of the work at any speed.
+// cancelAfter is a context that is cancelled at the n-th call of Err, so that the
+// cancellation comes halfway at any speed.
 type cancelAfter struct {
 	context.Context
 	looks int
@@ -393,8 +393,8 @@ func (c *cancelAfter) Err() error {
 	return c.Context.Err()
 }
 
-// While another connection writes, the sink waits for it, and a cancelled run
-// does not.
+// While another connection writes, the sink waits for it. A cancelled run stops
+// waiting.
 func TestTableWaitsForOtherWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	target := database.Table{Mode: database.Remake}
