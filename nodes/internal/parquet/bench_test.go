@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// flight is a row as a program written for the file would have it.
+// flight is a row as a program written for this file would define it.
 type flight struct {
 	Date        string `parquet:"date,optional,dict"`
 	Delay       int64  `parquet:"delay,optional,dict"`
@@ -22,7 +22,8 @@ type flight struct {
 	Destination string `parquet:"destination,optional,dict"`
 }
 
-// flightsFile returns a file of n flights, or the one that FLIGHTS names.
+// flightsFile returns a file of n flights, or the file named by the environment
+// variable FLIGHTS.
 func flightsFile(b *testing.B, n int) (File, int) {
 	if name := os.Getenv("FLIGHTS"); name != "" {
 		f, err := os.Open(name)
@@ -52,8 +53,8 @@ func flightsFile(b *testing.B, n int) (File, int) {
 	return File{"flights.parquet", int64(out.Len()), bytes.NewReader(out.Bytes())}, n
 }
 
-// BenchmarkRead compares rows with what a program written for the file gets from
-// the library: structs.
+// BenchmarkRead compares reading rows with a program written for this file, which reads
+// structs with the library.
 func BenchmarkRead(b *testing.B) {
 	file, n := flightsFile(b, 200_000)
 	perRow := func(b *testing.B, read func() int) {

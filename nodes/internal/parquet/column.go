@@ -13,12 +13,12 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// column is a column of the table: one leaf of the file, or a nested field of
-// several, or an optional column that the file does not have.
+// column is a column of the table: one leaf of the file, a nested field with several
+// leaves, or an optional column that the file does not have.
 type column struct {
 	name   string
 	kind   value.TypeKind
-	leaves []*leaf // none of a column that is absent
+	leaves []*leaf // empty for an absent column
 	nested node    // nil for a flat column
 }
 
@@ -32,28 +32,28 @@ type leaf struct {
 	pages  *parquet.FilePages
 	summed *summed
 	page   parquet.Page
-	rest   int // values of the page still to come
+	rest   int // number of values of the page that have not been read
 
-	// of a page with a dictionary:
+	// These are used for a page with a dictionary.
 	dict    parquet.Dictionary
-	boxed   []boxed // the values of the dictionary
+	boxed   []boxed // the converted values of the dictionary
 	indexes []int32
-	levels  []byte // nil when no value is null
+	levels  []byte // nil if no value is null
 
-	// of other pages, and of leaves that are not flat:
+	// These are used for other pages, and for leaves that are not flat.
 	reader parquet.ValueReader
 	values []parquet.Value // read from reader
-	at     int             // the next of values
+	at     int             // index of the next value in values
 	space  []parquet.Value
 }
 
-// boxed is a value of a dictionary, made once for all rows that hold it.
+// boxed is a converted value of a dictionary, which all rows with this value share.
 type boxed struct {
 	v      any
 	reason string
 }
 
-// columnsOf returns the wanted columns of a file.
+// columnsOf returns the selected columns of a file.
 func columnsOf(f *parquet.File, o table.ReadOptions) ([]*column, error) {
 	fields := f.Root().Columns()
 	names := make([]string, len(fields))
@@ -86,8 +86,8 @@ func columnsOf(f *parquet.File, o table.ReadOptions) ([]*column, error) {
 // absent reports whether the file does not have the column.
 func (c *column) absent() bool { return len(c.leaves) == 0 }
 
-// newColumn returns the column of a field; declared is the type that the document
-// gives, AnyType for none.
+// newColumn returns the column of a field. declared is the type that the document
+// declares, AnyType if there is none.
 func newColumn(s *schema, field *parquet.Column, declared value.TypeKind) (*column, error) {
 	c := &column{name: field.Name()}
 	if field.Leaf() && !field.Repeated() {
@@ -113,7 +113,7 @@ func wrongType(have string, declared value.TypeKind) error {
 	return fmt.Errorf("the file has %s, the document wants %s", have, declared)
 }
 
-// begin opens the column in a row group, with or without a sum of its bytes.
+// begin opens the column in a row group. sum enables hashing of its bytes.
 func (c *column) begin(g parquet.RowGroup, meta *format.RowGroup, f File, sum bool) error {
 	for _, l := range c.leaves {
 		chunk, ok := g.ColumnChunks()[l.index].(*parquet.FileColumnChunk)
@@ -157,10 +157,10 @@ func (c *column) end() (sums []byte, err error) {
 	return sums, nil
 }
 
-// fill writes n values of the column to every width-th place of out.
+// fill writes n values of the column to out[0], out[width], out[2*width] and so on.
 func (c *column) fill(out []any, width, n int, reject func(i int, reason string)) error {
 	if c.absent() {
-		return nil // its values are null
+		return nil // the values are null
 	}
 	if c.nested == nil {
 		l := c.leaves[0]
@@ -193,7 +193,7 @@ func (c *column) fill(out []any, width, n int, reject func(i int, reason string)
 	return nil
 }
 
-// release gives the page back.
+// release releases the page.
 func (l *leaf) release() {
 	if l.page != nil {
 		parquet.Release(l.page)
@@ -204,7 +204,7 @@ func (l *leaf) release() {
 
 var errEnds = errors.New("the column has fewer values than the row group has rows: the file is damaged")
 
-// next goes to the next page.
+// next reads the next page.
 func (l *leaf) next() error {
 	l.release()
 	page, err := l.pages.ReadPage()
@@ -233,7 +233,7 @@ func (l *leaf) next() error {
 	return nil
 }
 
-// box makes the values of the dictionary.
+// box converts the values of the dictionary.
 func (l *leaf) box() {
 	n := l.dict.Len()
 	l.boxed = make([]boxed, n)
@@ -242,7 +242,8 @@ func (l *leaf) box() {
 	}
 }
 
-// entry returns the value of the dictionary at an index, nil where there is none.
+// entry returns the value of the dictionary at an index, or nil if the index is out of
+// range.
 func (l *leaf) entry(x int32) *boxed {
 	if uint(x) < uint(len(l.boxed)) {
 		return &l.boxed[x]
@@ -254,7 +255,7 @@ func (l *leaf) noEntry(x int32) error {
 	return fmt.Errorf("value %d of a dictionary of %d: the file is damaged", x, len(l.boxed))
 }
 
-// take writes m values of the page to every width-th place of out.
+// take writes m values of the page to out[0], out[width] and so on.
 func (l *leaf) take(out []any, width, m int, refuse func(i int, reason string)) error {
 	l.rest -= m
 	switch {
@@ -281,7 +282,7 @@ func (l *leaf) take(out []any, width, m int, refuse func(i int, reason string)) 
 	return nil
 }
 
-// takeLevels is take for values of a dictionary between nulls.
+// takeLevels is take for dictionary values mixed with nulls.
 func (l *leaf) takeLevels(out []any, width, m int, refuse func(i int, reason string)) error {
 	if len(l.levels) < m {
 		return errEnds
@@ -309,7 +310,7 @@ func (l *leaf) takeLevels(out []any, width, m int, refuse func(i int, reason str
 	return nil
 }
 
-// takePlain is take for a page without dictionary.
+// takePlain is take for a page without a dictionary.
 func (l *leaf) takePlain(out []any, width, m int, refuse func(i int, reason string)) error {
 	for i := range m {
 		v, err := l.value()
@@ -328,7 +329,7 @@ func (l *leaf) takePlain(out []any, width, m int, refuse func(i int, reason stri
 	return nil
 }
 
-// value returns the next value of the page. It is valid until the next page.
+// value returns the next value of the page. It is valid until the next page is read.
 func (l *leaf) value() (*parquet.Value, error) {
 	if l.at == len(l.values) {
 		if l.space == nil {

@@ -20,12 +20,12 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// converter makes the value of a row of one that is not null. reason tells why it
-// cannot be one.
+// converter converts a value that is not null to the value of a row. reason says why it
+// cannot be converted.
 type converter func(v parquet.Value) (made any, reason string)
 
-// converterOf returns the type that the values of a leaf have in rows, and what
-// makes them. declared is the type that the document gives, AnyType for none.
+// converterOf returns the type of a leaf's values in rows, and their converter.
+// declared is the type that the document declares, AnyType if there is none.
 func converterOf(e *format.SchemaElement, declared value.TypeKind) (value.TypeKind, converter, error) {
 	kind, convert, err := natural(e)
 	switch {
@@ -52,7 +52,7 @@ func isDecimal(e *format.SchemaElement) bool {
 	return logical || e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal
 }
 
-// isBytes reports whether a leaf holds bytes of which nothing is said.
+// isBytes reports whether a leaf holds bytes without an annotation.
 func isBytes(e *format.SchemaElement) bool {
 	k := parquet.Kind(e.Type.V)
 	return e.LogicalType.Value == nil && !e.ConvertedType.Valid && (k == parquet.ByteArray || k == parquet.FixedLenByteArray)
@@ -94,7 +94,7 @@ func natural(e *format.SchemaElement) (value.TypeKind, converter, error) {
 	return physical(e)
 }
 
-// converted reads the annotations of older files.
+// converted handles the annotations of older files.
 func converted(e *format.SchemaElement) (value.TypeKind, converter) {
 	milli, micro := &format.MilliSeconds{}, &format.MicroSeconds{}
 	switch e.ConvertedType.V {
@@ -124,7 +124,7 @@ func converted(e *format.SchemaElement) (value.TypeKind, converter) {
 	return value.AnyType, nil
 }
 
-// physical reads values without annotation.
+// physical handles values without an annotation.
 func physical(e *format.SchemaElement) (value.TypeKind, converter, error) {
 	switch parquet.Kind(e.Type.V) {
 	case parquet.Boolean:
@@ -143,7 +143,7 @@ func physical(e *format.SchemaElement) (value.TypeKind, converter, error) {
 	return value.AnyType, nil, fmt.Errorf("the type %v is not read; select the other columns", parquet.Kind(e.Type.V))
 }
 
-// number returns a float; NaN, which stands for nothing in many files, is null.
+// number returns a float. NaN, which means a missing value in many files, becomes null.
 func number(f float64) (any, string) {
 	switch {
 	case math.IsNaN(f):
@@ -178,7 +178,7 @@ func float16(v parquet.Value) (any, string) {
 	return number(f)
 }
 
-// integers makes integers; values that come again are made once.
+// integers converts integers. Repeated values are allocated once.
 func integers(unsigned bool) converter {
 	var memo table.Memo
 	return func(v parquet.Value) (any, string) {
@@ -198,7 +198,7 @@ func integers(unsigned bool) converter {
 	}
 }
 
-// texts makes texts; those that come again are kept once.
+// texts converts strings. Repeated strings are allocated once.
 func texts() converter {
 	var memo table.Memo
 	return func(v parquet.Value) (any, string) {
@@ -231,7 +231,7 @@ func fromJSON(v parquet.Value) (any, string) {
 	return made, ""
 }
 
-// decimals writes decimals with all their digits.
+// decimals formats decimals with all their digits.
 func decimals(scale int32) converter {
 	return func(v parquet.Value) (any, string) {
 		n := new(big.Int)
@@ -240,7 +240,7 @@ func decimals(scale int32) converter {
 			n.SetInt64(int64(v.Int32()))
 		case parquet.Int64:
 			n.SetInt64(v.Int64())
-		default: // two's complement, the highest byte first
+		default: // two's complement, most significant byte first
 			b := v.ByteArray()
 			n.SetBytes(b)
 			if len(b) > 0 && b[0] >= 0x80 {
@@ -263,8 +263,8 @@ func decimals(scale int32) converter {
 	}
 }
 
-// recent remembers texts by the number they are made of: a table has many rows of
-// one day.
+// recent caches formatted dates and times by their number, because a table has many
+// rows of the same day.
 type recent struct {
 	numbers [256]int64
 	texts   [256]any
@@ -285,7 +285,7 @@ func dates() converter {
 	}
 }
 
-// unitsOf returns how many units a second has.
+// unitsOf returns the number of time units in a second.
 func unitsOf(u format.TimeUnitValue) int64 {
 	if u == nil {
 		return int64(time.Second / time.Microsecond)
@@ -305,7 +305,7 @@ func times(u format.TimeUnitValue) converter {
 	}
 }
 
-// timestamps writes points in time with a Z, local times without.
+// timestamps formats points in time with a Z, and local times without.
 func timestamps(u format.TimeUnitValue, utc bool) converter {
 	var r recent
 	units, layout := unitsOf(u), "2006-01-02T15:04:05.999999999"
@@ -317,7 +317,8 @@ func timestamps(u format.TimeUnitValue, utc bool) converter {
 	}
 }
 
-// moment returns the time so many units after 1970.
+// moment returns the time that is n units after the start of 1970; units is the number
+// of units in a second.
 func moment(n, units int64) time.Time {
 	seconds, rest := n/units, n%units
 	if rest < 0 {
@@ -326,8 +327,8 @@ func moment(n, units int64) time.Time {
 	return time.Unix(seconds, rest*(int64(time.Second)/units)).UTC()
 }
 
-// int96 reads the timestamps of old files: nanoseconds of a day, and the number
-// of the day in the Julian calendar.
+// int96 converts the timestamps of old files: the nanoseconds of the day, and the
+// Julian day number.
 func int96(v parquet.Value) (any, string) {
 	const epoch = 2440588 // 1970-01-01
 	i := v.Int96()
@@ -335,7 +336,7 @@ func int96(v parquet.Value) (any, string) {
 	return time.Unix((int64(i[2])-epoch)*86400, nanos).UTC().Format(time.RFC3339Nano), ""
 }
 
-// asText writes numbers and booleans.
+// asText formats numbers and booleans as strings.
 func asText(convert converter) converter {
 	return func(v parquet.Value) (any, string) {
 		made, reason := convert(v)
@@ -346,7 +347,7 @@ func asText(convert converter) converter {
 	}
 }
 
-// asNumber makes floats of integers that a float holds.
+// asNumber converts integers to floats, if a float can hold them exactly.
 func asNumber(convert converter) converter {
 	return func(v parquet.Value) (any, string) {
 		made, reason := convert(v)

@@ -12,17 +12,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A Parquet file begins and ends with the magic bytes; in front of the last ones
-// stand the footer and its length.
+// A Parquet file begins and ends with the magic bytes. The footer and its length
+// precede the last magic bytes.
 const (
 	magic    = "PAR1"
 	tailSize = 8
 )
 
-// readSize is how much is read at a time between pages.
+// readSize is the size of reads between pages, in bytes.
 const readSize = 64 << 10
 
-// open reads the footer of a file and makes sure that what it promises lies in the
+// open reads the footer of a file and checks that everything it refers to is within the
 // file.
 func open(f File) (*parquet.File, error) {
 	if err := look(f); err != nil {
@@ -52,7 +52,7 @@ func open(f File) (*parquet.File, error) {
 	return file, nil
 }
 
-// Count returns the number of rows of a file, which its footer says.
+// Count returns the number of rows of a file according to its footer.
 func Count(f File) (n int64, err error) {
 	r := Reader{file: f}
 	err = r.guarded("", func() error {
@@ -65,7 +65,7 @@ func Count(f File) (n int64, err error) {
 	return n, err
 }
 
-// extent returns where the pages of a column lie in the file.
+// extent returns the place and size of a column's pages in the file.
 func extent(m *format.ColumnMetaData) (from, size int64) {
 	from = m.DataPageOffset
 	if m.DictionaryPageOffset != 0 {
@@ -74,7 +74,7 @@ func extent(m *format.ColumnMetaData) (from, size int64) {
 	return from, m.TotalCompressedSize
 }
 
-// look tells what is no Parquet file from one that is cut off.
+// look returns an error if the file is not a Parquet file or is cut off.
 func look(f File) error {
 	if f.Size < int64(len(magic)+tailSize) {
 		return fmt.Errorf("it has %d bytes and is no Parquet file", f.Size)
@@ -107,8 +107,7 @@ func footerSize(f File) (int64, error) {
 	return int64(binary.LittleEndian.Uint32(b[:])), err
 }
 
-// hashFooter takes in the footer, which tells where the columns lie and how long
-// they are.
+// hashFooter hashes the footer, which contains the places and lengths of the columns.
 func hashFooter(sum hash.Hash, f File) error {
 	size, err := footerSize(f)
 	if err != nil {
@@ -118,8 +117,8 @@ func hashFooter(sum hash.Hash, f File) error {
 	return err
 }
 
-// summed reads the bytes of a column and hashes them on the way. The library reads
-// them in their order, some twice; what it left out is read at the end.
+// summed hashes the bytes of a column while they are read. The library reads them in
+// order, some of them twice. end reads the bytes that the library skipped.
 type summed struct {
 	io.ReaderAt
 	sum      hash.Hash
@@ -130,7 +129,7 @@ func newSummed(r io.ReaderAt, from, size int64) *summed {
 	return &summed{ReaderAt: r, sum: sha256.New(), at: from, last: from + size}
 }
 
-// ReadAt reads, and hashes what was not read before.
+// ReadAt reads bytes, and hashes those that have not been hashed yet.
 func (s *summed) ReadAt(p []byte, off int64) (int, error) {
 	n, err := s.ReaderAt.ReadAt(p, off)
 	if fresh := s.at - off; fresh >= 0 && fresh < int64(n) {

@@ -2,9 +2,9 @@ package parquet
 
 import "fmt"
 
-// guarded calls the library. It panics on some files that are not what they
-// should be; that is an error of the file, and must not be one of the program.
-// column says which column is read, "" for none.
+// guarded calls the library. The library panics on some damaged files; guarded returns
+// such a panic as an error about the file. column is the name of the column that is
+// read, "" if there is none.
 func (r *Reader) guarded(column string, call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -21,5 +21,5 @@ func (r *Reader) guarded(column string, call func() error) (err error) {
 	return call()
 }
 
-// at puts the file's name in front of an error.
+// at adds the name of the file to an error.
 func (r *Reader) at(err error) error { return fmt.Errorf("%s: %w", r.file.Name, err) }

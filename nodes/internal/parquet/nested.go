@@ -8,19 +8,20 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// A nested field has several leaves, and several values of each for one row. Each
-// value comes with two levels: at which repeated field it begins a new element,
-// and how many of the optional and repeated fields above it are there. A node puts
-// the values of one row together, as the Dremel paper has it.
+// A nested field has several leaves, and each leaf may have several values for one row.
+// Each value has two levels. The repetition level says at which repeated field it
+// begins a new element. The definition level says how many of the optional and repeated
+// fields above it are present. A node assembles the values of one row as described in
+// the Dremel paper.
 
-// cell is a value of a leaf with its levels.
+// cell is a value of a leaf with its repetition and definition levels.
 type cell struct {
 	v        any
 	rep, def int
 }
 
-// node puts together the value of a field from the cells of its leaves, which are
-// those of one element. They hold at least one cell each.
+// node assembles the value of a field from the cells of its leaves that belong to one
+// element. There is at least one cell for each leaf.
 type node interface {
 	value(cells [][]cell) any
 	leaves() int
@@ -44,7 +45,7 @@ func (l *leaf) cells() (row []cell, reason string, err error) {
 			return nil, "", err
 		}
 		if v.RepetitionLevel() == 0 && len(row) > 0 {
-			l.at-- // it begins the next row
+			l.at-- // the value begins the next row
 			return row, reason, nil
 		}
 		l.rest--
@@ -74,7 +75,7 @@ func (c *column) assemble() (v any, reason string, err error) {
 	return c.nested.value(cells), reason, nil
 }
 
-// assembler returns the node of a field, and adds its leaves to the column.
+// assembler returns the node of a field and adds its leaves to the column.
 func (c *column) assembler(s *schema, field *parquet.Column) (node, value.TypeKind, error) {
 	if field.Repeated() {
 		n, _, err := c.single(s, field)
@@ -90,7 +91,7 @@ func (c *column) assembler(s *schema, field *parquet.Column) (node, value.TypeKi
 	return n, kind, err
 }
 
-// single is assembler for one value of the field, which is there.
+// single is assembler for one value of the field, which is not null.
 func (c *column) single(s *schema, field *parquet.Column) (node, value.TypeKind, error) {
 	if field.Leaf() {
 		kind, convert, err := converterOf(s.leaves[field.Index()], value.AnyType)
@@ -106,8 +107,8 @@ func (c *column) single(s *schema, field *parquet.Column) (node, value.TypeKind,
 	}
 	switch s.annotation(field) {
 	case listGroup:
-		// A LIST holds one repeated group, which holds the elements: one optional or
-		// required field, or, in old files, the element itself.
+		// A LIST contains one repeated group, which contains the elements: one optional
+		// or required field or, in old files, the element itself.
 		if inner := children[0]; len(children) == 1 && inner.Repeated() {
 			if !inner.Leaf() && len(inner.Columns()) == 1 && inner.Name() != "array" && inner.Name() != field.Name()+"_tuple" {
 				n, _, err := c.assembler(s, inner.Columns()[0])
@@ -131,7 +132,8 @@ func (c *column) single(s *schema, field *parquet.Column) (node, value.TypeKind,
 	return g, value.ObjectType, nil
 }
 
-// mapping is a MAP: an object if its keys are texts.
+// mapping returns the node of a MAP: an object if the keys are strings, otherwise an
+// array.
 func (c *column) mapping(s *schema, inner *parquet.Column) (node, value.TypeKind, error) {
 	kind, _, err := converterOf(s.leaves[inner.Columns()[0].Index()], value.AnyType)
 	if err != nil || kind != value.StringType || inner.Columns()[0].Repeated() {
@@ -154,7 +156,7 @@ func (scalar) leaves() int              { return 1 }
 // optional is a value that may be null.
 type optional struct {
 	of  node
-	def int // the level at which it is there
+	def int // the definition level of a value that is not null
 }
 
 func (o *optional) value(cells [][]cell) any {
@@ -226,8 +228,8 @@ func (g *group) leaves() (n int) {
 	return n
 }
 
-// mapping is an object whose members are in the data. A key that appears twice has
-// the last value.
+// mapping is an object whose member names are in the data. If a key appears twice, the
+// last value is used.
 type mapping struct {
 	keys   list
 	member node

@@ -9,16 +9,16 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A page is expanded as a whole, so its header decides how much memory is taken.
-// These are far beyond the pages that programs write, a megabyte as a rule.
+// A page is decompressed as a whole, so its header determines how much memory is
+// needed. These limits are far beyond the size of usual pages, about a megabyte.
 const (
 	maxPageBytes  = 512 << 20
 	maxPageValues = 32 << 20
 )
 
-// checkPages looks at the headers of all pages of a column, which the library
-// trusts: a damaged one, or one made for it, would have it ask for gigabytes. rows
-// is the number of values that there can be at most, -1 if it is not known.
+// checkPages checks the headers of all pages of a column. The library trusts them, and
+// a damaged or malicious header could make it allocate gigabytes. rows is the maximum
+// number of values, -1 if it is not known.
 func checkPages(r io.ReaderAt, from, size, rows int64) error {
 	in := bufio.NewReaderSize(nil, 1<<10)
 	var compact thrift.CompactProtocol

@@ -21,7 +21,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// files is a source of files at hand.
+// files is a Source of files in memory.
 type files struct{ list []File }
 
 func (f *files) Next(context.Context) (File, error) {
@@ -33,7 +33,7 @@ func (f *files) Next(context.Context) (File, error) {
 	return first, nil
 }
 
-// written returns a file of rows.
+// written returns a file with these rows.
 func written[T any](t testing.TB, name string, list []T, options ...parquet.WriterOption) File {
 	t.Helper()
 	var out bytes.Buffer
@@ -47,7 +47,7 @@ func ofBytes(name string, data []byte) File {
 	return File{name, int64(len(data)), bytes.NewReader(data)}
 }
 
-// readAll returns the rows, the bad rows and the hash of files.
+// readAll returns the good rows, the bad rows and the hash of files.
 func readAll(o table.ReadOptions, list ...File) (good []any, bad []table.BadRow, sum string, err error) {
 	hash := sha256.New()
 	r := NewReader(&files{list}, o, hash)
@@ -148,8 +148,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// Many rows over many pages and row groups, of every kind of column, come out as
-// they went in.
+// Many rows in many pages and row groups, with columns of every kind, are read as they
+// were written.
 func TestPagesAndGroups(t *testing.T) {
 	type row struct {
 		N     int64    `parquet:"n"`
@@ -307,8 +307,8 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-// A file cut short anywhere is an error that names it, before the first row: the
-// footer stands at the end.
+// A file that is cut off anywhere causes an error that names the file, before the first
+// row, because the footer is at the end.
 func TestCutShort(t *testing.T) {
 	whole := new(bytes.Buffer)
 	if err := parquet.Write(whole, sample()[:1]); err != nil {
@@ -334,8 +334,8 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// FuzzDamage changes bytes of a file. It is read, or there is an error; never a
-// panic, and never a row that does not have its types.
+// FuzzDamage changes bytes of a file. Reading must succeed or return an error. It must
+// never panic or return a row with values of wrong types.
 func FuzzDamage(f *testing.F) {
 	type row struct {
 		N *int64   `parquet:"n,optional"`
@@ -367,7 +367,7 @@ func FuzzDamage(f *testing.F) {
 	})
 }
 
-// brokenReader fails behind some bytes.
+// brokenReader fails after a number of bytes.
 type brokenReader struct {
 	io.ReaderAt
 	from, to int64
@@ -391,7 +391,7 @@ func TestDiskError(t *testing.T) {
 	}
 }
 
-// A header of a page that would have the library ask for gigabytes.
+// The header of a page must not make the library allocate gigabytes.
 func TestHugePages(t *testing.T) {
 	for want, h := range map[string]format.PageHeader{
 		"": {Type: format.DataPage, CompressedPageSize: 1, UncompressedPageSize: 1, DataPageHeader: thrift.New(format.DataPageHeader{NumValues: 9})},

@@ -1,6 +1,6 @@
-// Package parquet reads the rows of Parquet files, batch by batch: the pages of
-// the wanted columns and nothing else. The files are read by parquet-go, whose
-// panics on damaged files are errors here.
+// Package parquet reads the rows of Parquet files, batch by batch. It reads only the
+// pages of the selected columns. It uses the library parquet-go and converts the
+// library's panics on damaged files to errors.
 //
 // # Types
 //
@@ -20,8 +20,8 @@
 //	MAP with texts as keys               object; others an array of {key, value}
 //	groups                               object
 //
-// A declared type string takes bytes as text and writes numbers and booleans,
-// number takes integers and decimals.
+// A column with the declared type string also accepts bytes that are UTF-8, numbers and
+// booleans. The declared type number also accepts integers and decimals.
 package parquet
 
 import (
@@ -42,50 +42,49 @@ const Format table.Format = "parquet"
 
 // File is one file of a table.
 type File struct {
-	Name string // as messages call it
+	Name string // the name in messages
 	Size int64
 	io.ReaderAt
 }
 
-// Source hands over the files of a table in their order, and closes a file when
-// the next one is asked for.
+// Source yields the files of a table in order. Next closes the previous file.
 type Source interface {
-	// Next returns the next file, io.EOF after the last.
+	// Next returns the next file, or io.EOF after the last one.
 	Next(ctx context.Context) (File, error)
 }
 
-// batchRows is how many rows a batch has.
+// batchRows is the number of rows in a batch.
 const batchRows = 1024
 
-// Reader reads the rows of a table. One goroutine uses it at a time.
+// Reader reads the rows of a table. It is used by one goroutine at a time.
 type Reader struct {
 	options table.ReadOptions
 	source  Source
-	hash    hash.Hash // of what is read; nil for none
+	hash    hash.Hash // of the data that is read, nil if it is not needed
 
 	file   File
 	open   *parquet.File // nil between files
-	first  string        // the file that the columns are from
+	first  string        // the file that defines the columns
 	cols   []*column
 	keys   *value.Keys
 	made   table.Types
 	check  *table.Conform
-	groups []parquet.RowGroup // that are still to come
-	group  int                // the number of the current one
-	left   int64              // rows of it
+	groups []parquet.RowGroup // the row groups that have not been read
+	group  int                // the number of the current row group, from 1
+	left   int64              // number of its rows that have not been read
 	total  int64
 
 	row    int64
-	before int64 // rows of the files before the open one
+	before int64 // number of rows in the files before the open one
 	good   int64
-	bad    []string // reasons, by row of the batch; nil while all are good
-	rows   []int64  // the numbers of the good rows, if there are bad ones
+	bad    []string // reasons, by index in the batch; nil if all rows are good
+	rows   []int64  // the numbers of the good rows, if there are bad rows
 	err    error
 }
 
-// NewReader returns a reader of the rows of some files. Of the options those for
-// cells do not count. hash, if it is not nil, takes in the footers of the files and
-// the columns that are read.
+// NewReader returns a reader of the rows of the files. It ignores the options for
+// cells. If sum is not nil, the footers of the files and hashes of the columns that are
+// read are written to it.
 func NewReader(src Source, o table.ReadOptions, sum hash.Hash) *Reader {
 	return &Reader{options: o, source: src, hash: sum}
 }
@@ -93,11 +92,11 @@ func NewReader(src Source, o table.ReadOptions, sum hash.Hash) *Reader {
 // Format returns Format.
 func (r *Reader) Format() table.Format { return Format }
 
-// Types returns the types of the columns, once the first batch was read.
+// Types returns the types of the columns, after the first batch was read.
 func (r *Reader) Types() table.Types { return r.made }
 
-// Columns returns the columns of the rows, once the first batch was read; nil if there
-// is no file.
+// Columns returns the columns of the rows, after the first batch was read. It returns
+// nil if there is no file.
 func (r *Reader) Columns() []string {
 	if r.keys == nil {
 		return nil
@@ -105,11 +104,11 @@ func (r *Reader) Columns() []string {
 	return r.keys.Names()
 }
 
-// Total returns the number of rows of the first file, once the first batch was
-// read.
+// Total returns the number of rows of the first file, after the first batch was read.
 func (r *Reader) Total() int64 { return r.total }
 
-// Progress tells how many rows of the file that is open were read, of how many.
+// Progress returns the number of rows of the open file that were read, and the number
+// of all its rows.
 func (r *Reader) Progress() (read, of int64) {
 	if r.open == nil {
 		return 0, 0
@@ -117,8 +116,8 @@ func (r *Reader) Progress() (read, of int64) {
 	return r.row - r.before, r.open.NumRows()
 }
 
-// Next returns the next rows and bad rows, at least one of them, and io.EOF after
-// the last.
+// Next returns the next good and bad rows, at least one of them, or io.EOF after the
+// last row.
 func (r *Reader) Next(ctx context.Context) (table.Batch, error) {
 	for r.err == nil {
 		if err := ctx.Err(); err != nil {
@@ -133,7 +132,7 @@ func (r *Reader) Next(ctx context.Context) (table.Batch, error) {
 	return table.Batch{}, r.err
 }
 
-// batch reads rows of one row group; it may come back empty.
+// batch reads rows of one row group. It may return an empty batch.
 func (r *Reader) batch(ctx context.Context) (b table.Batch, err error) {
 	limit := r.options.Limit
 	if limit > 0 && r.good >= limit {
@@ -159,7 +158,7 @@ func (r *Reader) batch(ctx context.Context) (b table.Batch, err error) {
 	return r.finish(objects, n), nil
 }
 
-// slab returns n rows and their values, one row after the other.
+// slab returns n rows and their values, which are stored row by row.
 func (r *Reader) slab(n int) ([]value.Object, []any) {
 	width := r.keys.Len()
 	objects, values := make([]value.Object, n), make([]any, n*width)
@@ -175,7 +174,7 @@ func (r *Reader) slab(n int) ([]value.Object, []any) {
 	return objects, values
 }
 
-// reject notes that the i-th row of the batch is bad; the first reason counts.
+// reject marks the row with index i of the batch as bad. The first reason is kept.
 func (r *Reader) reject(i int, reason string) {
 	if r.bad == nil {
 		r.bad = make([]string, batchRows)
@@ -185,7 +184,7 @@ func (r *Reader) reject(i int, reason string) {
 	}
 }
 
-// finish parts good rows and bad ones.
+// finish checks the rows and separates good from bad ones.
 func (r *Reader) finish(objects []value.Object, n int) table.Batch {
 	b := table.Batch{Rows: make([]any, n)}
 	for i := range objects {
@@ -205,7 +204,7 @@ func (r *Reader) finish(objects []value.Object, n int) table.Batch {
 	return b
 }
 
-// part takes the bad rows out of a batch.
+// part moves the bad rows from b.Rows to b.Bad.
 func (r *Reader) part(b *table.Batch, before int64) {
 	good := b.Rows[:0]
 	r.rows = r.rows[:0]
@@ -221,7 +220,7 @@ func (r *Reader) part(b *table.Batch, before int64) {
 	b.Place = func(i int) table.RowPlace { return r.place(r.rows[i]) }
 }
 
-// place returns where a row of the current file stood.
+// place returns the place of a row of the current file.
 func (r *Reader) place(number int64) table.RowPlace {
 	p := table.RowPlace{Row: number}
 	if r.options.Several {
@@ -251,7 +250,7 @@ func (r *Reader) next(ctx context.Context) error {
 	return r.guarded("", r.begin)
 }
 
-// begin finds the columns of the file that was opened.
+// begin determines the columns of the open file.
 func (r *Reader) begin() error {
 	cols, err := columnsOf(r.open, r.options)
 	if err != nil {
@@ -268,7 +267,7 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-// setColumns takes the columns of the first file.
+// setColumns sets the columns of the table from the first file.
 func (r *Reader) setColumns(cols []*column) error {
 	names := make([]string, len(cols), len(cols)+1)
 	for i, c := range cols {
@@ -288,7 +287,7 @@ func (r *Reader) setColumns(cols []*column) error {
 	return nil
 }
 
-// agree compares the columns of a further file with those of the first.
+// agree checks the columns of another file against the columns of the first one.
 func (r *Reader) agree(cols []*column) error {
 	names := r.keys.Names()
 	if r.options.FileColumn != "" {
@@ -300,7 +299,7 @@ func (r *Reader) agree(cols []*column) error {
 		case j < 0:
 			return fmt.Errorf("there is no column %q, which %s has; the files of one table have the same columns", name, r.first)
 		case cols[j].absent():
-		case r.made[i].Optional: // no file had it so far
+		case r.made[i].Optional: // no file has had it so far
 			r.made[i] = table.Declared{Name: name, Kind: cols[j].kind}
 		case cols[j].kind != r.made[i].Kind:
 			return fmt.Errorf("column %s is %s, in %s it is %s; the files of one table have the same columns", name, cols[j].kind, r.first, r.made[i].Kind)
@@ -313,7 +312,7 @@ func (r *Reader) agree(cols []*column) error {
 	return nil
 }
 
-// nextGroup goes to the next row group, or behind the file.
+// nextGroup moves to the next row group, or closes the file after the last one.
 func (r *Reader) nextGroup() error {
 	if r.group > 0 {
 		if err := r.guarded("", r.endGroup); err != nil {
@@ -337,7 +336,7 @@ func (r *Reader) nextGroup() error {
 	})
 }
 
-// endGroup closes the columns of a row group that was read.
+// endGroup closes the columns of the current row group.
 func (r *Reader) endGroup() error {
 	for _, c := range r.cols {
 		sums, err := c.end()

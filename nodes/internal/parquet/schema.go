@@ -6,10 +6,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// schema gives access to the annotations of a file, of which the library knows
-// only some.
+// schema gives access to the annotations of a file, because the library knows only some
+// of them.
 type schema struct {
-	leaves []*format.SchemaElement // by the index of their column
+	leaves []*format.SchemaElement // by column index
 }
 
 func schemaOf(f *parquet.File) *schema {
@@ -23,7 +23,7 @@ func schemaOf(f *parquet.File) *schema {
 	return s
 }
 
-// groupKind is what a group stands for.
+// groupKind is the annotation of a group.
 type groupKind uint8
 
 const (
