@@ -18,8 +18,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// routedOf builds a walk that a model routes, from lines: nodes `id shown=x,y`, edges
-// `a -> b when=text max=2`. The walk begins at the node that is named first.
+// routedOf builds a walk whose edges a model picks from lines: nodes `id shown=x,y`, edges `a -> b
+// when=text max=2`. The walk begins at the first node.
 func routedOf(t testing.TB, text string) *core.Workflow {
 	t.Helper()
 	w := &core.Workflow{Mode: core.ModeWalk, Name: source.Text{Value: "routed"}, OpenInputs: true, Walk: &core.Walk{Router: source.Text{Value: core.RouterModel}}}
@@ -70,8 +70,8 @@ func routedOf(t testing.TB, text string) *core.Workflow {
 	return w
 }
 
-// oracle is a router that answers from a list: the place of a choice, "none", "bad" for an
-// unusable answer, "to:ID" for the first choice with that target, "fail" for an error.
+// oracle is a router that answers from a list: the index of a choice, "none", "bad" for an unusable
+// answer, "to:ID" for the first choice with that target, "fail" for an error.
 type oracle struct {
 	answers []string
 	asked   []core.RouteQuestion
@@ -96,8 +96,8 @@ func (o *oracle) Route(_ context.Context, q core.RouteQuestion) (core.RouteAnswe
 	return a, nil
 }
 
-// stages registers a handler that does what a script says. A step is words: a status, k=v
-// for a member of what it sends, eval:name=true|false, error=text, fatal=text.
+// stages registers a handler that follows a script. A step consists of words: a status, k=v for a
+// member of its output, eval:name=true|false, error=text, fatal=text.
 func stages(t testing.TB, does script) *core.Registry {
 	t.Helper()
 	var mu sync.Mutex
@@ -175,7 +175,7 @@ func TestModelWalks(t *testing.T) {
 		answers     string
 		inputs      map[string]any
 		want        string
-		calls       int // of the router
+		calls       int // questions to the router
 	}{
 		{"no edge ends the walk", `a`, nil, "", nil, "a: success", 0},
 		{"one unconditional edge needs no model", `
@@ -260,8 +260,8 @@ func TestRouteView(t *testing.T) {
 		r -> s when=go`, script{"p": {"x=1 secret=2 eval:ok=false fail"}, "q": {"a=1 b=2"}, "r": {"y=3 evals=mine eval:e=true"}},
 		o, map[string]any{"issue": map[string]any{"id": 7}, "dryRun": false}, scheduler.Options{})
 	q := o.asked[0]
-	// rules 20-24: p and r show what they declare, null for what is missing, q everything; the
-	// checks stand beside it and win over a member of that name.
+	// Rules 20-24: p and r show the members that they declare, with null for missing ones, and q
+	// shows all. The checks are shown next to them and replace a member of the same name.
 	want := `{"p":{"x":"1","gone":null,"evals":{"ok":{"name":"ok","kind":"value","pass":false}}},"q":{"a":"1","b":"2"},"r":{"y":"3","evals":{"e":{"name":"e","kind":"value","pass":true}}}}`
 	got, err := value.AppendJSON(nil, q.View)
 	if err != nil || string(got) != want {
@@ -277,7 +277,7 @@ func TestRouteView(t *testing.T) {
 }
 
 func TestRouteContext(t *testing.T) {
-	// Rule 19: the last result of a node counts; downstream everything is there.
+	// Rule 19: the last result of a node counts, and later nodes see all of it.
 	r, _ := routed(t, `
 		a shown=x
 		a -> b
@@ -324,9 +324,9 @@ func TestRetriesKnowWhatWentBefore(t *testing.T) {
 	}
 }
 
-// BenchmarkModelWalk measures a hop of a walk that a model routes, without the model: one
-// that needs no question, one whose answer comes at once, and one of a walk whose context
-// grows with every hop.
+// BenchmarkModelWalk measures a step of a walk whose edges a model picks, without the model: a step
+// that needs no question, a step that is answered immediately, and a step of a walk whose context
+// grows with every step.
 func BenchmarkModelWalk(b *testing.B) {
 	const hops = 1000
 	var long strings.Builder

@@ -40,7 +40,7 @@ func compileNested(t *testing.T, w *core.Workflow, kinds ...core.Kind) *plan.Pla
 
 func text(s string) source.Text { return source.Text{Value: s} }
 
-// inner doubles its input in two steps.
+// doubling doubles its input in two steps.
 func doubling(work func()) *core.Workflow {
 	step := func(read, write string, f func(int64) int64) *core.Node {
 		return &core.Node{ID: text("to_" + write), Reads: []source.Text{text(read)}, Writes: []source.Text{text(write)}, HasWrites: true,
@@ -86,8 +86,8 @@ func TestNestedWorkflow(t *testing.T) {
 	}
 }
 
-// A fan-out over nested runs, three deep, at limit 1: no outer node holds a slot
-// that an inner one needs, and the limits hold.
+// In a fan-out over nested runs, three levels deep, at limit 1, no outer node holds a slot that an
+// inner one needs, and the limits hold.
 func TestNestedAtLimitOne(t *testing.T) {
 	for _, c := range []struct{ items, inFlight int }{{1, 0}, {4, 0}, {4, 2}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -118,8 +118,8 @@ func TestNestedAtLimitOne(t *testing.T) {
 	}
 }
 
-// The failure of a nested run is told once: the path of the innermost node and its
-// cause, however deep it lies and whatever repeats the run.
+// The failure of a nested run is reported once, with the path of the innermost node and its cause,
+// however deep the node is and whatever repeats the run.
 func TestNestedFailureIsToldOnce(t *testing.T) {
 	boom := errors.New("boom")
 	call := func(kind string) *core.Node { return &core.Node{ID: text("call"), Kind: text(kind), HasWrites: true} }
@@ -169,7 +169,7 @@ func TestNestedFailureIsToldOnce(t *testing.T) {
 	}
 }
 
-// A nested run is retried as a whole, with a state of its own each time.
+// A nested run is retried as a whole, each time with a new state.
 func TestNestedRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
@@ -188,8 +188,8 @@ func TestNestedRetry(t *testing.T) {
 	})
 }
 
-// fail_run inside a nested run stops that run only; the outer node fails and
-// the rest of the outer graph goes on.
+// fail_run in a nested run stops only that run. The outer node fails and the rest of the outer
+// graph continues.
 func TestNestedFailRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(map[string]core.HandlerFunc{
@@ -220,7 +220,7 @@ func TestNestedFailRun(t *testing.T) {
 	})
 }
 
-// The end of the caller's context reaches every depth.
+// The end of the caller's context reaches all nested runs.
 func TestNestedCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := one(func(ctx context.Context, _ core.Input) (core.Result, error) {
@@ -288,8 +288,7 @@ func (waitKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics
 	return core.Compiled{Wait: &core.Wait{Duration: time.Minute}}, nil
 }
 
-// A nested run may end without any user code: it stood still for ever when its
-// last node lacked a handler.
+// A nested run may end without calling a handler: a run whose last node had no handler hung.
 func TestNestedRunWithoutUserCode(t *testing.T) {
 	for _, c := range []struct {
 		kind   core.Kind
@@ -317,8 +316,8 @@ func TestNestedRunWithoutUserCode(t *testing.T) {
 	}
 }
 
-// slowFor is a workflow of one node that takes its time, an hour when it is given
-// none, and ends early with its context.
+// slowFor is a workflow of one node that takes the given time, by default an hour, and ends early
+// when its context ends.
 func slowFor(took ...time.Duration) *core.Workflow {
 	var calls atomic.Int32
 	return one(func(ctx context.Context, _ core.Input) (core.Result, error) {
@@ -335,8 +334,8 @@ func slowFor(took ...time.Duration) *core.Workflow {
 	})
 }
 
-// A nested run that takes longer than the node's timeout is stopped, and the attempt
-// has failed like that of a handler.
+// A nested run that takes longer than the node's timeout is stopped, and the attempt fails as with
+// a handler.
 func TestNestedTimeout(t *testing.T) {
 	const s = time.Second
 	each := func(n *core.Node) {
@@ -383,7 +382,7 @@ func TestNestedTimeout(t *testing.T) {
 	}
 }
 
-// The timeout of an outer run reaches every depth, and only what is inside of it.
+// The timeout of an outer run applies to all runs nested in it, and to nothing else.
 func TestNestedTimeoutIsForAllInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mid := &core.Workflow{Name: text("mid"), Nodes: []*core.Node{
@@ -410,8 +409,8 @@ func TestNestedTimeoutIsForAllInside(t *testing.T) {
 	})
 }
 
-// A handler inside that ignores the end of its context holds the outer node back for
-// the grace period and no longer.
+// An inner handler that ignores the end of its context delays the outer node for the grace period
+// and no longer.
 func TestNestedTimeoutOfADeafHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -429,12 +428,12 @@ func TestNestedTimeoutOfADeafHandler(t *testing.T) {
 	})
 }
 
-// A wait ends with its timeout if that comes first, in every place a wait can stand.
+// A wait ends with its timeout if that comes first, wherever the wait is.
 func TestWaitTimeout(t *testing.T) {
 	for _, c := range []struct {
 		timeout  time.Duration
 		attempts int
-		took     time.Duration // of one after the other: alone, an item, a row
+		took     time.Duration // of each case in turn: alone, as an item, as a row
 		class    string
 	}{
 		{2 * time.Minute, 1, 3 * time.Minute, ""},

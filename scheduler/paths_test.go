@@ -12,8 +12,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// manyWays is a path that can be followed through nested in more ways than anybody
-// can wait for, and leads nowhere.
+// manyWays is a path that matches nested in so many ways that following all of them would never
+// end, and finds nothing.
 var manyWays = "$.list" + strings.Repeat("..a", 12) + "..b"
 
 func nested(depth int) any {
@@ -32,8 +32,8 @@ func withArg(text string) func(*core.Node) {
 
 func never(context.Context, core.Input) (core.Result, error) { panic("never called") }
 
-// TestPathsEndWithTheAttempt: following a path in args did not notice that the
-// attempt's time was over, or the run.
+// TestPathsEndWithTheAttempt: the evaluation of a path in args did not notice that the attempt had
+// timed out or the run had ended.
 func TestPathsEndWithTheAttempt(t *testing.T) {
 	t.Parallel()
 	for _, change := range [][]func(*core.Node){
@@ -59,8 +59,8 @@ func TestPathsEndWithTheAttempt(t *testing.T) {
 	}
 }
 
-// TestTooManyMatches: a path that selects more than there is memory for is the
-// node's failure and names the path.
+// TestTooManyMatches: a path that selects more than fits into memory is a failure of the node that
+// names the path.
 func TestTooManyMatches(t *testing.T) {
 	t.Parallel()
 	path := "$.list[" + strings.Repeat("0,", 200) + "0][*]"

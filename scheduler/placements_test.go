@@ -15,14 +15,14 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// leaver is a handler whose result replaces a target. The first execution, by item, lasts
-// for as long as it may; the others wait for it.
+// leaver is a handler whose result replaces a target. The first execution, by item, lasts as long
+// as possible; the others wait for it.
 type leaver struct {
 	always bool
 	target func(in core.Input) string
 
 	mu     sync.Mutex
-	placed map[string]string // which execution replaced a target
+	placed map[string]string // by target: the execution that replaced it
 	open   int
 }
 
@@ -55,8 +55,8 @@ func (l *leaver) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		}}}, nil
 }
 
-// TestCancelledWhileWaiting: a result that says what became of the work was dropped if the
-// run was cancelled while it waited for its turn, and so were rejected rows.
+// TestCancelledWhileWaiting: if the run was cancelled while a result waited for its turn, the
+// result was dropped, and so were rejected rows, although the result described what had been done.
 func TestCancelledWhileWaiting(t *testing.T) {
 	list := core.FieldDecl{Name: text("list"), Default: []any{int64(1), int64(2), int64(3), int64(4)}}
 	work := func(l *leaver, id string) *core.Node {
@@ -86,7 +86,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	}{
 		{"items", false, own, ""},
 		{"items", true, own, "tt='n ttt=''n tttt='''n"},
-		{"items", true, same, "t='n"}, // the first in canonical order has it
+		{"items", true, same, "t='n"}, // the first in canonical order
 		{"rows", false, own, ""},
 		{"rows", true, own, "tt='n ttt=''n tttt='''n"},
 		{"rows", true, same, "t='n"},
@@ -102,7 +102,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 				defer cancel()
 				p := compile(t, w)
 				want := c.want
-				if nested { // the timeout of the node around ends it
+				if nested { // the timeout of the outer node ends it
 					sub := &core.Node{ID: text("sub"), Kind: text("sub"), Timeout: &source.Located[time.Duration]{Value: time.Second}}
 					p = compileNested(t, &core.Workflow{Name: text("outer"), Nodes: []*core.Node{sub}}, frameKind{"sub", w})
 					l.target = func(in core.Input) string { return c.target(in) }
@@ -129,8 +129,8 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestLatePlacement: what comes after the timeout fails the attempt, and what it rejected is
-// put in place all the same.
+// TestLatePlacement: a result that comes after the timeout fails the attempt, but its rejected rows
+// are still put in place.
 func TestLatePlacement(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestLatePlacement(t *testing.T) {
 	}
 }
 
-// slowly is a leaver that ignores its timeout for a moment.
+// slowly is a leaver that ignores its timeout for a short time.
 type slowly struct{ *leaver }
 
 func (s slowly) Handle(ctx context.Context, in core.Input) (core.Result, error) {

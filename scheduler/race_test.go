@@ -17,8 +17,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 )
 
-// takes is a handler that needs a time, or gives up when its context ends, and writes
-// the field x.
+// takes is a handler that takes the given time, or stops when its context ends, and writes the
+// field x.
 func takes(d time.Duration) core.HandlerFunc {
 	return func(ctx context.Context, in core.Input) (core.Result, error) {
 		select {
@@ -30,7 +30,7 @@ func takes(d time.Duration) core.HandlerFunc {
 	}
 }
 
-// raceOf is a workflow in which nodes and units run a race for the node end.
+// raceOf is a workflow in which nodes and units race to the node end.
 func raceOf(nodes []*core.Node, change ...func(*core.Workflow)) *core.Workflow {
 	w := fields(&core.Workflow{Name: text("w")}, "x", "list", "seen")
 	w.Fields[0].Merge = text("array_append")
@@ -59,7 +59,7 @@ func node(id string, h core.Handler, change ...func(*core.Node)) *core.Node {
 	return n
 }
 
-// race runs a race and reports how it ended, after what time, with which events.
+// race runs a race and returns its result, how long it took, and its events.
 func race(t *testing.T, w *core.Workflow, kinds ...core.Kind) (r *core.Report, took time.Duration, events []core.Event) {
 	t.Helper()
 	p := compileNested(t, w, kinds...)
@@ -72,8 +72,8 @@ func race(t *testing.T, w *core.Workflow, kinds ...core.Kind) (r *core.Report, t
 	return r, took, events
 }
 
-// TestRaceGivesUp: whatever runs on the losing side is cancelled and awaited, ends as
-// skipped, writes nothing and fails nothing.
+// TestRaceGivesUp: nodes that have lost the race are cancelled and awaited. They end as skipped,
+// write nothing and fail nothing.
 func TestRaceGivesUp(t *testing.T) {
 	hour := takes(time.Hour)
 	pipeline := func(w *core.Workflow) {
@@ -138,7 +138,7 @@ func TestRaceGivesUp(t *testing.T) {
 	}
 }
 
-// TestRaceSpares: what leads elsewhere too runs on, and what never began is skipped.
+// TestRaceSpares: nodes that also lead elsewhere continue, and nodes that never began are skipped.
 func TestRaceSpares(t *testing.T) {
 	other := node("other", takes(time.Second))
 	w := raceOf([]*core.Node{node("quick", takes(time.Second)), node("both", takes(time.Minute)), node("late", takes(time.Second))}, func(w *core.Workflow) {
@@ -159,8 +159,8 @@ func TestRaceSpares(t *testing.T) {
 	}
 }
 
-// TestRaceAwaits: the join does not wait for a loser that takes its time, unless it
-// reads what that one may write; the run does in any case.
+// TestRaceAwaits: the join does not wait for a slow loser unless it reads what the loser may write;
+// the run always waits.
 func TestRaceAwaits(t *testing.T) {
 	for _, reads := range []bool{false, true} {
 		var slowEnd, joined time.Duration
@@ -204,8 +204,8 @@ func (k pauseKind) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnost
 	return core.Compiled{Wait: &core.Wait{Duration: k.d}}, nil
 }
 
-// TestRaceGivesUpReading: the same for what is fetched from a stream, and for timers,
-// which have no handler to cancel.
+// TestRaceGivesUpReading: the same for what is read from a stream, and for timers, which have no
+// handler to cancel.
 func TestRaceGivesUpReading(t *testing.T) {
 	closed := &atomic.Int64{}
 	fan := func(w *core.Workflow) {}
