@@ -188,11 +188,11 @@ func notNumber(v any) error {
 
 // shorten truncates a value for a message.
 func shorten(s string) string {
-	const most = 60
-	if len(s) <= most {
+	const maxLength = 60
+	if len(s) <= maxLength {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
+	return strings.ToValidUTF8(s[:maxLength], "") + "..."
 }
 
 // total is a running sum of numbers.

@@ -37,7 +37,7 @@ type deduper struct {
 
 func (d *deduper) take(ctx context.Context, r *record) error {
 	places, _ := d.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
-		d.needs.note(l)
+		d.needs.observe(l)
 		return l.findAll(d.names), nil
 	})
 	d.rows++

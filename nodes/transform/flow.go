@@ -57,7 +57,7 @@ func (w *work) failRow(err error) error { return fmt.Errorf("%s: row %d: %w", w.
 
 // outline is the outline of a step that does not change the columns.
 func (w *work) outline(l *layout) (*layout, error) {
-	if err := w.needs.head(l); err != nil {
+	if err := w.needs.checkLayout(l); err != nil {
 		return nil, w.fail(err)
 	}
 	return l, nil
@@ -81,7 +81,7 @@ const endRows = 1024
 // its value is null.
 type needs struct {
 	names []string
-	firm  int                // the step itself names the first firm names; its expressions read the others
+	named int                // number of leading names that the step itself names; its expressions read the others
 	warn  func(absent error) // if not nil, called instead of failing for a column that only expressions read
 	found []bool
 	seen  []string // all columns that were seen, to suggest a similar name
@@ -92,15 +92,15 @@ type needs struct {
 // column it lacks may be in those. Then a column that only expressions read causes a
 // warning, unless a header lists the columns of all rows.
 func (a *attempt) needs(s named) *needs {
-	n := &needs{names: append(slices.Clone(s.names), s.reads...), firm: len(s.names)}
+	n := &needs{names: append(slices.Clone(s.names), s.reads...), named: len(s.names)}
 	if a.single && a.handler.header == "" {
 		n.warn = func(absent error) { a.in.Logger().Warn(absent.Error(), "step", s.name) }
 	}
 	return n
 }
 
-// head checks columns that are known before the first row.
-func (n *needs) head(l *layout) error {
+// checkLayout checks columns that are known before the first row.
+func (n *needs) checkLayout(l *layout) error {
 	for _, name := range n.names {
 		if l.find(name) == table.NoCell {
 			return core.Permanent(fmt.Errorf("the rows have no column %q%s", name, wanted.Hint(name, l.names)))
@@ -109,8 +109,8 @@ func (n *needs) head(l *layout) error {
 	return nil
 }
 
-// note records the columns of a layout.
-func (n *needs) note(l *layout) {
+// observe records the columns of a layout.
+func (n *needs) observe(l *layout) {
 	if n.found == nil {
 		n.found = make([]bool, len(n.names))
 	}
@@ -132,7 +132,7 @@ func (n *needs) missing() error {
 			continue
 		}
 		err := fmt.Errorf("no row has the column %q%s", n.names[i], wanted.Hint(n.names[i], n.seen))
-		if i >= n.firm && n.warn != nil {
+		if i >= n.named && n.warn != nil {
 			n.warn(err)
 			continue
 		}
@@ -157,19 +157,19 @@ type attempt struct {
 	keepers    []*keeper
 	out        *output
 
-	source   rowSource
-	single   bool          // the table is one object
-	upstream core.Stream   // source, if it is a stream
-	begun    bool          // columns that are known before the first row have been checked
-	header   *layout       // of the result, nil if it is not known
-	types    []*value.Type // of the input columns, if header is known
-	vague    bool          // a step adds columns that are not known in advance
-	reads    wanted.Reads  // columns of the result that expressions of the workflow read
-	batch    []any
-	at       int   // the next row of batch
-	dry      bool  // the source has no more rows
-	from     int64 // number of input rows so far
-	total    int64 // number of input rows, 0 if it is not known
+	source      rowSource
+	single      bool          // the table is one object
+	upstream    core.Stream   // source, if it is a stream
+	begun       bool          // columns that are known before the first row have been checked
+	header      *layout       // of the result, nil if it is not known
+	types       []*value.Type // of the input columns, if header is known
+	openColumns bool          // a step adds columns that are not known in advance
+	reads       wanted.Reads  // columns of the result that expressions of the workflow read
+	batch       []any
+	at          int   // the next row of batch
+	exhausted   bool  // the source has no more rows
+	from        int64 // number of input rows so far
+	total       int64 // number of input rows, 0 if it is not known
 }
 
 // start opens the table and sets up the stages. The caller must call finish and close.
@@ -264,7 +264,7 @@ func (a *attempt) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	if a.vague {
+	if a.openColumns {
 		return nil
 	}
 	a.header = l
@@ -338,9 +338,9 @@ func (a *attempt) close() error {
 	return nil
 }
 
-// judged adds the results of the checks to a summary and returns the number of rows
+// addCheckResults adds the results of the checks to a summary and returns the number of rows
 // that they removed.
-func (a *attempt) judged(out *value.Object) (rejected int64) {
+func (a *attempt) addCheckResults(out *value.Object) (rejected int64) {
 	if len(a.collectors) == 0 {
 		return 0
 	}
@@ -395,7 +395,7 @@ type view struct {
 func (v *view) on(r *record, n int64) *table.Row {
 	if r.layout != v.shapes.last {
 		places, _ := v.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
-			v.needs.note(l)
+			v.needs.observe(l)
 			return l.findAll(v.columns), nil
 		})
 		v.row.Places(places)
@@ -414,7 +414,7 @@ func (a *attempt) advance(ctx context.Context, want int) (done bool, err error) 
 		switch {
 		case a.at < len(a.batch):
 			err = a.feed(ctx, want)
-		case !a.dry && a.full < 0:
+		case !a.exhausted && a.full < 0:
 			err = a.read(ctx)
 		case a.ending < len(a.stages):
 			var more bool
@@ -486,7 +486,7 @@ func (a *attempt) row(v any) (*value.Object, error) {
 func (a *attempt) read(ctx context.Context) error {
 	batch, err := a.source.Next(ctx)
 	if errors.Is(err, io.EOF) {
-		a.dry = true
+		a.exhausted = true
 		if a.from > 0 && a.total > 0 {
 			a.in.Progress(a.from, a.total)
 		}

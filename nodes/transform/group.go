@@ -84,7 +84,7 @@ type grouping struct {
 	held      budget
 	made      *layout // of the result
 	registers int
-	given     int // groups passed on so far
+	emitted   int // groups passed on so far
 }
 
 func newGrouping(w work, by []string, list []aggregate) *grouping {
@@ -108,7 +108,7 @@ func newGrouping(w work, by []string, list []aggregate) *grouping {
 }
 
 func (g *grouping) outline(l *layout) (*layout, error) {
-	if err := g.needs.head(l); err != nil {
+	if err := g.needs.checkLayout(l); err != nil {
 		return nil, g.fail(err)
 	}
 	return g.made, nil
@@ -117,7 +117,7 @@ func (g *grouping) outline(l *layout) (*layout, error) {
 // take adds a row to its group.
 func (g *grouping) take(_ context.Context, r *record) error {
 	places, _ := g.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
-		g.needs.note(l)
+		g.needs.observe(l)
 		return l.findAll(g.columns), nil
 	})
 	g.rows++
@@ -167,7 +167,7 @@ func (g *grouping) group() (int, error) {
 
 // end passes the rows of the groups on.
 func (g *grouping) end(ctx context.Context) (more bool, err error) {
-	if g.given == 0 {
+	if g.emitted == 0 {
 		if err := g.needs.missing(); err != nil {
 			return false, g.fail(err)
 		}
@@ -177,16 +177,16 @@ func (g *grouping) end(ctx context.Context) (more bool, err error) {
 			}
 		}
 	}
-	for until := min(g.given+endRows, g.index.n); g.given < until && !g.enough(); g.given++ {
-		if err := g.give(ctx, g.given); err != nil {
+	for until := min(g.emitted+endRows, g.index.n); g.emitted < until && !g.enough(); g.emitted++ {
+		if err := g.emit(ctx, g.emitted); err != nil {
 			return false, err
 		}
 	}
-	return g.given < g.index.n && !g.enough(), ctx.Err()
+	return g.emitted < g.index.n && !g.enough(), ctx.Err()
 }
 
-// give passes on the row of one group.
-func (g *grouping) give(ctx context.Context, n int) error {
+// emit passes on the row of one group.
+func (g *grouping) emit(ctx context.Context, n int) error {
 	r := &g.record
 	at := g.registers
 	if len(g.by) > 0 {

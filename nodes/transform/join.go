@@ -167,7 +167,7 @@ func (j *join) known(a *attempt) []string {
 		columns = append(columns, p.Name)
 	}
 	if columns == nil {
-		a.vague = len(j.declared) == 0
+		a.openColumns = len(j.declared) == 0
 		return j.declared
 	}
 	return columns
@@ -207,7 +207,7 @@ type joiner struct {
 // read indexes the rows of the other table.
 func (j *joiner) read(ctx context.Context) error {
 	m := &j.other
-	n := needs{names: j.spec.needs, firm: len(j.spec.needs)}
+	n := needs{names: j.spec.needs, named: len(j.spec.needs)}
 	var keys shapes[[]table.CellIndex]
 	for i, row := range m.rows {
 		if err := table.Tick(ctx, i); err != nil {
@@ -215,7 +215,7 @@ func (j *joiner) read(ctx context.Context) error {
 		}
 		o := row.(*value.Object)
 		places, _ := keys.of(j.headers.of(o), func(l *layout) ([]table.CellIndex, error) {
-			n.note(l)
+			n.observe(l)
 			return l.findAll(j.spec.right), nil
 		})
 		m.next[i] = none
@@ -256,7 +256,7 @@ func (j *joiner) keyOf(r *table.Record, places []table.CellIndex) bool {
 }
 
 func (j *joiner) outline(l *layout) (*layout, error) {
-	if err := j.needs.head(l); err != nil {
+	if err := j.needs.checkLayout(l); err != nil {
 		return nil, j.fail(err)
 	}
 	out, err := j.widen(l)
@@ -268,7 +268,7 @@ func (j *joiner) outline(l *layout) (*layout, error) {
 
 func (j *joiner) take(ctx context.Context, r *record) error {
 	places, _ := j.keys.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
-		j.needs.note(l)
+		j.needs.observe(l)
 		return l.findAll(j.spec.left), nil
 	})
 	j.rows++

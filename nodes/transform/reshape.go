@@ -17,7 +17,7 @@ func reshaping(c source.Columns, names []string, shape func(*layout) (*layout, e
 	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
 		s := &reshaper{work: w, pure: shape}
 		s.shape = func(l *layout) (*layout, error) {
-			s.needs.note(l)
+			s.needs.observe(l)
 			return shape(l)
 		}
 		return s, nil
@@ -32,7 +32,7 @@ type reshaper struct {
 }
 
 func (s *reshaper) outline(l *layout) (*layout, error) {
-	if err := s.needs.head(l); err != nil {
+	if err := s.needs.checkLayout(l); err != nil {
 		return nil, s.fail(err)
 	}
 	out, err := s.pure(l)

@@ -142,7 +142,7 @@ type computer struct {
 }
 
 func (c *computer) outline(l *layout) (*layout, error) {
-	if err := c.needs.head(l); err != nil {
+	if err := c.needs.checkLayout(l); err != nil {
 		return nil, c.fail(err)
 	}
 	return c.shape(l)
@@ -170,21 +170,21 @@ func (c *computer) take(ctx context.Context, r *record) error {
 // checks, which must see all rows.
 type limit struct {
 	work
-	most  int64
+	max   int64
 	whole bool // all rows must be read
 }
 
 func (b *builder) limit(n int) step {
 	whole := len(b.policies) > 0
 	return step{make: func(_ context.Context, w work) (stage, error) {
-		l := &limit{work: w, most: int64(n), whole: whole}
+		l := &limit{work: w, max: int64(n), whole: whole}
 		l.satisfied()
 		return l, nil
 	}}
 }
 
 func (l *limit) take(ctx context.Context, r *record) error {
-	if l.rows == l.most {
+	if l.rows == l.max {
 		return nil
 	}
 	l.rows++
@@ -196,7 +196,7 @@ func (l *limit) take(ctx context.Context, r *record) error {
 }
 
 func (l *limit) satisfied() {
-	if l.rows == l.most && !l.whole {
+	if l.rows == l.max && !l.whole {
 		l.full = max(l.full, l.place)
 	}
 }

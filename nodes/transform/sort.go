@@ -18,19 +18,19 @@ func (b *builder) sort(list []source.Text, key string, c source.Columns, top int
 	if len(list) == 0 {
 		b.problem(b.node.Pos, key, "there are no columns", "")
 	}
-	names, down := make([]string, len(list)), make([]bool, len(list))
-	bare := slices.Clone(list)
-	for i := range bare {
-		if strings.HasPrefix(bare[i].Value, "-") {
-			bare[i] = source.Cut(bare[i], 1, len(bare[i].Value))
-			down[i] = true
+	names, descending := make([]string, len(list)), make([]bool, len(list))
+	columns := slices.Clone(list)
+	for i := range columns {
+		if strings.HasPrefix(columns[i].Value, "-") {
+			columns[i] = source.Cut(columns[i], 1, len(columns[i].Value))
+			descending[i] = true
 		}
-		names[i] = bare[i].Value
-		b.need(c, bare[i], key)
+		names[i] = columns[i].Value
+		b.need(c, columns[i], key)
 	}
-	b.distinct(bare, key)
+	b.distinct(columns, key)
 	return step{required(c, names), nil, func(_ context.Context, w work) (stage, error) {
-		s := &sorter{work: w, names: names, down: down, top: top, held: w.budget("row")}
+		s := &sorter{work: w, names: names, descending: descending, top: top, held: w.budget("row")}
 		if top < 0 {
 			s.keep = w.keeper()
 		} else {
@@ -43,11 +43,11 @@ func (b *builder) sort(list []source.Text, key string, c source.Columns, top int
 // sorter holds all rows, or only the top rows if the others are not needed.
 type sorter struct {
 	work
-	names  []string
-	down   []bool
-	top    int
-	shapes shapes[[]table.CellIndex] // of names
-	held   budget
+	names      []string
+	descending []bool
+	top        int
+	shapes     shapes[[]table.CellIndex] // of names
+	held       budget
 
 	keep    *keeper
 	values  []any   // of the sort columns, row by row
@@ -55,7 +55,7 @@ type sorter struct {
 	sorted  int
 	bound   bool // there are top entries; a row after the last of them can be dropped
 	spare   []entry
-	given   int
+	emitted int
 }
 
 // entry is a row to be sorted: its index, and approximations of its first two sort
@@ -72,7 +72,7 @@ const run = 1 << 15
 
 func (s *sorter) take(ctx context.Context, r *record) error {
 	places, _ := s.shapes.of(r.layout, func(l *layout) ([]table.CellIndex, error) {
-		s.needs.note(l)
+		s.needs.observe(l)
 		return l.findAll(s.names), nil
 	})
 	s.rows++
@@ -84,9 +84,9 @@ func (s *sorter) take(ctx context.Context, r *record) error {
 		s.values = append(roomy(s.values, int(s.total)*len(places)), r.At(p))
 	}
 	e := entry{row: int32(len(s.entries))}
-	e.first, e.exact[0] = rough(s.values[at], s.down[0])
+	e.first, e.exact[0] = rough(s.values[at], s.descending[0])
 	if len(places) > 1 {
-		e.second, e.exact[1] = rough(s.values[at+1], s.down[1])
+		e.second, e.exact[1] = rough(s.values[at+1], s.descending[1])
 	}
 	if s.bound && s.compare(e, s.entries[s.top-1]) > 0 {
 		s.values = s.values[:at]
@@ -174,7 +174,7 @@ func (s *sorter) compare(a, b entry) int {
 func (s *sorter) column(i int, a, b entry) int {
 	width := len(s.names)
 	c := compare(s.values[int(a.row)*width+i], s.values[int(b.row)*width+i])
-	if s.down[i] {
+	if s.descending[i] {
 		return -c
 	}
 	return c
@@ -182,7 +182,7 @@ func (s *sorter) column(i int, a, b entry) int {
 
 // end passes the rows on in order.
 func (s *sorter) end(ctx context.Context) (more bool, err error) {
-	if s.given == 0 {
+	if s.emitted == 0 {
 		if err := s.needs.missing(); err != nil {
 			return false, s.fail(err)
 		}
@@ -191,14 +191,14 @@ func (s *sorter) end(ctx context.Context) (more bool, err error) {
 		}
 	}
 	r := &s.record
-	for until := min(s.given+endRows, len(s.entries)); s.given < until && !s.enough(); s.given++ {
-		r.Base = s.keep.rows[s.entries[s.given].row].(*value.Object)
+	for until := min(s.emitted+endRows, len(s.entries)); s.emitted < until && !s.enough(); s.emitted++ {
+		r.Base = s.keep.rows[s.entries[s.emitted].row].(*value.Object)
 		r.layout = s.headers.of(r.Base)
 		if err := s.next.take(ctx, r); err != nil {
 			return false, err
 		}
 	}
-	return s.given < len(s.entries) && !s.enough(), ctx.Err()
+	return s.emitted < len(s.entries) && !s.enough(), ctx.Err()
 }
 
 // order completes the sorting of the entries.
@@ -249,7 +249,7 @@ type roughValue uint64
 // number of a is not greater than the number of b. It distinguishes all types, numbers
 // by all but the last three bits of a float, and strings by their first seven bytes.
 // exact reports that only equal values have this number.
-func rough(v any, down bool) (n roughValue, exact bool) {
+func rough(v any, descending bool) (n roughValue, exact bool) {
 	switch v := v.(type) {
 	case nil:
 		exact = true
@@ -270,7 +270,7 @@ func rough(v any, down bool) (n roughValue, exact bool) {
 		n |= roughValue(min(len(v), 8)) // a prefix comes before longer strings
 		exact = len(v) < 8
 	}
-	if n |= roughValue(rank(v)) << 61; down {
+	if n |= roughValue(rank(v)) << 61; descending {
 		return ^n, exact
 	}
 	return n, exact

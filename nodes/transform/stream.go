@@ -128,7 +128,7 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 // Summary returns the number of rows and the results of the checks.
 func (s *stream) Summary() *value.Object {
 	out := value.ObjectOf("source", s.a.handler.from.Name.Value, core.RowCount, s.rows, "from", s.a.from)
-	s.a.judged(out)
+	s.a.addCheckResults(out)
 	return out
 }
 

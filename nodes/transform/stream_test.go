@@ -255,7 +255,7 @@ func TestEnoughIsEnough(t *testing.T) {
 	if done, err := a.advance(t.Context(), 5000); !done || err != nil || len(a.out.rows) != 3 {
 		t.Fatalf("%d rows, done %v, %v", len(a.out.rows), done, err)
 	}
-	if g, s := a.stages[0].(*grouping).given, a.stages[1].(*sorter).given; g != 5000 || s != 3 {
+	if g, s := a.stages[0].(*grouping).emitted, a.stages[1].(*sorter).emitted; g != 5000 || s != 3 {
 		t.Errorf("%d groups and %d rows in order were let go, want 5000 and 3", g, s)
 	}
 }

@@ -272,7 +272,7 @@ func (h *handler) result(a *attempt) core.Result {
 		}
 	}
 	a.warn()
-	if rejected := a.judged(out); rejected > 0 {
+	if rejected := a.addCheckResults(out); rejected > 0 {
 		r.Status = core.PartialSuccess
 		r.Note += fmt.Sprintf(", %d rejected", rejected)
 	}

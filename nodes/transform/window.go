@@ -173,12 +173,12 @@ func newWindower(w work, by []string, list []windowed) *windower {
 }
 
 func (s *windower) shape(l *layout) (windowShape, error) {
-	s.needs.note(l)
+	s.needs.observe(l)
 	return windowShape{l.findAll(s.columns), l.with(s.names, s.places)}, nil
 }
 
 func (s *windower) outline(l *layout) (*layout, error) {
-	if err := s.needs.head(l); err != nil {
+	if err := s.needs.checkLayout(l); err != nil {
 		return nil, s.fail(err)
 	}
 	return l.with(s.names, s.places), nil
