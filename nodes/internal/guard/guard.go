@@ -91,18 +91,18 @@ func Exposed(argv []string) []Argument {
 			}
 		}
 		if !protected(argv[start:], i-start) {
-			found = append(found, Argument{i, taker(argv[start:i])})
+			found = append(found, Argument{i, recipient(argv[start:i])})
 		}
 	}
 	return found
 }
 
-// deaf lists programs that accept options after -- or do not support it.
-var deaf = strings.Fields("find dd test [ expr")
+// noEndOfOptions lists programs that accept options after -- or do not support it.
+var noEndOfOptions = strings.Fields("find dd test [ expr")
 
-// taker returns the name of the program that receives the next argument of a command:
+// recipient returns the name of the program that receives the next argument of a command:
 // the command's program, or the script that it executes.
-func taker(argv []string) string {
+func recipient(argv []string) string {
 	name := programName(argv[0])
 	in := interpreterOf(name)
 	if in == nil || !in.script || in.operand > 0 || name == "env" || len(in.texts(argv[1:], false)) > 0 {
@@ -117,8 +117,8 @@ func taker(argv []string) string {
 	return name
 }
 
-// valued lists options whose value is the next argument, whatever it begins with.
-var valued = []struct{ names, option string }{
+// optionsWithValue lists options whose value is the next argument, whatever it begins with.
+var optionsWithValue = []struct{ names, option string }{
 	{"grep egrep fgrep zgrep", `^-[abcghilnoqrsuvwxyzEFGHILPTUVZ]*[efmABC]$|^--(regexp|file|max-count|after-context|before-context|context|include|exclude|exclude-dir)$`},
 	{"rg", `^-[efmABCgtTr]$|^--(regexp|file|max-count|after-context|before-context|context|glob|type|replace)$`},
 	{"sort", `^-[bdfgiMhnRrVcCmsuz]*[ktST]$|^--(key|field-separator|buffer-size|temporary-directory)$`},
@@ -135,7 +135,7 @@ func isValue(argv []string, at int) bool {
 	if in := interpreterOf(name); in != nil {
 		values = in.valuesOf
 	}
-	for _, v := range valued {
+	for _, v := range optionsWithValue {
 		if slices.Contains(strings.Fields(v.names), name) {
 			option := regexp.MustCompile(v.option)
 			values = func(arg string) int { return len(option.FindAllString(arg, 1)) }
@@ -154,7 +154,7 @@ func isValue(argv []string, at int) bool {
 // protected reports whether an argument of a command is never treated as an option.
 func protected(argv []string, at int) bool {
 	name := programName(argv[0])
-	if in := interpreterOf(name); in != nil && (in.late || name == "python") {
+	if in := interpreterOf(name); in != nil && (in.textIsOperand || name == "python") {
 		if texts := in.texts(argv[1:], false); len(texts) > 0 && texts[0]+1 < at {
 			return true // an argument of the program text, not of the interpreter
 		}
@@ -166,7 +166,7 @@ func protected(argv []string, at int) bool {
 		return true
 	}
 	before := argv[1:at]
-	return !slices.Contains(deaf, name) && (slices.Contains(before, "--") || slices.Contains(before, "--end-of-options"))
+	return !slices.Contains(noEndOfOptions, name) && (slices.Contains(before, "--") || slices.Contains(before, "--end-of-options"))
 }
 
 var (

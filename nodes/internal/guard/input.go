@@ -26,16 +26,16 @@ func readsProgram(argv []string) (name string, in *interpreter, ok bool) {
 		if end := slices.Index(command, ";"); end > 0 { // the end of find's -exec
 			command = command[:end]
 		}
-		if name, in, ok = feeds(command); ok {
+		if name, in, ok = executesInput(command); ok {
 			return name, in, true
 		}
 	}
 	return "", nil, false
 }
 
-// feeds is readsProgram for one command, without the commands that it starts as a
+// executesInput is readsProgram for one command, without the commands that it starts as a
 // wrapper.
-func feeds(argv []string) (name string, in *interpreter, ok bool) {
+func executesInput(argv []string) (name string, in *interpreter, ok bool) {
 	name = programName(argv[0])
 	in = interpreterOf(name)
 	var command []string
@@ -52,7 +52,7 @@ func feeds(argv []string) (name string, in *interpreter, ok bool) {
 		if hasTemplate(command[0]) {
 			return name, interpreterOf("parallel"), true
 		}
-		return fed(command)
+		return itemIsCode(command)
 	}
 	return name, in, in != nil && in.fromInput(name, argv[1:])
 }
@@ -147,9 +147,9 @@ func xargs(args []string) (command []string, items bool) {
 // anItem is a template in place of an item that xargs reads.
 const anItem = "{{item}}"
 
-// fed reports whether an item of xargs becomes program text, or the name of a file with
+// itemIsCode reports whether an item of xargs becomes program text, or the name of a file with
 // program text.
-func fed(command []string) (name string, in *interpreter, ok bool) {
+func itemIsCode(command []string) (name string, in *interpreter, ok bool) {
 	if len(command) == 0 {
 		return "", nil, false
 	}
@@ -166,7 +166,7 @@ func fed(command []string) (name string, in *interpreter, ok bool) {
 // it has no other program or because its program does so.
 func (in *interpreter) fromInput(name string, args []string) bool {
 	for _, k := range in.texts(args, true) {
-		if k < len(args) && (runsInput.MatchString(args[k]) || in.late && shellRunsInput(args[k])) {
+		if k < len(args) && (runsInput.MatchString(args[k]) || in.textIsOperand && shellRunsInput(args[k])) {
 			return true
 		}
 	}
@@ -196,7 +196,7 @@ func (in *interpreter) fromInput(name string, args []string) bool {
 				return isInput(args[i+1])
 			}
 			i = len(args)
-		case in.late && matches(`^-[a-zA-Z]*s`, arg):
+		case in.textIsOperand && matches(`^-[a-zA-Z]*s`, arg):
 			return true // the other arguments belong to the program
 		case matches(in.flag, arg) || matches(in.file, arg) || elsewhere.MatchString(arg):
 			return i+1 < len(args) && isInput(args[i+1]) || isInput(afterEqual(arg)) || in.fileIsInput(args)

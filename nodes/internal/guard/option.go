@@ -26,7 +26,7 @@ func isCodeVariable(name string) bool {
 // reads $0.
 func nameless(argv []string) (at int, ok bool) {
 	in := interpreterOf(programName(argv[0]))
-	if in == nil || !in.late {
+	if in == nil || !in.textIsOperand {
 		return 0, false
 	}
 	for _, i := range in.texts(argv[1:], true) {

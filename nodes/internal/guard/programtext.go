@@ -30,9 +30,9 @@ type interpreter struct {
 	// script means that the options end at the first operand, which is a program file.
 	// The following arguments belong to the program.
 	script bool
-	// late means that the text is not the argument after the flag but the first
+	// textIsOperand means that the text is not the argument after the flag but the first
 	// operand: sh -c -e 'text', sh -c -- 'text'.
-	late bool
+	textIsOperand bool
 	// interactive matches an option that makes the program read statements from
 	// standard input in addition to its program: python -i.
 	interactive string
@@ -51,7 +51,7 @@ const (
 // interpreters lists programs that execute program text. Each row covers programs with
 // the same command line.
 var interpreters = []interpreter{
-	{names: "sh bash dash ksh mksh zsh ash yash rbash csh tcsh", flag: `^-[a-zA-Z]*c[a-zA-Z]*$`, late: true, script: true,
+	{names: "sh bash dash ksh mksh zsh ash yash rbash csh tcsh", flag: `^-[a-zA-Z]*c[a-zA-Z]*$`, textIsOperand: true, script: true,
 		values: `^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$`, instead: `pass the value as an argument after the text and a name: [sh, -c, '... "$1"', sh, "{{...}}"]`},
 	{names: "fish", flag: `^-[a-zA-Z]*[cC]$|^--(init-)?command`, script: true, instead: "pass the value as an argument after the text, where it is $argv"},
 	{names: "python pypy ipython", flag: `^-[bBdEiIOPqsSuvx]*c`, attached: true, script: true, values: `^-[WX]$`, interactive: `^-[bBdEIOPqsSuvx]*i|^-m(code|pdb|asyncio|IPython)?$`,
@@ -113,7 +113,7 @@ func programTexts(argv []string) (at []int, of []named) {
 				at, of = append(at, k), append(of, named{name, in})
 			}
 		}
-		if in.late && len(texts) > 0 {
+		if in.textIsOperand && len(texts) > 0 {
 			break // the following arguments are $0, $1 and so on of the text
 		}
 	}
@@ -169,7 +169,7 @@ func (in *interpreter) texts(args []string, operands bool) []int {
 			if end := flag.FindStringIndex(arg); end != nil {
 				elsewhere = in.operand == 1
 				switch rest := arg[end[1]:]; {
-				case in.late:
+				case in.textIsOperand:
 					pending = true
 					i += in.valuesOf(arg)
 				case rest == "" && in.all:
@@ -209,7 +209,7 @@ func (in *interpreter) texts(args []string, operands bool) []int {
 }
 
 func (in *interpreter) isOption(arg string) bool {
-	return len(arg) > 1 && (arg[0] == '-' || arg[0] == '+' && in.late)
+	return len(arg) > 1 && (arg[0] == '-' || arg[0] == '+' && in.textIsOperand)
 }
 
 // valuesOf returns the number of arguments after an option that are its values.
