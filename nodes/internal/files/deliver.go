@@ -88,10 +88,10 @@ func (s *Sealed) Place(ctx context.Context) error {
 		return err
 	}
 	if _, err := replaceable(root, base); err != nil {
-		return s.w.word(s.name, err)
+		return s.w.describe(s.name, err)
 	}
 	if err := root.Rename(s.temp, base); err != nil {
-		return s.w.word(s.name, err)
+		return s.w.describe(s.name, err)
 	}
 	syncFolder(root)
 	return nil

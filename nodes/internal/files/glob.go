@@ -80,7 +80,7 @@ func (p Place) within(name string, find func(fsys fs.FS, clean string) ([]string
 		}
 		defer root.Close()
 		found, err := find(root.FS(), Clean(name))
-		return found, p.word(name, err)
+		return found, p.describe(name, err)
 	}
 	// The root of the file system is the longest folder without a pattern.
 	base, rest := ".", Clean(name)

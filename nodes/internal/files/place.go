@@ -57,13 +57,13 @@ func (p Place) local(name string) error {
 	return err
 }
 
-// word adds the file and the folder to an error about a file.
-func (p Place) word(name string, err error) error {
-	worded := rootfs.Describe(name, p.dir(), err)
+// describe adds the file and the folder to an error about a file.
+func (p Place) describe(name string, err error) error {
+	described := rootfs.Describe(name, p.dir(), err)
 	if rootfs.Leaves(err) {
-		return p.allow(worded, "")
+		return p.allow(described, "")
 	}
-	return worded
+	return described
 }
 
 func (p Place) allow(err error, behind string) error {
@@ -96,7 +96,7 @@ func (p Place) Open(name string) (*os.File, error) {
 		return nil, notRegular(name)
 	}
 	f, err := root.Open(local)
-	return f, p.word(name, err)
+	return f, p.describe(name, err)
 }
 
 // Stat returns information about a file without opening it.
@@ -113,7 +113,7 @@ func (p Place) Stat(name string) (fs.FileInfo, error) {
 	}
 	defer root.Close()
 	info, err := root.Stat(filepath.FromSlash(name))
-	return info, p.word(name, err)
+	return info, p.describe(name, err)
 }
 
 // Name returns the name of a file for display: relative to the folder if the file is in
@@ -188,10 +188,10 @@ func (p Place) folder(name string) (*os.Root, string, error) {
 	}
 	defer root.Close()
 	if err := root.MkdirAll(parent, 0o777); err != nil {
-		return nil, "", p.word(name, err)
+		return nil, "", p.describe(name, err)
 	}
 	sub, err := root.OpenRoot(parent)
-	return sub, filepath.Base(clean), p.word(name, err)
+	return sub, filepath.Base(clean), p.describe(name, err)
 }
 
 // Path creates the folder of a file and returns the path of the file, for libraries
@@ -206,7 +206,7 @@ func (p Place) Path(name string) (string, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return "", p.word(name, err)
+		return "", p.describe(name, err)
 	case !info.Mode().IsRegular():
 		return "", notRegular(name)
 	}

@@ -56,7 +56,7 @@ func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
 	mode, err := replaceable(root, base)
 	if err != nil {
 		root.Close()
-		return nil, w.word(name, err)
+		return nil, w.describe(name, err)
 	}
 	p := &Pending{ctx: ctx, root: root, base: base, mode: mode, temp: ".wavefold-" + rand.Text() + ".tmp"}
 	p.file, err = root.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
