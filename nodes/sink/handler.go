@@ -368,7 +368,7 @@ func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (
 		t.Header = src.Columns(nil, w.known, w.in.Shared())
 	}
 	t.Ready = func(rows int64) error {
-		t.WarnUnmade(w.in.Logger())
+		t.WarnNotCreated(w.in.Logger())
 		return w.ready(src, rows)
 	}
 	w.done, err = database.Load(ctx, db, &t, src, w.in.Progress)

@@ -308,7 +308,7 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 		t.Header = src.Columns(nil, l.known, in.Shared())
 	}
 	t.Ready = func(rows int64) error {
-		t.WarnUnmade(in.Logger())
+		t.WarnNotCreated(in.Logger())
 		if absent := src.Absent(); rows > 0 && len(absent) > 0 {
 			in.Logger().Warn("no row has the column", "column", absent[0])
 		}

@@ -59,13 +59,13 @@ type Table struct {
 	// afterwards. Storing may be nil.
 	Storing func(*core.Upserted) error
 
-	unmade bool // see WarnUnmade
+	notCreated bool // see WarnNotCreated
 }
 
-// WarnUnmade logs a warning if Load did not create the table, because there were no
+// WarnNotCreated logs a warning if Load did not create the table, because there were no
 // rows and the columns are not known. Ready calls it.
-func (t *Table) WarnUnmade(log *slog.Logger) {
-	if t.unmade {
+func (t *Table) WarnNotCreated(log *slog.Logger) {
+	if t.notCreated {
 		log.Warn("the table does not exist: without rows its columns are not known, so it was not made", "table", t.Name)
 	}
 }

@@ -20,8 +20,8 @@ import (
 // These limit a batch unless Table.Batch is set; a batch of wide rows has fewer rows. A
 // batch is in memory twice, as rows and in the form that is sent.
 const (
-	mostRows  = 5000
-	mostCells = 250_000
+	maxBatchRows  = 5000
+	maxBatchCells = 250_000
 )
 
 // Load stores the rows of a source in a table and returns their number. It calls
@@ -64,11 +64,11 @@ type load struct {
 // column is a column that the rows fill.
 type column struct {
 	Column
-	read    table.Column
-	given   *value.Type // nil if no type is declared
-	judged  bool        // its type was inferred from the first rows
-	key     bool
-	integer bool // floats that are integers are stored as integers
+	read     table.Column
+	declared *value.Type // nil if no type is declared
+	inferred bool        // its type was inferred from the first rows
+	key      bool
+	integer  bool // floats that are integers are stored as integers
 }
 
 func (l *load) run(ctx context.Context, progress func(done, of int64)) error {
@@ -86,7 +86,7 @@ func (l *load) run(ctx context.Context, progress func(done, of int64)) error {
 	if err := l.prepare(ctx, fields, head); err != nil {
 		return err
 	}
-	size := cmp.Or(l.t.Batch, min(mostRows, max(1, mostCells/max(1, len(fields)))))
+	size := cmp.Or(l.t.Batch, min(maxBatchRows, max(1, maxBatchCells/max(1, len(fields)))))
 	for {
 		batch, err := l.src.NextOf(ctx, size)
 		if err == io.EOF {
@@ -251,7 +251,7 @@ func (l *load) create(ctx context.Context, fields []table.Field, head []any) err
 		}
 	}
 	if len(all) == 0 {
-		l.t.unmade = true // there is nothing to store, and no columns to create a table with
+		l.t.notCreated = true // there is nothing to store, and no columns to create a table with
 		return nil
 	}
 	if !l.t.Make {
@@ -273,9 +273,9 @@ func (l *load) fill(ctx context.Context, fields []table.Field, into []Column, ma
 	for i, f := range fields {
 		c := column{Column: into[i], read: table.Column{Name: f.Name}, key: slices.Contains(l.t.Key, f.Name)}
 		if f.Kind != value.AnyType {
-			c.given = &value.Type{Kind: f.Kind}
+			c.declared = &value.Type{Kind: f.Kind}
 		}
-		c.judged = made && c.given == nil
+		c.inferred = made && c.declared == nil
 		c.integer = c.Takes&table.SeenInteger != 0 && c.Takes&table.SeenFloat == 0
 		l.columns[i] = c
 	}
@@ -395,8 +395,8 @@ func (c *column) value(row *value.Object) (any, error) {
 		}
 		return nil, nil
 	}
-	if c.given != nil {
-		if err := c.given.Check(v); err != nil {
+	if c.declared != nil {
+		if err := c.declared.Check(v); err != nil {
 			return nil, err
 		}
 	}
@@ -414,7 +414,7 @@ func (c *column) value(row *value.Object) (any, error) {
 	if text := value.JSON(v); len(text) <= 40 {
 		err.Got += " " + text
 	}
-	if c.judged {
+	if c.inferred {
 		return nil, fmt.Errorf("%w (the first rows hold no such value; give the type with columns)", err)
 	}
 	return nil, fmt.Errorf("%w (the column is %s)", err, c.Type)

@@ -50,15 +50,15 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, refused(err)
+		return nil, connectError(err)
 	}
 	return &DB{conn: conn}, nil
 }
 
-// refused returns an error that explains why there is no connection. The driver's
+// connectError returns an error that explains why there is no connection. The driver's
 // message lists every address that it tried, and it mistakes part of a password with an
 // @ in it for an address.
-func refused(err error) error {
+func connectError(err error) error {
 	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return explain(err)
 	}
