@@ -122,11 +122,11 @@ func (c *column) begin(g parquet.RowGroup, meta *format.RowGroup, f File, sum bo
 		}
 		var r io.ReaderAt = f
 		from, size := extent(&meta.Columns[l.index].MetaData)
-		most := int64(-1)
+		maxValues := int64(-1)
 		if l.flat {
-			most = meta.NumRows
+			maxValues = meta.NumRows
 		}
-		if err := checkPages(f, from, size, most); err != nil {
+		if err := checkPages(f, from, size, maxValues); err != nil {
 			return err
 		}
 		if sum {
@@ -172,8 +172,8 @@ func (c *column) fill(out []any, width, n int, reject func(i int, reason string)
 				continue
 			}
 			m := min(l.rest, n-done)
-			refuse := func(i int, reason string) { reject(done+i, c.name+": "+reason) }
-			if err := l.take(out[done*width:], width, m, refuse); err != nil {
+			rejectAt := func(i int, reason string) { reject(done+i, c.name+": "+reason) }
+			if err := l.take(out[done*width:], width, m, rejectAt); err != nil {
 				return err
 			}
 			done += m
@@ -256,13 +256,13 @@ func (l *leaf) noEntry(x int32) error {
 }
 
 // take writes m values of the page to out[0], out[width] and so on.
-func (l *leaf) take(out []any, width, m int, refuse func(i int, reason string)) error {
+func (l *leaf) take(out []any, width, m int, rejectAt func(i int, reason string)) error {
 	l.rest -= m
 	switch {
 	case l.reader != nil:
-		return l.takePlain(out, width, m, refuse)
+		return l.takePlain(out, width, m, rejectAt)
 	case l.levels != nil:
-		return l.takeLevels(out, width, m, refuse)
+		return l.takeLevels(out, width, m, rejectAt)
 	}
 	if len(l.indexes) < m {
 		return errEnds
@@ -276,14 +276,14 @@ func (l *leaf) take(out []any, width, m int, refuse func(i int, reason string)) 
 		}
 		out[i*width] = b.v
 		if b.reason != "" {
-			refuse(i, b.reason)
+			rejectAt(i, b.reason)
 		}
 	}
 	return nil
 }
 
 // takeLevels is take for dictionary values mixed with nulls.
-func (l *leaf) takeLevels(out []any, width, m int, refuse func(i int, reason string)) error {
+func (l *leaf) takeLevels(out []any, width, m int, rejectAt func(i int, reason string)) error {
 	if len(l.levels) < m {
 		return errEnds
 	}
@@ -304,14 +304,14 @@ func (l *leaf) takeLevels(out []any, width, m int, refuse func(i int, reason str
 		}
 		out[i*width] = b.v
 		if b.reason != "" {
-			refuse(i, b.reason)
+			rejectAt(i, b.reason)
 		}
 	}
 	return nil
 }
 
 // takePlain is take for a page without a dictionary.
-func (l *leaf) takePlain(out []any, width, m int, refuse func(i int, reason string)) error {
+func (l *leaf) takePlain(out []any, width, m int, rejectAt func(i int, reason string)) error {
 	for i := range m {
 		v, err := l.value()
 		if err != nil {
@@ -323,7 +323,7 @@ func (l *leaf) takePlain(out []any, width, m int, refuse func(i int, reason stri
 		made, reason := l.convert(*v)
 		out[i*width] = made
 		if reason != "" {
-			refuse(i, reason)
+			rejectAt(i, reason)
 		}
 	}
 	return nil
