@@ -57,7 +57,7 @@ type Collector struct {
 }
 
 // counts counts rows by what happened to them.
-type counts struct{ rows, judged, rejected int64 }
+type counts struct{ rows, evaluated, rejected int64 }
 
 // failed counts the rows that failed in one way and keeps some as examples.
 type failed struct {
@@ -143,7 +143,7 @@ func (e *tooMany) Error() string { return e.message }
 func (c *Collector) Filter(ctx context.Context, b table.Batch, env *table.Row) ([]any, error) {
 	if len(b.Bad) == 0 && len(c.policy.checks) == 0 {
 		c.counts.rows += int64(len(b.Rows))
-		c.counts.judged += int64(len(b.Rows))
+		c.counts.evaluated += int64(len(b.Rows))
 		return b.Rows, nil
 	}
 	var good []any // copied at the first bad row
@@ -158,7 +158,7 @@ func (c *Collector) Filter(ctx context.Context, b table.Batch, env *table.Row) (
 			}
 			bad = bad[1:]
 		}
-		k := c.judge(env.At(r, c.counts.judged), b.Place, i)
+		k := c.evaluate(env.At(r, c.counts.evaluated), b.Place, i)
 		if k < 0 {
 			if good != nil {
 				good = append(good, r)
@@ -191,7 +191,7 @@ func (c *Collector) Filter(ctx context.Context, b table.Batch, env *table.Row) (
 // place returns the place of the i-th row, which must be the row evaluated last.
 func (c *Collector) place(of func(int) table.RowPlace, i int) table.RowPlace {
 	if of == nil {
-		return table.RowPlace{Row: c.counts.judged}
+		return table.RowPlace{Row: c.counts.evaluated}
 	}
 	return of(i)
 }
@@ -200,7 +200,7 @@ func (c *Collector) place(of func(int) table.RowPlace, i int) table.RowPlace {
 // are numbered consecutively. Take calls row only for a bad row. Its error has the same
 // meaning as the error of Filter.
 func (c *Collector) Take(ctx context.Context, env *table.Row, row func() *value.Object) (good bool, err error) {
-	k := c.judge(env, nil, 0)
+	k := c.evaluate(env, nil, 0)
 	if k < 0 {
 		return true, nil
 	}
@@ -208,11 +208,11 @@ func (c *Collector) Take(ctx context.Context, env *table.Row, row func() *value.
 	return false, c.reject(ctx, table.BadRow{RowPlace: c.place(nil, 0), Check: test.name, Reason: reason(test, env), Data: row()})
 }
 
-// judge evaluates all checks on a row. It returns the index of the first check that
+// evaluate evaluates all checks on a row. It returns the index of the first check that
 // makes the row bad, or -1 if the row is good.
-func (c *Collector) judge(env *table.Row, of func(int) table.RowPlace, i int) int {
+func (c *Collector) evaluate(env *table.Row, of func(int) table.RowPlace, i int) int {
 	c.counts.rows++
-	c.counts.judged++
+	c.counts.evaluated++
 	first := -1
 	for k := range c.policy.checks {
 		test := &c.policy.checks[k]
@@ -267,7 +267,7 @@ func (c *Collector) tolerated(all int64) error {
 	if !c.policy.max.exceeded(c.counts.rejected, all) {
 		return nil
 	}
-	return c.tooMany(c.policy.max.refuse(c.counts.rejected, all) + ", the first: " + c.first)
+	return c.tooMany(c.policy.max.message(c.counts.rejected, all) + ", the first: " + c.first)
 }
 
 // tooMany returns a permanent error with the message and the name of the file of
@@ -360,8 +360,8 @@ func (c *Collector) Close(ctx context.Context, workErr error) error {
 		}
 	}
 	if c.report != "" {
-		_, judged := errors.AsType[*tooMany](workErr)
-		if e := c.writeReport(ctx, workErr != nil && !judged); e != nil {
+		_, exceeded := errors.AsType[*tooMany](workErr)
+		if e := c.writeReport(ctx, workErr != nil && !exceeded); e != nil {
 			err = errors.Join(err, fmt.Errorf("report: %s: %w", c.report, e))
 		}
 	}

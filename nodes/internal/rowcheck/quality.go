@@ -33,7 +33,7 @@ func (c *Collector) Quality() *value.Object {
 			severity = "warn"
 		}
 		o := value.ObjectOf("name", k.name, "expr", k.test.Source(), "severity", severity,
-			"passed", c.counts.judged-f.rows, "failed", f.rows)
+			"passed", c.counts.evaluated-f.rows, "failed", f.rows)
 		list[i] = withExamples(o, f)
 	}
 	out := value.ObjectOf("rows", c.counts.rows, "good", c.counts.rows-c.counts.rejected, "rejected", c.counts.rejected)

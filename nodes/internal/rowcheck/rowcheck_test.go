@@ -121,8 +121,8 @@ func TestTolerance(t *testing.T) {
 		if ds := tol.DecodeValue(nodestest.Tree(t, c.text)); ds.Failed(false) {
 			t.Fatal(ds)
 		}
-		if got := tol.exceeded(c.bad, c.all); got != c.exceeded || got && tol.refuse(c.bad, c.all) != c.asMessage {
-			t.Errorf("%s: %d of %d: %v, %s", c.text, c.bad, c.all, got, tol.refuse(c.bad, c.all))
+		if got := tol.exceeded(c.bad, c.all); got != c.exceeded || got && tol.message(c.bad, c.all) != c.asMessage {
+			t.Errorf("%s: %d of %d: %v, %s", c.text, c.bad, c.all, got, tol.message(c.bad, c.all))
 		}
 	}
 }

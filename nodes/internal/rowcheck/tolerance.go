@@ -62,8 +62,8 @@ func (t *Tolerance) exceeded(bad, all int64) bool {
 // share reports whether the tolerance is a share of the rows.
 func (t *Tolerance) share() bool { return t != nil && t.millionths >= 0 }
 
-// refuse returns the message for an exceeded limit.
-func (t *Tolerance) refuse(bad, all int64) string {
+// message returns the message for an exceeded limit.
+func (t *Tolerance) message(bad, all int64) string {
 	if t.share() {
 		return fmt.Sprintf("%d of %d rows are bad, more than %s (max_failures)", bad, all, t.text)
 	}

@@ -83,7 +83,7 @@ func (c *cells) kindOf(name string) value.TypeKind {
 // read adds rows to the batch.
 func (c *cells) read(ctx context.Context, b *batch) error {
 	if !c.begun {
-		c.err = c.look(ctx)
+		c.err = c.fillWindow(ctx)
 		if c.cols == nil {
 			return c.err // there is no header
 		}
@@ -106,7 +106,7 @@ func (c *cells) read(ctx context.Context, b *batch) error {
 		if err := Tick(ctx, i); err != nil {
 			return err
 		}
-		if c.Live && b.some() && c.in.drained() {
+		if c.Live && b.notEmpty() && c.in.drained() {
 			return nil
 		}
 		p, reason, err := c.next(ctx)
@@ -202,10 +202,10 @@ func (c *cells) otherDelimiter(names []string) string {
 	if len(names) != 1 {
 		return ""
 	}
-	best, most := "", 0
+	best, maxCount := "", 0
 	for _, d := range delimiters {
-		if n := strings.Count(names[0], string(d)); n > most && string(d) != string(c.scan.comma) {
-			best, most = string(d), n
+		if n := strings.Count(names[0], string(d)); n > maxCount && string(d) != string(c.scan.comma) {
+			best, maxCount = string(d), n
 		}
 	}
 	switch best {
@@ -362,7 +362,7 @@ func (c *cells) convert(b *batch, p RowPlace, r *record, in *layout, raw []byte)
 		}
 		v, ok := col.value(cell)
 		if !ok {
-			b.reject(p, col.refuse(at, cell, c.window.rows), texts(r), raw)
+			b.reject(p, col.mismatch(at, cell, c.window.rows), texts(r), raw)
 			return
 		}
 		values[j] = v
@@ -380,9 +380,9 @@ func (c *cells) convert(b *batch, p RowPlace, r *record, in *layout, raw []byte)
 // columnName returns the name of a column in messages; at is its index in the file.
 func columnName(at int, name string) string { return fmt.Sprintf("column %d (%s)", at+1, name) }
 
-// refuse returns the reason why a cell does not have the column's type; at is its index
+// mismatch returns the reason why a cell does not have the column's type; at is its index
 // in the file.
-func (c *column) refuse(at int, cell []byte, window int64) string {
+func (c *column) mismatch(at int, cell []byte, window int64) string {
 	want := c.kind.String()
 	if c.declared == value.AnyType {
 		want += fmt.Sprintf(" (as in the first %d rows)", window)
@@ -411,9 +411,9 @@ func texts(r *record) []any {
 // valid converts bytes to a string and replaces invalid UTF-8.
 func valid(s []byte) string { return strings.ToValidUTF8(string(s), "\uFFFD") }
 
-func shorten(s []byte, most int) string {
-	if len(s) <= most {
+func shorten(s []byte, maxLength int) string {
+	if len(s) <= maxLength {
 		return valid(s)
 	}
-	return strings.ToValidUTF8(string(s[:most]), "") + "..."
+	return strings.ToValidUTF8(string(s[:maxLength]), "") + "..."
 }

@@ -155,7 +155,7 @@ func (l *lines) read(ctx context.Context, b *batch) error {
 				return err
 			}
 		}
-		if l.Live && b.some() && l.in.drained() {
+		if l.Live && b.notEmpty() && l.in.drained() {
 			return nil
 		}
 		raw, err := l.in.line(l.MaxRow)

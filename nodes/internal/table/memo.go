@@ -31,11 +31,11 @@ type Memo struct {
 	off        bool
 }
 
-// useful makes sure that there are slots. It returns false if the memo is off.
-func (m *Memo) useful() bool { return m.left > 0 || m.judge() }
+// enabled makes sure that there are slots. It returns false if the memo is off.
+func (m *Memo) enabled() bool { return m.left > 0 || m.adjust() }
 
-// judge resizes the memo or turns it off. It is called after many misses.
-func (m *Memo) judge() bool {
+// adjust resizes the memo or turns it off. It is called after many misses.
+func (m *Memo) adjust() bool {
 	n := len(m.slots)
 	switch {
 	case m.off:
@@ -64,7 +64,7 @@ func (m *Memo) slot(hash uint64) *any { return &m.slots[hash>>(m.shift&63)] }
 
 // Bytes returns b as a string value.
 func (m *Memo) Bytes(b []byte) any {
-	if !m.useful() {
+	if !m.enabled() {
 		return string(b)
 	}
 	slot := m.slot(maphash.Bytes(m.seed, b))
@@ -79,7 +79,7 @@ func (m *Memo) Bytes(b []byte) any {
 
 // Text returns a string as a value.
 func (m *Memo) Text(s string) any {
-	if !m.useful() {
+	if !m.enabled() {
 		return s
 	}
 	slot := m.slot(maphash.String(m.seed, s))
@@ -94,7 +94,7 @@ func (m *Memo) Text(s string) any {
 
 // Integer returns an integer as a value.
 func (m *Memo) Integer(i int64) any {
-	if uint64(i) < 256 || !m.useful() {
+	if uint64(i) < 256 || !m.enabled() {
 		return i // boxing small integers does not allocate
 	}
 	slot := m.slot(spread(uint64(i)))
@@ -109,7 +109,7 @@ func (m *Memo) Integer(i int64) any {
 
 // Float returns a float as a value.
 func (m *Memo) Float(f float64) any {
-	if !m.useful() {
+	if !m.enabled() {
 		return f
 	}
 	slot := m.slot(spread(math.Float64bits(f)))

@@ -54,12 +54,12 @@ func TestMemoAllocates(t *testing.T) {
 	}
 	var few Memo
 	for i := range int64(patience * (firstMemo + 4*firstMemo + lastMemo)) {
-		if !few.useful() {
+		if !few.enabled() {
 			t.Fatalf("a memo gives up after %d values, before it had all slots", i)
 		}
 		few.Integer(1000 + i)
 	}
-	if few.useful() || few.slots != nil {
+	if few.enabled() || few.slots != nil {
 		t.Error("a memo goes on although no value came again")
 	}
 	var wide Memo

@@ -200,7 +200,7 @@ func (r *Reader) Columns() []string {
 // returned yet.
 func (r *Reader) Ahead() int64 {
 	if c, ok := r.format.(*cells); ok {
-		return c.window.rows - c.window.given
+		return c.window.rows - c.window.replayed
 	}
 	return 0
 }
@@ -222,8 +222,8 @@ func (b *batch) reset() {
 	b.raw.reset()
 }
 
-// some reports whether the batch contains any rows.
-func (b *batch) some() bool { return len(b.rows)+len(b.bad) > 0 }
+// notEmpty reports whether the batch contains any rows.
+func (b *batch) notEmpty() bool { return len(b.rows)+len(b.bad) > 0 }
 
 func (b *batch) full() bool {
 	return len(b.rows)+len(b.bad) >= fileBatchRows || b.text >= batchBytes

@@ -10,11 +10,11 @@ import (
 
 // window keeps the text of the first rows, from which types are inferred.
 type window struct {
-	chunks []chunk
-	rows   int64
-	given  int64 // rows that were replayed
-	bad    int64
-	bytes  int
+	chunks   []chunk
+	rows     int64
+	replayed int64 // rows that were replayed
+	bad      int64
+	bytes    int
 }
 
 // chunk holds the cells of consecutive rows, and the bad rows between them.
@@ -48,10 +48,10 @@ func (w *window) chunk() *chunk {
 	return &w.chunks[n-1]
 }
 
-// look reads rows until the types can be inferred. It returns the error that ended the
+// fillWindow reads rows until the types can be inferred. It returns the error that ended the
 // reading, or nil if there is more to read.
-func (c *cells) look(ctx context.Context) error {
-	for i := 0; c.looking(); i++ {
+func (c *cells) fillWindow(ctx context.Context) error {
+	for i := 0; c.needsRow(); i++ {
 		if err := Tick(ctx, i); err != nil {
 			return err
 		}
@@ -77,9 +77,9 @@ func (c *cells) look(ctx context.Context) error {
 	return nil
 }
 
-// looking reports whether another row is needed to infer the types. If all types are
+// needsRow reports whether another row is needed to infer the types. If all types are
 // declared, only the header is read.
-func (c *cells) looking() bool {
+func (c *cells) needsRow() bool {
 	w := &c.window
 	switch {
 	case c.cols == nil:
@@ -106,7 +106,7 @@ func (c *cells) fits() string {
 		}
 		col.kind = col.declared
 		if _, ok := col.value(cell); !ok {
-			return col.refuse(at, cell, 0)
+			return col.mismatch(at, cell, 0)
 		}
 	}
 	for j, at := range c.file.from {
@@ -164,7 +164,7 @@ func (c *cells) replay(ctx context.Context, b *batch) error {
 		}
 		c.convert(b, p, &r, row.in, raw)
 	}
-	c.window.given += int64(len(k.places))
+	c.window.replayed += int64(len(k.places))
 	b.bad = merge(b.bad, k.bad)
 	return nil
 }
