@@ -15,16 +15,15 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// Name is a file name in a document: the name itself, a template with values in
-// it, or a path such as $.report.file whose value it is.
+// Name is a file name in a document: a fixed name, a template, or a path such as
+// $.report.file whose value is the name.
 type Name struct {
 	text     string
 	program  *expressions.Program
 	template *template.Template
 }
 
-// Input compiles the name of a file that is read. It returns nil after an
-// error.
+// Input compiles the name of a file that is read. It returns nil after an error.
 func Input(s *table.Scope, src source.Text, key string) *Name { return compile(s, src, key) }
 
 // Output compiles the name of a file that is replaced. It returns nil after an error.
@@ -66,7 +65,7 @@ func compile(s *table.Scope, src source.Text, key string) *Name {
 	return n
 }
 
-// Fixed reports whether the name is the text of the document.
+// Fixed reports whether the name is fixed in the document.
 func (n *Name) Fixed() bool { return n.program == nil && n.template == nil }
 
 // Text returns the name for one attempt.
@@ -85,9 +84,9 @@ func (n *Name) Text(in core.Shared) (string, error) {
 	return s, nil
 }
 
-// render fills the template. A value in it may name a folder, but not climb out
-// of the one that the document wrote in front of it: data must not choose which
-// other file of the workflow is replaced.
+// render renders the template. A value may contain folders, but the result must stay in
+// the folder that precedes the first template: data must not select a file of the
+// workflow elsewhere that is replaced.
 func (n *Name) render(in core.Shared) (string, error) {
 	name, err := n.template.Render(n.template.ForInput(in.Values()))
 	if err != nil {

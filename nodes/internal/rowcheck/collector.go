@@ -208,7 +208,7 @@ func (c *Collector) Take(ctx context.Context, env *table.Row, row func() *value.
 	return false, c.reject(ctx, table.BadRow{RowPlace: c.place(nil, 0), Check: test.name, Reason: reason(test, env), Data: row()})
 }
 
-// evaluate evaluates all checks on a row. It returns the index of the first check that
+// evaluate runs all checks on a row. It returns the index of the first check that
 // makes the row bad, or -1 if the row is good.
 func (c *Collector) evaluate(env *table.Row, of func(int) table.RowPlace, i int) int {
 	c.counts.rows++

@@ -9,7 +9,6 @@
 // other, and decompresses or downloads them if necessary.
 //
 // A Scope compiles the expressions of a node: conditions and values over the rows of a
-// table. In a row expression, $item is
-// the row, $index its index in the table from 0, $.field the state and $input.NAME an
-// input of the run.
+// table. In a row expression, $item is the row, $index its index in the table from 0,
+// $.field the state and $input.NAME an input of the run.
 package table

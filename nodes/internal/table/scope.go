@@ -9,27 +9,27 @@ import (
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// Scope compiles the expressions of one node and keeps account of what they
-// read. It is used while a node is compiled, by one goroutine.
+// Scope compiles the expressions of one node and records what they read. It is used by
+// one goroutine while the node is compiled.
 type Scope struct {
-	// Found collects what is wrong.
+	// Found collects the findings.
 	Found   source.Diagnostics
 	subject string
 	fields  value.Schema
 	inputs  []value.Property
 	used    []source.Text
-	again   []string // fields that are used in several places
+	again   []string // fields that are read in several places
 	outputs []source.Text
 	names   []string // plain names in templates
 	node    *core.Node
 	columns expressions.Columns // that row expressions read
-	roots   expressions.Root    // that the node itself is given
-	item    source.Columns      // that the node itself is given
+	roots   expressions.Root    // roots available to expressions over the node's own input
+	item    source.Columns      // the columns of $item in those expressions
 	known   func(field string) source.Columns
 	writes  func(field string) *value.Type
 }
 
-// NewScope returns the scope of a node.
+// NewScope returns a scope for a node.
 func NewScope(n *core.Node, env core.Env) *Scope {
 	s := &Scope{subject: n.Subject(), fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns, writes: env.WriteType}
 	if s.fields == nil {
@@ -42,8 +42,8 @@ func NewScope(n *core.Node, env core.Env) *Scope {
 	return s
 }
 
-// Columns returns what is known of the rows of a state field, of whose declared type
-// rows are; it may be nil.
+// Columns returns what is known of the rows of a state field. rows is the declared type
+// of the rows and may be nil.
 func (s *Scope) Columns(field string, rows *value.Type) source.Columns {
 	if s.known == nil {
 		return merged(rows, source.Columns{})
@@ -51,7 +51,8 @@ func (s *Scope) Columns(field string, rows *value.Type) source.Columns {
 	return merged(rows, s.known(field))
 }
 
-// RowsOf returns what is known of the rows of a source, of whose declared type rows are.
+// RowsOf returns what is known of the rows of a source. rows is the declared type of
+// the rows and may be nil.
 func (s *Scope) RowsOf(of *From, rows *value.Type) source.Columns {
 	switch {
 	case of == nil:
@@ -64,7 +65,7 @@ func (s *Scope) RowsOf(of *From, rows *value.Type) source.Columns {
 	return source.Columns{Type: rows}
 }
 
-// merged adds what is known of rows to their declared type.
+// merged combines the declared type of rows with what is known of them.
 func merged(rows *value.Type, known source.Columns) source.Columns {
 	c := source.Columns{Type: rows, Names: known.Names, Closed: known.Closed, Optional: rows.Optional(), Header: known.Header}
 	for _, name := range known.Optional {
@@ -93,8 +94,8 @@ func merged(rows *value.Type, known source.Columns) source.Columns {
 	return c
 }
 
-// Row compiles an expression over rows. key says in messages where it stands.
-// It returns nil after an error.
+// Row compiles an expression over rows. key is the place of the expression in messages.
+// Row returns nil after an error.
 func (s *Scope) Row(src source.Text, columns source.Columns, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, expressions.Scope{
 		Fields:   s.fields,
@@ -112,8 +113,8 @@ func (s *Scope) Row(src source.Text, columns source.Columns, key string) *expres
 	return p
 }
 
-// Value compiles an expression over the node's own input: the state, the item
-// of a fan-out or pipeline, the inputs of the run.
+// Value compiles an expression over the node's own input: the state, the item of a
+// fan-out or pipeline, the inputs of the run. It returns nil after an error.
 func (s *Scope) Value(src source.Text, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, s.InputScope(), s.About(key))
 	s.Found = append(s.Found, ds...)
@@ -129,8 +130,8 @@ func (s *Scope) InputScope() expressions.Scope {
 	return expressions.Scope{Fields: s.fields, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.known}
 }
 
-// Condition compiles an expression that is used as a condition and warns when
-// it is always true or always false.
+// Condition compiles a condition over rows and warns if it is always true or always
+// false.
 func (s *Scope) Condition(src source.Text, columns source.Columns, key string) *expressions.Program {
 	p := s.Row(src, columns, key)
 	if p != nil {
@@ -157,7 +158,7 @@ func (s *Scope) Warnf(code source.Code, pos source.Position, key, format string,
 	return s.Found.Warnf(code, pos, s.About(key)+": "+format, args...)
 }
 
-// Fixed rejects templates in names that are used as they are written.
+// Fixed reports templates in names that are not evaluated.
 func (s *Scope) Fixed(key string, names ...source.Text) {
 	for _, d := range source.Fixed(names...) {
 		d.Message = s.About(key) + ": " + d.Message
@@ -165,7 +166,7 @@ func (s *Scope) Fixed(key string, names ...source.Text) {
 	}
 }
 
-// Field checks that a state field is declared and notes that the node reads it.
+// Field checks that a state field is declared and records that the node reads it.
 func (s *Scope) Field(name source.Text, key string) (t *value.Type, ok bool) {
 	t, ok = s.fields.FieldType(name.Value)
 	if !ok {
@@ -177,11 +178,12 @@ func (s *Scope) Field(name source.Text, key string) (t *value.Type, ok bool) {
 	return t, true
 }
 
-// FieldType returns the declared type of a state field; ok is false when the
-// field is not declared or nothing is known about the state.
+// FieldType returns the declared type of a state field. ok is false if the field is not
+// declared or nothing is known about the state.
 func (s *Scope) FieldType(name string) (t *value.Type, ok bool) { return s.fields.FieldType(name) }
 
-// WriteType returns the type of what the node may write into a field, nil for anything.
+// WriteType returns the type of the values that the node may write to a field, nil for
+// any type.
 func (s *Scope) WriteType(name string) *value.Type {
 	if s.writes != nil {
 		return s.writes(name)
@@ -190,7 +192,7 @@ func (s *Scope) WriteType(name string) *value.Type {
 	return t
 }
 
-// Need notes that the node reads fields.
+// Need records that the node reads fields.
 func (s *Scope) Need(fields []string, pos source.Position) {
 	for _, f := range fields {
 		if slices.ContainsFunc(s.used, func(r source.Text) bool { return r.Value == f }) {
@@ -201,8 +203,8 @@ func (s *Scope) Need(fields []string, pos source.Position) {
 	}
 }
 
-// Names lists the plain names in the templates of file names. A name is looked up in the
-// args, the edge inputs and the view of the state.
+// Names lists the plain names in the templates of file names. Such a name is looked up
+// in the args, the edge inputs and the view of the state.
 func (s *Scope) Names() []string { return s.names }
 
 // AddNames adds plain names of a template to Names.
@@ -215,11 +217,11 @@ func (s *Scope) Outputs() []source.Text { return s.outputs }
 // AddOutput adds a name to Outputs.
 func (s *Scope) AddOutput(name source.Text) { s.outputs = append(s.outputs, name) }
 
-// Once reports whether the node reads a field in one place only.
+// Once reports whether the node reads a field in at most one place.
 func (s *Scope) Once(field string) bool { return !slices.Contains(s.again, field) }
 
-// Reads lists the fields that were needed and are not among the node's declared
-// reads, for core.Compiled.
+// Reads lists the fields that expressions read and that are not among the node's
+// declared reads, for core.Compiled.
 func (s *Scope) Reads() []source.Text {
 	declared := source.Strings(s.node.Reads)
 	var out []source.Text
@@ -231,8 +233,8 @@ func (s *Scope) Reads() []source.Text {
 	return out
 }
 
-// Slots returns what makes environments for the compiled expressions. It is
-// called once everything is compiled.
+// Slots returns the slots of the compiled expressions. It must be called after
+// everything has been compiled.
 func (s *Scope) Slots() Slots {
 	used := map[string]bool{}
 	for _, r := range s.used {
@@ -247,15 +249,15 @@ func (s *Scope) Slots() Slots {
 	return Slots{names, slices.Clone(s.columns.Names())}
 }
 
-// Slots knows which fields and columns the expressions of a node read. It is
+// Slots lists the fields and columns that the expressions of a node read. It is
 // immutable.
 type Slots struct{ fields, columns []string }
 
-// Columns lists the columns that row expressions read, by their numbers. It must
-// not be changed.
+// Columns lists the columns that row expressions read, by number. The slice must not be
+// modified.
 func (s Slots) Columns() []string { return s.columns }
 
-// Value returns a state field of an input, Missing when it has no value.
+// Value returns the value of a state field in an input, or Missing if there is none.
 func Value(in core.Shared, field string) any {
 	if v, ok := in.View.Get(field); ok {
 		return v
