@@ -87,7 +87,7 @@ func cut(s string, limit int) string {
 	return fmt.Sprintf("%s… [cut: %d of %d bytes are shown]", shown, len(shown), len(s))
 }
 
-// truncate returns at most the truncate n bytes of a string.
+// truncate returns at most the first limit bytes of a string.
 func truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -157,7 +157,7 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *value.Obje
 	return newLineStream(c, a), nil
 }
 
-// single sends single request and returns its response as the result.
+// single sends one request and returns its response as the result.
 func (h *handler) single(ctx context.Context, c *call) (core.Result, error) {
 	a, err := c.send(ctx, c.url)
 	if err != nil {
@@ -181,7 +181,7 @@ func (h *handler) single(ctx context.Context, c *call) (core.Result, error) {
 	return r, nil
 }
 
-// paged fetches paged pages and returns their rows as the result.
+// paged fetches all pages and returns their rows as the result.
 func (h *handler) paged(ctx context.Context, in core.Input, c *call) (core.Result, error) {
 	p := h.pager(c, in.Logger())
 	rows := []any{}

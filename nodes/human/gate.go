@@ -84,7 +84,7 @@ func (g *gate) question() core.Question {
 	return q
 }
 
-// unansweredResult returns the result of a gate unansweredResult an answer.
+// unansweredResult returns the result of a gate without an answer.
 func (g *gate) unansweredResult(err error, late bool) (core.Result, error) {
 	switch {
 	case late || errors.Is(err, core.ErrLate):

@@ -134,7 +134,7 @@ func (h *handler) question(in core.Input, s *core.Shared) core.RouteQuestion {
 	return q
 }
 
-// visible returns the part visible a result that the router sees.
+// visible returns the part of a result that the router sees.
 func (n *visibleNode) visible(result any) any {
 	if len(n.members) == 0 {
 		return result
