@@ -242,7 +242,11 @@ func (c *compiler) onError(n *Node, e *core.OnError, at place) {
 		n.Policy = c.policy(e.Policy, at.at("on_error.policy"), true)
 		return
 	}
+	found := len(c.ds)
 	retry := c.retry(e.Retry(), at.at("on_error"))
+	if retry.Attempts == 1 && len(c.ds) == found && !e.Lost.Any("attempts", "preset") {
+		c.oneAttempt(e, at)
+	}
 	switch {
 	case retry.Attempts > 0:
 	case e.Lost.Any("attempts", "preset"):
@@ -255,6 +259,32 @@ func (c *compiler) onError(n *Node, e *core.OnError, at place) {
 	n.Retry = &retry
 	if e.Then.Value != "" {
 		n.Policy = c.policy(e.Then, at.at("on_error.then"), false)
+	}
+}
+
+// oneAttempt warns of settings for further attempts of a node that makes one attempt.
+func (c *compiler) oneAttempt(e *core.OnError, at place) {
+	ignored := func(key string, pos source.Position) {
+		c.ds.Warnf(source.CodeIgnored, pos, "%s: on_error: %s: has no effect on a node with one attempt", at, key).
+			WithHint("attempts counts the first one: write attempts: 2 for one retry")
+	}
+	if e.Backoff.Value != "" {
+		ignored("backoff", e.Backoff.Pos)
+	}
+	if e.Factor != nil {
+		ignored("factor", e.Factor.Pos)
+	}
+	if e.Base != nil {
+		ignored("base_ms", e.Base.Pos)
+	}
+	if e.Max != nil {
+		ignored("max_ms", e.Max.Pos)
+	}
+	if e.Jitter != nil && *e.Jitter {
+		ignored("jitter", e.Policy.Pos)
+	}
+	if e.RetryOn.Value != "" {
+		ignored("retry_on", e.RetryOn.Pos)
 	}
 }
 

@@ -76,6 +76,9 @@ func TestRetryPolicies(t *testing.T) {
 	factor := func(f float64) *source.Located[float64] { return &source.Located[float64]{Value: f} }
 	word := func(s string) source.Text { return source.At(s, source.Position{File: "w", Line: 7, Column: 3}) }
 	named := func(name string, r core.RetryPolicy) *core.RetryPolicy { r.Name = word(name); return &r }
+	at := func(d time.Duration) *source.Located[time.Duration] {
+		return &source.Located[time.Duration]{Value: d, Pos: word("").Pos}
+	}
 	standard, _ := presetOf("standard")
 	changed := func(f func(*Retry)) Retry { r := standard; f(&r); return r }
 	own := []*core.RetryPolicy{
@@ -114,6 +117,16 @@ func TestRetryPolicies(t *testing.T) {
 			`w:7:3: error: node n: on_error.factor: backoff linear has no factor`},
 		{"a factor below 1", nil, core.OnError{Attempts: number(2), Factor: &source.Located[float64]{Value: 0.5, Pos: word("").Pos}}, Retry{},
 			`w:7:3: error: node n: on_error.factor: want a number of at least 1, got 0.5`},
+		{"waits of one attempt", nil, core.OnError{Attempts: number(1), Base: at(ms)}, Retry{Attempts: 1, Base: ms},
+			`w:7:3: warning: node n: on_error: base_ms: has no effect on a node with one attempt (attempts counts the first one: write attempts: 2 for one retry) [IGNORED]`},
+		{"the longest wait of one attempt", nil, core.OnError{Attempts: number(1), Max: at(ms)}, Retry{Attempts: 1, Base: 100 * ms, Max: ms}, `on_error: max_ms: has no effect on a node with one attempt`},
+		{"the backoff of one attempt", nil, core.OnError{Attempts: number(1), Backoff: word("exponential")}, Retry{Attempts: 1, Base: 100 * ms, Factor: 2}, `on_error: backoff: has no effect on a node with one attempt`},
+		{"the factor of one attempt", nil, core.OnError{Attempts: number(1), Factor: factor(3)}, Retry{Attempts: 1, Base: 100 * ms, Factor: 3}, `on_error: factor: has no effect on a node with one attempt`},
+		{"the jitter of a preset with one attempt", nil, core.OnError{Preset: word("none"), Jitter: new(true)}, Retry{Attempts: 1, Base: 100 * ms, Jitter: true}, `on_error: jitter: has no effect on a node with one attempt`},
+		{"the failures of one attempt", nil, core.OnError{Preset: word("none"), RetryOn: word("transient")}, Retry{Attempts: 1, Base: 100 * ms, Transient: true}, `on_error: retry_on: has no effect on a node with one attempt`},
+		{"a preset without retries, then attempts", nil, core.OnError{Preset: word("none"), Attempts: number(2), Base: at(ms)}, Retry{Attempts: 2, Base: ms}, ""},
+		{"one attempt, then skip", nil, core.OnError{Attempts: number(1), Then: word("skip")}, Retry{Attempts: 1, Base: 100 * ms}, ""},
+		{"one attempt of a preset, without jitter", nil, core.OnError{Preset: word("standard"), Attempts: number(1), Jitter: new(false)}, changed(func(r *Retry) { r.Attempts, r.Jitter = 1, false }), ""},
 		{"never used", own, core.OnError{Attempts: number(2)}, Retry{Attempts: 2, Base: 100 * ms}, `w:7:3: warning: retry policy "gentle" is never used`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
