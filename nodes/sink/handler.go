@@ -59,7 +59,7 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err != nil {
 		return core.Result{}, err
 	}
-	w := &writing{handler: h, in: in, form: f, later: s.Defer, place: files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside, Allow: "allow_outside"}}
+	w := &writing{handler: h, in: in, form: f, later: s.Defer, place: h.place(s)}
 	var r core.Result
 	if c.rows == nil {
 		r, err = w.output(ctx, name, c, func(out *bufio.Writer) error {
@@ -90,8 +90,15 @@ func (h *handler) target(s core.Shared) (name string, f form, err error) {
 		err = errors.New(`"-" means standard output only if the document says so; ./- is a file`)
 	case err == nil && f.format == "":
 		err = fmt.Errorf("%q does not end in the name of a format; add the key format", name)
+	case err == nil && f.format == sqliteFormat && !h.to.Fixed():
+		err = sqlite.CheckPath(h.place(s), name)
 	}
 	return name, f, core.Permanent(err)
+}
+
+// place returns the folder in which one attempt writes.
+func (h *handler) place(s core.Shared) files.Place {
+	return files.Place{Dir: cmp.Or(s.Dir, h.dir), Outside: h.outside, Allow: "allow_outside"}
 }
 
 // content is what is written: rows or a string.

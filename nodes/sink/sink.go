@@ -136,6 +136,11 @@ func (b *builder) to(h *handler) {
 	if strings.HasSuffix(b.To.Value, "/") {
 		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "%q is a folder", b.To.Value)
 	}
+	if h.format == sqliteFormat {
+		if err := sqlite.CheckPath(files.Place{Dir: h.dir, Outside: h.outside}, b.To.Value); err != nil {
+			b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "%v", err)
+		}
+	}
 	if err := files.Local(b.To.Value); err != nil && !b.Outside {
 		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "%v", err).WithHint("files are written in the workflow's folder unless allow_outside is true")
 	}

@@ -40,6 +40,9 @@ func TestCompile(t *testing.T) {
 		{`{"to": "out", "from": "rows"}`, `1:8: error: node n: to: "out" does not end in the name of a format (add format: csv, tsv, jsonl, json, parquet or text, or for a database table: NAME) [BAD_VALUE]`},
 		{`{"to": "../out.csv", "from": "rows"}`, `1:8: error: node n: to: "../out.csv" leaves the workflow's folder (files are written in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
 		{`{"to": "../out.csv", "allow_outside": true, "from": "rows"}`, ""},
+		{`{"to": "file:out.csv", "from": "rows"}`, `1:8: error: node n: to: "file:out.csv" is a URI, and files are named by their paths: write out.csv [BAD_VALUE]`},
+		{`{"to": "x.db?mode=rw", "table": "t", "from": "rows"}`, `1:8: error: node n: to: "x.db?mode=rw" ends in parameters of a connection, which have no effect here: write x.db [BAD_VALUE]`},
+		{`{"to": "x.db", "table": "t", "mode": "append", "key": ["id"], "from": "rows"}`, ""},
 		{`{"to": "out.csv/", "format": "csv", "from": "rows"}`, `1:8: error: node n: to: "out.csv/" is a folder [BAD_VALUE]`},
 		{`{"to": "out.csv"}`, `1:1: error: node n: from: name the field: the node reads 0 (from: rows) [BAD_VALUE]`},
 		{`{"to": "out.csv", "reads": ["rows", "any"]}`, `1:1: error: node n: from: name the field: the node reads 2 (from: rows) [BAD_VALUE]`},
@@ -242,13 +245,20 @@ func TestRunFails(t *testing.T) {
 		{"a name outside", `{"to": "$.file", "format": "csv", "reads": ["rows"]}`, rows, `../x: "../x" leaves the workflow's folder (DIR); allow_outside: true allows that`},
 		{"a template that climbs out", `{"to": "out/{{file}}.csv", "reads": ["rows"]}`, rows, `to: "out/../x.csv" leaves the folder out/`},
 		{"a dash of the moment", `{"to": "$.file", "format": "csv", "from": "any"}`, rows, `to: "-" means standard output only if the document says so; ./- is a file`},
+		{"a URI", `{"to": "$.file", "format": "csv", "reads": ["rows"]}`, rows, `to: "file:x.db?a=1" is a URI, and files are named by their paths: write x.db`},
+		{"parameters of a database", `{"to": "./{{file}}", "table": "t", "reads": ["rows"]}`, rows, `to: "./x.db?mode=rw" ends in parameters of a connection, which have no effect here: write ./x.db`},
 		{"a name without format", `{"to": "$.file", "reads": ["rows"]}`, rows, `to: "../x" does not end in the name of a format; add the key format`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			file := "../x"
-			if strings.HasPrefix(c.name, "a dash") {
+			switch {
+			case strings.HasPrefix(c.name, "a dash"):
 				file = "-"
+			case c.name == "a URI":
+				file = "file:x.db?a=1"
+			case c.name == "parameters of a database":
+				file = "x.db?mode=rw"
 			}
 			_, err := compiled(t, c.node).Handle(t.Context(), input(dir, c.value, file))
 			if err == nil || err.Error() != strings.ReplaceAll(c.want, "DIR", dir) {

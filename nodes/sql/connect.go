@@ -118,6 +118,12 @@ func (c *connector) file(in core.Shared, name string, read bool, out *connection
 	if name == ":memory:" {
 		return core.Permanent(errors.New("a database in memory would be gone with the node"))
 	}
+	if err := sqlite.CheckPath(place, name); err != nil {
+		if c.dsn.IsSecret() { // the error contains a part of it
+			err = errors.New("the dsn is a URI or ends in parameters of a connection: write the path of the file")
+		}
+		return core.Permanent(err)
+	}
 	db, err := openFile(place, name, read)
 	if err != nil {
 		return err

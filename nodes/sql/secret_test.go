@@ -132,6 +132,19 @@ func TestSecretsAreDeclared(t *testing.T) {
 	}
 }
 
+// A path in the environment that is a URI is not shown, not even a part of it.
+func TestSecretURIStaysHidden(t *testing.T) {
+	for _, dsn := range []string{"file:s3cret.db?mode=ro", "sqlite:s3cret.db?mode=ro"} {
+		h := compiled(t, dsn, `{"dsn": {"secret": "DSN"}, "driver": "sqlite", "exec": "CREATE TABLE t (a)"}`)
+		_, err := h.Handle(t.Context(), core.Input{})
+		if err == nil || !strings.Contains(err.Error(), "write the path of the file") || !core.FailureOf(err).Permanent {
+			t.Errorf("%s: error %v", dsn, err)
+		} else if text := shows(err, "", "s3cret"); text != "" {
+			t.Errorf("%s: shown in %s", dsn, text)
+		}
+	}
+}
+
 func TestSecretIsNotSet(t *testing.T) {
 	h := compiled(t, "", `{"dsn": {"secret": "OTHER"}, "driver": "postgres", "exec": "SELECT 1"}`)
 	if _, err := h.Handle(t.Context(), core.Input{}); err == nil || err.Error() != "dsn: the environment variable OTHER is not set" || !core.FailureOf(err).Permanent {

@@ -108,8 +108,11 @@ func (b *builder) connector(c *connector) bool {
 
 // file checks the name of an SQLite file.
 func (b *builder) file(name source.Text) {
+	place := files.Place{Dir: b.env.Dir, Outside: b.Outside}
 	if name.Value == ":memory:" {
 		b.scope.Errorf(source.CodeBadValue, name.Pos, "dsn", "a database in memory would be gone with the node")
+	} else if err := sqlite.CheckPath(place, name.Value); err != nil {
+		b.scope.Errorf(source.CodeBadValue, name.Pos, "dsn", "%v", err)
 	} else if err := files.Local(name.Value); err != nil && !b.Outside {
 		b.scope.Errorf(source.CodeBadValue, name.Pos, "dsn", "%v", err).WithHint("a database lies in the workflow's folder unless allow_outside is true")
 	}

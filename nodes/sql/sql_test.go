@@ -38,6 +38,8 @@ func TestCompile(t *testing.T) {
 		{`"dsn": "postgres://u:secret@h/d", "exec": "DELETE FROM t"`, `1:9: warning: node n: dsn: the document contains a password (put the string into an environment variable: dsn: {secret: NAME}) [BAD_VALUE]`},
 		{`"dsn": "host=h password='a b'", "driver": "postgres", "exec": "DELETE FROM t"`, `1:9: warning: node n: dsn: the document contains a password (put the string into an environment variable: dsn: {secret: NAME}) [BAD_VALUE]`},
 		{`"dsn": "../x.db", "query": "SELECT 1"`, `1:9: error: node n: dsn: "../x.db" leaves the workflow's folder (a database lies in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
+		{`"dsn": "sqlite:file:x.db?mode=ro", "query": "SELECT 1"`, `1:9: error: node n: dsn: "file:x.db?mode=ro" is a URI, and files are named by their paths: write x.db [BAD_VALUE]`},
+		{`"dsn": "sqlite:x.db?mode=ro", "query": "SELECT 1"`, `1:9: error: node n: dsn: "x.db?mode=ro" ends in parameters of a connection, which have no effect here: write x.db [BAD_VALUE]`},
 		{`"dsn": "sqlite::memory:", "query": "SELECT 1"`, `1:9: error: node n: dsn: a database in memory would be gone with the node [BAD_VALUE]`},
 		{pg + `"allow_outside": true, "exec": "DELETE FROM t"`, `1:44: error: node n: allow_outside: goes with files of SQLite [BAD_VALUE]`},
 		{`"dsn": "x.db", "driver": "oracle", "exec": "DELETE FROM t"`, `1:27: error: node n: driver: "oracle" is none of sqlite, postgres [BAD_VALUE]`},

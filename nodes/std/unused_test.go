@@ -132,6 +132,7 @@ func TestIgnored(t *testing.T) {
 		{"transform", `"from": "a", "writes": ["a"], ` + warn + `, "report": "q.json"`, ""},
 		{"transform", `"from": "a", "writes": ["a"], ` + check + `, "max_failures": 3, "rejects": "bad.csv", "allow_empty": true`, ""},
 		{"sink", `"from": "a", "to": "-", "format": "csv", "allow_outside": true`, "allow_outside: has no effect on standard output"},
+		{"sink", `"from": "a", "to": "a.db", "table": "t", "mode": "append", "key": ["id"]`, ""}, // of a table that it makes
 		{"sql", `"dsn": "x.db", "table": "t", "from": "a", "key": ["id"]`, "key: has no effect on a node that neither upserts rows nor creates the table"},
 		{"sql", `"dsn": "x.db", "table": "t", "from": "a", "key": ["id"], "create": true`, ""},
 		{"sql", `"dsn": "x.db", "table": "t", "from": "a", "key": ["id"], "mode": "upsert"`, ""},

@@ -12,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/template"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -38,6 +39,10 @@ func Output(s *table.Scope, src source.Text, key string) *Name {
 func compile(s *table.Scope, src source.Text, key string) *Name {
 	if strings.TrimSpace(src.Value) == "" {
 		s.Errorf(source.CodeMissingKey, src.Pos, key, "the file name is empty")
+		return nil
+	}
+	if err := files.NotURI(src.Value); err != nil {
+		s.Errorf(source.CodeBadValue, src.Pos, key, "%v", err)
 		return nil
 	}
 	n := &Name{text: src.Value}
@@ -73,6 +78,18 @@ func (n *Name) Text(in core.Shared) (string, error) {
 	if n.Fixed() {
 		return n.text, nil
 	}
+	name, err := n.value(in)
+	if err == nil {
+		err = core.Permanent(files.NotURI(name))
+	}
+	if err != nil {
+		return "", err
+	}
+	return name, nil
+}
+
+// value evaluates a name that is not fixed.
+func (n *Name) value(in core.Shared) (string, error) {
 	if n.template != nil {
 		return n.render(in)
 	}

@@ -13,7 +13,7 @@ import (
 func TestName(t *testing.T) {
 	in := core.Shared{
 		View:  core.NewView([]string{"file"}, []any{"f.csv"}),
-		Extra: core.NewView([]string{"up", "n"}, []any{"../x", int64(3)}),
+		Extra: core.NewView([]string{"up", "n", "uri"}, []any{"../x", int64(3), "file:in.csv?x=1"}),
 		Item:  value.ObjectOf("id", int64(7)), Index: core.Nth(2),
 	}
 	for _, c := range []struct{ name, want, err string }{
@@ -27,6 +27,9 @@ func TestName(t *testing.T) {
 		{"a/{{$.up}}/b.csv", "", `"a/../x/b.csv" leaves the folder a/`},
 		{"/{{$.n}}", "/3", ""},
 		{"{{$.none}}.csv", "", "1:1: {{$.none}} has no value"},
+		{"$.uri", "", `"file:in.csv?x=1" is a URI, and files are named by their paths: write in.csv`},
+		{"{{$.uri}}", "", `"file:in.csv?x=1" is a URI, and files are named by their paths: write in.csv`},
+		{"./{{$.uri}}", "./file:in.csv?x=1", ""},
 	} {
 		s := table.NewScope(nodestest.Node(t, `{"reads": ["file"]}`), core.Env{Items: true})
 		n := Output(s, source.At(c.name, source.Position{Line: 1, Column: 1}), "to")
@@ -54,6 +57,12 @@ func TestFixedName(t *testing.T) {
 	}
 	if Input(s, source.At(" ", at.Pos), "source") != nil || !s.Found.Has(source.CodeMissingKey) {
 		t.Errorf("an empty name: %v", s.Found)
+	}
+	for _, name := range []string{"file:in.csv", "file:///tmp/in.csv", "file:{{$.day}}.csv"} {
+		s := table.NewScope(nodestest.Node(t, `{}`), core.Env{})
+		if Input(s, source.At(name, at.Pos), "source") != nil || !s.Found.Has(source.CodeBadValue) {
+			t.Errorf("%s: %v", name, s.Found)
+		}
 	}
 	if Input(s, source.At("{{x", at.Pos), "source") != nil || !s.Found.Has(source.CodeSyntax) {
 		t.Errorf("an open template: %v", s.Found)

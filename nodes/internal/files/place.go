@@ -47,6 +47,17 @@ func Local(name string) error {
 	return nil
 }
 
+// NotURI reports why a name is not the path of a file: it begins with "file:". A file whose
+// name begins like that has the path ./file:NAME.
+func NotURI(name string) error {
+	rest, ok := strings.CutPrefix(name, "file:")
+	if !ok {
+		return nil
+	}
+	rest, _, _ = strings.Cut(strings.TrimPrefix(rest, "//"), "?")
+	return fmt.Errorf("%q is a URI, and files are named by their paths: write %s", name, rest)
+}
+
 // local is Local with an error that names the folder and the key that allows other
 // paths.
 func (p Place) local(name string) error {

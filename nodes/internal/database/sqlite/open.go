@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"modernc.org/sqlite" // registers the driver "sqlite"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/nodes/internal/database"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 )
 
 // DB is a connection to a database file.
@@ -56,6 +58,25 @@ func OpenReader(path string) (*DB, error) {
 	// A file that another program is writing with a log next to it cannot be opened in
 	// read-only mode. So the connection is read-only, not the file.
 	return open(path, false, url.Values{"mode": {"rw"}, "_dqs": {"0"}, "_pragma": {"busy_timeout(1000)", "query_only(1)"}})
+}
+
+// parameters are the end of a URI of SQLite: x.db?mode=ro.
+var parameters = regexp.MustCompile(`\?[A-Za-z_]+=[^/]*$`)
+
+// CheckPath reports why a name is not the path of a database: it is a URI, or ends in the
+// parameters of one and no such file exists.
+func CheckPath(place files.Place, name string) error {
+	if err := files.NotURI(name); err != nil {
+		return err
+	}
+	at := parameters.FindStringIndex(name)
+	if at == nil {
+		return nil
+	}
+	if _, err := place.Stat(name); err == nil {
+		return nil
+	}
+	return fmt.Errorf("%q ends in parameters of a connection, which have no effect here: write %s", name, name[:at[0]])
 }
 
 func open(path string, attach bool, options url.Values) (*DB, error) {

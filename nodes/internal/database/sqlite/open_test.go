@@ -10,8 +10,34 @@ import (
 
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/database"
+	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
+
+// A URI is no path, and neither is a path with parameters, unless a file has that name.
+func TestCheckPath(t *testing.T) {
+	place := files.Place{Dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(place.Dir, "there.db?mode=ro"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"x.db":                               "",
+		"why?.db":                            "",
+		"a?b=c/x.db":                         "",
+		"there.db?mode=ro":                   "",
+		"./file:x.db":                        "",
+		"file:x.db":                          `"file:x.db" is a URI, and files are named by their paths: write x.db`,
+		"file:../x.db?mode=rwc&cache=shared": `"file:../x.db?mode=rwc&cache=shared" is a URI, and files are named by their paths: write ../x.db`,
+		"file:///tmp/x.db":                   `"file:///tmp/x.db" is a URI, and files are named by their paths: write /tmp/x.db`,
+		"x.db?mode=ro":                       `"x.db?mode=ro" ends in parameters of a connection, which have no effect here: write x.db`,
+		"x.db?_pragma=foreign_keys(1)":       `"x.db?_pragma=foreign_keys(1)" ends in parameters of a connection, which have no effect here: write x.db`,
+	} {
+		err := CheckPath(place, name)
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
 
 // The message "unable to open database file" does not give the reason.
 func TestFilesThatCannotBeOpened(t *testing.T) {
