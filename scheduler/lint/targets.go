@@ -113,7 +113,9 @@ func (c *checker) mayNotRun(t plan.Target) bool {
 	}
 }
 
-// readAndWritten reports a file that a node reads and that it or another node writes.
+// readAndWritten reports a file that a node reads and that it or another node writes. A
+// node that reads one file may be followed by a node that replaces it. If it reads all files of a
+// folder, what is written there adds rows to those of the next run.
 func (c *checker) readAndWritten(in, out plan.Target, ordered *int) {
 	if in.Node == out.Node {
 		if !in.Nested {
@@ -122,7 +124,13 @@ func (c *checker) readAndWritten(in, out plan.Target, ordered *int) {
 		return
 	}
 	reader, writer := in, out
-	if known, first := c.ordered(&in, &out, ordered); known && !first {
+	known, first := c.ordered(&in, &out, ordered)
+	switch {
+	case known && first && in.Node == reader.Node && reader.Pattern && c.p.Nodes[reader.Node].Vertex != c.p.Nodes[writer.Node].Vertex:
+		c.ds.Warnf(source.CodeOverwrite, writer.Pos, "node %s: writes %s, which is one of the files of %s, so node %s (%s) reads it in the next run",
+			c.p.Nodes[writer.Node].ID, writer, reader, c.p.Nodes[reader.Node].ID, reader.Pos).
+			WithHint("write to another folder")
+	case known && !first:
 		c.ds.Warnf(source.CodeOverwrite, reader.Pos, "node %s: reads %s, which node %s writes, and neither comes before the other: what is read is a matter of time",
 			c.p.Nodes[reader.Node].ID, writer, c.writerOf(writer)).
 			WithHint("%s", c.orderHint(writer, reader))
