@@ -67,6 +67,9 @@ type Compiled struct {
 	// Glances are like Nodes, but need not be resolved when the node starts: Shared.Nodes
 	// does not have nodes that do not precede it.
 	Glances []source.Text
+	// AnyInput reports whether the node may read inputs of the run ($input) that its
+	// configuration does not name.
+	AnyInput bool
 	// Stream names the declared write that the node makes a stream, or is "" if there is
 	// none; Handler is then a StreamSource. Streams names the reads that Handler accepts as
 	// streams.

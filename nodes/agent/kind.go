@@ -60,7 +60,8 @@ func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 	}
 	b.find.Found = nil
 	r := b.build(prompts)
-	made := core.Compiled{Briefed: b.env.Told, Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets}
+	made := core.Compiled{Briefed: b.env.Told, Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets,
+		AnyInput: b.Context || b.Requires != nil}
 	made.Checks, made.CheckRefs = b.checkNames(r), b.checkRefs()
 	if ds = append(ds, b.findings()...); ds.Failed(false) {
 		return made, ds

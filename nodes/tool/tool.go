@@ -39,7 +39,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 				ds.Warnf(source.CodeIgnored, n.Config.Get("pass_env").Pos, "%s: pass_env has no effect: %s is a Go function, which has the environment of this program", n.Subject(), c.Impl.Value)
 			}
 			ds = append(ds, setting.NoEffect(n, "a Go function", "max_output")...)
-			made := core.Compiled{Handler: h}
+			made := core.Compiled{Handler: h, AnyInput: true}
 			made.Stream, made.Streams = core.StreamsOf(h, n)
 			return made, ds
 		}

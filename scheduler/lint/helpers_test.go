@@ -10,11 +10,12 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// fn is a kind whose nodes do nothing. The key see lists fields that it reads.
+// fn is a kind whose nodes do nothing. The key see lists fields that it reads; the other keys
+// may have any value.
 type fn struct{}
 
 func (fn) Name() string   { return "fn" }
-func (fn) Keys() []string { return []string{"see"} }
+func (fn) Keys() []string { return []string{"see", "text", "filter", "parts"} }
 func (fn) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
 	made := core.Compiled{Handler: core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })}
 	if v := n.Config.Get("see"); v != nil {

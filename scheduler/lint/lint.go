@@ -71,6 +71,7 @@ func (c *checker) state() {
 	c.checkReads(&visits)
 	c.checkJoins()
 	c.checkUnusedFields()
+	c.checkUnusedInputs()
 	c.checkTargets()
 }
 

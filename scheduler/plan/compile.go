@@ -86,6 +86,8 @@ type compiler struct {
 	warnings  []NodeWarning           // the warnings of kinds
 	missing   []MissingSkills         // skills that do not exist
 	inputUsed map[string]bool         // names that expressions read through $input
+	anyInput  bool                    // whether some node may read any input
+	prompts   []string                // files of nodes that may refer to inputs
 	fieldUsed []bool                  // fields that something refers to
 	secretAt  map[source.Text]bool    // references to secrets that the plan has already
 	outEdges  map[string][]*core.Edge // of a walk, by node

@@ -157,6 +157,10 @@ func (f *Facts) IsInput(name string) bool {
 	return ok
 }
 
+// MayReadInput reports whether a node may read an input of that name in a way that Mentioned
+// does not see.
+func (f *Facts) MayReadInput(name string) bool { return f.c.mayReadInput(name) }
+
 // AnyStart reports whether a run accepts a starting value for every field.
 func (f *Facts) AnyStart() bool { return f.c.given == nil && !declaresInputs(f.c.w) }
 

@@ -355,11 +355,13 @@ func canonical(b []byte, v any) []byte {
 type opened struct {
 	fs.FS
 	sums *value.Object // nil once the node is compiled
+	read func(data []byte)
 }
 
 func (f *opened) note(name string, data []byte) {
 	sum := sha256.Sum256(data)
 	f.sums.Set(name, hex.EncodeToString(sum[:]))
+	f.read(data)
 }
 
 // Open opens a file.

@@ -2,6 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -297,4 +300,45 @@ func (p *Plan) give(start []any, given *value.Object, name string, v any, ds *so
 	}
 	start[in.index] = stored
 	given.Set(name, stored)
+}
+
+// maxPromptFile limits the size of the files of nodes that are searched for references to
+// inputs, in bytes.
+const maxPromptFile = 1 << 20
+
+// noteFile keeps the content of a file of a node if it may refer to inputs.
+func (c *compiler) noteFile(data []byte) {
+	if text := string(data[:min(len(data), maxPromptFile)]); len(c.w.Inputs) > 0 && mayRefer(text) {
+		c.prompts = append(c.prompts, text)
+	}
+}
+
+// mayRefer reports whether a string may contain an expression or a placeholder.
+func mayRefer(text string) bool { return strings.Contains(text, "$") || strings.Contains(text, "{{") }
+
+// mayReadInput reports whether a node may read an input in a way that is not among the
+// expressions of the graph. How a kind uses its configuration is not known here, so this
+// depends on what the strings in it look like. After an error a part of them may be missing.
+func (c *compiler) mayReadInput(name string) bool {
+	if c.anyInput || c.ds.Failed(false) || c.inputUsed[""] || name == core.InputGoal || name == core.InputDryRun {
+		return true
+	}
+	quoted := regexp.QuoteMeta(name)
+	refers := regexp.MustCompile(`\{\{[^}]*\b` + quoted + `\b|\$input\s*(\.\s*(` + quoted + `\b|[.*])|\[\s*(['"]` + quoted + `['"]|[^'"\s]))`)
+	in := func(text string) bool { return text == name || mayRefer(text) && refers.MatchString(text) }
+	return slices.ContainsFunc(c.prompts, in) ||
+		slices.ContainsFunc(c.w.Nodes, func(n *core.Node) bool { return anyString(n.Config, in) })
+}
+
+// anyString reports whether f returns true for a key or string of a tree.
+func anyString(v *source.Value, f func(string) bool) bool {
+	if v == nil {
+		return false
+	}
+	if text, ok := v.Scalar.(string); ok && f(text) {
+		return true
+	}
+	part := func(e *source.Value) bool { return anyString(e, f) }
+	return slices.ContainsFunc(v.Keys, func(k source.Text) bool { return f(k.Value) }) ||
+		slices.ContainsFunc(v.Items, part) || slices.ContainsFunc(v.Values, part)
 }

@@ -319,6 +319,7 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *References) {
 		n.Effects = *d.Effects
 	}
 	if d.Handler != nil {
+		c.anyInput = true
 		n.Handler = d.Handler
 		if r, ok := d.Handler.(core.Replacer); ok {
 			n.replaces = r.Replaces()
@@ -389,6 +390,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	}
 	made, ds := c.compileKind(k, n, env)
 	c.tables.note(n.Index, made, ds)
+	c.anyInput = c.anyInput || made.AnyInput || made.NoHandler != ""
 	c.ds = append(c.ds, ds...)
 	if made.Missing.Names != nil {
 		c.missing = append(c.missing, MissingSkills{n.ID, made.Missing})
@@ -434,7 +436,7 @@ func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compile
 	if env.Files == nil {
 		return k.Compile(n.Decl, env)
 	}
-	files := &opened{FS: env.Files, sums: &value.Object{}}
+	files := &opened{FS: env.Files, sums: &value.Object{}, read: c.noteFile}
 	env.Files = files
 	made, ds := k.Compile(n.Decl, env)
 	if files.sums.Len() > 0 {

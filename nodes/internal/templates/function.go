@@ -77,7 +77,7 @@ func bind(h core.Handler, n *core.Node, env core.Env, prompts []Prompt) (core.Co
 	if ds = append(ds, texts.Found...); ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
-	return core.Compiled{Handler: c, Reads: texts.Reads, Nodes: texts.Nodes}, ds
+	return core.Compiled{Handler: c, Reads: texts.Reads, Nodes: texts.Nodes, AnyInput: true}, ds
 }
 
 // Handle calls the function.
