@@ -63,22 +63,22 @@ type FinishedStage struct {
 
 // Limits of a briefing, in characters and stages.
 const (
-	maxToldOutput = 2000
-	maxToldNote   = 2000
-	maxToldKey    = 1000
-	maxTold       = 100_000 // of all stages
-	// MaxToldStages limits the number of finished stages, and of branches of one stage,
+	maxOutput       = 2000
+	maxNote         = 2000
+	maxContextValue = 1000
+	maxAllStages    = 100_000 // of all stages
+	// MaxBriefingStages limits the number of finished stages, and of branches of one stage,
 	// that a walk keeps for briefings.
-	MaxToldStages = 100
+	MaxBriefingStages = 100
 )
 
 // FinishedStageOf describes a visit that has ended. output is Missing if there is none.
 // Long notes and outputs are truncated.
 func FinishedStageOf(node string, visit int, status Status, note string, output any) FinishedStage {
 	s := FinishedStage{Node: node, Visit: visit, Status: status}
-	s.Note, _ = firstCharacters(note, maxToldNote)
+	s.Note, _ = firstCharacters(note, maxNote)
 	if !value.IsMissing(output) {
-		s.Output, s.Left = lastCharacters(outputText(output), maxToldOutput)
+		s.Output, s.Left = lastCharacters(outputText(output), maxOutput)
 	}
 	return s
 }
@@ -167,7 +167,7 @@ func (b *Briefing) stages() string {
 	total, left := 0, b.Earlier
 	for i, stage := range slices.Backward(b.Stages) {
 		text := stage.text("## ")
-		if total += len(text); total > maxTold && len(texts) > 0 {
+		if total += len(text); total > maxAllStages && len(texts) > 0 {
 			left += i + 1
 			break
 		}
@@ -212,7 +212,7 @@ func contextLines(context *value.Object) string {
 		text := outputText(v)
 		switch {
 		case strings.HasPrefix(key, "internal."), text == "":
-		case utf8.RuneCountInString(text) >= maxToldKey:
+		case utf8.RuneCountInString(text) >= maxContextValue:
 			fmt.Fprintf(&b, "\n%s: %d characters, too long to be shown here", key, utf8.RuneCountInString(text))
 		default:
 			b.WriteString("\n" + fenced(key, text))

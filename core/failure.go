@@ -52,8 +52,8 @@ func (f *Failure) Unwrap() error { return f.Cause }
 // to MaxText. If an error wraps more than 10,000 others, perhaps because it wraps itself,
 // only its message is kept.
 func FailureOf(err error) *Failure {
-	if !countable(err) {
-		err = &endless{err.Error()}
+	if !canUnwrap(err) {
+		err = &opaqueError{err.Error()}
 	}
 	if f, ok := errors.AsType[*Failure](err); ok {
 		out := *f
@@ -98,9 +98,9 @@ func signatureOf(err error) string {
 // several times counts each time.
 const maxWrapped = 10_000
 
-// countable reports whether an error wraps no more than maxWrapped others. If an error
-// wraps itself, errors.Is and errors.As never return or overflow the stack.
-func countable(err error) bool {
+// canUnwrap reports whether an error wraps no more than maxWrapped others. If an error
+// wraps itself, errors.Is and errors.As either never return or overflow the stack.
+func canUnwrap(err error) bool {
 	open := []error{err}
 	for n := 0; len(open) > 0; n++ {
 		if n > maxWrapped {
@@ -119,10 +119,10 @@ func countable(err error) bool {
 	return true
 }
 
-// endless replaces an error that cannot be unwrapped safely.
-type endless struct{ text string }
+// opaqueError replaces an error that cannot be unwrapped safely.
+type opaqueError struct{ text string }
 
-func (e *endless) Error() string { return e.text }
+func (e *opaqueError) Error() string { return e.text }
 
 // Panicked returns the failure of code that panicked with the value p and the given stack.
 func Panicked(what string, p any, stack []byte) *Failure {
@@ -304,7 +304,7 @@ func panicCause(p any) (cause error) {
 			cause = nil
 		}
 	}()
-	if err, ok := p.(error); ok && countable(err) {
+	if err, ok := p.(error); ok && canUnwrap(err) {
 		return err
 	}
 	return nil

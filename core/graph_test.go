@@ -17,8 +17,8 @@ func graphOf(nodes int, pairs ...string) Graph {
 
 func TestGraph(t *testing.T) {
 	tests := []struct {
-		g                      Graph
-		reached, groups, rings string
+		g                           Graph
+		reached, components, cycles string
 	}{
 		{graphOf(1), "[true]", "[0]", "[]"},
 		{graphOf(3, "01", "12"), "[true true true]", "[2 1 0]", "[]"},
@@ -29,9 +29,9 @@ func TestGraph(t *testing.T) {
 		{graphOf(4, "01", "10", "12", "23", "32"), "[true true true true]", "[1 1 0 0]", "[[0 1] [3 4]]"},
 	}
 	for _, tt := range tests {
-		got := []string{fmt.Sprint(tt.g.Reached(0)), fmt.Sprint(tt.g.Groups()), fmt.Sprint(tt.g.Rings())}
-		if got[0] != tt.reached || got[1] != tt.groups || got[2] != tt.rings {
-			t.Errorf("%v: got %q, want %q, %q, %q", tt.g, got, tt.reached, tt.groups, tt.rings)
+		got := []string{fmt.Sprint(tt.g.Reachable(0)), fmt.Sprint(tt.g.Components()), fmt.Sprint(tt.g.Cycles())}
+		if got[0] != tt.reached || got[1] != tt.components || got[2] != tt.cycles {
+			t.Errorf("%v: got %q, want %q, %q, %q", tt.g, got, tt.reached, tt.components, tt.cycles)
 		}
 	}
 }

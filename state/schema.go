@@ -90,7 +90,7 @@ func checkedField(d *core.FieldDecl, guard Guard, ds *source.Diagnostics) Field 
 	switch {
 	case f.reduce != nil:
 		f.code = fmt.Sprintf("the reducer of field %q", f.Name)
-	case f.goType != nil && f.goType.Foreign && f.strategy.asJSON:
+	case f.goType != nil && f.goType.RunsUserCode && f.strategy.asJSON:
 		f.code = fmt.Sprintf("the merge of field %q", f.Name)
 	}
 	if !f.strategy.fits(kind) {
@@ -193,7 +193,7 @@ func (f *Field) Code() string { return f.code }
 // HasUserCode reports whether any field has a Go type with its own code for encoding or
 // decoding JSON.
 func (s *Schema) HasUserCode() bool {
-	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.goType != nil && f.goType.Foreign })
+	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.goType != nil && f.goType.RunsUserCode })
 }
 
 // FieldNames returns the fields in declared order. The slice must not be changed.

@@ -110,7 +110,7 @@ func decode(v *Value, into any, at *place) Diagnostics {
 	if v == nil {
 		v = &Value{Kind: NullValue}
 	}
-	d := &decoder{lossy: !v.Whole()}
+	d := &decoder{hasLost: !v.Whole()}
 	d.value(v, dst.Elem(), at, &Key{})
 	return d.ds
 }
@@ -119,27 +119,27 @@ func decode(v *Value, into any, at *place) Diagnostics {
 // parsing them again for every element of a list took a fifth of the time of a large
 // document.
 type decoder struct {
-	ds     Diagnostics
-	shapes map[reflect.Type]*shape
-	lossy  bool // the tree is not Whole
+	ds      Diagnostics
+	shapes  map[reflect.Type]*shape
+	hasLost bool // the tree is not Whole
 }
 
-// read says how much of a value was decoded.
-type read uint8
+// completeness says how much of a value was decoded.
+type completeness uint8
 
 const (
-	nothing read = iota // the value is invalid
-	partly              // a part of it is invalid
-	wholly              // everything, or all invalid parts are recorded in a Lost
+	none     completeness = iota // the value is invalid
+	partial                      // a part of it is invalid
+	complete                     // everything, or all invalid parts are recorded in a Lost
 )
 
-// since returns nothing if findings have been added since there were before of them, and
-// wholly otherwise.
-func (d *decoder) since(before int) read {
+// since returns none if findings have been added since there were before of them, and
+// complete otherwise.
+func (d *decoder) since(before int) completeness {
 	if len(d.ds) > before {
-		return nothing
+		return none
 	}
-	return wholly
+	return complete
 }
 
 func (d *decoder) shapeOf(t reflect.Type) *shape {
@@ -216,23 +216,23 @@ var (
 )
 
 // value decodes v into dst; key holds the constraints on scalars.
-func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) read {
+func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) completeness {
 	before := len(d.ds)
 	switch p := dst.Addr().Interface().(type) {
 	case Unmarshaler:
 		if v.refused() {
-			return nothing
+			return none
 		}
 		ds := p.DecodeValue(v)
 		d.include(ds, at)
 		if ds.Failed(false) {
-			return nothing
+			return none
 		}
-		return d.asItStands(v)
+		return d.completenessOf(v)
 	case located:
 		target, pos := p.parts()
 		got := d.value(v, reflect.ValueOf(target).Elem(), at, key)
-		if got == wholly {
+		if got == complete {
 			*pos = v.Pos
 		}
 		return got
@@ -240,19 +240,19 @@ func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) read {
 	switch t := dst.Type(); {
 	case t == valueType:
 		dst.Set(reflect.ValueOf(v))
-		return d.asItStands(v)
+		return d.completenessOf(v)
 	case v.refused():
 		if dst.Kind() == reflect.Struct {
 			shape := d.shapeOf(t)
-			return shape.lose(dst, names(shape.keys), nothing)
+			return shape.recordLost(dst, names(shape.keys), none)
 		}
 		if dst.Kind() == reflect.Pointer {
 			return d.byKind(v, dst, at, key)
 		}
-		return nothing
+		return none
 	case t == objectType:
 		d.plainObject(v, dst, at)
-		return min(d.since(before), d.asItStands(v))
+		return min(d.since(before), d.completenessOf(v))
 	case t == durationType:
 		d.duration(v, dst, at, key)
 		return d.since(before)
@@ -263,27 +263,27 @@ func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) read {
 	}
 }
 
-// asItStands says how much of a tree was read if it is kept as it is.
-func (d *decoder) asItStands(v *Value) read {
-	if d.lossy && !v.Whole() {
-		return partly
+// completenessOf says how much of a tree was read if it is kept as it is.
+func (d *decoder) completenessOf(v *Value) completeness {
+	if d.hasLost && !v.Whole() {
+		return partial
 	}
-	return wholly
+	return complete
 }
 
-func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) read {
+func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) completeness {
 	before := len(d.ds)
 	switch dst.Kind() {
 	case reflect.Pointer:
 		target := reflect.New(dst.Type().Elem())
 		got := d.value(v, target.Elem(), at, key)
-		if got == wholly || isShape(target) {
+		if got == complete || isUseful(target) {
 			dst.Set(target)
 		}
 		return got
 	case reflect.Interface:
 		d.plain(v, dst)
-		return d.asItStands(v)
+		return d.completenessOf(v)
 	case reflect.Struct:
 		return d.object(v, dst, at)
 	case reflect.Slice:
@@ -296,9 +296,9 @@ func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) read 
 	}
 }
 
-// isShape reports whether target points to a struct that is useful even if parts of it are
+// isUseful reports whether target points to a struct that is useful even if parts of it are
 // invalid.
-func isShape(target reflect.Value) bool {
+func isUseful(target reflect.Value) bool {
 	_, isLocated := target.Interface().(located)
 	return target.Elem().Kind() == reflect.Struct && !isLocated
 }
@@ -334,57 +334,57 @@ func (d *decoder) isMapping(v *Value, at *place) bool {
 	return false
 }
 
-func (d *decoder) list(v *Value, dst reflect.Value, at *place, key *Key) read {
+func (d *decoder) list(v *Value, dst reflect.Value, at *place, key *Key) completeness {
 	if v.Kind != ArrayValue && v.Kind != NullValue {
 		f := d.wrongType(v, at, "a list")
 		if v.Kind == StringValue {
 			f.WithHint("write [%s]", v.Scalar)
 		}
-		return nothing
+		return none
 	}
 	out := reflect.MakeSlice(dst.Type(), len(v.Items), len(v.Items))
-	got, n := wholly, 0
+	got, n := complete, 0
 	for i, e := range v.Items {
 		out.Index(n).SetZero() // the element before may have been invalid
 		one := d.value(e, out.Index(n), &place{up: at, index: i}, key)
-		if one > nothing {
+		if one > none {
 			n++
 		}
-		got = min(got, max(one, partly))
+		got = min(got, max(one, partial))
 	}
 	dst.Set(out.Slice3(0, n, n))
 	return got
 }
 
-func (d *decoder) mapping(v *Value, dst reflect.Value, at *place, key *Key) read {
+func (d *decoder) mapping(v *Value, dst reflect.Value, at *place, key *Key) completeness {
 	t := dst.Type()
 	if t.Key().Kind() != reflect.String {
 		panic(fmt.Sprintf("source.Decode: cannot decode into %s", t))
 	}
 	if !d.isMapping(v, at) {
-		return nothing
+		return none
 	}
 	out := reflect.MakeMapWithSize(t, len(v.Keys))
 	got := d.keys(v)
 	d.eachMember(v, at, func(i int, at *place) {
 		e := reflect.New(t.Elem()).Elem()
-		got = min(got, max(d.value(v.Values[i], e, at, key), partly))
+		got = min(got, max(d.value(v.Values[i], e, at, key), partial))
 		out.SetMapIndex(reflect.ValueOf(v.Keys[i].Value).Convert(t.Key()), e)
 	})
 	dst.Set(out)
 	return got
 }
 
-func (d *decoder) members(v *Value, dst reflect.Value, at *place, key *Key) read {
+func (d *decoder) members(v *Value, dst reflect.Value, at *place, key *Key) completeness {
 	if !d.isMapping(v, at) {
-		return nothing
+		return none
 	}
 	out := reflect.MakeSlice(dst.Type(), 0, len(v.Keys))
 	got := d.keys(v)
 	d.eachMember(v, at, func(i int, at *place) {
 		m := reflect.New(dst.Type().Elem()).Elem()
 		m.Field(0).Set(reflect.ValueOf(v.Keys[i]))
-		got = min(got, max(d.value(v.Values[i], m.Field(1), at, key), partly))
+		got = min(got, max(d.value(v.Values[i], m.Field(1), at, key), partial))
 		out = reflect.Append(out, m)
 	})
 	dst.Set(out)
@@ -392,11 +392,11 @@ func (d *decoder) members(v *Value, dst reflect.Value, at *place, key *Key) read
 }
 
 // keys says how much of the keys of a mapping was read.
-func (d *decoder) keys(v *Value) read {
+func (d *decoder) keys(v *Value) completeness {
 	if v.Lost {
-		return partly
+		return partial
 	}
-	return wholly
+	return complete
 }
 
 // eachMember calls f for each key of a mapping at its first occurrence, and reports the
@@ -421,7 +421,7 @@ func (d *decoder) duplicate(k Text, first Position, at *place) {
 }
 
 // object decodes a struct.
-func (d *decoder) object(v *Value, dst reflect.Value, at *place) read {
+func (d *decoder) object(v *Value, dst reflect.Value, at *place) completeness {
 	if s, ok := dst.Addr().Interface().(Subject); ok {
 		if name := s.DecodeSubject(v); name != "" {
 			at = &place{subject: name}
@@ -432,7 +432,7 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) read {
 		dst.FieldByIndex(shape.pos).Set(reflect.ValueOf(v.Pos))
 	}
 	if !d.isMapping(v, at) {
-		return shape.lose(dst, names(shape.keys), nothing)
+		return shape.recordLost(dst, names(shape.keys), none)
 	}
 	rest := &Value{Kind: ObjectValue, Pos: v.Pos}
 	present := make([]bool, len(shape.keys))
@@ -444,20 +444,20 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) read {
 			return
 		}
 		present[k] = true
-		if d.field(v.Values[i], dst, at, &shape.keys[k]) < wholly {
+		if d.field(v.Values[i], dst, at, &shape.keys[k]) < complete {
 			lost = append(lost, shape.keys[k].Name)
 		}
 	})
-	var meant []string // the keys that unknown keys are probably misspellings of
+	var intended []string // by the unknown keys, which are probably misspelt
 	if shape.rest != nil {
 		dst.FieldByIndex(shape.rest).Set(reflect.ValueOf(rest))
 	} else {
-		meant = d.unknown(rest.Keys, at, names(shape.keys))
+		intended = d.unknown(rest.Keys, at, names(shape.keys))
 	}
 	for i, k := range shape.keys {
 		switch {
 		case present[i]:
-		case v.Lost || slices.Contains(meant, k.Name):
+		case v.Lost || slices.Contains(intended, k.Name):
 			lost = append(lost, k.Name)
 		case k.Required:
 			d.errorf(CodeMissingKey, v.Pos, at, "key %q is missing", k.Name)
@@ -465,25 +465,25 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) read {
 		}
 	}
 	if lost == nil && (len(rest.Keys) == 0 || shape.rest != nil) {
-		return wholly
+		return complete
 	}
-	return shape.lose(dst, lost, partly)
+	return shape.recordLost(dst, lost, partial)
 }
 
-// lose records the lost keys of a struct. If the struct has no field for them, it returns
+// recordLost records the lost keys of a struct. If the struct has no field for them, it returns
 // got.
-func (s *shape) lose(dst reflect.Value, lost Lost, got read) read {
+func (s *shape) recordLost(dst reflect.Value, lost Lost, got completeness) completeness {
 	if s.lost == nil {
 		return got
 	}
 	dst.FieldByIndex(s.lost).Set(reflect.ValueOf(lost))
-	return wholly
+	return complete
 }
 
-func (d *decoder) field(v *Value, dst reflect.Value, at *place, key *Key) read {
+func (d *decoder) field(v *Value, dst reflect.Value, at *place, key *Key) completeness {
 	if key.Required && !v.refused() && blank(v, key.Type) {
 		d.errorf(CodeMissingKey, v.Pos, at.up, "key %q is empty", key.Name)
-		return nothing
+		return none
 	}
 	return d.value(v, dst.FieldByIndex(key.index), at, key)
 }
@@ -513,13 +513,13 @@ func blank(v *Value, t reflect.Type) bool {
 
 // unknown reports keys without a field, and returns the keys that they are probably
 // misspellings of.
-func (d *decoder) unknown(keys []Text, at *place, known []string) (meant []string) {
+func (d *decoder) unknown(keys []Text, at *place, known []string) (intended []string) {
 	for _, k := range keys {
 		d.errorf(CodeUnknownKey, k.Pos, at, "unknown key %q", k.Value).
 			WithHint("%s", KeyHint(k.Value, known))
 		if near := Nearest(k.Value, known); near != "" {
-			meant = append(meant, near)
+			intended = append(intended, near)
 		}
 	}
-	return meant
+	return intended
 }

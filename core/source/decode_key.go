@@ -67,7 +67,7 @@ func UnknownKeyHint(key string, known []string) string {
 	if len(known) == 0 {
 		return "no keys are known here"
 	}
-	if hint := foreignKey(key, known); hint != "" {
+	if hint := otherSystemsHint(key, known); hint != "" {
 		return hint
 	}
 	hint := "known keys: " + strings.Join(known, ", ")
@@ -77,9 +77,9 @@ func UnknownKeyHint(key string, known []string) string {
 	return hint
 }
 
-// foreignKeys are keys of other systems. An entry applies to a mapping that has the key
-// beside; the hint describes the equivalent of this engine.
-var foreignKeys = []struct{ keys, beside, hint string }{
+// otherSystemsKeys are keys of other systems. An entry applies to mappings in which the key
+// allowed is known; the hint describes the equivalent of this engine.
+var otherSystemsKeys = []struct{ keys, allowed, hint string }{
 	{"when if condition", "for_each", "conditions are on edges: {from: a, to: b, when: ...} under graph.edges"},
 	{"needs depends depends_on dependencies after upstream requires", "for_each", "the order is under graph.edges: {from: a, to: b}"},
 	{"retry retries", "for_each", "write on_error: {policy: retry, attempts: 3}"},
@@ -90,10 +90,10 @@ var foreignKeys = []struct{ keys, beside, hint string }{
 	{"max_attempts retries limit count", "base_ms", "write attempts, which counts the first try"},
 }
 
-// foreignKey returns the hint for a key of another system, or "" if it is not one.
-func foreignKey(key string, known []string) string {
-	for _, f := range foreignKeys {
-		if slices.Contains(strings.Fields(f.keys), key) && slices.Contains(known, f.beside) {
+// otherSystemsHint returns the hint for a key of another system, or "" if it is not one.
+func otherSystemsHint(key string, known []string) string {
+	for _, f := range otherSystemsKeys {
+		if slices.Contains(strings.Fields(f.keys), key) && slices.Contains(known, f.allowed) {
 			return f.hint
 		}
 	}

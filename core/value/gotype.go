@@ -15,15 +15,15 @@ type GoType struct {
 	// Check returns an error if a value of the type has no JSON form. It is nil if every
 	// value has one.
 	Check func(v any) error
-	// Foreign reports whether conversion from or to JSON may run user code: methods such as
+	// RunsUserCode reports whether conversion from or to JSON may run user code: methods such as
 	// MarshalJSON, of the type or of a type that it may contain.
-	Foreign bool
+	RunsUserCode bool
 }
 
 // GoTypeFor returns the GoType of T. Values are decoded by encoding/json.
 func GoTypeFor[T any]() *GoType {
 	t := reflect.TypeFor[T]()
-	return &GoType{Type: t, Check: hasJSON, Foreign: true, Decode: func(v any) (any, error) {
+	return &GoType{Type: t, Check: hasJSON, RunsUserCode: true, Decode: func(v any) (any, error) {
 		if x, ok := v.(T); ok {
 			return x, nil
 		}

@@ -70,7 +70,7 @@ func (s *splitter) connect() {
 		s.ds.Errorf(source.CodeMissingEntry, s.doc.Entry.Pos, "entry: there is no node %q", s.doc.Entry.Value).
 			WithHint("%s", s.suggestNode(s.doc.Entry.Value))
 	case ok && whole && !s.w.Lost.Has("edges"):
-		for i, reached := range s.out.Reached(entry) {
+		for i, reached := range s.out.Reachable(entry) {
 			if !reached {
 				n := s.w.Nodes[i]
 				s.ds.Errorf(source.CodeUnreachableNode, n.ID.Pos, "node %s: no way leads to it from the entry %s", n.ID.Value, s.doc.Entry.Value).
@@ -109,8 +109,8 @@ func (s *splitter) end(e *core.Edge, id source.Text, key string, code source.Cod
 
 // removeCycles reports cycles, even if they are bounded, and removes their edges.
 func (s *splitter) removeCycles() {
-	group := s.out.Groups()
-	for _, cycle := range s.out.Rings() {
+	group := s.out.Components()
+	for _, cycle := range s.out.Cycles() {
 		names := []string{s.edges[cycle[0]].From.Value}
 		for _, i := range cycle {
 			names = append(names, s.edges[i].To.Value)
@@ -167,7 +167,7 @@ func (s *splitter) choices(node int32) (plain, chosen []*core.Edge) {
 func (s *splitter) ancestors() [][]int32 {
 	before := make([][]int32, len(s.out))
 	for i := range s.out {
-		for j, reached := range s.out.Reached(int32(i)) {
+		for j, reached := range s.out.Reachable(int32(i)) {
 			if reached && j != i {
 				before[j] = append(before[j], int32(i))
 			}

@@ -42,7 +42,7 @@ func (c *checker) deadEnds() {
 			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
 		}
 	}
-	visited := g.Reached(w.Start)
+	visited := g.Reachable(w.Start)
 	back := make(core.Graph, len(g)) // to nodes that lead to the exit, or to nodes without outgoing edges
 	var ends []int32
 	for i := range g {
@@ -62,7 +62,7 @@ func (c *checker) deadEnds() {
 	if !visited[w.Exit] {
 		return // no path leads to the exit, which is reported for the exit
 	}
-	left := back.Reached(append(ends, w.Exit)...)
+	left := back.Reachable(append(ends, w.Exit)...)
 	var ring []string
 	for i := range g {
 		if visited[i] && !left[i] {

@@ -30,7 +30,7 @@ func (t *walk) recordStage(v *visit, o *Outcome) {
 	}
 	// A call may share the list, so it must not change.
 	list := append(slices.Clip(t.History.Stages), s)
-	if more := len(list) - core.MaxToldStages; more > 0 {
+	if more := len(list) - core.MaxBriefingStages; more > 0 {
 		list = slices.Clone(list[more:])
 		t.History.Earlier += more
 	}
@@ -40,7 +40,7 @@ func (t *walk) recordStage(v *visit, o *Outcome) {
 // branchStages returns the stages of the branches of a parallel node.
 func (t *walk) branchStages(v *visit) []core.FinishedStage {
 	var out []core.FinishedStage
-	for i := range v.Fork.Branches[:min(len(v.Fork.Branches), core.MaxToldStages)] {
+	for i := range v.Fork.Branches[:min(len(v.Fork.Branches), core.MaxBriefingStages)] {
 		b := &v.Fork.Branches[i]
 		out = append(out, core.FinishedStageOf(t.id(t.parallel(v).Branches[i]), 0, b.finalStatus(), b.Note, b.Output.v))
 	}

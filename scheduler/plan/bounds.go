@@ -71,7 +71,7 @@ func (p *Plan) rounds(node int32, next core.Graph) int {
 			out, to = x, p.Edges[e].ToNode
 		}
 	}
-	if out == nil || len(next)*len(p.Edges) > maxReach || next.Reached(to)[node] {
+	if out == nil || len(next)*len(p.Edges) > maxReach || next.Reachable(to)[node] {
 		return math.MaxInt
 	}
 	follows := map[int32]int{}
@@ -92,7 +92,7 @@ func (p *Plan) rounds(node int32, next core.Graph) int {
 
 // visitedOnce sets the bound of the nodes to which no path leads back to 1.
 func visitedOnce(visits []int, next core.Graph) {
-	group := next.Groups()
+	group := next.Components()
 	size := make(map[int32]int, len(next))
 	for _, g := range group {
 		size[g]++
@@ -153,9 +153,9 @@ func (w *Walk) pairs(p *Plan) (bounded []boundedPair, free core.Graph) {
 func narrow(visits []int, most int, entry int32, bounded []boundedPair, free core.Graph) {
 	reach := make([][]bool, len(bounded))
 	for i, b := range bounded {
-		reach[i] = free.Reached(b.to)
+		reach[i] = free.Reachable(b.to)
 	}
-	first := free.Reached(entry)
+	first := free.Reachable(entry)
 	const rounds = 20 // the bounds are correct after any number of rounds
 	for range rounds {
 		changed := false

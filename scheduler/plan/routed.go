@@ -164,7 +164,7 @@ func (c *compiler) unbounded(r *routedGraph) {
 		}
 		return true
 	})
-	for _, ring := range free.Rings() {
+	for _, ring := range free.Cycles() {
 		names := make([]string, 0, len(ring)+1)
 		for _, i := range ring {
 			names = append(names, c.p.Nodes[r.edges[i].from].ID)
@@ -179,7 +179,7 @@ func (c *compiler) unbounded(r *routedGraph) {
 // cycle and reach their limits at some time, while the exit is at another node.
 func (c *compiler) deadEnds(r *routedGraph) {
 	out := r.graph(every)
-	group := out.Groups()
+	group := out.Components()
 	leaves := map[int32]bool{}
 	for _, e := range r.edges {
 		if group[e.from] != group[e.to] {
@@ -203,7 +203,7 @@ func (c *compiler) unreached(r *routedGraph) {
 	if r.open {
 		return
 	}
-	seen := r.graph(every).Reached(r.entry)
+	seen := r.graph(every).Reachable(r.entry)
 	entry := c.p.Nodes[r.entry].ID
 	for i, ok := range seen {
 		if !ok {

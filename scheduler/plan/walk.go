@@ -210,7 +210,7 @@ func (p *Plan) Visited() []bool {
 			g[i] = append(g[i], core.Arc{To: to, Edge: -1})
 		}
 	}
-	return g.Reached(w.Start)
+	return g.Reachable(w.Start)
 }
 
 // graph returns the edges of a walk as a graph, with their indexes in p.Edges.
