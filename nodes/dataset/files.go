@@ -167,7 +167,7 @@ func (r *reading) Next(ctx context.Context) (table.File, error) {
 	if r.h.compression == "gzip" || r.h.compression == "" && gzipped(name) {
 		in = files.Gunzip(in, r.h.ratio)
 	}
-	return table.File{Name: shownAs(name), Reader: in}, nil
+	return table.File{Name: displayName(name), Reader: in}, nil
 }
 
 // endWith makes the end of the context end the reading of a pipe or terminal, which may
@@ -251,8 +251,8 @@ func gzipped(name string) bool {
 	return ok
 }
 
-// shownAs returns the name of a file in messages.
-func shownAs(name string) string {
+// displayName returns the name of a file in messages.
+func displayName(name string) string {
 	if name == standardInput {
 		return "standard input"
 	}

@@ -210,7 +210,7 @@ func sourceName(names []string) string {
 	case 0:
 		return "no file"
 	case 1:
-		return shownAs(names[0])
+		return displayName(names[0])
 	}
 	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
@@ -295,16 +295,16 @@ func (t *loading) expect() {
 func (t *loading) end(ctx context.Context, err error) {
 	t.files.Close()
 	if err == io.EOF {
-		err = t.judge()
+		err = t.checkCount()
 	}
 	if t.err = t.checks.Close(ctx, err); t.err == nil {
 		t.err = io.EOF
 	}
 }
 
-// judge returns an error if the table has too few good rows, and warns if it has no rows at
+// checkCount returns an error if the table has too few good rows, and warns if it has no rows at
 // all.
-func (t *loading) judge() error {
+func (t *loading) checkCount() error {
 	if err := core.Permanent(t.wanted.Missing(t.h.mayLack)); err != nil {
 		return at("checks", err)
 	}

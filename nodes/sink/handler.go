@@ -22,15 +22,15 @@ import (
 
 // handler writes one value. It is immutable.
 type handler struct {
-	to      *filename.Name // nil for standard output
-	stdout  io.Writer
-	dir     string
-	outside bool
-	from    *table.From
-	words   form         // the form in the document
-	format  table.Format // "" until the file name is known
-	layout  table.Layout
-	table   database.Table
+	to         *filename.Name // nil for standard output
+	stdout     io.Writer
+	dir        string
+	outside    bool
+	from       *table.From
+	asDeclared form         // the form in the document
+	format     table.Format // "" until the file name is known
+	layout     table.Layout
+	table      database.Table
 	// columns are the columns of the document, and declared those of the state schema.
 	columns  []table.Field
 	declared []table.Field
@@ -78,13 +78,13 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 // target returns the target and the form of one attempt.
 func (h *handler) target(s core.Shared) (name string, f form, err error) {
 	if h.to == nil {
-		f, err = formOf(string(h.words.format), h.words.compression, "")
+		f, err = formOf(string(h.asDeclared.format), h.asDeclared.compression, "")
 		return "standard output", f, err
 	}
 	if name, err = h.to.Text(s); err != nil {
 		return "", form{}, err
 	}
-	f, err = formOf(string(h.words.format), h.words.compression, name)
+	f, err = formOf(string(h.asDeclared.format), h.asDeclared.compression, name)
 	switch {
 	case name == stdout:
 		err = errors.New(`"-" means standard output only if the document says so; ./- is a file`)

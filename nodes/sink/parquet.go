@@ -65,7 +65,7 @@ func newParquetWriter(w io.Writer, fields []table.Field, head []any, closed bool
 		*c = parquetColumn{read: table.Column{Name: f.Name}, kind: f.Kind, given: f.Kind != value.AnyType}
 		if !c.given {
 			var err error
-			if c.kind, err = judge(table.Look(head, f.Name)); err != nil {
+			if c.kind, err = typeOf(table.Look(head, f.Name)); err != nil {
 				return nil, core.Permanent(fmt.Errorf("column %s: %w", f.Name, err))
 			}
 		}
@@ -85,8 +85,8 @@ func newParquetWriter(w io.Writer, fields []table.Field, head []any, closed bool
 	return p, nil
 }
 
-// judge returns the type of a column according to the values of its first rows.
-func judge(s table.Seen) (value.TypeKind, error) {
+// typeOf returns the type of a column according to the values of its first rows.
+func typeOf(s table.Seen) (value.TypeKind, error) {
 	switch {
 	case s == 0, s.Only(table.SeenText):
 		return value.StringType, nil
@@ -195,7 +195,7 @@ func (c *parquetColumn) value(v any) (parquet.Value, error) {
 			return c.text(text), err
 		}
 	}
-	return parquet.Value{}, c.refuse(v)
+	return parquet.Value{}, c.mismatch(v)
 }
 
 // text returns the bytes that were appended to scratch as a value. They stay valid until
@@ -206,7 +206,7 @@ func (c *parquetColumn) text(grown []byte) parquet.Value {
 	return v
 }
 
-func (c *parquetColumn) refuse(v any) error {
+func (c *parquetColumn) mismatch(v any) error {
 	err := (&value.Type{Kind: c.kind}).Check(v)
 	if err == nil { // an array in a column of objects; both are JSON
 		err = fmt.Errorf("%s is not stored in a column of type %s", value.TypeName(v), c.kind)

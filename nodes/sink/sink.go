@@ -52,7 +52,7 @@ type builder struct {
 }
 
 func (b *builder) build() *handler {
-	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.List, words: form{table.Format(b.Format.Value), b.Compress.Value}}
+	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.List, asDeclared: form{table.Format(b.Format.Value), b.Compress.Value}}
 	delimiter, ok := table.Delimiter(b.Delimiter)
 	if !ok {
 		b.scope.Errorf(source.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)
@@ -73,8 +73,8 @@ func (b *builder) build() *handler {
 // form determines how the file is written, as far as its name is known.
 func (b *builder) form(h *handler) {
 	if b.Table.Value != "" && b.Format.Value == "" {
-		h.words.format = sqliteFormat
-		if f, err := formOf("", h.words.compression, b.To.Value); err == nil && f.format != "" && f.format != sqliteFormat && !strings.HasPrefix(b.To.Value, "$") {
+		h.asDeclared.format = sqliteFormat
+		if f, err := formOf("", h.asDeclared.compression, b.To.Value); err == nil && f.format != "" && f.format != sqliteFormat && !strings.HasPrefix(b.To.Value, "$") {
 			b.scope.Errorf(source.CodeBadValue, b.Table.Pos, "table", "tables are in SQLite databases, and the name %q is the name of a %s file", b.To.Value, f.format).
 				WithHint("leave out table, name the file .db, or add format: sqlite")
 		}
@@ -84,7 +84,7 @@ func (b *builder) form(h *handler) {
 	if strings.HasPrefix(name, "$") {
 		name = "" // then the name has no ending
 	}
-	f, err := formOf(string(h.words.format), h.words.compression, name)
+	f, err := formOf(string(h.asDeclared.format), h.asDeclared.compression, name)
 	if err != nil {
 		b.scope.Errorf(source.CodeBadValue, b.To.Pos, "to", "%v", err)
 	}

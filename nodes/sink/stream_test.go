@@ -212,7 +212,7 @@ func TestStreams(t *testing.T) {
 	s := &stream{}
 	in, _ := streamed(t.TempDir(), s)
 	h := compiled(t, `{"to": "$.file", "from": "rows", "format": "json"}`)
-	h.words.format = table.Text // as a name of the moment may say
+	h.asDeclared.format = table.Text // as a name of the moment may say
 	h.to = compiled(t, `{"to": "out.md", "from": "text"}`).to
 	if _, err := h.Handle(t.Context(), in); err == nil || err.Error() != "rows: want a string, found a stream of rows" || s.closed != 1 {
 		t.Errorf("a text of a stream: %v, closed %d times", err, s.closed)

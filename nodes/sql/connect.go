@@ -64,7 +64,7 @@ func (c *connector) server(ctx context.Context, dsn string, out *connection) err
 	if c.dsn.IsSecret() {
 		hidden, out.name = append(append(hidden, dsn), postgres.Hosts(dsn)...), c.driver
 	} else {
-		out.name = shown(dsn)
+		out.name = displayName(dsn)
 	}
 	out.mask = secret.NewMasker(hidden...)
 	db, err := postgres.Open(ctx, dsn)
@@ -99,8 +99,8 @@ func (c *connector) secrets() []core.Secret {
 	return out
 }
 
-// shown returns the host and database of a connection string.
-func shown(dsn string) string {
+// displayName returns the host and database of a connection string.
+func displayName(dsn string) string {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Host == "" {
 		return postgresDriver
@@ -151,8 +151,8 @@ func openFile(place files.Place, name string, read bool) (*sqlite.DB, error) {
 	return sqlite.OpenReader(f.Name())
 }
 
-// hide returns the error with its secrets masked.
-func (c *connection) hide(err error) error {
+// masked returns the error with its secrets masked.
+func (c *connection) masked(err error) error {
 	hidden := c.mask.Error(err)
 	if hidden != err && core.FailureOf(err).Permanent {
 		return core.Permanent(hidden)
@@ -161,4 +161,4 @@ func (c *connection) hide(err error) error {
 }
 
 // about adds the name of the database to an error and masks its secrets.
-func (c *connection) about(err error) error { return c.hide(fmt.Errorf("%s: %w", c.name, err)) }
+func (c *connection) about(err error) error { return c.masked(fmt.Errorf("%s: %w", c.name, err)) }

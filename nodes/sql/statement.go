@@ -40,14 +40,14 @@ type fault struct {
 // dialect describes the parts of a database's SQL syntax that are needed to find
 // parameters.
 type dialect struct {
-	mark          string // the prefix of a parameter's number
-	postgres      bool   // dollar quotes, E'...', nested comments
-	foreignParams string // the first characters of other forms of parameters
+	mark        string // the prefix of a parameter's number
+	postgres    bool   // dollar quotes, E'...', nested comments
+	otherParams string // the first characters of other forms of parameters
 }
 
 var (
-	sqliteDialect   = dialect{mark: "?", foreignParams: "?@$:"}
-	postgresDialect = dialect{mark: "$", postgres: true, foreignParams: "$"}
+	sqliteDialect   = dialect{mark: "?", otherParams: "?@$:"}
+	postgresDialect = dialect{mark: "$", postgres: true, otherParams: "$"}
 )
 
 // parseStatement finds the parameters of one statement. It skips string literals, quoted
@@ -181,7 +181,7 @@ func (s *scanner) param() bool {
 		return true
 	case rest[0] == ':' && s.postgres: // the bound of an array slice
 		return false
-	case !strings.ContainsRune(s.foreignParams, rune(rest[0])):
+	case !strings.ContainsRune(s.otherParams, rune(rest[0])):
 		return false
 	case s.postgres && (name == "" || !isDigit(name[0])): // $tag$, or an operator
 		return false
@@ -210,13 +210,13 @@ const maxTokens = 8
 // token skips a string literal, a quoted name, a word or a single character.
 func (s *scanner) token() {
 	start := s.at
-	s.pass()
+	s.skipToken()
 	if len(s.out.tokens) < maxTokens || s.out.tokens[0] == "copy" {
 		s.out.tokens = append(s.out.tokens, strings.ToLower(strings.Trim(s.src[start:s.at], "'\"`[]")))
 	}
 }
 
-func (s *scanner) pass() {
+func (s *scanner) skipToken() {
 	rest := s.src[s.at:]
 	switch c := rest[0]; {
 	case c == '\'':
