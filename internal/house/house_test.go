@@ -183,7 +183,6 @@ const maxChain = 7
 var longChains = map[string]string{
 	".":                                "the root links the engine, the formats and the kinds",
 	"nodes/std":                        "it only lists kinds",
-	"nodes/basic":                      "it only lists kinds",
 	"scheduler/internal/schedulertest": "a test kit above the scheduler: no package of the program imports it",
 }
 

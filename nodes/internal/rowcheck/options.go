@@ -9,7 +9,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -34,15 +33,26 @@ type Check struct {
 // Rejects reports whether a row for which the condition is false is bad.
 func (c Check) Rejects() bool { return c.Severity.Value == "" || c.Severity.Value == "error" }
 
+// FileName is the name of the file for rejects or for the report.
+type FileName interface {
+	// Fixed reports whether the name is fixed in the document.
+	Fixed() bool
+	// Text returns the name for one attempt.
+	Text(in core.Shared) (string, error)
+}
+
+// A Namer compiles the name of a file that is replaced. It returns nil after an error.
+type Namer func(s *table.Scope, src source.Text, key string) FileName
+
 // Policy is the compiled form of Options. It is immutable.
 type Policy struct {
 	checks []check
 	fail   bool
 	max    *Tolerance // nil if any number of bad rows is tolerated
 	field  string
-	file   *filename.Name
+	file   FileName // nil if rejects are not collected in a file
 	format table.Format
-	report *filename.Name
+	report FileName // nil if there is no report
 }
 
 type check struct {
@@ -52,8 +62,9 @@ type check struct {
 }
 
 // Compile checks the options of a node. at is the position for errors about missing
-// keys; key is the path of the options in messages, "" for the node itself.
-func (o Options) Compile(s *table.Scope, n *core.Node, columns source.Columns, at source.Position, key string) *Policy {
+// keys; key is the path of the options in messages, "" for the node itself; name compiles
+// the names of files.
+func (o Options) Compile(s *table.Scope, n *core.Node, columns source.Columns, at source.Position, key string, name Namer) *Policy {
 	p := &Policy{fail: o.OnBadRow.Value == "fail" || o.OnBadRow.Value == "" && o.Rejects.Value == ""}
 	if o.MaxFailures != nil {
 		p.max = o.MaxFailures
@@ -71,10 +82,10 @@ func (o Options) Compile(s *table.Scope, n *core.Node, columns source.Columns, a
 	case o.Rejects.Value != "" && !collects:
 		s.Warnf(source.CodeIgnored, o.Rejects.Pos, join(key, "rejects"), "nothing is collected with on_bad_row: %s", o.OnBadRow.Value)
 	case o.Rejects.Value != "":
-		p.target(s, n, o.Rejects, join(key, "rejects"))
+		p.target(s, n, o.Rejects, join(key, "rejects"), name)
 	}
 	if o.Report.Value != "" {
-		p.report = filename.Output(s, o.Report, join(key, "report"))
+		p.report = name(s, o.Report, join(key, "report"))
 		if table.FormatOf(o.Report.Value) != table.JSON {
 			s.Errorf(source.CodeBadValue, o.Report.Pos, join(key, "report"), "%q does not end in .json", o.Report.Value)
 		}
@@ -94,7 +105,7 @@ func (o Options) Compile(s *table.Scope, n *core.Node, columns source.Columns, a
 
 // target determines whether rejects names a field or a file. A field is one of the
 // node's writes; a file name contains a slash or a dot, or is a template or expression.
-func (p *Policy) target(s *table.Scope, n *core.Node, rejects source.Text, key string) {
+func (p *Policy) target(s *table.Scope, n *core.Node, rejects source.Text, key string, name Namer) {
 	for _, w := range n.Writes {
 		if w.Value == rejects.Value {
 			p.field = w.Value
@@ -106,7 +117,7 @@ func (p *Policy) target(s *table.Scope, n *core.Node, rejects source.Text, key s
 			WithHint("add it: writes: [%s], or write %s.csv", rejects.Value, rejects.Value)
 		return
 	}
-	p.file = filename.Output(s, rejects, key)
+	p.file = name(s, rejects, key)
 	p.format = table.FormatOf(rejects.Value)
 	if p.format == "" || p.format == table.Text {
 		s.Errorf(source.CodeBadValue, rejects.Pos, key, "%q does not end in the name of a format", rejects.Value).
@@ -136,7 +147,7 @@ func (p *Policy) HasFile() bool { return p.file != nil || p.report != nil }
 func Replaces(ps ...*Policy) core.Replaces {
 	made := core.ReplacesNothing
 	for _, p := range ps {
-		for _, name := range []*filename.Name{p.file, p.report} {
+		for _, name := range []FileName{p.file, p.report} {
 			switch {
 			case name == nil:
 			case name.Fixed():

@@ -14,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -28,7 +29,7 @@ func compiled(t *testing.T, options string, writes string) (*Policy, *table.Scop
 		t.Fatal(ds)
 	}
 	s := table.NewScope(n, core.Env{})
-	return o.Compile(s, n, source.Columns{}, n.Pos, ""), s
+	return o.Compile(s, n, source.Columns{}, n.Pos, "", outputName), s
 }
 
 // collector returns a collector for the rows of a task.
@@ -399,4 +400,12 @@ func TestRejectsAreNotKept(t *testing.T) {
 	if col.list != nil || len(col.bad.examples) > maxExamples || col.Rejected() != 10_000 {
 		t.Errorf("%d records and %d examples kept of %d", len(col.list), len(col.bad.examples), col.Rejected())
 	}
+}
+
+// outputName compiles the name of a file for rejects or a report.
+func outputName(s *table.Scope, src source.Text, key string) FileName {
+	if n := filename.Output(s, src, key); n != nil {
+		return n
+	}
+	return nil
 }
