@@ -230,6 +230,8 @@ type Env struct {
 	// Columns returns what is known about the rows of a field beyond its declared type,
 	// from the only node that writes it. It returns the zero Columns if nothing is known.
 	Columns func(field string) source.Columns
+	// InputColumns describes the rows of an input, like Columns.
+	InputColumns func(input string) source.Columns
 	// Inputs are the names that are valid after $input, with their types, or nil if they
 	// are not known.
 	Inputs []value.Property

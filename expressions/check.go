@@ -32,7 +32,7 @@ type checker struct {
 func (c *checker) prepare(t *Tree) {
 	c.infos = make([]info, t.nodes)
 	c.refs = make([]ref, len(t.paths))
-	if c.scope.Item.Closed || c.scope.Item.OnRead != nil || c.scope.Rows != nil {
+	if c.scope.Item.Closed || c.scope.Item.OnRead != nil || c.scope.Rows != nil || c.scope.InputRows != nil {
 		c.needed = t.Needed()
 	}
 	if !c.scope.untyped() {

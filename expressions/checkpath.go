@@ -27,7 +27,7 @@ func (c *checker) path(p *Path) info {
 	case RootState:
 		t = c.field(r, rest[0])
 		rest = rest[1:]
-		if c.missingFieldColumn(p, t) {
+		if c.missingRowColumn(p, t, c.scope.Rows) {
 			return info{}
 		}
 	case RootNodes:
@@ -36,6 +36,9 @@ func (c *checker) path(p *Path) info {
 	case RootInput:
 		t = c.input(r, rest[0])
 		rest = rest[1:]
+		if c.missingRowColumn(p, t, c.scope.InputRows) {
+			return info{}
+		}
 	case RootItem:
 		t = c.scope.ItemType
 		if c.missingColumn(p, 0, c.scope.Item) {
@@ -53,17 +56,18 @@ func (c *checker) path(p *Path) info {
 	return pathInfo(c.walk(p, t, rest))
 }
 
-// missingFieldColumn reports a column that the rows of a state field cannot have. t is
-// the declared type of the field.
-func (c *checker) missingFieldColumn(p *Path, t *value.Type) bool {
+// missingRowColumn reports a column that the rows of a state field or an input cannot
+// have. t is the declared type of the field or input. rows describes the rows; it may be
+// nil.
+func (c *checker) missingRowColumn(p *Path, t *value.Type, rows func(name string) source.Columns) bool {
 	at := 2 // in $.rows[0].price
 	if t != nil && t.Kind == value.ObjectType {
 		at = 1 // in $.row.price
 	}
-	if c.scope.Rows == nil || len(p.Steps) <= at || at == 2 && !p.Steps[1].IsIndex || p.Steps[at].IsIndex {
+	if rows == nil || len(p.Steps) <= at || at == 2 && !p.Steps[1].IsIndex || p.Steps[at].IsIndex {
 		return false
 	}
-	return c.missingColumn(p, at, c.scope.Rows(p.Steps[0].Name))
+	return c.missingColumn(p, at, rows(p.Steps[0].Name))
 }
 
 // missingColumn checks the step at index at of a path, which selects a column of a row.

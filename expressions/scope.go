@@ -114,6 +114,8 @@ type Scope struct {
 	// coalesce. Otherwise, OnRead of the result is called for columns that are read. If
 	// Rows is nil, nothing is known about any rows.
 	Rows func(field string) source.Columns
+	// InputRows is what Rows is, for the names after $input.
+	InputRows func(input string) source.Columns
 	// Columns, if not nil, means that $item is a table row; it assigns slots to the
 	// columns that are read.
 	Columns *Columns

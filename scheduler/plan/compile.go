@@ -102,7 +102,7 @@ type compiler struct {
 	// nodeItem describes the $item of the node being compiled. memberItems are the fields whose
 	// elements are the items of stages.
 	nodeItem    source.Columns
-	memberItems map[string]string
+	memberItems map[string]table
 }
 
 // features report what at least one node of the workflow has. Passes that look for such nodes are
@@ -269,7 +269,7 @@ func (c *compiler) schema() {
 	if c.invalid.open&expressions.RootState != 0 {
 		c.env.Schema = &expressions.Open{}
 	}
-	c.env.Columns = c.columns
+	c.env.Columns, c.env.InputColumns = c.columns, c.inputColumns
 	c.env.Tool, c.env.Tools = c.reg.Tool, c.reg.ToolNames()
 }
 
@@ -282,7 +282,7 @@ func (f fields) FieldSlot(name string) (int, bool) { return f.Index(name) }
 // scope returns the names that can be used in an expression.
 func (c *compiler) scope(roots expressions.Root) expressions.Scope {
 	if c.scopeNames == nil {
-		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputNames(), NodeSlot: c.nodeSlot, Rows: c.columns}
+		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputNames(), NodeSlot: c.nodeSlot, Rows: c.columns, InputRows: c.inputColumns}
 	}
 	s := *c.scopeNames
 	s.Roots, s.Unknown = roots, c.invalid.has

@@ -242,7 +242,7 @@ func (c *compiler) frameInput(n *Node, i int, f *frame, in input, at place) {
 	inner := f.plan
 	v, arg := n.Decl.Args.Values[i], &n.Args.root.members[i]
 	if s := arg.source; s != nil {
-		c.frameReads(s, f, in.name)
+		c.frameReads(s, f, in)
 		if t := s.Type(); disjoint(t, in.kind()) {
 			c.ds.Errorf(source.CodeInput, v.Pos, "%s: args.%s: %s is of type %s, the input of workflow %q of type %s",
 				at, in.name, s.Text.Value, t, inner.Name, in.kind())

@@ -21,6 +21,17 @@ type input struct {
 	typ   *value.Type // declared for the input, nil for any type
 }
 
+// optional lists the columns that rows of the input need not have.
+func (in *input) optional() []string {
+	var out []string
+	for _, t := range []*value.Type{in.typ, in.field.Type} {
+		if t != nil {
+			out = append(out, t.Items.Optional()...)
+		}
+	}
+	return out
+}
+
 // declaresInputs reports whether a workflow declares its inputs. A workflow that does not accepts a
 // starting value for every field.
 func declaresInputs(w *core.Workflow) bool { return w.HasInputs || w.OpenInputs || len(w.Inputs) > 0 }

@@ -60,7 +60,7 @@ func (c *compiler) columns(field string) source.Columns {
 		return source.Columns{}
 	}
 	if at == fromOutside {
-		return source.Columns{OnRead: func(r source.ColumnRead) { t.read(columnRead{r, field, at, false}) }}
+		return c.inputColumns(field)
 	}
 	if _, asked := t.known[at]; !asked && t.depth < maxTables {
 		d := c.w.Nodes[at]
@@ -200,38 +200,55 @@ func (p *Plan) Lacks(n *Node, field int32, v any) *core.Failure {
 // itemColumns returns what is known about $item in a node: the columns of the field whose elements
 // are its items, or of the rows of the pipeline of which it is a stage.
 func (c *compiler) itemColumns(d *core.Node) source.Columns {
-	field, ok := c.memberItems[d.ID.Value]
+	rows, ok := c.memberItems[d.ID.Value]
 	if d.ForEach != nil {
-		field, ok = c.rowsField(d.ForEach.Source)
+		rows, ok = c.tableOf(d.ForEach.Source)
 		ok = ok && !d.ForEach.Lost.Has("source")
 	}
 	if !ok || d.Lost.Has("for_each") {
 		return source.Columns{}
 	}
-	known := c.columns(field)
-	if t, _ := c.env.Schema.FieldType(field); known.Type == nil && t != nil {
+	if rows.input {
+		return c.inputColumns(rows.name)
+	}
+	known := c.columns(rows.name)
+	if t, _ := c.env.Schema.FieldType(rows.name); known.Type == nil && t != nil {
 		known.Type = t.Items
 	}
 	return known
 }
 
-// rowsField returns the field whose rows a source selects, such as $.rows and $.rows[?@.price > 1].
-func (c *compiler) rowsField(src source.Text) (field string, ok bool) {
+// table is the field or input whose rows are the items of a fan-out or pipeline.
+type table struct {
+	name  string
+	input bool
+}
+
+// tableOf returns the table whose rows a source lists, such as $.rows, $input.rows or
+// $.rows[?@.price > 1].
+func (c *compiler) tableOf(src source.Text) (rows table, ok bool) {
 	t, err := expressions.Parse(src.Value)
 	if err == nil {
 		p, ok := t.Path()
-		if !ok || p.Root != expressions.RootState || len(p.Steps) != 1 {
-			return "", false
+		if !ok || len(p.Steps) != 1 || p.Root != expressions.RootState && p.Root != expressions.RootInput {
+			return table{}, false
 		}
-		return p.Steps[0].Name, true
+		return table{name: p.Steps[0].Name, input: p.Root == expressions.RootInput}, true
 	}
 	p, _ := jsonpath.Compile(src)
 	if p == nil || !p.Rows() {
-		return "", false
+		return table{}, false
 	}
 	// The values of a single row are not rows.
 	typ, ok := c.env.Schema.FieldType(p.Root())
-	return p.Root(), ok && (typ == nil || typ.Kind != value.ObjectType)
+	return table{name: p.Root()}, ok && (typ == nil || typ.Kind != value.ObjectType)
+}
+
+// inputColumns describes the rows of an input: those of the field of the outer workflow
+// that is passed to it, see frameReads.
+func (c *compiler) inputColumns(input string) source.Columns {
+	t := &c.tables
+	return source.Columns{OnRead: func(r source.ColumnRead) { t.read(columnRead{r, input, fromOutside, false}) }}
 }
 
 // onlyWriter returns the only node that writes a field.
@@ -287,19 +304,33 @@ func (c *compiler) fromOutside(field string) {
 	}
 }
 
-// frameReads passes the columns of an input that a nested workflow reads on to the field of this
-// workflow that is its argument.
-func (c *compiler) frameReads(s *Source, inner *frame, input string) {
-	field, ok := s.Whole()
-	if !ok {
+// frameReads passes the columns that a nested workflow reads of an input on to the field or
+// input of this workflow that is given for it.
+func (c *compiler) frameReads(s *Source, inner *frame, in input) {
+	if s.program == nil {
 		return
 	}
-	known := c.columns(c.p.Schema.Fields[field].Name)
+	path, ok := s.program.Tree().Path()
+	if !ok || len(path.Steps) != 1 {
+		return
+	}
+	var known source.Columns
+	name := path.Steps[0].Name
+	switch path.Root {
+	case expressions.RootState:
+		known = c.columns(name)
+	case expressions.RootInput:
+		known = c.inputColumns(name)
+	default:
+		return
+	}
 	for _, r := range inner.tables.reads {
 		switch {
-		case r.node != fromOutside || r.field != input:
+		case r.node != fromOutside || r.field != in.name || slices.Contains(in.optional(), r.Column.Value):
+		case r.anywhere && path.Root == expressions.RootInput:
+			c.tables.read(columnRead{r.ColumnRead, name, fromOutside, true})
 		case r.anywhere:
-			c.readAnywhere(c.p.Schema.Fields[field].Name, r.ColumnRead)
+			c.readAnywhere(name, r.ColumnRead)
 		case !known.Closed:
 			known.Read(r.ColumnRead)
 		case !known.Has(r.Column.Value):

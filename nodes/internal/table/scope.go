@@ -26,12 +26,13 @@ type Scope struct {
 	roots   expressions.Root    // roots available to expressions over the node's own input
 	item    source.Columns      // the columns of $item in those expressions
 	known   func(field string) source.Columns
+	given   func(input string) source.Columns
 	writes  func(field string) *value.Type
 }
 
 // NewScope returns a scope for a node.
 func NewScope(n *core.Node, env core.Env) *Scope {
-	s := &Scope{subject: n.Subject(), fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns, writes: env.WriteType}
+	s := &Scope{subject: n.Subject(), fields: env.Schema, inputs: env.Inputs, node: n, roots: expressions.RootInput, known: env.Columns, given: env.InputColumns, writes: env.WriteType}
 	if s.fields == nil {
 		s.fields = &expressions.Open{}
 	}
@@ -98,13 +99,14 @@ func merged(rows *value.Type, known source.Columns) source.Columns {
 // Row returns nil after an error.
 func (s *Scope) Row(src source.Text, columns source.Columns, key string) *expressions.Program {
 	p, ds := expressions.Compile(src, expressions.Scope{
-		Fields:   s.fields,
-		Inputs:   s.inputs,
-		Roots:    expressions.RootItem | expressions.RootIndex | expressions.RootInput,
-		ItemType: columns.Type,
-		Item:     columns,
-		Rows:     s.known,
-		Columns:  &s.columns,
+		Fields:    s.fields,
+		Inputs:    s.inputs,
+		Roots:     expressions.RootItem | expressions.RootIndex | expressions.RootInput,
+		ItemType:  columns.Type,
+		Item:      columns,
+		Rows:      s.known,
+		InputRows: s.given,
+		Columns:   &s.columns,
 	}, s.About(key))
 	s.Found = append(s.Found, ds...)
 	if p != nil {
@@ -127,7 +129,7 @@ func (s *Scope) Value(src source.Text, key string) *expressions.Program {
 
 // InputScope returns the scope of expressions over the node's own input.
 func (s *Scope) InputScope() expressions.Scope {
-	return expressions.Scope{Fields: s.fields, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.known}
+	return expressions.Scope{Fields: s.fields, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.known, InputRows: s.given}
 }
 
 // Condition compiles a condition over rows and warns if it is always true or always

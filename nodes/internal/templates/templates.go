@@ -31,6 +31,7 @@ type Set struct {
 	roots   expressions.Root // that a template may refer to
 	item    source.Columns   // of $item
 	rows    func(field string) source.Columns
+	given   func(input string) source.Columns
 	subject string
 	// args lists the args of the node that always have a value.
 	args []string
@@ -38,7 +39,7 @@ type Set struct {
 
 // NewSet returns an empty set for a node. Every message begins with the subject of the node.
 func NewSet(n *core.Node, env core.Env) *Set {
-	s := &Set{schema: env.Schema, rows: env.Columns, inputs: env.Inputs, subject: n.Subject(), args: constantArgs(n.Args), roots: expressions.RootNodes | expressions.RootInput}
+	s := &Set{schema: env.Schema, rows: env.Columns, given: env.InputColumns, inputs: env.Inputs, subject: n.Subject(), args: constantArgs(n.Args), roots: expressions.RootNodes | expressions.RootInput}
 	if env.Items {
 		s.roots |= expressions.RootItem | expressions.RootIndex
 		s.item = env.Item
@@ -70,7 +71,7 @@ var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 // Template compiles one template. key is the key of the template in messages. Template returns nil
 // after an error.
 func (s *Set) Template(src source.Text, key string) *Template {
-	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.rows}
+	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.rows, InputRows: s.given}
 	var places []source.Text
 	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
 		places = appendOnce(places, source.Cut(src, m[2], m[3]))
