@@ -212,6 +212,24 @@ func (t *Tree) Needed() []*Path {
 	return out
 }
 
+// Guarded returns the paths in the terms of an && after the first one. They matter only
+// where the terms before them hold.
+func (t *Tree) Guarded() []*Path {
+	var out []*Path
+	var walk func(n Node, guarded bool)
+	walk = func(n Node, guarded bool) {
+		if p, ok := n.(*Path); ok && guarded {
+			out = append(out, p)
+		}
+		logic, ok := n.(*Logic)
+		for i, c := range children(n) {
+			walk(c, guarded || ok && logic.Op == And && i > 0)
+		}
+	}
+	walk(t.root, false)
+	return out
+}
+
 // Fields returns the state fields the expression reads, each once, in order of first
 // use.
 func (t *Tree) Fields() []string {

@@ -30,9 +30,10 @@ type Columns struct {
 type ColumnRead struct {
 	Column Text
 	By     string // the subject of messages about the expression, such as "node a: args"
-	// Tests says that the expression asks whether a row has the column, as in
-	// $.rows[?@.error]: all rows may lack it, unless they have a header.
-	Tests bool
+	// HeaderOnly says that all rows may lack the column, unless they have a header: the
+	// expression asks whether a row has the column, as in $.rows[?@.error], or reads it only
+	// of rows for which a condition holds, which may be none.
+	HeaderOnly bool
 }
 
 // Read reports to OnRead that an expression reads a column.

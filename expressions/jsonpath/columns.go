@@ -11,11 +11,17 @@ import (
 // in $.rows[*] and $.rows[?@.price > 1].
 func (p *Path) Rows() bool { return len(p.steps) == 1 && p.steps[0].isRow() }
 
+// Filtered reports whether a filter selects the rows of the table that the path begins
+// with. It may select none.
+func (p *Path) Filtered() bool { return len(p.steps) > 0 && p.steps[0].kind == filterStep }
+
 // Column is a column that a path reads.
 type Column struct {
 	source.Text
-	// Tested says that a filter asks whether the element has the member, as in [?@.error].
-	Tested bool
+	// HeaderOnly says that all rows may lack the column, unless they have a header: a filter
+	// asks whether a row has it, as in [?@.error], or it is read only of the rows for which
+	// a condition holds, as b in [?@.a == 1 && @.b == 2] and [?@.a == 1].b.
+	HeaderOnly bool
 }
 
 // Columns returns the columns that the path reads from the rows of its field, each with
@@ -38,11 +44,11 @@ func (p *Path) Columns(single bool) []Column {
 	from := p.offset(at + 1)
 	switch s := p.steps[at]; s.kind {
 	case nameStep:
-		list = append(list, Column{Text: source.Text{Value: s.name, Pos: source.Inside(p.text, from)}})
+		list = append(list, Column{source.Text{Value: s.name, Pos: source.Inside(p.text, from)}, p.Filtered()})
 	case unionStep:
 		for _, u := range s.union {
 			if u.kind == nameStep {
-				list = append(list, Column{Text: source.Text{Value: u.name, Pos: source.Inside(p.text, from)}})
+				list = append(list, Column{source.Text{Value: u.name, Pos: source.Inside(p.text, from)}, p.Filtered()})
 			}
 		}
 	}
@@ -51,12 +57,13 @@ func (p *Path) Columns(single bool) []Column {
 
 // Members returns the member names that the path selects at any depth inside the rows
 // of its field, such as price in $.rows..price, each with its position in the document.
+// A path that filters the rows has none, because the filter may select no rows.
 func (p *Path) Members() []source.Text {
 	at := 0
 	if len(p.steps) > 0 && p.steps[0].isRow() {
 		at = 1
 	}
-	if len(p.steps) < at+2 || p.steps[at].kind != descentStep || p.steps[at+1].kind != nameStep {
+	if p.Filtered() || len(p.steps) < at+2 || p.steps[at].kind != descentStep || p.steps[at+1].kind != nameStep {
 		return nil
 	}
 	return []source.Text{{Value: p.steps[at+1].name, Pos: source.Inside(p.text, p.offset(at+1)+1)}}
@@ -76,15 +83,16 @@ func (s *step) isRow() bool {
 // needed returns the members of the element that a filter reads.
 func needed(filter *expressions.Program) []Column {
 	var out []Column
+	guarded := filter.Tree().Guarded()
 	for _, path := range filter.Tree().Needed() {
 		if len(path.Steps) == 0 || path.Steps[0].IsIndex {
 			continue
 		}
 		member := source.Text{Value: path.Steps[0].Name, Pos: filter.Place(path.Steps[0].From)}
 		if i := slices.IndexFunc(out, func(c Column) bool { return c.Text == member }); i >= 0 {
-			out[i].Tested = true // a test of existence compares a path with itself
+			out[i].HeaderOnly = true // a test of existence compares a path with itself
 		} else {
-			out = append(out, Column{Text: member})
+			out = append(out, Column{member, slices.Contains(guarded, path)})
 		}
 	}
 	return out

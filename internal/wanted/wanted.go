@@ -86,23 +86,23 @@ func (w *Columns) Missing(empty []string) error {
 type Reads struct {
 	wanted Columns
 	reads  []source.ColumnRead
-	tested []string // columns of which expressions only ask whether a row has them
+	headed []string // columns that are looked for only in headers
 }
 
 // NewReads returns a Reads that looks for the given columns.
 func NewReads(reads []source.ColumnRead) Reads {
-	var names, tested []string
+	var names, headed []string
 	for _, r := range reads {
 		if !slices.Contains(names, r.Column.Value) {
 			names = append(names, r.Column.Value)
 		}
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(reads, func(r source.ColumnRead) bool { return r.Column.Value == name && !r.Tests }) {
-			tested = append(tested, name)
+		if !slices.ContainsFunc(reads, func(r source.ColumnRead) bool { return r.Column.Value == name && !r.HeaderOnly }) {
+			headed = append(headed, name)
 		}
 	}
-	return Reads{New(names), reads, tested}
+	return Reads{New(names), reads, headed}
 }
 
 // Look is Columns.Look.
@@ -110,19 +110,20 @@ func (r *Reads) Look(rows []any) { r.wanted.Look(rows) }
 
 // Header is Columns.Header; its error names an expression that reads the column.
 func (r *Reads) Header(columns, empty []string) error {
-	return r.explain(r.wanted.Header(columns, empty), empty)
+	return r.explain(r.wanted.Header(columns, empty), empty, true)
 }
 
-// Missing is Columns.Missing; its error names an expression that reads the column. Columns for
-// which expressions only test may be absent.
+// Missing is Columns.Missing; its error names an expression that reads the column. Columns that are
+// looked for only in headers may be absent.
 func (r *Reads) Missing(empty []string) error {
-	empty = slices.Concat(empty, r.tested)
-	return r.explain(r.wanted.Missing(empty), empty)
+	empty = slices.Concat(empty, r.headed)
+	return r.explain(r.wanted.Missing(empty), empty, false)
 }
 
-func (r *Reads) explain(err error, empty []string) error {
+// explain adds an expression that reads the missing column to an error about it.
+func (r *Reads) explain(err error, empty []string, header bool) error {
 	name := r.wanted.missing(empty)
-	i := slices.IndexFunc(r.reads, func(c source.ColumnRead) bool { return c.Column.Value == name })
+	i := slices.IndexFunc(r.reads, func(c source.ColumnRead) bool { return c.Column.Value == name && (header || !c.HeaderOnly) })
 	if err == nil || i < 0 {
 		return err
 	}

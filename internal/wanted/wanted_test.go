@@ -51,7 +51,7 @@ func TestReads(t *testing.T) {
 	}
 	r := NewReads(reads("a", "b"))
 	tests := reads("c")
-	tests[0].Tests = true
+	tests[0].HeaderOnly = true
 	for _, c := range []struct {
 		reads []source.ColumnRead
 		want  string

@@ -215,13 +215,20 @@ func (c *compiler) itemColumns(d *core.Node) source.Columns {
 	if t, _ := c.env.Schema.FieldType(rows.name); known.Type == nil && t != nil {
 		known.Type = t.Items
 	}
+	if read := known.OnRead; rows.filtered && read != nil {
+		known.OnRead = func(r source.ColumnRead) {
+			r.HeaderOnly = true
+			read(r)
+		}
+	}
 	return known
 }
 
 // table is the field or input whose rows are the items of a fan-out or pipeline.
 type table struct {
-	name  string
-	input bool
+	name     string
+	input    bool
+	filtered bool // the items are only the rows for which a condition holds
 }
 
 // tableOf returns the table whose rows a source lists, such as $.rows, $input.rows or
@@ -241,7 +248,7 @@ func (c *compiler) tableOf(src source.Text) (rows table, ok bool) {
 	}
 	// The values of a single row are not rows.
 	typ, ok := c.env.Schema.FieldType(p.Root())
-	return table{name: p.Root()}, ok && (typ == nil || typ.Kind != value.ObjectType)
+	return table{name: p.Root(), filtered: p.Filtered()}, ok && (typ == nil || typ.Kind != value.ObjectType)
 }
 
 // inputColumns describes the rows of an input: those of the field of the outer workflow
