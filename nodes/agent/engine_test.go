@@ -453,3 +453,59 @@ graph:
 		t.Errorf("a sum of words: %v", ds)
 	}
 }
+
+// TestColumns tests that columns that expressions read of the rows of an answer are compared with
+// the schema: at load if the schema allows no others, and otherwise with the answer.
+func TestColumns(t *testing.T) {
+	const open = "{type: array, items: {type: object, required: [file], properties: {file: {type: string}, line: {type: integer}}}}"
+	closed := strings.Replace(open, "required:", "additionalProperties: false, required:", 1)
+	object := func(rows string) string {
+		return "{type: object, required: [issues], properties: {issues: " + rows + "}}"
+	}
+	for _, tt := range []struct {
+		schema, column, extra string
+		load, failure         string
+	}{
+		{object(open), "line", "", "", ""},
+		{object(open), "file", "", "", ""},
+		{object(open), "lien", "", "", `no row has the column "lien"`},
+		{object(open), "fiel", "", "", `(did you mean "file"?`},
+		{open, "line", "", "", ""},
+		{open, "lien", "", "", `no row has the column "lien"`},
+		{object(closed), "line", "", "", ""},
+		{object(closed), "lien", "", `the rows have no column "lien" here`, ""},
+		{closed, "lien", "", `did you mean "line"?`, ""},
+		{object(closed), "lien", "lenient: true, ", "", `no row has the column "lien"`},
+		{object(strings.Replace(closed, "required:", "patternProperties: {'^x': {}}, required:", 1)), "xline", "", "", `no row has the column "xline"`},
+		{"{type: object, properties: {issues: {type: array}}}", "lien", "", "", `no row has the column "lien"`},
+	} {
+		name := tt.schema + " " + tt.column
+		answer := `{"issues": [{"file": "a.go"}]}`
+		if strings.HasPrefix(tt.schema, "{type: array") {
+			answer = `[{"file": "a.go"}]`
+		}
+		m := llm.Func(func(context.Context, *llm.Request) (*llm.Response, error) { return &llm.Response{Text: answer}, nil })
+		reg := core.NewRegistry(agent.Kinds(m)...)
+		w := yaml(t, reg, `
+name: columns
+state: {schema: {issues: {type: array}, out: {type: array}}}
+graph:
+  nodes:
+    - {id: ask, kind: agent, prompt: find issues, `+tt.extra+`schema: `+tt.schema+`, writes: [issues]}
+    - {id: each, kind: prompt, prompt: x, for_each: {source: "$.issues[?@.`+tt.column+` > 3]", collect: out}, writes: [out]}
+  edges: [{from: ask, to: each}]
+`)
+		p, ds := plan.Compile(w, reg, plan.Options{})
+		if found := fmt.Sprint(ds); ds.Failed(false) != (tt.load != "") || !strings.Contains(found, tt.load) {
+			t.Errorf("%s: findings %v, want %q", name, ds, tt.load)
+		}
+		if p == nil || tt.load != "" {
+			continue
+		}
+		report, _ := scheduler.Run(t.Context(), p, nil, scheduler.Options{})
+		err := fmt.Sprint(report.Err)
+		if (report.Err != nil) != (tt.failure != "") || !strings.Contains(err, tt.failure) {
+			t.Errorf("%s: %v, want %q", name, report.Err, tt.failure)
+		}
+	}
+}

@@ -62,6 +62,7 @@ func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 	r := b.build(prompts)
 	made := core.Compiled{Briefed: b.env.Told, Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets,
 		AnyInput: b.Context || b.Requires != nil}
+	made.Columns = b.rows(r)
 	made.Checks, made.CheckRefs = b.checkNames(r), b.checkRefs()
 	if ds = append(ds, b.findings()...); ds.Failed(false) {
 		return made, ds

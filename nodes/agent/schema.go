@@ -45,15 +45,20 @@ func compileSchema(v *source.Value, at string) (*schema, source.Diagnostics) {
 		schemaFindings(&ds, v, at, err)
 		return nil, ds
 	}
-	s := &schema{object: object, compiled: compiled, properties: memberNames(object, "properties")}
+	return &schema{object, compiled, memberNames(object, "properties"), requiredOf(object)}, ds
+}
+
+// requiredOf lists the members that a schema requires.
+func requiredOf(object *value.Object) []string {
+	var names []string
 	required, _ := object.Get("required")
 	list, _ := required.([]any)
 	for _, e := range list {
 		if name, ok := e.(string); ok {
-			s.required = append(s.required, name)
+			names = append(names, name)
 		}
 	}
-	return s, ds
+	return names
 }
 
 // optional reports whether a member is declared and not required.

@@ -55,6 +55,48 @@ func (b *builder) checkWrites(schema *source.Value) {
 	}
 }
 
+// rows describes the rows in the fields that the node writes, as far as the schema of the
+// document declares them. Members that it does not require are optional. Rows have no others
+// if additionalProperties is false and the schema is enforced.
+func (b *builder) rows(r *runner) map[string]source.Columns {
+	if b.Schema == nil || r.schema == nil {
+		return nil
+	}
+	out := map[string]source.Columns{}
+	for _, w := range b.node.Writes {
+		field := member(r.schema.object, "properties", w.Value)
+		if field == nil && len(b.node.Writes) == 1 {
+			field = r.schema.object // the whole answer, if it is an array
+		}
+		row := member(field, "items")
+		if kind, _ := field.Get("type"); kind != "array" || row == nil {
+			continue
+		}
+		c := source.Columns{Names: memberNames(row, "properties")}
+		required := requiredOf(row)
+		for _, name := range c.Names {
+			if !slices.Contains(required, name) {
+				c.Optional = append(c.Optional, name)
+			}
+		}
+		others, _ := row.Get("additionalProperties")
+		_, patterns := row.Get("patternProperties")
+		_, refers := row.Get("$ref")
+		c.Closed = others == false && !patterns && !refers && !r.lenient
+		out[w.Value] = c
+	}
+	return out
+}
+
+// member returns the mapping at a path of keys of a schema, or nil if there is none.
+func member(o *value.Object, keys ...string) *value.Object {
+	for _, key := range keys {
+		v, _ := o.Get(key)
+		o, _ = v.(*value.Object)
+	}
+	return o
+}
+
 // checkWrite reports a schema whose values a field never accepts.
 func (b *builder) checkWrite(schema *source.Value, field *value.Type, name string) {
 	kind := typeOf(schema)

@@ -106,7 +106,9 @@ func (c *compiler) columnReads() {
 			continue // see frameReads
 		}
 		n := &c.p.Nodes[r.node]
-		if _, known := c.tables.known[r.node][r.field]; known && !r.anywhere {
+		_, known := c.tables.known[r.node][r.field]
+		_, looks := n.Handler.(core.ColumnReader)
+		if known && looks && !r.anywhere {
 			own[r.node] = append(own[r.node], r.ColumnRead)
 		} else {
 			c.look(n, r)
@@ -114,15 +116,13 @@ func (c *compiler) columnReads() {
 	}
 	for at, reads := range own {
 		n := &c.p.Nodes[at]
-		if h, ok := n.Handler.(core.ColumnReader); ok {
-			n.Handler = h.WithReads(reads)
-		}
+		n.Handler = n.Handler.(core.ColumnReader).WithReads(reads)
 	}
 }
 
 // look makes a node check its rows for a column, unless the node runs more than once: an interim
 // result, such as the job that a loop waits for, may lack members that the last result has. Columns
-// that the type of the field declares as optional may be absent.
+// that the type of the field or the kind declares as optional may be absent.
 func (c *compiler) look(n *Node, r columnRead) {
 	i, ok := c.p.Schema.Index(r.field)
 	if !ok || c.runsAgain(n) {
@@ -136,6 +136,7 @@ func (c *compiler) look(n *Node, r columnRead) {
 		if t := c.p.Schema.Fields[i].Type; t != nil {
 			rare.rows[at].optional = t.Items.Optional()
 		}
+		rare.rows[at].optional = append(rare.rows[at].optional, c.tables.known[n.Index][r.field].Optional...)
 	}
 	f := &rare.rows[at]
 	if r.anywhere {
