@@ -25,6 +25,7 @@ type checker struct {
 	infos   []info
 	refs    []ref // indexed by Path.index
 	needed  []*Path
+	guarded []*Path // of an expression over rows
 	diags   source.Diagnostics
 }
 
@@ -34,6 +35,9 @@ func (c *checker) prepare(t *Tree) {
 	c.refs = make([]ref, len(t.paths))
 	if c.scope.Item.Closed || c.scope.Item.OnRead != nil || c.scope.Rows != nil || c.scope.InputRows != nil {
 		c.needed = t.Needed()
+		if c.scope.Columns != nil {
+			c.guarded = t.Guarded()
+		}
 	}
 	if !c.scope.untyped() {
 		return

@@ -80,7 +80,8 @@ func (c *checker) missingColumn(p *Path, at int, known source.Columns) bool {
 	}
 	s := p.Steps[at]
 	if !known.Closed {
-		known.Read(source.ColumnRead{Column: source.Text{Value: s.Name, Pos: source.Inside(c.src, s.From)}, By: c.subject})
+		known.Read(source.ColumnRead{Column: source.Text{Value: s.Name, Pos: source.Inside(c.src, s.From)}, By: c.subject,
+			HeaderOnly: slices.Contains(c.guarded, p)})
 		return false
 	}
 	NoColumn(&c.diags, source.Inside(c.src, s.From), c.subject, s.Name, known.Names)

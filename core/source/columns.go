@@ -43,6 +43,18 @@ func (c Columns) Read(r ColumnRead) {
 	}
 }
 
+// Selected describes the rows for which a condition holds. They may be none, so columns that
+// are read of them are looked for only in headers.
+func (c Columns) Selected() Columns {
+	if read := c.OnRead; read != nil {
+		c.OnRead = func(r ColumnRead) {
+			r.HeaderOnly = true
+			read(r)
+		}
+	}
+	return c
+}
+
 // HeaderColumns returns the columns, with their types, that the output of the node
 // Columns.Header lists, or nil if it lists none.
 func HeaderColumns(output any) []value.Property {

@@ -140,7 +140,7 @@ func (b *builder) problem(pos source.Position, key, message, hint string) {
 func (b *builder) make(s *stepConfig, kind, key string, c source.Columns) (step, source.Columns) {
 	switch kind {
 	case "filter":
-		return b.filter(*s.Filter, key, c), c
+		return b.filter(*s.Filter, key, c), c.Selected()
 	case "map":
 		return b.mapping(s.Map, key, c)
 	case "derive":

@@ -31,6 +31,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	before := b.columns(h.from)
 	h.header = b.headerOf(before)
 	after := b.compileSteps(before)
+	after.OnRead = nil
 	if after.Header = ""; h.header != "" {
 		after.Header = n.ID.Value
 	}

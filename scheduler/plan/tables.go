@@ -216,11 +216,8 @@ func (c *compiler) itemColumns(d *core.Node) source.Columns {
 	if t, _ := c.env.Schema.FieldType(rows.name); known.Type == nil && t != nil {
 		known.Type = t.Items
 	}
-	if read := known.OnRead; rows.filtered && read != nil {
-		known.OnRead = func(r source.ColumnRead) {
-			r.HeaderOnly = true
-			read(r)
-		}
+	if rows.filtered {
+		return known.Selected()
 	}
 	return known
 }

@@ -61,7 +61,9 @@ func (s *Scope) RowsOf(of *From, rows *value.Type) source.Columns {
 	case of.field != "":
 		return s.Columns(of.field, rows)
 	case of.item:
-		return merged(rows, s.item)
+		c := merged(rows, s.item)
+		c.OnRead = s.item.OnRead
+		return c
 	}
 	return source.Columns{Type: rows}
 }
