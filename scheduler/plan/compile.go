@@ -102,7 +102,7 @@ type compiler struct {
 	// nodeItem describes the $item of the node being compiled. memberItems are the fields whose
 	// elements are the items of stages.
 	nodeItem    source.Columns
-	memberItems map[string]table
+	memberItems map[string]itemRows
 }
 
 // features report what at least one node of the workflow has. Passes that look for such nodes are

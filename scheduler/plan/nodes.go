@@ -51,7 +51,7 @@ func (c *compiler) nodeID(i int32, d *core.Node) {
 
 // unitRoots records which nodes have a row or a round.
 func (c *compiler) unitRoots() {
-	c.memberRoots, c.memberItems = map[string]expressions.Root{}, map[string]table{}
+	c.memberRoots, c.memberItems = map[string]expressions.Root{}, map[string]itemRows{}
 	note := func(members []source.Text, lost bool, roots expressions.Root) {
 		if lost {
 			c.invalid.members |= roots
@@ -65,7 +65,7 @@ func (c *compiler) unitRoots() {
 	}
 	for _, p := range c.w.Pipelines {
 		note(p.Stages, p.Lost.Has("stages"), itemRoots)
-		if rows, ok := c.tableOf(p.Items); ok && p.Batch == nil && !p.Lost.Has("batch") && !p.Lost.Has("items") {
+		if rows, ok := c.itemRowsOf(p.Items); ok && p.Batch == nil && !p.Lost.Has("batch") && !p.Lost.Has("items") {
 			for _, m := range p.Stages {
 				c.memberItems[m.Value] = rows
 			}

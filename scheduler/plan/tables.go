@@ -203,7 +203,7 @@ func (p *Plan) Lacks(n *Node, field int32, v any) *core.Failure {
 func (c *compiler) itemColumns(d *core.Node) source.Columns {
 	rows, ok := c.memberItems[d.ID.Value]
 	if d.ForEach != nil {
-		rows, ok = c.tableOf(d.ForEach.Source)
+		rows, ok = c.itemRowsOf(d.ForEach.Source)
 		ok = ok && !d.ForEach.Lost.Has("source")
 	}
 	if !ok || d.Lost.Has("for_each") {
@@ -222,31 +222,31 @@ func (c *compiler) itemColumns(d *core.Node) source.Columns {
 	return known
 }
 
-// table is the field or input whose rows are the items of a fan-out or pipeline.
-type table struct {
+// itemRows is the field or input whose rows are the items of a fan-out or pipeline.
+type itemRows struct {
 	name     string
 	input    bool
 	filtered bool // the items are only the rows for which a condition holds
 }
 
-// tableOf returns the table whose rows a source lists, such as $.rows, $input.rows or
+// itemRowsOf returns the table whose rows a source lists, such as $.rows, $input.rows or
 // $.rows[?@.price > 1].
-func (c *compiler) tableOf(src source.Text) (rows table, ok bool) {
+func (c *compiler) itemRowsOf(src source.Text) (rows itemRows, ok bool) {
 	t, err := expressions.Parse(src.Value)
 	if err == nil {
 		p, ok := t.Path()
 		if !ok || len(p.Steps) != 1 || p.Root != expressions.RootState && p.Root != expressions.RootInput {
-			return table{}, false
+			return itemRows{}, false
 		}
-		return table{name: p.Steps[0].Name, input: p.Root == expressions.RootInput}, true
+		return itemRows{name: p.Steps[0].Name, input: p.Root == expressions.RootInput}, true
 	}
 	p, _ := jsonpath.Compile(src)
 	if p == nil || !p.Rows() {
-		return table{}, false
+		return itemRows{}, false
 	}
 	// The values of a single row are not rows.
 	typ, ok := c.env.Schema.FieldType(p.Root())
-	return table{name: p.Root(), filtered: p.Filtered()}, ok && (typ == nil || typ.Kind != value.ObjectType)
+	return itemRows{name: p.Root(), filtered: p.Filtered()}, ok && (typ == nil || typ.Kind != value.ObjectType)
 }
 
 // inputColumns describes the rows of an input: those of the field of the outer workflow
