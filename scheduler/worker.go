@@ -90,7 +90,7 @@ func (r *run) hand(w *worker, c *machine.Command) {
 	r.enterFrame(w)
 	// Most nodes have no items and take part in no race. Then the node, which may not be in the
 	// cache, is not read while mu is held.
-	if n := c.Node; c.ID.To > 0 && (n.Gives || n.MaxFailures >= 0 && (n.Source != nil || n.Pull)) || c.Plan.Races && n.Gives {
+	if n := c.Node; c.ID.To > 0 && (n.Cancellable || n.MaxFailures >= 0 && (n.Source != nil || n.Pull)) || c.Plan.Races && n.Cancellable {
 		w.ctx, w.cancel = context.WithCancel(r.contextOf(w))
 	}
 }

@@ -35,7 +35,7 @@ func TestForget(t *testing.T) {
 			floor := 0
 			for _, k := range r.Perm(12) {
 				w := randomWrite(r, st.Name)
-				if st.Refuses {
+				if st.MayReject {
 					w = value.Missing
 				}
 				whole.Resolve(k, w, nil)

@@ -16,9 +16,9 @@ type Field struct {
 	Name    string
 	Type    *value.Type
 	Default any // value.Missing if there is none
-	// Refuses reports whether a merge can fail even if the value has the right type.
+	// MayReject reports whether a merge can fail even if the value has the right type.
 	// Writes of such fields are committed in canonical order.
-	Refuses bool
+	MayReject bool
 	// Invalid marks a field whose declaration has an error. Only its name is valid: it
 	// has no type, no default and the strategy last_wins.
 	Invalid bool
@@ -84,7 +84,7 @@ func checkedField(d *core.FieldDecl, guard Guard, ds *source.Diagnostics) Field 
 			WithHint("%s", hintStrategy(d.Merge.Value))
 		f.strategy = strategyNamed("")
 	}
-	f.Refuses = f.strategy.Refuses
+	f.MayReject = f.strategy.MayReject
 	kind := f.kind()
 	f.integer = kind == value.IntegerType
 	switch {

@@ -16,8 +16,8 @@ type Strategy struct {
 	Name string
 	// Wants describes what the strategy merges.
 	Wants string
-	// Refuses reports whether a merge can fail even if the value has the right type.
-	Refuses bool
+	// MayReject reports whether a merge can fail even if the value has the right type.
+	MayReject bool
 	// anyType means that the strategy merges values of any type, regardless of the
 	// declared type.
 	anyType bool
@@ -46,7 +46,7 @@ type Strategy struct {
 var strategies = []Strategy{
 	{Name: "last_wins", Wants: "any type: the new value replaces the old one", collects: true, OrderSensitive: true, associative: true, merge: mergeLast},
 	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []value.TypeKind{value.ArrayType}, associative: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
-	{Name: "set_once", Wants: "any type: only the first value is accepted", collects: true, Refuses: true, OrderSensitive: true, merge: mergeOnce},
+	{Name: "set_once", Wants: "any type: only the first value is accepted", collects: true, MayReject: true, OrderSensitive: true, merge: mergeOnce},
 	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []value.TypeKind{value.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
 	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []value.TypeKind{value.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
 	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
@@ -56,7 +56,7 @@ var strategies = []Strategy{
 }
 
 // custom is the strategy of fields with a user-defined reducer.
-var custom = Strategy{Name: "custom", Wants: "what the reducer wants", Refuses: true,
+var custom = Strategy{Name: "custom", Wants: "what the reducer wants", MayReject: true,
 	merge: func(f *Field, old, new any, _ bool) (any, error) { return f.callReducer(old, new) }}
 
 // stream is the strategy of streams.

@@ -11,7 +11,7 @@ import (
 // conditions and their else and fail edges. Two nodes on different sides of a choice often write
 // the same field, which is correct.
 func (c *checker) exclusive(a, b int32) bool {
-	if len(c.p.Judges) == 0 && !c.failEdges && !c.conditions {
+	if len(c.p.ElseGroups) == 0 && !c.failEdges && !c.conditions {
 		return false
 	}
 	alternatives := c.needs(b)
@@ -61,7 +61,7 @@ func (c *checker) contradict(a, b []int32) bool {
 // and are evaluated on the same values.
 func (c *checker) opposite(x, y int32) bool {
 	e, f := &c.p.Edges[x], &c.p.Edges[y]
-	if e.From == f.From && (e.Judged && f.Judged && e.Else != f.Else || e.On != f.On && e.On != plan.OnDone && f.On != plan.OnDone) {
+	if e.From == f.From && (e.InElseGroup && f.InElseGroup && e.Else != f.Else || e.On != f.On && e.On != plan.OnDone && f.On != plan.OnDone) {
 		return true
 	}
 	if e.When == nil || f.When == nil || e.On == plan.OnFail || f.On == plan.OnFail || !c.sameValues(x, y) {
@@ -87,8 +87,8 @@ func (c *checker) sameValues(x, y int32) bool {
 // evaluatedAt returns the level on whose state the condition of an edge is evaluated.
 func (c *checker) evaluatedAt(edge int32) int32 {
 	e := &c.p.Edges[edge]
-	if e.Judged {
-		return c.p.Judges[c.p.Vertices[e.From].Judge].Level
+	if e.InElseGroup {
+		return c.p.ElseGroups[c.p.Vertices[e.From].ElseGroup].Level
 	}
 	return c.p.Vertices[e.To].Level
 }
@@ -119,7 +119,7 @@ func (c *checker) needs(v int32) [][]int32 {
 		edge := &c.p.Edges[e]
 		conditional = conditional || edge.When != nil || edge.On != plan.OnSuccess
 		status := edge.On != plan.OnDone && c.p.Vertices[edge.From].HasFailEdge
-		if (edge.Judged || edge.When != nil || status) && len(own) < maxNeeds {
+		if (edge.InElseGroup || edge.When != nil || status) && len(own) < maxNeeds {
 			own = append(own, e)
 		}
 	}

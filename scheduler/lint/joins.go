@@ -58,7 +58,7 @@ func (c *checker) countJoin(j *plan.Join) {
 func (c *checker) branchesThatWrite(j *plan.Join, field int32) []string {
 	var names []string
 	for a := j.From; a < j.To && len(names) < maxWriters; a++ {
-		v := &c.p.Vertices[c.p.Arms[a].Source]
+		v := &c.p.Vertices[c.p.JoinBranches[a].Source]
 		if slices.ContainsFunc(v.Writes, func(s plan.Slot) bool { return s.Field == field }) {
 			names = append(names, v.ID)
 		}

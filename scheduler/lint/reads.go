@@ -14,7 +14,7 @@ import (
 // read is a reference of a vertex or judge to a field. Its position in the document is looked up
 // only when there is something to report.
 type read struct {
-	gate      int32 // a vertex, or a judge as len(Vertices)+j
+	gate      int32 // a vertex, or an else group as len(Vertices)+j
 	field     int32
 	threshold int32
 	edge      int32 // the edge in whose condition it is, -1 if there is none
@@ -71,7 +71,7 @@ func (c *checker) plain(field int32) bool {
 // evaluated together, that is their source.
 func (c *checker) seenFrom(r *read) int32 {
 	if n := int32(len(c.p.Vertices)); r.gate >= n {
-		return c.p.Judges[r.gate-n].Source
+		return c.p.ElseGroups[r.gate-n].Source
 	}
 	return r.gate
 }
@@ -90,7 +90,7 @@ func (c *checker) moreReads(count map[int32]int) {
 	}
 }
 
-// reads lists the reads of vertices and judges, each field of a vertex once.
+// reads lists the reads of vertices and else groups, each field of a vertex once.
 func (c *checker) reads() []read {
 	p := c.p
 	var out []read
@@ -121,20 +121,20 @@ func (c *checker) reads() []read {
 			continue
 		}
 		for _, e := range p.InEdges(v) {
-			if use, ok := c.f.Condition(e); ok && !p.Edges[e].Judged {
+			if use, ok := c.f.Condition(e); ok && !p.Edges[e].InElseGroup {
 				for _, f := range use.Fields {
 					add(f, e, false)
 				}
 			}
 		}
 	}
-	for j := range p.Judges {
+	for j := range p.ElseGroups {
 		stamp++
-		for _, e := range p.Judges[j].Edges {
+		for _, e := range p.ElseGroups[j].Edges {
 			use, _ := c.f.Condition(e)
 			for _, f := range use.Fields {
 				if first(f) {
-					out = append(out, read{gate: int32(len(p.Vertices) + j), field: f, threshold: p.Threshold(f, p.Judges[j].Level), edge: e})
+					out = append(out, read{gate: int32(len(p.Vertices) + j), field: f, threshold: p.Threshold(f, p.ElseGroups[j].Level), edge: e})
 				}
 			}
 		}
@@ -167,7 +167,7 @@ func (c *checker) reader(r *read) (vertex, node int32) {
 	n := int32(len(c.p.Vertices))
 	switch {
 	case r.gate >= n: // evaluated when the source has ended, so the edge must lead to the source
-		vertex = c.p.Judges[r.gate-n].Source
+		vertex = c.p.ElseGroups[r.gate-n].Source
 		return vertex, c.p.Edges[r.edge].FromNode
 	case r.edge >= 0:
 		return r.gate, c.p.Edges[r.edge].ToNode

@@ -110,7 +110,7 @@ func (c *checker) unorderedWrites(field int32, pairs []pair) {
 	a, aPos := c.f.Writer(pairs[0].first, field)
 	b, bPos := c.f.Writer(pairs[0].second, field)
 	outcome := "wins only because it comes later in the order of levels and declarations"
-	if f.Refuses {
+	if f.MayReject {
 		outcome = "is rejected only because it comes later in the order of levels and declarations"
 	}
 	text := fmt.Sprintf("state field %q: %s and %s write it, and neither comes before the other%s; %s %s",

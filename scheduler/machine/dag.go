@@ -39,10 +39,10 @@ func (d dag) open() {
 		}
 	}
 	for j := range f.ElseGates {
-		f.ElseGates[j] = f.p.Judges[j].Pending
+		f.ElseGates[j] = f.p.ElseGroups[j].Pending
 	}
 	for a := range f.JoinGates {
-		f.JoinGates[a] = f.p.Arms[a].Pending
+		f.JoinGates[a] = f.p.JoinBranches[a].Pending
 	}
 	for j := range f.Joins { // a join that needs no predecessor is decided at once
 		f.queue = append(f.queue, gate{joinGate, int32(j)})
@@ -164,7 +164,7 @@ func (f *frame) edgeState(e int32) edgeState {
 // stored.
 func (f *frame) conditionHolds(e int32) bool {
 	edge := &f.p.Edges[e]
-	if edge.Judged {
+	if edge.InElseGroup {
 		return f.Conditions[e] == conditionTrue
 	}
 	env := levelEnv{f, f.p.Vertices[edge.To].Level}
@@ -178,13 +178,13 @@ func (f *frame) evaluateElse(j int32) {
 	if f.Stopped {
 		return
 	}
-	judge := &f.p.Judges[j]
-	if f.v[judge.Source].Skip == skipRace {
+	group := &f.p.ElseGroups[j]
+	if f.v[group.Source].Skip == skipRace {
 		return // its successors are cancelled as well
 	}
-	env := levelEnv{f, judge.Level}
+	env := levelEnv{f, group.Level}
 	any := false
-	for _, e := range judge.Edges {
+	for _, e := range group.Edges {
 		edge := &f.p.Edges[e]
 		if edge.Else {
 			continue
@@ -197,7 +197,7 @@ func (f *frame) evaluateElse(j int32) {
 		f.emitEvaluated(e, ok, env)
 		any = any || f.edgeState(e) == edgeLive
 	}
-	for _, e := range judge.Edges {
+	for _, e := range group.Edges {
 		if f.p.Edges[e].Else {
 			f.Conditions[e] = conditionTrue
 			if any {
@@ -206,7 +206,7 @@ func (f *frame) evaluateElse(j int32) {
 			f.emitEvaluated(e, !any, env)
 		}
 	}
-	for _, e := range judge.Edges {
+	for _, e := range group.Edges {
 		f.openGate(f.p.EdgeGate(e))
 	}
 }
@@ -357,10 +357,10 @@ func (f *frame) readerDone(r plan.Reader) bool {
 	switch r.Gate {
 	case plan.GateDecide:
 		return f.v[r.Vertex].Phase != undecided
-	case plan.GateArm:
-		return f.v[f.p.Joins[f.p.Arms[r.Vertex].Join].Vertex].Phase != undecided
-	case plan.GateJudge:
-		return f.Conditions[f.p.Judges[r.Vertex].Edges[0]] != notEvaluated
+	case plan.GateBranch:
+		return f.v[f.p.Joins[f.p.JoinBranches[r.Vertex].Join].Vertex].Phase != undecided
+	case plan.GateElse:
+		return f.Conditions[f.p.ElseGroups[r.Vertex].Edges[0]] != notEvaluated
 	}
 	return f.v[r.Vertex].Phase == resolved
 }
@@ -376,9 +376,9 @@ func (f *frame) advance(field, cursor int32) {
 		switch r := readers[at]; r.Gate {
 		case plan.GateDecide:
 			f.openGate(r.Vertex)
-		case plan.GateJudge:
+		case plan.GateElse:
 			f.openGate(int32(len(f.v)) + r.Vertex)
-		case plan.GateArm:
+		case plan.GateBranch:
 			f.openJoinGate(r.Vertex)
 		case plan.GateStart:
 			x := &f.v[r.Vertex]
@@ -388,7 +388,7 @@ func (f *frame) advance(field, cursor int32) {
 		}
 	}
 	f.readersAt[field] = at
-	if !f.p.Schema.Fields[field].Refuses {
+	if !f.p.Schema.Fields[field].MayReject {
 		return
 	}
 	if writers := f.p.WriterVertex[field]; int(cursor) < len(writers) {

@@ -369,8 +369,8 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 // endOpen reports whether the merge may still reject an item that succeeded. The event of its end
 // is emitted after the merge.
 func (t *fanOut) endOpen(o *Outcome) bool {
-	return o.Failure == nil && t.f.p.Vertices[t.v].Refuses &&
-		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && t.f.p.Schema.Fields[w.Field].Refuses })
+	return o.Failure == nil && t.f.p.Vertices[t.v].MayReject &&
+		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && t.f.p.Schema.Fields[w.Field].MayReject })
 }
 
 // emitItemEnd emits the event of the end of an item.
@@ -454,7 +454,7 @@ func (t *fanOut) stop() {
 // noteEarly is called when the run is stopped, before the stop ends any vertex.
 func (t *fanOut) noteEarly() {
 	for _, s := range t.f.p.Vertices[t.v].Writes {
-		if t.f.p.Schema.Fields[s.Field].Refuses && t.f.ledger.Column(int(s.Field)).Cursor() < int(s.Slot) {
+		if t.f.p.Schema.Fields[s.Field].MayReject && t.f.ledger.Column(int(s.Field)).Cursor() < int(s.Slot) {
 			t.Early = append(t.Early, s.Field)
 		}
 	}

@@ -37,7 +37,7 @@ type frame struct {
 	Inputs *value.Object `json:"inputs,omitempty"`
 
 	EndReasons []endReason       `json:"end_reasons,omitempty"` // by vertex; nil until a vertex fails or is skipped
-	ElseGates  []int32           `json:"else_gates,omitempty"`  // number of closed gates of each plan.Judge
+	ElseGates  []int32           `json:"else_gates,omitempty"`  // number of closed gates of each plan.ElseGroup
 	Conditions []conditionResult `json:"conditions,omitempty"`  // by edge
 	Joins      []join            `json:"joins,omitempty"`
 	JoinGates  []int32           `json:"join_gates,omitempty"` // number of closed gates of each branch of a join
@@ -125,12 +125,12 @@ type task interface {
 
 func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, start []any, inputs *value.Object) *frame {
 	f := &frame{ID: id, Path: path, Inputs: inputs, Clean: true, v: make([]vertex, len(p.Vertices)), unresolved: len(p.Vertices)}
-	if len(p.Judges) > 0 {
-		f.ElseGates = make([]int32, len(p.Judges))
+	if len(p.ElseGroups) > 0 {
+		f.ElseGates = make([]int32, len(p.ElseGroups))
 		f.Conditions = make([]conditionResult, len(p.Edges))
 	}
 	if len(p.Joins) > 0 {
-		f.Joins, f.JoinGates = make([]join, len(p.Joins)), make([]int32, len(p.Arms))
+		f.Joins, f.JoinGates = make([]join, len(p.Joins)), make([]int32, len(p.JoinBranches))
 	}
 	m.attach(f, p, parent, start)
 	return f
@@ -141,7 +141,7 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	f.m, f.p, f.parent = m, p, parent
 	f.ledger = state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard)
 	f.ready, f.hasSlot = newBitset(len(p.Vertices)), newBitset(len(p.Vertices))
-	f.mayRunUserCode = m.opts.Guard != nil && p.Foreign
+	f.mayRunUserCode = m.opts.Guard != nil && p.RunsUserCode
 	f.fastPath = !m.opts.Events && f.Path == "" && f.Inputs.Len() == 0
 	if len(p.Readers) > 0 {
 		at := make([]int32, 2*len(p.Readers))

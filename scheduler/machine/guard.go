@@ -68,7 +68,7 @@ func (f *frame) itemsAt(what string, source *plan.Source, env expressions.Env) (
 // startingValues checks the inputs of a run. Their Go types may have methods, which are user
 // code.
 func startingValues(p *plan.Plan, inputs *value.Object, guard state.Guard) (start []any, given *value.Object, err error) {
-	if guard == nil || !p.Foreign && plainValues(inputs) {
+	if guard == nil || !p.RunsUserCode && plainValues(inputs) {
 		return p.Start(inputs)
 	}
 	var r struct {

@@ -29,7 +29,7 @@ const evaluated = -1
 // openJoinGate opens one gate of a branch.
 func (f *frame) openJoinGate(a int32) {
 	if f.JoinGates[a]--; f.JoinGates[a] == 0 {
-		f.queue = append(f.queue, gate{joinGate, f.p.Arms[a].Join})
+		f.queue = append(f.queue, gate{joinGate, f.p.JoinBranches[a].Join})
 	}
 }
 
@@ -73,7 +73,7 @@ func (f *frame) evaluateBranch(x *join, a int32) {
 	f.JoinGates[a] = evaluated
 	x.Evaluated++
 	took := len(x.Taken)
-	for _, e := range f.p.Arms[a].Edges {
+	for _, e := range f.p.JoinBranches[a].Edges {
 		switch f.edgeState(e) {
 		case edgeLive:
 			x.Taken = append(x.Taken, e)
@@ -115,8 +115,8 @@ func (f *frame) decideJoin(v int32) {
 
 // isTaken reports whether the target of an edge receives what its source sent.
 func (f *frame) isTaken(e int32) bool {
-	a := f.p.Edges[e].Arm
-	return a == 0 || slices.Contains(f.Joins[f.p.Arms[a-1].Join].Taken, e)
+	a := f.p.Edges[e].JoinBranch
+	return a == 0 || slices.Contains(f.Joins[f.p.JoinBranches[a-1].Join].Taken, e)
 }
 
 // joinText describes how many predecessors succeeded and how many the join needs. It is "" for a
@@ -135,7 +135,7 @@ func (f *frame) taken(j int32) []string {
 	names := []string{}
 	pj := &f.p.Joins[j]
 	for a := pj.From; a < pj.To; a++ {
-		for _, e := range f.p.Arms[a].Edges {
+		for _, e := range f.p.JoinBranches[a].Edges {
 			if name := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(f.Joins[j].Taken, e) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}

@@ -15,7 +15,7 @@ import (
 func (t *fanOut) finish() {
 	f := t.f
 	f.v[t.v].Ended = f.m.now
-	if f.p.Vertices[t.v].Refuses && !t.mayCommit() {
+	if f.p.Vertices[t.v].MayReject && !t.mayCommit() {
 		f.v[t.v].Phase = committing
 		return
 	}

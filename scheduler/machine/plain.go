@@ -153,7 +153,7 @@ func (f *frame) conclude(v int32, o *Outcome, at int64) {
 		f.fail(v, o.Failure)
 		return
 	}
-	if f.p.Vertices[v].Refuses && !f.mayCommit(v, o.Writes) {
+	if f.p.Vertices[v].MayReject && !f.mayCommit(v, o.Writes) {
 		x.Phase = committing
 		if f.Uncommitted == nil {
 			f.Uncommitted = map[int32]*Outcome{}
@@ -169,7 +169,7 @@ func (f *frame) conclude(v int32, o *Outcome, at int64) {
 // can reject writes.
 func (f *frame) mayCommit(v int32, writes []plan.Write) bool {
 	for _, w := range writes {
-		if f.p.Schema.Fields[w.Field].Refuses && f.ledger.Column(int(w.Field)).Cursor() < int(f.slot(v, w.Field)) {
+		if f.p.Schema.Fields[w.Field].MayReject && f.ledger.Column(int(w.Field)).Cursor() < int(f.slot(v, w.Field)) {
 			return false
 		}
 	}
@@ -206,7 +206,7 @@ func (f *frame) tryCommit(v int32) {
 // commit stores all writes of a plain node, or none if a field rejects one.
 func (f *frame) commit(v int32, o *Outcome) {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
-	if f.p.Vertices[v].Refuses {
+	if f.p.Vertices[v].MayReject {
 		for _, w := range o.Writes {
 			if err := f.rejection(w); err != nil {
 				f.fail(v, &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err})
@@ -240,7 +240,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 
 // rejection returns the error of a write that its field rejects, nil if the field accepts it.
 func (f *frame) rejection(w plan.Write) error {
-	if !f.p.Schema.Fields[w.Field].Refuses {
+	if !f.p.Schema.Fields[w.Field].MayReject {
 		return nil
 	}
 	return f.ledger.Column(int(w.Field)).Try(w.Value)

@@ -47,7 +47,7 @@ func (s *foldedItems) add(i int, o *Outcome) {
 // foldEnded folds the leading items that have ended. It does nothing for arrays, whose items stay
 // in memory anyway, and for nodes whose merge may reject items, which needs all of them.
 func (t *fanOut) foldEnded() {
-	if t.n.Puller == nil || t.f.Stopped || t.f.p.Vertices[t.v].Refuses {
+	if t.n.Puller == nil || t.f.Stopped || t.f.p.Vertices[t.v].MayReject {
 		return
 	}
 	// The failure that exceeded max_failures stays, because it determines the cutoff.
@@ -148,7 +148,7 @@ func (t *fanOut) mayPull() bool {
 		return false
 	}
 	waiting := t.knownItems() - t.Next + len(t.Due)
-	full := len(t.Phases) >= maxOpenItems && !t.f.p.Vertices[t.v].Refuses
+	full := len(t.Phases) >= maxOpenItems && !t.f.p.Vertices[t.v].MayReject
 	return !full && waiting < max(p.Batch, t.n.Concurrency)
 }
 

@@ -50,7 +50,7 @@ func (t *fanOut) newTrial(guard state.Guard) *trial {
 	f := t.f
 	s := &trial{columns: map[int32]*state.Column{}}
 	for _, w := range f.p.Vertices[t.v].Writes {
-		if field := &f.p.Schema.Fields[w.Field]; field.Refuses && w.Field != t.n.Collect && f.ledger.Column(int(w.Field)).Cursor() >= int(w.Slot) {
+		if field := &f.p.Schema.Fields[w.Field]; field.MayReject && w.Field != t.n.Collect && f.ledger.Column(int(w.Field)).Cursor() >= int(w.Slot) {
 			s.columns[w.Field] = state.NewColumn(field, f.ledger.At(int(w.Field), int(w.Slot)), guard)
 		}
 	}

@@ -217,7 +217,7 @@ func (t *unit) mayRead(p *pass) bool {
 	for i := range t.u.Own {
 		own := &t.u.Own[i]
 		reads := slices.ContainsFunc(n.Reads, func(r plan.Read) bool { return r.Field == own.Field })
-		writes := own.Refuses && slices.Contains(own.Members, int32(p.Place))
+		writes := own.MayReject && slices.Contains(own.Members, int32(p.Place))
 		if (reads || writes) && t.View[i].Cursor() < t.before(own, p) {
 			return false
 		}

@@ -21,7 +21,7 @@ func (t *unit) columns() {
 			view = state.NewColumn(field, t.f.ledger.At(int(own.Field), int(t.f.p.Threshold(own.Field, level))), guard)
 		}
 		var canon column
-		if own.Refuses {
+		if own.MayReject {
 			canon.Column = state.NewColumn(field, t.f.ledger.At(int(own.Field), int(t.f.slot(t.v, own.Field))), guard)
 		}
 		t.View = append(t.View, column{Column: view})

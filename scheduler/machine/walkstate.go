@@ -29,7 +29,7 @@ func (t *walk) rejection(writes []plan.Write) *core.Failure {
 	var before map[int32]*state.Column
 	for i, w := range writes {
 		field := &t.f.p.Schema.Fields[w.Field]
-		if !field.Refuses {
+		if !field.MayReject {
 			continue
 		}
 		c := t.Fields[w.Field].Column

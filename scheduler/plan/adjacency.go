@@ -12,22 +12,22 @@ import (
 type arc struct{ vertex, gate int32 }
 
 // adjacency builds the flat adjacency lists: the gates that each vertex opens when it is resolved,
-// and the edges into each vertex. If a source has an else edge, its judge evaluates its conditions.
+// and the edges into each vertex. If a source has an else edge, its else group evaluates its conditions.
 func (c *compiler) adjacency() {
 	p := c.p
 	n := len(p.Vertices)
 	for i := range p.Edges {
-		if e := &p.Edges[i]; e.Else && p.Vertices[e.From].Judge < 0 {
-			p.Vertices[e.From].Judge = int32(len(p.Judges))
-			p.Judges = append(p.Judges, Judge{Source: e.From, Level: p.Vertices[e.From].Level + 1})
+		if e := &p.Edges[i]; e.Else && p.Vertices[e.From].ElseGroup < 0 {
+			p.Vertices[e.From].ElseGroup = int32(len(p.ElseGroups))
+			p.ElseGroups = append(p.ElseGroups, ElseGroup{Source: e.From, Level: p.Vertices[e.From].Level + 1})
 		}
 	}
 	c.joinBranches()
-	arcs := make([]arc, 0, len(p.Edges)+len(p.Judges))
+	arcs := make([]arc, 0, len(p.Edges)+len(p.ElseGroups))
 	for i := range p.Edges {
 		e := &p.Edges[i]
 		target := &p.Vertices[e.To]
-		if e.Arm == 0 {
+		if e.JoinBranch == 0 {
 			target.Pending++
 		}
 		if e.When != nil || e.Else || e.On != OnSuccess {
@@ -36,9 +36,9 @@ func (c *compiler) adjacency() {
 		if e.On == OnFail {
 			p.Vertices[e.From].HasFailEdge = true
 		}
-		if j := p.Vertices[e.From].Judge; j >= 0 && (e.Else || c.conditional(i)) {
-			e.Judged = true
-			p.Judges[j].Edges = append(p.Judges[j].Edges, int32(i))
+		if j := p.Vertices[e.From].ElseGroup; j >= 0 && (e.Else || c.conditional(i)) {
+			e.InElseGroup = true
+			p.ElseGroups[j].Edges = append(p.ElseGroups[j].Edges, int32(i))
 			continue
 		}
 		arcs = append(arcs, arc{e.From, p.EdgeGate(int32(i))})
@@ -47,8 +47,8 @@ func (c *compiler) adjacency() {
 		p.Vertices[p.Joins[j].Vertex].Pending++
 		p.Vertices[p.Joins[j].Vertex].Conditional = true
 	}
-	for j := range p.Judges {
-		arcs = c.opens(arcs, p.Judges[j].Source, int32(n+j))
+	for j := range p.ElseGroups {
+		arcs = c.opens(arcs, p.ElseGroups[j].Source, int32(n+j))
 	}
 	arcs = c.lastOrdering(arcs)
 	arcs = c.nodeOrdering(arcs)
@@ -61,14 +61,14 @@ func (c *compiler) adjacency() {
 
 // opens makes a gate wait for a vertex although there is no edge between them.
 func (c *compiler) opens(arcs []arc, vertex, gate int32) []arc {
-	n, judges := int32(len(c.p.Vertices)), int32(len(c.p.Judges))
+	n, groups := int32(len(c.p.Vertices)), int32(len(c.p.ElseGroups))
 	switch {
 	case gate < n:
 		c.p.Vertices[gate].Pending++
-	case gate < n+judges:
-		c.p.Judges[gate-n].Pending++
+	case gate < n+groups:
+		c.p.ElseGroups[gate-n].Pending++
 	default:
-		c.p.Arms[gate-n-judges].Pending++
+		c.p.JoinBranches[gate-n-groups].Pending++
 	}
 	return append(arcs, arc{vertex, gate})
 }
@@ -122,9 +122,9 @@ func (c *compiler) nodeOrdering(arcs []arc) []arc {
 		}
 		e := &c.p.Edges[i]
 		gate, level := c.p.EdgeGate(int32(i)), c.p.Vertices[e.To].Level
-		if e.Judged {
-			j := c.p.Vertices[e.From].Judge
-			gate, level = int32(len(c.p.Vertices))+j, c.p.Judges[j].Level
+		if e.InElseGroup {
+			j := c.p.Vertices[e.From].ElseGroup
+			gate, level = int32(len(c.p.Vertices))+j, c.p.ElseGroups[j].Level
 		}
 		for _, ref := range use.Nodes {
 			if c.p.below(ref, level) {

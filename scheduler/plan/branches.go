@@ -26,7 +26,7 @@ func (c *compiler) branches() {
 		}
 		p.Meet = m.of(int32(i), p)
 		for _, b := range p.Branches {
-			c.p.Nodes[b].Gives = true
+			c.p.Nodes[b].Cancellable = true
 		}
 	}
 	s := nestedSearch{c: c, state: make([]searchState, len(w.Nodes))}

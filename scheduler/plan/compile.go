@@ -262,7 +262,7 @@ func (c *compiler) schema() {
 		s.Fields[i].MakeContext()
 		c.p.context = int32(i)
 	}
-	c.p.Schema, c.p.Foreign, c.ds = s, s.HasUserCode(), append(c.ds, ds...)
+	c.p.Schema, c.p.RunsUserCode, c.ds = s, s.HasUserCode(), append(c.ds, ds...)
 	c.p.Writers = make([]int, len(s.Fields))
 	c.fieldUsed = make([]bool, len(s.Fields))
 	c.env.Schema = fields{s}

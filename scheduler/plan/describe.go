@@ -282,7 +282,7 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 			d.Join.Losers = p.vertexIDs(j.Losers)
 		} else {
 			for a := j.From; a < j.To; a++ {
-				d.Join.Order = append(d.Join.Order, p.Vertices[p.Arms[a].Source].ID)
+				d.Join.Order = append(d.Join.Order, p.Vertices[p.JoinBranches[a].Source].ID)
 			}
 		}
 	}
@@ -362,10 +362,10 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 			}
 			gate := r.Vertex
 			switch r.Gate {
-			case GateJudge:
+			case GateElse:
 				gate += int32(len(p.Vertices))
-			case GateArm:
-				gate = p.Arms[r.Vertex].Source
+			case GateBranch:
+				gate = p.JoinBranches[r.Vertex].Source
 			}
 			questions = append(questions, Question{Gate: gate, Field: int32(f), Last: r.Threshold})
 			readers = append(readers, r)
@@ -381,7 +381,7 @@ func (p *Plan) waits() (waits [][]WaitDescription, complete bool) {
 	return waits, left >= 0
 }
 
-// addWait adds a wait to the vertex that waits, once. A judge waits for every target of its
+// addWait adds a wait to the vertex that waits, once. An else group waits for every target of its
 // conditions.
 func (p *Plan) addWait(waits [][]WaitDescription, r Reader, w WaitDescription) {
 	add := func(v int32) {
@@ -390,15 +390,15 @@ func (p *Plan) addWait(waits [][]WaitDescription, r Reader, w WaitDescription) {
 		}
 	}
 	switch r.Gate {
-	case GateJudge:
-	case GateArm:
-		add(p.Joins[p.Arms[r.Vertex].Join].Vertex)
+	case GateElse:
+	case GateBranch:
+		add(p.Joins[p.JoinBranches[r.Vertex].Join].Vertex)
 		return
 	default:
 		add(r.Vertex)
 		return
 	}
-	for _, e := range p.Judges[r.Vertex].Edges {
+	for _, e := range p.ElseGroups[r.Vertex].Edges {
 		add(p.Edges[e].To)
 	}
 }
@@ -421,7 +421,7 @@ func (p *Plan) describeWait(q *Question, x *Gap, r Reader) WaitDescription {
 // because it reads it.
 func (p *Plan) waitsToMerge(v, field, threshold int32) bool {
 	vertex := &p.Vertices[v]
-	if vertex.Unit == nil || !p.Schema.Fields[field].Refuses {
+	if vertex.Unit == nil || !p.Schema.Fields[field].MayReject {
 		return false
 	}
 	for _, r := range vertex.Unit.Reads {

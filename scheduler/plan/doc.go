@@ -22,7 +22,7 @@
 // numbered in canonical order: by level, and within a level plain nodes, then
 // pipelines, then loops, each in declared order. Writes to the state are merged in
 // this order. A gate is something that opens when everything it waits for is
-// resolved: a vertex, a judge or a branch of a join.
+// resolved: a vertex, an else group or a branch of a join.
 //
 // # Before and after
 //

@@ -56,7 +56,7 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 	}
 	inner := made.plan
 	n.Frame, n.Stdout, n.Stdin = &Frame{Plan: inner, Send: f.Send}, inner.Stdout, inner.Stdin
-	c.p.Foreign = c.p.Foreign || inner.Foreign
+	c.p.RunsUserCode = c.p.RunsUserCode || inner.RunsUserCode
 	c.p.Nested = min(MaxNested, c.p.Nested+1+inner.Nested)
 	c.nestedTargets(n, inner)
 	n.replaces, n.upserts = inner.replaces, inner.upserts

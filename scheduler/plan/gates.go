@@ -27,8 +27,8 @@ func (c *compiler) gates() {
 			}
 		}
 	}
-	for j := range p.Judges {
-		g.judge(int32(j))
+	for j := range p.ElseGroups {
+		g.elseGroup(int32(j))
 	}
 	for f, list := range p.Readers {
 		if !slices.IsSortedFunc(list, byThreshold) {
@@ -78,7 +78,7 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 		g.next[f]++
 		p.WriterVertex[f] = append(p.WriterVertex[f], i)
 		p.writerLevels[f] = append(p.writerLevels[f], v.Level)
-		v.Refuses = v.Refuses || p.Schema.Fields[f].Refuses
+		v.MayReject = v.MayReject || p.Schema.Fields[f].MayReject
 	}
 	v.Writes = g.slots.keep(slots)
 	g.decision(i, v)
@@ -104,7 +104,7 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 	// A unit finds out at each write whether the merge rejects it, so the unit starts only after
 	// every earlier writer of its rejecting fields.
 	for _, s := range v.Writes {
-		if p.Schema.Fields[s.Field].Refuses {
+		if p.Schema.Fields[s.Field].MayReject {
 			v.Waits += c.wait(s.Field, s.Slot, i, GateStart)
 		}
 	}
@@ -122,7 +122,7 @@ func (g *gater) decision(i int32, v *Vertex) {
 	}
 	c.fieldSeen.reset(len(p.Schema.Fields))
 	for _, e := range p.InEdges(i) {
-		if p.Edges[e].Judged || c.edgeUse[e] == nil {
+		if p.Edges[e].InElseGroup || c.edgeUse[e] == nil {
 			continue
 		}
 		for _, f := range c.edgeUse[e].Fields {
@@ -138,30 +138,30 @@ func (g *gater) joinBranches(j *Join) {
 	c, p := g.c, g.c.p
 	for a := j.From; a < j.To; a++ {
 		c.fieldSeen.reset(len(p.Schema.Fields))
-		for _, e := range p.Arms[a].Edges {
-			if p.Edges[e].Judged || c.edgeUse[e] == nil {
+		for _, e := range p.JoinBranches[a].Edges {
+			if p.Edges[e].InElseGroup || c.edgeUse[e] == nil {
 				continue
 			}
 			for _, f := range c.edgeUse[e].Fields {
 				if c.fieldSeen.first(f) {
-					p.Arms[a].Pending += c.wait(f, g.below[f], a, GateArm)
+					p.JoinBranches[a].Pending += c.wait(f, g.below[f], a, GateBranch)
 				}
 			}
 		}
 	}
 }
 
-// judge makes a judge wait for the fields of its conditions.
-func (g *gater) judge(j int32) {
-	c, judge := g.c, &g.c.p.Judges[j]
+// elseGroup makes an else group wait for the fields of its conditions.
+func (g *gater) elseGroup(j int32) {
+	c, group := g.c, &g.c.p.ElseGroups[j]
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
-	for _, e := range judge.Edges {
+	for _, e := range group.Edges {
 		if c.edgeUse[e] == nil {
 			continue
 		}
 		for _, f := range c.edgeUse[e].Fields {
 			if c.fieldSeen.first(f) {
-				judge.Pending += c.wait(f, c.p.Threshold(f, judge.Level), j, GateJudge)
+				group.Pending += c.wait(f, c.p.Threshold(f, group.Level), j, GateElse)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (g *gater) node(n *Node) {
 	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
-	n.Bare = n.Handler != nil && !n.Claims && !n.Upserts && !n.Gives && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
+	n.Bare = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
 		len(n.Reads) == 0 && len(n.NodeRefs()) == 0
 }
 

@@ -21,16 +21,16 @@ type Join struct {
 	Race bool
 	// Policy is the policy in the document.
 	Policy string
-	// From and To are the range of its branches in Arms.
+	// From and To are the range of its branches in JoinBranches.
 	From, To int32
 	// Losers are, in a race, the vertices from which all paths lead into the join, in canonical
 	// order. Those in flight when the race is decided are cancelled.
 	Losers []int32
 }
 
-// Arm is a branch of a join: one predecessor with its edges. The branches of a join are in
+// JoinBranch is a branch of a join: one predecessor with its edges. The branches of a join are in
 // canonical order.
-type Arm struct {
+type JoinBranch struct {
 	Join   int32
 	Source int32
 	// Edges are the edges from the predecessor to the join, in declared order.
@@ -45,15 +45,17 @@ func (j *Join) Count() int { return int(j.To - j.From) }
 // Certain reports whether the vertex comes after all of its predecessors.
 func (j *Join) Certain() bool { return j.Need >= j.Count() }
 
-// ArmGate returns the gate of a branch of a join.
-func (p *Plan) ArmGate(arm int32) int32 { return int32(len(p.Vertices)+len(p.Judges)) + arm }
+// BranchGate returns the gate of a branch of a join.
+func (p *Plan) BranchGate(branch int32) int32 {
+	return int32(len(p.Vertices)+len(p.ElseGroups)) + branch
+}
 
 // EdgeGate returns the gate that opens when the condition of an edge can be evaluated.
 func (p *Plan) EdgeGate(e int32) int32 {
-	if edge := &p.Edges[e]; edge.Arm == 0 {
+	if edge := &p.Edges[e]; edge.JoinBranch == 0 {
 		return edge.To
 	}
-	return p.ArmGate(p.Edges[e].Arm - 1)
+	return p.BranchGate(p.Edges[e].JoinBranch - 1)
 }
 
 // joinWords are the join policies of a dag.
@@ -212,19 +214,19 @@ func (c *compiler) joinBranches() {
 		list := edges[j]
 		slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(p.Edges[a].From, p.Edges[b].From) })
 		join := &p.Joins[j]
-		join.From = int32(len(p.Arms))
+		join.From = int32(len(p.JoinBranches))
 		for len(list) > 0 {
 			n := 1
 			for n < len(list) && p.Edges[list[n]].From == p.Edges[list[0]].From {
 				n++
 			}
-			p.Arms = append(p.Arms, Arm{Join: int32(j), Source: p.Edges[list[0]].From, Edges: list[:n:n], Pending: int32(n)})
+			p.JoinBranches = append(p.JoinBranches, JoinBranch{Join: int32(j), Source: p.Edges[list[0]].From, Edges: list[:n:n], Pending: int32(n)})
 			for _, e := range list[:n] {
-				p.Edges[e].Arm = int32(len(p.Arms))
+				p.Edges[e].JoinBranch = int32(len(p.JoinBranches))
 			}
 			list = list[n:]
 		}
-		join.To = int32(len(p.Arms))
+		join.To = int32(len(p.JoinBranches))
 		join.Need = need(c.joinOf(c.declAt[join.Vertex]), join.Count())
 	}
 }
@@ -241,7 +243,7 @@ func (c *compiler) losers() {
 		leads := map[int32]bool{join.Vertex: true}
 		before := map[int32]bool{}
 		for a := join.From; a < join.To; a++ {
-			before[p.Arms[a].Source] = true
+			before[p.JoinBranches[a].Source] = true
 		}
 		for v := join.Vertex - 1; v >= 0; v-- {
 			if !before[v] {
@@ -269,16 +271,16 @@ func (p *Plan) leadsInto(gate int32, set map[int32]bool) bool {
 func (c *compiler) mayLose(v *Vertex) {
 	if v.Unit == nil {
 		n := &c.p.Nodes[v.Node]
-		n.Gives = true
+		n.Cancellable = true
 		if n.Puller != nil {
-			n.Puller.Gives = true
+			n.Puller.Cancellable = true
 		}
 		return
 	}
 	for _, m := range v.Unit.Members {
-		c.p.Nodes[m].Gives = true
+		c.p.Nodes[m].Cancellable = true
 	}
 	if v.Unit.Puller != nil {
-		v.Unit.Puller.Gives = true
+		v.Unit.Puller.Cancellable = true
 	}
 }

@@ -102,8 +102,8 @@ func gates(p *Plan) string {
 				b.WriteString(", ")
 			}
 			who := ""
-			if r.Gate == GateJudge {
-				who = p.Vertices[p.Judges[r.Vertex].Source].ID
+			if r.Gate == GateElse {
+				who = p.Vertices[p.ElseGroups[r.Vertex].Source].ID
 			} else {
 				who = p.Vertices[r.Vertex].ID
 			}
@@ -120,7 +120,7 @@ func gates(p *Plan) string {
 // too early or never.
 func checkPending(t interface{ Errorf(string, ...any) }, p *Plan) {
 	n := len(p.Vertices)
-	pending := make([]int32, n+len(p.Judges))
+	pending := make([]int32, n+len(p.ElseGroups))
 	for v := range int32(n) {
 		for _, g := range p.OutGates(v) {
 			pending[g]++
@@ -139,16 +139,16 @@ func checkPending(t interface{ Errorf(string, ...any) }, p *Plan) {
 				waits[r.Vertex]++
 			case GateDecide:
 				pending[r.Vertex]++
-			case GateJudge:
+			case GateElse:
 				pending[int32(n)+r.Vertex]++
 			}
 		}
 	}
-	for j := range p.Judges {
-		if p.Judges[j].Pending != pending[n+j] {
-			t.Errorf("judge %d: pending %d, opened by %d", j, p.Judges[j].Pending, pending[n+j])
+	for j := range p.ElseGroups {
+		if p.ElseGroups[j].Pending != pending[n+j] {
+			t.Errorf("judge %d: pending %d, opened by %d", j, p.ElseGroups[j].Pending, pending[n+j])
 		}
-		for _, e := range p.Judges[j].Edges {
+		for _, e := range p.ElseGroups[j].Edges {
 			pending[p.Edges[e].To]++
 		}
 	}
@@ -186,9 +186,9 @@ graph:
     - {from: a, to: d}
     - {from: b, to: d, when: $.x > 2}
 `)
-	j := &p.Judges[0]
-	if len(p.Judges) != 1 || p.Vertices[j.Source].ID != "a" || j.Level != 1 || j.Pending != 2 || fmt.Sprint(j.Edges) != "[0 1 2]" {
-		t.Errorf("judges %+v", p.Judges)
+	j := &p.ElseGroups[0]
+	if len(p.ElseGroups) != 1 || p.Vertices[j.Source].ID != "a" || j.Level != 1 || j.Pending != 2 || fmt.Sprint(j.Edges) != "[0 1 2]" {
+		t.Errorf("judges %+v", p.ElseGroups)
 	}
 	if got := gates(p); !strings.Contains(got, "x: decide d after 2, judge a after 2") {
 		t.Errorf("gates:\n%s", got)

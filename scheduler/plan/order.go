@@ -22,7 +22,7 @@ func (c *compiler) order() {
 	for canonical, d := range sorted {
 		v := &c.decl[d]
 		c.at[d] = int32(canonical)
-		c.p.Vertices[canonical] = Vertex{ID: v.id, Shape: v.shape, Level: v.level, Node: v.node, Unit: v.unit, Judge: -1, Join: -1, Last: v.last}
+		c.p.Vertices[canonical] = Vertex{ID: v.id, Shape: v.shape, Level: v.level, Node: v.node, Unit: v.unit, ElseGroup: -1, Join: -1, Last: v.last}
 	}
 	for i := range c.p.Nodes {
 		c.p.Nodes[i].Vertex = c.at[c.p.Nodes[i].Vertex]

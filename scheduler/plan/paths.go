@@ -8,7 +8,7 @@ func (p *Plan) Certain(v int32) bool {
 
 // joined returns the vertex to which the gate of a join's branch leads.
 func (p *Plan) joined(gate int32) int32 {
-	return p.Joins[p.Arms[gate-p.ArmGate(0)].Join].Vertex
+	return p.Joins[p.JoinBranches[gate-p.BranchGate(0)].Join].Vertex
 }
 
 // Behind returns the vertices to which a gate of OutGates leads.
@@ -17,11 +17,11 @@ func (p *Plan) Behind(gate int32) []int32 {
 	switch {
 	case gate < n:
 		return []int32{gate}
-	case gate >= p.ArmGate(0):
+	case gate >= p.BranchGate(0):
 		return []int32{p.joined(gate)}
 	}
 	var targets []int32
-	for _, e := range p.Judges[gate-n].Edges {
+	for _, e := range p.ElseGroups[gate-n].Edges {
 		targets = append(targets, p.Edges[e].To)
 	}
 	return targets
@@ -38,7 +38,7 @@ func (p *Plan) Precedes(earlier, later int32) bool { return p.leads(earlier, lat
 func (p *Plan) leads(earlier, later int32, certain bool) bool {
 	seen := make([]bool, len(p.Vertices))
 	stack := []int32{earlier}
-	n, arms := int32(len(p.Vertices)), p.ArmGate(0)
+	n, firstBranch := int32(len(p.Vertices)), p.BranchGate(0)
 	visit := func(v int32) {
 		if v <= later && !seen[v] {
 			seen[v] = true
@@ -57,10 +57,10 @@ func (p *Plan) leads(earlier, later int32, certain bool) bool {
 			switch {
 			case g < n:
 				visit(g)
-			case g >= arms:
+			case g >= firstBranch:
 				enter(p.joined(g))
 			default:
-				for _, e := range p.Judges[g-n].Edges {
+				for _, e := range p.ElseGroups[g-n].Edges {
 					enter(p.Edges[e].To)
 				}
 			}

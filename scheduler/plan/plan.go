@@ -23,9 +23,9 @@ type Plan struct {
 	// Stdout reports whether a node, or one nested in it, writes to standard output. Stdin reports
 	// whether one reads standard input.
 	Stdout, Stdin bool
-	// Foreign reports whether the type of a field, including the fields of nested workflows, has
+	// RunsUserCode reports whether the type of a field, including the fields of nested workflows, has
 	// methods of the user that run when a value is converted from or to JSON.
-	Foreign bool
+	RunsUserCode bool
 	// Incremental describes what a run stores for the next one, nil if nothing.
 	Incremental *Incremental
 	// Nested is the number of runs of nested workflows in one run, if every node, item and row runs
@@ -56,19 +56,19 @@ type Plan struct {
 	// read.
 	outputs, inputs []Target
 
-	Vertices []Vertex // in canonical order
-	Nodes    []Node   // in declared order
-	Edges    []Edge   // in declared order
-	Judges   []Judge
-	Joins    []Join
-	Arms     []Arm
-	// Races reports whether a join may cancel nodes, see Node.Gives.
+	Vertices     []Vertex // in canonical order
+	Nodes        []Node   // in declared order
+	Edges        []Edge   // in declared order
+	ElseGroups   []ElseGroup
+	Joins        []Join
+	JoinBranches []JoinBranch
+	// Races reports whether a join may cancel nodes, see Node.Cancellable.
 	Races bool
 	// Levels holds the first vertex of each level, followed by the number of vertices.
 	Levels []int32
 
 	// Out[OutStart[v]:OutStart[v+1]] are the gates that vertex v opens when it is resolved: a
-	// vertex, a judge as len(Vertices)+j, or a branch of a join as returned by ArmGate.
+	// vertex, an else group as len(Vertices)+j, or a branch of a join as returned by BranchGate.
 	// In[InStart[v]:InStart[v+1]] are the indexes of the incoming edges, in declared order.
 	Out      []int32
 	OutStart []int32
@@ -116,8 +116,8 @@ type Vertex struct {
 	// resolved before it starts.
 	Pending int32
 	Waits   int32
-	// Judge is the index of the judge of its outgoing conditions, -1 if there is none.
-	Judge int32
+	// ElseGroup is the index of the else group of its outgoing edges, -1 if there is none.
+	ElseGroup int32
 	// Join is the index in Joins of its join, -1 if it needs all of its predecessors or, with
 	// AllDone, waits for all of them regardless of how they end.
 	Join  int32
@@ -131,8 +131,8 @@ type Vertex struct {
 	// Conditional reports whether the incoming edges must be evaluated even if every predecessor
 	// succeeded.
 	Conditional bool
-	// Refuses reports whether it writes a field whose merge can reject a write.
-	Refuses bool
+	// MayReject reports whether it writes a field whose merge can reject a write.
+	MayReject bool
 	// HasFailEdge reports whether an on: fail edge leaves it.
 	HasFailEdge bool
 	// Claims reports whether it is one of Plan.Claimers.
@@ -169,9 +169,9 @@ type Gate uint8
 const (
 	GateDecide Gate = iota // the decision whether a vertex runs
 	GateStart              // the start of the vertex
-	GateJudge              // the conditions of a source with an else edge
+	GateElse               // the conditions of a source with an else edge
 	GateKeep               // none: the vertex waits for more writers, and reads this prefix as well
-	GateArm                // the evaluation of a join's branch
+	GateBranch             // the evaluation of a join's branch
 )
 
 // Node is a compiled node.
@@ -188,9 +188,9 @@ type Node struct {
 	// Pull marks the node that fetches the rows of a stream for a pipeline or fan-out, see
 	// Unit.Puller and Puller. It is not one of the nodes of the plan.
 	Pull bool
-	// Gives reports whether a single execution of the node may be cancelled, for example by a race.
-	Gives  bool
-	Policy Policy
+	// Cancellable reports whether a single execution of the node may be cancelled, for example by a race.
+	Cancellable bool
+	Policy      Policy
 	// Value is the handler, if it returns the value of the node's only write.
 	Value core.ValueHandler
 
@@ -369,9 +369,9 @@ type Unit struct {
 
 // OwnField is a field that members of a unit write.
 type OwnField struct {
-	Field   int32
-	Members []int32 // indexes of the members that write it, ascending
-	Refuses bool
+	Field     int32
+	Members   []int32 // indexes of the members that write it, ascending
+	MayReject bool
 }
 
 // OwnIndex returns the index of a field in Own, or -1. It searches all of Own, because units write
@@ -394,10 +394,10 @@ type Edge struct {
 	On               On
 	// Handles reports whether an on: fail edge handles the failure if the target runs.
 	Handles bool
-	// Judged reports whether the judge of the source evaluates the edge.
-	Judged bool
-	// Arm is 1 plus the index of the join's branch to which the edge belongs, 0 if there is none.
-	Arm int32
+	// InElseGroup reports whether the else group of the source evaluates the edge.
+	InElseGroup bool
+	// JoinBranch is 1 plus the index of the join's branch to which the edge belongs, 0 if there is none.
+	JoinBranch int32
 }
 
 // On is the status of its source that an edge requires.
@@ -413,9 +413,9 @@ const (
 // String returns the value as written in documents.
 func (o On) String() string { return [...]string{"success", "fail", "done"}[o] }
 
-// Judge evaluates the conditions on all edges out of a source that has an else edge, together, on
+// ElseGroup evaluates the conditions on all edges out of a source that has an else edge, together, on
 // the state after the source's level.
-type Judge struct {
+type ElseGroup struct {
 	Source  int32
 	Edges   []int32
 	Level   int32 // the level whose state it reads

@@ -15,7 +15,7 @@ import (
 // Question asks which of a field's writers, from slot First up to but not including Last, do not
 // come before a gate.
 type Question struct {
-	Gate        int32 // a vertex, or a judge as len(Vertices)+j
+	Gate        int32 // a vertex, or an else group as len(Vertices)+j
 	Field       int32
 	First, Last int32
 }
@@ -106,7 +106,7 @@ func (s *search) indirect() []int32 {
 
 func (s *search) stampDirect(stamp []int32, gate int32) {
 	if n := int32(len(s.p.Vertices)); gate >= n {
-		stamp[s.p.Judges[gate-n].Source] = gate + 1
+		stamp[s.p.ElseGroups[gate-n].Source] = gate + 1
 		return
 	}
 	if s.certain && !s.p.Certain(gate) {
@@ -182,7 +182,7 @@ func (s *search) run() {
 // enough visits were left.
 func (s *search) block(block []segment) bool {
 	if s.lanes == nil {
-		s.lanes = make([]lanes, len(s.p.Vertices)+len(s.p.Judges))
+		s.lanes = make([]lanes, len(s.p.Vertices)+len(s.p.ElseGroups))
 	}
 	clear(s.lanes)
 	s.passed = lanes{}
@@ -223,7 +223,7 @@ func (s *search) end(gate int32) int32 {
 	if gate < n {
 		return gate
 	}
-	level := s.p.Judges[gate-n].Level // a judge comes after a level, so vertices above it do not count
+	level := s.p.ElseGroups[gate-n].Level // an else group comes after a level, so vertices above it do not count
 	return s.p.Levels[min(int(level), len(s.p.Levels)-1)]
 }
 
@@ -239,17 +239,17 @@ func (s *search) spread(from, to int32) bool {
 		gates := s.p.OutGates(v)
 		s.visits -= len(gates) + 1
 		for _, g := range gates {
-			if g >= n+int32(len(s.p.Judges)) {
-				s.enter(s.p.Joins[s.p.Arms[g-s.p.ArmGate(0)].Join].Vertex, reached)
+			if g >= n+int32(len(s.p.ElseGroups)) {
+				s.enter(s.p.Joins[s.p.JoinBranches[g-s.p.BranchGate(0)].Join].Vertex, reached)
 				continue
 			}
 			s.lanes[g].add(reached)
 			if g < n {
 				continue
 			}
-			judged := s.p.Judges[g-n].Edges
-			s.visits -= len(judged)
-			for _, e := range judged {
+			edges := s.p.ElseGroups[g-n].Edges
+			s.visits -= len(edges)
+			for _, e := range edges {
 				s.enter(s.p.Edges[e].To, reached)
 			}
 		}

@@ -67,8 +67,8 @@ func compareGaps(t *testing.T, p *Plan, limit int) {
 		for slot, v := range p.WriterVertex[f] {
 			questions = append(questions, Question{Gate: v, Field: int32(f), Last: int32(slot)}, Question{Gate: v, Field: int32(f), First: int32(slot / 2), Last: int32(slot)})
 		}
-		for j := range p.Judges {
-			questions = append(questions, Question{Gate: int32(len(p.Vertices) + j), Field: int32(f), Last: p.Threshold(int32(f), p.Judges[j].Level)})
+		for j := range p.ElseGroups {
+			questions = append(questions, Question{Gate: int32(len(p.Vertices) + j), Field: int32(f), Last: p.Threshold(int32(f), p.ElseGroups[j].Level)})
 		}
 	}
 	gaps, left := p.Gaps(questions, nil, limit, MaxVisits)
@@ -100,14 +100,14 @@ func compareGaps(t *testing.T, p *Plan, limit int) {
 // before returns all vertices that come before a gate, by a search backwards.
 func (p *Plan) before(gate int32) []bool {
 	n := int32(len(p.Vertices))
-	opened := make([][]int32, int(n)+len(p.Judges))
+	opened := make([][]int32, int(n)+len(p.ElseGroups))
 	for v := range n {
 		for _, g := range p.OutGates(v) {
 			opened[g] = append(opened[g], v)
 		}
 	}
-	for j := range p.Judges {
-		for _, e := range p.Judges[j].Edges {
+	for j := range p.ElseGroups {
+		for _, e := range p.ElseGroups[j].Edges {
 			opened[p.Edges[e].To] = append(opened[p.Edges[e].To], n+int32(j))
 		}
 	}

@@ -181,7 +181,7 @@ func (c *compiler) unitFields(v *vertexDecl) {
 			if !ok {
 				at = len(u.Own)
 				own[f] = at
-				u.Own = append(u.Own, OwnField{Field: f, Refuses: c.p.Schema.Fields[f].Refuses})
+				u.Own = append(u.Own, OwnField{Field: f, MayReject: c.p.Schema.Fields[f].MayReject})
 				v.writes = append(v.writes, f)
 			}
 			u.Own[at].Members = append(u.Own[at].Members, int32(place))

@@ -155,7 +155,7 @@ func (c *compiler) walkVertex() {
 		u.Members = append(u.Members, int32(i))
 	}
 	p := c.p
-	p.Vertices = []Vertex{{ID: u.ID, Node: -1, Judge: -1, Join: -1, Shape: Walking, Unit: u}}
+	p.Vertices = []Vertex{{ID: u.ID, Node: -1, ElseGroup: -1, Join: -1, Shape: Walking, Unit: u}}
 	p.Levels = []int32{0, 1}
 	p.OutStart, p.InStart = []int32{0, 0}, []int32{0, 0}
 	fields := len(p.Schema.Fields)

@@ -13,7 +13,7 @@ import (
 func (f *frame) conditionEvaluated(n *plan.Node) {
 	e := f.c.e
 	if e.Result == nil {
-		f.c.breaks(Skips, "a judged condition without a result")
+		f.c.breaks(Skips, "an evaluated condition without a result")
 		return
 	}
 	found := false
@@ -43,12 +43,12 @@ func (f *frame) conditionEvaluated(n *plan.Node) {
 // checkValues checks the values that the condition of an edge read. It does nothing if
 // Go types with user code are involved, because their code may have failed.
 func (f *frame) checkValues(edge *plan.Edge) {
-	if edge.When == nil || f.p.Foreign || hasSecret(f.c.e.Values) {
+	if edge.When == nil || f.p.RunsUserCode || hasSecret(f.c.e.Values) {
 		return
 	}
 	level := f.p.Vertices[edge.To].Level
-	if edge.Judged {
-		level = f.p.Judges[f.p.Vertices[edge.From].Judge].Level
+	if edge.InElseGroup {
+		level = f.p.ElseGroups[f.p.Vertices[edge.From].ElseGroup].Level
 	}
 	f.checkRead(edge, level)
 	f.reevaluate(edge)
@@ -85,15 +85,15 @@ func (c *Checker) replay(edge *plan.Edge) (result, known, can bool) {
 // on is available.
 func (f *frame) checkEvaluation(i int32) {
 	edge := &f.p.Edges[i]
-	const what = "its condition is judged"
-	forOthers := edge.Judged && (edge.Arm > 0 || f.v[edge.To].skip == byRace) // evaluated for other edges that depend on it
+	const what = "its condition is evaluated"
+	forOthers := edge.InElseGroup && (edge.JoinBranch > 0 || f.v[edge.To].skip == byRace) // evaluated for other edges that depend on it
 	if f.v[edge.To].decided && !forOthers {
-		f.c.breaks(Skips, "the condition on %s -> %s is judged after it was decided that %s %s",
+		f.c.breaks(Skips, "the condition on %s -> %s is evaluated after it was decided that %s %s",
 			f.c.e.From, f.c.e.To, f.c.e.To, f.outcome(edge.To))
 		return
 	}
-	if edge.Judged {
-		j := &f.p.Judges[f.p.Vertices[edge.From].Judge]
+	if edge.InElseGroup {
+		j := &f.p.ElseGroups[f.p.Vertices[edge.From].ElseGroup]
 		if f.v[edge.From].phase != resolved {
 			f.c.breaks(Order, "%s before %s is resolved", what, f.c.e.From)
 		}
@@ -102,7 +102,7 @@ func (f *frame) checkEvaluation(i int32) {
 		}
 		return
 	}
-	if edge.Arm > 0 {
+	if edge.JoinBranch > 0 {
 		f.checkBranchEvaluation(edge, what)
 		return
 	}
@@ -134,7 +134,7 @@ func (f *frame) outcome(i int32) string {
 // checkElse compares the result of an else edge with the other edges out of its source.
 func (f *frame) checkElse(e int32) {
 	anyLive := false
-	for _, other := range f.p.Judges[f.p.Vertices[f.p.Edges[e].From].Judge].Edges {
+	for _, other := range f.p.ElseGroups[f.p.Vertices[f.p.Edges[e].From].ElseGroup].Edges {
 		if f.p.Edges[other].Else {
 			continue
 		}

@@ -87,7 +87,7 @@ func (f *frame) decide(i int32) decision {
 
 func (f *frame) conditionMissing(i, e int32) {
 	edge := &f.p.Edges[e]
-	f.faultOf(f.name(f.subject(i)), Skips, "the condition on %s -> %s was never judged: %s",
+	f.faultOf(f.name(f.subject(i)), Skips, "the condition on %s -> %s was never evaluated: %s",
 		f.p.Nodes[edge.FromNode].ID, f.p.Nodes[edge.ToNode].ID, whenText(edge))
 }
 

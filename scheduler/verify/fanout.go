@@ -130,7 +130,7 @@ func (t *fanOut) nest(i int) {
 	f := t.f
 	// The end of an item whose writes may be rejected is reported only when all items
 	// are merged.
-	if t.nestedRuns++; t.nestedRuns > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].Refuses && !f.p.Vertices[t.n.Vertex].Claims {
+	if t.nestedRuns++; t.nestedRuns > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].MayReject && !f.p.Vertices[t.n.Vertex].Claims {
 		f.c.breaks(Limits, "%s are in progress in %s, the limit is %d", count(t.nestedRuns, "nested run"), t.group.name, t.n.Concurrency)
 	}
 	if t.inner == nil {

@@ -35,7 +35,7 @@ func (f *frame) joined(i int32) {
 		if f.takeBranch(v, a) {
 			live++
 		} else if j.Race {
-			f.c.breaks(Skips, "the join took %s, which did not succeed", f.p.Vertices[f.p.Arms[a].Source].ID)
+			f.c.breaks(Skips, "the join took %s, which did not succeed", f.p.Vertices[f.p.JoinBranches[a].Source].ID)
 		}
 	}
 	slices.Sort(v.took)
@@ -60,19 +60,19 @@ func listOf(names []string) string {
 
 // branchContains reports whether a branch of a join contains one of the nodes.
 func (f *frame) branchContains(a int32, nodes []string) bool {
-	return slices.ContainsFunc(f.p.Arms[a].Edges, func(e int32) bool { return slices.Contains(nodes, f.p.Nodes[f.p.Edges[e].FromNode].ID) })
+	return slices.ContainsFunc(f.p.JoinBranches[a].Edges, func(e int32) bool { return slices.Contains(nodes, f.p.Nodes[f.p.Edges[e].FromNode].ID) })
 }
 
 // takeBranch records the live edges of a branch of a join and reports whether there are
 // any.
 func (f *frame) takeBranch(v *vertex, a int32) bool {
-	arm := &f.p.Arms[a]
-	if f.v[arm.Source].phase != resolved {
-		f.c.breaks(Order, "the join is decided before its predecessor %s is resolved", f.p.Vertices[arm.Source].ID)
+	branch := &f.p.JoinBranches[a]
+	if f.v[branch.Source].phase != resolved {
+		f.c.breaks(Order, "the join is decided before its predecessor %s is resolved", f.p.Vertices[branch.Source].ID)
 		return false
 	}
 	found := false
-	for _, e := range arm.Edges {
+	for _, e := range branch.Edges {
 		switch f.effectOf(e) {
 		case live:
 			v.took = append(v.took, e)
@@ -88,7 +88,7 @@ func (f *frame) takeBranch(v *vertex, a int32) bool {
 func (f *frame) takenNames(j *plan.Join, took []int32) []string {
 	names := []string{}
 	for a := j.From; a < j.To; a++ {
-		for _, e := range f.p.Arms[a].Edges {
+		for _, e := range f.p.JoinBranches[a].Edges {
 			if id := f.p.Nodes[f.p.Edges[e].FromNode].ID; slices.Contains(took, e) && !slices.Contains(names, id) {
 				names = append(names, id)
 			}
@@ -114,7 +114,7 @@ func (f *frame) decideJoin(i int32) decision {
 	succeeded, anyBranch := 0, false
 	for a := j.From; a < j.To; a++ {
 		counts := false
-		for _, e := range f.p.Arms[a].Edges {
+		for _, e := range f.p.JoinBranches[a].Edges {
 			switch f.effectOf(e) {
 			case noEffect:
 				continue

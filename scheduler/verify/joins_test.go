@@ -97,7 +97,7 @@ var falsifiedJoins = []falsifiedLog{
 			e.From, e.Cause = "", ""
 			return l
 		}},
-	{name: "a join's condition is judged after it", rule: verify.Skips, node: "two", want: "its condition is judged after the join is decided",
+	{name: "a join's condition is judged after it", rule: verify.Skips, node: "two", want: "its condition is evaluated after the join is decided",
 		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.JoinDecided, "two", 1), l.at(t, core.EdgeJudged, "p->two", 1))
 		}},

@@ -23,7 +23,7 @@ func (f *frame) decideOnce(i int32, what string) (d decision, first bool) {
 	late := f.predecessors(i, what)
 	pv := &f.p.Vertices[i]
 	for _, e := range f.p.InEdges(i) {
-		if edge := &f.p.Edges[e]; pv.Join < 0 && edge.When != nil && !edge.Judged {
+		if edge := &f.p.Edges[e]; pv.Join < 0 && edge.When != nil && !edge.InElseGroup {
 			f.condition(edge.When, edge, pv.Level, what)
 		}
 	}
@@ -143,7 +143,7 @@ func (f *frame) startable(i int32, what string) {
 		return
 	}
 	for _, s := range pv.Writes { // a unit needs earlier writes to detect rejected ones
-		if k, ok := f.missing(s.Field, s.Slot); !ok && f.p.Schema.Fields[s.Field].Refuses {
+		if k, ok := f.missing(s.Field, s.Slot); !ok && f.p.Schema.Fields[s.Field].MayReject {
 			f.c.breaks(Order, "%s before %s is resolved, whose write of %s comes first", what, k, f.p.Schema.Fields[s.Field].Name)
 		}
 	}

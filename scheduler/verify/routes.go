@@ -115,7 +115,7 @@ func (t *walk) byCondition(n *plan.Node, to int32) {
 			continue
 		}
 		t.restarts(i)
-		if t.f.p.Foreign || hasSecret(c.e.Values) {
+		if t.f.p.RunsUserCode || hasSecret(c.e.Values) {
 			return
 		}
 		if v, ok := c.e.Values.Get("outcome"); ok && t.lastStage.status != core.StatusNone && v != t.lastStage.status.String() {

@@ -68,7 +68,7 @@ func (f *frame) visible(n *plan.Node) bool {
 		return false
 	}
 	pv := &f.p.Vertices[n.Vertex]
-	return !n.Claims && (pv.Unit != nil || !pv.Refuses)
+	return !n.Claims && (pv.Unit != nil || !pv.MayReject)
 }
 
 func count(n int, what string) string {

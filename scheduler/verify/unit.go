@@ -177,7 +177,7 @@ func (t *unit) checkEarlierPasses(p *pass, n *plan.Node) {
 	for i := range t.u.Own {
 		own := &t.u.Own[i]
 		reads := slices.ContainsFunc(n.Reads, func(r plan.Read) bool { return r.Field == own.Field })
-		if !reads && !(own.Refuses && slices.Contains(own.Members, n.Member)) {
+		if !reads && !(own.MayReject && slices.Contains(own.Members, n.Member)) {
 			continue
 		}
 		lastWriter := int(own.Members[len(own.Members)-1])

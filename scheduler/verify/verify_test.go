@@ -81,7 +81,7 @@ var falsified = []falsifiedLog{
 		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeFinished, "side", 1), l.at(t, core.NodeStarted, "look", 1))
 		}},
-	{name: "a condition before its source", rule: verify.Order, node: "other", want: "its condition is judged before load is resolved",
+	{name: "a condition before its source", rule: verify.Order, node: "other", want: "its condition is evaluated before load is resolved",
 		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.EdgeJudged, "load->other", 1), l.at(t, core.NodeFinished, "load", 1))
 		}},
@@ -223,9 +223,9 @@ var falsified = []falsifiedLog{
 			l[l.at(t, core.EdgeJudged, "load->other", 1)].Values = value.ObjectOf("length($.rows)", int64(6))
 			return l
 		}},
-	{name: "never judged", rule: verify.Skips, node: "other", want: "the condition on load -> other was never judged: length($.rows) > 5",
+	{name: "never judged", rule: verify.Skips, node: "other", want: "the condition on load -> other was never evaluated: length($.rows) > 5",
 		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.EdgeJudged, "load->other", 1)) }},
-	{name: "judged too late", rule: verify.Skips, node: "other", want: "is judged after it was decided that other is skipped",
+	{name: "judged too late", rule: verify.Skips, node: "other", want: "is evaluated after it was decided that other is skipped",
 		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.EdgeJudged, "load->other", 1), l.at(t, core.NodeSkipped, "other", 1))
 		}},
@@ -416,7 +416,7 @@ var falsified = []falsifiedLog{
 		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.ItemStarted, "sub[2]", 1), l.at(t, core.ItemStarted, "sub[1]", 1)+1)
 		}},
-	{name: "a referred node", of: rest, rule: verify.Order, node: "refers", want: "its condition is judged before its predecessor shaky is resolved",
+	{name: "a referred node", of: rest, rule: verify.Order, node: "refers", want: "its condition is evaluated before its predecessor shaky is resolved",
 		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.EdgeJudged, "shaky->refers", 1), l.at(t, core.NodeFinished, "shaky", 1))
 		}},

@@ -67,7 +67,7 @@ func (f *frame) merged(i, field int32) {
 	w.first, w.last = min(w.first, slot), max(w.last, slot)
 	w.count++
 	decl := &f.p.Schema.Fields[field]
-	if !decl.Refuses {
+	if !decl.MayReject {
 		return
 	}
 	if k, ok := f.missing(field, slot); !ok {

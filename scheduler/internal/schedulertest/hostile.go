@@ -446,7 +446,7 @@ func (r *hostileRun) reload() error {
 	for _, c := range lost {
 		// The retry of an item after the cut, or of a node that lost a race, need not be
 		// issued again.
-		void := c.Op == machine.OpTimer && (c.Node == nil || c.Node.MaxFailures >= 0 || c.Node.Gives)
+		void := c.Op == machine.OpTimer && (c.Node == nil || c.Node.MaxFailures >= 0 || c.Node.Cancellable)
 		at := slices.IndexFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) })
 		if r.report == nil && !void && at < 0 {
 			return fmt.Errorf("%s %s was in flight and is not asked for again\n%s", c.Op, c.ID, data)
