@@ -230,6 +230,33 @@ func (t *Tree) Guarded() []*Path {
 	return out
 }
 
+// NullTest is a comparison of a path with null by == or, if Not is set, by !=.
+type NullTest struct {
+	Path *Path
+	Not  bool
+}
+
+// NullTests returns the comparisons of paths with null.
+func (t *Tree) NullTests() []NullTest {
+	var out []NullTest
+	var walk func(n Node)
+	walk = func(n Node) {
+		if b, ok := n.(*Binary); ok && (b.Op == Equal || b.Op == NotEqual) {
+			for _, sides := range [][2]Node{{b.X, b.Y}, {b.Y, b.X}} {
+				path, isPath := sides[0].(*Path)
+				if null, ok := sides[1].(*Literal); ok && isPath && null.Value == nil {
+					out = append(out, NullTest{path, b.Op == NotEqual})
+				}
+			}
+		}
+		for _, c := range children(n) {
+			walk(c)
+		}
+	}
+	walk(t.root)
+	return out
+}
+
 // Fields returns the state fields the expression reads, each once, in order of first
 // use.
 func (t *Tree) Fields() []string {

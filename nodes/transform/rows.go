@@ -3,6 +3,7 @@ package transform
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
@@ -12,25 +13,89 @@ import (
 
 func (b *builder) filter(src source.Text, key string, c source.Columns) step {
 	test := b.scope.Condition(src, c, key)
+	nulls := nullTests(test)
 	return step{nil, required(c, table.Needs(test)), func(_ context.Context, w work) (stage, error) {
-		return &filter{work: w, test: test, view: w.view()}, nil
+		return &filter{work: w, test: test, view: w.view(), nulls: slices.Clone(nulls)}, nil
 	}}
+}
+
+// nullTest is a comparison of a column with null, by == or !=. A row without the column
+// does not have null there: == is false of it, and != is true.
+type nullTest struct {
+	column, op string
+	absent     int64 // rows without the column
+	// lacks says whether the layout, that of the last row, lacks the column.
+	layout *layout
+	lacks  bool
+}
+
+// nullTests lists the comparisons of columns with null in a condition, each once.
+func nullTests(p *expressions.Program) []nullTest {
+	if p == nil {
+		return nil
+	}
+	var out []nullTest
+	for _, n := range p.Tree().NullTests() {
+		if n.Path.Root != expressions.RootItem || len(n.Path.Steps) != 1 || n.Path.Steps[0].IsIndex {
+			continue
+		}
+		test := nullTest{column: n.Path.Steps[0].Name, op: "=="}
+		if n.Not {
+			test.op = "!="
+		}
+		if !slices.Contains(out, test) {
+			out = append(out, test)
+		}
+	}
+	return out
 }
 
 // filter passes on the rows for which a condition holds.
 type filter struct {
 	work
-	test *expressions.Program
-	view *view
+	test  *expressions.Program
+	view  *view
+	nulls []nullTest
 }
 
 func (f *filter) take(ctx context.Context, r *record) error {
+	for i := range f.nulls {
+		n := &f.nulls[i]
+		if n.layout != r.layout {
+			n.layout, n.lacks = r.layout, r.layout.find(n.column) == table.NoCell
+		}
+		if n.lacks {
+			n.absent++
+		}
+	}
 	env := f.view.on(r, f.rows)
 	f.rows++
 	if !f.test.Test(env) {
 		return nil
 	}
 	return f.next.take(ctx, r)
+}
+
+// end warns of comparisons with null that rows without the column made.
+func (f *filter) end(ctx context.Context) (more bool, err error) {
+	if more, err = f.work.end(ctx); more || err != nil {
+		return more, err
+	}
+	for _, n := range f.nulls {
+		if n.absent == 0 {
+			continue
+		}
+		rows, result := "1 row has", "false"
+		if n.absent > 1 {
+			rows = fmt.Sprintf("%d rows have", n.absent)
+		}
+		if n.op == "!=" {
+			result = "true"
+		}
+		f.in.Logger().Warn(fmt.Sprintf("%s compares $item.%s with null; %s no such column, for which %s null is %s: use coalesce($item.%[2]s, null) %[4]s null",
+			f.name, n.column, rows, n.op, result))
+	}
+	return false, nil
 }
 
 // computed is a column that is computed by an expression.
