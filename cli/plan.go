@@ -54,7 +54,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 		return a.writeJSON(d)
 	}
 	switch {
-	case d.Ways != nil:
+	case d.Routing != nil:
 		a.printWalk(d)
 		return nil
 	case d.Mode.Visits:

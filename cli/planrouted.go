@@ -13,7 +13,7 @@ import (
 // printRouted prints the plan of a walk that a model routes: the edges out of each node,
 // the decisions that a model makes, and the limits.
 func (a *app) printRouted(d *plan.Description) {
-	w, out := d.Ways, map[string][]*plan.EdgeDescription{}
+	w, out := d.Routing, map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		out[d.Edges[i].From] = append(out[d.Edges[i].From], &d.Edges[i])
 	}

@@ -14,11 +14,11 @@ import (
 
 // printWalk prints the plan of a walk: the edges out of each node, and the limits.
 func (a *app) printWalk(d *plan.Description) {
-	if d.Ways.Router != "" {
+	if d.Routing.Router != "" {
 		a.printRouted(d)
 		return
 	}
-	w, out := d.Ways, map[string][]*plan.EdgeDescription{}
+	w, out := d.Routing, map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		out[d.Edges[i].From] = append(out[d.Edges[i].From], &d.Edges[i])
 	}
@@ -99,9 +99,9 @@ func (a *app) printVisits(d *plan.Description) {
 // walkOrder returns the nodes of a walk by their distance from its start, with the exit
 // last.
 func walkOrder(d *plan.Description) []*plan.WalkNodeDescription {
-	exit, known := d.Ways.Exit, map[string]*plan.WalkNodeDescription{}
-	for i := range d.Ways.Nodes {
-		known[d.Ways.Nodes[i].ID] = &d.Ways.Nodes[i]
+	exit, known := d.Routing.Exit, map[string]*plan.WalkNodeDescription{}
+	for i := range d.Routing.Nodes {
+		known[d.Routing.Nodes[i].ID] = &d.Routing.Nodes[i]
 	}
 	var list []*plan.WalkNodeDescription
 	for _, n := range graphNodes(d) {
@@ -193,7 +193,7 @@ func commonTargets(w *plan.WalkDescription) []string {
 func (a *app) printSettings(d *plan.Description) {
 	t := tty.NewTable([]string{"node", "settings"})
 	t.Spare(1)
-	rows, visits := 0, commonVisits(d.Ways)
+	rows, visits := 0, commonVisits(d.Routing)
 	for _, n := range walkOrder(d) {
 		var parts []string
 		if n.Label != "" && n.Label != n.ID {

@@ -305,7 +305,7 @@ func anyDAG(r *rand.Rand) *plan.Description {
 
 // anyWalk returns a random walk with edges in all directions.
 func anyWalk(r *rand.Rand) *plan.Description {
-	d := &plan.Description{Name: "any", Levels: [][]plan.VertexDescription{nil}, Mode: plan.ModeDescription{Visits: true, Start: "n0", Exit: "n1"}, Ways: &plan.WalkDescription{Start: "n0", Exit: "n1"}}
+	d := &plan.Description{Name: "any", Levels: [][]plan.VertexDescription{nil}, Mode: plan.ModeDescription{Visits: true, Start: "n0", Exit: "n1"}, Routing: &plan.WalkDescription{Start: "n0", Exit: "n1"}}
 	n := 2 + r.IntN(8)
 	for i := range n {
 		node := anyNode(r, i)
@@ -315,11 +315,11 @@ func anyWalk(r *rand.Rand) *plan.Description {
 		if r.IntN(4) == 0 {
 			w.GoalGate, w.Targets = true, []string{d.Levels[0][r.IntN(i+1)].ID}
 		}
-		d.Ways.Nodes = append(d.Ways.Nodes, w)
+		d.Routing.Nodes = append(d.Routing.Nodes, w)
 	}
 	for range r.IntN(3 * n) {
 		d.Edges = append(d.Edges, plan.EdgeDescription{
-			From: d.Ways.Nodes[r.IntN(n)].ID, To: d.Ways.Nodes[r.IntN(n)].ID,
+			From: d.Routing.Nodes[r.IntN(n)].ID, To: d.Routing.Nodes[r.IntN(n)].ID,
 			Label: []string{"", "yes", "[R] Rework it first"}[r.IntN(3)], When: someConditions[r.IntN(len(someConditions))],
 		})
 	}

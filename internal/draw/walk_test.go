@@ -16,13 +16,13 @@ import (
 func TestAnyWalk(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		d := &plan.Description{Name: "any", Levels: [][]plan.VertexDescription{nil}, Mode: plan.ModeDescription{Visits: true, Start: "n0", Exit: "n1"}, Ways: &plan.WalkDescription{Start: "n0", Exit: "n1"}}
+		d := &plan.Description{Name: "any", Levels: [][]plan.VertexDescription{nil}, Mode: plan.ModeDescription{Visits: true, Start: "n0", Exit: "n1"}, Routing: &plan.WalkDescription{Start: "n0", Exit: "n1"}}
 		n := 2 + r.IntN(8)
 		for i := range n {
 			id := fmt.Sprintf("n%d", i)
 			d.Levels[0] = append(d.Levels[0], plan.VertexDescription{ID: id, Shape: "node", Nodes: []plan.NodeDescription{{ID: id, Kind: "k"}}})
 			role := []core.Role{core.RoleStage, core.RoleConditional, core.RoleHuman}[r.IntN(3)]
-			d.Ways.Nodes = append(d.Ways.Nodes, plan.WalkNodeDescription{ID: id, Role: role.String()})
+			d.Routing.Nodes = append(d.Routing.Nodes, plan.WalkNodeDescription{ID: id, Role: role.String()})
 		}
 		run := &draw.Run{Taken: map[draw.EdgeKey]int{{From: "n0", To: "n1"}: 2, {From: "n1", To: "gone"}: 1}}
 		for i := range r.IntN(3 * n) {

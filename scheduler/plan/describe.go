@@ -25,8 +25,8 @@ type Description struct {
 	Edges []EdgeDescription `json:"edges"`
 	// Mode describes how the graph is run.
 	Mode ModeDescription `json:"-"`
-	// Ways describes how a walk picks its edges; nil in other modes.
-	Ways *WalkDescription `json:"walk,omitempty"`
+	// Routing describes how a walk picks its edges; nil in other modes.
+	Routing *WalkDescription `json:"walk,omitempty"`
 	// Sources are the files that the text of nodes was read from, as far as the format reports
 	// them.
 	Sources []core.Source `json:"sources,omitempty"`

@@ -222,7 +222,7 @@ func TestDescribeDistances(t *testing.T) {
 		t.Fatal(ds)
 	}
 	d := p.Describe()
-	got := fmt.Sprint(d.Ways.Start, " ", d.Width, " ", d.Edges[5].Label)
+	got := fmt.Sprint(d.Routing.Start, " ", d.Width, " ", d.Edges[5].Label)
 	for _, level := range d.Levels {
 		for _, v := range level {
 			got += fmt.Sprintf("\n%d %s %s %s", v.Level, v.ID, v.Shape, v.Nodes[0].ID)

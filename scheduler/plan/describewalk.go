@@ -76,8 +76,8 @@ type ParallelDescription struct {
 // modes. The nodes are copies.
 func (d *Description) Visited() []WalkNodeDescription {
 	switch {
-	case d.Ways != nil:
-		return slices.Clone(d.Ways.Nodes)
+	case d.Routing != nil:
+		return slices.Clone(d.Routing.Nodes)
 	case !d.Mode.Visits:
 		return nil
 	}
@@ -93,10 +93,10 @@ func (d *Description) Visited() []WalkNodeDescription {
 // describeWalk adds what only walks have.
 func (p *Plan) describeWalk(d *Description) {
 	w := p.Walk
-	d.Ways = &WalkDescription{Start: p.Nodes[w.Start].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
+	d.Routing = &WalkDescription{Start: p.Nodes[w.Start].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
 		MaxSteps: w.MaxSteps, MaxJumps: w.MaxJumps, RepeatLimit: w.RepeatLimit, StallTimeout: w.StallTimeout}
 	if !w.Routed {
-		d.Ways.Exit = p.Nodes[w.Exit].ID
+		d.Routing.Exit = p.Nodes[w.Exit].ID
 	}
 	for _, level := range d.Levels {
 		for i := range level {
@@ -107,12 +107,12 @@ func (p *Plan) describeWalk(d *Description) {
 		}
 	}
 	for i := range p.Nodes {
-		d.Ways.Nodes[i] = p.describeWalkNode(int32(i))
+		d.Routing.Nodes[i] = p.describeWalkNode(int32(i))
 	}
 	if w.Routed {
-		p.describeRouted(d.Ways)
+		p.describeRouted(d.Routing)
 	} else {
-		p.describeTold(d.Ways)
+		p.describeTold(d.Routing)
 	}
 	for i := range p.Edges {
 		e, at := &w.Edges[i], &d.Edges[i]

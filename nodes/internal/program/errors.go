@@ -19,11 +19,11 @@ var ErrOutputOpen = errors.New("ended, but a process it started kept standard ou
 // openOutputError returns the error for ErrOutputOpen. It says whether the process was terminated, and what
 // to do about it.
 func openOutputError(ended bool) error {
-	fate := "was ended"
+	status := "was ended"
 	if !ended {
-		fate = "may still run, since it has left the program's session"
+		status = "may still run, since it has left the program's session"
 	}
-	return fmt.Errorf("%w and %s: wait for background processes, or redirect their output", ErrOutputOpen, fate)
+	return fmt.Errorf("%w and %s: wait for background processes, or redirect their output", ErrOutputOpen, status)
 }
 
 // ExitError is the error of a program that exited with a code that is not OK, or was killed by a
