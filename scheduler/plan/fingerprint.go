@@ -6,17 +6,20 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
-// Fingerprint identifies what a run of the plan does: the mode, the state schema, the inputs
-// and every node, pipeline and loop by its id, including nested workflows. Two plans with equal
-// fingerprints compute the same. It is the SHA-256, in hexadecimal, of a canonical form, so it
-// is the same in every process. The order in which a document declares its parts counts only
-// if a field has several writers. Positions, comments, the order of keys, names of phases,
-// descriptions, displayed labels and the attributes of drawings do not count, and neither do
-// the name and the folder of the document. The code of a Go function does not count either.
+// Fingerprint identifies what a run of the plan does: the mode, the state schema, the inputs,
+// the settings of a walk, what an incremental run stores, and every node, pipeline and loop by
+// its id, including nested workflows. Two plans with equal fingerprints compute the same. It is
+// the SHA-256, in hexadecimal, of a canonical form, so it is the same in every process. The order
+// in which a document declares its parts counts only if a field has several writers. Positions,
+// comments, the order of keys, names of phases, descriptions, labels that are only displayed and
+// the attributes of drawings do not count, and neither do the name and the folder of the document.
+// The limits of a whole run on concurrency do not count, because results do not depend on them.
+// The code of a Go function does not count either.
 //
 // It costs about as much as compiling the plan, so callers that need it often should store it.
 func (p *Plan) Fingerprint() string { return newPrinter().plan(p) }
@@ -68,7 +71,16 @@ func (x *printer) plan(p *Plan) string {
 		return sum
 	}
 	_, routed := p.Router()
-	o := value.ObjectOf("mode", string(p.Workflow.Mode), "routed", routed, "schema", schemaPrint(p), "inputs", inputsPrint(p))
+	o := value.ObjectOf("mode", modePrint(p), "routed", routed, "schema", schemaPrint(p), "inputs", inputsPrint(p))
+	if p.Walk != nil {
+		o.Set("walk", walkSettingsPrint(p))
+	}
+	if p.Barrier {
+		o.Set("barrier", true) // the results are the same, but a snapshot counts what is left of a level
+	}
+	if p.Incremental != nil {
+		o.Set("incremental", incrementalPrint(p.Incremental))
+	}
 	parts := value.NewObject(len(p.Vertices))
 	for id, part := range x.parts(p) { // the canonical form sorts them
 		parts.Set(id, []any{part.What, part.How})
@@ -77,6 +89,31 @@ func (x *printer) plan(p *Plan) string {
 	sum := digest(o)
 	x.plans[p] = sum
 	return sum
+}
+
+// modePrint returns the name of the mode, "" for the default mode.
+func modePrint(p *Plan) string {
+	if p.Mode == modes[0] {
+		return ""
+	}
+	return string(p.Mode.Name)
+}
+
+// walkSettingsPrint returns the canonical form of the settings of a walk. What follows from its
+// nodes and edges, such as its exit, is in theirs.
+func walkSettingsPrint(p *Plan) *value.Object {
+	w := p.Walk
+	o := value.ObjectOf("max_steps", int64(w.MaxSteps), "jumps", int64(w.MaxJumps), "repeats", int64(w.RepeatLimit), "stall", int64(w.StallTimeout), "model", w.Model)
+	if w.Start >= 0 {
+		o.Set("start", p.Nodes[w.Start].ID)
+	}
+	return o
+}
+
+// incrementalPrint returns the canonical form of what a run takes from the run before it and
+// stores for the next one.
+func incrementalPrint(i *Incremental) *value.Object {
+	return value.ObjectOf("file", i.File, "cursor", i.Cursor, "from", programPrint(i.From), "partitions", i.Partitions, "node", i.Node)
 }
 
 func (x *printer) parts(p *Plan) map[string]PartFingerprint {
@@ -130,7 +167,11 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 		set(o, "join", joinPrint(p, &p.Vertices[n.Vertex]))
 	}
 	if p.Walk != nil {
-		set(o, "walk", walkPrint(p, &p.Walk.Nodes[n.Index]))
+		walk := walkPrint(p, &p.Walk.Nodes[n.Index])
+		if p.Walk.Routed || p.Walk.Nodes[n.Index].Role == core.RoleHuman {
+			walk.Set("name", n.Decl.Label.Value) // the router, or the person who is asked, sees it
+		}
+		o.Set("walk", walk)
 	}
 	return o
 }
@@ -185,14 +226,19 @@ func unitHow(_ *Plan, u *Unit) *value.Object {
 	return value.ObjectOf("policy", int64(u.Policy), "concurrency", int64(u.Concurrency), "flush", int64(u.Flush))
 }
 
-// edgePrint returns the canonical form of an edge. Its label is the one that a walk compares.
+// edgePrint returns the canonical form of an edge. Its label is in the form that a walk compares,
+// and as written if it is a choice of a person, whose answer puts it into the context.
 func edgePrint(p *Plan, i int) *value.Object {
 	e, d := &p.Edges[i], p.edgeDecls[i]
 	o := value.ObjectOf("from", d.From.Value, "to", d.To.Value, "when", programPrint(e.When), "else", e.Else, "on", e.On.String(), "handles", e.Handles)
 	if p.Walk != nil {
 		w := &p.Walk.Edges[i]
-		o.Set("walk", value.ObjectOf("label", w.Key, "weight", int64(w.Weight), "restart", w.LoopRestart, "freeform", w.Freeform,
-			"fidelity", w.Fidelity, "condition", w.Condition, "follows", int64(w.MaxFollows)))
+		walk := value.ObjectOf("label", w.Key, "weight", int64(w.Weight), "restart", w.LoopRestart, "freeform", w.Freeform,
+			"fidelity", w.Fidelity, "condition", w.Condition, "follows", int64(w.MaxFollows))
+		if p.Walk.Nodes[e.FromNode].Role == core.RoleHuman {
+			walk.Set("choice", w.Label)
+		}
+		o.Set("walk", walk)
 	}
 	return o
 }
