@@ -71,9 +71,8 @@ type work interface {
 	begun(first bool)
 	// capture returns the input of an attempt, or a failure if the attempt cannot begin.
 	capture() (*Call, *core.Failure)
-	// run issues the command for its handler. handlerEnded releases the slot of the handler.
+	// run issues the command for its handler.
 	run(*Call)
-	handlerEnded(*Event)
 	// adopt sets its nested run, nil when the nested run has ended.
 	adopt(child *frame)
 	// retryDue makes the next attempt startable when the delay is over.
@@ -89,6 +88,13 @@ type work interface {
 	// mayPlace reports whether the other executions of the same vertex allow its result to be
 	// placed.
 	mayPlace() bool
+}
+
+// singleWork is work whose handler is answered alone. Items are answered in ranges.
+type singleWork interface {
+	work
+	// handlerEnded releases the slot of its handler.
+	handlerEnded(*Event)
 }
 
 // begin begins an attempt and reports whether user code was started.
@@ -138,6 +144,12 @@ func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
 	f.inFlight++
 	f.m.inFlight++
 	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})
+}
+
+// giveUp issues the command that cancels handlers of a node: the attempt with an ID, or the items,
+// rows or rounds in its range.
+func (f *frame) giveUp(id ID) {
+	f.m.command(Command{Op: OpGiveUp, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node]})
 }
 
 // handlerEnded releases the slot of a handler.
@@ -207,7 +219,21 @@ func waitOutcome(n *plan.Node, e *Event) *Outcome {
 
 // answer handles an answer to the latest attempt. It returns false if the answer does not fit and
 // is to be dropped.
-func answer[W work](w W, e *Event) bool {
+func answer[W singleWork](w W, e *Event) bool {
+	if e.Kind != Finished {
+		return timerEnded(w, e)
+	}
+	if n := w.def(); w.load().Phase != running || n.Wait != nil || n.Frame != nil {
+		return false
+	}
+	w.handlerEnded(e)
+	attemptEnded(w, &e.Outcome, e.Ended)
+	w.afterAnswer()
+	return true
+}
+
+// timerEnded is answer for the timer of a delay or of a wait node.
+func timerEnded[W work](w W, e *Event) bool {
 	n, a := w.def(), w.load()
 	switch {
 	case e.Kind == TimerFired && a.Phase == backingOff:
@@ -216,9 +242,6 @@ func answer[W work](w W, e *Event) bool {
 		w.retryDue()
 	case e.Kind.isTimer() && a.Phase == running && n.Wait != nil:
 		attemptEnded(w, waitOutcome(n, e), e.Ended)
-	case e.Kind == Finished && a.Phase == running && n.Wait == nil && n.Frame == nil:
-		w.handlerEnded(e)
-		attemptEnded(w, &e.Outcome, e.Ended)
 	default:
 		return false
 	}

@@ -186,17 +186,16 @@ type item struct {
 	i int
 }
 
-func (w item) frame() *frame       { return w.t.f }
-func (w item) def() *plan.Node     { return w.t.n }
-func (w item) id() ID              { return w.t.id(w.i) }
-func (w item) group() *group       { return &w.t.group }
-func (w item) path() string        { return w.t.f.elementPath(w.t.n.ID, w.i) }
-func (w item) handlerEnded(*Event) {} // the range counts as one handler
-func (w item) retryDue()           { w.t.requeue(w.i) }
-func (w item) givenUp() bool       { return w.t.f.v[w.t.v].Phase == beingCancelled }
-func (w item) withdraw()           {}
-func (w item) afterAnswer()        { w.t.check() }
-func (w item) mayPlace() bool      { return w.t.firstOpen() == w.i }
+func (w item) frame() *frame   { return w.t.f }
+func (w item) def() *plan.Node { return w.t.n }
+func (w item) id() ID          { return w.t.id(w.i) }
+func (w item) group() *group   { return &w.t.group }
+func (w item) path() string    { return w.t.f.elementPath(w.t.n.ID, w.i) }
+func (w item) retryDue()       { w.t.requeue(w.i) }
+func (w item) givenUp() bool   { return w.t.f.v[w.t.v].Phase == beingCancelled }
+func (w item) withdraw()       {}
+func (w item) afterAnswer()    { w.t.check() }
+func (w item) mayPlace() bool  { return w.t.firstOpen() == w.i }
 
 func (w item) load() attempt {
 	at := w.i - w.t.Base
@@ -285,7 +284,7 @@ func (t *fanOut) answer(e *Event) bool {
 		return false
 	}
 	if e.Kind.isTimer() {
-		return !item{t, from}.givenUp() && answer(item{t, from}, e)
+		return !item{t, from}.givenUp() && timerEnded(item{t, from}, e)
 	}
 	at := t.Ranges.Find(e.ID.From)
 	if at < 0 || e.Items != nil && len(e.Items) != to-from {
@@ -411,8 +410,7 @@ func (t *fanOut) giveUp() {
 	t.givenUp = cut
 	t.discardFrom(cut)
 	if t.Pull.Open || slices.ContainsFunc(t.Ranges.Open(), func(s chunk.Span) bool { return int(s.To) > cut }) {
-		id := ID{Frame: t.f.ID, Node: t.n.Index, From: int32(cut), To: int32(t.knownItems())}
-		t.f.m.command(Command{Op: OpGiveUp, ID: id, Node: t.n})
+		t.f.giveUp(ID{Frame: t.f.ID, Node: t.n.Index, From: int32(cut), To: int32(t.knownItems())})
 	}
 	t.haltNested(cut)
 }

@@ -186,7 +186,7 @@ func (t *walk) giveUp(b *visit) {
 		t.giveUpBranches(b)
 		t.checkFork(b)
 	case b.inFlight(n):
-		t.f.m.command(Command{Op: OpGiveUp, ID: b.id(), Plan: t.f.p, Node: n})
+		t.f.giveUp(b.id())
 	default:
 		halt(b)
 	}

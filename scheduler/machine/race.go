@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // cancellable is a task that a race may cancel. All tasks of a dag implement it.
@@ -50,16 +49,10 @@ func (f *frame) cancelVertex(v int32, was phase) {
 		t.(cancellable).cancelForRace()
 	case was == placing && !f.discard(f.plainID(v)): // the result is being placed, which is awaited
 	case was == running && f.p.Nodes[n].Wait == nil:
-		f.cancelPlain(v)
+		f.giveUp(f.plainID(v))
 	default:
 		f.endCancelled(v)
 	}
-}
-
-// cancelPlain cancels the attempt of a plain node.
-func (f *frame) cancelPlain(v int32) {
-	w := plainNode{f, v}
-	f.m.command(Command{Op: OpGiveUp, ID: w.id(), Node: w.def()})
 }
 
 // endCancelled ends a vertex that lost a race and has no handler in flight.
@@ -85,7 +78,7 @@ func raceFailure() *core.Failure {
 // cancelInFlight cancels all items in flight.
 func (t *fanOut) cancelInFlight() {
 	if t.Pull.Open || t.Ranges.InFlight() {
-		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.ID, Node: t.n.Index, To: int32(t.knownItems())}, Node: t.n})
+		t.f.giveUp(ID{Frame: t.f.ID, Node: t.n.Index, To: int32(t.knownItems())})
 	}
 }
 
@@ -118,22 +111,17 @@ func (t *fanOut) endCancelled(i int) {
 
 // cancelInFlight cancels all members of the unit in flight.
 func (t *unit) cancelInFlight() {
-	var nodes []*plan.Node
-	add := func(n *plan.Node) {
-		if !slices.ContainsFunc(nodes, func(m *plan.Node) bool { return m.Index == n.Index }) {
-			nodes = append(nodes, n)
-		}
-	}
+	var nodes []int32
 	if t.Pull.Open {
-		add(&t.f.p.Nodes[t.u.Members[0]]) // rows are read under the ID of the first member
+		nodes = append(nodes, t.u.Members[0]) // rows are read under the ID of the first member
 	}
 	for _, p := range t.Live {
-		if n := t.node(p); p.inFlight(n) {
-			add(n)
+		if n := t.node(p); p.inFlight(n) && !slices.Contains(nodes, n.Index) {
+			nodes = append(nodes, n.Index)
 		}
 	}
 	for _, n := range nodes {
-		t.f.m.command(Command{Op: OpGiveUp, ID: ID{Frame: t.f.ID, Node: n.Index, To: int32(t.Next + 1)}, Node: n})
+		t.f.giveUp(ID{Frame: t.f.ID, Node: n, To: int32(t.Next + 1)})
 	}
 }
 
@@ -169,6 +157,6 @@ func (f *frame) reissueCancelled(v int32) {
 	}
 	reissue(plainNode{f, v})
 	if !f.placing(f.plainID(v)) {
-		f.cancelPlain(v)
+		f.giveUp(f.plainID(v))
 	}
 }

@@ -85,7 +85,7 @@ func (t *walk) reissue() {
 		default:
 			reissue(v)
 			if v.GivenUp && v.inFlight(n) {
-				t.f.m.command(Command{Op: OpGiveUp, ID: v.id(), Plan: t.f.p, Node: n})
+				t.f.giveUp(v.id())
 			}
 		}
 	}
