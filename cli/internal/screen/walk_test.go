@@ -15,7 +15,7 @@ import (
 // visits, and branches below their parallel node; if there is little space, the latest
 // visits are kept.
 func TestWalk(t *testing.T) {
-	d := &plan.Description{Name: "ship", Mode: plan.ModeDescription{Visits: true}, Ways: &plan.WalkDescription{}}
+	d := &plan.Description{Name: "ship", Mode: plan.ModeDescription{Visits: true}, Routing: &plan.WalkDescription{}}
 	for _, id := range []string{"start", "build", "check", "fork", "a", "b", "undo", "exit"} {
 		d.Levels = append(d.Levels, []plan.VertexDescription{{ID: id, Shape: plan.Plain.String(), Nodes: []plan.NodeDescription{{ID: id}}}})
 	}
@@ -89,7 +89,7 @@ ship  visit 7, 5 of 8 nodes  4.3s
 // TestModelCalls checks the display of a node's current model call, its result, and the
 // total of all calls.
 func TestModelCalls(t *testing.T) {
-	d := &plan.Description{Name: "ask", Mode: plan.ModeDescription{Visits: true}, Ways: &plan.WalkDescription{}}
+	d := &plan.Description{Name: "ask", Mode: plan.ModeDescription{Visits: true}, Routing: &plan.WalkDescription{}}
 	for _, id := range []string{"look", "mend"} {
 		d.Levels = append(d.Levels, []plan.VertexDescription{{ID: id, Shape: plan.Plain.String(), Nodes: []plan.NodeDescription{{ID: id}}}})
 	}
