@@ -308,9 +308,9 @@ func (r *run) now() int64 { return int64(time.Since(r.started)) }
 func (r *run) finish() (*core.Report, error) {
 	rep := r.report
 	rep.Started, rep.Duration = r.started, r.took
-	for _, w := range r.m.UpsertedTwice() {
+	for _, w := range r.m.Warnings() {
 		r.warned.add(w.Node, w.Text)
-		if r.opts.Strict && rep.Err == nil { // by a handler that does not call Storing
+		if r.opts.Strict && rep.Err == nil { // a warning of the whole run, or of a handler that does not call Storing
 			rep.Status, rep.Err = core.RunFailed, &core.NodeError{Node: w.Node, Failure: strictly(w.Text)}
 		}
 	}

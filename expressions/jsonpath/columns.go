@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 )
 
@@ -67,6 +68,49 @@ func (p *Path) Members() []source.Text {
 		return nil
 	}
 	return []source.Text{{Value: p.steps[at+1].name, Pos: source.Inside(p.text, p.offset(at+1)+1)}}
+}
+
+// Absent returns the first column that the filter of the path tests and that none of the
+// elements it is applied to has. It returns "" if there is none, and looks only at plain
+// arrays of objects. Columns that all rows may lack (see Column) do not count.
+func (p *Path) Absent(field any) string {
+	v := field
+	for i := range p.steps {
+		s := &p.steps[i]
+		switch s.kind {
+		case nameStep:
+			o, ok := v.(*value.Object)
+			if !ok {
+				return ""
+			}
+			v, _ = o.Get(s.name)
+		case filterStep:
+			list, _ := v.([]any)
+			for _, c := range needed(s.filter) {
+				if !c.HeaderOnly && allLack(list, c.Value) {
+					return c.Value
+				}
+			}
+			return ""
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// allLack reports whether there are objects in a list and none has a member.
+func allLack(list []any, member string) bool {
+	objects := 0
+	for _, e := range list {
+		if o, ok := e.(*value.Object); ok {
+			if _, has := o.Get(member); has {
+				return false
+			}
+			objects++
+		}
+	}
+	return objects > 0
 }
 
 // isRow reports whether a step from a table leads to rows.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 )
 
 // TestColumns checks the columns that a path reads from rows, with their positions.
@@ -79,6 +80,37 @@ func TestMembers(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: members %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestAbsent checks which tested column none of the filtered elements has.
+func TestAbsent(t *testing.T) {
+	field, err := value.ParseJSON([]byte(`{"list": [{"a": 1}, {"b": null}, 3], "scalars": [1], "none": []}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"$.f.list[?@.a > 5]":             "",
+		"$.f.list[?@.b == 1]":            "", // null is a value
+		"$.f.list[?@.c == 1]":            "c",
+		"$.f['list'][?@.c == 1].x":       "c",
+		"$.f.list[?@.a > 5 || @.c == 1]": "c",
+		"$.f.list[?@.a > 5 && @.c == 1]": "", // c is read only of rows with a > 5
+		"$.f.list[?@.c]":                 "", // asks whether there is one
+		"$.f.scalars[?@.c == 1]":         "",
+		"$.f.none[?@.c == 1]":            "",
+		"$.f.gone[?@.c == 1]":            "",
+		"$.f.list.x[?@.c == 1]":          "",
+		"$.f[?@.c == 1]":                 "", // the members of an object
+		"$.f.list[*].a":                  "",
+	} {
+		p, ds := Compile(source.Text{Value: path})
+		if p == nil {
+			t.Fatal(path, ds)
+		}
+		if got := p.Absent(field); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
 }

@@ -57,7 +57,10 @@ func (f *frame) startFanOut(v int32) {
 	call := f.call(n, nil)
 	items, failure := Items{}, f.unreadable(n, call, nil)
 	if failure == nil && n.Puller == nil {
-		items, failure = f.itemsAt("for_each.source", n.Source, Captured{For: n, Call: call, Place: -1})
+		env := Captured{For: n, Call: call, Place: -1}
+		if items, failure = f.itemsAt("for_each.source", n.Source, env); failure == nil && items.Len() == 0 {
+			f.warnAbsent(n.ID, "for_each.source", n.Source, env)
+		}
 	}
 	if total := items.Len(); n.Puller == nil {
 		f.emitUnitStarted(n.ID, n, "", total)

@@ -50,8 +50,9 @@ type Machine struct {
 	inFlight     int
 	root         *frame
 	upserts      upserts
-	frames       []*frame         // frames that have not ended, in order of their start
-	nested       map[int64]*frame // the frames of nested runs, by ID
+	absent       []core.NodeWarning // of filters that selected nothing; snapshots do not contain them
+	frames       []*frame           // frames that have not ended, in order of their start
+	nested       map[int64]*frame   // the frames of nested runs, by ID
 	out          []Command
 	spare        []Command
 	now          int64 // the latest time of any event

@@ -147,7 +147,11 @@ func (f *frame) startUnit(v int32) {
 	if u.Puller != nil {
 		f.emitUnitStarted("", nil, u.ID, -1)
 	} else if !u.IsLoop {
-		items, failure := f.itemsAt("items", u.Items, levelEnv{f, f.p.Vertices[v].Level})
+		env := levelEnv{f, f.p.Vertices[v].Level}
+		items, failure := f.itemsAt("items", u.Items, env)
+		if failure == nil && items.Len() == 0 {
+			f.warnAbsent(u.ID, "items", u.Items, env)
+		}
 		items = items.inBatches(u.Batch)
 		f.emitUnitStarted("", nil, u.ID, items.Len())
 		if failure != nil {

@@ -108,9 +108,9 @@ func (m *Machine) claimantNode(who claimant) string {
 	return strings.Join(ids, "/")
 }
 
-// UpsertedTwice returns a warning for each table with keys that several executions have stored in
+// upsertedTwice returns a warning for each table with keys that several executions have stored in
 // no fixed order. The warning belongs to the first of the table's nodes by name.
-func (m *Machine) UpsertedTwice() []core.NodeWarning {
+func (m *Machine) upsertedTwice() []core.NodeWarning {
 	s := &m.upserts
 	counts := make([]int, len(s.tables))
 	for _, k := range s.keys.All() {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -18,6 +19,8 @@ type Source struct {
 	program *expressions.Program
 	path    *jsonpath.Path
 	field   int // of path
+	// declared lists the columns of the field that are declared, so that all rows may lack them.
+	declared []string
 	// aloneReads and aloneRefs are the results of Alone.
 	aloneReads, aloneRefs []int32
 }
@@ -41,6 +44,19 @@ func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 		return nil, &core.Failure{Class: core.ClassInput, Permanent: true, Message: limit.Error(), Cause: err}
 	}
 	return matches, err
+}
+
+// Absent returns the first column that the filter of a JSONPath tests and that no element of the
+// array has, although it is not declared. It returns "" if there is none. It runs no user code.
+func (s *Source) Absent(env expressions.Env) string {
+	if s.path == nil {
+		return ""
+	}
+	column := s.path.Absent(env.Field(s.field))
+	if slices.Contains(s.declared, column) {
+		return ""
+	}
+	return column
 }
 
 // Reads returns the fields and nodes that the source refers to.
@@ -121,6 +137,7 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 		c.readAnywhere(path.Root(), source.ColumnRead{Column: member, By: at.String()})
 	}
 	s.path, s.field = path, int(i)
+	s.declared = slices.Concat(known.Names, known.Optional)
 	use.Fields = append(use.Fields, i)
 	return s
 }
