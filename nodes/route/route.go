@@ -14,7 +14,7 @@ import (
 // Kind is the kind "route".
 var Kind = core.NewKind(core.KindOf[config]{
 	Name:    "route",
-	Doc:     "Chooses between several ways on, by conditions in plain language that a model evaluates.",
+	Doc:     "Chooses one of several edges by conditions in plain language that a model evaluates.",
 	Compile: compile,
 })
 
