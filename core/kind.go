@@ -216,6 +216,8 @@ type Env struct {
 	LookPath func(name string) (string, error)
 	// LoadWorkflow reads another workflow, relative to Dir.
 	LoadWorkflow func(path string) (*Workflow, error)
+	// ConventionsOf returns the conventions of the mode of another workflow.
+	ConventionsOf func(w *Workflow) Conventions
 	// Tool returns a registered Go function.
 	Tool func(name string) (Handler, bool)
 	// Tools lists the registered names, sorted.
@@ -272,6 +274,9 @@ type Conventions struct {
 	// result; see Routing.Evals. If the model of a node cannot be reached, the run ends,
 	// because the next edge would be chosen without its result.
 	Shown bool
+	// Exit reports whether a run fails unless it reaches the exit. Otherwise it ends wherever no
+	// edge can be followed.
+	Exit bool
 }
 
 // Registry is a set of kinds and Go functions. It is a plain value: do not change it while

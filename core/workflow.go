@@ -72,9 +72,6 @@ type Workflow struct {
 	Pos  source.Position
 }
 
-// HasContext reports whether a run of the workflow has a context, the field ContextField.
-func (w *Workflow) HasContext() bool { return w.Mode == ModeWalk }
-
 // Source is a text of a workflow and its origin, which may be another file or an address.
 type Source struct {
 	Field string          `json:"field"`          // the path in the document, such as nodes.plan.instruction

@@ -47,7 +47,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 			frame.Outputs[o.Key.Value] = o.Value.Value
 		}
 	}
-	ds = append(ds, c.checkOutputs(n, inner)...)
+	ds = append(ds, c.checkOutputs(n, inner, env)...)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
@@ -55,9 +55,9 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 }
 
 // checkOutputs checks that both sides of outputs are declared.
-func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) source.Diagnostics {
+func (c *config) checkOutputs(n *core.Node, inner *core.Workflow, env core.Env) source.Diagnostics {
 	var ds source.Diagnostics
-	writes, fields := source.Strings(n.Writes), fieldsOf(inner)
+	writes, fields := source.Strings(n.Writes), fieldsOf(inner, env)
 	for _, o := range c.Outputs {
 		if !contains(writes, o.Key.Value) {
 			hint := source.DidYouMean(o.Key.Value, writes)
@@ -82,11 +82,11 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow) source.Diagnos
 	return ds
 }
 
-// fieldsOf lists the fields of a nested run: the declared fields, one for each input, and in a
-// walk the context.
-func fieldsOf(w *core.Workflow) []string {
+// fieldsOf lists the fields of a nested run: the declared fields, one for each input, and the
+// context if the run has one.
+func fieldsOf(w *core.Workflow, env core.Env) []string {
 	var names []string
-	if w.HasContext() {
+	if env.ConventionsOf != nil && env.ConventionsOf(w).Context {
 		names = append(names, core.ContextField)
 	}
 	for _, f := range w.Fields {

@@ -71,6 +71,8 @@ func TestFindings(t *testing.T) {
 	}
 	inside := source.Diagnostic{Code: source.CodeSyntax, Pos: source.Position{File: "region.yaml", Line: 3, Column: 1}, Message: "no colon"}
 	placeless := source.Diagnostic{Code: source.CodeCycle, Message: "a.yaml -> a.yaml"}
+	withContext := env
+	withContext.ConventionsOf = func(*core.Workflow) core.Conventions { return core.Conventions{Context: true} }
 	tests := []struct {
 		name string
 		node string
@@ -90,6 +92,9 @@ func TestFindings(t *testing.T) {
 			`1:37: error: node n: outputs: field "report" is not among the node's writes (add it: writes: [report]) [UNKNOWN_FIELD]`},
 		{"unknown inner field", `{"file": "region.yaml", "outputs": {"report": "sumary"}, "writes": ["report"]}`, env,
 			`1:47: error: node n: outputs: "region.yaml" has no field "sumary" (did you mean "summary"?) [UNKNOWN_FIELD]`},
+		{"context", `{"file": "region.yaml", "outputs": {"report": "context"}, "writes": ["report"]}`, withContext, ""},
+		{"no context", `{"file": "region.yaml", "outputs": {"report": "context"}, "writes": ["report"]}`, env,
+			`1:47: error: node n: outputs: "region.yaml" has no field "context" [UNKNOWN_FIELD]`},
 		{"wrong type", `{"file": "region.yaml", "outputs": ["report"]}`, env, `1:36: error: node n: outputs: want a mapping, found a list [WRONG_TYPE]`},
 	}
 	for _, tt := range tests {

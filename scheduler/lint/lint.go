@@ -19,7 +19,7 @@ func Check(f *plan.Facts) source.Diagnostics {
 	case !c.p.Mode.Visits:
 		c.graph()
 		c.state()
-	case c.p.Walk != nil:
+	case c.p.Conventions.Exit:
 		c.walk()
 	}
 	return c.ds
@@ -75,11 +75,8 @@ func (c *checker) state() {
 	c.checkTargets()
 }
 
-// walk checks where the edges of a walk by outcomes lead.
+// walk checks where the edges lead in a graph whose runs must reach the exit.
 func (c *checker) walk() {
-	if c.p.Walk.Routed {
-		return
-	}
 	c.allConditional()
 	c.goalGates()
 	c.branches()

@@ -12,7 +12,7 @@ import (
 // goalGates reports goal gates without a node to go back to.
 func (c *checker) goalGates() {
 	for i, d := range c.w.Nodes {
-		if n := &c.p.Walk.Nodes[i]; n.GoalGate && len(n.Targets) == 0 {
+		if n := c.f.Visit(int32(i)); n.GoalGate && len(n.Targets) == 0 {
 			c.ds.Warnf(source.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate, and there is nowhere to go back to when it is not satisfied", message.Node(d.ID.Value)).
 				WithHint("add retry_target")
 		}
@@ -22,11 +22,11 @@ func (c *checker) goalGates() {
 // branches reports parallel nodes without branches, or without a node after them.
 func (c *checker) branches() {
 	for i, d := range c.w.Nodes {
-		switch p := c.p.Walk.Nodes[i].Parallel; {
-		case p == nil:
-		case len(p.Branches) == 0:
+		switch n := c.f.Visit(int32(i)); {
+		case !n.Parallel:
+		case len(n.Branches) == 0:
 			c.ds.Warnf(source.CodeJoin, d.ID.Pos, "%s: has no branches, so it always fails", message.Node(d.ID.Value)).WithHint("edges without a condition lead to branches")
-		case p.Meet < 0:
+		case n.Meet < 0:
 			c.ds.Warnf(source.CodeJoin, d.ID.Pos, "%s: no node comes after every branch, so there is no next node", message.Node(d.ID.Value))
 		}
 	}
@@ -34,26 +34,22 @@ func (c *checker) branches() {
 
 // gatesOfBranches warns of goal gates that only branches visit, and never the walk itself.
 func (c *checker) gatesOfBranches() {
-	w := c.p.Walk
-	visited := make([]bool, len(w.Nodes))
-	for i := range w.Nodes {
-		n := &w.Nodes[i]
+	visited := make([]bool, len(c.p.Nodes))
+	for i := range c.p.Nodes {
+		n := c.f.Visit(int32(i))
 		for _, e := range n.Out {
 			visited[c.p.Edges[e].ToNode] = true
 		}
 		for _, to := range n.Targets {
 			visited[to] = true
 		}
-		if n.Parallel != nil && n.Parallel.Meet >= 0 {
-			visited[n.Parallel.Meet] = true
+		if n.Meet >= 0 {
+			visited[n.Meet] = true
 		}
 	}
-	for i := range w.Nodes {
-		if w.Nodes[i].Parallel == nil {
-			continue
-		}
-		for _, b := range w.Nodes[i].Parallel.Branches {
-			if d := c.w.Nodes[b]; w.Nodes[b].GoalGate && !visited[b] {
+	for i := range c.p.Nodes {
+		for _, b := range c.f.Visit(int32(i)).Branches {
+			if d := c.w.Nodes[b]; d.GoalGate && !visited[b] {
 				visited[b] = true
 				c.ds.Warnf(source.CodeGoalGateHasRetry, d.ID.Pos, "%s: is a goal gate and only ever a branch, and of branches no gate is looked at", message.Node(d.ID.Value)).
 					WithHint("let %s, or a node after it, be the gate", c.p.Nodes[i].ID)
@@ -67,7 +63,7 @@ func (c *checker) gatesOfBranches() {
 func (c *checker) allConditional() {
 	var ids []source.Text
 	for i, d := range c.w.Nodes {
-		n := &c.p.Walk.Nodes[i]
+		n := c.f.Visit(int32(i))
 		free := func(e int32) bool { return c.f.Decl(e).When == nil }
 		if len(n.Out) > 0 && !slices.ContainsFunc(n.Out, free) && n.Role != core.RoleParallel && !c.oneHolds(n.Out) {
 			ids = append(ids, d.ID)

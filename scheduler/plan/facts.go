@@ -44,6 +44,44 @@ func (f *Facts) Given(field string) bool { return f.c.given[field] }
 // Decl returns the declaration of one of Plan.Edges.
 func (f *Facts) Decl(edge int32) *core.Edge { return f.c.p.edgeDecls[edge] }
 
+// Visit describes where a run of a mode that visits nodes continues after a visit of a node.
+type Visit struct {
+	Role core.Role
+	// GoalGate reports whether the run must not end before the node has succeeded.
+	GoalGate bool
+	// Out are the edges that may be followed, without the ones to branches.
+	Out []int32
+	// Targets are the nodes where the run continues after a failure if no edge is followed.
+	Targets []int32
+	// Parallel reports whether edges lead to branches. Branches are their first nodes, and Meet is
+	// the node where they meet, -1 if there is none.
+	Parallel bool
+	Branches []int32
+	Meet     int32
+}
+
+// Visit returns where a run continues after a visit of a node.
+func (f *Facts) Visit(node int32) Visit {
+	p := f.c.p
+	if p.Walk == nil {
+		return Visit{Out: p.Leaving(node), Meet: -1}
+	}
+	n := &p.Walk.Nodes[node]
+	v := Visit{Role: n.Role, GoalGate: n.GoalGate, Out: n.Out, Targets: n.Targets, Meet: -1}
+	if n.Parallel != nil {
+		v.Parallel, v.Branches, v.Meet = true, n.Parallel.Branches, n.Parallel.Meet
+	}
+	return v
+}
+
+// Ends returns the nodes where a run begins and ends, -1 if there is no such node.
+func (f *Facts) Ends() (start, exit int32) {
+	if ends := f.c.p.Mode.Ends; ends != nil {
+		return ends(f.c.p)
+	}
+	return -1, -1
+}
+
 // NumEdges returns the number of edges between known vertices.
 func (f *Facts) NumEdges() int { return len(f.c.p.Edges) + len(f.c.cut) }
 

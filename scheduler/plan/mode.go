@@ -43,7 +43,7 @@ type Mode struct {
 // nodeSteps are the steps of a mode while nodes are compiled. Each may be nil.
 type nodeSteps struct {
 	begin       func(c *compiler)
-	conventions func(c *compiler) core.Conventions
+	conventions func(w *core.Workflow) core.Conventions
 	settings    func(c *compiler, n *Node, d *core.Node, at place) References // such as for_each
 	unknownKind func(c *compiler, n *Node, d *core.Node, at place) bool       // reports whether it has compiled the node
 	edges       func(c *compiler, d *core.Node) []*core.Edge
@@ -63,7 +63,7 @@ var modes = []*Mode{
 		Compile:  func(b *Build) { b.c.walk() },
 		Ends:     func(p *Plan) (start, exit int32) { return p.Walk.Start, p.Walk.Exit },
 		Describe: (*Plan).describeWalk,
-		nodes: nodeSteps{begin: (*compiler).beginWalk, conventions: (*compiler).walkConventions, unknownKind: (*compiler).walkType,
+		nodes: nodeSteps{begin: (*compiler).beginWalk, conventions: walkConventions, unknownKind: (*compiler).walkType,
 			edges: (*compiler).edgesOf, retries: (*compiler).walkRetries, role: (*compiler).walkRole},
 	},
 }
@@ -129,9 +129,16 @@ func (c *compiler) mode() {
 	if m.nodes.begin != nil {
 		m.nodes.begin(c)
 	}
-	if m.nodes.conventions != nil {
-		c.p.Conventions = m.nodes.conventions(c)
+	c.p.Conventions = c.conventionsOf(c.w)
+	c.env.ConventionsOf = c.conventionsOf
+}
+
+// conventionsOf returns the rules of the mode of a workflow for its nodes and their results.
+func (c *compiler) conventionsOf(w *core.Workflow) core.Conventions {
+	if m, _ := modeNamed(w.Mode, c.opts.Modes); m.nodes.conventions != nil {
+		return m.nodes.conventions(w)
 	}
+	return core.Conventions{}
 }
 
 // Router returns the model that picks the edges, "" for the default model. ok is false if no model

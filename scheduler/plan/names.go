@@ -79,7 +79,7 @@ func isID(s string) bool {
 
 func (c *compiler) badID(what string, id source.Text) {
 	rule := "letters, digits and underscore, not starting with a digit"
-	if what == "node" && c.modelRouted() {
+	if what == "node" && modelRouted(c.w) {
 		rule = "letters, digits, underscore and dash"
 	}
 	d := c.ds.Errorf(source.CodeBadID, id.Pos, "%s %q: a name is %s", what, id.Value, rule)

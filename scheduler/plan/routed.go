@@ -228,12 +228,12 @@ func every(*routedEdge) bool { return true }
 
 // modelRouted reports whether the workflow is a walk whose edges a model picks, or a dag that was
 // made from one.
-func (c *compiler) modelRouted() bool {
-	return c.w.Walk != nil && c.w.Walk.Router.Value == core.RouterModel
+func modelRouted(w *core.Workflow) bool {
+	return w.Walk != nil && w.Walk.Router.Value == core.RouterModel
 }
 
 // isNodeID reports whether a string is a valid id of a node.
-func (c *compiler) isNodeID(s string) bool { return isID(s) || c.modelRouted() && isRoutedID(s) }
+func (c *compiler) isNodeID(s string) bool { return isID(s) || modelRouted(c.w) && isRoutedID(s) }
 
 // isRoutedID reports whether a string is a valid id of a node in a walk whose edges a model picks:
 // letters, digits, underscores and dashes.

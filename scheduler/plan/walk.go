@@ -89,9 +89,9 @@ func (c *compiler) beginWalk() {
 }
 
 // walkConventions returns the rules of a walk for nodes and their results.
-func (c *compiler) walkConventions() core.Conventions {
-	routed := c.modelRouted()
-	return core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: !routed, Shown: routed}
+func walkConventions(w *core.Workflow) core.Conventions {
+	routed := modelRouted(w)
+	return core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: !routed, Shown: routed, Exit: !routed}
 }
 
 // walk compiles the rest of a walk once its nodes are compiled.
