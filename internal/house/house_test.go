@@ -369,11 +369,14 @@ func TestFilesStaySmall(t *testing.T) {
 	}
 }
 
-// knowModes lists the folders whose packages may distinguish modes: by the mode constants,
-// by the walk fields of a plan, and by features of a single way of choosing edges. All
-// other packages use plan.Mode, Plan.Conventions and Description.Mode, so that a new mode
-// needs no change there.
-var knowModes = []string{"core", "formats", "scheduler/plan", "scheduler/lint", "scheduler/machine", "scheduler/verify"}
+// knowModes lists the folders and files that may distinguish modes: by the mode constants, by the
+// words for modes, by the walk fields of a plan, and by features of a single way of choosing edges.
+// All other code uses plan.Mode, Plan.Conventions, Description.Mode and core.Env, so that a new
+// mode needs no change there.
+var knowModes = []string{
+	"core/workflow.go", "core/walk.go", // the constants, and the settings of a walk
+	"formats", "scheduler/plan", "scheduler/machine", "scheduler/verify",
+}
 
 func TestModesAreBehindOneSeam(t *testing.T) {
 	files, fset := sourceFiles(t)
@@ -382,36 +385,104 @@ func TestModesAreBehindOneSeam(t *testing.T) {
 		if isTest(f.name) || strings.HasSuffix(f.dir, "test") {
 			continue
 		}
-		mayKnow := slices.ContainsFunc(knowModes, func(p string) bool { return below(f.dir, p) })
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			s, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			x, _ := s.X.(*ast.Ident)
-			switch s.Sel.Name {
-			case "ModeDAG", "ModeWalk":
-				ok = x != nil && x.Name == "core"
-			case "Walk": // of a plan or a workflow; core.Walk and ast.Walk are not fields
-				ok = x == nil || x.Name != "core" && x.Name != "ast"
-			case "InWalk", "Routed":
-			default:
-				return true
-			}
-			if !ok {
-				return true
-			}
+		mayKnow := slices.ContainsFunc(knowModes, func(p string) bool { return below(path.Join(f.dir, f.name), p) })
+		for _, m := range modesIn(f) {
 			if mayKnow {
-				seen[s.Sel.Name] = true
+				seen[m.word] = true
 			} else {
-				t.Errorf("%s tells modes apart by %s: read plan.Mode, Plan.Conventions, Description.Mode or core.Env.Conventions", fset.Position(s.Pos()), s.Sel.Name)
+				t.Errorf("%s tells modes apart by %s: read plan.Mode, Plan.Conventions, Description.Mode or core.Env.Conventions", fset.Position(m.pos), m.word)
 			}
-			return true
-		})
+		}
 	}
-	for _, name := range []string{"ModeWalk", "Walk", "Routed"} {
+	for _, name := range []string{"ModeDAG", "ModeWalk", "Walk", "Routed", `"walk"`, `"dag"`} {
 		if !seen[name] {
 			t.Errorf("the rule is about %s, which no package has any more", name)
+		}
+	}
+}
+
+// modeWord is a place that distinguishes modes.
+type modeWord struct {
+	word string
+	pos  token.Pos
+}
+
+// modesIn returns the places of a file that distinguish modes.
+func modesIn(f file) (found []modeWord) {
+	packages := map[string]bool{} // the names of imported packages
+	own := f.dir == "core"        // whether the constants need no qualifier
+	var core []string
+	for _, spec := range f.ast.Imports {
+		p, _ := strconv.Unquote(spec.Path.Value)
+		name := path.Base(p)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		packages[name] = true
+		if p == module+"/core" {
+			core, own = append(core, name), own || name == "."
+		}
+	}
+	qualified := map[*ast.Ident]bool{}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			qualified[n.Sel] = true
+			x, _ := n.X.(*ast.Ident)
+			switch n.Sel.Name {
+			case "ModeDAG", "ModeWalk":
+				if x != nil && slices.Contains(core, x.Name) {
+					found = append(found, modeWord{n.Sel.Name, n.Pos()})
+				}
+			case "Walk": // of a plan or a workflow; core.Walk and ast.Walk are not fields
+				if x == nil || !packages[x.Name] {
+					found = append(found, modeWord{n.Sel.Name, n.Pos()})
+				}
+			case "InWalk", "Routed":
+				found = append(found, modeWord{n.Sel.Name, n.Pos()})
+			}
+		case *ast.Ident:
+			if own && !qualified[n] && (n.Name == "ModeDAG" || n.Name == "ModeWalk") {
+				found = append(found, modeWord{n.Name, n.Pos()})
+			}
+		case *ast.BasicLit:
+			if word, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && (word == "walk" || word == "dag") {
+				found = append(found, modeWord{strconv.Quote(word), n.Pos()})
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func TestModesAreFound(t *testing.T) {
+	const imported = "import \"" + module + "/core\"\n"
+	for _, tt := range []struct{ dir, src, want string }{
+		{"cli", imported + "var x = w.Mode == core.ModeWalk", "ModeWalk"},
+		{"cli", strings.Replace(imported, "import", "import c", 1) + "var x = w.Mode == c.ModeDAG", "ModeDAG"},
+		{"cli", strings.Replace(imported, "import", "import .", 1) + "var x = w.Mode == ModeWalk", "ModeWalk"},
+		{"core", "func (w *Workflow) f() bool { return w.Mode == ModeWalk }", "ModeWalk"},
+		{"cli", "var x = w.Mode == \"walk\"", `"walk"`},
+		{"cli", "var x = p.Mode.Name != `dag`", `"dag"`},
+		{"cli", "func f() { switch m := string(w.Mode); m { case \"walk\": } }", `"walk"`},
+		{"cli", "var x = p.Walk != nil", "Walk"},
+		{"cli", "var x = f().Walk.Routed", "Routed Walk"},
+		{"cli", imported + "var x core.Walk", ""},
+		{"cli", "import \"go/ast\"\nfunc f() { ast.Walk(nil, nil) }", ""},
+		{"cli", "import \"example.org/other\"\nvar x = other.ModeWalk", ""},
+		{"cli", "func f(ModeWalk int) int { return ModeWalk }", ""},
+		{"cli", "var x = \"a walk\"", ""},
+	} {
+		parsed, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+tt.src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range modesIn(file{tt.dir, "x.go", parsed}) {
+			got = append(got, m.word)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: found %q, want %q", tt.src, got, tt.want)
 		}
 	}
 }
