@@ -31,7 +31,7 @@ fuzz: ## fuzz every parser for FUZZTIME each
 	@./.ci/fuzz $(FUZZTIME)
 
 mutants: ## change the source in one place at a time: a test must fail
-	WAVEFOLD_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m -run TestMutants ./corpus ./scheduler/internal/schedulertest
+	WAVEFOLD_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m -run TestMutants ./corpus ./scheduler/internal/schedulertest ./scheduler/machine
 
 lint: ## gofmt, vet, staticcheck and the house rules
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
