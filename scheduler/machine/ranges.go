@@ -41,15 +41,16 @@ func (t *fanOut) unstarted() int { return len(t.Due) + t.firstVoid() - t.Next }
 // takeDue removes and returns the next items to start: first items that are to be retried or were
 // handed back, then new ones. The items of a range have the same attempt number. An item that has
 // to be told the error of its last attempt is issued alone, because a call has one Previous.
+// The caller has checked hasUnstarted. No range passes the cutoff, because the item before the
+// cutoff has failed and is not due, and items that were never started come after all due ones.
 func (t *fanOut) takeDue(limit int) chunk.Span {
-	cut := t.firstVoid()
-	if len(t.Due) == 0 || t.Due[0] >= cut {
+	if len(t.Due) == 0 {
 		from := t.Next
 		t.Next += limit
 		return chunk.Span{From: int32(from), To: int32(t.Next)}
 	}
 	from, n := t.Due[0], 1
-	for t.Details[from].LastError == "" && n < min(limit, len(t.Due), cut-from) && t.Due[n] == from+n &&
+	for t.Details[from].LastError == "" && n < min(limit, len(t.Due)) && t.Due[n] == from+n &&
 		t.attempt(from+n) == t.attempt(from) && t.Details[from+n].LastError == "" {
 		n++
 	}
