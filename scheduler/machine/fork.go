@@ -119,7 +119,7 @@ func (t *walk) branchWithdrawn(b *visit) {
 // has ended.
 func (t *walk) checkFork(v *visit) {
 	k := v.Fork
-	if !k.Decided && !t.f.Stopped && !v.GivenUp {
+	if !k.Decided && !t.f.Stopped {
 		if status, reason, ok := t.forkResult(v); ok {
 			t.decideFork(v, status, reason)
 		}
