@@ -122,7 +122,7 @@ func withoutExecutionFindings(ds source.Diagnostics) (rest source.Diagnostics, d
 // be called. The dependencies of the node are unchanged; a stream becomes an ordinary
 // array, which is how a mock file answers.
 func neverRun(made core.Compiled) core.Compiled {
-	return core.Compiled{Handler: core.HandlerFunc(neverCalled), Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects, Columns: made.Columns,
+	return core.Compiled{Handler: plan.Placeholder{HandlerFunc: neverCalled}, Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects, Columns: made.Columns,
 		Outputs: made.Outputs, Inputs: made.Inputs}
 }
 
