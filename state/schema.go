@@ -49,8 +49,9 @@ func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, source.Diagnostics
 	for i := range decls {
 		d := &decls[i]
 		name := d.Name.Value
-		if _, ok := s.index[name]; ok {
+		if at, ok := s.index[name]; ok {
 			ds.Errorf(source.CodeDuplicateID, d.Name.Pos, "state field %q is declared twice", name)
+			s.Fields[at].Invalid, s.Fields[at].Type = true, nil // which declaration is meant is not known
 			continue
 		}
 		s.index[name] = len(s.Fields)

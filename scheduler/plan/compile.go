@@ -246,6 +246,7 @@ func (c *compiler) schema() {
 		if isID(d.Name.Value) {
 			continue
 		}
+		decls[i].Lost = append(slices.Clip(d.Lost), "name") // so that the field is invalid
 		c.invalid.misspelt(expressions.RootState, d.Name.Value)
 		c.invalid.misspelt(expressions.RootInput, d.Name.Value)
 		if i < len(c.w.Fields) {
