@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// chain is a chain of n nodes, each of which reads the output of the previous one.
+// chain returns a chain of n nodes. Each node reads the output of the previous node.
 func chain(n int, part func(id string, in, out wavefold.Field[int]) wavefold.Part) (*wavefold.Graph, wavefold.Field[int], wavefold.Field[int]) {
 	first := wavefold.NewField[int]("f0")
 	in, parts := first, []wavefold.Part{}

@@ -21,7 +21,7 @@ type builder struct {
 
 	nodes    []*node // parallel to w.Nodes
 	settings []*settings
-	vertexOf []int // the vertex of each node: its own, or that of the unit that contains it
+	vertexOf []int // the vertex of each node, or of the unit that contains the node
 	units    map[int]*unit
 	vertices int // number of vertices; they are numbered in the order of the parts
 }
@@ -274,7 +274,7 @@ func Concurrency(n int) Part {
 }
 
 // MaxInFlight limits the functions that are in flight at a time in the whole run:
-// nodes, items, rows, and those of sub-workflows.
+// nodes, items and rows, also in sub-workflows.
 func MaxInFlight(n int) Part {
 	v := source.At(n, here())
 	return graphOption(func(b *builder) { b.w.Runtime.MaxInFlight = &v })

@@ -155,7 +155,7 @@ func TestEventsPageHasAllRules(t *testing.T) {
 	}
 }
 
-// keys returns the keys of a JSON object, without those that every event has.
+// keys returns the keys of a JSON object, without the keys that every event has.
 func keys(t *testing.T, line []byte) map[string]any {
 	t.Helper()
 	var m map[string]any

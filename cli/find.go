@@ -55,8 +55,8 @@ func noFile(path string, found []string, named bool) source.Diagnostics {
 // folder may also contain data.
 const maxCandidateSize = 1 << 20
 
-// workflowsIn returns the workflow files of a folder, except those that another file of the
-// folder uses as a sub-workflow.
+// workflowsIn returns the workflow files of a folder. It leaves out files that another file of
+// the folder uses as a sub-workflow.
 func workflowsIn(c compiler, dir string) []string {
 	entries, _ := os.ReadDir(dir) // a folder that cannot be read has no candidates
 	var found []string

@@ -19,8 +19,8 @@ type compiler interface {
 	Compile(w *core.Workflow, strict bool) (*plan.Plan, source.Diagnostics)
 }
 
-// check reads and compiles the file that the arguments name. It returns all findings except
-// those that do not apply to a run with the given inputs.
+// check reads and compiles the file that the arguments name. It returns all findings that
+// apply to a run with the given inputs.
 func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan, source.Diagnostics) {
 	file, ds := fileOf(c, args)
 	if len(ds) > 0 {

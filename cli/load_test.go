@@ -12,9 +12,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// FuzzCheck checks that a document with the wrong shape, only part of which could be read,
-// is compiled without a panic, and that a missing plan always comes with an error that has
-// a position.
+// FuzzCheck checks that compiling a document that could be read only in part never panics,
+// and that a missing plan always comes with an error that has a position.
 func FuzzCheck(f *testing.F) {
 	for _, pattern := range []string{"internal/starter/*/workflow.yaml", "../internal/draw/testdata/*.yaml"} {
 		files, err := filepath.Glob(pattern)

@@ -284,7 +284,7 @@ func (a *app) previewNode(args []string, f *previewFlags) (*previewTarget, error
 	}, nil
 }
 
-// override returns a configuration in which the values of flags replace those of the
+// override returns a configuration in which the values of flags replace values of the
 // document.
 func override(config *source.Value, f *previewFlags) *source.Value {
 	flags := &value.Object{}

@@ -18,8 +18,8 @@ func spentOn(r *core.Report) spending {
 }
 
 // table returns a table for a summary. The first columns are a name and a status, and the
-// last column is an explanation. The columns in between, to which those of spending are
-// added, are numbers and aligned to the right.
+// last column is an explanation. The columns in between are numbers, aligned to the
+// right; the columns of spending are added to them.
 func (s spending) table(names ...string) *tty.Table {
 	var more []string
 	if s.calls {

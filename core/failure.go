@@ -129,7 +129,7 @@ func Panicked(what string, p any, stack []byte) *Failure {
 	return &Failure{Class: ClassPanic, Permanent: true, Message: what + ": " + value.PanicText(p), Stack: value.CutText(string(stack)), Cause: panicCause(p)}
 }
 
-// categorize sets the category of the failure to that of the error, unless it is
+// categorize sets the category of the failure to the category of the error, unless it is
 // Deterministic.
 func (f *Failure) categorize(err error) {
 	if c := CategoryOf(err); c != Deterministic {

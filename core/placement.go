@@ -35,7 +35,7 @@ type Placement struct {
 	Target, Name string
 	// More are further targets, which are replaced together with the first one.
 	More []Replaced
-	// Place replaces the targets. Its result or error becomes that of the attempt.
+	// Place replaces the targets. Its result or error becomes the result or error of the attempt.
 	Place func(ctx context.Context) (Result, error)
 	// Always is for targets that describe the outcome of the work, such as a file of
 	// rejected rows. They are replaced even if the attempt fails after the handler has

@@ -17,7 +17,7 @@ type Report struct {
 	// Values of typed fields are Go values of their types.
 	State *value.Object
 	// Nodes returns the results of the root graph's nodes in canonical order, and Units
-	// those of its pipelines and loops. Each call creates a new list.
+	// the results of its pipelines and loops. Each call creates a new list.
 	Nodes func() []NodeReport
 	Units func() []UnitReport
 	// Path lists the nodes that a walk visited, in order, without the branches of parallel
@@ -52,7 +52,7 @@ type NodeReport struct {
 	// Handled is set when the failure was tolerated by an explicit policy or
 	// handled by an on: fail edge with handles: true.
 	Handled  bool
-	Visits   int           // in a walk; the status is that of the last visit
+	Visits   int           // in a walk; the last visit determines the status
 	Attempts int           // of all items together
 	Items    int           // items or executions, 1 for a plain node that ran
 	Failed   int           // items that failed
@@ -61,7 +61,7 @@ type NodeReport struct {
 	// Output is the value that the node sent along its edges, or Missing if it sent none.
 	Output any
 	Note   string
-	// Usage is the usage of its model calls, including those that chose the next node.
+	// Usage is the usage of its model calls, including the calls that chose the next node.
 	Usage Usage
 }
 

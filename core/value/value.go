@@ -277,7 +277,7 @@ func CompareIntFloat(i int64, f float64) int {
 	return cmp.Compare(t, f)
 }
 
-// canonicalEqual compares two values, at least one of which may be of a Go type.
+// canonicalEqual compares two values that are not both canonical, such as values of Go types.
 func canonicalEqual(a, b any) bool {
 	if isCanonical(a) && isCanonical(b) {
 		return false

@@ -6,6 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/internal/wanted"
 )
 
 // Rows reports whether every match is a row of the table that the path begins with, as
@@ -70,10 +71,11 @@ func (p *Path) Members() []source.Text {
 	return []source.Text{{Value: p.steps[at+1].name, Pos: source.Inside(p.text, p.offset(at+1)+1)}}
 }
 
-// Absent returns the first column that the filter of the path tests and that none of the
-// elements it is applied to has. It returns "" if there is none, and looks only at plain
-// arrays of objects. Columns that all rows may lack (see Column) do not count.
-func (p *Path) Absent(field any) string {
+// Absent returns an error if the filter of the path tests a column that none of the objects
+// it is applied to has. by is the subject of messages about the path; optional lists columns
+// that all rows may lack, in addition to the columns that are HeaderOnly. Absent looks only
+// at plain arrays, and calls no methods of Go types.
+func (p *Path) Absent(field any, by string, optional []string) error {
 	v := field
 	for i := range p.steps {
 		s := &p.steps[i]
@@ -81,36 +83,23 @@ func (p *Path) Absent(field any) string {
 		case nameStep:
 			o, ok := v.(*value.Object)
 			if !ok {
-				return ""
+				return nil
 			}
 			v, _ = o.Get(s.name)
 		case filterStep:
-			list, _ := v.([]any)
+			var reads []source.ColumnRead
 			for _, c := range needed(s.filter) {
-				if !c.HeaderOnly && allLack(list, c.Value) {
-					return c.Value
-				}
+				reads = append(reads, source.ColumnRead{Column: c.Text, By: by, HeaderOnly: c.HeaderOnly})
 			}
-			return ""
+			rows, _ := v.([]any)
+			search := wanted.NewReads(reads)
+			search.Look(rows)
+			return search.Missing(optional)
 		default:
-			return ""
+			return nil
 		}
 	}
-	return ""
-}
-
-// allLack reports whether there are objects in a list and none has a member.
-func allLack(list []any, member string) bool {
-	objects := 0
-	for _, e := range list {
-		if o, ok := e.(*value.Object); ok {
-			if _, has := o.Get(member); has {
-				return false
-			}
-			objects++
-		}
-	}
-	return objects > 0
+	return nil
 }
 
 // isRow reports whether a step from a table leads to rows.

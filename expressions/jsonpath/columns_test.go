@@ -109,8 +109,18 @@ func TestAbsent(t *testing.T) {
 		if p == nil {
 			t.Fatal(path, ds)
 		}
-		if got := p.Absent(field); got != want {
+		got := ""
+		if err := p.Absent(field, "node n", nil); err != nil {
+			got = fmt.Sprint(err)
+		}
+		if want != "" {
+			want = fmt.Sprintf("no row has the column %q (columns: a, b); node n reads it", want)
+		}
+		if got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+		if err := p.Absent(field, "node n", []string{"c"}); err != nil {
+			t.Errorf("%s: an optional column is missed: %v", path, err)
 		}
 	}
 }

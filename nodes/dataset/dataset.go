@@ -74,7 +74,7 @@ func (b *builder) build() *handler {
 	}
 	b.contradictions(h)
 	b.rows = b.rowColumns(h)
-	h.policy, h.mayLack = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, "", outputName), b.rows.Optional
+	h.policy, h.mayLack = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, "", filename.OutputName), b.rows.Optional
 	h.options.GiveUp, h.options.Raw = h.policy.GivesUp(), h.policy.Collects()
 	if field := h.policy.Field(); b.Stream && field != "" {
 		b.scope.Errorf(source.CodeBadValue, b.Rejects.Pos, "rejects", "the bad rows of a stream go to a file, %q is a field", field).WithHint("rejects: %s.csv", field)
@@ -306,12 +306,4 @@ func (b *builder) rowColumns(h *handler) source.Columns {
 		c.Type.Properties = append(c.Type.Properties, value.Property{Name: file, Type: &value.Type{Kind: value.StringType}})
 	}
 	return c
-}
-
-// outputName compiles the name of a file for rejects or a report.
-func outputName(s *table.Scope, src source.Text, key string) rowcheck.FileName {
-	if n := filename.Output(s, src, key); n != nil {
-		return n
-	}
-	return nil
 }

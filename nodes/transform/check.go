@@ -10,7 +10,6 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
-	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // checks compiles a step that removes bad rows.
@@ -24,7 +23,7 @@ func (b *builder) checks(s *stepConfig, prefix string, c source.Columns) step {
 		}
 	}
 	b.rejects = append(b.rejects, s.Rejects.Value)
-	p := s.Options.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "), outputName)
+	p := s.Options.Compile(b.scope, b.node, c, s.Pos, strings.TrimSuffix(prefix, ": "), filename.OutputName)
 	b.noBadRows(s, prefix)
 	at := len(b.policies)
 	b.policies = append(b.policies, p)
@@ -84,12 +83,4 @@ func (c *checker) end(ctx context.Context) (more bool, err error) {
 		return false, c.fail(fmt.Errorf("%w; allow_empty: true allows that", err))
 	}
 	return false, nil
-}
-
-// outputName compiles the name of a file for rejects or a report.
-func outputName(s *table.Scope, src source.Text, key string) rowcheck.FileName {
-	if n := filename.Output(s, src, key); n != nil {
-		return n
-	}
-	return nil
 }

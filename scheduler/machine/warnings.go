@@ -22,11 +22,10 @@ func (m *Machine) Warnings() []core.NodeWarning {
 // warnAbsent adds a warning if a source selected no elements because none has a column that its
 // filter tests. Nodes that may run more than once are exempt: their rows may be interim results.
 func (f *frame) warnAbsent(id, what string, s *plan.Source, env expressions.Env) {
-	if f.p.Walk != nil || f.parent != nil {
+	if f.p.Mode.Visits || f.parent != nil {
 		return
 	}
-	if column := s.Absent(env); column != "" {
-		f.m.absent = append(f.m.absent, core.NodeWarning{Node: id, Count: 1,
-			Text: fmt.Sprintf("%s %s selects nothing, because no element has the member %q", what, s.Text.Value, column)})
+	if err := s.Absent(env); err != nil {
+		f.m.absent = append(f.m.absent, core.NodeWarning{Node: id, Text: fmt.Sprintf("%s selects nothing: %v", what, err), Count: 1})
 	}
 }

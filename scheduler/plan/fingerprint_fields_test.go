@@ -1,15 +1,11 @@
 package plan_test
 
 import (
-	"context"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
@@ -334,29 +330,7 @@ func TestFingerprintOfTheDefaultMode(t *testing.T) {
 // compiled compiles a document after a change of its workflow.
 func compiled(t *testing.T, name string, change func(*core.Workflow)) *plan.Plan {
 	t.Helper()
-	dir := t.TempDir()
-	for name, data := range map[string]string{"flow.yaml": fieldsDoc, "inner.yaml": fieldsInner, "g.dot": fieldsDOT, "t.yml": fieldsSWEny} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	e := wavefold.NewEngine()
-	noop := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
-	for _, tool := range []string{"noop", "other"} {
-		if err := e.AddTool(tool, noop); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w, ds := e.Read(filepath.Join(dir, name))
-	if ds.Failed(false) {
-		t.Fatal(ds)
-	}
-	change(w)
-	p, ds := e.Compile(w, false)
-	if p == nil {
-		t.Fatal(ds)
-	}
-	return p
+	return compileFiles(t, name, map[string]string{"flow.yaml": fieldsDoc, "inner.yaml": fieldsInner, "g.dot": fieldsDOT, "t.yml": fieldsSWEny}, change)
 }
 
 // other returns the configuration of a tool with another implementation.

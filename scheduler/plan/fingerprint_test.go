@@ -55,8 +55,14 @@ graph:
 // printed compiles the document in a folder with its files, after it has applied the changes.
 func printed(t *testing.T, name, doc, inner, program string) *plan.Plan {
 	t.Helper()
+	return compileFiles(t, name, map[string]string{name: doc, "inner.yaml": inner, "prog.sh": program}, func(*core.Workflow) {})
+}
+
+// compileFiles compiles a document of a folder with these files, after a change of its workflow.
+func compileFiles(t *testing.T, name string, files map[string]string, change func(*core.Workflow)) *plan.Plan {
+	t.Helper()
 	dir := t.TempDir()
-	for name, data := range map[string]string{name: doc, "inner.yaml": inner, "prog.sh": program} {
+	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -72,6 +78,7 @@ func printed(t *testing.T, name, doc, inner, program string) *plan.Plan {
 	if ds.Failed(false) {
 		t.Fatal(ds)
 	}
+	change(w)
 	p, ds := e.Compile(w, false)
 	if p == nil {
 		t.Fatal(ds)

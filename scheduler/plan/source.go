@@ -18,7 +18,8 @@ type Source struct {
 	Text    source.Text
 	program *expressions.Program
 	path    *jsonpath.Path
-	field   int // of path
+	field   int    // of path
+	by      string // subject of messages about the path
 	// declared lists the columns of the field that are declared, so that all rows may lack them.
 	declared []string
 	// aloneReads and aloneRefs are the results of Alone.
@@ -46,17 +47,13 @@ func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 	return matches, err
 }
 
-// Absent returns the first column that the filter of a JSONPath tests and that no element of the
-// array has, although it is not declared. It returns "" if there is none. It runs no user code.
-func (s *Source) Absent(env expressions.Env) string {
+// Absent returns an error if the filter of a JSONPath tests a column that no element of the array
+// has, although it is not declared. It runs no user code.
+func (s *Source) Absent(env expressions.Env) error {
 	if s.path == nil {
-		return ""
+		return nil
 	}
-	column := s.path.Absent(env.Field(s.field))
-	if slices.Contains(s.declared, column) {
-		return ""
-	}
-	return column
+	return s.path.Absent(env.Field(s.field), s.by, s.declared)
 }
 
 // Reads returns the fields and nodes that the source refers to.
@@ -137,7 +134,7 @@ func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
 		c.readAnywhere(path.Root(), source.ColumnRead{Column: member, By: at.String()})
 	}
 	s.path, s.field = path, int(i)
-	s.declared = slices.Concat(known.Names, known.Optional)
+	s.by, s.declared = at.String(), slices.Concat(known.Names, known.Optional)
 	use.Fields = append(use.Fields, i)
 	return s
 }

@@ -36,6 +36,18 @@ func Output(s *table.Scope, src source.Text, key string) *Name {
 	return n
 }
 
+// OutputName is Output for package rowcheck, which must not import this one: after an error
+// its result is nil, and not a nil *Name.
+func OutputName(s *table.Scope, src source.Text, key string) interface {
+	Fixed() bool
+	Text(in core.Shared) (string, error)
+} {
+	if n := Output(s, src, key); n != nil {
+		return n
+	}
+	return nil
+}
+
 func compile(s *table.Scope, src source.Text, key string) *Name {
 	if strings.TrimSpace(src.Value) == "" {
 		s.Errorf(source.CodeMissingKey, src.Pos, key, "the file name is empty")

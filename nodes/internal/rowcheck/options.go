@@ -33,8 +33,9 @@ type Check struct {
 // Rejects reports whether a row for which the condition is false is bad.
 func (c Check) Rejects() bool { return c.Severity.Value == "" || c.Severity.Value == "error" }
 
-// FileName is the name of the file for rejects or for the report.
-type FileName interface {
+// FileName is the name of the file for rejects or for the report. It is an alias, because
+// filename.OutputName, which returns such a name, is in a package above this one.
+type FileName = interface {
 	// Fixed reports whether the name is fixed in the document.
 	Fixed() bool
 	// Text returns the name for one attempt.

@@ -29,7 +29,7 @@ func compiled(t *testing.T, options string, writes string) (*Policy, *table.Scop
 		t.Fatal(ds)
 	}
 	s := table.NewScope(n, core.Env{})
-	return o.Compile(s, n, source.Columns{}, n.Pos, "", outputName), s
+	return o.Compile(s, n, source.Columns{}, n.Pos, "", filename.OutputName), s
 }
 
 // collector returns a collector for the rows of a task.
@@ -400,12 +400,4 @@ func TestRejectsAreNotKept(t *testing.T) {
 	if col.list != nil || len(col.bad.examples) > maxExamples || col.Rejected() != 10_000 {
 		t.Errorf("%d records and %d examples kept of %d", len(col.list), len(col.bad.examples), col.Rejected())
 	}
-}
-
-// outputName compiles the name of a file for rejects or a report.
-func outputName(s *table.Scope, src source.Text, key string) FileName {
-	if n := filename.Output(s, src, key); n != nil {
-		return n
-	}
-	return nil
 }
