@@ -267,13 +267,13 @@ type Conventions struct {
 	Branches bool
 	// Skips reports whether a result may have the status Skipped.
 	Skips bool
-	// Told reports whether a node that asks a model gets a description of the walk so far,
-	// and may answer with a status directive; see Compiled.Briefed and ParseDirective.
-	Told bool
-	// Shown reports whether a Router sees what the node sends, and the checks of its
-	// result; see Routing.Evals. If the model of a node cannot be reached, the run ends,
-	// because the next edge would be chosen without its result.
-	Shown bool
+	// Briefing reports whether a node that asks a model gets a description of the walk so
+	// far, and may answer with a status directive; see Compiled.Briefed and ParseDirective.
+	Briefing bool
+	// HasRouter reports whether a Router chooses the edges. It sees what the node sends, and
+	// the checks of its result; see Routing.Evals. If the model of a node cannot be reached,
+	// the run ends, because the next edge would be chosen without its result.
+	HasRouter bool
 	// Exit reports whether a run fails unless it reaches the exit. Otherwise it ends wherever no
 	// edge can be followed.
 	Exit bool

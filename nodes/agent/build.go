@@ -102,7 +102,7 @@ func (b *builder) answer(r *runner) {
 	if v := b.schemaTree(); v != nil {
 		s, ds := compileSchema(v, b.subject+": schema")
 		b.find.Found = append(b.find.Found, ds...)
-		if r.schema = s; s != nil && b.env.Shown && slices.Contains(s.properties, core.EvalsKey) {
+		if r.schema = s; s != nil && b.env.HasRouter && slices.Contains(s.properties, core.EvalsKey) {
 			b.find.Found.Warnf(source.CodeIgnored, v.Pos, "%s: schema: what picks the edge is shown the checks under %s, so a member of this name is hidden from it", b.subject, core.EvalsKey)
 		}
 		if s != nil {
@@ -161,7 +161,7 @@ func (b *builder) checkNames(r *runner) []string {
 // checkRefs returns the checks of other nodes that the requirements refer to, as in
 // look.evals.short.pass.
 func (b *builder) checkRefs() []core.CheckRef {
-	if b.Requires == nil || !b.env.Shown {
+	if b.Requires == nil || !b.env.HasRouter {
 		return nil
 	}
 	var refs []core.CheckRef

@@ -25,7 +25,7 @@ func inWalk(t *testing.T, visit int, text string) core.Shared {
 }
 
 // routed is the environment of a node in a walk that a model routes.
-var routed = core.Env{Conventions: core.Conventions{Context: true, Late: true, Skips: true, Shown: true}}
+var routed = core.Env{Conventions: core.Conventions{Context: true, Late: true, Skips: true, HasRouter: true}}
 
 // TestRequires tests that requirements are checked against the context before the model is called
 // (rules 27 and 28).
@@ -260,7 +260,7 @@ func TestBigContext(t *testing.T) {
 // TestOutcomes tests that in a walk by outcomes the answer sets the status of the node (rule 41 of
 // that mode) and is stored in the context.
 func TestOutcomes(t *testing.T) {
-	env := core.Env{Conventions: core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: true}}
+	env := core.Env{Conventions: core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Briefing: true}}
 	long := strings.Repeat("ä", 300) + ` {"outcome": "partial_success", "preferred_next_label": "Ship", "context_updates": {"k": 1, "last_stage": "mine"}}`
 	r, err := handle(t, "prompt", script(long), `{"prompt": "Hi"}`, env, inWalk(t, 2, "{}"))
 	if err != nil || r.Status != core.PartialSuccess || r.Routing.PreferredLabel != "Ship" {

@@ -134,7 +134,7 @@ func (r *runner) ask(ctx context.Context, q *llm.Request) (*llm.Response, error)
 		return res, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case r.graph.Shown:
+	case r.graph.HasRouter:
 		return nil, core.FailRun(err)
 	}
 	return nil, err

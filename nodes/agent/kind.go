@@ -55,12 +55,12 @@ func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 		return core.Compiled{}, ds
 	}
 	if made, found, ok := templates.Function(kind, b.node, b.env, prompts); ok {
-		made.Briefed = b.env.Told
+		made.Briefed = b.env.Briefing
 		return made, append(ds, found...)
 	}
 	b.find.Found = nil
 	r := b.build(prompts)
-	made := core.Compiled{Briefed: b.env.Told, Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets,
+	made := core.Compiled{Briefed: b.env.Briefing, Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets,
 		AnyInput: b.Context || b.Requires != nil}
 	made.Columns = b.rows(r)
 	made.Checks, made.CheckRefs = b.checkNames(r), b.checkRefs()

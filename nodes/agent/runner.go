@@ -49,7 +49,7 @@ func (r *runner) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	}
 	if r.unresolved != "" {
 		err := core.Permanent(errors.New(r.unresolved))
-		if r.graph.Shown { // retrying cannot help, and the next edge would be chosen without data
+		if r.graph.HasRouter { // retrying cannot help, and the next edge would be chosen without data
 			err = core.FailRun(err)
 		}
 		return core.Result{}, err
@@ -197,7 +197,7 @@ func (r *runner) declinedResult(d *declined) (core.Result, error) {
 		out.Note = d.text
 		return out, nil
 	}
-	if r.graph.Shown {
+	if r.graph.HasRouter {
 		return core.Result{Status: core.Fail, Note: d.text, EdgeOutput: value.ObjectOf("error", d.text), HasEdgeOutput: true, Routing: &core.Routing{Category: d.category}}, nil
 	}
 	return core.Result{}, d
@@ -240,7 +240,7 @@ func (r *runner) checksFailedResult(v any, wrong []string, verdicts []verdict) c
 // warn logs the members that the schema declares and the answer lacks. Conditions read them
 // as null.
 func (r *runner) warn(in core.Input, v any) {
-	if !r.graph.Shown || r.schema == nil {
+	if !r.graph.HasRouter || r.schema == nil {
 		return
 	}
 	if left := lacking(v, r.schema.properties); len(left) > 0 {
@@ -261,7 +261,7 @@ const maxLastResponse = 200
 // set the status of the node and the edge to follow.
 func (r *runner) result(v any, answer string, verdicts []verdict) (core.Result, error) {
 	var out core.Result
-	if r.graph.Told {
+	if r.graph.Briefing {
 		out, _ = core.ParseDirective(answer)
 		if out.Routing == nil {
 			out.Routing = &core.Routing{}

@@ -114,7 +114,7 @@ func (b *builder) warnMissingTools(r *runner, told string) {
 		return
 	}
 	hint := "if the answer is all that is wanted, use the kind prompt (in DOT shape=tab) or an empty list of tools"
-	if b.env.Shown {
+	if b.env.HasRouter {
 		hint = "give the node skills"
 	}
 	pos := b.node.ID.Pos

@@ -91,7 +91,7 @@ func (c *compiler) beginWalk() {
 // walkConventions returns the rules of a walk for nodes and their results.
 func walkConventions(w *core.Workflow) core.Conventions {
 	routed := modelRouted(w)
-	return core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Told: !routed, Shown: routed, Exit: !routed}
+	return core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Briefing: !routed, HasRouter: routed, Exit: !routed}
 }
 
 // walk compiles the rest of a walk once its nodes are compiled.
