@@ -64,9 +64,9 @@ type Compiled struct {
 	// are in Shared.Extra. Nodes names the nodes that $nodes.ID refers to.
 	Reads []source.Text
 	Nodes []source.Text
-	// Glances are like Nodes, but need not be resolved when the node starts: Shared.Nodes
-	// does not have nodes that do not precede it.
-	Glances []source.Text
+	// OptionalNodes are like Nodes, but need not precede the node; Shared.Nodes has only the
+	// ones that do.
+	OptionalNodes []source.Text
 	// AnyInput reports whether the node may read inputs of the run ($input) that its
 	// configuration does not name.
 	AnyInput bool

@@ -38,7 +38,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	made := core.Compiled{Handler: h, Reads: b.scope.Reads(), Streams: h.from.Streams(), Effects: true, Stdout: h.to == nil, Outputs: b.outputs(h), Replaces: b.replaces(h),
 		Upserts: h.format == sqliteFormat && h.table.Mode == database.Upsert}
 	if h.known.Header != "" {
-		made.Glances = []source.Text{source.At(h.known.Header, h.from.Name.Pos)}
+		made.OptionalNodes = []source.Text{source.At(h.known.Header, h.from.Name.Pos)}
 	}
 	return made, ds
 }

@@ -255,8 +255,8 @@ func TestHeaderOfATableWithoutRows(t *testing.T) {
 		if ds.Failed(false) {
 			t.Fatal(ds)
 		}
-		if refers := len(made.Glances) == 1; refers != (c.known.Header != "" && !strings.Contains(c.node, "columns")) {
-			t.Errorf("%s: refers to %v", c.name, made.Glances)
+		if refers := len(made.OptionalNodes) == 1; refers != (c.known.Header != "" && !strings.Contains(c.node, "columns")) {
+			t.Errorf("%s: refers to %v", c.name, made.OptionalNodes)
 		}
 		s := core.Shared{Dir: dir, View: core.NewView([]string{"rows"}, []any{[]any{}})}
 		if c.headed != nil {
@@ -264,7 +264,7 @@ func TestHeaderOfATableWithoutRows(t *testing.T) {
 				return headed{&stream{}, c.headed}, true, nil
 			}
 		}
-		if len(made.Glances) > 0 {
+		if len(made.OptionalNodes) > 0 {
 			s.Nodes = func(string) (core.Status, any, bool) { return core.Success, c.output, true }
 		}
 		if _, err := made.Handler.Handle(t.Context(), core.NewInput("run", "n", 1, s)); err != nil {

@@ -257,7 +257,7 @@ func (b *builder) load(c connector) core.Compiled {
 	made := core.Compiled{Handler: l, Streams: l.from.Streams(), Effects: true, Outputs: []core.Target{b.output(c, &l.table)}}
 	if l.from.Field() != "" && l.table.Columns == nil {
 		if l.known = b.scope.Columns(l.from.Field(), nil); l.known.Header != "" {
-			made.Glances = []source.Text{source.At(l.known.Header, l.from.Name.Pos)}
+			made.OptionalNodes = []source.Text{source.At(l.known.Header, l.from.Name.Pos)}
 		}
 	}
 	l.target, made.Upserts = made.Outputs[0], l.table.Mode == database.Upsert

@@ -31,13 +31,13 @@ type named struct {
 // builder compiles a node.
 type builder struct {
 	config
-	node     *core.Node
-	scope    *table.Scope
-	policies []*rowcheck.Policy
-	glances  []source.Text // nodes whose outputs list the columns of a table
-	rejects  []string      // the rejects setting of each policy
-	steps    []named
-	wanted   int // rows that the step after the one being compiled needs, -1 for all
+	node       *core.Node
+	scope      *table.Scope
+	policies   []*rowcheck.Policy
+	tableNodes []source.Text // nodes whose outputs list the columns of a table
+	rejects    []string      // the rejects setting of each policy
+	steps      []named
+	wanted     int // rows that the step after the one being compiled needs, -1 for all
 }
 
 // compileSteps compiles all steps and returns the columns that are known after the last

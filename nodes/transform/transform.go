@@ -49,7 +49,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 		return core.Compiled{}, ds
 	}
 	ds = append(ds, setting.UnusedArgs(n, setting.ArgsInFileNames, b.scope.Names()...)...)
-	made.Columns, made.Glances = map[string]source.Columns{h.into: after}, b.glances
+	made.Columns, made.OptionalNodes = map[string]source.Columns{h.into: after}, b.tableNodes
 	made.Reads, made.Outputs = b.scope.Reads(), files.Place{Dir: env.Dir}.Targets(b.scope.Outputs())
 	// A field that is also read as a value cannot be a stream.
 	made.Streams = slices.DeleteFunc(h.from.Streams(), func(f source.Text) bool { return !b.scope.Once(f.Value) })
@@ -59,8 +59,8 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 // headerOf returns the node whose output lists the columns of a table, or "". It
 // records that the output of that node is read.
 func (b *builder) headerOf(c source.Columns) string {
-	if c.Header != "" && !slices.Contains(source.Strings(b.glances), c.Header) {
-		b.glances = append(b.glances, source.At(c.Header, b.node.Pos))
+	if c.Header != "" && !slices.Contains(source.Strings(b.tableNodes), c.Header) {
+		b.tableNodes = append(b.tableNodes, source.At(c.Header, b.node.Pos))
 	}
 	return c.Header
 }

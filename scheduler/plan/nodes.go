@@ -499,7 +499,7 @@ func (c *compiler) kindUse(n *Node, made core.Compiled, at place, use *Reference
 			use.Nodes = append(use.Nodes, i)
 		}
 	}
-	for _, r := range made.Glances {
+	for _, r := range made.OptionalNodes {
 		if i, ok := c.nodeRef(r, at); ok && !slices.Contains(use.Nodes, i) {
 			use.Nodes = append(use.Nodes, i)
 			if c.optionalRefs == nil {
