@@ -43,7 +43,7 @@ type RouteQuestion struct {
 	// Inputs are all inputs of the run.
 	Inputs *value.Object `json:"inputs,omitempty"`
 	// View holds the result of the last visit of each node, by id, in order of their first
-	// end. If a node declares the members to show, View has only these, with null for
+	// end. If a node declares ViewMembers, View has only these, with null for
 	// missing ones. The checks of the result are added under "evals".
 	View *value.Object `json:"view"`
 	// Failed are the nodes in View whose last visit failed.
@@ -64,10 +64,10 @@ func (q *RouteQuestion) Chosen(a RouteAnswer) int {
 	return a.Choice
 }
 
-// ShownMembers returns the part of a node's result that a View contains if the node
-// declares the members to show: these members, in this order, with null for missing ones. A
+// ViewOf returns the part of a node's result that a View contains if the node declares its
+// members (Node.ViewMembers): these members, in this order, with null for missing ones. A
 // result that is not an object has none of them.
-func ShownMembers(result any, members []string) *value.Object {
+func ViewOf(result any, members []string) *value.Object {
 	whole, _ := result.(*value.Object)
 	out := value.NewObject(len(members) + 1) // with room for evals
 	for _, name := range members {

@@ -215,8 +215,8 @@ type Node struct {
 	// one.
 	Random   bool
 	Parallel *Parallel
-	// Shown lists the members of the node's output that a Router sees; nil means all.
-	Shown []source.Text
+	// ViewMembers lists the members of the node's output that a Router sees; nil means all.
+	ViewMembers []source.Text
 	// Asks and Lacks are what a format knows of a node whose kind may not be registered,
 	// and which then fails when it is visited. Asks means that a person was to choose the
 	// edge: then no edge without a condition is followed. Lacks is the message of the

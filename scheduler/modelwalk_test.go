@@ -41,9 +41,9 @@ func routedOf(t testing.TB, text string) *core.Workflow {
 			for _, s := range words[1:] {
 				switch key, value, _ := strings.Cut(s, "="); key {
 				case "shown":
-					n.Shown = []source.Text{}
+					n.ViewMembers = []source.Text{}
 					for name := range strings.SplitSeq(value, ",") {
-						n.Shown = append(n.Shown, source.Text{Value: name})
+						n.ViewMembers = append(n.ViewMembers, source.Text{Value: name})
 					}
 				case "attempts":
 					n.OnError = &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: number(t, value), RetryOn: source.Text{Value: "transient"}}

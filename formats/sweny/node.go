@@ -224,7 +224,7 @@ func (l *loader) output(n *core.Node, d *nodeShape, c *config) {
 	if p == nil || p.Kind != source.ObjectValue {
 		return
 	}
-	n.Shown = append(n.Shown, p.Keys...)
+	n.ViewMembers = append(n.ViewMembers, p.Keys...)
 }
 
 // toolFilter reads which tools of its skills a node may use.

@@ -218,7 +218,7 @@ func (s *splitter) route(n *core.Node, chosen []*core.Edge, before []int32) {
 	for _, i := range before {
 		of := s.w.Nodes[i]
 		members := &source.Value{Kind: source.ArrayValue, Pos: pos}
-		for _, m := range of.Shown {
+		for _, m := range of.ViewMembers {
 			members.Items = append(members.Items, text(m.Value))
 		}
 		shows.Set(source.At(of.ID.Value, pos), members)

@@ -152,8 +152,8 @@ edges:
 		t.Errorf("got inputs %+v", w.Inputs)
 	}
 	gather, fix := w.Nodes[0], w.Nodes[1]
-	if got := strings.Join(source.Strings(gather.Shown), " "); got != "n m" || fix.Shown != nil {
-		t.Errorf("shown: got %q and %v", got, fix.Shown)
+	if got := strings.Join(source.Strings(gather.ViewMembers), " "); got != "n m" || fix.ViewMembers != nil {
+		t.Errorf("shown: got %q and %v", got, fix.ViewMembers)
 	}
 	if r := gather.OnError; r == nil || r.Policy.Value != "retry" || r.Attempts.Value != 3 || r.Base.Value != 0 || r.RetryOn.Value != "transient" || fix.OnError != nil {
 		t.Errorf("retry: got %+v", r)

@@ -30,7 +30,7 @@ func plain(w *core.Workflow) string {
 		if n.OnError != nil {
 			attempts = n.OnError.Attempts.Value
 		}
-		out.Set("node "+n.ID.Value, []any{n.Kind.Value, n.Label.Value, sorted(keys), strings.Join(source.Strings(n.Shown), " "), int64(attempts)})
+		out.Set("node "+n.ID.Value, []any{n.Kind.Value, n.Label.Value, sorted(keys), strings.Join(source.Strings(n.ViewMembers), " "), int64(attempts)})
 	}
 	var edges []any
 	for _, e := range w.Edges {

@@ -139,5 +139,5 @@ func (n *visibleNode) visible(result any) any {
 	if len(n.members) == 0 {
 		return result
 	}
-	return core.ShownMembers(result, n.members)
+	return core.ViewOf(result, n.members)
 }

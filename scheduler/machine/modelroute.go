@@ -209,12 +209,12 @@ func (t *byModel) view() (view *value.Object, failed []string) {
 	return view, failed
 }
 
-// routerView returns what the router sees of a node's output: the members in its Shown list in
-// declared order, null if a member is missing, or all of them without such a list.
+// routerView returns what the router sees of a node's output: the ViewMembers of the node in
+// declared order, null if a member is missing, or all members if the node declares none.
 func (t *byModel) routerView(node int32, sent any) any {
 	evals := t.Evals[node]
 	whole, isObject := sent.(*value.Object)
-	names := t.w.Nodes[node].Shown
+	names := t.w.Nodes[node].ViewMembers
 	switch {
 	case names == nil && evals == nil:
 		return sent
@@ -223,7 +223,7 @@ func (t *byModel) routerView(node int32, sent any) any {
 	case names == nil:
 		return value.ObjectOf("output", sent, core.EvalsKey, evals)
 	}
-	out := core.ShownMembers(sent, names)
+	out := core.ViewOf(sent, names)
 	if evals != nil {
 		out.Set(core.EvalsKey, evals)
 	}

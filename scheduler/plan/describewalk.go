@@ -131,7 +131,7 @@ func (p *Plan) describeRouted(d *WalkDescription) {
 	d.Router, d.Model, d.Calls = core.RouterModel, p.Walk.Model, b.Calls
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		n.Visits, n.Decisions, n.Shown, n.Models = b.Visits[i], b.Decisions[i], p.Walk.Nodes[i].Shown, p.Nodes[i].Models
+		n.Visits, n.Decisions, n.Shown, n.Models = b.Visits[i], b.Decisions[i], p.Walk.Nodes[i].ViewMembers, p.Nodes[i].Models
 	}
 }
 

@@ -191,8 +191,8 @@ func joinPrint(p *Plan, v *Vertex) any {
 // walkPrint returns the canonical form of the role of a node in a walk.
 func walkPrint(p *Plan, n *WalkNode) *value.Object {
 	o := value.ObjectOf("role", int64(n.Role), "gate", n.GoalGate, "random", n.Random, "visits", int64(n.MaxVisits), "fidelity", n.Fidelity)
-	if n.Shown != nil {
-		o.Set("shown", anys(n.Shown))
+	if n.ViewMembers != nil {
+		o.Set("shown", anys(n.ViewMembers))
 	}
 	targets := []any{}
 	for _, t := range n.Targets {

@@ -276,7 +276,7 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 		"Node.MaxVisits":           {"g.dot", func(w *core.Workflow) { node(w, "a").MaxVisits = count(7) }},
 		"Node.Random":              {"g.dot", func(w *core.Workflow) { node(w, "a").Random = true }},
 		"Node.Parallel":            {"g.dot", func(w *core.Workflow) { node(w, "fork").Parallel = &core.Parallel{MaxParallel: count(7)} }},
-		"Node.Shown":               {"t.yml", func(w *core.Workflow) { node(w, "a").Shown = []source.Text{word("x")} }},
+		"Node.ViewMembers":         {"t.yml", func(w *core.Workflow) { node(w, "a").ViewMembers = []source.Text{word("x")} }},
 
 		"Edge.From": {"flow.yaml", func(w *core.Workflow) { w.Edges[1].From = word("w") }},
 		"Edge.To":   {"flow.yaml", func(w *core.Workflow) { w.Edges[1].To = word("w") }},

@@ -57,8 +57,8 @@ func (c *compiler) routedEdges() {
 
 func (c *compiler) routedNode(n *WalkNode, d *core.Node) {
 	at := nodePlace(d.ID.Value)
-	if d.Shown != nil {
-		n.Shown = source.Strings(d.Shown)
+	if d.ViewMembers != nil {
+		n.ViewMembers = source.Strings(d.ViewMembers)
 	}
 	if n.Role != core.RoleStage {
 		c.ds.Errorf(source.CodeBadValue, d.Kind.Pos, "%s: a %s node has no place in a walk that a model routes", at, n.Role)

@@ -46,8 +46,8 @@ type WalkNode struct {
 	Parallel         *Parallel
 	// Fidelity is how much the node is told of what came before it, unless the edge sets it.
 	Fidelity string
-	// Shown are the members of its output that a router sees; nil for all.
-	Shown []string
+	// ViewMembers are the members of its output that a router sees; nil means all.
+	ViewMembers []string
 }
 
 // Parallel describes a node whose edges lead to branches.

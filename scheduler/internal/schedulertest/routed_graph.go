@@ -113,7 +113,7 @@ func (g *RoutedGraph) Workflow() *core.Workflow {
 			return g.act(n, in.Visit(), in.Attempt(), sortedJSON(o), in.Previous())
 		})}
 		if n.Shown != nil {
-			out.Shown = texts(n.Shown)
+			out.ViewMembers = texts(n.Shown)
 		}
 		if n.Attempts > 1 {
 			out.OnError = &core.OnError{Policy: text("retry"), Attempts: number(n.Attempts), RetryOn: text("transient")}
