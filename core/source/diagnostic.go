@@ -103,7 +103,7 @@ func (ds *Diagnostics) add(s Severity, code Code, pos Position, format string, a
 	if len(args) > 0 {
 		msg = fmt.Sprintf(format, args...)
 	}
-	*ds = append(*ds, Diagnostic{Code: code, Severity: s, Pos: pos.Bare(), Message: msg})
+	*ds = append(*ds, Diagnostic{Code: code, Severity: s, Pos: pos.WithoutSegments(), Message: msg})
 	return &(*ds)[len(*ds)-1]
 }
 

@@ -25,9 +25,9 @@ func (p Position) Written(segments []Segment) Position {
 	return p
 }
 
-// Bare returns the position without its segments, so that positions of the same place are
-// equal.
-func (p Position) Bare() Position {
+// WithoutSegments returns the position without its segments, so that positions of the same
+// place are equal.
+func (p Position) WithoutSegments() Position {
 	p.written = nil
 	return p
 }

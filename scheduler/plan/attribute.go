@@ -24,10 +24,10 @@ func attribute(ds source.Diagnostics, w *core.Workflow) {
 		d := &ds[i]
 		setSubject(d, nodes)
 		if n := nodes[d.Node]; n != nil && !d.Pos.IsValid() {
-			d.Pos = n.Pos.Bare()
+			d.Pos = n.Pos.WithoutSegments()
 		}
 		if !d.Pos.IsValid() {
-			d.Pos = w.Pos.Bare()
+			d.Pos = w.Pos.WithoutSegments()
 		}
 	}
 }
