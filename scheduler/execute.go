@@ -16,7 +16,7 @@ import (
 // the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c, e := &w.cmd, &w.event
-	if c.Call == nil && c.Node.Bare && r.events == nil && r.trace.tracer == nil && !r.opts.Strict {
+	if c.Call == nil && c.Node.NoInput && r.events == nil && r.trace.tracer == nil && !r.opts.Strict {
 		r.executeBare(w)
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // outside of units.
 func (f *frame) call(n *plan.Node, in *pass) *Call {
 	edges := f.edgeInputs(n, in)
-	if n.Bare && edges == nil && f.Path == "" && f.Inputs.Len() == 0 {
+	if n.NoInput && edges == nil && f.Path == "" && f.Inputs.Len() == 0 {
 		return nil
 	}
 	c := &Call{Path: f.Path, Inputs: f.Inputs, Edges: edges}

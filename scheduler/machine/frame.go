@@ -75,7 +75,7 @@ type frame struct {
 	unresolved     int
 	inFlight       int  // handlers of this frame in flight
 	children       int  // nested frames that have not ended
-	fastPath       bool // bare nodes get no call: there are no inputs, and no events are emitted
+	fastPath       bool // nodes without input get no call: there are no inputs, and no events are emitted
 	mayRunUserCode bool // see guard.go
 	barrier        bool
 	stopping       bool // a failure that stops the frame is being committed

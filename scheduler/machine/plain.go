@@ -99,7 +99,7 @@ func (w plainNode) ended(o *Outcome, at int64) {
 func (f *frame) startPlain(v int32) bool {
 	pv, x := &f.p.Vertices[v], &f.v[v]
 	x.Phase = running
-	if pv.Bare && f.fastPath && f.Outputs == nil && (x.Attempts == 0 || f.Details[v].LastError == "") {
+	if pv.NoData && f.fastPath && f.Outputs == nil && (x.Attempts == 0 || f.Details[v].LastError == "") {
 		f.startWithoutCall(pv, x)
 		return true
 	}
@@ -127,7 +127,7 @@ func (f *frame) startWithoutCall(pv *plan.Vertex, x *vertex) {
 func (f *frame) answerWithoutCall(e *Event) bool {
 	v := f.p.Nodes[e.ID.Node].Vertex
 	x := &f.v[v]
-	if !f.p.Vertices[v].Bare || x.Phase != running || x.Attempts != e.ID.Attempt || f.Stopped || !e.Outcome.Empty() {
+	if !f.p.Vertices[v].NoData || x.Phase != running || x.Attempts != e.ID.Attempt || f.Stopped || !e.Outcome.Empty() {
 		return false
 	}
 	f.handlerEnded(&f.group)

@@ -88,7 +88,7 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 	if v.Unit == nil {
 		n := &p.Nodes[v.Node]
 		g.node(n)
-		v.Bare = n.Bare && len(v.Writes) == 0
+		v.NoData = n.NoInput && len(v.Writes) == 0
 		if n.Puller != nil {
 			g.puller(n.Puller, i)
 		}
@@ -182,7 +182,7 @@ func (g *gater) node(n *Node) {
 	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
-	n.Bare = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
+	n.NoInput = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
 		len(n.Reads) == 0 && len(n.NodeRefs()) == 0
 }
 

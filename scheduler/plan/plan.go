@@ -122,8 +122,8 @@ type Vertex struct {
 	// AllDone, waits for all of them regardless of how they end.
 	Join  int32
 	Shape Shape
-	// Bare reports whether its node is bare and writes nothing.
-	Bare bool
+	// NoData reports whether its node gets no input, see Node.NoInput, and writes nothing.
+	NoData bool
 	// Last marks a unit without edges, which runs after the whole main graph.
 	Last bool
 	// AllDone reports whether the vertex runs regardless of how its predecessors ended.
@@ -182,9 +182,9 @@ type Node struct {
 	Index   int32
 	Vertex  int32
 	Member  int32 // its index among the members of its unit, -1 outside units
-	// Bare reports whether the handler gets no input: the node has no reads, args or references, no
+	// NoInput reports whether the handler gets no input: the node has no reads, args or references, no
 	// fan-out, timer, timeout or jitter.
-	Bare bool
+	NoInput bool
 	// Pull marks the node that fetches the rows of a stream for a pipeline or fan-out, see
 	// Unit.Puller and Puller. It is not one of the nodes of the plan.
 	Pull bool
