@@ -5,7 +5,7 @@ TESTFLAGS ?=
 FUZZTIME ?= 10s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help run test bench bench-data bench-etl fuzz mutants lint
+.PHONY: help run test bench figures bench-data bench-etl fuzz mutants lint
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -16,10 +16,12 @@ run: ## run the flights example on 10,000 real flights
 test: ## run all tests
 	$(GO) test $(TESTFLAGS) ./...
 
-bench: ## measure: paired ratios, growth, fan-out
-	$(GO) test -count=1 -v -run Ratios ./benchmarks
-	$(GO) test -run XXX -bench . -benchtime 20x ./benchmarks
-	cd benchmarks/peers && $(GO) test -count=1 -v -run Ratios .
+bench: ## run the benchmarks of docs/performance.md
+	$(GO) test -run XXX -bench . ./benchmarks
+
+figures: ## measure the tables of docs/performance.md and README.md again
+	cd benchmarks/peers && UPDATE=1 $(GO) test -count=1 -v -run TestFigures .
+	UPDATE=1 $(GO) test -count=1 -v -timeout 20m -run 'TestFigures|TestReadmeAgrees' ./benchmarks
 
 bench-data: ## fetch the 3,000,000 flights (13 MB, from the npm registry)
 	$(GO) run ./examples/flights-3m/fetch

@@ -1,8 +1,11 @@
-// Package benchmarks measures whole runs: the cost of a node in graphs of several shapes
-// and sizes, compared with two schedulers written only for the measurement. Claims about
-// speed are ratios of two results of one run, because machines differ and are shared.
+// Package benchmarks measures whole runs and writes the tables of docs/performance.md.
+// Claims about speed are ratios of two results of one run, because machines differ and are
+// shared.
 //
-//	make bench
+//	make figures
 //
-// Graph shapes are in shape.go, the references in reference.go.
+// To add a row, add a [Figure] to the [Table] of its subject, in one of the test files:
+// shapes, nodes, items, merges, events, streams or build. A new table needs a line in tables
+// (figures_test.go) and a place in docs/performance.md. The row appears there when the
+// tables are measured the next time.
 package benchmarks

@@ -1,14 +1,13 @@
 // Package peers compares wavefold with a published engine in the same process. It is a
 // module of its own, so that users of wavefold do not download the other engine.
 //
-//	cd benchmarks/peers && go test -v -run Ratios
+//	make figures
 package peers
 
 import (
 	"context"
-	"slices"
+	"os"
 	"testing"
-	"time"
 
 	gotaskflow "github.com/noneback/go-taskflow"
 
@@ -19,13 +18,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-const (
-	limit  = 8
-	rounds = 9
-	repeat = 20
-)
+const limit = 8
 
-func wavefold(t *testing.T, s *benchmarks.Shape) func() {
+func wavefold(tb testing.TB, s *benchmarks.Shape) func() {
 	w := &core.Workflow{Name: source.Text{Value: s.Name}}
 	for i := range s.Len() {
 		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: benchmarks.NodeName(i)}, HasWrites: true,
@@ -36,11 +31,11 @@ func wavefold(t *testing.T, s *benchmarks.Shape) func() {
 	}
 	p, ds := plan.Compile(w, nil, plan.Options{})
 	if p == nil {
-		t.Fatal(ds)
+		tb.Fatal(ds)
 	}
 	return func() {
 		if _, err := scheduler.Run(context.Background(), p, nil, scheduler.Options{Concurrency: limit}); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }
@@ -60,25 +55,23 @@ func taskflow(s *benchmarks.Shape) func() {
 	return func() { executor.Run(flow).Wait() }
 }
 
-// TestRatios prints the ratio of the peer's time to wavefold's for the same graph of no-op
-// nodes, paired round by round.
-func TestRatios(t *testing.T) {
+func table() benchmarks.Table {
+	t := benchmarks.Table{ID: "peers", Unit: "node"}
 	for _, s := range []*benchmarks.Shape{benchmarks.Chain(1000), benchmarks.Wide(1000), benchmarks.Layered(100, 10), benchmarks.Tree(1023), benchmarks.Diamonds(333)} {
-		runs := []func(){wavefold(t, s), taskflow(s)}
-		var ratios []float64
-		for range rounds {
-			var took [2]time.Duration
-			for i, run := range runs {
-				run()
-				begin := time.Now()
-				for range repeat {
-					run()
-				}
-				took[i] = time.Since(begin)
-			}
-			ratios = append(ratios, float64(took[1])/float64(took[0]))
-		}
-		slices.Sort(ratios)
-		t.Logf("%-9s go-taskflow takes %.1f x as long [%.1f..%.1f]", s.Name, ratios[rounds/2], ratios[0], ratios[rounds-1])
+		t.Figures = append(t.Figures, benchmarks.Figure{Name: s.Name + ", 1,000 nodes",
+			Subject:   benchmarks.Case{Name: "wavefold", Units: s.Len(), Start: func(tb testing.TB) func() { return wavefold(tb, s) }},
+			Reference: benchmarks.Case{Name: "go-taskflow", Units: s.Len(), Start: func(testing.TB) func() { return taskflow(s) }}})
+	}
+	return t
+}
+
+// TestFigures measures the table peers of docs/performance.md, and writes it there with
+// UPDATE=1.
+func TestFigures(t *testing.T) {
+	if os.Getenv("UPDATE") == "" {
+		t.Skip("set UPDATE=1")
+	}
+	if err := benchmarks.Update("../../docs/performance.md", t, table()); err != nil {
+		t.Fatal(err)
 	}
 }
