@@ -117,7 +117,7 @@ func (c *checker) checkUntils() {
 		found := u.Until.ConstantFindings()
 		c.ds = append(c.ds, found...)
 		_, until := c.f.Unit(v)
-		if len(found) > 0 || c.mayWrite(v) || slices.ContainsFunc(until.Fields, func(f int32) bool { return u.OwnIndex(f) >= 0 }) {
+		if len(found) > 0 || c.mayWrite(v) || slices.ContainsFunc(until.Fields, func(f int32) bool { return u.FieldIndex(f) >= 0 }) {
 			continue
 		}
 		d := c.ds.Warnf(source.CodeLoopBound, c.f.Until(v).Pos, "loop %s: until: nothing in the body can change it", u.ID)

@@ -39,7 +39,7 @@ func (c *checker) checkReads(visits *int) {
 			}
 			questions = append(questions, q)
 			asked = append(asked, i)
-		case r.live && c.ownField(r.gate, r.field), c.filled(r.field), c.f.Invalid().Nodes || !c.writesValid():
+		case r.live && c.unitField(r.gate, r.field), c.filled(r.field), c.f.Invalid().Nodes || !c.writesValid():
 		case c.p.Writers[r.field] > 0:
 			c.readBefore(&r)
 		case !never[r.field]:
@@ -142,7 +142,7 @@ func (c *checker) reads() []read {
 	return out
 }
 
-func (c *checker) ownField(v, field int32) bool { return c.p.Vertices[v].Unit.OwnIndex(field) >= 0 }
+func (c *checker) unitField(v, field int32) bool { return c.p.Vertices[v].Unit.FieldIndex(field) >= 0 }
 
 // filled reports whether a field may have a value before any write: a default, an input, or an
 // argument of the node around a nested workflow. A document without an inputs section accepts a

@@ -41,8 +41,8 @@ func (f *frame) call(n *plan.Node, in *pass) *Call {
 // read returns the value of a field as the execution sees it.
 func (f *frame) read(r plan.Read, in *pass) any {
 	if in != nil {
-		if i := in.t.u.OwnIndex(r.Field); i >= 0 {
-			return in.t.View[i].At(in.t.before(&in.t.u.Own[i], in))
+		if i := in.t.u.FieldIndex(r.Field); i >= 0 {
+			return in.t.View[i].At(in.t.before(&in.t.u.Fields[i], in))
 		}
 	}
 	return f.at(int(r.Field), int(r.Threshold))
@@ -60,7 +60,7 @@ func (f *frame) unreadable(n *plan.Node, c *Call, t *unit) *core.Failure {
 			continue
 		}
 		field, who := n.Reads[i].Field, "an earlier row or round"
-		if t == nil || t.u.OwnIndex(field) < 0 {
+		if t == nil || t.u.FieldIndex(field) < 0 {
 			who = f.writer(field, s.Slot)
 		}
 		return &core.Failure{Class: core.ClassMerge, Permanent: true, Cause: s.Err,
@@ -151,7 +151,7 @@ type unitEnv struct {
 }
 
 func (e unitEnv) Field(slot int) any {
-	if i := e.t.u.OwnIndex(int32(slot)); i >= 0 {
+	if i := e.t.u.FieldIndex(int32(slot)); i >= 0 {
 		return readable(e.t.View[i].Last())
 	}
 	return e.levelEnv.Field(slot)

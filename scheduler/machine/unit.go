@@ -218,8 +218,8 @@ func (t *unit) ready(p *pass) bool {
 // that it writes and that can reject writes.
 func (t *unit) mayRead(p *pass) bool {
 	n := t.node(p)
-	for i := range t.u.Own {
-		own := &t.u.Own[i]
+	for i := range t.u.Fields {
+		own := &t.u.Fields[i]
 		reads := slices.ContainsFunc(n.Reads, func(r plan.Read) bool { return r.Field == own.Field })
 		writes := own.MayReject && slices.Contains(own.Members, int32(p.Place))
 		if (reads || writes) && t.View[i].Cursor() < t.before(own, p) {
@@ -336,8 +336,8 @@ func (t *unit) emitRoundWrites(p *pass) {
 		n := &t.f.p.Nodes[m]
 		var writes []plan.Write
 		for _, field := range n.WriteFields {
-			i := t.u.OwnIndex(field)
-			slot := t.slot(&t.u.Own[i], p.N, place)
+			i := t.u.FieldIndex(field)
+			slot := t.slot(&t.u.Fields[i], p.N, place)
 			if v, ok := t.View[i].Wrote(slot); ok {
 				writes = append(writes, plan.Write{Field: field, Value: v})
 			}

@@ -14,7 +14,7 @@ import (
 func (t *unit) columns() {
 	level := t.f.p.Vertices[t.v].Level
 	guard := t.f.m.opts.Guard
-	for _, own := range t.u.Own {
+	for _, own := range t.u.Fields {
 		field := &t.f.p.Schema.Fields[own.Field]
 		view := state.NewRecord(field)
 		if slices.ContainsFunc(t.u.Reads, func(r plan.Read) bool { return r.Field == own.Field }) {
@@ -31,18 +31,18 @@ func (t *unit) columns() {
 
 // before returns the number of slots of an own field before the current member of a pass: slots
 // of earlier passes, and of earlier members of the same pass.
-func (t *unit) before(own *plan.OwnField, p *pass) int { return t.slot(own, p.N, p.Place) }
+func (t *unit) before(own *plan.UnitField, p *pass) int { return t.slot(own, p.N, p.Place) }
 
 // slot returns the slot that the member at a place has in a pass, or would have if it wrote the
 // field.
-func (t *unit) slot(own *plan.OwnField, pass, place int) int {
+func (t *unit) slot(own *plan.UnitField, pass, place int) int {
 	at, _ := slices.BinarySearch(own.Members, int32(place))
 	return pass*len(own.Members) + at
 }
 
 func (t *unit) tryWrites(p *pass, writes []plan.Write) error {
 	for _, w := range writes {
-		if i := t.u.OwnIndex(w.Field); t.Canon[i].Column != nil {
+		if i := t.u.FieldIndex(w.Field); t.Canon[i].Column != nil {
 			if err := t.Canon[i].Try(w.Value); err != nil {
 				return err
 			}
@@ -53,8 +53,8 @@ func (t *unit) tryWrites(p *pass, writes []plan.Write) error {
 
 // write resolves the slots of the current member of a pass.
 func (t *unit) write(p *pass, writes []plan.Write) {
-	for i := range t.u.Own {
-		own := &t.u.Own[i]
+	for i := range t.u.Fields {
+		own := &t.u.Fields[i]
 		if !slices.Contains(own.Members, int32(p.Place)) {
 			continue
 		}
@@ -86,7 +86,7 @@ func (t *unit) forget() {
 		pass = min(pass, t.Dropped)
 	}
 	for i := range t.View {
-		k := t.slot(&t.u.Own[i], pass, 0)
+		k := t.slot(&t.u.Fields[i], pass, 0)
 		t.View[i].Forget(k, true)
 		if t.Canon[i].Column != nil {
 			t.Canon[i].Forget(k, false)
@@ -96,7 +96,7 @@ func (t *unit) forget() {
 
 // contribution returns what the unit as a whole writes to a field.
 func (t *unit) contribution(field int32) (any, []any) {
-	i := t.u.OwnIndex(field)
+	i := t.u.FieldIndex(field)
 	switch {
 	case i < 0:
 		return t.Pull.written(field), nil
@@ -107,7 +107,7 @@ func (t *unit) contribution(field int32) (any, []any) {
 	if t.Dropped >= 0 { // the dropped round is always the last one
 		last = t.Dropped
 	}
-	k := t.slot(&t.u.Own[i], last, 0)
+	k := t.slot(&t.u.Fields[i], last, 0)
 	writes := t.View[i].Writes(k)
 	if len(writes) == 0 {
 		return value.Missing, nil

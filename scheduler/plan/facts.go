@@ -170,7 +170,7 @@ func (f *Facts) Writer(v, field int32) (node int32, pos source.Position) {
 	x := &f.c.p.Vertices[v]
 	node = x.Node
 	if x.Unit != nil {
-		own := &x.Unit.Own[x.Unit.OwnIndex(field)]
+		own := &x.Unit.Fields[x.Unit.FieldIndex(field)]
 		node = x.Unit.Members[own.Members[0]]
 	}
 	pos, _ = findText(f.c.w.Nodes[node].Writes, f.name(field))

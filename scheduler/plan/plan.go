@@ -361,24 +361,24 @@ type Unit struct {
 	// the first stage; nil for all other units.
 	Puller *Node
 	Policy Policy
-	// Own are the fields that its members write.
-	Own []OwnField
+	// Fields are the fields that its members write.
+	Fields []UnitField
 	// Reads are the fields that items, until and members read as they were before the unit.
 	Reads []Read
 }
 
-// OwnField is a field that members of a unit write.
-type OwnField struct {
+// UnitField is a field that members of a unit write.
+type UnitField struct {
 	Field     int32
 	Members   []int32 // indexes of the members that write it, ascending
 	MayReject bool
 }
 
-// OwnIndex returns the index of a field in Own, or -1. It searches all of Own, because units write
-// few fields.
-func (u *Unit) OwnIndex(field int32) int {
-	for i := range u.Own {
-		if u.Own[i].Field == field {
+// FieldIndex returns the index of a field in Fields, or -1. It searches the whole list, because units
+// write few fields.
+func (u *Unit) FieldIndex(field int32) int {
+	for i := range u.Fields {
+		if u.Fields[i].Field == field {
 			return i
 		}
 	}

@@ -172,19 +172,19 @@ func (c *compiler) unitFields(v *vertexDecl) {
 	u := v.unit
 	reads := append(append([]int32(nil), v.use.items.Fields...), v.use.until.Fields...)
 	refs := append(append([]int32(nil), v.use.items.Nodes...), v.use.until.Nodes...)
-	own := map[int32]int{} // by field: its index in Own
+	own := map[int32]int{} // by field: its index in u.Fields
 	for place, m := range u.Members {
 		use := &c.nodeUse[m]
 		reads, refs = append(reads, use.reads...), append(refs, use.nodes...)
 		for _, f := range c.p.Nodes[m].WriteFields {
 			at, ok := own[f]
 			if !ok {
-				at = len(u.Own)
+				at = len(u.Fields)
 				own[f] = at
-				u.Own = append(u.Own, OwnField{Field: f, MayReject: c.p.Schema.Fields[f].MayReject})
+				u.Fields = append(u.Fields, UnitField{Field: f, MayReject: c.p.Schema.Fields[f].MayReject})
 				v.writes = append(v.writes, f)
 			}
-			u.Own[at].Members = append(u.Own[at].Members, int32(place))
+			u.Fields[at].Members = append(u.Fields[at].Members, int32(place))
 		}
 	}
 	v.reads = c.distinct(reads, &c.fieldSeen, len(c.p.Schema.Fields))

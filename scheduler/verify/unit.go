@@ -174,8 +174,8 @@ func (t *unit) beginPass(i int, n *plan.Node) *pass {
 // reads and, if it writes a field whose merge can reject values, the members that write
 // this field.
 func (t *unit) checkEarlierPasses(p *pass, n *plan.Node) {
-	for i := range t.u.Own {
-		own := &t.u.Own[i]
+	for i := range t.u.Fields {
+		own := &t.u.Fields[i]
 		reads := slices.ContainsFunc(n.Reads, func(r plan.Read) bool { return r.Field == own.Field })
 		if !reads && !(own.MayReject && slices.Contains(own.Members, n.Member)) {
 			continue
