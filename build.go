@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/bounded"
+	"github.com/wavefold/wavefold/internal/timelimit"
 )
 
 // builder collects parts into a workflow. It checks only what cannot be checked later,
@@ -172,8 +172,8 @@ func sameValue(a, b any) bool {
 	if value.IsMissing(a) || value.IsMissing(b) {
 		return value.IsMissing(a) && value.IsMissing(b)
 	}
-	x, err := bounded.Canonical(a)
-	y, err2 := bounded.Canonical(b)
+	x, err := timelimit.Canonical(a)
+	y, err2 := timelimit.Canonical(b)
 	return err == nil && err2 == nil && value.Equal(x, y)
 }
 

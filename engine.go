@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
 	"github.com/wavefold/wavefold/formats/sweny"
-	"github.com/wavefold/wavefold/internal/bounded"
+	"github.com/wavefold/wavefold/internal/timelimit"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/scheduler/lint"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -102,7 +102,7 @@ func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan,
 		ds.Errorf(source.CodeSyntax, source.Position{}, "there is no workflow to compile")
 		return nil, ds
 	}
-	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: lint.Check, Strict: strict, Guard: bounded.Call})
+	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: lint.Check, Strict: strict, Guard: timelimit.Call})
 }
 
 func readFile(path string) ([]byte, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/bounded"
+	"github.com/wavefold/wavefold/internal/timelimit"
 )
 
 // Part is an element of a graph made by New: a node, a pipeline, a loop, a
@@ -249,7 +249,7 @@ func (n *node) tree(m map[string]any, what string) *source.Value {
 	}
 	o := value.NewObject(len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		c, err := bounded.Canonical(m[key])
+		c, err := timelimit.Canonical(m[key])
 		if err != nil {
 			n.findings.Errorf(source.CodeBadValue, n.id.Pos, "node %s: %s: %q: %v", n.id.Value, what, key, err)
 			return nil

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core/source"
-	"github.com/wavefold/wavefold/internal/bounded"
+	"github.com/wavefold/wavefold/internal/timelimit"
 )
 
 // passage is a value that is passed into or out of a sub-workflow.
@@ -64,7 +64,7 @@ func Sub(id string, g *Graph, options ...Option) Part {
 
 // literal converts a value to an argument: strings that look like paths are escaped.
 func (n *node) literal(p passage) *source.Value {
-	c, err := bounded.Canonical(p.value)
+	c, err := timelimit.Canonical(p.value)
 	if err != nil {
 		n.findings.Errorf(source.CodeBadValue, n.id.Pos, "node %s: the value of %q: %v", n.id.Value, p.inner, err)
 		return &source.Value{Pos: n.id.Pos}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -144,7 +144,7 @@ type stream struct {
 	extent       *extent // nil if it is not known
 	// wanted are the columns that expressions read of the rows and that the maker does not check.
 	// optional lists the columns that may be absent.
-	wanted   wanted.Reads
+	wanted   columncheck.Reads
 	optional []string
 }
 

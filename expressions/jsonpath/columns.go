@@ -6,7 +6,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 )
 
 // Rows reports whether every match is a row of the table that the path begins with, as
@@ -92,7 +92,7 @@ func (p *Path) Absent(field any, by string, optional []string) error {
 				reads = append(reads, source.ColumnRead{Column: c.Text, By: by, HeaderOnly: c.HeaderOnly})
 			}
 			rows, _ := v.([]any)
-			search := wanted.NewReads(reads)
+			search := columncheck.NewReads(reads)
 			search.Look(rows)
 			return search.Missing(optional)
 		default:

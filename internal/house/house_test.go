@@ -74,7 +74,7 @@ var libraries = map[string][]string{
 
 // pure lists the packages that decide: they use no goroutine, clock, randomness, lock,
 // file, network or environment.
-var pure = []string{"core", "expressions", "state", "scheduler/plan", "scheduler/lint", "scheduler/machine", "scheduler/verify", "internal/eventlog", "internal/alike"}
+var pure = []string{"core", "expressions", "state", "scheduler/plan", "scheduler/lint", "scheduler/machine", "scheduler/verify", "internal/eventlog", "internal/normalize"}
 
 var impure = map[string]string{
 	"sync": "a pure package has one owner and needs no lock", "sync/atomic": "a pure package has one owner",
@@ -89,9 +89,9 @@ var impure = map[string]string{
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
 // mayGo lists the folders whose packages may start goroutines. nodes/human reads from a
-// terminal, and such a read cannot be cancelled. internal/bounded abandons calls that never
+// terminal, and such a read cannot be cancelled. internal/timelimit abandons calls that never
 // return.
-var mayGo = []string{"internal/bounded", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "examples"}
+var mayGo = []string{"internal/timelimit", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "examples"}
 
 type file struct {
 	dir  string // below the module, slash-separated, "." for the root

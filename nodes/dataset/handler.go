@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 	"github.com/wavefold/wavefold/nodes/internal/filename"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
@@ -201,7 +201,7 @@ func (h *handler) begin(ctx context.Context, in core.Input, names []string, late
 		return nil, err
 	}
 	src.measure()
-	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s), wanted: wanted.New(h.policy.Needs()), reads: wanted.NewReads(h.reads)}, nil
+	return &loading{h: h, in: in, names: names, reader: r, files: src, checks: c, env: h.slots.Row(s), wanted: columncheck.New(h.policy.Needs()), reads: columncheck.NewReads(h.reads)}, nil
 }
 
 // sourceName returns the name of a table of files in messages.
@@ -225,10 +225,10 @@ type loading struct {
 	checks *rowcheck.Collector
 	env    *table.Row
 	rows   int64
-	err    error          // the error of the last call
-	wanted wanted.Columns // columns that the checks read
-	reads  wanted.Reads   // columns that expressions of the workflow read
-	headed bool           // whether the header was checked
+	err    error               // the error of the last call
+	wanted columncheck.Columns // columns that the checks read
+	reads  columncheck.Reads   // columns that expressions of the workflow read
+	headed bool                // whether the header was checked
 }
 
 // next returns the next good rows, at least one. After the last row it returns io.EOF, and

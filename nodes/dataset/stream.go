@@ -6,7 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 )
@@ -32,7 +32,7 @@ func (h *handler) describe(ctx context.Context, in core.Input, names []string, l
 			return core.Result{}, err
 		}
 		if columns := r.Columns(); columns != nil {
-			reads := wanted.NewReads(h.reads)
+			reads := columncheck.NewReads(h.reads)
 			if err := core.Permanent(reads.Header(columns, h.mayLack)); err != nil {
 				return core.Result{}, at(sourceName(names), err)
 			}

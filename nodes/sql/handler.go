@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
@@ -111,7 +111,7 @@ func (q *query) rows(ctx context.Context, in core.Input) (*database.Result, *con
 		c.Close()
 		return nil, nil, c.about(err)
 	}
-	reads := wanted.NewReads(q.reads)
+	reads := columncheck.NewReads(q.reads)
 	if err := core.Permanent(reads.Header(rows.Columns(), nil)); err != nil {
 		out.Close()
 		return nil, nil, c.about(err)

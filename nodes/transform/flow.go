@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/rowcheck"
 	"github.com/wavefold/wavefold/nodes/internal/table"
@@ -103,7 +103,7 @@ func (a *attempt) needs(s named) *needs {
 func (n *needs) checkLayout(l *layout) error {
 	for _, name := range n.names {
 		if l.find(name) == table.NoCell {
-			return core.Permanent(fmt.Errorf("the rows have no column %q%s", name, wanted.Hint(name, l.names)))
+			return core.Permanent(fmt.Errorf("the rows have no column %q%s", name, columncheck.Hint(name, l.names)))
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (n *needs) missing() error {
 		if ok {
 			continue
 		}
-		err := fmt.Errorf("no row has the column %q%s", n.names[i], wanted.Hint(n.names[i], n.seen))
+		err := fmt.Errorf("no row has the column %q%s", n.names[i], columncheck.Hint(n.names[i], n.seen))
 		if i >= n.named && n.warn != nil {
 			n.warn(err)
 			continue
@@ -158,13 +158,13 @@ type attempt struct {
 	out        *output
 
 	source      rowSource
-	single      bool          // the table is one object
-	upstream    core.Stream   // source, if it is a stream
-	begun       bool          // columns that are known before the first row have been checked
-	header      *layout       // of the result, nil if it is not known
-	types       []*value.Type // of the input columns, if header is known
-	openColumns bool          // a step adds columns that are not known in advance
-	reads       wanted.Reads  // columns of the result that expressions of the workflow read
+	single      bool              // the table is one object
+	upstream    core.Stream       // source, if it is a stream
+	begun       bool              // columns that are known before the first row have been checked
+	header      *layout           // of the result, nil if it is not known
+	types       []*value.Type     // of the input columns, if header is known
+	openColumns bool              // a step adds columns that are not known in advance
+	reads       columncheck.Reads // columns of the result that expressions of the workflow read
 	batch       []any
 	at          int   // the next row of batch
 	exhausted   bool  // the source has no more rows
@@ -174,7 +174,7 @@ type attempt struct {
 
 // start opens the table and sets up the stages. The caller must call finish and close.
 func (h *handler) start(ctx context.Context, in core.Input, later *rowcheck.LateFiles) (*attempt, error) {
-	a := &attempt{handler: h, in: in, shared: in.Shared(), reads: wanted.NewReads(h.reads), full: -1, registers: null + 1}
+	a := &attempt{handler: h, in: in, shared: in.Shared(), reads: columncheck.NewReads(h.reads), full: -1, registers: null + 1}
 	err := a.collect(ctx, later)
 	if err == nil {
 		err = a.open(ctx)

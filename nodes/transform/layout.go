@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
@@ -131,7 +131,7 @@ type headers struct {
 
 func (h *headers) of(row *value.Object) *layout {
 	keys := row.Keys()
-	if h.current != nil && wanted.SameKeys(keys, h.last) {
+	if h.current != nil && columncheck.SameKeys(keys, h.last) {
 		return h.current
 	}
 	return h.other(keys)

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/internal/alike"
+	"github.com/wavefold/wavefold/internal/normalize"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -284,7 +284,7 @@ func (t *byOutcomes) endIfRepeating(v *visit, o *Outcome) bool {
 	if category != core.Deterministic && category != core.Structural {
 		return false
 	}
-	key := t.id(v.Node) + "|" + string(category) + "|" + alike.Text(o.Failure.Message)
+	key := t.id(v.Node) + "|" + string(category) + "|" + normalize.Text(o.Failure.Message)
 	if o.Failure.Signature != "" {
 		key += "|" + o.Failure.Signature
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/jsonpath"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 )
 
 // tables holds what kinds know about the rows that they write. A reader may appear in the document
@@ -168,11 +168,11 @@ type fieldRows struct {
 
 // Wanted returns the columns that expressions read of the rows that the node writes to a field,
 // unless its handler checks them. optional lists the columns that may be absent.
-func (n *Node) Wanted(field int32) (reads wanted.Reads, optional []string) {
+func (n *Node) Wanted(field int32) (reads columncheck.Reads, optional []string) {
 	if f := n.fieldRows(field); f != nil {
-		return wanted.NewReads(f.reads), f.optional
+		return columncheck.NewReads(f.reads), f.optional
 	}
-	return wanted.Reads{}, nil
+	return columncheck.Reads{}, nil
 }
 
 func (n *Node) fieldRows(field int32) *fieldRows {
@@ -193,11 +193,11 @@ func (p *Plan) Lacks(n *Node, field int32, v any) *core.Failure {
 	if f == nil || len(rows) == 0 {
 		return nil
 	}
-	reads := wanted.NewReads(f.reads)
+	reads := columncheck.NewReads(f.reads)
 	reads.Look(rows)
 	err := reads.Missing(f.optional)
 	if err == nil {
-		err = wanted.Anywhere(rows, f.members)
+		err = columncheck.Anywhere(rows, f.members)
 	}
 	if err == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavefold/wavefold/internal/alike"
+	"github.com/wavefold/wavefold/internal/normalize"
 	"github.com/wavefold/wavefold/internal/secret"
 )
 
@@ -85,7 +85,7 @@ type lineLog struct {
 	log   *slog.Logger
 	mask  secret.Masker
 
-	digest alike.Digest // of all of standard error
+	digest normalize.Digest // of all of standard error
 
 	keep int    // limit on the unmasked end, in bytes
 	kept []byte // the end, and some bytes before it
@@ -135,8 +135,8 @@ func (l *lineLog) Write(p []byte) (int, error) {
 }
 
 // newDigest returns a digest of an output. Lines are masked and cleaned as for the log.
-func newDigest(mask secret.Masker) alike.Digest {
-	return alike.Digest{Clean: func(line string) string { return mask.Text(secret.Clean(line)) }}
+func newDigest(mask secret.Masker) normalize.Digest {
+	return normalize.Digest{Clean: func(line string) string { return mask.Text(secret.Clean(line)) }}
 }
 
 // end returns the end of the stream.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 )
 
 // objects reads rows from JSON objects, for both JSON formats.
@@ -193,7 +193,7 @@ func (s *shape) of(row *value.Object) (*value.Object, error) {
 	if s.wanted == nil && s.file == "" && s.keep == nil {
 		return row, nil
 	}
-	if s.build == nil || !wanted.SameKeys(row.Keys(), s.keys) {
+	if s.build == nil || !columncheck.SameKeys(row.Keys(), s.keys) {
 		if err := s.prepare(row.Keys()); err != nil {
 			return nil, err
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 )
 
 // Profile collects statistics about the columns of rows. It is used by one goroutine.
@@ -67,7 +67,7 @@ func (p *Profile) column(name string) *ProfileColumn {
 func (p *Profile) Add(list []any) {
 	for _, r := range list {
 		row := r.(*value.Object)
-		if keys := row.Keys(); !wanted.SameKeys(keys, p.keys) || p.at == nil {
+		if keys := row.Keys(); !columncheck.SameKeys(keys, p.keys) || p.at == nil {
 			p.columns(keys)
 		}
 		for i, c := range p.at {

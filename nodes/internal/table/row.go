@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 )
 
 // CellIndex is the place of a column's value: an index in the row, from 0; a register,
@@ -74,7 +74,7 @@ func (s Slots) Row(in core.Shared) *Row {
 func (r *Row) At(row any, n int64) *Row {
 	o := row.(*value.Object)
 	r.record.Base, r.number = o, n
-	if keys := o.Keys(); !wanted.SameKeys(keys, r.keys) {
+	if keys := o.Keys(); !columncheck.SameKeys(keys, r.keys) {
 		r.keys = keys
 		for i, name := range r.columns {
 			r.places[i] = NoCell

@@ -6,7 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 )
 
 // Rows returns a state value as a list of rows. name is the name in messages. Values of
@@ -49,7 +49,7 @@ func Columns(rows []any) []string {
 	)
 	for _, r := range rows {
 		keys := r.(*value.Object).Keys()
-		if wanted.SameKeys(keys, last) {
+		if columncheck.SameKeys(keys, last) {
 			continue
 		}
 		last = keys
@@ -80,7 +80,7 @@ func (c *Column) Of(row *value.Object) (any, bool) {
 	if len(keys) == 0 {
 		return nil, false
 	}
-	if !wanted.SameKeys(keys, c.keys) {
+	if !columncheck.SameKeys(keys, c.keys) {
 		c.keys, c.at = keys, -1
 		for i, k := range keys {
 			if k == c.Name {
@@ -116,7 +116,7 @@ func NewGuard(names []string) *Guard { return &Guard{names: names} }
 // nothing for rows that share their keys with the previous row.
 func (g *Guard) Check(row *value.Object) error {
 	keys := row.Keys()
-	if wanted.SameKeys(keys, g.last) {
+	if columncheck.SameKeys(keys, g.last) {
 		return nil
 	}
 	if g.known == nil {

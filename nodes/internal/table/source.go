@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 )
 
 // batchRows is the number of rows in a batch of an array. After each batch progress is
@@ -20,9 +20,9 @@ type Source struct {
 	end    bool        // the stream has ended
 	total  int64
 	begun  bool
-	header []string       // of a stream that knows its columns in advance
-	wanted wanted.Columns // the watched columns
-	empty  []string       // columns that no row needs to have
+	header []string            // of a stream that knows its columns in advance
+	wanted columncheck.Columns // the watched columns
+	empty  []string            // columns that no row needs to have
 }
 
 // ArraySource returns a source of the rows of an array.
@@ -129,7 +129,7 @@ func (s *Source) Header() []string { return s.header }
 // the columns, Head or Next returns an error: if the source has a header, when it is
 // read, otherwise Next in place of io.EOF. Columns in empty are not required.
 func (s *Source) Watch(columns, empty []string) {
-	s.wanted, s.empty = wanted.New(columns), empty
+	s.wanted, s.empty = columncheck.New(columns), empty
 }
 
 // Absent returns the watched columns that no row has had so far.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/wanted"
+	"github.com/wavefold/wavefold/internal/columncheck"
 )
 
 // Declared is a declared column.
@@ -67,7 +67,7 @@ func (c *Conform) Check(row *value.Object) string {
 	if c.rowType == nil && len(c.types) == 0 {
 		return ""
 	}
-	if !wanted.SameKeys(row.Keys(), c.keys) || c.keys == nil {
+	if !columncheck.SameKeys(row.Keys(), c.keys) || c.keys == nil {
 		c.prepare(row.Keys())
 	}
 	for i := range c.columns {

@@ -1,6 +1,6 @@
-// Package bounded calls user code, such as methods of user-defined Go types, that may never
+// Package timelimit calls user code, such as methods of user-defined Go types, that may never
 // return while a graph is built or compiled.
-package bounded
+package timelimit
 
 import (
 	"fmt"

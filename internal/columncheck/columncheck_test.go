@@ -1,4 +1,4 @@
-package wanted
+package columncheck
 
 import (
 	"strings"

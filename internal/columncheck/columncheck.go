@@ -1,6 +1,6 @@
-// Package wanted looks for expected columns in the rows of a table. If no row has a column,
+// Package columncheck looks for expected columns in the rows of a table. If no row has a column,
 // its name is probably misspelt where it is used.
-package wanted
+package columncheck
 
 import (
 	"fmt"

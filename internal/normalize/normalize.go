@@ -1,7 +1,8 @@
-// Package alike decides whether two failures are the same. Text and Digest mask the parts
-// of an output that differ between runs of a program even if nothing else has changed:
-// numbers, hexadecimal identifiers and the names of temporary files.
-package alike
+// Package normalize makes failures comparable. Text and Digest replace the parts of an output
+// that differ between runs of a program even if nothing else has changed: numbers,
+// hexadecimal identifiers and the names of temporary files. Two failures are the same if
+// their normalized outputs are equal.
+package normalize
 
 import (
 	"bytes"

@@ -1,11 +1,11 @@
-package alike_test
+package normalize_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/wavefold/wavefold/internal/alike"
+	"github.com/wavefold/wavefold/internal/normalize"
 )
 
 // same lists pairs of strings that Text treats as equal, differs pairs that it does not.
@@ -24,7 +24,7 @@ var differs = [][2]string{
 }
 
 func sum(chunk int, output string) string {
-	var d alike.Digest
+	var d normalize.Digest
 	for len(output) > 0 {
 		n := min(chunk, len(output))
 		d.Write([]byte(output[:n]))
@@ -35,20 +35,20 @@ func sum(chunk int, output string) string {
 
 func TestText(t *testing.T) {
 	for _, c := range same {
-		if a, b := alike.Text(c[0]), alike.Text(c[1]); a != b {
+		if a, b := normalize.Text(c[0]), normalize.Text(c[1]); a != b {
 			t.Errorf("%q and %q became %q and %q", c[0], c[1], a, b)
 		}
 	}
 	for _, c := range differs {
-		if a, b := alike.Text(c[0]), alike.Text(c[1]); a == b {
+		if a, b := normalize.Text(c[0]), normalize.Text(c[1]); a == b {
 			t.Errorf("%q and %q both became %q", c[0], c[1], a)
 		}
 	}
 	long := strings.Repeat("ok ", 200)
-	if alike.Text(long+"A") == alike.Text(long+"B") {
+	if normalize.Text(long+"A") == normalize.Text(long+"B") {
 		t.Error("the end of a long message does not count")
 	}
-	if got := len(alike.Text(long)); got != 240 {
+	if got := len(normalize.Text(long)); got != 240 {
 		t.Errorf("a long message became one of %d characters", got)
 	}
 }
@@ -98,7 +98,7 @@ func TestDigestOfLongLines(t *testing.T) {
 }
 
 func TestDigestCleans(t *testing.T) {
-	d := alike.Digest{Clean: func(line string) string { return strings.ReplaceAll(line, "hunter", "***") }}
+	d := normalize.Digest{Clean: func(line string) string { return strings.ReplaceAll(line, "hunter", "***") }}
 	fmt.Fprint(&d, "key hun", "ter\nend")
 	if want := sum(100, "key ***\nend"); d.Sum() != want {
 		t.Error("lines are masked before they are cleaned")
