@@ -73,10 +73,8 @@ type Shared struct {
 	Logs *Logs
 	// Open opens streams. It is nil if the node reads none.
 	Open StreamOpener
-	// Report reports the progress of the handler, and Measure how much of its input it has
-	// read. They are nil if there is no listener.
-	Report  func(done, of int64)
-	Measure func(read, size int64)
+	// Reports receives the progress of the handler. It is nil if there is no listener.
+	Reports *Reports
 	Dir     string // the workflow's folder
 	// Ask asks the interviewer of the run. It is nil for nodes that are not of RoleHuman,
 	// and if there is no interviewer. A function takes half the space of an Interviewer,
@@ -90,6 +88,13 @@ type Logs struct {
 	// Warned returns the failure of an attempt that has logged a warning in a strict run,
 	// and nil for others. It may be nil.
 	Warned func() error
+}
+
+// Reports receives what attempts report: Report their progress, and Measure how much of their
+// input they have read. Either may be nil.
+type Reports struct {
+	Report  func(in Input, done, of int64)
+	Measure func(in Input, read, size int64)
 }
 
 // NodeLookup returns $nodes.ID.status and $nodes.ID.output of nodes that are resolved; ok
@@ -295,8 +300,8 @@ func (in Input) Warned() error {
 // for an attempt, and costs nothing if there is no listener. It is safe to call from many
 // goroutines until Handle returns.
 func (in Input) Progress(done, of int64) {
-	if report := in.shared().Report; report != nil {
-		report(done, of)
+	if r := in.shared().Reports; r != nil && r.Report != nil {
+		r.Report(in, done, of)
 	}
 }
 
@@ -305,8 +310,8 @@ func (in Input) Progress(done, of int64) {
 // estimate the remaining time if the number of steps is not known. Streams that a handler
 // reads do this on their own.
 func (in Input) Measure(read, size int64) {
-	if measure := in.shared().Measure; measure != nil {
-		measure(read, size)
+	if r := in.shared().Reports; r != nil && r.Measure != nil {
+		r.Measure(in, read, size)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c, e := &w.cmd, &w.event
-	if c.Call == nil && c.Node.NoInput && r.events == nil && r.trace.tracer == nil && !r.opts.Strict {
+	if c.Call == nil && c.Node.NoInput && r.trace.tracer == nil && !r.opts.Strict {
 		r.executeBare(w)
 		return
 	}
@@ -61,6 +61,7 @@ func (r *run) executeBare(w *worker) {
 // callBare calls the handler of a bare node. It stores a non-empty result itself, because passing
 // the result on would copy it several times, which costs more than the work of most such nodes.
 func (r *run) callBare(w *worker) (err error) {
+	w.reports(nil)
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
@@ -68,7 +69,7 @@ func (r *run) callBare(w *worker) (err error) {
 	}()
 	c := &w.cmd
 	if c.Node.Value != nil {
-		v, ok, err := c.Node.Value.HandleValue(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.baseInput))
+		v, ok, err := c.Node.Value.HandleValue(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), w.base))
 		if err == nil && ok {
 			w.full = true
 			x := executor{p: c.Plan, c: c}
@@ -76,7 +77,7 @@ func (r *run) callBare(w *worker) (err error) {
 		}
 		return err
 	}
-	res, err := c.Node.Handler.Handle(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), &r.baseInput))
+	res, err := c.Node.Handler.Handle(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), w.base))
 	if err == nil && !res.Empty() {
 		w.full = true
 		x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
@@ -121,7 +122,7 @@ const (
 // away.
 func (x *executor) items(e *machine.Event) {
 	var o machine.Outcome
-	if x.c.Node.Args == nil && x.run.events == nil && x.alarm == nil {
+	if n := x.c.Node; n.Args == nil && !n.Asks && len(n.Streams()) == 0 && x.alarm == nil {
 		in, _ := x.input(x.ctx, -1) // only args can fail, and there are none
 		x.shared = &in              // nothing but the item differs
 	}
@@ -185,6 +186,7 @@ func (x *executor) one(place int, o *machine.Outcome) {
 		err error
 	)
 	if x.shared != nil {
+		x.w.reports(nil)
 		in = x.shared.ForItem(x.c.Call.Items.At(place), core.Nth(place))
 	} else {
 		in, err = x.input(ctx, place)
@@ -432,6 +434,7 @@ func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 	if len(n.Streams()) > 0 {
 		x.streams = &streams{x: *x}
 	}
+	x.w.reports(x.streams)
 	s, err := x.captured(ctx, n, c, place)
 	if err != nil {
 		return core.Input{}, err
@@ -454,13 +457,10 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	if s.Keys && x.run.opts.Strict {
 		s.Storing = x.storing(x.id())
 	}
-	if x.run.events != nil {
-		name := c.Name(n)
-		t := &progress{run: x.run, events: x.run.events, streams: x.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
-			Run: x.run.opts.Run, Node: name, Item: s.Index, Attempt: int(x.c.ID.Attempt)}}
-		s.Report, s.Measure = t.report, t.measure
+	if x.w.reporter != nil {
+		s.Reports = &x.w.reporter.Reports
 	} else if x.run.watched.Load() {
-		s.Report = func(int64, int64) { x.run.signOfLife() }
+		s.Reports = &core.Reports{Report: func(core.Input, int64, int64) { x.run.signOfLife() }}
 	}
 	return s, nil
 }

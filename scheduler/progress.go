@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,43 @@ func (p *progress) report(done, of int64) {
 		e.Read, e.Size = p.streams.extent()
 	}
 	p.events.add(e)
+}
+
+// reporter makes the progress of a worker's attempt when its handler reports something for the first
+// time. Most handlers never do.
+type reporter struct {
+	core.Reports
+	run      *run
+	mu       sync.Mutex
+	streams  *streams // that the attempt reads, nil if there are none
+	progress *progress
+}
+
+// newReporter returns the reporter of a worker.
+func (r *run) newReporter() *reporter {
+	p := &reporter{run: r}
+	p.Report = func(in core.Input, done, of int64) { p.of(in).report(done, of) }
+	p.Measure = func(in core.Input, read, size int64) { p.of(in).measure(read, size) }
+	return p
+}
+
+// begin is called before the handler of each attempt.
+func (p *reporter) begin(s *streams) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.streams, p.progress = s, nil
+}
+
+// of returns the progress of the attempt with an input.
+func (p *reporter) of(in core.Input) *progress {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.progress == nil {
+		_, index := in.Element()
+		p.progress = &progress{run: p.run, events: p.run.events, streams: p.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
+			Run: p.run.opts.Run, Node: in.Node(), Item: index, Attempt: in.Attempt()}}
+	}
+	return p.progress
 }
 
 // pulling reports how many rows a pipeline or fan-out has taken, and how much of the stream that

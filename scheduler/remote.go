@@ -68,7 +68,7 @@ func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event
 // executeAlone executes a command on a goroutine of its own, so that a handler that ends its
 // goroutine fails without ending the caller's.
 func (r *run) executeAlone(c *machine.Command) *machine.Event {
-	w := &worker{}
+	w := r.makeWorker()
 	w.begin(c)
 	done := make(chan bool, 1) // one answer
 	go func() {

@@ -62,9 +62,27 @@ func (r *run) work() {
 }
 
 func (r *run) newWorker() *worker {
-	w := &worker{}
+	w := r.makeWorker()
 	r.workers = append(r.workers, w)
 	return w
+}
+
+// makeWorker returns a worker that executes commands of the run.
+func (r *run) makeWorker() *worker {
+	w := &worker{base: &r.baseInput}
+	if r.events != nil {
+		base := r.baseInput
+		w.reporter = r.newReporter()
+		w.base, base.Reports = &base, &w.reporter.Reports
+	}
+	return w
+}
+
+// reports is called before each call of a handler, with the streams that the handler reads.
+func (w *worker) reports(s *streams) {
+	if w.reporter != nil {
+		w.reporter.begin(s)
+	}
 }
 
 // take moves the first queued command to a worker; it returns false if there is none.

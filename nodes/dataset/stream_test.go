@@ -522,7 +522,8 @@ func TestProgressOfAnArray(t *testing.T) {
 		t.Fatal(ds)
 	}
 	var told, read, size int64
-	in := core.NewInput("run", "n", 1, core.Shared{Dir: dir, Report: func(done, _ int64) { told = done }, Measure: func(r, s int64) { read, size = r, s }})
+	in := core.NewInput("run", "n", 1, core.Shared{Dir: dir, Reports: &core.Reports{
+		Report: func(_ core.Input, done, _ int64) { told = done }, Measure: func(_ core.Input, r, s int64) { read, size = r, s }}})
 	if _, err := made.Handler.Handle(t.Context(), in); err != nil || told != 5_000 || read != 10_002 || size != 10_002 {
 		t.Errorf("%v: %d rows, %d of %d bytes", err, told, read, size)
 	}

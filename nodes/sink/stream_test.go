@@ -43,8 +43,8 @@ func (s *stream) Close() error           { s.closed++; return nil }
 func streamed(dir string, s *stream) (core.Input, *[]int64) {
 	var progress []int64
 	return core.NewInput("run", "n", 1, core.Shared{Dir: dir,
-		View:   core.NewView([]string{"rows", "typed"}, []any{value.ObjectOf("source", "x"), value.ObjectOf("source", "x")}),
-		Report: func(done, of int64) { progress = append(progress, done) },
+		View:    core.NewView([]string{"rows", "typed"}, []any{value.ObjectOf("source", "x"), value.ObjectOf("source", "x")}),
+		Reports: &core.Reports{Report: func(_ core.Input, done, _ int64) { progress = append(progress, done) }},
 		Open: func(_ context.Context, field string) (core.Stream, bool, error) {
 			return s, field == "rows" || field == "typed", nil
 		}}), &progress

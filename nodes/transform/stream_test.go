@@ -549,7 +549,7 @@ func TestProgress(t *testing.T) {
 		{progressRows + 10, 1000, fmt.Sprint([][2]int64{{0, 0}, {progressRows, 0}})},
 	} {
 		told := [][2]int64{}
-		shared := core.Shared{Report: func(done, of int64) { told = append(told, [2]int64{done, of}) }, View: core.NewView([]string{"in"}, []any{numbers(c.rows)})}
+		shared := core.Shared{Reports: &core.Reports{Report: func(_ core.Input, done, of int64) { told = append(told, [2]int64{done, of}) }}, View: core.NewView([]string{"in"}, []any{numbers(c.rows)})}
 		if c.batch > 0 {
 			shared.Open = func(context.Context, string) (core.Stream, bool, error) {
 				return &rowStream{rows: numbers(c.rows), sizes: []int{c.batch}}, true, nil
