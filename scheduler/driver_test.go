@@ -378,6 +378,31 @@ func TestQuickItemsAreNotStuckBehindASlowOne(t *testing.T) {
 	}
 }
 
+// TestHandlersThatWaitAfterShortOnes: when handlers take next to no time, one worker runs them
+// alone. It must not hold up the others when one of them then waits: here two wait for each other.
+func TestHandlersThatWaitAfterShortOnes(t *testing.T) {
+	const n = 3000
+	var meet sync.WaitGroup
+	meet.Add(2)
+	handlers := map[string]core.HandlerFunc{}
+	var order []string
+	for i := range n {
+		h := core.HandlerFunc(noop)
+		if i == n-20 || i == n-1 {
+			h = func(context.Context, core.Input) (core.Result, error) {
+				meet.Done()
+				meet.Wait()
+				return core.Result{}, nil
+			}
+		}
+		id := fmt.Sprintf("n%04d", i)
+		handlers[id], order = h, append(order, id)
+	}
+	if _, err := scheduler.Run(t.Context(), compile(t, graph(handlers, order)), nil, scheduler.Options{Concurrency: 8}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestTwoRunsOfOnePlanAtOnce(t *testing.T) {
 	w := fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
 		v, _ := in.Get("x")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	spread "math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -124,6 +125,7 @@ func newRun(ctx context.Context, p *plan.Plan, o Options) *run {
 	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), baseInput: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
 	r.baseInput.Logs = &core.Logs{Handler: func(in core.Input) slog.Handler { return r.handler(in, nil) }}
 	r.wake.L, r.left.L = &r.mu, &r.mu
+	r.poolSize.procs = runtime.GOMAXPROCS(0)
 	return r
 }
 
@@ -174,6 +176,9 @@ type run struct {
 	alive       int // goroutines in work
 	idle        int
 	waking      bool // a worker has been woken or started and has not checked the queue yet
+	held        int  // workers whose handlers take longer than those before them
+	poolSize    poolSize
+	queueWatch  *time.Timer // checks that the queue does not wait for a slow handler; nil if it is not set
 	over        bool
 	remote      bool // there is no machine
 	throttled   bool // nothing begins while the listener is far behind
@@ -203,6 +208,8 @@ type worker struct {
 	items     cursor        // of a range
 	full      bool          // event has more fields set than the next short answer overwrites
 	busy      bool
+	held      bool            // its handler takes longer than those before it
+	commands  int             // number of commands that it has begun
 	frame     *frameContext   // of the command; nil in the run's own graph
 	ctx       context.Context // of a range that may be cancelled, nil for others
 	cancel    context.CancelFunc

@@ -51,6 +51,9 @@ func (r *run) stopTimers() {
 	for key := range r.timers { // one by one
 		r.dropTimer(key)
 	}
+	if r.queueWatch != nil {
+		r.stopTimer(r.queueWatch)
+	}
 }
 
 // enterFrame gives a worker the context of the nested frame of its command, if there is one. The

@@ -10,8 +10,8 @@ import (
 )
 
 // work runs queued commands until the run is over. It is called with mu held and returns with it
-// held. A worker that finds no command waits. A worker that queues commands wakes one other, so
-// that nodes that take no time do not cause the cost of waking cores that they do not need.
+// held. A worker that finds no command waits, as does one that would only hinder the others. A
+// worker that leaves commands in the queue wakes one other if that pays.
 func (r *run) work() {
 	w := r.newWorker()
 	handling := false // a handler runs and mu is not held
@@ -30,7 +30,7 @@ func (r *run) work() {
 				break
 			}
 		}
-		if !w.busy && !r.take(w) {
+		if !w.busy && (r.crowded() || !r.take(w)) {
 			w.stamp = 0
 			r.idle++
 			r.wake.Wait()
@@ -39,11 +39,21 @@ func (r *run) work() {
 			continue
 		}
 		r.nudge()
+		measured := r.poolSize.measures(w.commands)
+		w.commands++
 		r.mu.Unlock()
+		if measured {
+			w.stamp = r.now()
+		}
+		from := w.stamp
 		handling = true
 		r.execute(w)
 		handling = false
 		r.mu.Lock()
+		r.release(w)
+		if measured {
+			r.poolSize.add(w.stamp - from)
+		}
 		r.leaveFrame(w)
 		w.end()
 		if w.abandoned {
@@ -131,9 +141,13 @@ func (w *worker) end() {
 }
 
 // nudge makes sure that some worker looks at a queue that is not empty: it wakes an idle worker or
-// starts a new one, unless one has been woken already.
+// starts a new one, unless one has been woken already or the active ones will be faster alone.
 func (r *run) nudge() {
 	if r.head == len(r.queue) || r.waking {
+		return
+	}
+	if r.active() >= r.poolSize.workers() {
+		r.watchQueue()
 		return
 	}
 	r.waking = true
@@ -153,6 +167,7 @@ func (r *run) nudge() {
 // leave removes a worker.
 func (r *run) leave(w *worker) {
 	r.workers = slices.DeleteFunc(r.workers, func(o *worker) bool { return o == w })
+	r.release(w)
 	r.alive--
 	r.left.Broadcast()
 }

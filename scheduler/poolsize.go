@@ -1,0 +1,89 @@
+package scheduler
+
+import "time"
+
+// poolSize decides how many workers a run uses. Waking a core takes about 15 µs, and workers that
+// return to the machine all the time wait for each other. So more workers only help if handlers
+// run long enough.
+type poolSize struct {
+	procs int   // processors that Go uses
+	mean  int64 // moving average of the time that a handler runs, in nanoseconds; 0 if nothing was measured
+}
+
+const (
+	// shortHandler is the time of a handler below which one worker alone is the fastest.
+	shortHandler = 400
+	// longHandler is the time of a handler from which there may be more workers than processors:
+	// handlers that take so long may be waiting for something.
+	longHandler = 5_000
+	// measureEvery is the number of short commands of a worker of which one is measured, because
+	// looking at the clock takes a good part of the time of an empty handler.
+	measureEvery = 8
+	// heldUp is the time after which a handler no longer counts as one that is about to return.
+	heldUp = 50 * time.Microsecond
+)
+
+// add adds a measured time. A clock that did not advance says nothing.
+func (s *poolSize) add(d int64) {
+	switch {
+	case d <= 0:
+	case s.mean == 0:
+		s.mean = d
+	default:
+		s.mean = max(1, (s.mean+d)/2)
+	}
+}
+
+// workers returns the number of workers that may run at the same time, not counting those whose
+// handlers hold them up.
+func (s *poolSize) workers() int {
+	switch {
+	case s.mean == 0 || s.mean >= longHandler:
+		return int(^uint(0) >> 1)
+	case s.mean < shortHandler:
+		return 1
+	}
+	return s.procs
+}
+
+// measures reports whether the next command of a worker is to be measured.
+func (s *poolSize) measures(commands int) bool {
+	return s.mean >= 1000 || commands%measureEvery == 0
+}
+
+// crowded reports whether there are more workers than are of use.
+func (r *run) crowded() bool { return r.active() > r.poolSize.workers() }
+
+// active returns the number of workers that are awake and not held up.
+func (r *run) active() int { return r.alive - r.idle - r.held }
+
+// watchQueue makes sure that the queue does not wait for a handler that takes longer than the ones
+// before it. It is called when commands are queued and no further worker is started.
+func (r *run) watchQueue() {
+	if r.queueWatch != nil {
+		return
+	}
+	r.queueWatch = r.after(heldUp, func() {
+		r.queueWatch = nil
+		if r.over || r.head == len(r.queue) {
+			return
+		}
+		now := r.now()
+		for _, w := range r.workers {
+			if d := now - w.began; w.busy && !w.held && d >= int64(heldUp) {
+				w.held = true
+				r.held++
+				r.poolSize.add(d)
+			}
+		}
+		r.nudge()
+	})
+}
+
+// release counts a worker whose handler has returned as active again.
+func (r *run) release(w *worker) {
+	if w.held {
+		w.held = false
+		r.held--
+	}
+}
