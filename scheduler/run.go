@@ -112,7 +112,9 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	var ended func(*core.Report)
 	r.parent, ended = r.trace.run(ctx, o.Run, p.Name)
 	rep, err := r.drive()
-	ended(rep)
+	if ended != nil {
+		ended(rep)
+	}
 	return rep, err
 }
 
@@ -123,7 +125,8 @@ func newRun(ctx context.Context, p *plan.Plan, o Options) *run {
 	}
 	o.Listener = masked(p.Secrets, o.Listener)
 	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), baseInput: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
-	r.baseInput.Logs = &core.Logs{Handler: func(in core.Input) slog.Handler { return r.handler(in, nil) }}
+	r.baseLogs.Handler = func(in core.Input) slog.Handler { return r.handler(in, nil) }
+	r.baseInput.Logs, r.workers = &r.baseLogs, r.firstWorkers[:0]
 	r.wake.L, r.left.L = &r.mu, &r.mu
 	r.poolSize.procs = runtime.GOMAXPROCS(0)
 	return r
@@ -141,7 +144,11 @@ func refused(p *plan.Plan, o *Options, dry bool) error {
 	return nil
 }
 
+// objectOf returns the inputs in the order of their names, nil if there are none.
 func objectOf(inputs map[string]any) *value.Object {
+	if len(inputs) == 0 {
+		return nil
+	}
 	keys := make([]string, 0, len(inputs))
 	for k := range inputs {
 		keys = append(keys, k)
@@ -158,6 +165,7 @@ func objectOf(inputs map[string]any) *value.Object {
 type run struct {
 	opts      Options
 	baseInput core.Shared // the shared input of nodes that are given nothing
+	baseLogs  core.Logs   // its Logs
 	parent    context.Context
 	ctx       context.Context
 	started   time.Time
@@ -166,37 +174,39 @@ type run struct {
 	warned    warnings
 	spent     spending
 
-	mu          sync.Mutex
-	wake        sync.Cond // workers wait here: a command is queued, or the run is over
-	left        sync.Cond // the caller waits here: the run is over, or a worker left
-	m           *machine.Machine
-	queue       []machine.Command
-	head        int
-	workers     []*worker
-	alive       int // goroutines in work
-	idle        int
-	waking      bool // a worker has been woken or started and has not checked the queue yet
-	held        int  // workers whose handlers take longer than those before them
-	poolSize    poolSize
-	queueWatch  *time.Timer // checks that the queue does not wait for a slow handler; nil if it is not set
-	over        bool
-	remote      bool // there is no machine
-	throttled   bool // nothing begins while the listener is far behind
-	again       bool // the machine has further commands after the current ones
-	report      *core.Report
-	stray       []string
-	undelivered int64     // number of events that the listener did not take in time
-	cancelled   time.Time // time at which the caller's context ended
-	took        time.Duration
-	frames      map[int64]*frameContext
-	timers      map[timerKey]*time.Timer
-	guard       guard
-	placements  map[machine.ID]*core.Placement // prepared results that wait for their turn
-	sources     map[sourceKey]*rowSource       // streams of pipelines, between two rows
-	calls       sync.WaitGroup                 // timer and cancel callbacks
-	watched     atomic.Bool                    // a walk needs to know the last sign of life
-	sign        atomic.Int64                   // time of the last sign of life: a handler logged or reported its progress
-	cancel      context.CancelFunc
+	mu      sync.Mutex
+	wake    sync.Cond // workers wait here: a command is queued, or the run is over
+	left    sync.Cond // the caller waits here: the run is over, or a worker left
+	m       *machine.Machine
+	queue   []machine.Command
+	head    int
+	workers []*worker
+	// firstWorkers is the first space of workers. Small graphs need no more.
+	firstWorkers [4]*worker
+	alive        int // goroutines in work
+	idle         int
+	waking       bool // a worker has been woken or started and has not checked the queue yet
+	held         int  // workers whose handlers take longer than those before them
+	poolSize     poolSize
+	queueWatch   *time.Timer // checks that the queue does not wait for a slow handler; nil if it is not set
+	over         bool
+	remote       bool // there is no machine
+	throttled    bool // nothing begins while the listener is far behind
+	again        bool // the machine has further commands after the current ones
+	report       *core.Report
+	stray        []string
+	undelivered  int64     // number of events that the listener did not take in time
+	cancelled    time.Time // time at which the caller's context ended
+	took         time.Duration
+	frames       map[int64]*frameContext
+	timers       map[timerKey]*time.Timer
+	guard        guard
+	placements   map[machine.ID]*core.Placement // prepared results that wait for their turn
+	sources      map[sourceKey]*rowSource       // streams of pipelines, between two rows
+	calls        sync.WaitGroup                 // timer and cancel callbacks
+	watched      atomic.Bool                    // a walk needs to know the last sign of life
+	sign         atomic.Int64                   // time of the last sign of life: a handler logged or reported its progress
+	cancel       context.CancelFunc
 }
 
 // worker is a goroutine that runs handlers, with its current command.

@@ -24,18 +24,23 @@ func newTracing(t core.Tracer, secrets []core.Secret) tracing {
 	return tracing{t, secret.MaskerOf(secrets)}
 }
 
-// run begins a run in the context that it returns.
+// run begins a run in the context that it returns. end is nil if there is nothing to be told at the
+// end.
 func (t tracing) run(ctx context.Context, id, workflow string) (inner context.Context, end func(*core.Report)) {
+	if t.tracer == nil {
+		return ctx, nil
+	}
+	return t.startRun(ctx, id, workflow)
+}
+
+func (t tracing) startRun(ctx context.Context, id, workflow string) (inner context.Context, end func(*core.Report)) {
 	inner = ctx
 	var ended func(*core.Report)
-	if t.tracer != nil {
-		harmless(func() { inner, ended = t.tracer.StartRun(ctx, id, workflow) })
+	harmless(func() { inner, ended = t.tracer.StartRun(ctx, id, workflow) })
+	if ended == nil {
+		return inner, nil
 	}
-	return inner, func(r *core.Report) {
-		if ended != nil {
-			harmless(func() { ended(t.Report(r)) })
-		}
-	}
+	return inner, func(r *core.Report) { harmless(func() { ended(t.Report(r)) }) }
 }
 
 // attempt begins an attempt in the context that it returns. Its end gets the outcome, nil for a

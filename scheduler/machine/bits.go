@@ -5,24 +5,31 @@ import "math/bits"
 // bitset is a set of small integers. It finds its least member in a few steps whatever its size:
 // each bit of a level says whether a word of the level below is non-zero.
 type bitset struct {
-	levels [][]uint64
+	words []uint64 // of all levels, the lowest first
+	from  [6]int32 // where each level begins
+	top   int
 }
 
+// newBitset returns a set for the integers below n.
 func newBitset(n int) bitset {
 	var b bitset
+	size := int32(0)
 	for {
-		words := (n + 63) / 64
-		b.levels = append(b.levels, make([]uint64, max(words, 1)))
-		if words <= 1 {
+		words := int32(max((n+63)/64, 1))
+		b.from[b.top] = size
+		size += words
+		if words == 1 {
+			b.words = make([]uint64, size)
 			return b
 		}
-		n = words
+		n = int(words)
+		b.top++
 	}
 }
 
 func (b *bitset) add(i int32) {
-	for l := range b.levels {
-		w := &b.levels[l][i>>6]
+	for l := 0; l <= b.top; l++ {
+		w := &b.words[b.from[l]+i>>6]
 		was := *w
 		*w |= 1 << (uint(i) & 63)
 		if was != 0 {
@@ -33,8 +40,11 @@ func (b *bitset) add(i int32) {
 }
 
 func (b *bitset) remove(i int32) {
-	for l := range b.levels {
-		w := &b.levels[l][i>>6]
+	if b.words == nil {
+		return
+	}
+	for l := 0; l <= b.top; l++ {
+		w := &b.words[b.from[l]+i>>6]
 		*w &^= 1 << (uint(i) & 63)
 		if *w != 0 {
 			return
@@ -45,21 +55,16 @@ func (b *bitset) remove(i int32) {
 
 // first returns the least member, -1 if the set is empty.
 func (b *bitset) first() int32 {
-	top := len(b.levels) - 1
-	if b.levels[top][0] == 0 {
+	if b.empty() {
 		return -1
 	}
 	i := int32(0)
-	for l := top; l >= 0; l-- {
-		i = i<<6 | int32(bits.TrailingZeros64(b.levels[l][i]))
+	for l := b.top; l >= 0; l-- {
+		i = i<<6 | int32(bits.TrailingZeros64(b.words[b.from[l]+i]))
 	}
 	return i
 }
 
-func (b *bitset) empty() bool { return b.levels[len(b.levels)-1][0] == 0 }
+func (b *bitset) empty() bool { return len(b.words) == 0 || b.words[len(b.words)-1] == 0 }
 
-func (b *bitset) clear() {
-	for l := range b.levels {
-		clear(b.levels[l])
-	}
-}
+func (b *bitset) clear() { clear(b.words) }

@@ -70,7 +70,7 @@ type frame struct {
 
 	group          group
 	ready          bitset // startable vertices that need a slot, by rank
-	hasSlot        bitset // vertices that hold a slot and can start more
+	hasSlot        bitset // vertices with tasks that hold a slot and can start more; made with tasks
 	queue          []gate // gates that propagate has to handle
 	unresolved     int
 	inFlight       int  // handlers of this frame in flight
@@ -140,7 +140,7 @@ func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, s
 func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	f.m, f.p, f.parent = m, p, parent
 	f.ledger = state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard)
-	f.ready, f.hasSlot = newBitset(len(p.Vertices)), newBitset(len(p.Vertices))
+	f.ready = newBitset(len(p.Vertices))
 	f.mayRunUserCode = m.opts.Guard != nil && p.RunsUserCode
 	f.fastPath = !m.opts.Events && f.Path == "" && f.Inputs.Len() == 0
 	if len(p.Readers) > 0 {
@@ -274,7 +274,7 @@ func (f *frame) task(v int32) task {
 
 func (f *frame) setTask(v int32, t task) {
 	if f.tasks == nil {
-		f.tasks = make([]task, len(f.v))
+		f.tasks, f.hasSlot = make([]task, len(f.v)), newBitset(len(f.v))
 	}
 	f.tasks[v] = t
 }

@@ -55,7 +55,8 @@ type Machine struct {
 	nested       map[int64]*frame   // the frames of nested runs, by ID
 	out          []Command
 	spare        []Command
-	now          int64 // the latest time of any event
+	first        [2]Command // the first space of out and spare; a chain needs no more
+	now          int64      // the latest time of any event
 	seq          int64
 	cancelled    bool
 	finished     bool
@@ -90,7 +91,9 @@ func New(p *plan.Plan, inputs *value.Object, opts Options) (*Machine, error) {
 }
 
 func newMachine(p *plan.Plan, opts Options) *Machine {
-	return &Machine{plan: p, opts: opts, maxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight, math.MaxInt)}
+	m := &Machine{plan: p, opts: opts, maxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight, math.MaxInt)}
+	m.out, m.spare = m.first[:0:1], m.first[1:1:2]
+	return m
 }
 
 func firstPositive(values ...int) int {
@@ -202,16 +205,20 @@ func (m *Machine) finish() {
 	m.finished = true
 	r := m.root.report()
 	if m.opts.Events && !m.endPublished {
-		e := core.Event{Type: core.RunFinished, Status: string(r.Status), State: m.root.finalState(true), Reason: m.root.p.Name}
-		if r.Err != nil {
-			e.Reason = r.Err.Error()
-		}
-		if r.Usage != (core.Usage{}) {
-			e.Usage = &r.Usage
-		}
-		m.emit(e)
+		m.emitRunFinished(r)
 	}
 	m.command(Command{Op: OpFinish, Report: r})
+}
+
+func (m *Machine) emitRunFinished(r *core.Report) {
+	e := core.Event{Type: core.RunFinished, Status: string(r.Status), State: m.root.finalState(true), Reason: m.root.p.Name}
+	if r.Err != nil {
+		e.Reason = r.Err.Error()
+	}
+	if r.Usage != (core.Usage{}) {
+		e.Usage = &r.Usage
+	}
+	m.emit(e)
 }
 
 // invariant panics if the machine contradicts itself.
