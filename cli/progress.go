@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/pace"
+	"github.com/wavefold/wavefold/internal/progress"
 )
 
 // progressInterval is the minimum time between two lines about the progress of a node.
@@ -21,9 +21,9 @@ type progressKey struct {
 	item, attempt int
 }
 
-// progressState is the pace of a node and the time of the last line about it.
+// progressState is the progress of a node and the time of the last line about it.
 type progressState struct {
-	pace.Pace
+	progress.Estimator
 	at time.Time
 }
 
@@ -51,23 +51,23 @@ func (p *progressLines) line(e *core.Event) string {
 	if last {
 		delete(p.of, key)
 	}
-	return lineWith(e, paceText(&t.Pace, e.Time))
+	return lineWith(e, estimateText(&t.Estimator, e.Time))
 }
 
-// paceText describes progress: the amount done, the total, the rate and the remaining time.
-func paceText(p *pace.Pace, now time.Time) string {
-	parts := []string{pace.Count(p.Done)}
+// estimateText describes progress: the amount done, the total, the rate and the remaining time.
+func estimateText(p *progress.Estimator, now time.Time) string {
+	parts := []string{progress.Count(p.Done)}
 	if p.Of > 0 {
-		parts[0] += " of " + pace.Count(p.Of)
+		parts[0] += " of " + progress.Count(p.Of)
 	}
 	if part, ok := p.Fraction(); ok {
-		parts = append(parts, strings.TrimSpace(pace.Percent(part)))
+		parts = append(parts, strings.TrimSpace(progress.Percent(part)))
 	}
 	if rate, ok := p.Rate(now); ok {
-		parts = append(parts, pace.Rate(rate))
+		parts = append(parts, progress.Rate(rate))
 	}
 	if left, ok := p.Remaining(now); ok {
-		parts = append(parts, pace.Remaining(left))
+		parts = append(parts, progress.Remaining(left))
 	}
 	return strings.Join(parts, "  ")
 }

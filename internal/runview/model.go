@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/pace"
+	"github.com/wavefold/wavefold/internal/progress"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -49,20 +49,20 @@ func (s State) Over() bool { return s >= Succeeded }
 
 // Row is a node or unit, and the nodes inside it.
 type Row struct {
-	ID      string
-	Shape   string // as plan.Shape formats it
-	State   State
-	Started time.Time
-	Took    time.Duration
-	Text    string // reason, error or note
-	Total   int    // items or rows, -1 if unknown
-	Done    int    // items, rows or rounds that have ended
-	Failed  int    // failures among Done
-	Handled bool   // the failure of the node does not fail the run
-	Rounds  int    // limit of a loop
-	Visits  int    // of a node that is visited
-	Latest  int    // number of its last visit among all visits of the run
-	Pace    pace.Pace
+	ID       string
+	Shape    string // as plan.Shape formats it
+	State    State
+	Started  time.Time
+	Took     time.Duration
+	Text     string // reason, error or note
+	Total    int    // items or rows, -1 if unknown
+	Done     int    // items, rows or rounds that have ended
+	Failed   int    // failures among Done
+	Handled  bool   // the failure of the node does not fail the run
+	Rounds   int    // limit of a loop
+	Visits   int    // of a node that is visited
+	Latest   int    // number of its last visit among all visits of the run
+	Progress progress.Estimator
 	// Parent is the unit, nested workflow or parallel node that contains the row, nil if
 	// there is none.
 	Parent   *Row
@@ -228,9 +228,9 @@ func (r *Row) progress(e *core.Event) {
 		r.input(e.Time)
 		return
 	}
-	r.Pace.Step(e.Time, e.Done, e.Of)
+	r.Progress.Step(e.Time, e.Done, e.Of)
 	if e.Size > 0 {
-		r.Pace.Input(e.Time, e.Read, e.Size)
+		r.Progress.Input(e.Time, e.Read, e.Size)
 	}
 }
 
@@ -238,14 +238,14 @@ func (r *Row) progress(e *core.Event) {
 func (r *Row) input(at time.Time) {
 	if r.size > 0 && r.handed > 0 {
 		done := float64(r.read) * min(1, float64(r.Done)/float64(r.handed))
-		r.Pace.Input(at, int64(done), r.size)
+		r.Progress.Input(at, int64(done), r.size)
 	}
 }
 
 // step records the end of one more item.
 func (r *Row) step(e *core.Event) {
 	r.Done++
-	r.Pace.Step(e.Time, int64(r.Done), int64(max(r.Total, 0)))
+	r.Progress.Step(e.Time, int64(r.Done), int64(max(r.Total, 0)))
 	r.input(e.Time)
 }
 
@@ -260,8 +260,8 @@ func (r *Row) start(e *core.Event) {
 		r.State, r.Text = Running, ""
 	}
 	if e.Type == core.NodeStarted {
-		r.Pace = pace.Pace{}
-		r.Pace.Step(e.Time, 0, int64(max(r.Total, 0)))
+		r.Progress = progress.Estimator{}
+		r.Progress.Step(e.Time, 0, int64(max(r.Total, 0)))
 	}
 }
 

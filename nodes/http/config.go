@@ -132,7 +132,7 @@ func (b *builder) limits(h *handler) {
 		return
 	}
 	if r := *b.Rate; r > 0 && r <= maxRate {
-		h.pace = &pace{every: time.Duration(min(float64(time.Second)/r, math.MaxInt64/2))}
+		h.limiter = &rateLimiter{every: time.Duration(min(float64(time.Second)/r, math.MaxInt64/2))}
 		return
 	}
 	b.errorf(b.node.Config.Get("per_second").Pos, "per_second", "want a number above 0 and at most %d, found %v", int(maxRate), *b.Rate)

@@ -92,7 +92,7 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 	return made, ds
 }
 
-// handler is a compiled node. It is immutable except for its pace.
+// handler is a compiled node. It is immutable except for its rate limiter.
 type handler struct {
 	method    string
 	url       *templates.Template
@@ -112,7 +112,7 @@ type handler struct {
 	ok        []int
 	maxBody   int
 	idle      time.Duration
-	pace      *pace // nil if the rate is not limited
+	limiter   *rateLimiter // nil if the rate is not limited
 	dir       string
 	transport http.RoundTripper
 	lookup    func(string) (string, bool)

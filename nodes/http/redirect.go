@@ -41,7 +41,7 @@ func (c *call) redirect(r *http.Request, via []*http.Request) error {
 	}
 	c.watch.pause()
 	defer c.watch.restart()
-	return c.h.pace.wait(r.Context())
+	return c.h.limiter.wait(r.Context())
 }
 
 // checkRedirect returns an error if a redirect must not be followed. r is the new request, last the

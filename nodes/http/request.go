@@ -241,7 +241,7 @@ func (c *call) host() string { return c.mask.Text(c.url.Host) }
 // body of the response is open if and only if the error is nil.
 func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
 	what := c.h.method + " " + c.displayURL(u)
-	if err := c.h.pace.wait(ctx); err != nil {
+	if err := c.h.limiter.wait(ctx); err != nil {
 		return nil, fmt.Errorf("%s: not sent yet: %w", what, err)
 	}
 	w := newWatch(ctx, c.h.idle)
@@ -263,7 +263,7 @@ func (c *call) send(ctx context.Context, u *url.URL) (*answer, error) {
 		return nil, c.requestError(ctx, u, err)
 	}
 	res.Body = &responseBody{res.Body, w}
-	a := &answer{status: res.StatusCode, what: what, res: res, ctx: ctx, watch: w, pace: c.h.pace, max: c.h.maxBody}
+	a := &answer{status: res.StatusCode, what: what, res: res, ctx: ctx, watch: w, limiter: c.h.limiter, max: c.h.maxBody}
 	a.limited = &bodyReader{r: io.LimitReader(res.Body, int64(a.max)+1), a: a}
 	if res.StatusCode >= 200 && res.StatusCode <= 299 || slices.Contains(c.h.ok, res.StatusCode) {
 		return a, nil
@@ -320,7 +320,7 @@ func (a *answer) statusError() error {
 	case wait > maxRetryAfter:
 		return core.Permanent(fmt.Errorf("%w; the server asks to wait for %s, and a run waits for %s at most", err, wait.Round(time.Second), maxRetryAfter))
 	}
-	a.pace.delay(wait)
+	a.limiter.delay(wait)
 	return core.RetryAfter(err, wait)
 }
 

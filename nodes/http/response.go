@@ -36,7 +36,7 @@ type answer struct {
 	res     *http.Response
 	ctx     context.Context
 	watch   *watch
-	pace    *pace
+	limiter *rateLimiter
 	max     int
 	limited io.Reader
 	read    int64

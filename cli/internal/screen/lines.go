@@ -9,7 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/pace"
+	"github.com/wavefold/wavefold/internal/progress"
 	"github.com/wavefold/wavefold/internal/runview"
 	"github.com/wavefold/wavefold/internal/story"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -169,11 +169,11 @@ func (l *layout) progress(r *runview.Row) line {
 	case r.State == runview.Skipped:
 		return nil
 	case r.State == runview.Running && (r.Parent == nil || r.Total >= 0 || r.Done == 0):
-		out = l.pace(r)
+		out = l.runningProgress(r)
 	case r.Total >= 0:
-		out = line{{pace.Count(int64(r.Done)) + "/" + pace.Count(int64(r.Total)) + "  ", plain}}
+		out = line{{progress.Count(int64(r.Done)) + "/" + progress.Count(int64(r.Total)) + "  ", plain}}
 	case r.Done > 0 && r.Parent != nil:
-		out = line{{pace.Count(int64(r.Done)) + "  ", l.p.Dim}}
+		out = line{{progress.Count(int64(r.Done)) + "  ", l.p.Dim}}
 	}
 	if out == nil || r.State == runview.Running && r.Shape != plan.Loop.String() {
 		return out
@@ -186,7 +186,7 @@ func (l *layout) failures(r *runview.Row) line {
 	if r.Failed == 0 {
 		return nil
 	}
-	return line{{pace.Count(int64(r.Failed)) + " failed  ", l.p.Bad}}
+	return line{{progress.Count(int64(r.Failed)) + " failed  ", l.p.Bad}}
 }
 
 const (
@@ -198,11 +198,11 @@ const (
 	minRuntime = 3 * time.Second
 )
 
-// pace shows the progress of a running node: a bar if the total is known, the amount done,
+// runningProgress shows the progress of a running node: a bar if the total is known, the amount done,
 // the rate and the remaining time.
-func (l *layout) pace(r *runview.Row) line {
+func (l *layout) runningProgress(r *runview.Row) line {
 	var out line
-	p := &r.Pace
+	p := &r.Progress
 	part, known := p.Fraction()
 	of := int64(r.Total)
 	if r.Shape == plan.Plain.String() {
@@ -215,20 +215,20 @@ func (l *layout) pace(r *runview.Row) line {
 	}
 	exact := r.Total >= 0 || p.Of > 0
 	if known && (!exact || of >= minSteps) {
-		out = append(out, segment{pace.Percent(part) + "  ", plain})
+		out = append(out, segment{progress.Percent(part) + "  ", plain})
 	}
 	switch {
 	case exact:
-		out = append(out, segment{pace.Count(p.Done) + "/" + pace.Count(of) + "  ", plain})
+		out = append(out, segment{progress.Count(p.Done) + "/" + progress.Count(of) + "  ", plain})
 	case p.Done > 0:
-		out = append(out, segment{pace.Count(p.Done) + "  ", plain})
+		out = append(out, segment{progress.Count(p.Done) + "  ", plain})
 	}
 	out = append(out, l.failures(r)...)
 	if rate, ok := p.Rate(l.now); ok && (p.Done >= minSteps || of >= minSteps) {
-		out = append(out, segment{pace.Rate(rate) + "  ", l.p.Dim})
+		out = append(out, segment{progress.Rate(rate) + "  ", l.p.Dim})
 	}
 	if left, ok := p.Remaining(l.now); ok && l.now.Sub(r.Started) >= minRuntime {
-		out = append(out, segment{pace.Remaining(left) + "  ", plain})
+		out = append(out, segment{progress.Remaining(left) + "  ", plain})
 	}
 	return out
 }

@@ -269,7 +269,7 @@ func TestBackOnNarrowTerminal(t *testing.T) {
 
 // The line of a running node shows the amount done, the rate and the remaining time, as far
 // as they are known.
-func TestPace(t *testing.T) {
+func TestProgress(t *testing.T) {
 	const doc = `
 name: big
 runtime: {concurrency: 9}

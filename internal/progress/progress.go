@@ -1,7 +1,7 @@
-// Package pace estimates rates and remaining times from progress reports: a rate over a
+// Package progress estimates rates and remaining times from progress reports: a rate over a
 // sliding window, and an estimate of the rest. It has no clock; callers pass the current
 // time.
-package pace
+package progress
 
 import (
 	"fmt"
@@ -25,8 +25,8 @@ type sample struct {
 	fraction float64 // fraction of the total, from 0 to 1
 }
 
-// Pace tracks progress over time. The zero Pace has not begun.
-type Pace struct {
+// Estimator tracks progress over time. The zero Estimator has not begun.
+type Estimator struct {
 	samples []sample // the first is at most one sample older than the window
 	last    sample
 	// Done is the number of steps done, Of the total number, 0 if it is unknown.
@@ -37,7 +37,7 @@ type Pace struct {
 }
 
 // Begin sets the start time.
-func (p *Pace) Begin(at time.Time) {
+func (p *Estimator) Begin(at time.Time) {
 	if len(p.samples) == 0 {
 		p.samples = append(p.samples, sample{at: at})
 		p.last = p.samples[0]
@@ -45,18 +45,18 @@ func (p *Pace) Begin(at time.Time) {
 }
 
 // Step records that done of of steps are done.
-func (p *Pace) Step(at time.Time, done, of int64) {
+func (p *Estimator) Step(at time.Time, done, of int64) {
 	p.Done, p.Of = done, of
 	p.addSample(at)
 }
 
 // Input records that read of size bytes of the input have been read.
-func (p *Pace) Input(at time.Time, read, size int64) {
+func (p *Estimator) Input(at time.Time, read, size int64) {
 	p.read, p.size = read, size
 	p.addSample(at)
 }
 
-func (p *Pace) addSample(at time.Time) {
+func (p *Estimator) addSample(at time.Time) {
 	p.Begin(at)
 	fraction, _ := p.Fraction()
 	p.last = sample{at, p.Done, fraction}
@@ -76,7 +76,7 @@ func (p *Pace) addSample(at time.Time) {
 
 // Fraction returns the fraction of the total that is done, from 0 to 1: by the steps, or else
 // by the input that was read. ok is false if neither total is known.
-func (p *Pace) Fraction() (fraction float64, ok bool) {
+func (p *Estimator) Fraction() (fraction float64, ok bool) {
 	switch {
 	case p.Of > 0:
 		return min(1, float64(p.Done)/float64(p.Of)), true
@@ -88,7 +88,7 @@ func (p *Pace) Fraction() (fraction float64, ok bool) {
 
 // baseline returns the sample that the rate is measured from, and whether the time span is
 // long enough.
-func (p *Pace) baseline(now time.Time) (sample, bool) {
+func (p *Estimator) baseline(now time.Time) (sample, bool) {
 	if len(p.samples) == 0 {
 		return sample{}, false
 	}
@@ -104,7 +104,7 @@ func (p *Pace) baseline(now time.Time) (sample, bool) {
 
 // Rate returns the recent number of steps per second. ok is false if it is not yet known or
 // no step was done.
-func (p *Pace) Rate(now time.Time) (perSecond float64, ok bool) {
+func (p *Estimator) Rate(now time.Time) (perSecond float64, ok bool) {
 	from, ok := p.baseline(now)
 	if !ok || p.last.done <= from.done {
 		return 0, false
@@ -114,7 +114,7 @@ func (p *Pace) Rate(now time.Time) (perSecond float64, ok bool) {
 
 // Remaining estimates the remaining time at the recent rate. ok is false if there is no
 // estimate, all is done, or there was no recent progress.
-func (p *Pace) Remaining(now time.Time) (left time.Duration, ok bool) {
+func (p *Estimator) Remaining(now time.Time) (left time.Duration, ok bool) {
 	from, ok := p.baseline(now)
 	fraction, known := p.Fraction()
 	if !ok || !known || fraction >= 1 || p.last.fraction <= from.fraction {

@@ -1,4 +1,4 @@
-package pace
+package progress
 
 import (
 	"math"
@@ -13,7 +13,7 @@ func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * fl
 // At first there is no rate; later it is the rate of the last ten seconds, and it falls
 // when progress stops.
 func TestRateOverASlidingWindow(t *testing.T) {
-	var p Pace
+	var p Estimator
 	p.Begin(at(0))
 	p.Step(at(0.5), 500, 10_000)
 	if _, ok := p.Rate(at(0.9)); ok {
@@ -50,7 +50,7 @@ func TestRateOverASlidingWindow(t *testing.T) {
 
 // If the number of steps is unknown, the input determines the remaining time.
 func TestLeftByInput(t *testing.T) {
-	var p Pace
+	var p Estimator
 	p.Begin(at(0))
 	for i := 1; i <= 10; i++ {
 		p.Step(at(float64(i)), int64(i*1000), 0)
@@ -69,7 +69,7 @@ func TestLeftByInput(t *testing.T) {
 	if _, ok := p.Remaining(at(11)); ok {
 		t.Error("something is left of a whole")
 	}
-	var nothing Pace
+	var nothing Estimator
 	if _, ok := nothing.Fraction(); ok {
 		t.Error("a part of nothing")
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// pace limits the rate of requests over all visits of a node. A nil pace does not limit it.
-type pace struct {
+// rateLimiter limits the rate of requests over all visits of a node. A nil rateLimiter does not limit it.
+type rateLimiter struct {
 	every time.Duration
 
 	mu   sync.Mutex
@@ -15,7 +15,7 @@ type pace struct {
 }
 
 // wait waits until the next request may start.
-func (p *pace) wait(ctx context.Context) error {
+func (p *rateLimiter) wait(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (p *pace) wait(ctx context.Context) error {
 }
 
 // delay delays all requests by d from now.
-func (p *pace) delay(d time.Duration) {
+func (p *rateLimiter) delay(d time.Duration) {
 	if p == nil {
 		return
 	}
