@@ -84,7 +84,7 @@ func (a *app) completeNodes(cmd *cobra.Command, args []string, word string) ([]s
 
 func (a *app) nodesToExplain(cmd *cobra.Command) []string {
 	if events, _ := cmd.Flags().GetString("events"); events != "" && events != "-" {
-		s, err := a.readStory("--events", events)
+		s, err := a.readRun("--events", events)
 		if err != nil {
 			return nil
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -38,7 +38,7 @@ func (d *ending) text(p *plan.Plan, r *core.Report) string {
 	where := "ended at " + last + ": "
 	switch {
 	case d != nil && d.rule != "":
-		return where + story.StepText(d.rule, d.reason)
+		return where + explain.StepText(d.rule, d.reason)
 	case r.Status == core.RunCancelled:
 		return where + "it was cancelled"
 	case failureClass(r) == core.ClassVisitLimit:

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/draw"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -63,7 +63,7 @@ conditions held.`,
 			}
 			d := p.Describe()
 			if log != "" {
-				s, err := a.readStory("--run", log)
+				s, err := a.readRun("--run", log)
 				if err != nil {
 					return err
 				}
@@ -86,7 +86,7 @@ conditions held.`,
 }
 
 // nodeMarks returns the statuses of a run that colour its nodes.
-func nodeMarks(d *plan.Description, s *story.Story) *draw.Run {
+func nodeMarks(d *plan.Description, s *explain.Run) *draw.Run {
 	nouns := map[string]string{}
 	for _, v := range slices.Concat(d.Levels...) {
 		noun := map[string]string{plan.Pipeline.String(): "row", plan.Loop.String(): "round"}[v.Shape]
@@ -107,7 +107,7 @@ func nodeMarks(d *plan.Description, s *story.Story) *draw.Run {
 		m := draw.Mark{Status: account.Status, Why: s.Brief(account)}
 		var parts []string
 		if account.Duration > 0 {
-			parts = append(parts, story.Duration(account.Duration))
+			parts = append(parts, explain.Duration(account.Duration))
 		}
 		if account.Items > 0 {
 			parts = append(parts, plural(account.Items, cmp.Or(nouns[id], "item")))
@@ -132,7 +132,7 @@ func nodeMarks(d *plan.Description, s *story.Story) *draw.Run {
 
 // edgeCounts counts how often a walk took each edge. Edges to and from branches count the visits
 // of their parallel node.
-func edgeCounts(d *plan.Description, s *story.Story) map[draw.EdgeKey]int {
+func edgeCounts(d *plan.Description, s *explain.Run) map[draw.EdgeKey]int {
 	if !d.Mode.Visits {
 		return nil
 	}
@@ -164,7 +164,7 @@ func edgeCounts(d *plan.Description, s *story.Story) map[draw.EdgeKey]int {
 }
 
 // branchVisits counts the visits of a node as a branch of a parallel node.
-func branchVisits(s *story.Story, node, fork string) int {
+func branchVisits(s *explain.Run, node, fork string) int {
 	n := 0
 	if a, ok := s.Account(node); ok {
 		for i := range a.Visits {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 )
 
 // lineOf formats an event for people, on one line.
@@ -82,7 +82,7 @@ func detail(e *core.Event) string {
 		return sourcesOf(e)
 	case core.EdgeJudged:
 		add("%s is %t", e.When, e.Result != nil && *e.Result)
-		if v := story.Values(e.Values); v != "" {
+		if v := explain.Values(e.Values); v != "" {
 			add("%s", v)
 		}
 		return strings.Join(parts, ": ")
@@ -116,7 +116,7 @@ func detail(e *core.Event) string {
 		add("attempt %d", e.Attempt)
 	}
 	if e.Duration > 0 {
-		add("%s", story.Duration(e.Duration))
+		add("%s", explain.Duration(e.Duration))
 	}
 	if e.Delay > 0 {
 		add("next in %s", e.Delay)
@@ -135,14 +135,14 @@ func detail(e *core.Event) string {
 
 // routeReason describes why a walk took an edge.
 func routeReason(e *core.Event) string {
-	text := story.StepText(e.Step, e.Reason)
+	text := explain.StepText(e.Step, e.Reason)
 	if e.Label != "" {
 		text = fmt.Sprintf("%q  ", e.Label) + text
 	}
 	if _, byModel := e.Values.Get("choices"); byModel {
 		return text // why is more specific
 	}
-	if v := story.Values(e.Values); v != "" {
+	if v := explain.Values(e.Values); v != "" {
 		text += ", with " + v
 	}
 	return text
@@ -155,10 +155,10 @@ func callOf(e *core.Event) string {
 		parts = append(parts, fmt.Sprintf("turn %d", e.Turn))
 	}
 	if e.Duration > 0 {
-		parts = append(parts, story.Duration(e.Duration))
+		parts = append(parts, explain.Duration(e.Duration))
 	}
 	if e.Usage != nil {
-		parts = append(parts, story.Usage(*e.Usage))
+		parts = append(parts, explain.Usage(*e.Usage))
 	}
 	if e.Reason != "" {
 		parts = append(parts, "failed: "+e.Reason)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -246,7 +246,7 @@ func walkLimits(w *plan.WalkDescription, common []string) []string {
 		if w.RepeatLimit > 0 {
 			last += ", or"
 		}
-		last += fmt.Sprintf(" after %s without a sign of life", story.Duration(w.StallTimeout))
+		last += fmt.Sprintf(" after %s without a sign of life", explain.Duration(w.StallTimeout))
 	}
 	if last != "It fails" {
 		lines = append(lines, last+".")

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -105,7 +105,7 @@ func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 		tty.Fprintf(out, "%s succeeded\n", plural(succeeded, "node"))
 	}
 	a.printState(out, p, r.State)
-	tty.Fprintf(out, "\n%s: %s in %s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), story.Duration(r.Duration), warnedText(r)+usageText(r))
+	tty.Fprintf(out, "\n%s: %s in %s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), explain.Duration(r.Duration), warnedText(r)+usageText(r))
 }
 
 // printState prints the final state, one field per line. For large values it prints the
@@ -180,7 +180,7 @@ func timeText(d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
-	return story.Duration(d)
+	return explain.Duration(d)
 }
 
 // whyText explains a status other than success, and shows the note of a node that succeeded.

@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -40,7 +40,7 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 		tty.Fprintf(out, "%s\n", ended.text(p, r))
 	}
 	a.printState(out, p, withContext(r.State))
-	tty.Fprintf(out, "\n%s: %s%s in %s%s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), story.Duration(r.Duration), stagesText(r, visited), warnedText(r)+usageText(r))
+	tty.Fprintf(out, "\n%s: %s%s in %s%s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), explain.Duration(r.Duration), stagesText(r, visited), warnedText(r)+usageText(r))
 }
 
 // inWalkOrder returns the nodes by their first visit, and the names of the nodes that were

@@ -6,7 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 )
 
 // spending selects the columns about model calls in a summary. They are present only if a
@@ -47,7 +47,7 @@ func (s spending) row(n *core.NodeReport, cells ...any) []any {
 		more = append(more, numberText(u.Calls), numberText(u.Tokens()))
 	}
 	if s.cost {
-		more = append(more, story.Cost(u.Cost))
+		more = append(more, explain.Cost(u.Cost))
 	}
 	return slices.Insert(cells, len(cells)-1, more...)
 }
@@ -64,7 +64,7 @@ func usageText(r *core.Report) string {
 	if r.Usage == (core.Usage{}) {
 		return ""
 	}
-	return "; models: " + story.Usage(r.Usage)
+	return "; models: " + explain.Usage(r.Usage)
 }
 
 func usageJSON(u core.Usage) *core.Usage {

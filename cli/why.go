@@ -11,7 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 )
 
 func (a *app) whyCommand() *cobra.Command {
@@ -40,7 +40,7 @@ explains why a walk never reached a node.`,
 			if events == "" {
 				return errors.New("why reads the log of a run: --events FILE (run --events FILE writes one)")
 			}
-			s, err := a.readStory("--events", events)
+			s, err := a.readRun("--events", events)
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
@@ -58,8 +58,8 @@ explains why a walk never reached a node.`,
 	return cmd
 }
 
-// readStory reads an event log; flag is the flag that named it.
-func (a *app) readStory(flag, path string) (*story.Story, error) {
+// readRun reads an event log; flag is the flag that named it.
+func (a *app) readRun(flag, path string) (*explain.Run, error) {
 	in := a.In
 	if path != "-" {
 		f, err := os.Open(path)
@@ -72,17 +72,17 @@ func (a *app) readStory(flag, path string) (*story.Story, error) {
 	if in == nil {
 		in = io.MultiReader()
 	}
-	events, err := story.Read(in)
+	events, err := explain.Read(in)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	if len(events) == 0 {
 		return nil, fmt.Errorf("%s %s: there are no events in it", flag, path)
 	}
-	return story.New(events), nil
+	return explain.New(events), nil
 }
 
-func (a *app) why(s *story.Story, node string, asJSON bool) error {
+func (a *app) why(s *explain.Run, node string, asJSON bool) error {
 	account, ok := s.Account(node)
 	if !ok {
 		if _, err := os.Stat(node); err == nil {
@@ -104,11 +104,11 @@ func (a *app) why(s *story.Story, node string, asJSON bool) error {
 	return nil
 }
 
-func (a *app) troubles(s *story.Story, asJSON bool) error {
+func (a *app) troubles(s *explain.Run, asJSON bool) error {
 	list := s.Unsuccessful()
 	if asJSON {
 		if list == nil {
-			list = []*story.Account{}
+			list = []*explain.Account{}
 		}
 		return a.writeJSON(list)
 	}
@@ -133,12 +133,12 @@ func (a *app) troubles(s *story.Story, asJSON bool) error {
 
 // ownError prints the error of a run that failed although none of its nodes did, for
 // example because a merge failed.
-func (a *app) ownError(s *story.Story, list []*story.Account) {
+func (a *app) ownError(s *explain.Run, list []*explain.Account) {
 	if s.Error != "" && len(s.Steps) > 0 {
 		tty.Fprintf(a.Out, "the walk could not continue: %s\n", s.Error)
 		return
 	}
-	if s.Error != "" && !slices.ContainsFunc(list, func(x *story.Account) bool { return x.Status == core.Fail.String() }) {
+	if s.Error != "" && !slices.ContainsFunc(list, func(x *explain.Account) bool { return x.Status == core.Fail.String() }) {
 		tty.Fprintf(a.Out, "the run failed: %s\n", s.Error)
 	}
 }

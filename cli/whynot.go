@@ -7,13 +7,13 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // whyNot explains why a walk never visited a node: for the nearest nodes that it did visit,
 // it shows where the walk went instead.
-func (a *app) whyNot(s *story.Story, node string, file []string) error {
+func (a *app) whyNot(s *explain.Run, node string, file []string) error {
 	lines := gateJumps(s, node)
 	if len(lines) == 0 {
 		p, ds := check(a.lenient(), file, false)
@@ -43,7 +43,7 @@ func (a *app) whyNot(s *story.Story, node string, file []string) error {
 }
 
 // gateJumps describes how often goal gates sent a walk back from its exit.
-func gateJumps(s *story.Story, node string) []string {
+func gateJumps(s *explain.Run, node string) []string {
 	var lines []string
 	counts := map[string]int{}
 	for _, w := range s.Steps {
@@ -72,7 +72,7 @@ func nodeIDs(d *plan.Description) []string {
 
 // untakenEdges describes the edges nearest to a node that a walk could have taken towards it
 // and did not.
-func untakenEdges(d *plan.Description, s *story.Story, node string) []string {
+func untakenEdges(d *plan.Description, s *explain.Run, node string) []string {
 	into := map[string][]*plan.EdgeDescription{}
 	for i := range d.Edges {
 		into[d.Edges[i].To] = append(into[d.Edges[i].To], &d.Edges[i])
@@ -100,7 +100,7 @@ func untakenEdges(d *plan.Description, s *story.Story, node string) []string {
 const maxAlternatives = 5
 
 // alternatives describes where a walk went from a node instead of taking an edge out of it.
-func alternatives(s *story.Story, e *plan.EdgeDescription) []string {
+func alternatives(s *explain.Run, e *plan.EdgeDescription) []string {
 	head := fmt.Sprintf("the edge %s -> %s was not taken", e.From, e.To)
 	if when := walkEdgeText(e); when != "" {
 		head += fmt.Sprintf(" (%s)", when)

@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/mock"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -38,10 +38,10 @@ type Record struct {
 	// Status holds the status of each node and unit; those never reached are absent.
 	Status map[string]core.Status
 
-	plan   *plan.Plan
-	file   *mock.File
-	flying map[string]int
-	story  *story.Story
+	plan      *plan.Plan
+	file      *mock.File
+	flying    map[string]int
+	explained *explain.Run
 	// questions holds the last question of each gate.
 	questions map[string]string
 	// unscripted lists the decisions without an answer in the file.
@@ -133,10 +133,10 @@ func (r *Record) chosen(place int) string {
 
 // why explains how a node or unit ended, "" if there is nothing to explain.
 func (r *Record) why(id string) string {
-	for _, path := range r.story.Nodes() {
+	for _, path := range r.explained.Nodes() {
 		if withoutIndexes(path) == id {
-			a, _ := r.story.Account(path)
-			return r.story.Brief(a)
+			a, _ := r.explained.Account(path)
+			return r.explained.Brief(a)
 		}
 	}
 	return ""
@@ -163,7 +163,7 @@ func (r *Record) finish() {
 	if stopped, ok := errors.AsType[*core.CancelError](r.Report.Err); ok && r.endless != nil {
 		stopped.Cause = r.endless
 	}
-	r.story = story.New(r.Events)
+	r.explained = explain.New(r.Events)
 	for _, n := range r.Report.Nodes() {
 		if n.Status == core.StatusNone {
 			delete(r.Status, n.ID)

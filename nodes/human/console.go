@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 )
 
 // Console returns an interviewer that asks at a terminal: it writes a question with its
@@ -121,7 +121,7 @@ func show(q *core.Question) string {
 		}
 		fmt.Fprintf(&b, "  %s", label)
 		if c.Target == q.Default {
-			fmt.Fprintf(&b, " (taken if there is no answer within %s)", story.Duration(q.Timeout))
+			fmt.Fprintf(&b, " (taken if there is no answer within %s)", explain.Duration(q.Timeout))
 		}
 		b.WriteByte('\n')
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/nodes/internal/templates"
 )
 
@@ -90,7 +90,7 @@ func (g *gate) unansweredResult(err error, late bool) (core.Result, error) {
 	case late || errors.Is(err, core.ErrLate):
 		note := core.ErrLate.Error()
 		if g.timeout > 0 {
-			note = "no answer within " + story.Duration(g.timeout)
+			note = "no answer within " + explain.Duration(g.timeout)
 		}
 		if g.fallback != nil {
 			r := g.result(g.fallback, "")

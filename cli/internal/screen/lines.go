@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/progress"
 	"github.com/wavefold/wavefold/internal/runview"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -47,7 +47,7 @@ func head(m *runview.Model, width int, now time.Time, p tty.Palette) line {
 	}
 	l := line{{text, p.Dim}}
 	if m.Usage != (core.Usage{}) {
-		l = append(l, segment{"  " + story.Usage(m.Usage), p.Dim})
+		l = append(l, segment{"  " + explain.Usage(m.Usage), p.Dim})
 	}
 	if failed > 0 {
 		l = append(l, segment{fmt.Sprintf(", %d failed", failed), p.Bad})
@@ -136,7 +136,7 @@ func (l *layout) row(r treeRow) line {
 	case r.State == runview.Running && !r.Started.IsZero() && (r.Parent == nil || r.Latest > 0):
 		out = append(out, segment{seconds(l.now.Sub(r.Started)) + "  ", l.p.Dim})
 	case r.State.Over() && r.Took > 0:
-		out = append(out, segment{story.Duration(r.Took) + "  ", l.p.Dim})
+		out = append(out, segment{explain.Duration(r.Took) + "  ", l.p.Dim})
 	}
 	text := firstLine(r.Text)
 	if r.Handled {

@@ -1,4 +1,4 @@
-package story_test
+package explain_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
-	"github.com/wavefold/wavefold/internal/story"
+	"github.com/wavefold/wavefold/internal/explain"
 )
 
 var update = flag.Bool("update", false, "write what was got into the archives")
@@ -44,11 +44,11 @@ func TestArchives(t *testing.T) {
 			if err != nil || len(a.Files) != 3 {
 				t.Fatalf("want flow.yaml, mock.yaml and want: %v", err)
 			}
-			events, err := story.Read(bytes.NewReader(log(t, a.Files[0].Data, a.Files[1].Data)))
+			events, err := explain.Read(bytes.NewReader(log(t, a.Files[0].Data, a.Files[1].Data)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := all(story.New(events))
+			got := all(explain.New(events))
 			if *update {
 				a.Files[2].Data = []byte(got)
 				if err := os.WriteFile(path, txtar.Format(a), 0o600); err != nil {
@@ -62,7 +62,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-func all(s *story.Story) string {
+func all(s *explain.Run) string {
 	var b strings.Builder
 	for _, id := range s.Nodes() {
 		a, _ := s.Account(id)
@@ -100,7 +100,7 @@ func TestRead(t *testing.T) {
 		{"another version", `{"v":99,"type":"run.started"}` + "\n", 0, "line 1: event format 99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			events, err := story.Read(strings.NewReader(c.text))
+			events, err := explain.Read(strings.NewReader(c.text))
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("error %v, want %q", err, c.err)
@@ -118,7 +118,7 @@ func TestRead(t *testing.T) {
 // different explanations.
 func TestUnusable(t *testing.T) {
 	for values, unusable := range map[string]bool{`"answer":"go on","unusable":true`: true, `"answer":"0"`: false} {
-		events, err := story.Read(strings.NewReader(`{"v":1,"seq":1,"type":"run.started","run":"r","reason":"w"}
+		events, err := explain.Read(strings.NewReader(`{"v":1,"seq":1,"type":"run.started","run":"r","reason":"w"}
 {"v":1,"seq":2,"type":"node.started","run":"r","node":"a","kind":"agent","visit":1,"attempt":1}
 {"v":1,"seq":3,"type":"node.finished","run":"r","node":"a","kind":"agent","visit":1,"attempt":1,"status":"success"}
 {"v":1,"seq":4,"type":"edge.chosen","run":"r","node":"a","visit":1,"status":"success","reason":"only path","from":"a","to":"b","step":"fallback","values":{"choices":[{"to":"c","when":"x"},{"to":"b","when":""}],` + values + `}}
@@ -126,7 +126,7 @@ func TestUnusable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := all(story.New(events)); !strings.Contains(got, "answer: ") || strings.Contains(got, "counts as none of the above") != unusable {
+		if got := all(explain.New(events)); !strings.Contains(got, "answer: ") || strings.Contains(got, "counts as none of the above") != unusable {
 			t.Errorf("%s: got\n%s", values, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package story
+package explain
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package story
+package explain
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func (a *Account) lastFailure() *Visit {
 }
 
 // visit records the start of an attempt or the end of a visit.
-func (s *Story) visit(a *Account, e *core.Event) {
+func (s *Run) visit(a *Account, e *core.Event) {
 	if e.Visit == 0 {
 		return
 	}
@@ -81,7 +81,7 @@ func (a *Account) visitOf(number int) *Visit {
 func frameOf(node string) string { return node[:strings.LastIndexByte(node, '/')+1] }
 
 // lastStep returns the last step of the walk of a run, nil if there is none.
-func (s *Story) lastStep(frame string) *Step {
+func (s *Run) lastStep(frame string) *Step {
 	for i := len(s.Steps) - 1; i >= 0; i-- {
 		if frameOf(s.Steps[i].From) == frame {
 			return s.Steps[i]
@@ -91,7 +91,7 @@ func (s *Story) lastStep(frame string) *Step {
 }
 
 // addStep records a step of a walk. A jump from the exit is not a visit of the exit.
-func (s *Story) addStep(e *core.Event) {
+func (s *Run) addStep(e *core.Event) {
 	frame := frameOf(e.Node)
 	w := &Step{From: frame + e.From, To: frame + e.To, Rule: e.Step, Reason: e.Reason, Label: e.Label, When: e.When, Values: e.Values, Ended: e.Status}
 	s.Steps = append(s.Steps, w)

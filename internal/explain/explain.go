@@ -1,4 +1,4 @@
-package story
+package explain
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ const maxShown = 10
 
 // Explain explains in lines for people how a node ended and why, down to the node that
 // caused it.
-func (s *Story) Explain(a *Account) []string {
+func (s *Run) Explain(a *Account) []string {
 	lines := []string{a.headline()}
 	lines = append(lines, a.detailLines()...)
 	if a.Cause == "" || a.Cause == a.Node {
@@ -31,7 +31,7 @@ func (s *Story) Explain(a *Account) []string {
 
 // Brief returns the reason in one line, with the values of the condition that decided it;
 // "" if there is none.
-func (s *Story) Brief(a *Account) string {
+func (s *Run) Brief(a *Account) string {
 	text := a.reason()
 	if v := a.lastFailure(); v != nil && a.Status == core.Success.String() {
 		text = fmt.Sprintf("failed in visit %d of %d: %s", v.Visit, len(a.Visits), v.Reason)

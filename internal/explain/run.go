@@ -1,4 +1,4 @@
-package story
+package explain
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Story is the course of one run, by node.
-type Story struct {
-	Run      string
+// Run describes one run, node by node.
+type Run struct {
+	ID       string
 	Workflow string
 	// Status is the status of the run, "" if the log stops before its end.
 	Status string
@@ -94,9 +94,9 @@ type Item struct {
 	Error string       `json:"error"`
 }
 
-// New builds the story of a run from its events, in order.
-func New(events []core.Event) *Story {
-	s := &Story{accounts: map[string]*Account{}, writers: map[string][]string{}}
+// New describes a run from its events, in order.
+func New(events []core.Event) *Run {
+	s := &Run{accounts: map[string]*Account{}, writers: map[string][]string{}}
 	for i := range events {
 		s.add(&events[i])
 	}
@@ -104,10 +104,10 @@ func New(events []core.Event) *Story {
 }
 
 // Nodes lists the ids of nodes and units in the order of their first events.
-func (s *Story) Nodes() []string { return s.order }
+func (s *Run) Nodes() []string { return s.order }
 
 // Account returns the account of a node or unit.
-func (s *Story) Account(id string) (*Account, bool) {
+func (s *Run) Account(id string) (*Account, bool) {
 	a, ok := s.accounts[id]
 	return a, ok
 }
@@ -115,7 +115,7 @@ func (s *Story) Account(id string) (*Account, bool) {
 // Unsuccessful lists the accounts of everything that did not succeed, including nodes of a walk
 // that failed in an earlier visit. They are sorted by level and then by name, because the
 // order of concurrent nodes has no meaning.
-func (s *Story) Unsuccessful() []*Account {
+func (s *Run) Unsuccessful() []*Account {
 	var out []*Account
 	for _, id := range s.order {
 		if a := s.accounts[id]; a.Status != core.Success.String() || a.lastFailure() != nil {
@@ -129,7 +129,7 @@ func (s *Story) Unsuccessful() []*Account {
 }
 
 // account returns the account of the subject of an event, nil if it has none.
-func (s *Story) account(e *core.Event) *Account {
+func (s *Run) account(e *core.Event) *Account {
 	id := e.Node
 	if id == "" {
 		id = e.Unit
@@ -150,10 +150,10 @@ func (s *Story) account(e *core.Event) *Account {
 	return a
 }
 
-func (s *Story) add(e *core.Event) {
+func (s *Run) add(e *core.Event) {
 	switch e.Type {
 	case core.RunStarted:
-		s.Run, s.Workflow = e.Run, e.Reason
+		s.ID, s.Workflow = e.Run, e.Reason
 		return
 	case core.RunFinished:
 		s.Status = e.Status
@@ -207,7 +207,7 @@ func (s *Story) add(e *core.Event) {
 	}
 }
 
-func (s *Story) started(a *Account, e *core.Event) {
+func (s *Run) started(a *Account, e *core.Event) {
 	switch n, ok := e.Total.Get(); {
 	case ok:
 		a.Items = n
@@ -240,7 +240,7 @@ func (a *Account) item(e *core.Event) {
 	}
 }
 
-func (s *Story) ended(a *Account, e *core.Event) {
+func (s *Run) ended(a *Account, e *core.Event) {
 	a.Status, a.Duration, a.Reason, a.Cause, a.Error = e.Status, e.Duration, e.Reason, e.Cause, e.Error
 	if n, ok := e.Total.Get(); ok && a.IsUnit {
 		a.Items = n
@@ -255,7 +255,7 @@ func (s *Story) ended(a *Account, e *core.Event) {
 	}
 }
 
-func (s *Story) wrote(a *Account, field string) {
+func (s *Run) wrote(a *Account, field string) {
 	if field == "" {
 		return
 	}
@@ -270,7 +270,7 @@ func (s *Story) wrote(a *Account, field string) {
 
 // setEarlierWriters sets the earlier writers of a field whose merge was rejected. The message of the
 // failure quotes the name of the field.
-func (s *Story) setEarlierWriters(a *Account) {
+func (s *Run) setEarlierWriters(a *Account) {
 	_, rest, ok := strings.Cut(a.Error.Message, `"`)
 	if !ok {
 		return

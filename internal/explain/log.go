@@ -1,13 +1,13 @@
-// Package story explains, from the events of a run alone, why its nodes ended as they did:
+// Package explain explains, from the events of a run alone, why its nodes ended as they did:
 // which condition with which values skipped them, which attempts failed with which errors,
 // and which node was the original cause.
 //
-//	events, err := story.Read(file)
-//	s := story.New(events)
+//	events, err := explain.Read(file)
+//	s := explain.New(events)
 //	account, ok := s.Account("save")
 //
 // It reads logs of finished, cancelled and killed runs alike and does not need the plan.
-package story
+package explain
 
 import (
 	"errors"
