@@ -179,21 +179,21 @@ func fresh() []entry {
 // mutateAll changes everything that it can reach.
 func mutateAll(l []entry) {
 	for i := range l {
-		l[i].Text = "spoilt"
+		l[i].Text = "mutated"
 		for j := range l[i].Tags {
-			l[i].Tags[j] = "spoilt"
+			l[i].Tags[j] = "mutated"
 		}
 		if l[i].Meta != nil {
 			l[i].Meta["k"] = 9
 		}
 		if l[i].Next != nil {
-			l[i].Next.Text = "spoilt"
+			l[i].Next.Text = "mutated"
 		}
 		if a, ok := l[i].Any.([]any); ok {
-			a[0] = "spoilt"
+			a[0] = "mutated"
 		}
 	}
-	_ = append(l[:0], entry{Text: "spoilt"}, entry{Text: "spoilt"})
+	_ = append(l[:0], entry{Text: "mutated"}, entry{Text: "mutated"})
 }
 
 // A handler that changes its inputs changes neither the state nor the inputs of another
@@ -203,7 +203,7 @@ func TestHandlersCannotChangeTheState(t *testing.T) {
 	in := wavefold.NewField[[]entry]("in", wavefold.Default(fresh()))
 	ok := wavefold.NewField[bool]("ok")
 	attempts := 0
-	g := wavefold.New("spoilers",
+	g := wavefold.New("mutators",
 		wavefold.Sink("sink", in, func(_ context.Context, l []entry) error { mutateAll(l); return nil }),
 		wavefold.ForEach("each", in, func(_ context.Context, l entry) error { mutateAll([]entry{l}); return nil }, wavefold.After("sink")),
 		wavefold.Func("func", wavefold.Fields(in), nil, func(_ context.Context, i core.Input) (core.Result, error) {

@@ -24,7 +24,7 @@ import (
 //	send VALUE            sends a value along the edges
 //	partial               ends as a partial success
 //	sleep DURATION        takes longer
-//	spoil                 changes every list and map in its inputs
+//	mutate                 changes every list and map in its inputs
 //	fail TEXT             ends with an error, but returns its results so far
 //	permanent TEXT        fails with an error that another attempt cannot fix
 //	flaky K               fails in the first K attempts
@@ -96,7 +96,7 @@ func parseStatement(text string) (statement, error) {
 	s := statement{verb: verb}
 	var err error
 	switch verb {
-	case "args", "partial", "spoil", "hang":
+	case "args", "partial", "mutate", "hang":
 		if rest != "" {
 			err = fmt.Errorf("takes nothing")
 		}
@@ -224,7 +224,7 @@ func (s statement) do(ctx context.Context, in core.Input, res *core.Result) (don
 		res.Status = core.PartialSuccess
 	case "sleep":
 		time.Sleep(s.wait)
-	case "spoil":
+	case "mutate":
 		mutateAll(in.State())
 		mutateAll(in.Args())
 		mutateAll(in.EdgeInputs())
@@ -263,19 +263,19 @@ func mutateAll(v any) {
 	case map[string]any:
 		for k, e := range v {
 			mutateAll(e)
-			v[k] = "spoilt"
+			v[k] = "mutated"
 		}
-		v["spoilt"] = true
+		v["mutated"] = true
 	case *value.Object:
 		for _, k := range append([]string(nil), v.Keys()...) {
 			e, _ := v.Get(k)
 			mutateAll(e)
-			v.Set(k, "spoilt")
+			v.Set(k, "mutated")
 		}
 	case []any:
 		for i := range v {
 			mutateAll(v[i])
-			v[i] = "spoilt"
+			v[i] = "mutated"
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
 	"github.com/wavefold/wavefold/internal/explain"
+	"github.com/wavefold/wavefold/internal/rehearse/rehearsetest"
 )
 
 var update = flag.Bool("update", false, "write what was got into the archives")

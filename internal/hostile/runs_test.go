@@ -338,14 +338,14 @@ func TestHandlerMutatesItsView(t *testing.T) {
 			mu.Lock()
 			seen = append(seen, value.JSON(m))
 			mu.Unlock()
-			spoil(m)
+			mutate(m)
 		}
 		v, _ := in.Get("o")
-		spoil(v)
+		mutate(v)
 		v, _ = in.Arg("x")
-		spoil(v)
+		mutate(v)
 		v, _ = in.Item()
-		spoil(v)
+		mutate(v)
 		return core.Result{}, nil
 	}), "src": returns(core.Send(map[string]any{"deep": []any{map[string]any{"k": 1}}}))},
 		`name: x
@@ -371,24 +371,24 @@ graph:
 	}
 }
 
-// spoil modifies every value that it can reach.
-func spoil(v any) {
+// mutate modifies every value that it can reach.
+func mutate(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			spoil(e)
-			v[k] = "spoilt"
+			mutate(e)
+			v[k] = "mutated"
 		}
 		v["more"] = 1
 	case []any:
 		for i, e := range v {
-			spoil(e)
-			v[i] = "spoilt"
+			mutate(e)
+			v[i] = "mutated"
 		}
 	case *value.Object:
 		for k, e := range v.All() {
-			spoil(e)
-			v.Set(k, "spoilt")
+			mutate(e)
+			v.Set(k, "mutated")
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (s suite) ownership(t *testing.T) {
 	if got := inputText(in); got != s.before {
 		t.Errorf("the handler changed its input:\nbefore %s\nafter  %s", s.before, got)
 	}
-	spoilResult(first)
+	mutateResult(first)
 	if got := inputText(in); got != s.before {
 		t.Errorf("the result shares values with the input:\nbefore %s\nafter  %s", s.before, got)
 	}

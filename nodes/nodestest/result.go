@@ -28,30 +28,30 @@ func Text(r core.Result) string {
 	return s
 }
 
-// spoil changes every mutable part of a value.
-func spoil(v any) {
+// mutate changes every mutable part of a value.
+func mutate(v any) {
 	switch v := v.(type) {
 	case []any:
 		for i, e := range v {
-			spoil(e)
-			v[i] = "spoilt"
+			mutate(e)
+			v[i] = "mutated"
 		}
 	case *value.Object:
 		for _, k := range slices.Clone(v.Keys()) {
 			e, _ := v.Get(k)
-			spoil(e)
-			v.Set(k, "spoilt")
+			mutate(e)
+			v.Set(k, "mutated")
 		}
 		if v != nil {
-			v.Set("spoilt", true)
+			v.Set("mutated", true)
 		}
 	}
 }
 
-func spoilResult(r core.Result) {
+func mutateResult(r core.Result) {
 	for field, v := range r.Delta {
-		spoil(v)
-		r.Delta[field] = "spoilt"
+		mutate(v)
+		r.Delta[field] = "mutated"
 	}
-	spoil(r.EdgeOutput)
+	mutate(r.EdgeOutput)
 }

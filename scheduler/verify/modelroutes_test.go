@@ -76,10 +76,10 @@ func TestRoutedMistakes(t *testing.T) {
 		return nil
 	}
 	for _, c := range []struct {
-		name  string
-		rule  verify.Rule
-		want  string
-		spoil func(l []core.Event)
+		name   string
+		rule   verify.Rule
+		want   string
+		mutate func(l []core.Event)
 	}{
 		{"a question where there is nothing to decide", verify.Routes, "a model was asked, and there is nothing to decide",
 			func(l []core.Event) { way(l, 1).Step = core.StepModel }},
@@ -103,7 +103,7 @@ func TestRoutedMistakes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := slices.Clone(run())
-			c.spoil(l)
+			c.mutate(l)
 			r := checked(t, p, l)
 			if !slices.ContainsFunc(r.Of(c.rule), func(v verify.Violation) bool { return strings.Contains(v.Message, c.want) }) {
 				t.Errorf("want %q of %s among %+v", c.want, c.rule, r.Violations)

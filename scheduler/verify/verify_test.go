@@ -597,7 +597,7 @@ func TestSpoiledLogs(t *testing.T) {
 	}
 	for _, about := range verify.Rules() {
 		if !covered[about.Rule] {
-			t.Errorf("no log is spoiled for %s", about.Rule)
+			t.Errorf("no log is mutated for %s", about.Rule)
 		}
 	}
 }
@@ -634,7 +634,7 @@ func TestMismatch(t *testing.T) {
 	whole := logged(t, p, scheduler.Options{})
 	for _, tt := range []struct {
 		name, want string
-		spoil      func(l log)
+		mutate     func(l log)
 	}{
 		{"another workflow", `line 1: the log belongs to workflow "everythin", not to "everything" (did you mean "everything"?)`, func(l log) { l[0].Reason = "everythin" }},
 		{"an unknown node", `line 2: unknown node "lod" (did you mean "load"?): the log belongs to another workflow than everything`, func(l log) { l[1].Node = "lod" }},
@@ -647,7 +647,7 @@ func TestMismatch(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := slices.Clone(whole)
-			tt.spoil(l)
+			tt.mutate(l)
 			_, err := verify.Events(p, l)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
