@@ -24,7 +24,7 @@ import (
 //	send VALUE            sends a value along the edges
 //	partial               ends as a partial success
 //	sleep DURATION        takes longer
-//	mutate                 changes every list and map in its inputs
+//	mutate                changes every list and map in its inputs
 //	fail TEXT             ends with an error, but returns its results so far
 //	permanent TEXT        fails with an error that another attempt cannot fix
 //	flaky K               fails in the first K attempts

@@ -9,9 +9,9 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/internal/progress"
 	"github.com/wavefold/wavefold/internal/runview"
-	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
