@@ -7,12 +7,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file lets a batch that has waited long enough for more elements continue without them. A
-// read cannot be interrupted, so it runs on a goroutine that the source owns. There is one such
-// goroutine at a time, the elements that it reads are the next ones taken, and closing the source
-// ends it.
-
-// reading is a read of a stream in progress.
+// reading is a read of a stream in progress. A batch that has waited long enough for more elements
+// continues without them. A read cannot be interrupted, so it runs on a goroutine that the source
+// owns. There is one such goroutine at a time, the elements that it reads are the next ones taken,
+// and closing the source ends it.
 type reading struct {
 	got  chan struct{} // closed when the read has ended; rows and err are valid from then on
 	rows []any

@@ -16,9 +16,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file is the part of the driver that concerns models: it asks the router, counts the usage of
-// calls and emits events for them.
-
 // ErrNoRouter is the error of a run that has no router and whose walk needs a model to pick an
 // edge.
 var ErrNoRouter = errors.New("no model is configured to choose the edge")

@@ -8,8 +8,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
-// This file keeps prepared results until the machine decides whether they are put in place.
-
 // prepared keeps what a handler has prepared until the machine decides. If the handler was not
 // asked to defer, the result is put in place immediately. If another goroutine has answered for the
 // worker, the result is dropped.

@@ -9,11 +9,9 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// This file implements the arithmetic of sum, count, min and max. Integers are never
-// rounded, neither in additions nor in comparisons.
-
-// num is a number of any type. A float with an integral value that fits in 64 bits is
-// also an integer.
+// num is a number of any type, for the strategies sum, count, min and max. Integers are never
+// rounded, neither in additions nor in comparisons. A float with an integral value that fits in 64
+// bits is also an integer.
 type num struct {
 	i              int64
 	f              float64

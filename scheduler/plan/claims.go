@@ -6,11 +6,10 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// This file finds the nodes whose files and tables might be those of other nodes, items or rows. A
-// name that is rendered from a template is known only when the node runs.
-
-// claims marks the claimers. Nodes with distinct fixed names need not wait for each other. A nested
-// workflow may replace what the graph around it replaces, so its nodes are marked in any case.
+// claims marks the nodes that might replace the same files and tables as other nodes, items or rows.
+// A name that is rendered from a template is known only when the node runs. Nodes with distinct fixed
+// names need not wait for each other. A nested workflow may replace what the graph around it
+// replaces, so its nodes are marked in any case.
 func (c *compiler) claims() {
 	if !c.has.replaces {
 		return

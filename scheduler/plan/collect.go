@@ -8,10 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// This file checks what is written to fields: the types of results, and where the results of the
-// items of a fan-out are collected.
-
-// collect compiles for_each.collect.
+// collect compiles for_each.collect, the field in which the results of the items are collected.
 func (c *compiler) collect(n *Node, name source.Text, at place) {
 	if name.Value == "" {
 		return

@@ -6,14 +6,12 @@ import (
 	"slices"
 )
 
-// This file finds out which vertices come before which: along edges (but not along the edges into a
-// join that takes only some of its predecessors, since it does not wait for each of them), along
-// references to nodes, and from all other vertices to the units without edges, which come last. A
-// vertex that waits for the writer of a field that it reads does not count as coming after it,
-// because the questions are about these waits.
-
 // Question asks which of a field's writers, from slot First up to but not including Last, do not
-// come before a gate.
+// come before a gate. A vertex comes before another along edges (but not along the edges into a join
+// that takes only some of its predecessors, since it does not wait for each of them), along references
+// to nodes, and if the other is a unit without edges, which comes last. A vertex that waits for the
+// writer of a field that it reads does not count as coming after it, because the questions are about
+// these waits.
 type Question struct {
 	Gate        int32 // a vertex, or an else group as len(Vertices)+j
 	Field       int32

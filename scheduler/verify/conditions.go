@@ -7,8 +7,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks the evaluated conditions.
-
 // conditionEvaluated handles the event that a condition was evaluated.
 func (f *frame) conditionEvaluated(n *plan.Node) {
 	e := f.c.e

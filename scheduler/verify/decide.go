@@ -5,8 +5,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file recomputes whether vertices run.
-
 // skipKind is the reason why a vertex was skipped.
 type skipKind uint8
 

@@ -10,8 +10,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks the start and the end of the run.
-
 func (c *Checker) runStarted() error {
 	if c.started {
 		c.breaks(Sequence, "the run begins again")

@@ -7,8 +7,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks the parallel nodes of walks and their joins.
-
 // fork is an attempt of a parallel node.
 type fork struct {
 	begun             []int32 // branches, in the order in which they began

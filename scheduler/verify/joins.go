@@ -8,8 +8,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks joins that take only some of their predecessors.
-
 // joined handles the event that a join is decided.
 func (f *frame) joined(i int32) {
 	v, e := &f.v[i], f.c.e

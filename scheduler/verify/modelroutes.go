@@ -9,11 +9,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks walks whose edges are chosen by a model. The choice itself cannot be
-// checked, only that the model was asked where required and that its answer was
-// followed.
-
-// routed is the additional state for such a walk.
+// routed is the additional state for a walk whose edges are chosen by a model. The choice itself
+// cannot be checked, only that the model was asked where required and that its answer was followed.
 type routed struct {
 	followed []int         // by pair of nodes: how often an edge between them was followed
 	status   []core.Status // of the last visit, by node

@@ -7,8 +7,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks that nothing happens before the things it depends on.
-
 // decideOnce checks, once for each vertex, that everything its decision depends on is
 // resolved, and returns the decision.
 func (f *frame) decideOnce(i int32, what string) (d decision, first bool) {

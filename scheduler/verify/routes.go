@@ -7,8 +7,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file checks the edges that a walk follows.
-
 // chosen handles the choice of the edge after a visit, or of the jump from the exit
 // because of a goal gate.
 func (t *walk) chosen(n *plan.Node) {

@@ -5,8 +5,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file compares skips and handled failures with the recomputed decisions.
-
 // skipped handles a skip. Each member of a unit has its own event.
 func (f *frame) skipped(n *plan.Node) {
 	i := n.Vertex

@@ -6,8 +6,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file counts the work in flight.
-
 // group is a limit on the work in flight. A group with any work in flight counts as one
 // in its parent.
 type group struct {

@@ -6,11 +6,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file compares the values that conditions read with the state. The log contains no
-// other values of fields. Each one is the value of its field after a known number of the
-// field's writers.
-
-// readValue is a value that a condition read.
+// readValue is a value that a condition read. The log contains no other values of fields. Each one
+// is the value of its field after a known number of the field's writers.
 type readValue struct {
 	line      int
 	from, to  string

@@ -8,8 +8,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file tracks nodes from the time they are ready until they end.
-
 // nodeEvent handles an event of a node.
 func (f *frame) nodeEvent(n *plan.Node) error {
 	i := n.Vertex

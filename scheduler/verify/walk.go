@@ -8,10 +8,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// This file tracks a walk from visit to visit. The edges it follows are checked in
-// routes.go, and parallel nodes in forks.go.
-
-// walk is the progress of a walk.
+// walk is the progress of a walk, from visit to visit.
 type walk struct {
 	f     *frame
 	w     *plan.Walk
