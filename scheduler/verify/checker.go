@@ -121,9 +121,9 @@ func (c *Checker) numbering() {
 	case seq < c.next && c.report.Events > 1:
 		c.breaks(Sequence, "number %d comes after number %d", seq, c.next-1)
 	case seq == c.next+1:
-		c.breaks(Sequence, "number %d comes where %d is due: an event is missing", seq, c.next)
+		c.breaks(Sequence, "the event has number %d, want number %d: an event is missing", seq, c.next)
 	default:
-		c.breaks(Sequence, "number %d comes where %d is due: %d events are missing", seq, c.next, seq-c.next)
+		c.breaks(Sequence, "the event has number %d, want number %d: %d events are missing", seq, c.next, seq-c.next)
 	}
 	c.next = max(c.next, c.e.Seq+1)
 }

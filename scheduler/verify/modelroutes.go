@@ -74,7 +74,7 @@ func (t *walk) checkRoute(n *plan.Node) {
 		}
 	case core.StepDryRun:
 		if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[n.Index].Out, t.hasCondition) {
-			c.breaks(Routes, "ends as a dry run, and it is none or there is nothing to decide")
+			c.breaks(Routes, "ends as a dry run, but the run is not a dry run or there is nothing to decide")
 		}
 	default:
 		c.breaks(Routes, "continues by an unknown step %q", c.e.Step)

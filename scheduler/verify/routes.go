@@ -55,7 +55,7 @@ func (t *walk) goalGateJump(n *plan.Node, to int32) {
 		c.breaks(Routes, "a goal gate sends the walk back, and it is not at the exit")
 		return
 	case i < 0:
-		c.breaks(Routes, "a goal gate sends the walk back, and all of them are satisfied")
+		c.breaks(Routes, "a goal gate sends the walk back, but all goal gates are satisfied")
 		return
 	}
 	g := t.gates[i].node
@@ -86,7 +86,7 @@ func (t *walk) follows(n *plan.Node, to int32) {
 		}
 	case core.StepRetryTarget:
 		if status != core.Fail || len(w.Targets) == 0 || w.Targets[0] != to {
-			c.breaks(Routes, "goes to %s as to a retry target after it ended %s, and it is none", c.e.To, status)
+			c.breaks(Routes, "goes to %s after it ended %s, but that is not its retry target", c.e.To, status)
 		}
 	case core.StepCondition:
 		t.byCondition(n, to)

@@ -150,7 +150,7 @@ func (f *frame) handledBy(i int32) {
 			return
 		}
 	}
-	f.c.breaks(Skips, "its failure is handled by %s -> %s, which is no live edge with on: fail and handles: true that was not told before", e.From, e.To)
+	f.c.breaks(Skips, "its failure is handled by %s -> %s, which is not a live edge with on: fail and handles: true, or was reported before", e.From, e.To)
 }
 
 // target returns the vertex of a node, or a vertex without incoming edges if there is

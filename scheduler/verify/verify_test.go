@@ -39,7 +39,7 @@ type falsifiedLog struct {
 
 // falsified are ways to falsify the log of a run, each with the violation it must cause.
 var falsified = []falsifiedLog{
-	{name: "an event is gone", rule: verify.Sequence, want: "number 9 comes where 8 is due: an event is missing", keep: true,
+	{name: "an event is gone", rule: verify.Sequence, want: "the event has number 9, want number 8: an event is missing", keep: true,
 		falsify: func(_ *testing.T, l log) log { return l.drop(7) }},
 	{name: "an event comes twice", rule: verify.Sequence, want: "number 3 comes after number 3", keep: true,
 		falsify: func(_ *testing.T, l log) log { return l.duplicate(2) }},
@@ -241,7 +241,7 @@ var falsified = []falsifiedLog{
 		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeSkipped, "after", 1)].Cause = "after"; return l }},
 	{name: "not handled", rule: verify.Skips, node: "rescue", want: "no event says that this handles the failure",
 		falsify: func(t *testing.T, l log) log { return l.drop(l.at(t, core.NodeHandled, "bad->rescue", 1)) }},
-	{name: "handled by nothing", rule: verify.Skips, node: "bad", want: "is handled by bad -> after, which is no live edge",
+	{name: "handled by nothing", rule: verify.Skips, node: "bad", want: "is handled by bad -> after, which is not a live edge",
 		falsify: func(t *testing.T, l log) log { l[l.at(t, core.NodeHandled, "bad->rescue", 1)].To = "after"; return l }},
 	{name: "not declared", rule: verify.Writes, node: "side", want: `writes once, which it does not declare`,
 		falsify: func(t *testing.T, l log) log { l[l.at(t, core.StateWritten, "side", 1)].Field = "once"; return l }},
@@ -564,7 +564,7 @@ func withNode(e core.Event, node string) core.Event {
 	return e
 }
 
-func TestSpoiledLogs(t *testing.T) {
+func TestMutatedLogs(t *testing.T) {
 	covered := map[verify.Rule]bool{}
 	plans, logs := map[string]*plan.Plan{}, map[string]log{}
 	for _, text := range []string{everything, rest, plain, seen, walked, twice, narrow, joined} {
