@@ -158,7 +158,7 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 		m.nested[f.ID] = f
 	}
 	m.frames = append(m.frames, f)
-	f.mode = newPlanner(f)
+	f.mode = planners[p.Mode.Name](f)
 }
 
 // ended reports whether the frame has nothing left to do or to wait for.

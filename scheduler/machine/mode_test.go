@@ -18,45 +18,64 @@ import (
 
 // flowMode is a mode that the engine does not have: each visit of a node sends a token along
 // every edge, and a node runs once for each token that arrives. The compiler gets it as this
-// value, and no other file refers to it.
+// value and the machine its planner, and no other file refers to it.
 var flowMode = &plan.Mode{
 	Name: "flow", Graph: "flow", Level: "step %d", Visits: true,
-	Compile: (*plan.Build).Visits,
-	Ends:    func(*plan.Plan) (start, exit int32) { return 0, -1 },
-	Planner: Planner(newFlow),
+	Compile:     (*plan.Build).Visits,
+	Ends:        func(*plan.Plan) (start, exit int32) { return 0, -1 },
+	Conventions: func(*core.Workflow) core.Conventions { return core.Conventions{Context: true} },
 }
+
+func init() { planners[flowMode.Name] = newFlow }
 
 // flow is the planner of flowMode and the task of its vertex. Everything else is as in a dag.
 type flow struct {
 	dag
-	group   group
-	queue   []token // tokens that wait for their visits
-	flying  []token // tokens whose visits are running
-	arrived int
-	visited []core.NodeReport
-	order   []string
-	most    int // maximum number of visits that ran at the same time
-	fields  []*state.Column
+	group group
+	flowMemory
+}
+
+// flowMemory is what snapshots contain of a flow.
+type flowMemory struct {
+	Queue   []token // tokens that wait for their visits
+	Flying  []token // tokens whose visits are running
+	Arrived int
+	Visits  []nodeVisits
+	Order   []int32
+	Most    int // maximum number of visits that ran at the same time
+	Fields  []column
 }
 
 // token is the arrival of a value at a node.
 type token struct {
-	n     int32
-	node  int32
-	visit int
-	input any
+	N     int32
+	Node  int32
+	Visit int
+	Input any
 }
 
 func newFlow(f *frame) planner {
 	t := &flow{dag: dag{f}}
-	for i := range f.p.Nodes {
-		t.visited = append(t.visited, core.NodeReport{ID: f.p.Nodes[i].ID})
-	}
-	for i := range f.p.Schema.Fields {
-		t.fields = append(t.fields, state.NewColumn(&f.p.Schema.Fields[i], f.ledger.Final(i), nil))
-	}
+	t.Visits = make([]nodeVisits, len(f.p.Nodes))
+	t.Fields = t.columns()
 	t.group = group{parent: &f.group, limit: math.MaxInt, holder: flowTask{t}}
 	return t
+}
+
+func (t *flow) columns() (list []column) {
+	for i := range t.f.p.Schema.Fields {
+		list = append(list, column{Column: state.NewColumn(&t.f.p.Schema.Fields[i], t.f.ledger.Final(i), nil)})
+	}
+	return list
+}
+
+func (t *flow) memory() any { return &t.flowMemory }
+
+func (t *flow) restore() error {
+	saved := t.Fields
+	t.Fields = t.columns()
+	t.f.setTask(0, flowTask{t})
+	return loadColumns(t.Fields, saved)
 }
 
 func (t *flow) open() {
@@ -68,73 +87,93 @@ func (t *flow) open() {
 }
 
 func (t *flow) arrive(node int32, input any) {
-	t.queue = append(t.queue, token{int32(t.arrived), node, 0, input})
-	t.arrived++
+	t.Queue = append(t.Queue, token{int32(t.Arrived), node, 0, input})
+	t.Arrived++
 }
 
 func (t *flow) id(v token) ID {
-	return ID{Frame: t.f.ID, Node: v.node, From: v.n, To: v.n + 1, Attempt: 1}
+	return ID{Frame: t.f.ID, Node: v.Node, From: v.N, To: v.N + 1, Attempt: 1}
 }
 
 func (t *flow) emit(what core.EventType, v token, status string) {
-	n := &t.f.p.Nodes[v.node]
-	t.f.m.emit(core.Event{Type: what, Node: t.f.name(n.ID), Kind: n.Kind, Visit: v.visit, Attempt: 1, Status: status})
+	n := &t.f.p.Nodes[v.Node]
+	t.f.m.emit(core.Event{Type: what, Node: t.f.name(n.ID), Kind: n.Kind, Visit: v.Visit, Attempt: 1, Status: status})
 }
 
-func (t *flow) final(field int) any              { return t.fields[field].Last() }
-func (t *flow) nodes() []core.NodeReport         { return t.visited }
+func (t *flow) final(field int) any              { return t.Fields[field].Last() }
 func (t *flow) units() []core.UnitReport         { return nil }
-func (t *flow) path() []string                   { return t.order }
 func (t *flow) locate(*core.Event, ID)           {}
 func (t *flow) unmergedWriter(int32, int) string { return "" }
 func (t *flow) failedNode(int32) string          { return "" }
-func (t *flow) restore(*frameJSON) error         { return fmt.Errorf("a flow has no snapshots") }
-func (t *flow) save(*frameJSON)                  {}
+
+func (t *flow) nodes() (list []core.NodeReport) {
+	for i, v := range t.Visits {
+		list = append(list, core.NodeReport{ID: t.f.p.Nodes[i].ID, Visits: v.Visits, Attempts: v.Attempts, Status: v.Status})
+	}
+	return list
+}
+
+func (t *flow) path() (ids []string) {
+	for _, node := range t.Order {
+		ids = append(ids, t.f.p.Nodes[node].ID)
+	}
+	return ids
+}
+
+// run starts the handler of a visit.
+func (t *flow) run(v token) {
+	n := &t.f.p.Nodes[v.Node]
+	t.f.run(n, t.id(v), &Call{Edges: value.ObjectOf("input", v.Input), Values: make([]any, len(n.Reads))}, &t.group)
+}
 
 // flowTask implements task for a flow.
 type flowTask struct{ *flow }
 
 func (t flowTask) slotChanged()    { t.f.refresh(0) }
 func (t flowTask) holdsSlot() bool { return t.group.active > 0 }
-func (t flowTask) canStart() bool  { return len(t.queue) > 0 }
+func (t flowTask) canStart() bool  { return len(t.Queue) > 0 }
 func (t flowTask) commit()         {}
-func (t flowTask) stop()           { t.queue = nil }
+func (t flowTask) stop()           { t.Queue = nil }
 func (t flowTask) find(ID) work    { return nil }
-func (t flowTask) reissue()        {}
 
 func (t flowTask) startOne() bool {
-	if len(t.queue) == 0 || !t.group.free() {
+	if len(t.Queue) == 0 || !t.group.free() {
 		return false
 	}
-	v := t.queue[0]
-	r := &t.visited[v.node]
+	v := t.Queue[0]
+	r := &t.Visits[v.Node]
 	r.Visits, r.Attempts = r.Visits+1, r.Attempts+1
-	v.visit = r.Visits
-	t.queue, t.flying = t.queue[1:], append(t.flying, v)
-	t.most, t.order = max(t.most, len(t.flying)), append(t.order, r.ID)
+	v.Visit = r.Visits
+	t.Queue, t.Flying = t.Queue[1:], append(t.Flying, v)
+	t.Most, t.Order = max(t.Most, len(t.Flying)), append(t.Order, v.Node)
 	t.emit(core.NodeStarted, v, "")
-	n := &t.f.p.Nodes[v.node]
-	t.f.run(n, t.id(v), &Call{Edges: value.ObjectOf("input", v.input), Values: make([]any, len(n.Reads))}, &t.group)
+	t.run(v)
 	return true
 }
 
+func (t flowTask) reissue() {
+	for _, v := range t.Flying {
+		t.run(v)
+	}
+}
+
 func (t flowTask) answer(e *Event) bool {
-	at := slices.IndexFunc(t.flying, func(v token) bool { return t.id(v) == e.ID })
+	at := slices.IndexFunc(t.Flying, func(v token) bool { return t.id(v) == e.ID })
 	if at < 0 {
 		return false
 	}
-	v := t.flying[at]
-	t.flying = slices.Delete(t.flying, at, at+1)
+	v := t.Flying[at]
+	t.Flying = slices.Delete(t.Flying, at, at+1)
 	t.f.handlerEnded(&t.group)
-	t.visited[v.node].Status = core.Success
+	t.Visits[v.Node].Status = core.Success
 	for _, w := range e.Outcome.Writes {
-		t.fields[w.Field].Resolve(int(v.n), w.Value, nil)
+		t.Fields[w.Field].Resolve(int(v.N), w.Value, nil)
 	}
 	t.emit(core.NodeFinished, v, core.Success.String())
-	for _, edge := range t.f.p.Leaving(v.node) {
+	for _, edge := range t.f.p.Leaving(v.Node) {
 		t.arrive(t.f.p.Edges[edge].ToNode, e.Outcome.Output)
 	}
-	if len(t.queue)+len(t.flying) == 0 {
+	if len(t.Queue)+len(t.Flying) == 0 {
 		t.f.resolve(0, core.Success)
 	}
 	t.f.refresh(0)
@@ -145,7 +184,7 @@ func (t flowTask) answer(e *Event) bool {
 func flowPlan(t *testing.T, modes ...*plan.Mode) *plan.Plan {
 	t.Helper()
 	text := func(s string) source.Text { return source.Text{Value: s} }
-	w := &core.Workflow{Name: text("tokens"), Mode: "flow", Fields: []core.FieldDecl{{Name: text("x"), Default: value.Missing}}}
+	w := &core.Workflow{Name: text("tokens"), Mode: modes[0].Name, Fields: []core.FieldDecl{{Name: text("x"), Default: value.Missing}}}
 	for _, id := range []string{"s", "a", "b", "m"} {
 		w.Nodes = append(w.Nodes, &core.Node{ID: text(id), Writes: []source.Text{text("x")}, Handler: core.HandlerFunc(nil)})
 	}
@@ -180,12 +219,16 @@ func TestNewMode(t *testing.T) {
 		t.Errorf("the SVG counts no edges or has levels:\n%s", got)
 	}
 
+	if _, ok := p.Schema.Index(core.ContextField); !ok {
+		t.Error("the mode says that runs have a context, and there is none")
+	}
+
 	m, err := New(p, nil, Options{Concurrency: 4, Events: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	view := runview.New(d)
-	r := drive(t, m, view.Apply, func(c Command) any {
+	m, r := drive(t, m, view.Apply, func(c Command) any {
 		in, _ := c.Call.Edges.Get("input")
 		return fmt.Sprintf("%v>%s", in, c.Node.ID)
 	})
@@ -198,7 +241,7 @@ func TestNewMode(t *testing.T) {
 	if n := r.Nodes()[3]; n.ID != "m" || n.Visits != 2 || n.Status != core.Success {
 		t.Errorf("reported %+v", n)
 	}
-	if most := m.root.mode.(*flow).most; most != 2 {
+	if most := m.root.mode.(*flow).Most; most != 2 {
 		t.Errorf("at most %d visits ran at once, want 2", most)
 	}
 	var rows []string
@@ -211,8 +254,9 @@ func TestNewMode(t *testing.T) {
 }
 
 // drive answers every command with the result of handler, latest command first, and writes it to
-// the fields of the node.
-func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Command) any) (r *core.Report) {
+// the fields of the node. Before each answer the machine is replaced by one that is restored from
+// its snapshot, which must issue the same commands again.
+func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Command) any) (last *Machine, r *core.Report) {
 	t.Helper()
 	var open []Command
 	for !m.Done() {
@@ -229,6 +273,16 @@ func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Co
 		if len(open) == 0 {
 			break
 		}
+		var ids []ID
+		m = reload(t, m)
+		for _, c := range m.Next() {
+			if c.Op == OpRun {
+				ids = append(ids, c.ID)
+			}
+		}
+		if !slices.EqualFunc(open, ids, func(c Command, id ID) bool { return c.ID == id }) {
+			t.Fatalf("issued again: %v, want %v", ids, open)
+		}
 		c := open[len(open)-1]
 		open = open[:len(open)-1]
 		v := handler(c)
@@ -241,15 +295,15 @@ func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Co
 	if r == nil {
 		t.Fatal("the machine stands still")
 	}
-	return r
+	return m, r
 }
 
 // A mode without a planner is rejected before anything runs, and a mode that is not registered is
 // rejected by the compiler.
 func TestModesWithoutPlanner(t *testing.T) {
 	lame := *flowMode
-	lame.Planner = nil
-	if _, err := New(flowPlan(t, &lame), nil, Options{}); err == nil || !strings.Contains(err.Error(), `the mode "flow" has no planner`) {
+	lame.Name = "lame"
+	if _, err := New(flowPlan(t, &lame), nil, Options{}); err == nil || !strings.Contains(err.Error(), `the mode "lame" has no planner`) {
 		t.Errorf("got %v", err)
 	}
 	w := &core.Workflow{Mode: "flow", Nodes: []*core.Node{{ID: source.Text{Value: "a"}, Handler: core.HandlerFunc(nil)}}}

@@ -36,35 +36,26 @@ type planner interface {
 	nodes() []core.NodeReport
 	units() []core.UnitReport
 	path() []string
-	// save adds the planner to a snapshot, and restore replaces it by the planner of a
-	// snapshot.
-	save(j *frameJSON)
-	restore(j *frameJSON) error
+	// memory returns a pointer to what snapshots contain of the planner, nil if there is nothing.
+	// restore is called when the memory of a new planner was read from a snapshot.
+	memory() any
+	restore() error
+	// extend moves the deadlines of the planner by a time without a process.
+	extend(down int64)
 }
 
-// Planner creates the planner of a frame. A mode that is not built in has a Planner as its
-// plan.Mode.Planner.
-type Planner func(f *frame) planner
+// planners create the planner of a frame, by mode.
+var planners = map[core.Mode]func(f *frame) planner{}
 
-// newPlanner returns the planner of a frame.
-func newPlanner(f *frame) planner {
-	if of, ok := f.p.Mode.Planner.(Planner); ok {
-		return of(f)
-	}
-	switch f.p.Mode.Name {
-	case core.ModeDAG:
-		return dag{f}
-	case core.ModeWalk:
-		return walkPlanner{newWalk(f)}
-	}
-	panic("machine: the mode " + string(f.p.Mode.Name) + " has no planner")
+func init() { // not above, because a planner creates the planners of nested frames
+	planners[core.ModeDAG] = func(f *frame) planner { return dag{f} }
+	planners[core.ModeWalk] = func(f *frame) planner { return walkPlanner{newWalk(f)} }
 }
 
 // checkPlanners returns an error if the machine has no planner for the mode of the plan or of a
 // nested plan.
 func checkPlanners(p *plan.Plan, seen map[*plan.Plan]bool) error {
-	_, ok := p.Mode.Planner.(Planner)
-	if !ok && p.Mode.Name != core.ModeDAG && p.Mode.Name != core.ModeWalk {
+	if planners[p.Mode.Name] == nil {
 		return fmt.Errorf("workflow %s: the mode %q has no planner", p.Name, p.Mode.Name)
 	}
 	if p.Nested == 0 {
@@ -95,8 +86,9 @@ func (dag) maxVisits() int              { return 0 }
 func (d dag) final(field int) any       { return d.f.ledger.Final(field) }
 func (d dag) failedNode(v int32) string { return d.f.p.Vertices[v].ID }
 func (dag) path() []string              { return nil }
-func (dag) save(*frameJSON)             {}
-func (dag) restore(*frameJSON) error    { return nil }
+func (dag) memory() any                 { return nil }
+func (dag) restore() error              { return nil }
+func (dag) extend(int64)                {}
 
 func (d dag) unmergedWriter(field int32, slot int) string { return d.f.writer(field, slot) }
 

@@ -72,6 +72,9 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 	if err := json.Unmarshal(snapshot, &j); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
+	if err := checkPlanners(p, nil); err != nil {
+		return nil, err
+	}
 	m := newMachine(p, j.Options)
 	if fingerprint, order := m.identity(); j.Plan != fingerprint || j.Order != order {
 		return nil, fmt.Errorf("snapshot: %w", ErrOtherWorkflow)
@@ -169,7 +172,10 @@ func (f *frame) restoreParts(j *frameJSON) error {
 			}
 		}
 	}
-	if err := f.mode.restore(j); err != nil {
+	if err := j.Planner.restore(f.mode.memory()); err != nil {
+		return err
+	}
+	if err := f.mode.restore(); err != nil {
 		return err
 	}
 	if f.parent != nil {
@@ -292,17 +298,7 @@ func (f *frame) extend(down int64) {
 	if f.Deadline > 0 {
 		f.Deadline += down
 	}
-	t, ok := f.task(0).(*walk)
-	if !ok {
-		return
-	}
-	t.Due += down
-	t.LastActivity += down
-	for _, v := range t.Live {
-		if v.Fork != nil {
-			v.Due += down
-		}
-	}
+	f.mode.extend(down)
 }
 
 // reissue issues the commands in flight again, and sets the timers again.

@@ -134,18 +134,35 @@ func TestRestoreOfAnotherWorkflow(t *testing.T) {
 	}
 }
 
+// A snapshot without the planner of a mode that has one is not restored.
+func TestRestoreWithoutPlanner(t *testing.T) {
+	p := flowPlan(t, flowMode)
+	m, err := New(p, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := m.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.Replace(string(data), `"planner":`, `"missing":`, 1)
+	if _, err := Restore(p, []byte(broken)); !errors.Is(err, ErrOtherWorkflow) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // The error for a snapshot of an older version used to look like the error for a damaged one.
 func TestRestoreOfAnotherVersion(t *testing.T) {
 	for _, tt := range []struct {
 		name, data, want string
 		got              int // version in the VersionError, 0 if the error is another one
 	}{
-		{"older, in another form", `{"version": 1, "options": [], "frames": "none"}`, "snapshot: it has format 1 of an older wavefold, and this wavefold reads format 6", 1},
-		{"newer", `{"version": 99}`, "snapshot: it has format 99 of a newer wavefold, and this wavefold reads format 6", 99},
+		{"older, in another form", `{"version": 1, "options": [], "frames": "none"}`, "snapshot: it has format 1 of an older wavefold, and this wavefold reads format 7", 1},
+		{"newer", `{"version": 99}`, "snapshot: it has format 99 of a newer wavefold, and this wavefold reads format 7", 99},
 		{"cut short", `{"version": 1, `, "snapshot: unexpected end of JSON input", 0},
 		{"no version", `{"frames": []}`, "snapshot: it has no version", 0},
 		{"no snapshot", `[1]`, "snapshot: json: cannot unmarshal array", 0},
-		{"ours, broken", `{"version": 6, "frames": 7}`, "snapshot: json: cannot unmarshal number", 0},
+		{"ours, broken", `{"version": 7, "frames": 7}`, "snapshot: json: cannot unmarshal number", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Restore(onePlan(t), []byte(tt.data))

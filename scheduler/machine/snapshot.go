@@ -12,7 +12,7 @@ import (
 
 // snapshotVersion is the version of the snapshot format. Restore returns a VersionError for
 // snapshots of other versions.
-const snapshotVersion = 6
+const snapshotVersion = 7
 
 // machineJSON is the content of a snapshot. Whatever can be derived is left out: folded
 // values, ready sets, held slots. A snapshot is as large as the state and the progress of what
@@ -41,7 +41,7 @@ type frameJSON struct {
 	Pending  []*pendingPlace   `json:"pending,omitempty"`
 	FanOuts  map[int32]*fanOut `json:"fan_outs,omitempty"` // by vertex
 	Units    map[int32]*unit   `json:"units,omitempty"`    // by vertex
-	Walk     *walk             `json:"walk,omitempty"`
+	Planner  memory            `json:"planner,omitzero"`
 }
 
 // Snapshot returns the machine as JSON, for Restore. It includes the commands that were issued
@@ -63,7 +63,8 @@ func (m *Machine) Snapshot() ([]byte, error) {
 }
 
 func (f *frame) save() *frameJSON {
-	j := &frameJSON{frame: *f, Vertices: f.v, Ledger: f.columns(), Pending: f.placements(), FanOuts: map[int32]*fanOut{}, Units: map[int32]*unit{}}
+	j := &frameJSON{frame: *f, Vertices: f.v, Ledger: f.columns(), Pending: f.placements(), FanOuts: map[int32]*fanOut{}, Units: map[int32]*unit{},
+		Planner: memory{of: f.mode.memory()}}
 	for v, t := range f.tasks {
 		switch t := t.(type) {
 		case *fanOut:
@@ -72,7 +73,6 @@ func (f *frame) save() *frameJSON {
 			j.Units[int32(v)] = t
 		}
 	}
-	f.mode.save(j)
 	return j
 }
 
@@ -85,7 +85,28 @@ func (f *frame) columns() []column {
 	return list
 }
 
-func (t walkPlanner) save(j *frameJSON) { j.Walk = t.walk }
+// memory is what a snapshot contains of a planner or router. Its type depends on the plan, so it is
+// decoded by restore, once there is a planner or router to decode it into.
+type memory struct {
+	of    any             // a pointer, nil if there is nothing to remember
+	saved json.RawMessage // set when a snapshot is decoded
+}
+
+func (m memory) MarshalJSON() ([]byte, error) { return json.Marshal(m.of) }
+
+func (m *memory) UnmarshalJSON(data []byte) error { return m.saved.UnmarshalJSON(data) }
+
+// restore decodes the memory into what a new planner or router remembers.
+func (m *memory) restore(of any) error {
+	switch {
+	case (of == nil) != (m.saved == nil):
+		return ErrOtherWorkflow
+	case of == nil:
+		return nil
+	}
+	m.of = of
+	return json.Unmarshal(m.saved, of)
+}
 
 // column is a column of the state that can be part of a snapshot.
 type column struct {

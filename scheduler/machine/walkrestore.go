@@ -4,14 +4,14 @@ import (
 	"fmt"
 )
 
-// restore replaces the walk of a new frame by the walk of a snapshot.
-func (t walkPlanner) restore(j *frameJSON) error {
-	f, w := t.f, j.Walk
-	if w == nil || len(w.Nodes) != len(f.p.Nodes) || len(w.Start) != len(f.p.Schema.Fields) {
+func (t walkPlanner) memory() any { return t.walk }
+
+// restore connects the visits and fields of a walk that was read from a snapshot.
+func (t walkPlanner) restore() error {
+	f, w := t.f, t.walk
+	if len(w.Nodes) != len(f.p.Nodes) || len(w.Start) != len(f.p.Schema.Fields) {
 		return ErrOtherWorkflow
 	}
-	w.attach(f)
-	f.mode = walkPlanner{w}
 	f.setTask(0, w)
 	saved := w.Fields
 	w.Fields = make([]column, len(w.Start))
@@ -32,6 +32,17 @@ func (t walkPlanner) restore(j *frameJSON) error {
 		}
 	}
 	return nil
+}
+
+// extend moves the deadlines of parallel nodes and of the stall timer.
+func (t walkPlanner) extend(down int64) {
+	t.Due += down
+	t.LastActivity += down
+	for _, v := range t.Live {
+		if v.Fork != nil {
+			v.Due += down
+		}
+	}
 }
 
 // restoreVisit connects a visit of a snapshot with the walk and with its parent, which is

@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Mode is a way of running a graph: how a workflow is compiled for it, which planner runs it, and
-// how the graph is described and drawn. Modes are values; Options.Modes adds modes to those of the
+// Mode is a way of running a graph: how a workflow is compiled for it, and how the graph is
+// described and drawn. The machine finds the planner that runs the graph by the name of the mode. Modes are values; Options.Modes adds modes to those of the
 // engine.
 type Mode struct {
 	// Name is the mode of a workflow.
@@ -34,8 +34,8 @@ type Mode struct {
 	Ends func(p *Plan) (start, exit int32)
 	// Describe adds to a description what only this mode has. It may be nil.
 	Describe func(p *Plan, d *Description)
-	// Planner is the machine.Planner of the mode; nil for the modes that the machine knows by name.
-	Planner any
+	// Conventions returns the rules for the nodes of a workflow and their results. It may be nil.
+	Conventions func(w *core.Workflow) core.Conventions
 
 	nodes nodeSteps
 }
@@ -43,7 +43,6 @@ type Mode struct {
 // nodeSteps are the steps of a mode while nodes are compiled. Each may be nil.
 type nodeSteps struct {
 	begin       func(c *compiler)
-	conventions func(w *core.Workflow) core.Conventions
 	settings    func(c *compiler, n *Node, d *core.Node, at place) References // such as for_each
 	unknownKind func(c *compiler, n *Node, d *core.Node, at place) bool       // reports whether it has compiled the node
 	edges       func(c *compiler, d *core.Node) []*core.Edge
@@ -62,9 +61,9 @@ var modes = []*Mode{
 		Name: core.ModeWalk, Graph: "walk", Level: "%d from the start", Visits: true, Goal: true, Functions: true, Marked: true,
 		Compile:  func(b *Build) { b.c.walk() },
 		Ends:     func(p *Plan) (start, exit int32) { return p.Walk.Start, p.Walk.Exit },
-		Describe: (*Plan).describeWalk,
-		nodes: nodeSteps{begin: (*compiler).beginWalk, conventions: walkConventions, unknownKind: (*compiler).walkType,
-			edges: (*compiler).edgesOf, retries: (*compiler).walkRetries, role: (*compiler).walkRole},
+		Describe: (*Plan).describeWalk, Conventions: walkConventions,
+		nodes: nodeSteps{begin: (*compiler).beginWalk, unknownKind: (*compiler).walkType, edges: (*compiler).edgesOf,
+			retries: (*compiler).walkRetries, role: (*compiler).walkRole},
 	},
 }
 
@@ -135,8 +134,8 @@ func (c *compiler) mode() {
 
 // conventionsOf returns the rules of the mode of a workflow for its nodes and their results.
 func (c *compiler) conventionsOf(w *core.Workflow) core.Conventions {
-	if m, _ := modeNamed(w.Mode, c.opts.Modes); m.nodes.conventions != nil {
-		return m.nodes.conventions(w)
+	if m, _ := modeNamed(w.Mode, c.opts.Modes); m.Conventions != nil {
+		return m.Conventions(w)
 	}
 	return core.Conventions{}
 }

@@ -473,7 +473,7 @@ func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
 		Frames []struct {
 			ID      int64
 			Stopped bool
-			Walk    struct{ Ended bool }
+			Planner struct{ Ended bool }
 		}
 	}
 	if err := json.Unmarshal(snapshot, &s); err != nil {
@@ -481,7 +481,7 @@ func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
 	}
 	for _, id := range deadlines {
 		for _, f := range s.Frames {
-			if f.ID == id.Frame && !f.Stopped && !f.Walk.Ended && !slices.Contains(r.deadlines, id) {
+			if f.ID == id.Frame && !f.Stopped && !f.Planner.Ended && !slices.Contains(r.deadlines, id) {
 				return fmt.Errorf("the deadline %s is not asked for again\n%s", id, snapshot)
 			}
 		}
