@@ -375,7 +375,9 @@ func TestFilesStaySmall(t *testing.T) {
 // mode needs no change there.
 var knowModes = []string{
 	"core/workflow.go", "core/walk.go", // the constants, and the settings of a walk
-	"formats", "scheduler/plan", "scheduler/machine", "scheduler/verify",
+	"scheduler/machine/planner.go", "scheduler/machine/routing.go", // the tables of planners and routers
+	"scheduler/machine/walk.go", // which reads its part of the plan
+	"formats", "scheduler/plan", "scheduler/verify",
 }
 
 func TestModesAreBehindOneSeam(t *testing.T) {
@@ -394,7 +396,7 @@ func TestModesAreBehindOneSeam(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"ModeDAG", "ModeWalk", "Walk", "Routed", `"walk"`, `"dag"`} {
+	for _, name := range []string{"ModeDAG", "ModeWalk", "RouterOutcomes", "RouterModel", "Walk", "Routed", `"walk"`, `"dag"`} {
 		if !seen[name] {
 			t.Errorf("the rule is about %s, which no package has any more", name)
 		}
@@ -430,7 +432,7 @@ func modesIn(f file) (found []modeWord) {
 			qualified[n.Sel] = true
 			x, _ := n.X.(*ast.Ident)
 			switch n.Sel.Name {
-			case "ModeDAG", "ModeWalk":
+			case "ModeDAG", "ModeWalk", "RouterOutcomes", "RouterModel":
 				if x != nil && slices.Contains(core, x.Name) {
 					found = append(found, modeWord{n.Sel.Name, n.Pos()})
 				}
@@ -462,6 +464,8 @@ func TestModesAreFound(t *testing.T) {
 		{"cli", strings.Replace(imported, "import", "import c", 1) + "var x = w.Mode == c.ModeDAG", "ModeDAG"},
 		{"cli", strings.Replace(imported, "import", "import .", 1) + "var x = w.Mode == ModeWalk", "ModeWalk"},
 		{"core", "func (w *Workflow) f() bool { return w.Mode == ModeWalk }", "ModeWalk"},
+		{"cli", imported + "var x = w.Walk.Router.Value == core.RouterModel", "Walk RouterModel"},
+		{"cli", imported + "var x = made.RouterModel", ""},
 		{"cli", "var x = w.Mode == \"walk\"", `"walk"`},
 		{"cli", "var x = p.Mode.Name != `dag`", `"dag"`},
 		{"cli", "func f() { switch m := string(w.Mode); m { case \"walk\": } }", `"walk"`},

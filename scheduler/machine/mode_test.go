@@ -23,7 +23,7 @@ var flowMode = &plan.Mode{
 	Name: "flow", Graph: "flow", Level: "step %d", Visits: true,
 	Compile:     (*plan.Build).Visits,
 	Ends:        func(*plan.Plan) (start, exit int32) { return 0, -1 },
-	Conventions: func(*core.Workflow) core.Conventions { return core.Conventions{Context: true} },
+	Conventions: func(*core.Workflow, *plan.Options) core.Conventions { return core.Conventions{Context: true} },
 }
 
 func init() { planners[flowMode.Name] = newFlow }

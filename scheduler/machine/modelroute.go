@@ -10,9 +10,13 @@ import (
 
 // byModel is the router that asks a model. It drops the edges that were followed as often as they
 // may be, decides what is then certain itself, and asks the model otherwise.
-type byModel struct{ *walk }
+type byModel struct {
+	*walk
+	modelMemory
+	question *question // in flight, nil if there is none
+}
 
-// modelMemory is the state of byModel.
+// modelMemory is what snapshots contain of byModel.
 type modelMemory struct {
 	Followed []int32                 `json:"followed,omitempty"` // by pair of nodes: how often an edge between them was followed; nil until one was
 	Evals    map[int32]*value.Object `json:"evals,omitempty"`    // by node: the checks of its latest output
@@ -35,6 +39,7 @@ func (t *byModel) begin() {
 	t.set(t.w.Context, value.ObjectOf(core.InputsKey, given))
 }
 
+func (t *byModel) memory() any              { return &t.modelMemory }
 func (t *byModel) admits(int32) bool        { return true }
 func (t *byModel) noteEnd(*visit)           {}
 func (t *byModel) noRoute(*visit, *Outcome) { t.end() }
@@ -144,10 +149,13 @@ func (t *byModel) exhausted(e int32) bool {
 	return edge.MaxFollows > 0 && t.Followed != nil && int(t.Followed[edge.Pair]) >= edge.MaxFollows
 }
 
-// take follows a route, or ends the walk.
-func (t *byModel) take(v *visit, r route, q *question) {
+func (t *byModel) take(v *visit, r route) { t.follow(v, r, nil) }
+
+// follow follows a route, or ends the walk. q is the question that led to the route, nil if there
+// was none.
+func (t *byModel) follow(v *visit, r route, q *question) {
 	if r.to == nowhere {
-		t.f.emitEnd(t.walk, v, r.step, r.reason, q)
+		t.emitEnd(v, r.step, r.reason, q)
 		t.end()
 		return
 	}
@@ -155,7 +163,7 @@ func (t *byModel) take(v *visit, r route, q *question) {
 		t.Followed = make([]int32, t.w.Pairs)
 	}
 	t.Followed[t.w.Edges[r.edge].Pair]++
-	t.f.emitRouted(t.walk, v, r.edge, r.step, q)
+	t.emitRouted(v, r.edge, r.step, q)
 	t.arrive(r.to, r.edge)
 }
 
@@ -168,16 +176,16 @@ type question struct {
 
 // ask issues the command to ask the router, which takes no slot.
 func (t *byModel) ask(v *visit) {
-	q := t.question(v)
+	q := t.newQuestion(v)
 	q.query.View, q.query.Failed = t.view()
-	v.question = q
+	t.question = q
 	t.f.inFlight++
 	t.f.m.command(Command{Op: OpRun, ID: v.id(), Plan: t.f.p, Node: &t.f.p.Nodes[v.Node],
 		Call: &Call{Path: t.f.Path, Visit: v.Count, Route: q.query}})
 }
 
-// question returns the question after a visit, without the view.
-func (t *byModel) question(v *visit) *question {
+// newQuestion returns the question after a visit, without the view.
+func (t *byModel) newQuestion(v *visit) *question {
 	edges := t.openEdges(&t.w.Nodes[v.Node])
 	asked := &core.RouteQuestion{Run: t.f.m.opts.Run, Node: t.f.name(t.id(v.Node)), Visit: v.Count, Model: t.w.Model, Inputs: t.f.Inputs, Fallback: core.NoRoute}
 	asked.Choices = make([]core.RouteChoice, 0, len(edges))
@@ -232,6 +240,8 @@ func (t *byModel) routerView(node int32, sent any) any {
 
 // answered handles the answer of the router.
 func (t *byModel) answered(v *visit, e *Event) {
+	q := t.question
+	t.question = nil
 	t.f.inFlight--
 	t.drop(v)
 	if t.f.Stopped {
@@ -243,7 +253,6 @@ func (t *byModel) answered(v *visit, e *Event) {
 			Message: "the next node: " + fail.Message, Cause: fail})
 		return
 	}
-	q := v.question
 	if r := e.Outcome.Route; r != nil && r.Answer != nil {
 		q.answer = r.Answer
 	} else {
@@ -255,11 +264,52 @@ func (t *byModel) answered(v *visit, e *Event) {
 		if q.unusable() {
 			reason = unusableAnswer
 		}
-		t.take(v, route{-1, nowhere, core.StepNone, reason}, q)
+		t.follow(v, route{-1, nowhere, core.StepNone, reason}, q)
 	case choice == q.query.Fallback:
-		t.take(v, t.along(q.edges[choice], core.StepFallback, ""), q)
+		t.follow(v, t.along(q.edges[choice], core.StepFallback, ""), q)
 	default:
-		t.take(v, t.along(q.edges[choice], core.StepModel, ""), q)
+		t.follow(v, t.along(q.edges[choice], core.StepModel, ""), q)
+	}
+}
+
+// emitRouted emits the edge that a walk routed by a model follows. q is the question, nil if none
+// was asked.
+func (t *byModel) emitRouted(v *visit, edge int32, step string, q *question) {
+	if !t.f.m.opts.Events {
+		return
+	}
+	e := t.f.routeEvent(t.walk, v, step)
+	q.addTo(&e)
+	e.To, e.Label, e.When, e.Reason = t.id(t.f.p.Edges[edge].ToNode), t.w.Edges[edge].Label, t.w.Edges[edge].Condition, onlyPath
+	if e.When != "" {
+		e.Reason = e.When
+	}
+	t.f.m.emit(e)
+}
+
+// emitEnd emits the end of a walk routed by a model.
+func (t *byModel) emitEnd(v *visit, step, reason string, q *question) {
+	if !t.f.m.opts.Events {
+		return
+	}
+	e := t.f.routeEvent(t.walk, v, step)
+	q.addTo(&e)
+	e.To, e.Reason = core.End, reason
+	t.f.m.emit(e)
+}
+
+// addTo adds the question and its answer to an event. It does nothing if q is nil.
+func (q *question) addTo(e *core.Event) {
+	if q == nil {
+		return
+	}
+	choices := make([]any, len(q.query.Choices))
+	for i, c := range q.query.Choices {
+		choices[i] = value.ObjectOf("to", c.Target, "when", c.When)
+	}
+	e.Values = value.ObjectOf("choices", choices, "view", q.answer.ViewHash, "answer", q.answer.Raw)
+	if q.unusable() {
+		e.Values.Set("unusable", true)
 	}
 }
 

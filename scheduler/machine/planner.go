@@ -45,11 +45,9 @@ type planner interface {
 }
 
 // planners create the planner of a frame, by mode.
-var planners = map[core.Mode]func(f *frame) planner{}
-
-func init() { // not above, because a planner creates the planners of nested frames
-	planners[core.ModeDAG] = func(f *frame) planner { return dag{f} }
-	planners[core.ModeWalk] = func(f *frame) planner { return walkPlanner{newWalk(f)} }
+var planners = map[core.Mode]func(f *frame) planner{
+	core.ModeDAG:  func(f *frame) planner { return dag{f} },
+	core.ModeWalk: func(f *frame) planner { return walkPlanner{newWalk(f)} },
 }
 
 // checkPlanners returns an error if the machine has no planner for the mode of the plan or of a
@@ -58,8 +56,8 @@ func checkPlanners(p *plan.Plan, seen map[*plan.Plan]bool) error {
 	if planners[p.Mode.Name] == nil {
 		return fmt.Errorf("workflow %s: the mode %q has no planner", p.Name, p.Mode.Name)
 	}
-	if p.Nested == 0 {
-		return nil
+	if err := checkRouter(p); err != nil || p.Nested == 0 {
+		return err
 	}
 	if seen == nil {
 		seen = map[*plan.Plan]bool{}

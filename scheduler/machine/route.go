@@ -15,9 +15,12 @@ import (
 // byOutcomes is the router that follows the outcomes of visits: conditions, labels, suggestions
 // and weights. Goal gates keep the walk from its exit, a restart begins it again, and a repeated
 // failure ends it.
-type byOutcomes struct{ *walk }
+type byOutcomes struct {
+	*walk
+	outcomeMemory
+}
 
-// outcomeMemory is the state of byOutcomes.
+// outcomeMemory is what snapshots contain of byOutcomes.
 type outcomeMemory struct {
 	Gates  []goalGate     `json:"gates,omitempty"`  // in order of their first visits
 	Jumps  map[int32]int  `json:"jumps,omitempty"`  // by goal gate: how often it has sent the walk back
@@ -30,6 +33,7 @@ type goalGate struct {
 	Status core.Status `json:"status"` // of its latest visit
 }
 
+func (t *byOutcomes) memory() any                 { return &t.outcomeMemory }
 func (t *byOutcomes) begin()                      {}
 func (t *byOutcomes) maxVisits() int              { return t.w.MaxSteps }
 func (t *byOutcomes) admits(node int32) bool      { return node != t.w.Exit || t.mayEnd() }
@@ -56,7 +60,6 @@ func (t *byOutcomes) noteEnd(v *visit) {
 // left puts the outcome of a visit into the context. It ends the walk at its exit, and when the
 // same failure has occurred too often.
 func (t *byOutcomes) left(v *visit, o *Outcome) bool {
-	t.recordStage(v, o)
 	n := &t.w.Nodes[v.Node]
 	if n.Role == core.RoleExit {
 		t.finish()
@@ -78,7 +81,7 @@ func (t *byOutcomes) left(v *visit, o *Outcome) bool {
 }
 
 // take follows a route. An edge may restart the walk.
-func (t *byOutcomes) take(v *visit, r route, _ *question) {
+func (t *byOutcomes) take(v *visit, r route) {
 	t.f.emitChosen(t.walk, v, r)
 	if r.edge >= 0 && t.w.Edges[r.edge].LoopRestart && !t.restart(v) {
 		return
@@ -254,9 +257,16 @@ func (t *byOutcomes) mayEnd() bool {
 		t.fail(gate.Node, core.ClassGoalGate, "the goal gate %s ended %s and has sent the walk back %d times, its limit", id, gate.Status, t.w.MaxJumps)
 		return false
 	}
-	t.f.emitJump(t.walk, t.w.Exit, n.Targets[at], fmt.Sprintf("the goal gate %s ended %s", id, gate.Status))
+	t.emitJump(t.w.Exit, n.Targets[at], fmt.Sprintf("the goal gate %s ended %s", id, gate.Status))
 	t.arrive(n.Targets[at], -1)
 	return false
+}
+
+// emitJump emits that a goal gate sends the walk back.
+func (t *byOutcomes) emitJump(from, to int32, reason string) {
+	if f := t.f; f.m.opts.Events {
+		f.m.emit(core.Event{Type: core.EdgeChosen, Node: f.name(t.id(from)), From: t.id(from), To: t.id(to), Step: core.StepGoalGate, Reason: reason})
+	}
 }
 
 // restart starts the walk again with a new context, unless a failure forbids it. It reports

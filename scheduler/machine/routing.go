@@ -1,7 +1,16 @@
 package machine
 
-// router chooses the edges that a walk follows. Its state is in the walk.
+import (
+	"fmt"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// router chooses the edges that a walk follows.
 type router interface {
+	// memory returns a pointer to what snapshots contain of the router, nil if there is nothing.
+	memory() any
 	// begin prepares the walk.
 	begin()
 	// chain returns the steps that are tried after each visit of the token, until one finds
@@ -16,8 +25,8 @@ type router interface {
 	noteEnd(v *visit)
 	// left is called when the token leaves a node, and reports whether the walk continues.
 	left(v *visit, o *Outcome) bool
-	// take follows a route. q is the question that led to it, nil if there was none.
-	take(v *visit, r route, q *question)
+	// take follows a route.
+	take(v *visit, r route)
 	// noRoute ends a walk for which no step has found a route.
 	noRoute(v *visit, o *Outcome)
 	// ask issues the command to decide where the walk continues, and answered handles the answer.
@@ -47,23 +56,30 @@ type route struct {
 
 const nowhere = -1
 
-// newRouter returns the router of a walk.
-func newRouter(t *walk) router {
-	if t.w.Routed {
-		return &byModel{walk: t}
+// routers create the router of a walk, by the name of the plan.Router.
+var routers = map[string]func(t *walk) router{
+	core.RouterOutcomes: func(t *walk) router { return &byOutcomes{walk: t} },
+	core.RouterModel:    func(t *walk) router { return &byModel{walk: t} },
+}
+
+// checkRouter returns an error if the plan is a walk and the machine does not have its router.
+func checkRouter(p *plan.Plan) error {
+	if p.Walk != nil && routers[p.Walk.Router.Name] == nil {
+		return fmt.Errorf("workflow %s: the machine has no router %q", p.Name, p.Walk.Router.Name)
 	}
-	return &byOutcomes{walk: t}
+	return nil
 }
 
 // leave continues or ends the walk after a visit of the token.
 func (t *walk) leave(v *visit, o *Outcome) {
+	t.recordStage(v, o)
 	if !t.router.left(v, o) {
 		return
 	}
 	for _, look := range t.steps {
 		switch r, f := look(v, o); f {
 		case found:
-			t.router.take(v, r, nil)
+			t.router.take(v, r)
 			return
 		case mustAsk:
 			v.attempt = attempt{Phase: routing}

@@ -33,10 +33,9 @@ type walk struct {
 	Watches      int32           `json:"watches,omitempty"`       // number of stall timers set so far
 	Due          int64           `json:"due,omitempty"`           // time at which the latest stall timer ends
 
+	Router memory `json:"router,omitzero"` // what snapshots contain of the router
 	router router
 	steps  []routeStep // steps of the router
-	outcomeMemory
-	modelMemory
 
 	Failure *core.Failure `json:"failure,omitempty"` // why the walk failed
 	FailAt  int32         `json:"fail_at"`           // the node where it failed, -1 if it did not
@@ -71,17 +70,11 @@ const maxIdle = 10_000
 type walkPlanner struct{ *walk }
 
 func newWalk(f *frame) *walk {
-	t := &walk{Nodes: make([]nodeVisits, len(f.p.Nodes)), Last: stage{Node: -1}, FailAt: -1}
-	t.attach(f)
-	return t
-}
-
-// attach makes a walk, new or read from a snapshot, the walk of a frame.
-func (t *walk) attach(f *frame) {
-	t.f, t.w = f, f.p.Walk
+	t := &walk{f: f, w: f.p.Walk, Nodes: make([]nodeVisits, len(f.p.Nodes)), Last: stage{Node: -1}, FailAt: -1}
 	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
-	t.router = newRouter(t)
-	t.steps = t.router.chain()
+	t.router = routers[t.w.Router.Name](t)
+	t.steps, t.Router.of = t.router.chain(), t.router.memory()
+	return t
 }
 
 // open begins the walk.

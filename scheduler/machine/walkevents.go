@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -68,60 +67,12 @@ func (f *frame) emitChosen(t *walk, v *visit, r route) {
 	f.m.emit(e)
 }
 
-// emitRouted emits the edge that a walk routed by a model follows. q is the question, nil if none
-// was asked.
-func (f *frame) emitRouted(t *walk, v *visit, edge int32, step string, q *question) {
-	if !f.m.opts.Events {
-		return
-	}
-	e := f.routeEvent(t, v, step)
-	q.addTo(&e)
-	e.To, e.Label, e.When, e.Reason = t.id(f.p.Edges[edge].ToNode), t.w.Edges[edge].Label, t.w.Edges[edge].Condition, onlyPath
-	if e.When != "" {
-		e.Reason = e.When
-	}
-	f.m.emit(e)
-}
-
-// emitEnd emits the end of a walk routed by a model.
-func (f *frame) emitEnd(t *walk, v *visit, step, reason string, q *question) {
-	if !f.m.opts.Events {
-		return
-	}
-	e := f.routeEvent(t, v, step)
-	q.addTo(&e)
-	e.To, e.Reason = core.End, reason
-	f.m.emit(e)
-}
-
 // routeEvent returns the event of a decision after a visit.
 func (f *frame) routeEvent(t *walk, v *visit, step string) core.Event {
 	e := f.visitEvent(core.EdgeChosen, t, v)
 	e.Kind, e.Phase = "", ""
 	e.From, e.Step, e.Status = t.id(v.Node), step, t.Nodes[v.Node].Last.String()
 	return e
-}
-
-// addTo adds the question and its answer to an event. It does nothing if q is nil.
-func (q *question) addTo(e *core.Event) {
-	if q == nil {
-		return
-	}
-	choices := make([]any, len(q.query.Choices))
-	for i, c := range q.query.Choices {
-		choices[i] = value.ObjectOf("to", c.Target, "when", c.When)
-	}
-	e.Values = value.ObjectOf("choices", choices, "view", q.answer.ViewHash, "answer", q.answer.Raw)
-	if q.unusable() {
-		e.Values.Set("unusable", true)
-	}
-}
-
-// emitJump emits that a goal gate sends the walk back.
-func (f *frame) emitJump(t *walk, from, to int32, reason string) {
-	if f.m.opts.Events {
-		f.m.emit(core.Event{Type: core.EdgeChosen, Node: f.name(t.id(from)), From: t.id(from), To: t.id(to), Step: core.StepGoalGate, Reason: reason})
-	}
 }
 
 func (f *frame) emitJoinDecided(t *walk, v *visit) {

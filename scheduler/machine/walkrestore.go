@@ -13,6 +13,9 @@ func (t walkPlanner) restore() error {
 		return ErrOtherWorkflow
 	}
 	f.setTask(0, w)
+	if err := w.Router.restore(w.router.memory()); err != nil {
+		return err
+	}
 	saved := w.Fields
 	w.Fields = make([]column, len(w.Start))
 	for i := range w.Start {

@@ -15,14 +15,13 @@ type visit struct {
 	Node  int32 `json:"node"`
 	Count int   `json:"count"` // number of the visit among those of the node, from 1
 	attempt
-	Started  int64 `json:"started,omitempty"`
-	Parent   int32 `json:"parent"` // number of the visit of the parallel node, -1 for a visit of the token
-	parent   *visit
-	Place    int       `json:"place,omitempty"`    // position among the branches
-	Via      int32     `json:"via"`                // the edge that led to the node, -1 if there is none
-	Fork     *fork     `json:"fork,omitempty"`     // set when a parallel node has begun
-	GivenUp  bool      `json:"given_up,omitempty"` // its outcome does not count
-	question *question // set if its phase is routing
+	Started int64 `json:"started,omitempty"`
+	Parent  int32 `json:"parent"` // number of the visit of the parallel node, -1 for a visit of the token
+	parent  *visit
+	Place   int   `json:"place,omitempty"`    // position among the branches
+	Via     int32 `json:"via"`                // the edge that led to the node, -1 if there is none
+	Fork    *fork `json:"fork,omitempty"`     // set when a parallel node has begun
+	GivenUp bool  `json:"given_up,omitempty"` // its outcome does not count
 }
 
 // enter begins a visit.

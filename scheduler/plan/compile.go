@@ -22,6 +22,8 @@ type Options struct {
 	Strict bool
 	// Modes are modes that a workflow may have in addition to the modes of the engine.
 	Modes []*Mode
+	// Routers are routers that a walk may name in addition to the routers of the engine.
+	Routers []*Router
 	// Guard calls the methods of Go types that convert default values to JSON, which may never
 	// return. If it is nil, they are called directly.
 	Guard state.Guard

@@ -95,7 +95,7 @@ func (p *Plan) describeWalk(d *Description) {
 	w := p.Walk
 	d.Routing = &WalkDescription{Start: p.Nodes[w.Start].ID, Nodes: make([]WalkNodeDescription, len(p.Nodes)),
 		MaxSteps: w.MaxSteps, MaxJumps: w.MaxJumps, RepeatLimit: w.RepeatLimit, StallTimeout: w.StallTimeout}
-	if !w.Routed {
+	if w.Exit >= 0 {
 		d.Routing.Exit = p.Nodes[w.Exit].ID
 	}
 	for _, level := range d.Levels {
@@ -109,10 +109,8 @@ func (p *Plan) describeWalk(d *Description) {
 	for i := range p.Nodes {
 		d.Routing.Nodes[i] = p.describeWalkNode(int32(i))
 	}
-	if w.Routed {
-		p.describeRouted(d.Routing)
-	} else {
-		p.describeTold(d.Routing)
+	if describe := w.Router.describe; describe != nil {
+		describe(p, d.Routing)
 	}
 	for i := range p.Edges {
 		e, at := &w.Edges[i], &d.Edges[i]

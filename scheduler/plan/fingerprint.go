@@ -107,6 +107,9 @@ func walkSettingsPrint(p *Plan) *value.Object {
 	if w.Start >= 0 {
 		o.Set("start", p.Nodes[w.Start].ID)
 	}
+	if !slices.Contains(routers, w.Router) { // the routers of the engine differ in "routed"
+		o.Set("router", w.Router.Name)
+	}
 	return o
 }
 

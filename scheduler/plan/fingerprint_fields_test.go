@@ -82,7 +82,7 @@ var leftOut = map[string]string{
 	"Plan.Name": "the name of a document does not count", "Plan.Workflow": "what is compiled of it counts", "Plan.Refused": "such a plan does not run",
 	"Plan.Concurrency": "results do not depend on it", "Plan.MaxInFlight": "results do not depend on it", "Plan.Races": "follows from Joins",
 	"Plan.Stdout": "follows from the nodes", "Plan.Stdin": "follows from the nodes", "Plan.Secrets": "follows from the configuration of nodes",
-	"Plan.RunsUserCode": "code does not count", "Plan.Nested": "follows from the nodes", "Plan.Conventions": "follows from Mode and Walk.Routed",
+	"Plan.RunsUserCode": "code does not count", "Plan.Nested": "follows from the nodes", "Plan.Conventions": "follows from Mode and Walk.Router",
 	"Plan.context": "follows from the schema", "Plan.Claimers": "follows from the nodes", "Plan.replaces": "follows from the nodes", "Plan.upserts": "follows from the nodes",
 	"Plan.outputs": "follows from the nodes", "Plan.inputs": "follows from the nodes", "Plan.ElseGroups": "follows from the edges", "Plan.JoinBranches": "follows from the edges",
 	"Plan.Levels": "follows from the edges", "Plan.Out": "follows from the edges", "Plan.OutStart": "follows from the edges", "Plan.In": "follows from the edges",
@@ -93,7 +93,7 @@ var leftOut = map[string]string{
 	"Plan.Schema": "tested by TestFingerprint", "Plan.Walk": "its fields are tested", "Plan.Vertices": "the fields of units are tested",
 	"Plan.Nodes": "their fields are tested", "Plan.Edges": "their fields are tested", "Plan.Joins": "their fields are tested", "Plan.WriterVertex": "tested by TestFingerprint",
 
-	"Walk.Nodes": "their fields are tested", "Walk.Edges": "their fields are tested",
+	"Walk.Router": "tested by TestAddedRouter", "Walk.Nodes": "their fields are tested", "Walk.Edges": "their fields are tested",
 	"Walk.Exit": "follows from the roles of nodes", "Walk.Context": "follows from the schema", "Walk.Pairs": "follows from the edges", "Walk.Briefs": "follows from the nodes",
 	"WalkNode.Out": "follows from the edges",
 

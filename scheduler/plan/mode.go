@@ -35,7 +35,7 @@ type Mode struct {
 	// Describe adds to a description what only this mode has. It may be nil.
 	Describe func(p *Plan, d *Description)
 	// Conventions returns the rules for the nodes of a workflow and their results. It may be nil.
-	Conventions func(w *core.Workflow) core.Conventions
+	Conventions func(w *core.Workflow, o *Options) core.Conventions
 
 	nodes nodeSteps
 }
@@ -86,6 +86,45 @@ func modeNamed(name core.Mode, more []*Mode) (*Mode, bool) {
 	return modes[0], false
 }
 
+// Router is a way of choosing the edges of a walk: how a walk that names it is compiled and described.
+// The machine finds the router that chooses by the name. Routers are values as modes are;
+// Options.Routers adds routers to those of the engine.
+type Router struct {
+	// Name is the router of a workflow, in its settings of a walk.
+	Name string
+	// Conventions are the rules for the nodes of a walk and their results. Context is always set.
+	Conventions core.Conventions
+	// Compile adds the edges, and sets where the walk starts and exits.
+	Compile func(b *Build)
+
+	describe func(p *Plan, d *WalkDescription) // may be nil
+}
+
+// routers are the routers of the engine. The first is the default.
+var routers = []*Router{
+	{
+		Name: core.RouterOutcomes, Conventions: core.Conventions{Late: true, Branches: true, Skips: true, Briefing: true, Exit: true},
+		Compile: func(b *Build) { b.c.outcomeWalk() }, describe: (*Plan).describeTold,
+	},
+	{
+		Name: core.RouterModel, Conventions: core.Conventions{Late: true, Branches: true, Skips: true, HasRouter: true},
+		Compile: func(b *Build) { b.c.modelWalk() }, describe: (*Plan).describeRouted,
+	},
+}
+
+// routerOf returns the router of a walk, the default router if it names none or an unknown one.
+func routerOf(w *core.Workflow, more []*Router) (r *Router, ok bool) {
+	if w.Walk == nil || w.Walk.Router.Value == "" {
+		return routers[0], true
+	}
+	for _, r := range slices.Concat(routers, more) {
+		if r.Name == w.Walk.Router.Value {
+			return r, true
+		}
+	}
+	return routers[0], false
+}
+
 // HasStart reports whether a run of a workflow has a node to begin with. A drawing has nodes but
 // may mark none of them.
 func HasStart(w *core.Workflow) bool {
@@ -100,6 +139,9 @@ type Build struct{ c *compiler }
 
 // Plan returns the plan, whose nodes and schema are complete.
 func (b *Build) Plan() *Plan { return b.c.p }
+
+// WalkEdges compiles the edges of a walk, whose conditions are expressions.
+func (b *Build) WalkEdges() { b.c.walkEdges() }
 
 // Visits makes all nodes one vertex, with edges between nodes whose conditions are expressions.
 func (b *Build) Visits() {
@@ -135,7 +177,7 @@ func (c *compiler) mode() {
 // conventionsOf returns the rules of the mode of a workflow for its nodes and their results.
 func (c *compiler) conventionsOf(w *core.Workflow) core.Conventions {
 	if m, _ := modeNamed(w.Mode, c.opts.Modes); m.Conventions != nil {
-		return m.Conventions(w)
+		return m.Conventions(w, &c.opts)
 	}
 	return core.Conventions{}
 }

@@ -8,8 +8,9 @@ import (
 )
 
 // modelWalk compiles a walk whose edges a model picks.
-func (c *compiler) modelWalk(settings *core.Walk) {
-	w := c.p.Walk
+func (c *compiler) modelWalk() {
+	w, settings := c.p.Walk, c.walkSettings()
+	w.Routed = true
 	w.Model = settings.Model.Value
 	if settings.MaxSteps == nil {
 		w.MaxSteps = core.DefaultMaxSteps

@@ -274,6 +274,40 @@ func TestRoutedLong(t *testing.T) {
 	}
 }
 
+// TestAddedRouter compiles walks that name routers that the engine does not have.
+func TestAddedRouter(t *testing.T) {
+	compile := func(name string, routers ...*Router) (*Plan, source.Diagnostics) {
+		w := routedWorkflow("a b", "", "a -> b")
+		w.Walk.Router = source.Text{Value: name}
+		return Compile(w, registry(), Options{Routers: routers})
+	}
+	added := func(name string) *Router {
+		return &Router{Name: name, Conventions: core.Conventions{Skips: true}, Compile: func(b *Build) {
+			b.WalkEdges()
+			b.Plan().Walk.Start = 1
+		}}
+	}
+	turns, best := added("turns"), added("best")
+	p, ds := compile("turns", best, turns)
+	if p == nil {
+		t.Fatal(ds)
+	}
+	if w := p.Walk; w.Router != turns || w.Start != 1 || w.Exit != -1 || len(w.Nodes[0].Out) != 1 || p.Conventions != (core.Conventions{Context: true, Skips: true}) {
+		t.Errorf("compiled to %+v, conventions %+v", w, p.Conventions)
+	}
+	if d := p.Describe().Routing; d.Start != "b" || d.Exit != "" || d.Router != "" {
+		t.Errorf("described as %+v", d)
+	}
+	other, _ := compile("best", best, turns)
+	again, _ := compile("turns", turns)
+	if p.Fingerprint() == other.Fingerprint() || p.Fingerprint() != again.Fingerprint() {
+		t.Error("the fingerprint does not depend on the name of the router alone")
+	}
+	if p, ds := compile("trns", best, turns); p != nil || !strings.Contains(fmt.Sprint(ds[0].Hint), "turns") {
+		t.Errorf("got %v", ds)
+	}
+}
+
 // TestRouterWord: a misspelt router once made the walk a walk by outcomes, and none of the findings
 // was about the router.
 func TestRouterWord(t *testing.T) {

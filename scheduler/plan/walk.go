@@ -19,6 +19,8 @@ type Walk struct {
 	Nodes       []WalkNode
 	Edges       []WalkEdge // parallel to Plan.Edges
 	Context     int32      // index of the field that holds the context
+	// Router is the way in which edges are chosen.
+	Router *Router
 	// Routed reports whether a model picks the edges. If so, Start is the entry and there is no
 	// Exit. Model is the model that the workflow names. Pairs is the number of distinct pairs of
 	// nodes that edges connect.
@@ -89,17 +91,24 @@ func (c *compiler) beginWalk() {
 }
 
 // walkConventions returns the rules of a walk for nodes and their results.
-func walkConventions(w *core.Workflow) core.Conventions {
-	routed := modelRouted(w)
-	return core.Conventions{Context: true, Late: true, Branches: true, Skips: true, Briefing: !routed, HasRouter: routed, Exit: !routed}
+func walkConventions(w *core.Workflow, o *Options) core.Conventions {
+	r, _ := routerOf(w, o.Routers)
+	rules := r.Conventions
+	rules.Context = true
+	return rules
+}
+
+// walkSettings returns the settings of a walk.
+func (c *compiler) walkSettings() *core.Walk {
+	if c.w.Walk == nil {
+		return &core.Walk{}
+	}
+	return c.w.Walk
 }
 
 // walk compiles the rest of a walk once its nodes are compiled.
 func (c *compiler) walk() {
-	settings := c.w.Walk
-	if settings == nil {
-		settings = &core.Walk{}
-	}
+	settings := c.walkSettings()
 	context, _ := c.p.Schema.Index(core.ContextField)
 	w := c.p.Walk
 	w.Start, w.Exit, w.Context = -1, -1, int32(context)
@@ -111,21 +120,28 @@ func (c *compiler) walk() {
 	}
 	w.MaxSteps = c.count(settings.MaxSteps, 0, documentPlace("max_steps"))
 	c.walkVertex()
-	switch router := settings.Router; router.Value {
-	case core.RouterModel:
-		w.Routed = true
-		c.modelWalk(settings)
-	case "", core.RouterOutcomes:
-		c.walkEdges()
-		c.walkNodes(settings)
-		c.fidelities(settings)
-		c.branches()
-		c.walkEnds()
-	default:
-		c.ds.Errorf(source.CodeBadValue, router.Pos, "router: unknown word %q", router.Value).
-			WithHint("%s", message.Near(router.Value, []string{core.RouterModel, core.RouterOutcomes}))
+	var ok bool
+	if w.Router, ok = routerOf(c.w, c.opts.Routers); ok {
+		w.Router.Compile(&Build{c})
+	} else {
+		var names []string
+		for _, r := range slices.Concat(routers, c.opts.Routers) {
+			names = append(names, r.Name)
+		}
+		c.ds.Errorf(source.CodeBadValue, settings.Router.Pos, "router: unknown word %q", settings.Router.Value).
+			WithHint("%s", message.Near(settings.Router.Value, names))
 	}
 	c.ownReads()
+}
+
+// outcomeWalk compiles a walk whose edges are chosen by the outcomes of visits.
+func (c *compiler) outcomeWalk() {
+	settings := c.walkSettings()
+	c.walkEdges()
+	c.walkNodes(settings)
+	c.fidelities(settings)
+	c.branches()
+	c.walkEnds()
 }
 
 // ownReads determines the reads of each node in a mode in which no node comes before another.
