@@ -3,8 +3,8 @@ package machine
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -79,13 +79,12 @@ func unwrap(list []anyJSON) []any {
 	return out
 }
 
+// commandJSON adds to a Command the name of its operation and its Call, whose form depends on the
+// rest of the command.
 type commandJSON struct {
-	Op    string        `json:"op"`
-	ID    ID            `json:"id"`
-	Delay time.Duration `json:"delay,omitempty"`
-	Call  *callJSON     `json:"call,omitempty"`
-	Keep  bool          `json:"keep,omitempty"`
-	Event *core.Event   `json:"event,omitempty"`
+	Op string `json:"op"`
+	Command
+	Call *callJSON `json:"call,omitempty"`
 }
 
 // callJSON adds to a Call the fields that need another form.
@@ -97,6 +96,7 @@ type callJSON struct {
 	Nodes  []nodeJSON `json:"nodes,omitempty"`
 }
 
+// nodeJSON is a NodeValue. Its output needs another form, as any value that may be Missing does.
 type nodeJSON struct {
 	Status core.Status `json:"status"`
 	Output anyJSON     `json:"output"`
@@ -111,7 +111,7 @@ type nodeJSON struct {
 // sends them once. Of an array, only the items of the range are included, and values that only
 // for_each.source refers to are omitted. The report of OpFinish has no JSON form.
 func EncodeCommand(c *Command) ([]byte, error) {
-	j := commandJSON{Op: c.Op.String(), ID: c.ID, Delay: c.Delay, Keep: c.Keep, Event: c.Event}
+	j := commandJSON{Op: c.Op.String(), Command: *c}
 	if c.Call != nil {
 		j.Call = c.Call.toJSON(c)
 	}
@@ -157,11 +157,12 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 	if err := json.Unmarshal(data, &j); err != nil {
 		return Command{}, err
 	}
-	c := Command{ID: j.ID, Delay: j.Delay, Keep: j.Keep, Event: j.Event}
-	for c.Op = OpRun; c.Op < OpFinish && c.Op.String() != j.Op; c.Op++ {
-		continue
+	op := slices.Index(opNames[:], j.Op)
+	if op < 0 {
+		return Command{}, fmt.Errorf("command %s has the unknown operation %q", j.ID, j.Op)
 	}
-	if c.Op != OpRun {
+	c := j.Command
+	if c.Op = Op(op); c.Op != OpRun {
 		return c, nil // other operations need no node
 	}
 	path := ""

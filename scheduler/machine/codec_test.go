@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold/core/value"
@@ -21,6 +22,24 @@ func TestMissingIsToldFromAnObject(t *testing.T) {
 		}
 		if value.TypeName(back.v) != value.TypeName(v) || value.JSON(back.v) != value.JSON(v) {
 			t.Errorf("%s %s came back as %s %s", value.TypeName(v), value.JSON(v), value.TypeName(back.v), value.JSON(back.v))
+		}
+	}
+}
+
+// A command without an operation used to be decoded as the end of the run.
+func TestUnknownOperation(t *testing.T) {
+	for _, data := range []string{`{"id": {}}`, `{"op": "jump", "id": {}}`} {
+		if c, err := DecodeCommand(onePlan(t), nil, []byte(data)); err == nil || !strings.Contains(err.Error(), "has the unknown operation") {
+			t.Errorf("%s: got %+v, %v", data, c, err)
+		}
+	}
+	for op := OpRun; op <= OpFinish; op++ {
+		data, err := EncodeCommand(&Command{Op: op, ID: ID{Attempt: 1}, Delay: 7, Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := DecodeCommand(onePlan(t), nil, data); err != nil || c.Op != op || c.ID.Attempt != 1 || c.Delay != 7 || !c.Keep {
+			t.Errorf("%s came back as %+v, %v", data, c, err)
 		}
 	}
 }

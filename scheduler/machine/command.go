@@ -29,8 +29,10 @@ const (
 
 // String names the operation.
 func (o Op) String() string {
-	return [...]string{"run", "timer", "deadline", "met", "emit", "cancel", "yield", "give up", "place", "discard", "finish"}[o]
+	return opNames[o]
 }
+
+var opNames = [...]string{"run", "timer", "deadline", "met", "emit", "cancel", "yield", "give up", "place", "discard", "finish"}
 
 // ID identifies one piece of work. It is derived only from the plan and the progress of the run,
 // so a replay produces the same IDs. Together with the ID of the run it is the idempotency key
@@ -66,17 +68,17 @@ func (id ID) String() string {
 
 // Command is one operation for the driver.
 type Command struct {
-	Op   Op
-	ID   ID
-	Plan *plan.Plan // the plan that contains Node
-	Node *plan.Node
+	Op   Op         `json:"-"`
+	ID   ID         `json:"id"`
+	Plan *plan.Plan `json:"-"` // the plan that contains Node
+	Node *plan.Node `json:"-"`
 	// Call is the input of the handler, nil if the handler gets nothing but its name.
-	Call  *Call
-	Delay time.Duration
+	Call  *Call         `json:"-"`
+	Delay time.Duration `json:"delay,omitempty"`
 	// Keep belongs to OpDiscard: the attempt is over, but its result is placed.
-	Keep   bool
-	Event  *core.Event
-	Report *core.Report
+	Keep   bool         `json:"keep,omitempty"`
+	Event  *core.Event  `json:"event,omitempty"`
+	Report *core.Report `json:"-"`
 }
 
 // Call is the captured input of an execution. Its values are shared with the state and never

@@ -16,7 +16,8 @@ const snapshotVersion = 7
 
 // machineJSON is the content of a snapshot. Whatever can be derived is left out: folded
 // values, ready sets, held slots. A snapshot is as large as the state and the progress of what
-// is in flight, not as the history.
+// is in flight, not as the history. A Machine is not encoded itself, because its fields are not
+// exported and most of this is collected or computed only for a snapshot.
 type machineJSON struct {
 	Version   int                 `json:"version"`
 	Plan      string              `json:"plan"`  // fingerprint of the plan
