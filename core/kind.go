@@ -21,7 +21,9 @@ type Kind interface {
 	// accept exactly these on a node, in addition to the common keys.
 	Keys() []string
 	// Compile reads and checks one node. It runs nothing and writes nothing. Diagnostics
-	// have the positions of the configuration.
+	// have the positions of the configuration. If keys of the node could not be read, n.Lost
+	// lists them. Compile then reports what does not follow from that, and of the results
+	// only the references are used, as after an error.
 	Compile(n *Node, env Env) (Compiled, source.Diagnostics)
 }
 

@@ -1,8 +1,8 @@
 package core
 
-import "slices"
-
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core/source"
 )
 
@@ -27,6 +27,12 @@ type KindOf[C any] struct {
 	// Compile compiles a node whose configuration is free of errors. It runs nothing and
 	// writes nothing.
 	Compile func(n *Node, env Env, c *C) (Compiled, source.Diagnostics)
+	// Partial says that Compile also accepts a configuration with errors, so that all of them
+	// are reported at once. n.Lost lists the keys that could not be read; they are not in
+	// n.Config and have their defaults in C. Of the findings, only errors about names, files
+	// and expressions are reported. Of the results, only the references are used, so Compile
+	// returns them also after an error.
+	Partial bool
 }
 
 // NewKind returns the kind that k describes. Its keys are the fields of C. Diagnostics of
@@ -76,10 +82,34 @@ func (k *structKind[C]) Compile(n *Node, env Env) (Compiled, source.Diagnostics)
 		early = found
 	}
 	c := k.is.Defaults()
-	ds := append(source.DecodeFor(n.Subject(), n.Config, &c), early...)
-	if ds.Failed(false) {
-		return Compiled{}, ds
+	lost, ds := source.DecodeFor(n.Subject(), n.Config, n.Lost, &c)
+	if ds = append(ds, early...); ds.Failed(false) || n.Incomplete() {
+		return k.compilePart(n, env, lost, ds)
 	}
 	made, found := k.is.Compile(n, env, &c)
 	return made, append(ds, found...)
 }
+
+// compilePart compiles a node with the part of its configuration that could be read, for the
+// findings about it. If other keys of the node are lost, any finding may follow from that.
+func (k *structKind[C]) compilePart(n *Node, env Env, lost source.Lost, ds source.Diagnostics) (Compiled, source.Diagnostics) {
+	other := func(key string) bool { return usedByKind(key) && !slices.Contains(k.keys, key) }
+	if !k.is.Partial || slices.ContainsFunc(n.Lost, other) {
+		return Compiled{}, ds
+	}
+	part := *n
+	part.Lost, part.Config = lost, n.Config.Without(lost)
+	c := k.is.Defaults()
+	source.Decode(part.Config, &c) // the findings have been reported
+	made, found := k.is.Compile(&part, env, &c)
+	for _, d := range found {
+		if d.Severity == source.Error && slices.Contains(namingCodes, d.Code) {
+			ds = append(ds, d)
+		}
+	}
+	return Compiled{Reads: made.Reads, Nodes: made.Nodes, OptionalNodes: made.OptionalNodes, Missing: made.Missing}, ds
+}
+
+// namingCodes are the codes of errors about what one key says, whatever other keys say.
+var namingCodes = []source.Code{source.CodeUnknownField, source.CodeUnknownNode, source.CodeUnknownImpl, source.CodeMissingFile,
+	source.CodeExprName, source.CodeExprSyntax, source.CodeExprType}

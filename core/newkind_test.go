@@ -96,6 +96,51 @@ func TestNewKindBefore(t *testing.T) {
 	}
 }
 
+type partialConfig struct {
+	First  source.Text `wavefold:"first,required"`
+	Second int         `wavefold:"second,min=1"`
+	Third  source.Text `wavefold:"third"`
+}
+
+func TestNewKindPartial(t *testing.T) {
+	compile := func(partial bool, lost source.Lost, text string) (Compiled, source.Diagnostics) {
+		k := NewKind(KindOf[partialConfig]{Name: "k", Defaults: func() partialConfig { return partialConfig{Second: 7} }, Partial: partial,
+			Compile: func(n *Node, _ Env, c *partialConfig) (Compiled, source.Diagnostics) {
+				var ds source.Diagnostics
+				ds.Errorf(source.CodeUnknownField, n.Pos, "%q, %d, %q, lost %v, %d keys", c.First.Value, c.Second, c.Third.Value, []string(n.Lost), len(n.Config.Keys))
+				ds.Errorf(source.CodeBadValue, n.Pos, "a combination")
+				ds.Warnf(source.CodeUnknownField, n.Pos, "a warning")
+				return Compiled{Lacks: "x", Nodes: []source.Text{source.At("y", n.Pos)}}, ds
+			}})
+		return k.Compile(&Node{ID: source.At("n", source.Position{}), Config: config(t, text), Lost: lost}, Env{})
+	}
+	const all = "; a combination; a warning"
+	for _, c := range []struct {
+		name, config, findings string
+		off                    bool
+		lost                   source.Lost
+	}{
+		{name: "whole", config: `{"first": "a", "second": 2}`, findings: `"a", 2, "", lost [], 2 keys` + all},
+		{name: "not partial", config: `{"first": "a", "second": 0}`, off: true, findings: `node n: second: want a whole number of at least 1, found 0`},
+		{name: "invalid", config: `{"first": "a", "second": 0, "third": "c"}`, findings: `node n: second: want a whole number of at least 1, found 0; "a", 7, "c", lost [second], 2 keys`},
+		{name: "missing", config: `{"second": 2}`, findings: `node n: key "first" is missing; "", 2, "", lost [first], 1 keys`},
+		{name: "misspelt", config: `{"first": "a", "secnd": 2}`, findings: `node n: unknown key "secnd"; "a", 7, "", lost [second], 2 keys`},
+		{name: "unknown", config: `{"first": "a", "other": 2}`, findings: `node n: unknown key "other"; "a", 7, "", lost [], 2 keys`},
+		{name: "known to be lost", config: `{"second": 2}`, lost: source.Lost{"first", "timeout"}, findings: `"", 2, "", lost [first], 1 keys`},
+		{name: "lost for the kind", config: `{"second": 0}`, lost: source.Lost{"first", "reads"}, findings: `node n: second: want a whole number of at least 1, found 0`},
+		{name: "lost for others", config: `{"first": "a"}`, lost: source.Lost{"timeout"}, findings: `"a", 7, "", lost [timeout], 1 keys` + all},
+	} {
+		made, ds := compile(!c.off, c.lost, c.config)
+		whole := strings.HasSuffix(c.findings, all)
+		if got := messages(ds); got != c.findings {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.findings)
+		}
+		if (made.Lacks != "") != whole || whole && made.Nodes == nil {
+			t.Errorf("%s: got %+v", c.name, made)
+		}
+	}
+}
+
 func TestNewKindPanics(t *testing.T) {
 	compile := func(*Node, Env, *struct{}) (Compiled, source.Diagnostics) {
 		return Compiled{}, nil

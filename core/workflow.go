@@ -1,8 +1,10 @@
 package core
 
-import "time"
-
 import (
+	"cmp"
+	"slices"
+	"time"
+
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -240,8 +242,20 @@ type Node struct {
 	Pos     source.Position
 }
 
-// Subject returns the name of the node in messages: "node load".
-func (n *Node) Subject() string { return "node " + n.ID.Value }
+// Subject returns the name of the node in messages: "node load", or "node ?" without an id.
+func (n *Node) Subject() string { return "node " + cmp.Or(n.ID.Value, "?") }
+
+// Incomplete reports whether keys that the kind of the node uses could not be read.
+func (n *Node) Incomplete() bool { return slices.ContainsFunc(n.Lost, usedByKind) }
+
+// usedByKind reports whether kinds may use a key of a node.
+func usedByKind(key string) bool {
+	switch key {
+	case "description", "phase", "on_error", "timeout", "join", "priority", "effects":
+		return false
+	}
+	return true
+}
 
 // ForEach runs a node once for each element of an array.
 type ForEach struct {

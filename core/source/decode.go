@@ -94,15 +94,19 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 //
 // Decode panics if into is not a pointer, if it contains a type that is not supported, or
 // if a tag is malformed: these are programming errors.
-func Decode(v *Value, into any) Diagnostics { return decode(v, into, nil) }
+func Decode(v *Value, into any) Diagnostics { return (&decoder{}).decode(v, into, nil) }
 
-// DecodeFor is like Decode, but the messages begin with subject, such as "node load".
-func DecodeFor(subject string, v *Value, into any) Diagnostics {
-	return decode(v, into, &place{subject: subject})
+// DecodeFor is like Decode for a struct, but the messages begin with subject, such as "node load".
+// known are keys of v that are known to be lost, so they are not reported as missing. DecodeFor
+// returns all lost keys of v.
+func DecodeFor(subject string, v *Value, known Lost, into any) (Lost, Diagnostics) {
+	var lost Lost
+	d := &decoder{known: known, lost: &lost}
+	ds := d.decode(v, into, &place{subject: subject})
+	return lost, ds
 }
 
-// decode is Decode for a part of a tree.
-func decode(v *Value, into any, at *place) Diagnostics {
+func (d *decoder) decode(v *Value, into any, at *place) Diagnostics {
 	dst := reflect.ValueOf(into)
 	if dst.Kind() != reflect.Pointer || dst.IsNil() {
 		panic(fmt.Sprintf("source.Decode: want a pointer, got %T", into))
@@ -110,7 +114,7 @@ func decode(v *Value, into any, at *place) Diagnostics {
 	if v == nil {
 		v = &Value{Kind: NullValue}
 	}
-	d := &decoder{hasLost: !v.Whole()}
+	d.hasLost = !v.Whole()
 	d.value(v, dst.Elem(), at, &Key{})
 	return d.ds
 }
@@ -122,6 +126,10 @@ type decoder struct {
 	ds      Diagnostics
 	shapes  map[reflect.Type]*shape
 	hasLost bool // the tree is not Whole
+	// known and lost are the lost keys of the struct at the root, see DecodeFor. Inside of it they
+	// are nil.
+	known Lost
+	lost  *Lost
 }
 
 // completeness says how much of a value was decoded.
@@ -244,7 +252,7 @@ func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) comple
 	case v.refused():
 		if dst.Kind() == reflect.Struct {
 			shape := d.shapeOf(t)
-			return shape.recordLost(dst, names(shape.keys), none)
+			return shape.recordLost(dst, d.lost, names(shape.keys), none)
 		}
 		if dst.Kind() == reflect.Pointer {
 			return d.byKind(v, dst, at, key)
@@ -427,12 +435,13 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) completeness {
 			at = &place{subject: name}
 		}
 	}
-	shape := d.shapeOf(dst.Type())
+	shape, known, report := d.shapeOf(dst.Type()), d.known, d.lost
+	d.known, d.lost = nil, nil
 	if shape.pos != nil {
 		dst.FieldByIndex(shape.pos).Set(reflect.ValueOf(v.Pos))
 	}
 	if !d.isMapping(v, at) {
-		return shape.recordLost(dst, names(shape.keys), none)
+		return shape.recordLost(dst, report, names(shape.keys), none)
 	}
 	rest := &Value{Kind: ObjectValue, Pos: v.Pos}
 	present := make([]bool, len(shape.keys))
@@ -457,7 +466,7 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) completeness {
 	for i, k := range shape.keys {
 		switch {
 		case present[i]:
-		case v.Lost || slices.Contains(intended, k.Name):
+		case v.Lost || slices.Contains(intended, k.Name) || known.Has(k.Name):
 			lost = append(lost, k.Name)
 		case k.Required:
 			d.errorf(CodeMissingKey, v.Pos, at, "key %q is missing", k.Name)
@@ -467,12 +476,15 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) completeness {
 	if lost == nil && (len(rest.Keys) == 0 || shape.rest != nil) {
 		return complete
 	}
-	return shape.recordLost(dst, lost, partial)
+	return shape.recordLost(dst, report, lost, partial)
 }
 
-// recordLost records the lost keys of a struct. If the struct has no field for them, it returns
-// got.
-func (s *shape) recordLost(dst reflect.Value, lost Lost, got completeness) completeness {
+// recordLost records the lost keys of a struct, also in report unless it is nil. If the struct has
+// no field for them, it returns got.
+func (s *shape) recordLost(dst reflect.Value, report *Lost, lost Lost, got completeness) completeness {
+	if report != nil {
+		*report = lost
+	}
 	if s.lost == nil {
 		return got
 	}

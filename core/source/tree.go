@@ -74,6 +74,21 @@ func (v *Value) Set(key Text, member *Value) {
 	v.Values = append(v.Values, member)
 }
 
+// Without returns a copy of an object that lacks some of its members.
+func (v *Value) Without(keys []string) *Value {
+	if v == nil {
+		return nil
+	}
+	out := *v
+	out.Keys, out.Values = nil, nil
+	for i, k := range v.Keys {
+		if !slices.Contains(keys, k.Value) {
+			out.Set(k, v.Values[i])
+		}
+	}
+	return &out
+}
+
 // Plain returns the tree as a run-time value, without positions.
 func (v *Value) Plain() any {
 	if v == nil {

@@ -65,7 +65,7 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 			continue
 		}
 		all := slices.Concat(commonKeys, kindKeys)
-		p.ds.Errorf(source.CodeUnknownKey, k.Pos, "node %s: unknown key %q for kind %s", n.ID.Value, k.Value, n.Kind.Value).
+		p.ds.Errorf(source.CodeUnknownKey, k.Pos, "%s: unknown key %q for kind %s", n.Subject(), k.Value, n.Kind.Value).
 			WithHint("%s", source.KeyHint(k.Value, all))
 		meant = append(meant, source.Nearest(k.Value, all))
 	}

@@ -32,6 +32,7 @@ func Kinds(m llm.Model) []core.Kind {
 			Name:        kindAgent,
 			Doc:         "Sends a prompt to a language model that may have tools.",
 			WritesState: true,
+			Partial:     true,
 			Compile: func(n *core.Node, env core.Env, c *agentConfig) (core.Compiled, source.Diagnostics) {
 				return compile(kindAgent, newBuilder(n, env, m, *c))
 			},
@@ -40,6 +41,7 @@ func Kinds(m llm.Model) []core.Kind {
 			Name:        kindPrompt,
 			Doc:         "Sends a prompt to a language model once.",
 			WritesState: true,
+			Partial:     true,
 			Compile: func(n *core.Node, env core.Env, c *common) (core.Compiled, source.Diagnostics) {
 				return compile(kindPrompt, newBuilder(n, env, m, agentConfig{common: *c}))
 			},
@@ -63,6 +65,7 @@ func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 	made := core.Compiled{Briefed: b.env.Briefing, Missing: b.missing, Warnings: b.warnings, Environments: b.environments, Secrets: b.secrets,
 		AnyInput: b.Context || b.Requires != nil}
 	made.Columns = b.rows(r)
+	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)
 	made.Checks, made.CheckRefs = b.checkNames(r), b.checkRefs()
 	if ds = append(ds, b.findings()...); ds.Failed(false) {
 		return made, ds
@@ -74,7 +77,6 @@ func compile(kind string, b *builder) (core.Compiled, source.Diagnostics) {
 	ds = append(ds, setting.UnusedArgs(b.node, "prompt and system are templates and may contain {{NAME}}", b.texts.Names...)...)
 	made.Handler, made.Models, made.Effects = r, true, len(b.Commands) > 0
 	made.Unpriced = r.unpriced()
-	made.Reads, made.Nodes = b.texts.Reads, slices.Concat(b.texts.Nodes, b.Known)
 	return made, ds
 }
 
@@ -83,7 +85,7 @@ func (b *builder) prompts() []templates.Prompt {
 	switch {
 	case b.Prompt != nil && b.Instruction != nil:
 		b.find.Found.Errorf(source.CodeBadValue, b.Instruction.Pos, "%s: prompt and instruction exclude each other", b.subject)
-	case b.Prompt == nil && b.Instruction == nil && b.node.Config.Whole():
+	case b.Prompt == nil && b.Instruction == nil && b.node.Config.Whole() && !b.node.Lost.Any("prompt", "instruction"):
 		b.find.Found.Errorf(source.CodeMissingKey, cmp.Or(b.node.Config.Pos, b.node.Pos), `%s: key "prompt" is missing`, b.subject)
 	}
 	var out []templates.Prompt

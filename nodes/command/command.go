@@ -38,6 +38,7 @@ func New(o Options) core.Kind {
 		Name:    "command",
 		Doc:     "Runs a program with a list of arguments.",
 		Compile: o.compile,
+		Partial: true,
 	})
 }
 
@@ -49,7 +50,7 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 	cmd.lookup = b.lookup
 	ds := append(b.find.Found, b.texts.Found...)
 	if ds.Failed(false) {
-		return core.Compiled{}, ds
+		return core.Compiled{Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
 	}
 	if !cmd.stdinJSON {
 		ds = append(ds, setting.UnusedArgs(n, "run, env and stdin are templates and may contain {{NAME}}; stdin: json passes all args", b.texts.Names...)...)

@@ -61,8 +61,10 @@ func (b *builder) build() *command {
 	if b.Output.Value != "" {
 		c.form = program.Form(b.Output.Value)
 	}
-	b.program(c)
-	b.arguments(c)
+	if !b.node.Lost.Has("run") {
+		b.program(c)
+		b.arguments(c)
+	}
 	b.input(c)
 	b.environment(c)
 	b.target(c)

@@ -20,6 +20,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Doc:      "Loads the rows of files into one field as an array of objects, or hands them to the node that reads the field as a stream.",
 	Defaults: defaults,
 	Compile:  compile,
+	Partial:  true,
 })
 
 // compile checks a node and creates its handler.
@@ -73,7 +74,9 @@ func (b *builder) build() *handler {
 		h.options.RowType = items
 	}
 	b.contradictions(h)
-	b.rows = b.rowColumns(h)
+	if b.node.Lost == nil {
+		b.rows = b.rowColumns(h)
+	}
 	h.policy, h.mayLack = b.Options.Compile(b.scope, b.node, b.rows, b.node.Pos, "", filename.OutputName), b.rows.Optional
 	h.options.GiveUp, h.options.Raw = h.policy.GivesUp(), h.policy.Collects()
 	if field := h.policy.Field(); b.Stream && field != "" {
@@ -137,7 +140,7 @@ func (b *builder) selection(types table.Types) []string {
 		if slices.Contains(names, s.Value) || s.Value == b.FileColumn.Value {
 			b.scope.Errorf(source.CodeDuplicateKey, s.Pos, "select", "column %q appears twice", s.Value)
 		}
-		if h := b.Header.names; h != nil && !slices.Contains(h, s.Value) && !optional(types, s.Value) {
+		if h := b.Header.names; h != nil && !slices.Contains(h, s.Value) && !optional(types, s.Value) && !b.node.Lost.Any("columns", "file_column") {
 			b.scope.Errorf(source.CodeUnknownField, s.Pos, "select", "the header has no column %q", s.Value).
 				WithHint("%s", source.DidYouMean(s.Value, h))
 		}
@@ -231,7 +234,7 @@ func scalar(t *value.Type) bool {
 
 // inHeader reports a column that is missing from the header in the document.
 func (b *builder) inHeader(name string, pos source.Position, optional bool) {
-	if h := b.Header.names; h != nil && !optional && name != b.FileColumn.Value && !slices.Contains(h, name) {
+	if h := b.Header.names; h != nil && !optional && name != b.FileColumn.Value && !slices.Contains(h, name) && !b.node.Lost.Has("file_column") {
 		b.scope.Errorf(source.CodeUnknownField, pos, "columns", "the header has no column %q", name).
 			WithHint("%s", source.DidYouMean(name, h))
 	}

@@ -140,7 +140,7 @@ func (b *builder) find(name source.Text, format table.Format) {
 			return
 		}
 	}
-	if !b.Check || b.Optional {
+	if !b.Check || b.Optional || b.node.Lost.Any("check", "optional", "allow_outside", "format") {
 		return
 	}
 	if b.Outside {

@@ -45,6 +45,7 @@ func New(o Options) core.Kind {
 		Name:    "http",
 		Doc:     "Sends a request to a server, or one request for each page of its answer.",
 		Compile: o.compile,
+		Partial: true,
 	})
 }
 
@@ -65,7 +66,7 @@ func (o Options) compile(n *core.Node, env core.Env, c *config) (core.Compiled, 
 	h.dir, h.lookup, h.transport = env.Dir, o.LookupEnv, o.Transport
 	ds := append(b.texts.Found, b.scope.Found...)
 	if ds.Failed(false) {
-		return core.Compiled{}, ds
+		return core.Compiled{Reads: append(b.texts.Reads, b.scope.Reads()...), Nodes: b.texts.Nodes}, ds
 	}
 	if !h.bodyArgs {
 		hint := "url, query, headers, auth, body and save are templates and may contain {{NAME}}; body: args sends all args"

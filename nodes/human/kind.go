@@ -16,6 +16,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Name:    "human",
 	Doc:     "Lets a person pick the edge that a walk takes next.",
 	Compile: compile,
+	Partial: true,
 })
 
 type config struct {

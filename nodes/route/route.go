@@ -16,6 +16,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Name:    "route",
 	Doc:     "Chooses one of several edges by conditions in plain language that a model evaluates.",
 	Compile: compile,
+	Partial: true,
 })
 
 type config struct {
@@ -62,7 +63,7 @@ func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, source.Diagnos
 		ds.Errorf(source.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", n.Subject())
 	}
 	if ds = append(ds, setting.UnusedArgs(n, setting.NoArgs)...); ds.Failed(false) {
-		return core.Compiled{}, ds
+		return core.Compiled{Nodes: made.Nodes}, ds
 	}
 	return made, ds
 }

@@ -33,6 +33,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Name:    "script",
 	Doc:     "Runs a program whose text is in the document, in the shell or Python.",
 	Compile: compile,
+	Partial: true,
 })
 
 type config struct {
@@ -51,6 +52,7 @@ type config struct {
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	f := &files.Finder{Env: env, Subject: n.Subject()}
 	switch {
+	case n.Lost.Any("script", "script_from"):
 	case c.From.Value != "" && c.Script.Value != "":
 		f.Found.Errorf(source.CodeBadValue, c.From.Pos, "%s: script and script_from exclude each other", f.Subject)
 		return core.Compiled{}, f.Found

@@ -20,6 +20,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Doc:      "Writes a value of the state or a stream to a file, to standard output or into a table of an SQLite database.",
 	Defaults: func() config { return config{Header: true} },
 	Compile:  compile,
+	Partial:  true,
 })
 
 // modes are the modes of writing a table. The file of a sink belongs to the sink, so

@@ -35,6 +35,7 @@ func New(o Options) core.Kind {
 		Name:    "sql",
 		Doc:     "Reads rows from a database, runs statements that change it, or writes rows to a table.",
 		Compile: o.compile,
+		Partial: true,
 	})
 }
 
@@ -43,7 +44,9 @@ func (o Options) compile(n *core.Node, env core.Env, config *config) (core.Compi
 	b := &builder{config: *config, node: n, env: env, scope: table.NewScope(n, env)}
 	c := connector{lookup: o.LookupEnv, dsn: b.DSN, dir: env.Dir, outside: b.Outside}
 	var made core.Compiled
-	if b.connector(&c) {
+	if n.Lost.Any("dsn", "driver", "query", "exec", "table") {
+		b.fields()
+	} else if b.connector(&c) {
 		b.DSN.CheckSet(&b.scope.Found, c.lookup, n.Subject()+": dsn", "the node fails without it")
 		made = b.build(c)
 	}
@@ -61,6 +64,17 @@ type builder struct {
 	node  *core.Node
 	env   core.Env
 	scope *table.Scope
+}
+
+// fields checks the names of fields if the kind of database or what the node does is not known.
+func (b *builder) fields() {
+	if b.From.Value != "" {
+		b.scope.Source(b.From)
+	}
+	if b.Into.Value != "" {
+		_, ds := setting.TargetOf(b.node, b.Into, b.node.Subject())
+		b.scope.Found = append(b.scope.Found, ds...)
+	}
 }
 
 // connector determines the driver and checks everything about the database that can be

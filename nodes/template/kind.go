@@ -20,6 +20,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Name:    "template",
 	Doc:     "Renders text with values in it.",
 	Compile: compile,
+	Partial: true,
 })
 
 type config struct {
@@ -34,7 +35,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	ds = append(ds, texts.Found...)
 	to, found := setting.TargetOf(n, c.Into, n.Subject())
 	if ds = append(ds, found...); ds.Failed(false) {
-		return core.Compiled{}, ds
+		return core.Compiled{Reads: texts.Reads, Nodes: texts.Nodes}, ds
 	}
 	ds = append(ds, setting.UnusedArgs(n, "the template may contain {{NAME}}", texts.Names...)...)
 	return core.Compiled{Handler: &renderer{t, to}, Reads: texts.Reads, Nodes: texts.Nodes, Results: to.Type(value.StringType)}, ds

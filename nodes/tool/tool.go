@@ -17,6 +17,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Doc:         "Runs code of yours: a Go function, or a file in the workflow's folder.",
 	WritesState: true,
 	Compile:     compile,
+	Partial:     true,
 })
 
 type config struct {
@@ -28,6 +29,9 @@ type config struct {
 // compile finds the function or file that impl names.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	var ds source.Diagnostics
+	if n.Lost.Has("impl") {
+		return core.Compiled{}, nil
+	}
 	if env.Tool != nil {
 		if h, ok := env.Tool(c.Impl.Value); ok {
 			if b, ok := h.(core.Binder); ok {

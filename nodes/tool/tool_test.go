@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/nodes/nodestest"
@@ -162,6 +163,16 @@ func TestMaxOutput(t *testing.T) {
 	_, err := made.Handler.Handle(t.Context(), input(nil))
 	if err == nil || !strings.Contains(err.Error(), "more than 10 bytes") {
 		t.Errorf("got %v, want an error about the limit", err)
+	}
+}
+
+// TestLostName tests that nothing is reported about a name that could not be read, also without a
+// folder.
+func TestLostName(t *testing.T) {
+	n := nodestest.Node(t, `{}`)
+	n.Lost = source.Lost{"impl"}
+	if _, ds := tool.Kind.Compile(n, core.Env{}); len(ds) > 0 {
+		t.Errorf("got %v", ds)
 	}
 }
 

@@ -41,6 +41,7 @@ type simple struct {
 type stepConfig struct {
 	simple
 	Join *joinConfig     `wavefold:"join" doc:"add columns of another table: {with, on, kind, prefix, take}"`
+	Lost source.Lost     `wavefold:",lost"`
 	Pos  source.Position `wavefold:",pos"`
 }
 

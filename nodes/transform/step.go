@@ -107,6 +107,9 @@ var kinds = []string{"filter", "map", "derive", "select", "drop", "rename", "gro
 
 // compile compiles one step. prefix is the place of the step in messages.
 func (b *builder) compile(s *stepConfig, prefix string, c source.Columns) source.Columns {
+	if s.Lost != nil {
+		return source.Columns{}
+	}
 	present := s.present()
 	if s.Join != nil {
 		present = append(present, "join")
@@ -114,10 +117,10 @@ func (b *builder) compile(s *stepConfig, prefix string, c source.Columns) source
 	switch place := strings.TrimSuffix(prefix, ": "); {
 	case len(present) == 0:
 		b.problem(s.Pos, place, "there is no step", "a step is one of "+strings.Join(kinds, ", "))
-		return c
+		return source.Columns{}
 	case len(present) > 1:
 		b.problem(s.Pos, place, fmt.Sprintf("%s and %s are two steps", present[0], present[1]), "write them under steps, in the order they are to be done")
-		return c
+		return source.Columns{}
 	}
 	if rejects := s.OnBadRow.Value != "" || s.Rejects.Value != "" || s.MaxFailures != nil || s.Report.Value != "" || s.AllowEmpty; rejects && s.Checks == nil {
 		b.problem(s.Pos, prefix+present[0], strings.Join(withChecks[:4], ", ")+" and "+withChecks[4]+" belong to checks", "")

@@ -21,6 +21,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Name:    "transform",
 	Doc:     "Turns a table into another one, step by step and without code.",
 	Compile: compile,
+	Partial: true,
 })
 
 // compile checks a node and compiles its steps.

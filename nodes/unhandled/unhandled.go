@@ -69,7 +69,7 @@ func kind[C any](name, doc string, find func(*C, *files.Finder) []templates.Prom
 		}
 		return core.Compiled{NoHandler: `kind "` + name + `" has no handler in this build: register a Go function of that name with AddTool, or a kind with AddKind`}, f.Found
 	}
-	return core.NewKind(core.KindOf[C]{Name: name, Doc: doc, Compile: compile})
+	return core.NewKind(core.KindOf[C]{Name: name, Doc: doc, Compile: compile, Partial: true})
 }
 
 // schema checks that a schema is a mapping or the name of an existing file.

@@ -15,6 +15,7 @@ var Experience = core.NewKind(core.KindOf[experienceConfig]{
 	Doc:     "Runs another workflow as a node of this one, in the words of another system.",
 	Before:  isolated,
 	Compile: compileExperience,
+	Partial: true,
 })
 
 type experienceConfig struct {

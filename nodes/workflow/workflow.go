@@ -13,6 +13,7 @@ var Kind = core.NewKind(core.KindOf[config]{
 	Doc:     "Runs another workflow as a node of this one.",
 	Before:  nested,
 	Compile: compile,
+	Partial: true,
 })
 
 // nested compiles a node that contains its workflow, so that no file is loaded.

@@ -91,14 +91,6 @@ func (x *invalid) inputs() bool {
 // node marks a node that may have further references.
 func (x *invalid) node(i int32) { x.nodes[i], x.references = true, true }
 
-// runKeys are the keys of a node that its kind does not use.
-var runKeys = []string{"description", "phase", "on_error", "timeout", "join", "priority", "effects"}
-
-// seen reports whether everything in a node that its kind uses is valid.
-func seen(d *core.Node) bool {
-	return !slices.ContainsFunc(d.Lost, func(key string) bool { return !slices.Contains(runKeys, key) })
-}
-
 // writesValid reports whether all fields that a node writes are known.
 func (c *compiler) writesValid(d *core.Node) bool {
 	return !d.Lost.Has("writes") && !slices.ContainsFunc(d.Writes, func(t source.Text) bool {

@@ -369,15 +369,12 @@ func (c *compiler) kindOf(d *core.Node, at place) (core.Kind, bool) {
 	return k, ok
 }
 
-// askKind lets a kind compile a node, if everything that the kind uses could be read. It reports
-// whether it succeeded.
+// askKind lets a kind compile a node and reports whether it succeeded. After an error, what the
+// kind refers to is checked nevertheless.
 func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *References) bool {
 	if w, ok := k.(core.StateWriter); ok && w.WritesState() && c.w.Document && !c.p.Conventions.Context && !d.HasWrites && !d.Lost.Has("writes") {
 		c.ds.Warnf(source.CodeNoWrites, d.ID.Pos, "%s: does not say which fields it writes", at).
 			WithHint("add writes: [...], or writes: [] if there are none")
-	}
-	if !seen(d) {
-		return false
 	}
 	env := c.env
 	env.Inputs = c.knownInputs()
@@ -389,7 +386,6 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 		env.Edges = edges(c, d)
 	}
 	made, ds := c.compileKind(k, n, env)
-	c.tables.note(n.Index, made, ds)
 	c.anyInput = c.anyInput || made.AnyInput || made.NoHandler != ""
 	c.ds = append(c.ds, ds...)
 	if made.Missing.Names != nil {
@@ -398,9 +394,11 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	for _, w := range made.Warnings {
 		c.warnings = append(c.warnings, NodeWarning{n.ID, w})
 	}
-	if ds.Failed(false) {
+	if ds.Failed(false) || d.Incomplete() {
+		c.kindUse(n, made, at, use)
 		return false
 	}
+	c.tables.note(n.Index, made, nil)
 	n.Handler, n.Wait, n.Lacks = made.Handler, made.Wait, made.Lacks
 	c.noHandler(n, made, at)
 	n.Effects = n.Effects || made.Effects && d.Effects == nil

@@ -65,7 +65,7 @@ func (c *compiler) columns(field string) source.Columns {
 	if _, asked := t.known[at]; !asked && t.depth < maxTables {
 		d := c.w.Nodes[at]
 		k, ok := c.reg.Kind(d.Kind.Value)
-		if !ok || !seen(d) {
+		if !ok || d.Incomplete() {
 			return source.Columns{}
 		}
 		t.note(at, core.Compiled{Columns: map[string]source.Columns{}}, nil) // in a cycle nothing is known

@@ -25,8 +25,11 @@ type From struct {
 
 // Source compiles the key "from": a field, or an expression that begins with "$". If
 // the key is absent, the value is the node's only declared read. Source returns nil
-// after an error.
+// after an error, and if the key could not be read.
 func (s *Scope) Source(from source.Text) *From {
+	if s.node.Lost.Has("from") {
+		return nil
+	}
 	src := &From{Name: from, Key: "from"}
 	if from.Value == "" {
 		if len(s.node.Reads) != 1 {
@@ -66,9 +69,9 @@ func (s *Scope) Source(from source.Text) *From {
 }
 
 // Streams returns the field that the value is, for core.Compiled.Streams. It returns
-// nil if the value is not a whole field.
+// nil if the value is not a whole field, or not known.
 func (s *From) Streams() []source.Text {
-	if s.field == "" {
+	if s == nil || s.field == "" {
 		return nil
 	}
 	return []source.Text{source.At(s.field, s.Name.Pos)}

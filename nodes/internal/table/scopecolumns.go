@@ -44,7 +44,7 @@ func (s *Scope) Declared(rows *value.Type, listed FieldList, key []source.Text, 
 		}
 	}
 	for _, k := range key {
-		if len(listed.List) == 0 && !known.Has(k.Value) { // otherwise it is a listed column
+		if len(listed.List) == 0 && !s.node.Lost.Has("columns") && !known.Has(k.Value) { // otherwise it is a listed column
 			absent(k.Value, k.Pos, "key")
 		}
 	}
