@@ -135,13 +135,8 @@ func importing(path string) func(tb testing.TB) Sample {
 		if program == "" {
 			program = emptyProgram(tb, path)
 		}
-		cmd := exec.Command(program)
-		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			tb.Fatalf("%v\n%s", err, out)
-		}
-		return initialization(tb, string(out))
+		all, _ := initialization(tb, program)
+		return all
 	}
 }
 
@@ -170,24 +165,48 @@ func emptyProgram(tb testing.TB, path string) string {
 	return program
 }
 
-var initLine = regexp.MustCompile(`(?m)^init \S+ @\S+ ms, (\S+) ms clock, (\d+) bytes, (\d+) allocs$`)
+var initLine = regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock, (\d+) bytes, (\d+) allocs$`)
 
-// initialization adds up the lines that GODEBUG=inittrace=1 prints.
-func initialization(tb testing.TB, trace string) (s Sample) {
+// initialization runs a program and adds up the lines that GODEBUG=inittrace=1 prints, for
+// all packages and for the packages of this module.
+func initialization(tb testing.TB, program string) (all, own Sample) {
 	tb.Helper()
-	lines := initLine.FindAllStringSubmatch(trace, -1)
-	if len(lines) < 3 || len(lines) != strings.Count(trace, "init ") {
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	trace, err := cmd.CombinedOutput()
+	if err != nil {
+		tb.Fatalf("%v\n%s", err, trace)
+	}
+	lines := initLine.FindAllStringSubmatch(string(trace), -1)
+	if len(lines) < 3 || len(lines) != strings.Count(string(trace), "init ") {
 		tb.Fatalf("the format of the trace is unknown:\n%s", trace)
 	}
 	for _, m := range lines {
-		for i, to := range []*float64{&s.Time, &s.Bytes, &s.Allocs} {
-			v, err := strconv.ParseFloat(m[i+1], 64)
-			if err != nil {
+		var v [3]float64
+		for i := range v {
+			var err error
+			if v[i], err = strconv.ParseFloat(m[i+2], 64); err != nil {
 				tb.Fatal(err)
 			}
-			*to += v
+		}
+		list := []*Sample{&all}
+		if strings.HasPrefix(m[1], "github.com/wavefold/wavefold") {
+			list = append(list, &own)
+		}
+		for _, s := range list {
+			s.Time += v[0] * 1e6 // from milliseconds
+			s.Bytes += v[1]
+			s.Allocs += v[2]
 		}
 	}
-	s.Time *= 1e6 // from milliseconds
-	return s
+	return all, own
+}
+
+// A program that imports the package does little before main: the packages of this module
+// compile no regular expressions and build no large tables.
+func TestImportCost(t *testing.T) {
+	all, own := initialization(t, emptyProgram(t, "github.com/wavefold/wavefold"))
+	if own.Allocs > 120 || all.Allocs > 500 {
+		t.Errorf("the packages of this module make %v allocations before main, want at most 120; all packages %v, want at most 500", own.Allocs, all.Allocs)
+	}
 }

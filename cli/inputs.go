@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -60,7 +60,7 @@ func literalPaths(p *plan.Plan, values map[string]any) source.Diagnostics {
 	return ds
 }
 
-var elsewhere = regexp.MustCompile(`^(?:\.{0,2}/|https?://)\S+$`)
+var elsewhere = lazyregexp.New(`^(?:\.{0,2}/|https?://)\S+$`)
 
 // givenNames lists the names of the inputs that --inputs and --input set. It ignores flags that
 // cannot be read; inputsOf reports these.

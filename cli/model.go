@@ -11,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
+	_ "github.com/wavefold/wavefold/llm/jsonschema" // every command checks schemas
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 

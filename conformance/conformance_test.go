@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	_ "github.com/wavefold/wavefold/llm/jsonschema" // documents may have schemas
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 

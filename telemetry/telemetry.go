@@ -7,7 +7,6 @@ package telemetry
 
 import (
 	"context"
-	"regexp"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -17,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Scope is the name of the instrumentation scope.
@@ -130,7 +130,7 @@ func (t *tracer) StartAttempt(ctx context.Context, kind string, in core.Input) (
 
 // index matches the item in the path of a node of a nested workflow. Metrics omit it,
 // because each value would create a separate series.
-var index = regexp.MustCompile(`\[\d+\]`)
+var index = lazyregexp.New(`\[\d+\]`)
 
 // start begins a span. The span is nil if there is no provider.
 func (t *tracer) start(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, trace.Span) {

@@ -28,6 +28,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/rehearse"
+	_ "github.com/wavefold/wavefold/llm/jsonschema" // documents may have schemas
 )
 
 // Result is a completed run with methods for expectations. A method whose expectation

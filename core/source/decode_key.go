@@ -41,7 +41,7 @@ func KeysOf(v any) []Key {
 // KeyNames lists the names of the keys that Decode accepts for a struct, required
 // ones first.
 func KeyNames(v any) []string {
-	keys := slices.Clone(KeysOf(v))
+	keys := KeysOf(v)
 	slices.SortStableFunc(keys, func(a, b Key) int { return cmp.Compare(rank(a), rank(b)) })
 	return names(keys)
 }
@@ -128,9 +128,13 @@ func (s *shape) add(t reflect.Type, prefix []int) {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("core.Decode: %s is no struct", t))
 	}
+	s.keys = slices.Grow(s.keys, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
-		index := append(slices.Clone(prefix), i)
+		index := f.Index
+		if len(prefix) > 0 {
+			index = slices.Concat(prefix, index)
+		}
 		tag, ok := f.Tag.Lookup("wavefold")
 		switch {
 		case !ok && f.Anonymous && f.Type.Kind() == reflect.Struct:

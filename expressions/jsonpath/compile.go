@@ -2,7 +2,6 @@ package jsonpath
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Path is a compiled path. It is immutable and safe for concurrent use.
@@ -87,7 +87,7 @@ func (c *compiler) path() *Path {
 
 // errorPosition matches the position in an error message of jp, whose errors have no
 // field for it.
-var errorPosition = regexp.MustCompile(` at ([0-9]+) in [\s\S]*$`)
+var errorPosition = lazyregexp.New(` at ([0-9]+) in [\s\S]*$`)
 
 // grammarError reports an error of jp.
 func (c *compiler) grammarError(err error) {

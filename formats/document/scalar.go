@@ -3,11 +3,11 @@ package document
 import (
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -95,9 +95,9 @@ func hintFor(err error) string {
 }
 
 var (
-	leadingZero = regexp.MustCompile(`^[-+]?0[0-9_]`)
-	floatText   = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$`)
-	wholeText   = regexp.MustCompile(`^[-+]?[0-9_]+$`)
+	leadingZero = lazyregexp.New(`^[-+]?0[0-9_]`)
+	floatText   = lazyregexp.New(`^[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$`)
+	wholeText   = lazyregexp.New(`^[-+]?[0-9_]+$`)
 )
 
 // parseInt parses the integers of YAML: decimal, 0x, 0o and 0b, with underscores

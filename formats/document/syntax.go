@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"sort"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -23,7 +23,7 @@ const (
 	maxProbeBytes = 8 << 20
 )
 
-var errorLine = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
+var errorLine = lazyregexp.New(`^yaml: (?:line \d+: )?`)
 
 func (s *yamlSource) syntaxError(err error) source.Diagnostic {
 	problem := errorLine.ReplaceAllString(err.Error(), "")

@@ -2,13 +2,14 @@ package document
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // scalarContext is the context of a scalar: on its own line, in brackets, or as a key.
@@ -34,10 +35,10 @@ func (p *printer) text(s string, where scalarContext) string {
 
 var (
 	// A string needs no quotes if it begins like this ...
-	plainStart = regexp.MustCompile(`^(?:[A-Za-z_$/(]|\.{1,2}/)`)
+	plainStart = lazyregexp.New(`^(?:[A-Za-z_$/(]|\.{1,2}/)`)
 	// ... or is a version, a duration or another name that begins with a digit.
-	plainDigits = regexp.MustCompile(`^[0-9]+[0-9A-Za-z.]*$`)
-	version     = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+	plainDigits = lazyregexp.New(`^[0-9]+[0-9A-Za-z.]*$`)
+	version     = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 )
 
 // constants are booleans or null. yaml11Booleans are booleans only in YAML 1.1, so they

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/internal/textfile"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Options configure Parse. With the zero value, Parse knows no kinds and no files.
@@ -187,7 +187,7 @@ func (l *loader) graph(g *graph, set *attributeSet) (goal *source.Text, rest *se
 }
 
 // valuePlaceholder matches the placeholders that other engines replace with values.
-var valuePlaceholder = regexp.MustCompile(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
+var valuePlaceholder = lazyregexp.New(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
 
 // goalOf returns the goal of the graph, nil if there is none. The goal may be in a
 // file.

@@ -1,13 +1,13 @@
 package dot
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // A $name in a prompt, a label or a question is a placeholder. Its value is the run's
@@ -18,9 +18,9 @@ import (
 const namePattern = `[A-Za-z_][A-Za-z0-9_]*`
 
 var (
-	onlyName        = regexp.MustCompile(`^\s*\$(` + namePattern + `)\s*$`)
-	escapedName     = regexp.MustCompile(`^\s*(?:\$\$|\\\$)(` + namePattern + `)\s*$`) // a script that is only a shell variable
-	namePlaceholder = regexp.MustCompile(`^\{\{coalesce\(\$input\.(` + namePattern + `), \$\.context\.(` + namePattern + `), '\$(` + namePattern + `)'\)\}\}$`)
+	onlyName        = lazyregexp.New(`^\s*\$(` + namePattern + `)\s*$`)
+	escapedName     = lazyregexp.New(`^\s*(?:\$\$|\\\$)(` + namePattern + `)\s*$`) // a script that is only a shell variable
+	namePlaceholder = lazyregexp.New(`^\{\{coalesce\(\$input\.(` + namePattern + `), \$\.context\.(` + namePattern + `), '\$(` + namePattern + `)'\)\}\}$`)
 )
 
 // contextNames are the context keys that any walk may have.

@@ -1,12 +1,12 @@
 package dot
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 func (l *loader) parallel(n *core.Node, s *settings) {
@@ -22,7 +22,7 @@ func (l *loader) parallel(n *core.Node, s *settings) {
 	}
 }
 
-var countedJoin = regexp.MustCompile(`^(k_of_n|quorum)\s*\(\s*([^()]*?)\s*\)$`)
+var countedJoin = lazyregexp.New(`^(k_of_n|quorum)\s*\(\s*([^()]*?)\s*\)$`)
 
 // join parses wait_all, first_success, k_of_n(2) or quorum(0.5).
 func (l *loader) join(s *settings) *core.Join {

@@ -2,11 +2,11 @@ package dot
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // promptKeys are the attributes that hold a prompt, the deprecated one last.
@@ -52,4 +52,4 @@ func (l *loader) warnNoPrompts() {
 	}
 }
 
-var fileWord = regexp.MustCompile(`^[^\s'"\\{}]*\.(?:md|txt)$`)
+var fileWord = lazyregexp.New(`^[^\s'"\\{}]*\.(?:md|txt)$`)

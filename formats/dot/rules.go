@@ -3,12 +3,12 @@ package dot
 import (
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // keptText reads a string that is checked and then kept in its source form.
@@ -71,9 +71,9 @@ func (l *loader) warnReserved(id source.Text) {
 }
 
 // scriptPlaceholder matches the placeholders that other engines replace with values.
-var scriptPlaceholder = regexp.MustCompile(`\{\{\s*(?:goal|inputs\.\w+)\s*\}\}`)
+var scriptPlaceholder = lazyregexp.New(`\{\{\s*(?:goal|inputs\.\w+)\s*\}\}`)
 
-var absoluteDir = regexp.MustCompile(`(?:^|[\s;&|(])cd\s+(["']?/)`)
+var absoluteDir = lazyregexp.New(`(?:^|[\s;&|(])cd\s+(["']?/)`)
 
 // script checks the script of a node. Without a script, the node fails when it is
 // visited.
@@ -95,7 +95,7 @@ func (l *loader) script(n *core.Node, s *settings) {
 }
 
 // shellName matches a script that is only a shell variable.
-var shellName = regexp.MustCompile(`^\s*\$\{(` + namePattern + `)\}\s*$`)
+var shellName = lazyregexp.New(`^\s*\$\{(` + namePattern + `)\}\s*$`)
 
 // scriptText checks the text of a script.
 func (l *loader) scriptText(s *settings, text source.Text) {
@@ -118,8 +118,8 @@ func (l *loader) scriptText(s *settings, text source.Text) {
 }
 
 var (
-	goalWord = regexp.MustCompile(`\$goal\b|\$\{goal\}`)
-	setsGoal = regexp.MustCompile(`(?:^|[\s;&|(])(?:goal\+?=|(?:for|read|export|local|declare|getopts)\s(?:[^;&|\n]*\s)?goal\b)`)
+	goalWord = lazyregexp.New(`\$goal\b|\$\{goal\}`)
+	setsGoal = lazyregexp.New(`(?:^|[\s;&|(])(?:goal\+?=|(?:for|read|export|local|declare|getopts)\s(?:[^;&|\n]*\s)?goal\b)`)
 )
 
 // goalVariable returns the range of the shell variable goal in a script that does not

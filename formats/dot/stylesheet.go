@@ -2,12 +2,12 @@ package dot
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // styles holds the rules of a stylesheet such as
@@ -32,7 +32,7 @@ var properties = map[string]string{
 	"speed": "", "backend": "",
 }
 
-var templateSign = regexp.MustCompile(`\{[{%]`)
+var templateSign = lazyregexp.New(`\{[{%]`)
 
 // stylesheet parses a stylesheet.
 func (l *loader) stylesheet(t source.Text) {

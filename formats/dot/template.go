@@ -1,7 +1,6 @@
 package dot
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/template"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Placeholders and escapes in the template syntax of this engine.
@@ -27,9 +27,9 @@ const (
 )
 
 var (
-	goalRef = regexp.MustCompile(`^\{\{\s*(?:goal|inputs\.goal)\s*\}\}$`)
-	input   = regexp.MustCompile(`^\{\{\s*inputs\.([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*\}\}$`)
-	name    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+	goalRef = lazyregexp.New(`^\{\{\s*(?:goal|inputs\.goal)\s*\}\}$`)
+	input   = lazyregexp.New(`^\{\{\s*inputs\.([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*\}\}$`)
+	name    = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 )
 
 // template converts the placeholders $name, {{ goal }} and {{ inputs.x }} of a string
@@ -125,7 +125,7 @@ func (l *loader) doubleBraces(subject, what string, r *rewriter, from int) int {
 	return from + 2
 }
 
-var inputPlaceholder = regexp.MustCompile(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
+var inputPlaceholder = lazyregexp.New(`^\{\{\$input\.([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}\}$`)
 
 // untemplate is the inverse of template. It writes the placeholder of a name as $name,
 // unless the result would then be read as the name of a file.

@@ -1,12 +1,12 @@
 package mock
 
 import (
-	"regexp"
 	"strconv"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Parse parses a mock file. It returns all findings at once, in the order of the file.
@@ -168,7 +168,7 @@ func (e *Error) DecodeValue(v *source.Value) source.Diagnostics {
 	return ds
 }
 
-var stepText = regexp.MustCompile(`^([^#\s]+)(?:#(0|[1-9][0-9]{0,8}))?$`)
+var stepText = lazyregexp.New(`^([^#\s]+)(?:#(0|[1-9][0-9]{0,8}))?$`)
 
 // DecodeValue decodes a string such as fetch or score#3.
 func (s *Step) DecodeValue(v *source.Value) source.Diagnostics {

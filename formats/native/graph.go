@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// commonKeys are the keys that every node has.
-var commonKeys = source.KeyNames(nodeShape{})
+// commonKeys returns the keys that every node has.
+func commonKeys() []string { return source.KeyNames(nodeShape{}) }
 
 func (p *parser) node(d *nodeShape) *core.Node {
 	n := &core.Node{
@@ -64,7 +64,7 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 			known.Set(k, n.Config.Values[i])
 			continue
 		}
-		all := slices.Concat(commonKeys, kindKeys)
+		all := slices.Concat(commonKeys(), kindKeys)
 		p.ds.Errorf(source.CodeUnknownKey, k.Pos, "%s: unknown key %q for kind %s", n.Subject(), k.Value, n.Kind.Value).
 			WithHint("%s", source.KeyHint(k.Value, all))
 		meant = append(meant, source.Nearest(k.Value, all))

@@ -2,13 +2,13 @@ package native
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Options describe the kinds of nodes to Parse. The zero Options accept every kind with
@@ -69,7 +69,7 @@ type parser struct {
 	ds   source.Diagnostics
 }
 
-var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+var versionPattern = lazyregexp.New(`^\d+\.\d+\.\d+$`)
 
 func (p *parser) workflow(d *documentShape) *core.Workflow {
 	if v := d.Version; v.Pos.IsValid() && !versionPattern.MatchString(v.Value) {

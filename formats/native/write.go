@@ -215,8 +215,9 @@ func (w *writer) node(n *core.Node) *source.Value {
 	o.text("description", n.Description)
 	o.text("phase", n.Phase)
 	if n.Config != nil {
+		common := commonKeys()
 		for i, k := range n.Config.Keys {
-			if slices.Contains(commonKeys, k.Value) {
+			if slices.Contains(common, k.Value) {
 				w.fail("node %s: key %q of kind %s is one that all nodes have", n.ID.Value, k.Value, n.Kind.Value)
 			}
 			o.Set(k, n.Config.Values[i])

@@ -31,11 +31,10 @@ const (
 	laterVersions = "it is a key of later versions of the format"
 )
 
-// documentKeys are the top-level keys that have an effect, otherKeys the other known
-// ones. docs/formats/sweny.md contains the same list.
+// otherKeys are the known top-level keys that have no effect; documentShape has the others.
+// docs/formats/sweny.md contains the same list.
 var (
-	documentKeys = source.KeyNames(documentShape{})
-	otherKeys    = []topKey{
+	otherKeys = []topKey{
 		{name: "author"}, {name: "category"}, {name: "color"}, {name: "icon"}, {name: "sample_output"}, {name: "sweny_version"},
 		{name: "tags"}, {name: "variables"}, {name: "version"}, {name: "$schema"},
 		{name: "budget", effect: noEffect, hint: "run it with --budget-tokens or --budget-cost"},
@@ -70,11 +69,11 @@ func (l *loader) reportOtherKeys(rest *source.Value) {
 		case at >= 0 && otherKeys[at].effect == keptOnly:
 		case at >= 0:
 			l.ds.Warnf(source.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("%s", otherKeys[at].hint)
-		case slices.Contains(nodeKeys, k.Value):
+		case slices.Contains(source.KeyNames(nodeShape{}), k.Value):
 			l.ds.Warnf(source.CodeIgnored, k.Pos, "%s: this key has no effect at the top of a document", k.Value).WithHint("it is a key of nodes")
 		default:
 			l.ds.Warnf(source.CodeIgnored, k.Pos, "key %q has no meaning and is kept as it is", k.Value).
-				WithHint("%s", source.DidYouMean(k.Value, documentKeys)).Severity = source.Hint
+				WithHint("%s", source.DidYouMean(k.Value, source.KeyNames(documentShape{}))).Severity = source.Hint
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Options configure Parse.
@@ -65,12 +65,12 @@ func Is(tree *source.Value) bool {
 }
 
 // lookPatterns match lines that occur in documents of this format.
-var lookPatterns = []*regexp.Regexp{regexp.MustCompile(`(?m)^[ \t{]*"?entry"?[ \t]*:`), regexp.MustCompile(`(?m)^[ \t{]*"?nodes"?[ \t]*:`)}
+var lookPatterns = []*lazyregexp.Regexp{lazyregexp.New(`(?m)^[ \t{]*"?entry"?[ \t]*:`), lazyregexp.New(`(?m)^[ \t{]*"?nodes"?[ \t]*:`)}
 
 // Looks reports whether text that cannot be parsed appears to be a document of this
 // format.
 func Looks(data []byte) bool {
-	return !slices.ContainsFunc(lookPatterns, func(line *regexp.Regexp) bool { return !line.Match(data) })
+	return !slices.ContainsFunc(lookPatterns, func(line *lazyregexp.Regexp) bool { return !line.Match(data) })
 }
 
 // codes maps the engine's codes for syntax and shape errors to those of this format.
@@ -189,10 +189,11 @@ var otherShapes = map[string]string{
 
 // reportUnknownKeys reports unknown keys of a mapping, and returns the keys that were
 // most likely intended.
-func (l *loader) reportUnknownKeys(subject string, rest *source.Value, known []string) (meant source.Lost) {
+func (l *loader) reportUnknownKeys(subject string, rest *source.Value, shape any) (meant source.Lost) {
 	if rest == nil {
 		return nil
 	}
+	known := source.KeyNames(shape)
 	for _, k := range rest.Keys {
 		f := l.ds.Errorf(source.CodeSchema, k.Pos, "%s: unknown key %q", subject, k.Value)
 		near := source.Nearest(k.Value, known)
@@ -214,15 +215,13 @@ func (l *loader) reportUnknownKeys(subject string, rest *source.Value, known []s
 	return meant
 }
 
-var edgeKeys = source.KeyNames(edgeShape{})
-
 func (l *loader) edge(i int, d *edgeShape) *core.Edge {
 	subject := "edge " + d.From.Value + " -> " + d.To.Value
 	if d.From.Value == "" || d.To.Value == "" {
 		subject = fmt.Sprintf("edges[%d]", i)
 	}
 	e := &core.Edge{From: d.From, To: d.To, MaxIterations: d.MaxIterations, Pos: d.Pos}
-	e.Lost = slices.Concat(d.Lost, l.reportUnknownKeys(subject, d.Rest, edgeKeys))
+	e.Lost = slices.Concat(d.Lost, l.reportUnknownKeys(subject, d.Rest, edgeShape{}))
 	l.when(e, d.When, subject)
 	return e
 }

@@ -28,16 +28,13 @@ type shared struct{ rules, context string }
 // memory.
 const maxAssembled = 64 << 20
 
-// nodeKeys are the keys of a node.
-var nodeKeys = source.KeyNames(nodeShape{})
-
 func (l *loader) node(id source.Text, v *source.Value, common *shared) *core.Node {
 	d := nodeShape{id: id.Value}
 	l.ds = append(l.ds, source.Decode(v, &d)...)
 	subject := "node " + id.Value
 	n := &core.Node{ID: id, Kind: source.At(kindAgent, id.Pos), Label: d.Name, HasWrites: true, Pos: id.Pos,
 		Attributes: attributes(v, "name"), Config: &source.Value{Kind: source.ObjectValue, Pos: v.Pos}}
-	n.Lost = append(d.Lost, l.reportUnknownKeys(subject, d.Rest, nodeKeys)...)
+	n.Lost = append(d.Lost, l.reportUnknownKeys(subject, d.Rest, nodeShape{})...)
 	if id.Value == core.InputsKey {
 		l.ds.Errorf(source.CodeSchema, id.Pos, "a node cannot be called %q: the inputs of the run go by that name", id.Value).WithHint("choose another name")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/draw"
+	_ "github.com/wavefold/wavefold/llm/jsonschema" // some examples have schemas
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )

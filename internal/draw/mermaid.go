@@ -3,12 +3,12 @@ package draw
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -173,7 +173,7 @@ var reserved = []string{"end", "graph", "flowchart", "subgraph", "style", "class
 
 // mermaidPlain matches ids that Mermaid accepts unchanged: two hyphens in a row begin an
 // arrow.
-var mermaidPlain = regexp.MustCompile(`^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$`)
+var mermaidPlain = lazyregexp.New(`^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$`)
 
 // mermaidID formats an id. An id that Mermaid does not accept is replaced by a unique name.
 func mermaidID(id string) string {

@@ -3,13 +3,13 @@ package draw
 import (
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -437,8 +437,8 @@ func (s *svg) hint(n *plan.NodeDescription) string {
 }
 
 var (
-	colorName = regexp.MustCompile(`(--[a-z-]+): (#[0-9a-f]+)`)
-	colorUse  = regexp.MustCompile(`(fill|stroke): (var\((--[a-z-]+)\))`)
+	colorName = lazyregexp.New(`(--[a-z-]+): (#[0-9a-f]+)`)
+	colorUse  = lazyregexp.New(`(fill|stroke): (var\((--[a-z-]+)\))`)
 )
 
 // plainFirst inserts the colour for a light page before each use of a variable. Renderers

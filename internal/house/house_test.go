@@ -63,7 +63,7 @@ var libraries = map[string][]string{
 	"github.com/parquet-go/parquet-go":      {"nodes/sink", "nodes/internal/parquet"},
 	"github.com/jackc/pgx":                  {"nodes/internal/database/postgres", "nodes/internal/database/postgrestest"},
 	"modernc.org/sqlite":                    {"nodes/internal/database/sqlite", "examples"},
-	"github.com/santhosh-tekuri/jsonschema": {"nodes/agent"},
+	"github.com/santhosh-tekuri/jsonschema": {"llm/jsonschema"},
 	"github.com/openai/openai-go":           {"llm/openai"},
 	"golang.org/x/time":                     {"llm"},
 	"github.com/spf13/cobra":                {"cli"},
@@ -347,6 +347,34 @@ func TestRecoverStaysAtTheEdge(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// A package-level variable with a compiled regular expression costs every program that links
+// the package, whether it uses the expression or not.
+func TestPatternsAreCompiledLate(t *testing.T) {
+	files, fset := sourceFiles(t)
+	for _, f := range files {
+		if isTest(f.name) || strings.HasSuffix(f.dir, "test") || f.dir == "benchmarks" {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(g, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncLit:
+					return false
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "regexp" && strings.Contains(n.Sel.Name, "Compile") {
+						t.Errorf("%s: use internal/lazyregexp, so that the expression is compiled when it is needed", fset.Position(n.Pos()))
+					}
+				}
+				return true
+			})
+		}
 	}
 }
 

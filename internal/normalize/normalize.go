@@ -9,9 +9,10 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Limits on the length of an identifier in a string, and the length of a masked string.
@@ -21,7 +22,7 @@ const (
 )
 
 // tempName matches the random names that systems give to temporary files.
-var tempName = regexp.MustCompile(`/\.?tmp[._-]?[a-z0-9_]{6,}`)
+var tempName = lazyregexp.New(`/\.?tmp[._-]?[a-z0-9_]{6,}`)
 
 // Text returns a message in lower case, with numbers, hexadecimal identifiers and the names
 // of temporary files masked. The end of a long message is replaced by a hash of the whole

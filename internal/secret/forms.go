@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // forms lists the representations of a value that are masked: unchanged, without control
@@ -41,7 +42,7 @@ func forms(v string) []string {
 	return long
 }
 
-var lowerEscapes = regexp.MustCompile(`%[0-9A-F]{2}`)
+var lowerEscapes = lazyregexp.New(`%[0-9A-F]{2}`)
 
 func jsonOf(s string, html bool) string {
 	var b strings.Builder

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/llm"
+	_ "github.com/wavefold/wavefold/llm/jsonschema" // nodes check the answers
 )
 
 // Answer is an entry of a script. The fields of the first group select the requests that it

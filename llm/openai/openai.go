@@ -23,6 +23,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
+	_ "github.com/wavefold/wavefold/llm/jsonschema" // nodes check the answers
 )
 
 // Environment variables that FromEnv reads.

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"github.com/wavefold/wavefold/llm"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/guard"
@@ -111,7 +111,7 @@ func (b *builder) answer(r *runner) {
 		return
 	}
 	if b.Schema == nil && b.needsJSON() {
-		r.schema, _ = compileSchema(source.Tree(b.writesSchema(), b.node.Pos), b.subject)
+		r.schema = b.ownSchema(b.writesSchema(), b.node.Pos, "the answer has to fit what the node writes")
 	}
 }
 
@@ -238,7 +238,7 @@ func (b *builder) add(r *runner, pos source.Position, t tool) {
 // toolName returns the name of a tool that the model sees.
 func toolName(name string) string { return otherSigns.ReplaceAllString(name, "_") }
 
-var otherSigns = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var otherSigns = lazyregexp.New(`[^A-Za-z0-9_-]`)
 
 func (b *builder) function(r *runner, c toolConfig) {
 	var h core.Handler
@@ -269,7 +269,7 @@ func (b *builder) bind(name source.Text, h core.Handler) tool {
 	t := tool{Tool: llm.Tool{Name: name.Value}}
 	if d, ok := h.(core.Described); ok {
 		if p := d.Arguments(); p != nil {
-			t.schema, _ = compileSchema(source.Tree(schemaOf(p), name.Pos), "")
+			t.schema = b.ownSchema(schemaOf(p), name.Pos, "the arguments of "+name.Value+" have types")
 		}
 	}
 	if binder, ok := h.(core.Binder); ok {

@@ -2,10 +2,10 @@ package agent
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // path selects values in an object. It consists of names separated by dots; [*] after a name
@@ -22,7 +22,7 @@ type step struct {
 	all  bool // selects all elements
 }
 
-var stepForm = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(\[\*\])?$`)
+var stepForm = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)(\[\*\])?$`)
 
 // parsePath parses a path. The error includes a hint.
 func parsePath(source string) (path, error) {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 	"github.com/wavefold/wavefold/nodes/internal/program"
 	"github.com/wavefold/wavefold/nodes/internal/setting"
@@ -88,7 +88,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 }
 
 // placeholder matches the placeholders of templates that begin with $, as in {{$.name}}.
-var placeholder = regexp.MustCompile(`\{\{\s*\$[.a-z][^{}]*\}\}`)
+var placeholder = lazyregexp.New(`\{\{\s*\$[.a-z][^{}]*\}\}`)
 
 // interpreter finds the interpreter of the text and its working folder.
 func (c *config) interpreter(s *script, f *files.Finder) {

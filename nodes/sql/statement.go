@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // statement is an SQL statement with parameters written as :name, together with its text in
@@ -90,7 +90,7 @@ func (s *scanner) fault(offset int, message, hint string) {
 }
 
 // template matches what looks like a template; {{1,2},{3,4}} is an array.
-var template = regexp.MustCompile(`\{\{\s*[$\pL_][^{}]*\}\}`)
+var template = lazyregexp.New(`\{\{\s*[$\pL_][^{}]*\}\}`)
 
 func (s *scanner) statement() {
 	if i := template.FindStringIndex(s.src); i != nil {

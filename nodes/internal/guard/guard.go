@@ -17,6 +17,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Text is an argument that is program text and contains a template.
@@ -170,8 +172,8 @@ func protected(argv []string, at int) bool {
 }
 
 var (
-	number     = regexp.MustCompile(`^-([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
-	echoOption = regexp.MustCompile(`^-([neE]+|-help|-version)$`)
+	number     = lazyregexp.New(`^-([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+	echoOption = lazyregexp.New(`^-([neE]+|-help|-version)$`)
 )
 
 // IsOption reports whether the program with this name treats a value as an option. A

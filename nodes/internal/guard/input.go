@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // databases lists clients that read program text from standard input unless an option
@@ -13,7 +15,7 @@ var databases = strings.Fields("psql mysql mariadb hive beeline cqlsh clickhouse
 
 // elsewhere matches options that give an interpreter its program from another place
 // than standard input, in addition to the flags in its row.
-var elsewhere = regexp.MustCompile(`^(-m|-f|-r|--file|--eval|--print|--version|--help|-V)(=|$)`)
+var elsewhere = lazyregexp.New(`^(-m|-f|-r|--file|--eval|--print|--version|--help|-V)(=|$)`)
 
 // readsProgram reports whether a command executes its standard input, and which
 // interpreter does.
@@ -105,7 +107,7 @@ func parallel(args []string) (command []string, items bool) {
 
 // replacement matches the placeholders that parallel replaces by the item or a part of
 // it.
-var replacement = regexp.MustCompile(`\{[0-9]*(/|//|/\.|\.|\+|=.*=)?\}`)
+var replacement = lazyregexp.New(`\{[0-9]*(/|//|/\.|\.|\+|=.*=)?\}`)
 
 // xargs returns the command that xargs runs, with anItem in place of the items. items
 // reports whether the items come from standard input.
@@ -287,13 +289,13 @@ func afterEqual(s string) string { _, v, _ := strings.Cut(s, "="); return v }
 
 // runsInput matches program texts that execute standard input: . /dev/stdin in a shell,
 // .read of sqlite3, \i of psql, eval and exec of other languages.
-var runsInput = regexp.MustCompile(`(^|[\s;&|({])(\.|source|\.read|\\ir?|do|load|require|include|dofile|loadfile)\s*\(?\s*["']?(/dev/stdin|/dev/fd/0|/proc/self/fd/0)\b` +
+var runsInput = lazyregexp.New(`(^|[\s;&|({])(\.|source|\.read|\\ir?|do|load|require|include|dofile|loadfile)\s*\(?\s*["']?(/dev/stdin|/dev/fd/0|/proc/self/fd/0)\b` +
 	"|(^|[^.\\w])eval\\s+[\"']?(\\$\\(\\s*cat\\s*-?\\s*\\)|`cat`)" +
 	`|(^|[^.\w])(eval|exec)\s*\([^{;]*(?i:stdin)|(^|[^.\w])eval\s+[^{;]*<STDIN>`)
 
 var (
-	pipelines = regexp.MustCompile(`&&|\|\||[;&\n]`)
-	prelude   = regexp.MustCompile(`^(do|then|else|exec|command|time|!|\(|\{|[A-Za-z_]\w*=.*)$`)
+	pipelines = lazyregexp.New(`&&|\|\||[;&\n]`)
+	prelude   = lazyregexp.New(`^(do|then|else|exec|command|time|!|\(|\{|[A-Za-z_]\w*=.*)$`)
 )
 
 // shellRunsInput reports whether a shell program starts an interpreter that executes

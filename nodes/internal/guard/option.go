@@ -4,18 +4,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // codeVariable matches the names of variables that make programs execute or load
 // something.
-var codeVariable = regexp.MustCompile(`^(BASH_ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|ENV|PS4|PROMPT_COMMAND|IFS|PATH|SHELL|ZDOTDIR` +
+var codeVariable = lazyregexp.New(`^(BASH_ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|ENV|PS4|PROMPT_COMMAND|IFS|PATH|SHELL|ZDOTDIR` +
 	`|LD_.*|DYLD_.*|GCONV_PATH|PYTHON(STARTUP|PATH|HOME|INSPECT|BREAKPOINT|WARNINGS)|NODE_(OPTIONS|PATH|REPL_EXTERNAL_MODULE)` +
 	`|PERL(5OPT|5LIB|LIB|5DB)|RUBY(OPT|LIB)|LUA_(INIT|PATH|CPATH)(_.*)?|(JAVA_TOOL|_JAVA|JDK_JAVA)_OPTIONS|CLASSPATH|PHPRC|PHP_INI_SCAN_DIR` +
 	`|R_(PROFILE|ENVIRON)(_USER)?|R_LIBS.*|JULIA_.*|(MAN|GIT_|PSQL_|SYSTEMD_)?PAGER|LESS(OPEN|CLOSE)?|EDITOR|VISUAL|PSQL_EDITOR|PSQLRC|BROWSER` +
 	`|VIMINIT|EXINIT|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|TAR_OPTIONS|MAKEFLAGS|GNUMAKEFLAGS|AWKPATH|AWKLIBPATH|OPENSSL_CONF|OPENSSL_MODULES|GIT_.*)$`)
 
 // dataVariable matches names that codeVariable matches but that hold data.
-var dataVariable = regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|TERMINAL_PROMPT|TRACE.*|MERGE_AUTOEDIT)$`)
+var dataVariable = lazyregexp.New(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|TERMINAL_PROMPT|TRACE.*|MERGE_AUTOEDIT)$`)
 
 func isCodeVariable(name string) bool {
 	return codeVariable.MatchString(name) && !dataVariable.MatchString(name)

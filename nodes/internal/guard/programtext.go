@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // interpreter describes where a program expects program text in its arguments. A
@@ -126,7 +128,7 @@ type named struct {
 	*interpreter
 }
 
-var version = regexp.MustCompile(`[-.]?[0-9][0-9.]*$`)
+var version = lazyregexp.New(`[-.]?[0-9][0-9.]*$`)
 
 // programName returns the name of a program without its folder and version.
 func programName(arg string) string {
@@ -242,10 +244,10 @@ func until(from, to int) []int {
 // programs for which such options have another meaning, or whose arguments are not
 // commands.
 var (
-	codeFlag = regexp.MustCompile(`^(-c|-e|--?eval|--?exec(ute)?|--?command|--expression|--code|--script)(=|$)`)
+	codeFlag = lazyregexp.New(`^(-c|-e|--?eval|--?exec(ute)?|--?command|--expression|--code|--script)(=|$)`)
 	harmless = strings.Fields("grep egrep fgrep rg ag git curl tar gcc cc cat tee cp mv ls rm ln mkdir touch chmod chown diff cmp comm join sort uniq wc head tail cut tr" +
 		" apt apt-get dnf yum brew pip pipx npm yarn cargo go which man echo printf test install zip unzip date")
-	codeLike = regexp.MustCompile("[\\s;|&<>$()'\"`]")
+	codeLike = lazyregexp.New("[\\s;|&<>$()'\"`]")
 )
 
 // known reports whether it is known how a program treats its arguments.
@@ -292,6 +294,6 @@ func suspects(argv []string) []int {
 	return found
 }
 
-var template = regexp.MustCompile(`\{\{.*?\}\}`)
+var template = lazyregexp.New(`\{\{.*?\}\}`)
 
 func hasTemplate(s string) bool { return strings.Contains(s, "{{") }

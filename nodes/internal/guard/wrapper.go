@@ -1,9 +1,10 @@
 package guard
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // wrapper describes programs that start a command given in their arguments.
@@ -95,7 +96,7 @@ func (w *wrapper) commands(argv []string, from int) []int {
 	return []int{w.command(argv, from)}
 }
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // command returns the index of the first argument that is not an option of the wrapper,
 // a variable that it sets, or one of its operands.

@@ -4,7 +4,6 @@
 package templates
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -12,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
 	"github.com/wavefold/wavefold/expressions/template"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
 
 // Set compiles the templates of one node. It must be used by one goroutine, while the node is
@@ -66,7 +66,7 @@ func constantArgs(args *source.Value) []string {
 
 // nodeRef matches references to nodes. A kind does not know the other nodes of the graph, so every
 // id is accepted here and listed in Set.Nodes, whose ids are checked against the graph.
-var nodeRef = regexp.MustCompile(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
+var nodeRef = lazyregexp.New(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 
 // Template compiles one template. key is the key of the template in messages. Template returns nil
 // after an error.

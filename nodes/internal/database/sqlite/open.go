@@ -8,13 +8,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"modernc.org/sqlite" // registers the driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 	"github.com/wavefold/wavefold/nodes/internal/files"
 )
@@ -61,7 +61,7 @@ func OpenReader(path string) (*DB, error) {
 }
 
 // parameters are the end of a URI of SQLite: x.db?mode=ro.
-var parameters = regexp.MustCompile(`\?[A-Za-z_]+=[^/]*$`)
+var parameters = lazyregexp.New(`\?[A-Za-z_]+=[^/]*$`)
 
 // CheckPath reports why a name is not the path of a database: it is a URI, or ends in the
 // parameters of one and no such file exists.

@@ -2,17 +2,17 @@ package sqlite
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
 	"modernc.org/sqlite"
 
+	"github.com/wavefold/wavefold/internal/lazyregexp"
 	"github.com/wavefold/wavefold/nodes/internal/database"
 )
 
 // named matches the messages in which SQLite names a part of the statement. SQLite does
 // not report its position.
-var named = regexp.MustCompile(`near "(.+)": syntax error|no such (?:column|table|function): ([^\s"]+)|unrecognized token: "(.+)"`)
+var named = lazyregexp.New(`near "(.+)": syntax error|no such (?:column|table|function): ([^\s"]+)|unrecognized token: "(.+)"`)
 
 // place explains an error of a statement. It adds the position of the part that SQLite
 // names, if the part appears exactly once in the statement.
