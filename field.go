@@ -50,7 +50,7 @@ func NewField[T any](name string, options ...FieldOption) Field[T] {
 		s.findings.Errorf(source.CodeWrongType, s.decl.Pos, "state field %q: %v", name, s.codec.Err)
 	}
 	if !canonicalType(s.typ) {
-		s.decl.Go = &value.GoType{Type: s.typ, Check: s.codec.Checker(), RunsUserCode: s.codec.HasUserMethods(), Decode: func(v any) (any, error) { return gotype.As[T](s.codec, v) }}
+		s.decl.Go = &value.GoType{Type: s.typ, Check: s.codec.Checker(), RunsUserCode: s.codec.HasUserMethods(), KeepsIntegers: true, Decode: func(v any) (any, error) { return gotype.As[T](s.codec, v) }}
 	}
 	for _, o := range options {
 		if o != nil {

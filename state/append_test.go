@@ -37,22 +37,22 @@ func TestAppendAllIsAppend(t *testing.T) {
 		if r.IntN(10) == 0 { // as if a value of another type had been read from a snapshot
 			writes = append(writes, []any{"other"})
 		}
-		owned := r.IntN(2) == 0
-		// Unless old is owned, another slice shares its array beyond the end of old.
+		owns := r.IntN(2) == 0
+		// Unless the array of old is owned, another slice shares its array beyond the end of old.
 		held := held(old)
 		before := value.JSON(value.Clone(held))
-		got, ok := appendAll(old, writes, owned)
-		if !owned && value.JSON(held) != before {
+		got, ok, _ := appendAll(nil, old, writes, &owned{array: owns})
+		if !owns && value.JSON(held) != before {
 			t.Fatalf("seed %d: the array of somebody else was changed", seed)
 		}
 		if !ok {
 			continue
 		}
 		took++
-		want, own := old, false
+		want, own := old, owned{}
 		for _, w := range writes {
-			want, _ = mergeAppend(nil, want, w, own)
-			own = true
+			want, _ = mergeAppend(nil, want, w, &own)
+			own.array = true
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: got %#v, want %#v", seed, got, want)

@@ -12,7 +12,9 @@ import (
 // the fold of a prefix, so the result does not depend on the order of arrival.
 //
 // All operations take constant time, apart from the merges: nothing is sorted and no
-// prefix is folded twice.
+// prefix is folded twice. A merge takes time in proportion to the write, not to the value:
+// the column keeps the identities of the elements of a union, and which objects of a value
+// nobody else can see, so that it can change them in place.
 type Ledger struct {
 	schema  *Schema
 	columns []Column
@@ -28,19 +30,23 @@ type Column struct {
 	slots  []slot // the slots from number base on
 	cursor int
 	folded []any // folded[k] is the value after the first base+k slots
-	// owned is set if the last folded value was produced by a merge of this column. Each
-	// value is folded only once, so the column may then append within the spare
-	// capacity of an array. The spare capacity of a starting value may be shared.
-	owned bool
+	own    owned // describes the last folded value
+	// reads reports whether a reader may ask for the value after the first k slots later
+	// than Last. If it is nil, readers may ask for every prefix.
+	reads func(k int) bool
+	// seen is set if a reader has, or may ask for, the last folded value.
+	seen bool
+	// writers is the number of slots, -1 if it is not known.
+	writers int
 	// tried is the value that the write passed to Try would produce.
 	tried    any
 	hasTried bool
 	// unread is set if the column has no readers. Its writes are kept but not folded.
 	unread bool
 	// kept holds the writes of the forgotten slots, merged with each other if the
-	// strategy allows it. keptOwned is like owned, for the last of them.
-	kept      []any
-	keptOwned bool
+	// strategy allows it. keptOwn describes the last of them.
+	kept    []any
+	keptOwn owned
 }
 
 // Guard calls user code while the run waits for it. It returns an error if the call did
@@ -106,7 +112,7 @@ func NewLedger(s *Schema, writers []int, start []any, guard Guard) *Ledger {
 	l := &Ledger{schema: s, columns: make([]Column, len(s.Fields))}
 	for i := range l.columns {
 		n := writers[i]
-		l.columns[i] = Column{field: &s.Fields[i], guard: guard, start: start[i], slots: slots[:n:n], folded: folded[: 1 : n+1]}
+		l.columns[i] = Column{field: &s.Fields[i], guard: guard, start: start[i], slots: slots[:n:n], folded: folded[: 1 : n+1], writers: n}
 		l.columns[i].folded[0] = start[i]
 		slots, folded = slots[n:], folded[n+1:]
 	}
@@ -126,13 +132,19 @@ func (l *Ledger) Final(field int) any { return l.columns[field].Last() }
 // NewColumn returns a column whose number of writers is not known in advance, as for
 // the rows of a pipeline. start is the value before the first write.
 func NewColumn(f *Field, start any, guard Guard) *Column {
-	return &Column{field: f, guard: guard, start: start, folded: []any{start}}
+	return &Column{field: f, guard: guard, start: start, folded: []any{start}, writers: -1}
 }
+
+// SetReads declares which prefixes readers may look at: the last value at any time, and the
+// value after the first k slots if reads(k) is true. The merges may then change other
+// values in place, so a long sequence of writes to an object takes linear time. Values
+// that were handed out are never changed. It is only needed if Field.MergesInPlace.
+func (c *Column) SetReads(reads func(k int) bool) { c.reads = reads }
 
 // NewRecord returns a column without readers, which keeps its writes in order and never
 // folds them.
 func NewRecord(f *Field) *Column {
-	return &Column{field: f, start: value.Missing, unread: true, folded: []any{value.Missing}}
+	return &Column{field: f, start: value.Missing, unread: true, folded: []any{value.Missing}, writers: -1}
 }
 
 // Cursor returns the length of the prefix of resolved slots.
@@ -144,16 +156,22 @@ func (c *Column) At(k int) any {
 	if k == 0 {
 		return c.start
 	}
+	if k == c.cursor {
+		return c.Last()
+	}
 	return c.folded[k-c.base]
 }
 
 // Last returns the value after the resolved prefix.
-func (c *Column) Last() any { return c.folded[len(c.folded)-1] }
+func (c *Column) Last() any {
+	c.seen = true
+	return c.folded[len(c.folded)-1]
+}
 
 // Try merges a write at the cursor and returns the error. If the same write is resolved
 // next, Resolve does not merge it again.
 func (c *Column) Try(v any) error {
-	merged, err := c.field.merge(c.Last(), v, false, c.guard)
+	merged, err := c.field.merge(c.Last(), v, nil, c.guard)
 	c.tried, c.hasTried = merged, err == nil
 	return err
 }
@@ -173,7 +191,7 @@ func (c *Column) Resolve(k int, one any, many []any) {
 	c.slots[i] = slotOf(one, many)
 	if c.hasTried {
 		if k == c.cursor && (many != nil || !value.IsMissing(one)) {
-			c.owned = true
+			c.own = owned{array: true}
 			c.push(c.tried)
 		}
 		c.tried, c.hasTried = nil, false
@@ -185,7 +203,12 @@ func (c *Column) Resolve(k int, one any, many []any) {
 
 func (c *Column) push(v any) {
 	c.folded = append(c.folded, v)
-	c.cursor++
+	if c.cursor++; c.reads != nil && c.reads(c.cursor) {
+		c.seen = true
+	}
+	if c.cursor == c.writers {
+		c.own = owned{} // nothing is merged any more
+	}
 }
 
 func (c *Column) fold(s slot) any {
@@ -205,31 +228,42 @@ func (c *Column) fold(s slot) any {
 	return c.merge(v, s)
 }
 
-// mergeAll folds the writes of a fan-out at the cursor.
-func (c *Column) mergeAll(v any, writes []any) any {
-	if all := c.field.strategy.mergeAll; all != nil {
-		if merged, ok := all(v, writes, c.owned); ok {
-			c.owned = true
-			return merged
-		}
-	}
-	for _, w := range writes {
-		v = c.merge(v, w)
-	}
-	return v
-}
-
 // merge folds one write of the slot at the cursor.
 func (c *Column) merge(old, new any) any {
 	if _, ok := old.(*FailedMerge); ok {
 		return old
 	}
-	merged, err := c.field.merge(old, new, c.owned, c.guard)
+	own := &c.own
+	if c.seen || c.reads == nil {
+		c.own.dropObjects()
+	}
+	if c.field.strategy.inPlace && c.reads == nil {
+		own = nil // nothing is worth keeping
+	}
+	merged, err := c.field.merge(old, new, own, c.guard)
+	return c.merged(merged, err)
+}
+
+// mergeAll folds the writes of a fan-out at the cursor.
+func (c *Column) mergeAll(old any, writes []any) any {
+	if _, ok := old.(*FailedMerge); ok || len(writes) == 0 {
+		return old
+	}
+	if c.seen || c.reads == nil {
+		c.own.dropObjects()
+	}
+	merged, err := c.field.mergeAll(old, writes, &c.own, c.guard)
+	return c.merged(merged, err)
+}
+
+// merged returns the value of a merge, or a FailedMerge.
+func (c *Column) merged(v any, err error) any {
 	if err != nil {
+		c.own = owned{}
 		return &FailedMerge{Slot: c.cursor, Err: err}
 	}
-	c.owned = true
-	return merged
+	c.own.array, c.seen = true, false
+	return v
 }
 
 // Forget drops all prefixes shorter than k except the starting value. If keep is set,
@@ -267,8 +301,8 @@ func (c *Column) keep(s slot) {
 
 func (c *Column) keepOne(w any) {
 	if last := len(c.kept) - 1; last >= 0 && c.field.strategy.associative {
-		if joined, err := c.field.merge(c.kept[last], w, c.keptOwned, nil); err == nil {
-			c.kept[last], c.keptOwned = joined, true
+		if joined, err := c.field.merge(c.kept[last], w, &c.keptOwn, nil); err == nil {
+			c.kept[last], c.keptOwn.array = joined, true
 			return
 		}
 	}

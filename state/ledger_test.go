@@ -37,7 +37,7 @@ func TestLedgerFoldsInCanonicalOrder(t *testing.T) {
 					writes[i] = randomWrite(r, st.Name)
 					v := want[i]
 					if !value.IsMissing(writes[i]) {
-						m, err := s.Fields[0].merge(v, writes[i], false, nil)
+						m, err := s.Fields[0].merge(v, writes[i], nil, nil)
 						if err == nil {
 							v = m
 						} else { // a rejected writer contributes nothing
@@ -174,7 +174,7 @@ func TestSumOfGoNumbers(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%T: %v", v, err)
 			}
-			if sum, err = f.merge(sum, w, false, nil); err != nil {
+			if sum, err = f.merge(sum, w, nil, nil); err != nil {
 				t.Fatalf("%T: %v", v, err)
 			}
 		}

@@ -70,14 +70,14 @@ func (n num) String() string {
 	return value.JSON(n.i)
 }
 
-func mergeSum(f *Field, old, new any, _ bool) (any, error) {
+func mergeSum(f *Field, old, new any, _ *owned) (any, error) {
 	if new == nil {
 		return old, nil
 	}
 	return f.add(old, new)
 }
 
-func mergeCount(f *Field, old, _ any, _ bool) (any, error) { return f.add(old, int64(1)) }
+func mergeCount(f *Field, old, _ any, _ *owned) (any, error) { return f.add(old, int64(1)) }
 
 // add returns the sum in the form the field stores. In an integer field the sum is an
 // integer. In other fields the sum of two integers is an integer if it fits in 64 bits.
@@ -136,8 +136,8 @@ func (f *Field) numberName() string {
 	return "a 64-bit float"
 }
 
-func mergeMin(f *Field, old, new any, _ bool) (any, error) { return smallestOrLargest(old, new, -1) }
-func mergeMax(f *Field, old, new any, _ bool) (any, error) { return smallestOrLargest(old, new, 1) }
+func mergeMin(f *Field, old, new any, _ *owned) (any, error) { return smallestOrLargest(old, new, -1) }
+func mergeMax(f *Field, old, new any, _ *owned) (any, error) { return smallestOrLargest(old, new, 1) }
 
 // smallestOrLargest returns the smaller (side -1) or larger (side 1) value. Numbers
 // sort before strings.

@@ -24,6 +24,7 @@ type Field struct {
 	Invalid bool
 
 	goType   *value.GoType
+	isMap    bool // goType is a map whose JSON form has the same members
 	stream   bool
 	integer  bool   // the field holds only integers
 	code     string // describes the user code that merges run, for messages; empty if there is none
@@ -86,6 +87,7 @@ func checkedField(d *core.FieldDecl, guard Guard, ds *source.Diagnostics) Field 
 		f.strategy = strategyNamed("")
 	}
 	f.MayReject = f.strategy.MayReject
+	f.isMap = f.goType != nil && isJSONMap(f.goType.Type)
 	kind := f.kind()
 	f.integer = kind == value.IntegerType
 	switch {
@@ -238,6 +240,10 @@ func (f *Field) MakeStream() error {
 // the member with the same name.
 func (f *Field) MakeContext() { f.strategy = &members }
 
+// MergesInPlace reports whether merging may change objects of the previous value instead of
+// copying them. See Column.SetReads.
+func (f *Field) MergesInPlace() bool { return f.strategy.inPlace }
+
 // IsStream reports whether the field is a stream.
 func (f *Field) IsStream() bool { return f.stream }
 
@@ -280,18 +286,73 @@ func (f *Field) fit(v any, t *value.Type) (any, error) {
 }
 
 // merge folds an accepted write into the previous value, which is value.Missing if there
-// is none. owned reports whether no other slice shares the array of old, so that an
-// append may use its spare capacity. If merge returns an error, old is unchanged.
-func (f *Field) merge(old, new any, owned bool, guard Guard) (merged any, err error) {
+// is none. own describes the previous value, and then the merged value; it is nil if
+// nothing is known and nothing is to be kept. If merge returns an error, every value that
+// others can see is unchanged, and own must not be used any more.
+func (f *Field) merge(old, new any, own *owned, guard Guard) (merged any, err error) {
 	if f.code == "" || guard == nil {
-		return f.strategy.merge(f, old, new, owned)
+		return f.strategy.merge(f, old, new, own)
 	}
-	var r struct { // heap-allocated: the call may write to it after guard has returned
+	if plain := f.strategy.mergePlain; plain != nil {
+		if merged, ok := plain(f, old, new, own); ok {
+			return merged, nil
+		}
+	}
+	return f.guarded(guard, own, func(own *owned) (any, error) { return f.strategy.merge(f, old, new, own) })
+}
+
+// mergeAll folds consecutive accepted writes like merge.
+func (f *Field) mergeAll(old any, writes []any, own *owned, guard Guard) (merged any, err error) {
+	if f.code == "" || guard == nil {
+		return f.fold(old, writes, own)
+	}
+	for plain := f.strategy.mergePlain; plain != nil && len(writes) > 0; writes = writes[1:] {
+		merged, ok := plain(f, old, writes[0], own)
+		if !ok {
+			break
+		}
+		old = merged
+	}
+	if len(writes) == 0 {
+		return old, nil
+	}
+	return f.guarded(guard, own, func(own *owned) (any, error) { return f.fold(old, writes, own) })
+}
+
+// fold is mergeAll without a guard.
+func (f *Field) fold(old any, writes []any, own *owned) (any, error) {
+	if all := f.strategy.mergeAll; all != nil {
+		if merged, ok, err := all(f, old, writes, own); ok {
+			return merged, err
+		}
+	}
+	for _, w := range writes {
+		merged, err := f.strategy.merge(f, old, w, own)
+		if err != nil {
+			return nil, err
+		}
+		own.setArray()
+		old = merged
+	}
+	return old, nil
+}
+
+// guarded calls merge, which may run user code, with a copy of own: the call may continue
+// after guard has returned.
+func (f *Field) guarded(guard Guard, own *owned, merge func(own *owned) (any, error)) (any, error) {
+	var r struct {
 		v   any
 		err error
+		own owned
 	}
-	if guardErr := guard(f.code, func() { r.v, r.err = f.strategy.merge(f, old, new, owned) }); guardErr != nil {
-		return nil, guardErr
+	if own != nil {
+		r.own = *own
+	}
+	if err := guard(f.code, func() { r.v, r.err = merge(&r.own) }); err != nil {
+		return nil, err
+	}
+	if own != nil {
+		*own = r.own
 	}
 	return r.v, r.err
 }

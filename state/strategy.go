@@ -3,7 +3,6 @@ package state
 import (
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 
@@ -36,10 +35,16 @@ type Strategy struct {
 	// start checks starting values and accept checks writes. If one is nil, only the
 	// declared type is checked.
 	start, accept func(f *Field, v any) (any, error)
-	merge         func(f *Field, old, new any, owned bool) (any, error)
+	merge         func(f *Field, old, new any, own *owned) (any, error)
 	// mergeAll merges consecutive writes at a lower cost than merge. If ok is false, it
 	// did nothing and the caller must use merge.
-	mergeAll func(old any, writes []any, owned bool) (merged any, ok bool)
+	mergeAll func(f *Field, old any, writes []any, own *owned) (merged any, ok bool, err error)
+	// mergePlain merges a write without calling user code. If ok is false, the caller must
+	// use merge.
+	mergePlain func(f *Field, old, new any, own *owned) (merged any, ok bool)
+	// inPlace means that merging may change objects of the old value instead of copying
+	// them, if they are in own.
+	inPlace bool
 }
 
 // strategies is the table of merge strategies. The first one is the default.
@@ -47,8 +52,8 @@ var strategies = []Strategy{
 	{Name: "last_wins", Wants: "any type: the new value replaces the old one", collects: true, OrderSensitive: true, associative: true, merge: mergeLast},
 	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []value.TypeKind{value.ArrayType}, associative: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
 	{Name: "set_once", Wants: "any type: only the first value is accepted", collects: true, MayReject: true, OrderSensitive: true, merge: mergeOnce},
-	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []value.TypeKind{value.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject},
-	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []value.TypeKind{value.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion},
+	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []value.TypeKind{value.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject, mergePlain: mergePlainMap, inPlace: true},
+	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []value.TypeKind{value.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion, mergeAll: unionAll},
 	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
 	{Name: "min", Wants: "numbers and strings: keeps the least", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, associative: true, merge: mergeMin},
 	{Name: "max", Wants: "numbers and strings: keeps the greatest", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, associative: true, merge: mergeMax},
@@ -57,13 +62,13 @@ var strategies = []Strategy{
 
 // custom is the strategy of fields with a user-defined reducer.
 var custom = Strategy{Name: "custom", Wants: "what the reducer wants", MayReject: true,
-	merge: func(f *Field, old, new any, _ bool) (any, error) { return f.callReducer(old, new) }}
+	merge: func(f *Field, old, new any, _ *owned) (any, error) { return f.callReducer(old, new) }}
 
 // stream is the strategy of streams.
-var stream = Strategy{Name: "stream", Wants: "what a node reports about its rows", accept: acceptDescription, merge: mergeObject}
+var stream = Strategy{Name: "stream", Wants: "what a node reports about its rows", accept: acceptDescription, merge: mergeObject, inPlace: true}
 
 // members is the strategy of the context of a walk.
-var members = Strategy{Name: "members", Wants: "objects: each member replaces the one of its name", accept: acceptObject, merge: mergeMembers}
+var members = Strategy{Name: "members", Wants: "objects: each member replaces the one of its name", accept: acceptObject, merge: mergeMembers, inPlace: true}
 
 var (
 	numeric = []value.TypeKind{value.NumberType, value.IntegerType}
@@ -103,9 +108,9 @@ func (s *Strategy) fits(k value.TypeKind) bool {
 
 func empty(v any) bool { return v == nil || value.IsMissing(v) }
 
-func mergeLast(_ *Field, _, new any, _ bool) (any, error) { return new, nil }
+func mergeLast(_ *Field, _, new any, _ *owned) (any, error) { return new, nil }
 
-func mergeOnce(f *Field, old, new any, _ bool) (any, error) {
+func mergeOnce(f *Field, old, new any, _ *owned) (any, error) {
 	if empty(old) {
 		return new, nil
 	}
@@ -175,10 +180,10 @@ func acceptOrdered(f *Field, v any) (any, error) {
 
 func acceptAny(_ *Field, v any) (any, error) { return v, nil }
 
-func mergeAppend(_ *Field, old, new any, owned bool) (any, error) {
+func mergeAppend(_ *Field, old, new any, own *owned) (any, error) {
 	add, ok := new.([]any)
 	if !ok {
-		return appendGo(old, new, owned), nil
+		return appendGo(old, new, own.ownsArray()), nil
 	}
 	if len(add) == 0 {
 		if list, ok := old.([]any); ok {
@@ -187,7 +192,7 @@ func mergeAppend(_ *Field, old, new any, owned bool) (any, error) {
 		return []any{}, nil
 	}
 	list, _ := old.([]any)
-	if !owned {
+	if !own.ownsArray() {
 		list = slices.Clip(list)
 	}
 	return append(list, add...), nil
@@ -208,33 +213,34 @@ func appendGo(old, new any, owned bool) any {
 
 // appendAll appends the arrays of all items of a fan-out at once. It allocates the
 // result once, because each growth of a slice in an interface costs an allocation.
-func appendAll(old any, writes []any, owned bool) (any, bool) {
+func appendAll(_ *Field, old any, writes []any, own *owned) (any, bool, error) {
 	if len(writes) == 0 {
-		return nil, false
+		return nil, false, nil
 	}
 	if _, ok := writes[0].([]any); !ok {
-		return appendAllGo(old, writes, owned)
+		list, ok := appendAllGo(old, writes, own.ownsArray())
+		return list, ok, nil
 	}
 	total := 0
 	for _, w := range writes {
 		add, ok := w.([]any)
 		if !ok {
-			return nil, false
+			return nil, false, nil
 		}
 		total += len(add)
 	}
 	list, ok := old.([]any)
 	if total == 0 || !ok && !empty(old) {
-		return nil, false
+		return nil, false, nil
 	}
-	if !owned {
+	if !own.ownsArray() {
 		list = slices.Clip(list)
 	}
 	list = slices.Grow(list, total)
 	for _, w := range writes {
 		list = append(list, w.([]any)...)
 	}
-	return list, true
+	return list, true, nil
 }
 
 // appendAllGo is appendAll for slices of a Go type.
@@ -270,168 +276,4 @@ func appendAllGo(old any, writes []any, owned bool) (any, bool) {
 		n += k
 	}
 	return list.Interface(), true
-}
-
-func mergeUnion(f *Field, old, new any, owned bool) (any, error) {
-	add, ok := new.([]any)
-	if !ok {
-		return unionGo(f, old, new, owned)
-	}
-	list, _ := old.([]any)
-	if list == nil {
-		list = []any{}
-	}
-	if !owned {
-		list = slices.Clip(list)
-	}
-	seen := make(map[string]bool, len(list)+len(add))
-	for _, e := range list {
-		seen[unionKey(f, e)] = true
-	}
-	for _, e := range add {
-		if k := unionKey(f, e); !seen[k] {
-			seen[k] = true
-			list = append(list, e)
-		}
-	}
-	return list, nil
-}
-
-// unionGo adds elements to a slice of a Go type. Only their keys are computed from the
-// JSON form; the elements themselves are not converted.
-func unionGo(f *Field, old, new any, owned bool) (any, error) {
-	add := reflect.ValueOf(new)
-	list := reflect.MakeSlice(add.Type(), 0, add.Len())
-	if !empty(old) {
-		list = reflect.ValueOf(old)
-		if !owned {
-			list = list.Slice3(0, list.Len(), list.Len())
-		}
-	}
-	seen := make(map[string]bool, list.Len()+add.Len())
-	for i := range list.Len() {
-		k, err := goKey(f, list.Index(i))
-		if err != nil {
-			return nil, err
-		}
-		seen[k] = true
-	}
-	for i := range add.Len() {
-		k, err := goKey(f, add.Index(i))
-		if err != nil {
-			return nil, err
-		}
-		if !seen[k] {
-			seen[k] = true
-			list = reflect.Append(list, add.Index(i))
-		}
-	}
-	return list.Interface(), nil
-}
-
-func goKey(f *Field, e reflect.Value) (string, error) {
-	c, err := value.Canonical(e.Interface())
-	if err != nil {
-		return "", err
-	}
-	return unionKey(f, c), nil
-}
-
-// unionKey returns the key by which union compares an element: its member `key`, or its
-// whole content. Elements that are value.Equal have the same key.
-func unionKey(f *Field, e any) string {
-	if o, ok := e.(*value.Object); ok && f.key != "" {
-		if k, ok := o.Get(f.key); ok {
-			e = k
-		}
-	}
-	return value.JSON(normalize(e))
-}
-
-// normalize returns a value whose JSON encoding is the same for all values that are
-// equal to it: numbers with an integral value become integers, and keys are sorted, at
-// any depth.
-func normalize(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if v >= -(1<<63) && v < 1<<63 && v == math.Trunc(v) {
-			return int64(v)
-		}
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = normalize(e)
-		}
-		return out
-	case *value.Object:
-		out := value.NewObject(v.Len())
-		for _, k := range slices.Sorted(slices.Values(v.Keys())) {
-			e, _ := v.Get(k)
-			out.Set(k, normalize(e))
-		}
-		return out
-	}
-	return v
-}
-
-func mergeObject(f *Field, old, new any, _ bool) (any, error) {
-	if f.goType != nil {
-		return mergeObjectGo(f, old, new)
-	}
-	before, ok := old.(*value.Object)
-	add, isObject := new.(*value.Object)
-	if !ok || !isObject {
-		return new, nil
-	}
-	return deepMerge(before, add), nil
-}
-
-// mergeObjectGo merges maps and structs of a Go type by their JSON members.
-func mergeObjectGo(f *Field, old, new any) (any, error) {
-	if empty(old) || new == nil {
-		return new, nil
-	}
-	before, err := value.Canonical(old)
-	if err != nil {
-		return nil, err
-	}
-	after, err := value.Canonical(new)
-	if err != nil {
-		return nil, err
-	}
-	a, ok1 := before.(*value.Object)
-	b, ok2 := after.(*value.Object)
-	if !ok1 || !ok2 {
-		return new, nil
-	}
-	return f.decode(deepMerge(a, b))
-}
-
-func mergeMembers(_ *Field, old, new any, _ bool) (any, error) {
-	before, ok := old.(*value.Object)
-	add, isObject := new.(*value.Object)
-	if !ok || !isObject {
-		return new, nil
-	}
-	out := before.Copy(add.Len())
-	for k, v := range add.All() {
-		out.Set(k, v)
-	}
-	return out, nil
-}
-
-// deepMerge returns a merged object. It copies only the objects along changed paths.
-func deepMerge(old, add *value.Object) *value.Object {
-	out := old.Copy(add.Len())
-	for k, v := range add.All() {
-		if a, ok := v.(*value.Object); ok {
-			if before, _ := out.Get(k); before != nil {
-				if b, ok := before.(*value.Object); ok {
-					v = deepMerge(b, a)
-				}
-			}
-		}
-		out.Set(k, v)
-	}
-	return out
 }

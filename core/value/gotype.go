@@ -18,6 +18,8 @@ type GoType struct {
 	// RunsUserCode reports whether conversion from or to JSON may run user code: methods such as
 	// MarshalJSON, of the type or of a type that it may contain.
 	RunsUserCode bool
+	// KeepsIntegers reports whether Decode stores an integer in an any as an int64.
+	KeepsIntegers bool
 }
 
 // GoTypeFor returns the GoType of T. Values are decoded by encoding/json.

@@ -140,6 +140,11 @@ func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, s
 func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	f.m, f.p, f.parent = m, p, parent
 	f.ledger = state.NewLedger(p.Schema, p.Writers, start, m.opts.Guard)
+	for i := range p.Schema.Fields {
+		if p.Schema.Fields[i].MergesInPlace() {
+			f.ledger.Column(i).SetReads(func(k int) bool { return p.ReadsPrefix(i, k) })
+		}
+	}
 	f.ready = newBitset(len(p.Vertices))
 	f.mayRunUserCode = m.opts.Guard != nil && p.RunsUserCode
 	f.fastPath = !m.opts.Events && f.Path == "" && f.Inputs.Len() == 0

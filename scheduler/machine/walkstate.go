@@ -8,9 +8,11 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// column returns a new column of a field, with its starting value.
+// column returns a new column of a field, with its starting value. Only its last value is read.
 func (t *walk) column(field int) *state.Column {
-	return state.NewColumn(&t.f.p.Schema.Fields[field], t.Start[field], t.f.m.opts.Guard)
+	c := state.NewColumn(&t.f.p.Schema.Fields[field], t.Start[field], t.f.m.opts.Guard)
+	c.SetReads(func(int) bool { return false })
+	return c
 }
 
 // store adds the writes of a visit to the state, or none of them if a field rejects one. It

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -93,6 +95,13 @@ type Plan struct {
 	// files are the digests of the files that kinds read, by node.
 	files     map[int32]*value.Object
 	edgeDecls []*core.Edge // of Edges; kept separately because a run does not need them
+}
+
+// ReadsPrefix reports whether a gate waits for the first k writers of a field and reads the value
+// after them.
+func (p *Plan) ReadsPrefix(field, k int) bool {
+	_, ok := slices.BinarySearchFunc(p.Readers[field], int32(k), func(r Reader, k int32) int { return cmp.Compare(r.Threshold, k) })
+	return ok
 }
 
 // Shape is the sort of a vertex.
