@@ -113,7 +113,7 @@ func checkInterface(v reflect.Value, depth int) error {
 	if depth >= value.MaxJSONDepth {
 		return deepError{v.Elem().Type(), value.MaxJSONDepth}
 	}
-	switch v.Interface().(type) {
+	switch x := v.Interface().(type) {
 	case bool, int64, int, string:
 		return nil
 	case float64:
@@ -121,7 +121,7 @@ func checkInterface(v reflect.Value, depth int) error {
 	case []any:
 		return checkList(checkInterface, v.Elem(), depth)
 	case map[string]any:
-		return checkMap(checkInterface, v.Elem(), depth)
+		return checkObject(x, depth)
 	}
 	if check := (checkers{}).of(v.Elem().Type()); check != nil {
 		return check(v.Elem(), depth)
@@ -180,8 +180,11 @@ func (cs checkers) mapping(t reflect.Type) checker {
 		return checkJSON
 	}
 	element := cs.of(t.Elem())
-	if element == nil {
+	switch {
+	case element == nil:
 		return nil
+	case t == reflect.TypeFor[map[string]any]():
+		return func(v reflect.Value, depth int) error { return checkObject(v.Interface().(map[string]any), depth) }
 	}
 	return func(v reflect.Value, depth int) error { return checkMap(element, v, depth) }
 }
@@ -201,6 +204,34 @@ func checkMap(element checker, v reflect.Value, depth int) error {
 		return addPath(at, first)
 	}
 	return nil
+}
+
+// checkObject is checkMap for the usual map.
+func checkObject(m map[string]any, depth int) error {
+	at, first := "", error(nil)
+	for k, v := range m {
+		if err := checkMember(v, depth+1); err != nil && (first == nil || k < at) {
+			at, first = k, err
+		}
+	}
+	if first != nil {
+		return addPath(at, first)
+	}
+	return nil
+}
+
+// checkMember is checkInterface, without reflection for the usual values.
+func checkMember(v any, depth int) error {
+	if depth < value.MaxJSONDepth {
+		switch v := v.(type) {
+		case nil, bool, int64, int, string:
+			return nil
+		case map[string]any:
+			return checkObject(v, depth)
+		}
+	}
+	held := v
+	return checkInterface(reflect.ValueOf(&held).Elem(), depth)
 }
 
 // plainKey reports whether encoding/json accepts every key of the type.
