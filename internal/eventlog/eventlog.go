@@ -29,6 +29,7 @@ type Reader struct {
 	line   int
 	buf    []byte
 	parser value.JSONParser
+	names  map[string]string // strings that appear in many events
 }
 
 // NewReader returns a reader of the log in r.
@@ -65,6 +66,10 @@ func (r *Reader) Next(e *core.Event) error {
 		}
 		last := err != nil
 		if text = bytes.TrimSpace(text); len(text) > 0 {
+			*e = core.Event{}
+			if r.flat(text, e) {
+				return nil
+			}
 			*e = core.Event{}
 			bad := r.decode(text, e)
 			switch {

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -99,6 +102,82 @@ func TestNext(t *testing.T) {
 				t.Errorf("cut %t, want %t", !c.cut, c.cut)
 			}
 		})
+	}
+}
+
+// TestFlat checks that reading flat lines gives what decoding gives, for events with any of
+// their members, and for lines that were changed at random.
+func TestFlat(t *testing.T) {
+	all := full(t)
+	all.Reason, all.When = "why", ""
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := value.ParseJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := v.(*value.Object)
+	flat := 0
+	odd := rapid.SampledFrom([]any{nil, true, false, int64(0), int64(-1), int64(1) << 31, int64(1<<31 - 1), int64(1) << 62, 0.5, "", "é", "a\"b", "2024-01-31T08:00:00Z", []any{}, value.NewObject(0)})
+	rapid.Check(t, func(t *rapid.T) {
+		keys := append(rapid.SliceOfNDistinct(rapid.SampledFrom(members.Keys()), 0, 6, rapid.ID).Draw(t, "keys"), "v", "type")
+		line := []byte{'{'}
+		for i, key := range keys {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			v, _ := members.Get(key)
+			if rapid.IntRange(0, 9).Draw(t, "changes") == 0 {
+				v = odd.Draw(t, "value")
+			}
+			line, _ = value.AppendJSON(line, key)
+			line, _ = value.AppendJSON(append(line, ':'), v)
+		}
+		line = append(line, '}')
+		for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "edits") {
+			at := rapid.IntRange(0, len(line)-1).Draw(t, "at")
+			line = slices.Replace(line, at, at+rapid.IntRange(0, 1).Draw(t, "length"), []byte(rapid.SampledFrom([]string{"", " ", "0", "-", "1", `"`, ",", "}", "{", "é", "\\", "e", "\xff", "\x01"}).Draw(t, "byte"))...)
+			if len(line) == 0 {
+				return
+			}
+		}
+		r := NewReader(nil)
+		var got, want core.Event
+		if !r.flat(line, &got) {
+			return
+		}
+		flat++
+		if err := r.decode(line, &want); err != nil {
+			t.Fatalf("%s was read, but it is wrong: %v", line, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: got %+v, want %+v", line, got, want)
+		}
+	})
+	if flat < 10 {
+		t.Errorf("only %d lines were flat", flat)
+	}
+}
+
+// TestItemsAreFlat checks that the most frequent lines of a log are read without a general value.
+func TestItemsAreFlat(t *testing.T) {
+	for _, e := range []core.Event{
+		{Type: core.ItemStarted, Kind: "tool", Item: core.Nth(3), Attempt: 1},
+		{Type: core.ItemFinished, Kind: "tool", Item: core.Nth(3), Attempt: 1, Status: "success", Duration: 5, Unit: "p", Round: core.Nth(1)},
+		{Type: core.NodeSkipped, Status: "skipped", Reason: "the condition is false", Cause: "a"},
+		{Type: core.StateWritten, Field: "x", Null: true},
+	} {
+		e.V, e.Seq, e.Run, e.Node, e.Level = core.EventVersion, 1, "r", "a[3]/b", core.Nth(0)
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got core.Event
+		if !NewReader(nil).flat(text, &got) || !reflect.DeepEqual(got, e) {
+			t.Errorf("%s: got %+v", text, got)
+		}
 	}
 }
 
