@@ -72,14 +72,11 @@ func (a *app) readRun(flag, path string) (*explain.Run, error) {
 	if in == nil {
 		in = io.MultiReader()
 	}
-	events, err := explain.Read(in)
+	s, err := explain.Read(in)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
 	}
-	if len(events) == 0 {
-		return nil, fmt.Errorf("%s %s: there are no events in it", flag, path)
-	}
-	return explain.New(events), nil
+	return s, nil
 }
 
 func (a *app) why(s *explain.Run, node string, asJSON bool) error {

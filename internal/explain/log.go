@@ -2,8 +2,7 @@
 // which condition with which values skipped them, which attempts failed with which errors,
 // and which node was the original cause.
 //
-//	events, err := explain.Read(file)
-//	s := explain.New(events)
+//	s, err := explain.Read(file)
 //	account, ok := s.Account("save")
 //
 // It reads logs of finished, cancelled and killed runs alike and does not need the plan.
@@ -18,21 +17,25 @@ import (
 )
 
 // Read reads the log of a run. If the log holds several runs, it returns the last one. An
-// incomplete last line, as a killed process leaves it, is ignored.
-func Read(r io.Reader) ([]core.Event, error) {
+// incomplete last line, as a killed process leaves it, is ignored. A log without events is
+// an error. The events are not kept, only what explains the nodes.
+func Read(r io.Reader) (*Run, error) {
 	in := eventlog.NewReader(r)
-	var events []core.Event
-	for {
-		var e core.Event
+	var s *Run
+	var e core.Event
+	for run := ""; ; {
 		if err := in.Next(&e); err != nil {
-			if bad, ok := errors.AsType[*eventlog.Error](err); err == io.EOF || ok && bad.Cut {
-				return events, nil
+			if bad, ok := errors.AsType[*eventlog.Error](err); err != io.EOF && !(ok && bad.Cut) {
+				return nil, err
 			}
-			return nil, err
+			if s == nil {
+				return nil, errors.New("there are no events in it")
+			}
+			return s, nil
 		}
-		if len(events) > 0 && e.Run != events[0].Run {
-			events = events[:0]
+		if s == nil || e.Run != run {
+			s, run = New(nil), e.Run
 		}
-		events = append(events, e)
+		s.add(&e)
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -44,11 +47,11 @@ func TestArchives(t *testing.T) {
 			if err != nil || len(a.Files) != 3 {
 				t.Fatalf("want flow.yaml, mock.yaml and want: %v", err)
 			}
-			events, err := explain.Read(bytes.NewReader(log(t, a.Files[0].Data, a.Files[1].Data)))
+			s, err := explain.Read(bytes.NewReader(log(t, a.Files[0].Data, a.Files[1].Data)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := all(explain.New(events))
+			got := all(s)
 			if *update {
 				a.Files[2].Data = []byte(got)
 				if err := os.WriteFile(path, txtar.Format(a), 0o600); err != nil {
@@ -78,39 +81,80 @@ func all(s *explain.Run) string {
 }
 
 func TestRead(t *testing.T) {
-	line := func(run string, typ core.EventType) string {
-		text, err := json.Marshal(core.Event{V: core.EventVersion, Run: run, Type: typ})
+	line := func(run string, typ core.EventType, node, status string) string {
+		text, err := json.Marshal(core.Event{V: core.EventVersion, Run: run, Type: typ, Node: node, Status: status})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(text)
 	}
-	first, second := line("a", core.RunStarted), line("b", core.RunStarted)
+	first, second := line("a", core.RunStarted, "", ""), line("b", core.RunStarted, "", "")
+	node, end := line("a", core.NodeReady, "n", ""), line("a", core.RunFinished, "", "success")
 	for _, c := range []struct {
-		name, text string
-		events     int
-		err        string
+		name, text, run, status string
+		nodes                   int
+		err                     string
 	}{
-		{"empty", "", 0, ""},
-		{"blank lines", "\n" + first + "\n\n", 1, ""},
-		{"no final line end", first + "\n" + line("a", core.RunFinished), 2, ""},
-		{"cut off", first + "\n" + first[:20], 1, ""},
-		{"the last of two runs", first + "\n" + second + "\n", 1, ""},
-		{"no event", first + "\nhello\n", 0, "line 2: this is no event"},
-		{"another version", `{"v":99,"type":"run.started"}` + "\n", 0, "line 1: event format 99"},
+		{"empty", "", "", "", 0, "there are no events in it"},
+		{"blank lines", "\n" + first + "\n\n", "a", "", 0, ""},
+		{"no final line end", first + "\n" + node + "\n" + end, "a", "success", 1, ""},
+		{"cut off", first + "\n" + node + "\n" + end[:20], "a", "", 1, ""},
+		{"only a cut line", first[:20], "", "", 0, "there are no events in it"},
+		{"the last of two runs", first + "\n" + node + "\n" + end + "\n" + second + "\n", "b", "", 0, ""},
+		{"no event", first + "\nhello\n", "", "", 0, "line 2: this is no event"},
+		{"another version", `{"v":99,"type":"run.started"}` + "\n", "", "", 0, "line 1: event format 99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			events, err := explain.Read(strings.NewReader(c.text))
+			s, err := explain.Read(strings.NewReader(c.text))
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("error %v, want %q", err, c.err)
 				}
 				return
 			}
-			if err != nil || len(events) != c.events {
-				t.Errorf("%d events, %v; want %d", len(events), err, c.events)
+			if err != nil || s.ID != c.run || s.Status != c.status || len(s.Nodes()) != c.nodes {
+				t.Errorf("%+v, %v; want run %q, status %q and %d nodes", s, err, c.run, c.status, c.nodes)
 			}
 		})
+	}
+}
+
+// items is the log of a run with many items, which is made while it is read.
+type items struct {
+	n, total int
+	rest     []byte
+}
+
+func (r *items) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		if r.n == r.total {
+			return 0, io.EOF
+		}
+		const line = `{"v":1,"seq":%d,"ts":"2026-11-23T15:19:05.584471825Z","type":"item.%s","run":"r","node":"one","kind":"tool","level":0,"item":%d,"attempt":1}` + "\n"
+		r.rest = fmt.Appendf(r.rest[:0], line, r.n+1, []string{"started", "finished"}[r.n%2], r.n/2)
+		r.n++
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// TestReadKeepsNoEvents: reading a log allocates little memory for each event, some of which the
+// test itself needs. Previously, all events were in memory at once, with 1.8 KB each.
+func TestReadKeepsNoEvents(t *testing.T) {
+	const events = 100_000
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := explain.Read(&items{total: events})
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, _ := s.Account("one"); a.Attempts != events/2 {
+		t.Errorf("%d attempts", a.Attempts)
+	}
+	if each := (after.TotalAlloc - before.TotalAlloc) / events; each > 300 {
+		t.Errorf("%d B for each event", each)
 	}
 }
 
@@ -118,7 +162,7 @@ func TestRead(t *testing.T) {
 // different explanations.
 func TestUnusable(t *testing.T) {
 	for values, unusable := range map[string]bool{`"answer":"go on","unusable":true`: true, `"answer":"0"`: false} {
-		events, err := explain.Read(strings.NewReader(`{"v":1,"seq":1,"type":"run.started","run":"r","reason":"w"}
+		s, err := explain.Read(strings.NewReader(`{"v":1,"seq":1,"type":"run.started","run":"r","reason":"w"}
 {"v":1,"seq":2,"type":"node.started","run":"r","node":"a","kind":"agent","visit":1,"attempt":1}
 {"v":1,"seq":3,"type":"node.finished","run":"r","node":"a","kind":"agent","visit":1,"attempt":1,"status":"success"}
 {"v":1,"seq":4,"type":"edge.chosen","run":"r","node":"a","visit":1,"status":"success","reason":"only path","from":"a","to":"b","step":"fallback","values":{"choices":[{"to":"c","when":"x"},{"to":"b","when":""}],` + values + `}}
@@ -126,7 +170,7 @@ func TestUnusable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := all(explain.New(events)); !strings.Contains(got, "answer: ") || strings.Contains(got, "counts as none of the above") != unusable {
+		if got := all(s); !strings.Contains(got, "answer: ") || strings.Contains(got, "counts as none of the above") != unusable {
 			t.Errorf("%s: got\n%s", values, got)
 		}
 	}

@@ -69,7 +69,7 @@ func (s *Run) visit(a *Account, e *core.Event) {
 }
 
 func (a *Account) visitOf(number int) *Visit {
-	for i := range a.Visits {
+	for i := len(a.Visits) - 1; i >= 0; i-- { // it is mostly the last one
 		if a.Visits[i].Visit == number {
 			return &a.Visits[i]
 		}
