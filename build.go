@@ -38,7 +38,7 @@ func (b *builder) node(n *node, vertex int) {
 	if n.run != nil && n.run.writesTo != "" {
 		options = makerOptions
 	}
-	checkOptions(&b.ds, "node "+n.id.Value, n.constructor, n.applied, options)
+	checkOptions(&b.ds, subject{"node", n.id.Value}, n.constructor, n.applied, options)
 	if !n.isFanOut && (n.limit != nil || n.maxFailures != nil || n.collect != nil) {
 		b.ds.Errorf(source.CodeUnknownKey, n.id.Pos, "node %s: Limit, MaxFailures and Collect are for a fan-out", n.id.Value).
 			WithHint("add Items, or Over for a Sub")
@@ -48,7 +48,7 @@ func (b *builder) node(n *node, vertex int) {
 
 // member adds a node of a unit. Conditions belong to the unit.
 func (b *builder) member(n *node, vertex int, u *unit) {
-	checkOptions(&b.ds, "node "+n.id.Value, n.constructor, n.applied, memberOptions)
+	checkOptions(&b.ds, subject{"node", n.id.Value}, n.constructor, n.applied, memberOptions)
 	first := len(b.nodes) == 0 || b.vertexOf[len(b.vertexOf)-1] != vertex
 	b.add(n, vertex, &n.settings)
 	if !first {
@@ -67,9 +67,10 @@ func (b *builder) member(n *node, vertex int, u *unit) {
 
 func (b *builder) add(n *node, vertex int, s *settings) {
 	b.ds = append(b.ds, n.findings...)
-	subject := "node " + n.id.Value
-	for _, f := range slices.Concat(n.view, n.needs, n.writes) {
-		b.field(f, subject)
+	for _, fields := range [][]AnyField{n.view, n.needs, n.writes} {
+		for _, f := range fields {
+			b.field(f, subject{"node", n.id.Value})
+		}
 	}
 	b.phase(n.phase)
 	b.nodes = append(b.nodes, n)
@@ -142,10 +143,10 @@ func (b *builder) include(n *node) {
 }
 
 // field declares a field on first use, and reports fields that only have the same name.
-func (b *builder) field(f AnyField, subject string) {
+func (b *builder) field(f AnyField, of subject) {
 	s := specOf(f)
 	if s == nil {
-		b.ds.Errorf(source.CodeUnknownField, b.w.Pos, "%s: a field was not made by NewField or NewStream", subject)
+		b.ds.Errorf(source.CodeUnknownField, b.w.Pos, "%s: a field was not made by NewField or NewStream", of)
 		return
 	}
 	name := s.decl.Name.Value
@@ -261,7 +262,7 @@ func (o graphOption) addTo(b *builder) { o(b) }
 func Declare(fields ...AnyField) Part {
 	return graphOption(func(b *builder) {
 		for _, f := range fields {
-			b.field(f, "Declare")
+			b.field(f, subject{what: "Declare"})
 		}
 	})
 }

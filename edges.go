@@ -10,9 +10,8 @@ import (
 // link is an edge under construction. Its ends are numbers of nodes. fromNode is -1 if
 // the id does not exist, which plan reports.
 type link struct {
-	edge
+	edge         *edge // nil if a field implies the edge
 	fromNode, to int
-	implied      bool
 }
 
 // edges adds the edges of the options, and those implied by fields: from the only
@@ -20,35 +19,47 @@ type link struct {
 func (b *builder) edges() {
 	ids := b.ids()
 	writers := b.writers()
-	var links []link
+	most := 0
+	for i, n := range b.nodes {
+		most += len(b.settings[i].edges) + len(n.needs) + len(n.view)
+	}
+	links := make([]link, 0, most)
 	for i, n := range b.nodes {
 		first := len(links)
-		for _, e := range b.settings[i].edges {
-			from, ok := ids[e.from.Value]
-			if ok {
-				e.from.Value = b.nodes[from].id.Value
-			} else {
+		declared := b.settings[i].edges
+		for k := range declared {
+			from, ok := ids[declared[k].from.Value]
+			if !ok {
 				from = -1
 			}
-			links = append(links, link{edge: e, fromNode: from, to: i})
+			links = append(links, link{edge: &declared[k], fromNode: from, to: i})
 		}
-		for _, s := range specs(slices.Concat(n.needs, n.view)) {
-			if w := writers[s.decl.Name.Value]; len(w) == 1 && !b.connected(links[first:], w[0], i) {
-				from := source.At(b.nodes[w[0]].id.Value, n.id.Pos)
-				links = append(links, link{edge: edge{from: from}, fromNode: w[0], to: i, implied: true})
+		for _, fields := range [][]AnyField{n.needs, n.view} {
+			for _, f := range fields {
+				s := specOf(f)
+				if s == nil {
+					continue
+				}
+				if w := writers[s.decl.Name.Value]; w.count == 1 && !b.connected(links[first:], w.first, i) {
+					links = append(links, link{fromNode: w.first, to: i})
+				}
 			}
 		}
 	}
-	for _, l := range b.acyclic(links) {
-		b.w.Edges = append(b.w.Edges, b.newEdge(l))
+	links = b.acyclic(links)
+	edges := make([]core.Edge, len(links))
+	b.w.Edges = make([]*core.Edge, len(links))
+	for i, l := range links {
+		b.setEdge(&edges[i], l)
+		b.w.Edges[i] = &edges[i]
 	}
-	b.unusedConditions()
+	b.unusedConditions(links)
 }
 
 // ids maps ids to nodes. The id of a pipeline or loop refers to its last node: a part
 // that comes after one node of a unit comes after the whole unit.
 func (b *builder) ids() map[string]int {
-	ids := map[string]int{}
+	ids := make(map[string]int, len(b.nodes))
 	for i, n := range b.nodes {
 		if _, ok := ids[n.id.Value]; !ok {
 			ids[n.id.Value] = i
@@ -66,12 +77,20 @@ func (b *builder) ids() map[string]int {
 	return ids
 }
 
-// writers returns the nodes that write each field.
-func (b *builder) writers() map[string][]int {
-	out := map[string][]int{}
+// writers is the number of nodes that write a field, and the first of them.
+type writers struct{ count, first int }
+
+// writers returns the writers of each field.
+func (b *builder) writers() map[string]writers {
+	out := make(map[string]writers, len(b.w.Fields))
 	for i, n := range b.w.Nodes {
 		for _, name := range n.Writes {
-			out[name.Value] = append(out[name.Value], i)
+			w := out[name.Value]
+			if w.count == 0 {
+				w.first = i
+			}
+			w.count++
+			out[name.Value] = w
 		}
 	}
 	return out
@@ -83,22 +102,34 @@ func (b *builder) connected(links []link, from, to int) bool {
 	return b.vertexOf[from] == b.vertexOf[to] || slices.ContainsFunc(links, func(l link) bool { return l.fromNode == from })
 }
 
-// newEdge converts a link to an edge. The edge gets the conditions of its target,
-// unless the link has its own.
-func (b *builder) newEdge(l link) *core.Edge {
-	e := &core.Edge{From: l.from, To: source.At(b.nodes[l.to].id.Value, l.from.Pos), When: l.when, Else: l.isElse, On: l.on, Handles: l.handles, Implied: l.implied, Pos: l.from.Pos}
-	if l.when == nil && !l.isElse && l.on.Value == "" && l.handles == nil {
-		c := b.conditions(l.to)
-		if l.fromNode < 0 || b.vertexOf[l.fromNode] != b.vertexOf[l.to] { // edges inside a unit have no conditions
-			e.When, e.Else, e.On, e.Handles = c.when, c.isElse, c.on, c.handles
-		}
+// setEdge fills in the edge of a link. The edge gets the conditions of its target, unless the
+// link has its own.
+func (b *builder) setEdge(e *core.Edge, l link) {
+	to, from := b.nodes[l.to], source.Text{}
+	if l.edge != nil {
+		from = l.edge.from
+	} else {
+		from.Pos = to.id.Pos
 	}
-	return e
+	if l.fromNode >= 0 {
+		from.Value = b.nodes[l.fromNode].id.Value // an id of a unit means its last node
+	}
+	e.From, e.To, e.Implied, e.Pos = from, source.At(to.id.Value, from.Pos), l.edge == nil, from.Pos
+	var c *conditions
+	switch {
+	case l.edge != nil && l.edge.own != nil:
+		c = l.edge.own
+	case l.fromNode >= 0 && b.vertexOf[l.fromNode] == b.vertexOf[l.to]:
+		return // edges inside a unit have no conditions
+	default:
+		c = &b.conditionsOf(l.to).conditions
+	}
+	e.When, e.Else, e.On, e.Handles = c.when, c.isElse, c.on, c.handles
 }
 
-// conditions returns the settings with the conditions of a node, or of the unit that
+// conditionsOf returns the settings with the conditions of a node, or of the unit that
 // contains it.
-func (b *builder) conditions(i int) *settings {
+func (b *builder) conditionsOf(i int) *settings {
 	if u, ok := b.units[b.vertexOf[i]]; ok {
 		return &u.settings
 	}
@@ -106,16 +137,10 @@ func (b *builder) conditions(i int) *settings {
 }
 
 // unusedConditions reports a When, Else or On that applies to no edge.
-func (b *builder) unusedConditions() {
+func (b *builder) unusedConditions(links []link) {
 	entered := make([]bool, b.vertices)
-	ids := map[string]int{}
-	for i, n := range b.nodes {
-		ids[n.id.Value] = i
-	}
-	for _, e := range b.w.Edges {
-		if to, ok := ids[e.To.Value]; ok {
-			entered[b.vertexOf[to]] = true
-		}
+	for _, l := range links {
+		entered[b.vertexOf[l.to]] = true
 	}
 	seen := make([]bool, b.vertices)
 	for i := range b.nodes {
@@ -124,7 +149,7 @@ func (b *builder) unusedConditions() {
 			continue
 		}
 		seen[v] = true
-		for _, u := range b.conditions(i).applied {
+		for _, u := range b.conditionsOf(i).applied {
 			if edgeOptions[u.name] {
 				b.ds.Errorf(source.CodeBadValue, u.pos, "node %s: %s has no edge to apply to: no node comes before it", b.nodes[i].id.Value, u.name).
 					WithHint("add wavefold.After(...)")
@@ -138,7 +163,20 @@ func (b *builder) unusedConditions() {
 // value. So within a strongly connected component, implied edges from a later part to
 // an earlier one are removed.
 func (b *builder) acyclic(links []link) []link {
-	out := make([][]int, b.vertices)
+	implied := func(l link) bool { return l.edge == nil }
+	if !slices.ContainsFunc(links, implied) {
+		return links
+	}
+	degree := make([]int, b.vertices)
+	for _, l := range links {
+		if l.fromNode >= 0 {
+			degree[b.vertexOf[l.fromNode]]++
+		}
+	}
+	out, room := make([][]int, b.vertices), make([]int, len(links))
+	for v, n := range degree {
+		out[v], room = room[:0:n], room[n:]
+	}
 	for _, l := range links {
 		if l.fromNode >= 0 {
 			out[b.vertexOf[l.fromNode]] = append(out[b.vertexOf[l.fromNode]], b.vertexOf[l.to])
@@ -146,7 +184,7 @@ func (b *builder) acyclic(links []link) []link {
 	}
 	component := components(out)
 	return slices.DeleteFunc(links, func(l link) bool {
-		if !l.implied {
+		if !implied(l) {
 			return false
 		}
 		from, to := b.vertexOf[l.fromNode], b.vertexOf[l.to]

@@ -48,6 +48,8 @@ func New(name string, parts ...Part) *Graph {
 	pos := here()
 	g := &Graph{w: &core.Workflow{Name: source.At(name, pos), Pos: pos}}
 	b := &builder{w: g.w, g: g, specs: map[string]*spec{}, phases: map[string]bool{}, units: map[int]*unit{}}
+	b.nodes, b.settings, b.vertexOf = make([]*node, 0, len(parts)), make([]*settings, 0, len(parts)), make([]int, 0, len(parts))
+	g.w.Nodes, g.tools = make([]*core.Node, 0, len(parts)), make([]namedTool, 0, len(parts))
 	if name == "" {
 		b.ds.Errorf(source.CodeMissingKey, pos, "the graph has no name")
 	}

@@ -1,6 +1,7 @@
 package wavefold
 
 import (
+	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -13,9 +14,10 @@ type Option interface{ option() setting }
 
 // setting is the implementation of an option.
 type setting struct {
-	name string
-	pos  source.Position
-	set  func(*settings)
+	name  string
+	pos   source.Position
+	edges int // number of edges that set adds
+	set   func(*settings)
 }
 
 func (s setting) option() setting { return s }
@@ -28,11 +30,8 @@ func option(name string, set func(*settings)) Option {
 type settings struct {
 	applied []setting
 
-	edges       []edge
-	when        *source.Text
-	isElse      bool
-	on          source.Text
-	handles     *source.Located[bool]
+	edges []edge
+	conditions
 	join        *core.Join
 	race        *source.Position
 	limit       *source.Int
@@ -63,14 +62,30 @@ type settings struct {
 
 // edge is an edge into a part, as set by its options.
 type edge struct {
-	from    source.Text
+	from source.Text
+	own  *conditions // nil if the edge has the conditions of its part
+}
+
+// conditions decide whether an edge is followed.
+type conditions struct {
 	when    *source.Text
 	isElse  bool
 	on      source.Text
 	handles *source.Located[bool]
 }
 
+func (c *conditions) empty() bool {
+	return c.when == nil && !c.isElse && c.on.Value == "" && c.handles == nil
+}
+
 func (s *settings) apply(options []Option) {
+	edges := 0
+	for _, o := range options {
+		if o != nil {
+			edges += o.option().edges
+		}
+	}
+	s.applied, s.edges = slices.Grow(s.applied, len(options)), slices.Grow(s.edges, edges)
 	for _, o := range options {
 		if o == nil {
 			continue
@@ -85,21 +100,24 @@ func (s *settings) apply(options []Option) {
 // loops, even if no value is passed between them.
 func After(ids ...string) Option {
 	pos := here()
-	return setting{name: "After", pos: pos, set: func(s *settings) {
+	return setting{name: "After", pos: pos, edges: len(ids), set: func(s *settings) {
 		for _, id := range ids {
 			s.edges = append(s.edges, edge{from: source.At(id, pos)})
 		}
 	}}
 }
 
-// From is After for one id, with conditions for this edge: When, Else, On and Handles.
+// From is After for one id, with options for this edge: When, Else, On and Handles.
 // They replace the conditions that the part sets for all of its edges.
-func From(id string, conditions ...Option) Option {
+func From(id string, options ...Option) Option {
 	pos := here()
 	var inner settings
-	inner.apply(conditions)
-	e := edge{from: source.At(id, pos), when: inner.when, isElse: inner.isElse, on: inner.on, handles: inner.handles}
-	return setting{name: "From", pos: pos, set: func(s *settings) {
+	inner.apply(options)
+	e := edge{from: source.At(id, pos)}
+	if !inner.conditions.empty() {
+		e.own = &inner.conditions
+	}
+	return setting{name: "From", pos: pos, edges: 1, set: func(s *settings) {
 		s.edges = append(s.edges, e)
 		for _, u := range inner.applied {
 			if !edgeOptions[u.name] {
@@ -258,7 +276,7 @@ func RetryPolicy(name string, options ...Option) Part {
 	return graphOption(func(b *builder) {
 		var s settings
 		s.apply(options)
-		checkOptions(&b.ds, "retry policy "+name, "RetryPolicy", s.applied, retryOptions)
+		checkOptions(&b.ds, subject{"retry policy", name}, "RetryPolicy", s.applied, retryOptions)
 		r := &core.RetryPolicy{Pos: pos}
 		if e := s.onError(); e != nil {
 			r = e.Retry()

@@ -281,11 +281,21 @@ var (
 	memberOptions = []string{"After", "From", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects"}
 )
 
+// subject is what a finding is about. It is formatted only if there is a finding.
+type subject struct{ what, id string }
+
+func (s subject) String() string {
+	if s.id == "" {
+		return s.what
+	}
+	return s.what + " " + s.id
+}
+
 // checkOptions reports options that the part does not take.
-func checkOptions(ds *source.Diagnostics, subject, what string, used []setting, general []string) {
+func checkOptions(ds *source.Diagnostics, of subject, what string, used []setting, general []string) {
 	for _, u := range used {
 		if !slices.Contains(general, u.name) && !slices.Contains(extraOptions[what], u.name) {
-			ds.Errorf(source.CodeUnknownKey, u.pos, "%s: option %s means nothing to %s here", subject, u.name, what).
+			ds.Errorf(source.CodeUnknownKey, u.pos, "%s: option %s means nothing to %s here", of, u.name, what).
 				WithHint("%s", optionHint(u.name, general))
 		}
 	}

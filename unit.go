@@ -180,13 +180,13 @@ func (u *unit) addTo(b *builder) {
 		b.member(n, vertex, u)
 	}
 	b.ds = append(b.ds, u.findings...)
-	subject := "pipeline " + u.id.Value
+	of := subject{"pipeline", u.id.Value}
 	if u.constructor == "Loop" {
-		subject = "loop " + u.id.Value
+		of.what = "loop"
 		b.w.Loops = append(b.w.Loops, &core.Loop{ID: u.id, Body: ids, BodyIsList: len(ids) != 1, Until: u.until, MaxIters: u.maxIters,
 			OnExhausted: u.exhausted(), Phase: u.phase, OnError: u.onError(), Pos: u.id.Pos})
 	} else {
-		b.field(u.items, subject)
+		b.field(u.items, of)
 		p := &core.Pipeline{ID: u.id, Stages: ids, Concurrency: u.limit, Batch: u.batch, Flush: u.flush, Phase: u.phase, OnError: u.onError(), Pos: u.id.Pos}
 		if s := specOf(u.items); s != nil {
 			p.Items = source.At("$."+s.decl.Name.Value, u.id.Pos)
@@ -194,7 +194,7 @@ func (u *unit) addTo(b *builder) {
 		b.w.Pipelines = append(b.w.Pipelines, p)
 	}
 	b.phase(u.phase)
-	checkOptions(&b.ds, subject, u.constructor, u.applied, unitOptions)
+	checkOptions(&b.ds, of, u.constructor, u.applied, unitOptions)
 }
 
 func (u *unit) exhausted() source.Text {
