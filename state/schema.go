@@ -36,8 +36,7 @@ type Field struct {
 // Schema is the set of fields of a graph, in declared order.
 type Schema struct {
 	Fields []Field
-	index  map[string]int
-	names  []string
+	keys   *value.Keys
 }
 
 // NewSchema builds a schema from declared fields. It reports errors in fields as
@@ -46,18 +45,32 @@ type Schema struct {
 // calls the methods of Go types that encode defaults as JSON.
 func NewSchema(decls []core.FieldDecl, guard Guard) (*Schema, source.Diagnostics) {
 	var ds source.Diagnostics
-	s := &Schema{Fields: make([]Field, 0, len(decls)), index: make(map[string]int, len(decls))}
+	s := &Schema{Fields: make([]Field, 0, len(decls))}
+	names := make([]string, len(decls))
+	for i := range decls {
+		names[i] = decls[i].Name.Value
+	}
+	var err error
+	var seen map[string]int // nil if no field is declared twice
+	if s.keys, err = value.NewKeys(names); err != nil {
+		seen = make(map[string]int, len(decls))
+	}
 	for i := range decls {
 		d := &decls[i]
-		name := d.Name.Value
-		if at, ok := s.index[name]; ok {
-			ds.Errorf(source.CodeDuplicateID, d.Name.Pos, "state field %q is declared twice", name)
-			s.Fields[at].Invalid, s.Fields[at].Type = true, nil // which declaration is meant is not known
-			continue
+		if seen != nil {
+			name := d.Name.Value
+			if at, ok := seen[name]; ok {
+				ds.Errorf(source.CodeDuplicateID, d.Name.Pos, "state field %q is declared twice", name)
+				s.Fields[at].Invalid, s.Fields[at].Type = true, nil // which declaration is meant is not known
+				continue
+			}
+			seen[name] = len(s.Fields)
+			names[len(s.Fields)] = name
 		}
-		s.index[name] = len(s.Fields)
-		s.names = append(s.names, name)
 		s.Fields = append(s.Fields, newField(d, guard, &ds))
+	}
+	if seen != nil {
+		s.keys, _ = value.NewKeys(names[:len(s.Fields)])
 	}
 	return s, ds
 }
@@ -166,13 +179,12 @@ func kindOfGo(t reflect.Type) value.TypeKind {
 
 // Index returns the index of a field in Fields.
 func (s *Schema) Index(name string) (int, bool) {
-	i, ok := s.index[name]
-	return i, ok
+	return s.keys.Index(name)
 }
 
 // FieldType returns the declared type of a field.
 func (s *Schema) FieldType(name string) (*value.Type, bool) {
-	i, ok := s.index[name]
+	i, ok := s.keys.Index(name)
 	if !ok {
 		return nil, false
 	}
@@ -200,7 +212,10 @@ func (s *Schema) HasUserCode() bool {
 }
 
 // FieldNames returns the fields in declared order. The slice must not be changed.
-func (s *Schema) FieldNames() []string { return s.names }
+func (s *Schema) FieldNames() []string { return s.keys.Names() }
+
+// Keys returns the names of the fields in declared order.
+func (s *Schema) Keys() *value.Keys { return s.keys }
 
 // Key returns the member by which the strategy union compares objects. It is empty if
 // union compares whole values.

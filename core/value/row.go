@@ -32,6 +32,16 @@ func NewKeys(names []string) (*Keys, error) {
 // Names returns the keys in order. The slice must not be changed.
 func (k *Keys) Names() []string { return k.names }
 
+// Index returns the index of a key; ok is false if it is not among the keys.
+func (k *Keys) Index(name string) (i int, ok bool) {
+	if k.index != nil {
+		i, ok = k.index[name]
+		return i, ok
+	}
+	i = slices.Index(k.names, name)
+	return max(i, 0), i >= 0
+}
+
 // Len returns the number of keys.
 func (k *Keys) Len() int { return len(k.names) }
 

@@ -82,16 +82,24 @@ func cancelError(first *core.NodeError) error {
 // finalState returns the values of all fields in declared order. If canonical is set, values of
 // Go types are converted to their JSON form.
 func (f *frame) finalState(canonical bool) *value.Object {
-	o := value.NewObject(len(f.p.Schema.Fields))
-	for i := range f.p.Schema.Fields {
-		v := readable(f.mode.final(i))
-		if value.IsMissing(v) {
-			continue
+	keys := f.p.Schema.Keys()
+	values, complete := make([]any, keys.Len()), true
+	for i, name := range keys.Names() {
+		values[i] = readable(f.mode.final(i))
+		if value.IsMissing(values[i]) {
+			complete = false
+		} else if canonical {
+			values[i] = f.eventValue(name, values[i])
 		}
-		if canonical {
-			v = f.eventValue(f.p.Schema.Fields[i].Name, v)
+	}
+	if complete {
+		return value.NewRow(keys, values)
+	}
+	o := &value.Object{}
+	for i, name := range keys.Names() {
+		if !value.IsMissing(values[i]) {
+			o.Set(name, values[i])
 		}
-		o.Set(f.p.Schema.Fields[i].Name, v)
 	}
 	return o
 }
