@@ -95,7 +95,7 @@ func StreamFrom[A, T any](id string, in Field[A], out Stream[T], fn func(ctx con
 	n := newNode("StreamFrom", id, options)
 	n.view = Fields(in)
 	return makeStream(n, fn == nil, out, in.Name(), func(ctx context.Context, i core.Input) (*streamAttempt[T], error) {
-		a, err := in.read(i.Shared().View)
+		a, err := in.read(i.View())
 		if err != nil {
 			return nil, err
 		}

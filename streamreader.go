@@ -53,7 +53,7 @@ func (s Stream[T]) open(ctx context.Context, in core.Input) (*streamReader[T], e
 		r.stream = stream
 		return r, err
 	}
-	v, ok := in.Shared().View.Get(r.name)
+	v, ok := in.View().Get(r.name)
 	if !ok {
 		return nil, inputError("stream %q has no rows: no part makes it, and no input gave it any", r.name)
 	}

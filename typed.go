@@ -23,7 +23,7 @@ func Map[A, B any](id string, in Field[A], out Field[B], fn func(context.Context
 	n := newNode("Map", id, options)
 	n.view, n.writes = Fields(in), Fields(out)
 	return n.setValueFunc(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
-		a, err := in.read(i.Shared().View)
+		a, err := in.read(i.View())
 		if err != nil {
 			return nil, false, err
 		}
@@ -37,11 +37,11 @@ func Map2[A, B, C any](id string, in1 Field[A], in2 Field[B], out Field[C], fn f
 	n := newNode("Map2", id, options)
 	n.view, n.writes = Fields(in1, in2), Fields(out)
 	return n.setValueFunc(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
-		a, err := in1.read(i.Shared().View)
+		a, err := in1.read(i.View())
 		if err != nil {
 			return nil, false, err
 		}
-		b, err := in2.read(i.Shared().View)
+		b, err := in2.read(i.View())
 		if err != nil {
 			return nil, false, err
 		}
@@ -55,15 +55,15 @@ func Map3[A, B, C, D any](id string, in1 Field[A], in2 Field[B], in3 Field[C], o
 	n := newNode("Map3", id, options)
 	n.view, n.writes = Fields(in1, in2, in3), Fields(out)
 	return n.setValueFunc(fn == nil, out, func(ctx context.Context, i core.Input) (any, bool, error) {
-		a, err := in1.read(i.Shared().View)
+		a, err := in1.read(i.View())
 		if err != nil {
 			return nil, false, err
 		}
-		b, err := in2.read(i.Shared().View)
+		b, err := in2.read(i.View())
 		if err != nil {
 			return nil, false, err
 		}
-		c, err := in3.read(i.Shared().View)
+		c, err := in3.read(i.View())
 		if err != nil {
 			return nil, false, err
 		}
@@ -78,7 +78,7 @@ func Sink[T any](id string, in Field[T], fn func(context.Context, T) error, opti
 	n := newNode("Sink", id, options)
 	n.view, n.effects = Fields(in), new(true)
 	return n.setFunc(fn == nil, func(ctx context.Context, i core.Input) (core.Result, error) {
-		v, err := in.read(i.Shared().View)
+		v, err := in.read(i.View())
 		if err != nil {
 			return core.Result{}, err
 		}

@@ -48,7 +48,7 @@ type ValueHandler interface {
 	// by Handle.
 	ValueField() string
 	// HandleValue does the same as Handle but returns the value; ok is false if nothing is
-	// written.
+	// written. It must not use its input after it has returned.
 	HandleValue(ctx context.Context, in Input) (v any, ok bool, err error)
 }
 

@@ -18,9 +18,10 @@ type Input struct {
 
 	s    *Shared
 	node string
-	// item and the index in count replace the Item and Index of s if there is an index, so
-	// that the items of a fan-out can share everything else.
-	item any
+	// own is what the input does not share with others. If there is an index in count, it is
+	// the element, and both replace the Item and Index of s. Otherwise it is nil or the *View
+	// that replaces the View of s.
+	own any
 	// count holds the attempt in its low half and the index, an Ordinal, in its high half.
 	count uint64
 }
@@ -157,9 +158,41 @@ func InputOf(node string, attempt int, s *Shared) Input {
 // ForItem returns the input for one element of a fan-out; everything else stays
 // shared.
 func (in Input) ForItem(item any, index Ordinal) Input {
-	in.item, in.count = item, uint64(index)<<32|in.count&math.MaxUint32
+	if v := in.ownView(); v != nil {
+		s := *in.shared()
+		s.View, in.s = *v, &s
+	}
+	in.own, in.count = item, uint64(index)<<32|in.count&math.MaxUint32
 	return in
 }
+
+// WithView returns the input with another view of the state; everything else stays shared.
+// The input has no index, and keeps v.
+func (in Input) WithView(v *View) Input {
+	in.own = v
+	return in
+}
+
+// ownView returns the view that replaces the one of the shared content, nil if there is
+// none.
+func (in *Input) ownView() *View {
+	if in.own == nil || in.count>>32 > 0 {
+		return nil
+	}
+	v, _ := in.own.(*View)
+	return v
+}
+
+func (in *Input) view() *View {
+	if v := in.ownView(); v != nil {
+		return v
+	}
+	return &in.shared().View
+}
+
+// View returns the declared reads that have a value, in declared order, shared with the
+// engine. It is cheaper than Shared if nothing else is needed.
+func (in *Input) View() View { return *in.view() }
 
 // Run returns the run's id.
 func (in Input) Run() string { return in.shared().Run }
@@ -187,7 +220,7 @@ func (in Input) Previous() string { return in.shared().Previous }
 // Context returns a copy of a value of the walk's context. ok is false if the context has
 // no such key, and in a dag.
 func (in Input) Context(key string) (any, bool) {
-	v, _ := in.shared().View.Get(ContextField)
+	v, _ := in.view().Get(ContextField)
 	o, ok := v.(*value.Object)
 	if !ok {
 		return nil, false
@@ -201,7 +234,7 @@ func (in Input) Context(key string) (any, bool) {
 // Shared if nothing else is needed.
 func (in *Input) Element() (item any, place Ordinal) {
 	if index := Ordinal(in.count >> 32); index > 0 {
-		return in.item, index
+		return in.own, index
 	}
 	s := in.shared()
 	return s.Item, s.Index
@@ -219,6 +252,7 @@ func (in *Input) shared() *Shared {
 // Shared returns the raw content, shared with the engine. It must not be changed.
 func (in Input) Shared() Shared {
 	s := *in.shared()
+	s.View = *in.view()
 	s.Item, s.Index = in.Element()
 	return s
 }
@@ -226,12 +260,12 @@ func (in Input) Shared() Shared {
 // Get returns a copy of a state field named in the node's reads. ok is false if the field
 // has no value or is not among the reads.
 func (in Input) Get(field string) (any, bool) {
-	v, ok := in.shared().View.Get(field)
+	v, ok := in.view().Get(field)
 	return value.Clone(v), ok
 }
 
 // State returns copies of all declared reads that have a value.
-func (in Input) State() map[string]any { return in.shared().View.Object().Map() }
+func (in Input) State() map[string]any { return in.view().Object().Map() }
 
 // Arg returns a copy of an argument.
 func (in Input) Arg(name string) (any, bool) {

@@ -6,6 +6,7 @@ import "github.com/wavefold/wavefold/core/value"
 // does not exist is value.Missing. All values are shared with the engine.
 type Values struct {
 	s     *Shared
+	view  *View
 	item  any
 	index Ordinal
 }
@@ -13,16 +14,16 @@ type Values struct {
 // Values returns the values of the input, for expressions.ForInput and Template.ForInput.
 func (in Input) Values() Values {
 	item, index := in.Element()
-	return Values{in.shared(), item, index}
+	return Values{in.shared(), in.view(), item, index}
 }
 
 // Values is like Input.Values. It copies s; if there is an Input, Input.Values is cheaper.
-func (s Shared) Values() Values { return Values{&s, s.Item, s.Index} }
+func (s Shared) Values() Values { return Values{&s, &s.View, s.Item, s.Index} }
 
 // Field returns a state field that is among the node's reads or was requested by its kind in
 // Compiled.Reads.
 func (v Values) Field(name string) any {
-	if v, ok := v.s.View.Get(name); ok {
+	if v, ok := v.view.Get(name); ok {
 		return v
 	}
 	return found(v.s.Extra.Get(name))

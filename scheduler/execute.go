@@ -16,9 +16,11 @@ import (
 // the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c, e := &w.cmd, &w.event
-	if c.Call == nil && c.Node.NoInput && r.trace.tracer == nil && !r.opts.Strict {
-		r.executeBare(w)
-		return
+	if c.Node.FieldsOnly && c.ID.Frame == 0 && c.Op == machine.OpRun && r.trace.tracer == nil && !r.opts.Strict {
+		if view, ok := c.Call.View(); ok {
+			r.executeBare(w, view)
+			return
+		}
 	}
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
 	w.full = true
@@ -40,16 +42,20 @@ func (r *run) execute(w *worker) {
 	w.stamp = e.Ended
 }
 
-// executeBare is a shortcut for nodes of the outermost graph that are given nothing. It needs no
-// executor and no copy of an input, and fills in only what the node's answer contains. It has the
-// same effect as one.
-func (r *run) executeBare(w *worker) {
+// executeBare is a shortcut for nodes of the outermost graph that are given nothing but fields. It needs no executor and no
+// shared input of its own, and fills in only what the node's answer contains. It has the same
+// effect as one.
+func (r *run) executeBare(w *worker, view *core.View) {
 	c, e := &w.cmd, &w.event
 	if w.full {
 		*e, w.full = machine.Event{}, false
 	}
 	e.Kind, e.ID, e.Started = machine.Finished, c.ID, w.stamp
-	if err := r.callBare(w); err != nil {
+	in := core.InputOf(c.Node.ID, int(c.ID.Attempt), w.base)
+	if view != nil {
+		in = in.WithView(view)
+	}
+	if err := r.callBare(w, in); err != nil {
 		w.full = true
 		x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
 		x.outcome(r.ctx, &core.Result{}, err, &e.Outcome)
@@ -58,30 +64,38 @@ func (r *run) executeBare(w *worker) {
 	w.stamp = e.Ended
 }
 
-// callBare calls the handler of a bare node. It stores a non-empty result itself, because passing
+// callBare calls the handler. It stores a non-empty result itself, because passing
 // the result on would copy it several times, which costs more than the work of most such nodes.
-func (r *run) callBare(w *worker) (err error) {
+func (r *run) callBare(w *worker, in core.Input) (err error) {
 	w.reports(nil)
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
 		}
 	}()
-	c := &w.cmd
+	c, o := &w.cmd, &w.event.Outcome
 	if c.Node.Value != nil {
-		v, ok, err := c.Node.Value.HandleValue(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), w.base))
+		v, ok, err := c.Node.Value.HandleValue(r.ctx, in)
 		if err == nil && ok {
 			w.full = true
-			x := executor{p: c.Plan, c: c}
-			x.write(v, &w.event.Outcome)
+			if w.write[0], o.Failure = c.Plan.AcceptValue(c.Node, v); o.Failure == nil {
+				o.Writes = w.write[:]
+			}
 		}
+		w.unused = c.Call
 		return err
 	}
-	res, err := c.Node.Handler.Handle(r.ctx, core.InputOf(c.Node.ID, int(c.ID.Attempt), w.base))
+	res, err := c.Node.Handler.Handle(r.ctx, in)
 	if err == nil && !res.Empty() {
 		w.full = true
-		x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
-		x.outcome(r.ctx, &res, nil, &w.event.Outcome)
+		if res.Placement != nil || res.Upserted != nil {
+			x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
+			all := res
+			x.outcome(r.ctx, &all, nil, o)
+			return nil
+		}
+		o.Writes = w.write[:0]
+		o.Accept(c.Plan, c.Node, &res)
 	}
 	return err
 }

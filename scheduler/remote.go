@@ -47,6 +47,9 @@ func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event
 	}
 	r := newRun(ctx, c.Plan, o)
 	r.remote = true
+	if c.Call != nil {
+		r.baseInput.Inputs = c.Call.Inputs
+	}
 	r.over = true // there is no machine to which a handler that ignores its timeout could be reported
 	if r.opts.Listener != nil {
 		r.events = deliver(r.opts.Listener)

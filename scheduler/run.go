@@ -109,6 +109,7 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		}
 		return nil, err
 	}
+	r.baseInput.Inputs = r.m.Inputs()
 	var ended func(*core.Report)
 	r.parent, ended = r.trace.run(ctx, o.Run, p.Name)
 	rep, err := r.drive()
@@ -164,7 +165,7 @@ func objectOf(inputs map[string]any) *value.Object {
 // run is a run in progress. mu guards the machine and all fields below mu.
 type run struct {
 	opts      Options
-	baseInput core.Shared // the shared input of nodes that are given nothing
+	baseInput core.Shared // the shared input of nodes that are given nothing but fields
 	baseLogs  core.Logs   // its Logs
 	parent    context.Context
 	ctx       context.Context
@@ -216,6 +217,8 @@ type worker struct {
 	stamp     int64         // end of its last execution, 0 if it has waited since
 	began     int64         // time at which it took its command
 	items     cursor        // of a range
+	write     [1]plan.Write // of the answer to its command
+	unused    *machine.Call // of a handler that has returned, to be used again
 	full      bool          // event has more fields set than the next short answer overwrites
 	busy      bool
 	held      bool            // its handler takes longer than those before it

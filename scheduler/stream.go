@@ -124,7 +124,7 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 
 // input returns the input of the maker of a stream.
 func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Call, r *plan.StreamRead) (core.Input, error) {
-	seen := &machine.Call{Path: c.Path, Inputs: c.Inputs, Values: c.Values[r.Captured:][:len(maker.Reads)]}
+	seen := &machine.Call{Values: c.Values[r.Captured:][:len(maker.Reads)], CallContext: &machine.CallContext{Path: c.Path, Inputs: c.Inputs}}
 	for _, ref := range maker.NodeRefs() {
 		seen.Nodes = append(seen.Nodes, c.Nodes[slices.Index(n.NodeRefs(), ref)])
 	}

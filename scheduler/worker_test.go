@@ -38,7 +38,7 @@ func TestCancelBetweenTakeAndStart(t *testing.T) {
 	})
 	r := &run{ctx: t.Context(), parent: t.Context(), opts: Options{Grace: time.Hour}}
 	r.queue = []machine.Command{{Op: machine.OpRun, ID: machine.ID{Frame: 1}, Plan: &plan.Plan{Workflow: &core.Workflow{}},
-		Node: &plan.Node{ID: "a", Handler: handler}, Call: &machine.Call{Path: "f"}}}
+		Node: &plan.Node{ID: "a", Handler: handler}, Call: &machine.Call{CallContext: &machine.CallContext{Path: "f"}}}}
 	w := r.newWorker()
 	r.take(w)
 	r.cancelFrame(1)

@@ -165,12 +165,9 @@ func (c *Call) after(lastError string) *Call {
 	if lastError == "" {
 		return c
 	}
-	var told Call
-	if c != nil {
-		told = *c
-	}
+	told := c.own()
 	told.Previous = lastError
-	return &told
+	return told
 }
 
 // startWait begins an attempt of a wait node.

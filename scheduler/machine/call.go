@@ -11,14 +11,48 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
+// newCall returns a call with a context of its own.
+func newCall(c CallContext) *Call {
+	room := &struct {
+		Call
+		context CallContext
+	}{context: c}
+	room.CallContext = &room.context
+	return &room.Call
+}
+
+// own returns a copy of a call whose context may be changed.
+func (c *Call) own() *Call {
+	if c == nil {
+		return newCall(CallContext{})
+	}
+	copied := newCall(*c.CallContext)
+	copied.Values, copied.plain = c.Values, false
+	return copied
+}
+
+// View returns the values of the declared reads if the handler gets nothing else but the inputs
+// of the run. ok is false if it gets more. A nil view has no values.
+func (c *Call) View() (v *core.View, ok bool) {
+	switch {
+	case c == nil:
+		return nil, true
+	case !c.plain:
+		return nil, false
+	case len(c.Values) == 0:
+		return nil, true
+	}
+	return &c.view, true
+}
+
 // call captures the input of an execution of n, nil if it gets none. in is the row or round, nil
 // outside of units.
 func (f *frame) call(n *plan.Node, in *pass) *Call {
 	edges := f.edgeInputs(n, in)
-	if n.NoInput && edges == nil && f.Path == "" && f.Inputs.Len() == 0 {
-		return nil
+	if n.FieldsOnly && in == nil && edges == nil {
+		return f.fieldsCall(n)
 	}
-	c := &Call{Path: f.Path, Inputs: f.Inputs, Edges: edges}
+	c := newCall(CallContext{Path: f.Path, Inputs: f.Inputs, Edges: edges})
 	if len(n.Reads) > 0 {
 		c.Values = make([]any, len(n.Reads))
 	}
@@ -36,6 +70,54 @@ func (f *frame) call(n *plan.Node, in *pass) *Call {
 		}
 	}
 	return c
+}
+
+// fieldsCall is call for a node that gets only the values of its declared reads.
+func (f *frame) fieldsCall(n *plan.Node) *Call {
+	if len(n.Reads) == 0 {
+		return f.empty
+	}
+	c := f.m.newFieldsCall(n)
+	c.CallContext = f.context
+	for i, r := range n.Reads {
+		c.Values[i] = f.at(int(r.Field), int(r.Threshold))
+	}
+	return c
+}
+
+// newFieldsCall returns a call without a context and with room for the values of the reads of n.
+func (m *Machine) newFieldsCall(n *plan.Node) *Call {
+	reused := n.Value != nil
+	if last := len(m.calls) - 1; reused && last >= 0 {
+		c := m.calls[last]
+		m.calls = m.calls[:last]
+		c.Values = slices.Grow(c.Values, len(n.Reads))[:len(n.Reads)]
+		c.view = core.NewView(n.View, c.Values)
+		return c
+	}
+	room := &struct { // most nodes read few fields
+		Call
+		values [4]any
+	}{}
+	c := &room.Call
+	if c.Values = room.values[:0:len(room.values)]; len(n.Reads) > len(room.values) {
+		c.Values = make([]any, 0, len(n.Reads))
+	}
+	c.Values = c.Values[:len(n.Reads)]
+	c.view, c.reused = core.NewView(n.View, c.Values), reused
+	return c
+}
+
+// Reuse gives a call back to the machine. A driver may call it for a node with a plan.Node.Value
+// when HandleValue has returned, and must not use the call any more. The machine then need not
+// allocate another one.
+func (m *Machine) Reuse(c *Call) {
+	if c == nil || !c.reused {
+		return
+	}
+	clear(c.Values)
+	c.Values = c.Values[:0]
+	m.calls = append(m.calls, c)
 }
 
 // read returns the value of a field as the execution sees it.
@@ -67,6 +149,11 @@ func (f *frame) unreadable(n *plan.Node, c *Call, t *unit) *core.Failure {
 			Message: fmt.Sprintf("cannot read field %q: the write of %s: %v", f.p.Schema.Fields[field].Name, who, s.Err)}
 	}
 	return nil
+}
+
+func isFailedMerge(v any) bool {
+	_, ok := v.(*state.FailedMerge)
+	return ok
 }
 
 // writer returns the ID of the node or unit that a slot of the ledger belongs to.

@@ -244,7 +244,7 @@ func (f *frame) decideClaim(id ID) (issued bool) {
 func (f *frame) issuePlace(id ID) {
 	f.inFlight++
 	f.find(id).group().acquire()
-	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: &Call{Path: f.Path}})
+	f.m.command(Command{Op: OpPlace, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Call: newCall(CallContext{Path: f.Path})})
 }
 
 // placements returns the pending results, sorted by ID.

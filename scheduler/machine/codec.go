@@ -167,6 +167,9 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 	}
 	path := ""
 	if j.Call != nil {
+		if j.Call.CallContext == nil { // it has no members
+			j.Call.CallContext = &CallContext{}
+		}
 		path = j.Call.Path
 	}
 	var err error

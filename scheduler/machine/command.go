@@ -84,10 +84,19 @@ type Command struct {
 // Call is the captured input of an execution. Its values are shared with the state and never
 // change.
 type Call struct {
+	Values []any     `json:"-"` // parallel to Node.Reads
+	view   core.View // see View
+	reused bool      // see Machine.Reuse
+	// CallContext is the rest of the input. It is not nil and does not change. Executions that
+	// get only the values of fields share the context of their frame.
+	*CallContext
+}
+
+// CallContext is the part of a Call that does not come from the fields of the state.
+type CallContext struct {
 	// Path is the path of the frame: "" for the run itself, "outer[3]" for the fourth item of the
 	// fan-out outer.
-	Path   string `json:"path,omitempty"`
-	Values []any  `json:"-"` // parallel to Node.Reads
+	Path string `json:"path,omitempty"`
 	// Items are all elements of a fan-out. Item is the element of a row of a pipeline.
 	Items  Items         `json:"-"`
 	Row    core.Ordinal  `json:"row,omitzero"` // of a pipeline
@@ -108,6 +117,8 @@ type Call struct {
 	// Route makes the call a question to the router: where the walk continues after a
 	// visit of the node. The handler is not called.
 	Route *core.RouteQuestion `json:"route,omitempty"`
+
+	plain bool // the handler gets only the values of the declared reads and the inputs of the run
 }
 
 // Name returns the path of node n. A nil Call belongs to a node of the run itself.
@@ -189,7 +200,12 @@ type Route struct {
 
 // Empty reports whether it is the zero Outcome.
 func (o *Outcome) Empty() bool {
-	return o.Failure == nil && len(o.Writes) == 0 && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Text == "" && o.Route == nil && o.Usage == nil && o.Claim == nil
+	return len(o.Writes) == 0 && o.onlyWrites()
+}
+
+// onlyWrites reports whether it is a success that does nothing but write.
+func (o *Outcome) onlyWrites() bool {
+	return o.Failure == nil && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Text == "" && o.Route == nil && o.Usage == nil && o.Claim == nil
 }
 
 // Accept sets the zero Outcome o to the outcome of an attempt whose handler returned res and no

@@ -84,9 +84,7 @@ func (f *frame) startFanOut(v int32) {
 // attach makes a fan-out, new or read from a snapshot, the task of a vertex.
 func (t *fanOut) attach(f *frame, v int32, call *Call, items Items) {
 	t.f, t.v, t.n = f, v, &f.p.Nodes[f.p.Vertices[v].Node]
-	if call == nil {
-		call = &Call{Path: f.Path, Inputs: f.Inputs}
-	}
+	call = call.own()
 	call.Items = items
 	t.call, t.items = call, items
 	t.givenUp = math.MaxInt
@@ -220,9 +218,8 @@ func (w item) begun(bool) {
 func (w item) capture() (*Call, *core.Failure) {
 	call := w.t.callFor(w.span())
 	if w.t.n.Frame != nil {
-		c := *call
-		c.Item, c.Row = w.t.items.At(w.i), core.Nth(w.i)
-		call = &c
+		call = call.own()
+		call.Item, call.Row = w.t.items.At(w.i), core.Nth(w.i)
 	}
 	return call, nil
 }

@@ -64,9 +64,11 @@ type frame struct {
 
 	v         []vertex
 	ledger    *state.Ledger
-	readersAt []int32 // next reader of each field
-	doneAt    []int32 // first reader of each field that has not read everything yet
-	tasks     []task  // by vertex; nil until one is needed
+	readersAt []int32      // next reader of each field
+	doneAt    []int32      // first reader of each field that has not read everything yet
+	tasks     []task       // by vertex; nil until one is needed
+	context   *CallContext // of calls that have no other context
+	empty     *Call        // of nodes without input, nil if there is no context
 
 	group          group
 	ready          bitset // startable vertices that need a slot, by rank
@@ -75,7 +77,7 @@ type frame struct {
 	unresolved     int
 	inFlight       int  // handlers of this frame in flight
 	children       int  // nested frames that have not ended
-	fastPath       bool // nodes without input get no call: there are no inputs, and no events are emitted
+	fastPath       bool // startFast and answerFast apply: no events are emitted
 	mayRunUserCode bool // see guard.go
 	barrier        bool
 	stopping       bool // a failure that stops the frame is being committed
@@ -147,7 +149,11 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	}
 	f.ready = newBitset(len(p.Vertices))
 	f.mayRunUserCode = m.opts.Guard != nil && p.RunsUserCode
-	f.fastPath = !m.opts.Events && f.Path == "" && f.Inputs.Len() == 0
+	f.fastPath = !m.opts.Events && f.Path == ""
+	f.context = &CallContext{Path: f.Path, Inputs: f.Inputs, plain: f.Path == ""}
+	if f.Path != "" || f.Inputs.Len() > 0 {
+		f.empty = &Call{CallContext: f.context}
+	}
 	if len(p.Readers) > 0 {
 		at := make([]int32, 2*len(p.Readers))
 		f.readersAt, f.doneAt = at[:len(p.Readers)], at[len(p.Readers):]
@@ -257,7 +263,7 @@ func (f *frame) answer(e *Event) bool {
 	if e.Kind == Placed || e.Kind == Gone {
 		return f.answerPlaced(e)
 	}
-	if f.fastPath && e.Kind == Finished && f.answerWithoutCall(e) {
+	if f.fastPath && e.Kind == Finished && f.answerFast(e) {
 		return true
 	}
 	v := f.p.Nodes[e.ID.Node].Vertex

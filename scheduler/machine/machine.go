@@ -56,6 +56,7 @@ type Machine struct {
 	out          []Command
 	spare        []Command
 	first        [2]Command // the first space of out and spare; a chain needs no more
+	calls        []*Call    // to be used again
 	now          int64      // the latest time of any event
 	seq          int64
 	cancelled    bool
@@ -120,6 +121,14 @@ func (m *Machine) Next() []Command {
 	return out
 }
 
+// Inputs returns the inputs of the run, nil if there are none.
+func (m *Machine) Inputs() *value.Object {
+	if m.root.Inputs.Len() == 0 {
+		return nil
+	}
+	return m.root.Inputs
+}
+
 // Done reports whether the run is over and OpFinish has been issued.
 func (m *Machine) Done() bool { return m.finished }
 
@@ -128,7 +137,8 @@ func (m *Machine) Done() bool { return m.finished }
 func (m *Machine) Dropped() int { return m.dropped }
 
 // Apply handles an event. An answer to a command that is not open, or no longer open, is counted
-// and dropped. Apply does not keep the event.
+// and dropped. Apply does not keep the event, and keeps the array of Outcome.Writes only of an
+// execution that is not a plain node.
 func (m *Machine) Apply(e *Event) {
 	m.now = max(m.now, e.Ended)
 	if e.Kind == Cancel {

@@ -123,7 +123,9 @@ func (t *flow) path() (ids []string) {
 // run starts the handler of a visit.
 func (t *flow) run(v token) {
 	n := &t.f.p.Nodes[v.Node]
-	t.f.run(n, t.id(v), &Call{Edges: value.ObjectOf("input", v.Input), Values: make([]any, len(n.Reads))}, &t.group)
+	c := newCall(CallContext{Edges: value.ObjectOf("input", v.Input)})
+	c.Values = make([]any, len(n.Reads))
+	t.f.run(n, t.id(v), c, &t.group)
 }
 
 // flowTask implements task for a flow.

@@ -181,7 +181,7 @@ func (t *byModel) ask(v *visit) {
 	t.question = q
 	t.f.inFlight++
 	t.f.m.command(Command{Op: OpRun, ID: v.id(), Plan: t.f.p, Node: &t.f.p.Nodes[v.Node],
-		Call: &Call{Path: t.f.Path, Visit: v.Count, Route: q.query}})
+		Call: newCall(CallContext{Path: t.f.Path, Visit: v.Count, Route: q.query})})
 }
 
 // newQuestion returns the question after a visit, without the view.

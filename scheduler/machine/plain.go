@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -99,8 +101,7 @@ func (w plainNode) ended(o *Outcome, at int64) {
 func (f *frame) startPlain(v int32) bool {
 	pv, x := &f.p.Vertices[v], &f.v[v]
 	x.Phase = running
-	if pv.NoData && f.fastPath && f.Outputs == nil && (x.Attempts == 0 || f.Details[v].LastError == "") {
-		f.startWithoutCall(pv, x)
+	if f.fastPath && x.Attempts == 0 && f.Outputs == nil && f.startFast(pv, x) {
 		return true
 	}
 	switch pv.Shape {
@@ -114,20 +115,33 @@ func (f *frame) startPlain(v int32) bool {
 	return begin(plainNode{f, v})
 }
 
-// startWithoutCall continues startPlain for a node whose handler gets no call.
-func (f *frame) startWithoutCall(pv *plan.Vertex, x *vertex) {
-	if x.Attempts++; x.Attempts == 1 {
-		x.Started = f.m.now
+// startFast is begin for the first attempt of a node that gets only fields, in a frame without
+// events and outputs. It does nothing and returns false for other nodes, and if a value cannot be
+// read.
+func (f *frame) startFast(pv *plan.Vertex, x *vertex) bool {
+	if pv.Shape != plan.Plain {
+		return false
 	}
-	f.run(&f.p.Nodes[pv.Node], ID{Frame: f.ID, Node: pv.Node, Attempt: x.Attempts}, nil, &f.group)
+	n := &f.p.Nodes[pv.Node]
+	if !n.FieldsOnly {
+		return false
+	}
+	c := f.fieldsCall(n)
+	if c != nil && slices.ContainsFunc(c.Values, isFailedMerge) {
+		return false
+	}
+	x.Attempts, x.Started = 1, f.m.now
+	f.run(n, ID{Frame: f.ID, Node: pv.Node, Attempt: 1}, c, &f.group)
+	return true
 }
 
-// answerWithoutCall handles the success of a node without a call and without results. It has the
-// effect of answer, and returns false for all other answers.
-func (f *frame) answerWithoutCall(e *Event) bool {
-	v := f.p.Nodes[e.ID.Node].Vertex
-	x := &f.v[v]
-	if !f.p.Vertices[v].NoData || x.Phase != running || x.Attempts != e.ID.Attempt || f.Stopped || !e.Outcome.Empty() {
+// answerFast handles the success of a node that gets only fields and does nothing but write. It has
+// the effect of answer, and returns false for all other answers.
+func (f *frame) answerFast(e *Event) bool {
+	n := &f.p.Nodes[e.ID.Node]
+	v := n.Vertex
+	x, pv := &f.v[v], &f.p.Vertices[v]
+	if !n.FieldsOnly || pv.MayReject || x.Phase != running || x.Attempts != e.ID.Attempt || f.Stopped || !e.Outcome.onlyWrites() {
 		return false
 	}
 	f.handlerEnded(&f.group)
@@ -135,6 +149,7 @@ func (f *frame) answerWithoutCall(e *Event) bool {
 		x.Started = e.Started
 	}
 	x.Ended = e.Ended
+	f.write(v, e.Outcome.Writes)
 	f.resolve(v, core.Success)
 	return true
 }
@@ -159,6 +174,7 @@ func (f *frame) conclude(v int32, o *Outcome, at int64) {
 			f.Uncommitted = map[int32]*Outcome{}
 		}
 		kept := *o
+		kept.Writes = slices.Clone(o.Writes)
 		f.Uncommitted[v] = &kept
 		return
 	}
@@ -214,16 +230,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 			}
 		}
 	}
-	if len(f.p.Vertices[v].Writes) > 0 {
-		f.contribute(v, func(field int32) (any, []any) {
-			for _, w := range o.Writes {
-				if w.Field == field {
-					return w.Value, nil
-				}
-			}
-			return value.Missing, nil
-		})
-	}
+	f.write(v, o.Writes)
 	if o.HasOutput {
 		f.setOutput(n.Index, o.Output)
 	}
@@ -236,6 +243,21 @@ func (f *frame) commit(v int32, o *Outcome) {
 	f.emitWrites(n, o.Writes, 0, 0)
 	f.emitFinished(v, status)
 	f.resolve(v, status)
+}
+
+// write stores the writes of a plain node.
+func (f *frame) write(v int32, writes []plan.Write) {
+	if len(f.p.Vertices[v].Writes) == 0 {
+		return
+	}
+	f.contribute(v, func(field int32) (any, []any) {
+		for i := range writes {
+			if writes[i].Field == field {
+				return writes[i].Value, nil
+			}
+		}
+		return value.Missing, nil
+	})
 }
 
 // rejection returns the error of a write that its field rejects, nil if the field accepts it.

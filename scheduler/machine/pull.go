@@ -66,9 +66,9 @@ func (t *unit) pullRow() bool {
 
 func (t *unit) openPull(call *Call) {
 	t.Pull.Open = true
-	at := *call
-	at.Taken = t.Pull.Taken
-	t.f.run(t.u.Puller, t.pullID(), &at, &t.group)
+	call = call.own()
+	call.Taken = t.Pull.Taken
+	t.f.run(t.u.Puller, t.pullID(), call, &t.group)
 }
 
 // pullFailed ends the rows after a failed read. Rows that were read are processed, and then the

@@ -244,8 +244,8 @@ func (t *fanOut) callFor(s chunk.Span) *Call {
 	if t.n.Puller == nil {
 		return t.call
 	}
-	call := *t.call
+	call := t.call.own()
 	from, to := int(s.From)-t.Base, int(s.To)-t.Base
 	call.Items = Items{list: t.items.list[from:to:to], n: to - from, base: int(s.From)}
-	return &call
+	return call
 }

@@ -126,7 +126,8 @@ func (t *walk) startVisit(v *visit) bool {
 // call captures the input of an attempt.
 func (t *walk) call(v *visit) *Call {
 	n := &t.f.p.Nodes[v.Node]
-	c := &Call{Path: t.f.Path, Inputs: t.f.Inputs, Visit: v.Count, Values: make([]any, len(n.Reads))}
+	c := newCall(CallContext{Path: t.f.Path, Inputs: t.f.Inputs, Visit: v.Count})
+	c.Values = make([]any, len(n.Reads))
 	for i, r := range n.Reads {
 		c.Values[i] = readable(t.Fields[r.Field].Last())
 	}

@@ -136,7 +136,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("limits of a graph built in Go: %d, %t", p.Concurrency, p.Barrier)
 	}
 	n := &p.Nodes[0]
-	if n.Retry.Attempts != 1 || n.MaxFailures != -1 || n.Concurrency != 1 || n.Member != -1 || !n.NoInput {
+	if n.Retry.Attempts != 1 || n.MaxFailures != -1 || n.Concurrency != 1 || n.Member != -1 || !n.FieldsOnly {
 		t.Errorf("node %+v", n)
 	}
 	if _, ok := p.Node("b"); ok {

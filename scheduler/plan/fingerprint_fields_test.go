@@ -101,7 +101,7 @@ var leftOut = map[string]string{
 	"WalkEdge.Pair": "follows from the edges",
 
 	"Node.Handler": "code does not count", "Node.Value": "code does not count", "Node.Index": "is in the order", "Node.Vertex": "is in the order", "Node.Member": "is in the order",
-	"Node.NoInput": "follows from reads, args and limits", "Node.Pull": "marks nodes that are not in the plan", "Node.Puller": "follows from Source",
+	"Node.FieldsOnly": "follows from reads, args and limits", "Node.Pull": "marks nodes that are not in the plan", "Node.Puller": "follows from Source",
 	"Node.Cancellable": "follows from Joins", "Node.Args": "Decl.Args counts as written", "Node.Models": "follows from the kind and its configuration",
 	"Node.Claims": "follows from the kind and its configuration", "Node.Upserts": "follows from the kind and its configuration",
 	"Node.upserts": "follows from the kind and its configuration", "Node.replaces": "follows from the kind and its configuration",

@@ -88,7 +88,6 @@ func (g *gater) vertex(i int32, d *vertexDecl) {
 	if v.Unit == nil {
 		n := &p.Nodes[v.Node]
 		g.node(n)
-		v.NoData = n.NoInput && len(v.Writes) == 0
 		if n.Puller != nil {
 			g.puller(n.Puller, i)
 		}
@@ -182,8 +181,8 @@ func (g *gater) node(n *Node) {
 	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
-	n.NoInput = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
-		len(n.Reads) == 0 && len(n.NodeRefs()) == 0
+	n.FieldsOnly = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
+		len(n.Reads) == len(n.View) && len(use.extra) == 0 && len(n.Streams()) == 0 && len(n.NodeRefs()) == 0 && !n.Asks
 }
 
 func (g *gater) thresholds(fields []int32) []Read {

@@ -131,8 +131,6 @@ type Vertex struct {
 	// AllDone, waits for all of them regardless of how they end.
 	Join  int32
 	Shape Shape
-	// NoData reports whether its node gets no input, see Node.NoInput, and writes nothing.
-	NoData bool
 	// Last marks a unit without edges, which runs after the whole main graph.
 	Last bool
 	// AllDone reports whether the vertex runs regardless of how its predecessors ended.
@@ -191,9 +189,9 @@ type Node struct {
 	Index   int32
 	Vertex  int32
 	Member  int32 // its index among the members of its unit, -1 outside units
-	// NoInput reports whether the handler gets no input: the node has no reads, args or references, no
-	// fan-out, timer, timeout or jitter.
-	NoInput bool
+	// FieldsOnly reports whether the handler gets nothing but the values of the declared reads: the
+	// node has no args or references, no fan-out, timer, timeout or jitter.
+	FieldsOnly bool
 	// Pull marks the node that fetches the rows of a stream for a pipeline or fan-out, see
 	// Unit.Puller and Puller. It is not one of the nodes of the plan.
 	Pull bool
