@@ -1,8 +1,9 @@
 package core
 
-import "context"
-
 import (
+	"context"
+	"maps"
+
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -55,8 +56,8 @@ type ValueHandler interface {
 // Result is what a handler returns. Every part is optional: the zero Result is a success
 // that writes and sends nothing.
 type Result struct {
-	// Delta holds the writes, by field. Each field must be among the declared writes of the
-	// node. Either all writes take effect or none.
+	// Delta holds writes, by field, in addition to the write of the function Write. Each field
+	// must be among the declared writes of the node. Either all writes take effect or none.
 	Delta map[string]any
 	// EdgeOutput is sent to the direct successors. Set HasEdgeOutput to send nil.
 	EdgeOutput    any
@@ -86,15 +87,44 @@ type Result struct {
 	// Upserted holds the keys of the rows that the attempt stored by key. It is nil if
 	// there are none, or if Shared.Keys does not ask for them.
 	Upserted *Upserted
+
+	// field and value are the write of the function Write: most nodes write one field, and a
+	// map takes several times the memory. field is "" if there is none.
+	field string
+	value any
+}
+
+// Writes returns all writes by field. The map may be Delta. If Delta contains the field of
+// the function Write, the value in Delta counts.
+func (r Result) Writes() map[string]any {
+	if r.field == "" {
+		return r.Delta
+	}
+	all := make(map[string]any, len(r.Delta)+1)
+	all[r.field] = r.value
+	maps.Copy(all, r.Delta)
+	return all
+}
+
+// SingleWrite returns the write of the function Write if there is no other write. It is
+// cheaper than Writes.
+func (r *Result) SingleWrite() (field string, v any, ok bool) {
+	return r.field, r.value, r.field != "" && len(r.Delta) == 0
 }
 
 // Empty reports whether the result is a success that wrote and sent nothing.
 func (r *Result) Empty() bool {
-	return r.Delta == nil && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == "" && r.Routing == nil && r.Placement == nil && r.Upserted == nil
+	return r.Delta == nil && r.field == "" && r.EdgeOutput == nil && !r.HasEdgeOutput && r.Status == StatusNone && r.Note == "" && r.Routing == nil && r.Placement == nil && r.Upserted == nil
 }
 
 // Send returns a result that sends v along the outgoing edges.
 func Send(v any) Result { return Result{EdgeOutput: v, HasEdgeOutput: true} }
 
-// Write returns a result that writes one field.
-func Write(field string, v any) Result { return Result{Delta: map[string]any{field: v}} }
+// Write returns a result that writes one field. The write is not in Delta, which may be set
+// to write more fields; Writes returns all of them.
+func Write(field string, v any) Result {
+	if field == "" { // no node can write it, and the engine says so
+		return Result{Delta: map[string]any{field: v}}
+	}
+	return Result{field: field, value: v}
+}

@@ -267,8 +267,8 @@ func rename(w *core.Workflow, from, to string) {
 	old := n.Handler
 	n.Handler = core.HandlerFunc(func(ctx context.Context, in core.Input) (core.Result, error) {
 		res, err := old.Handle(ctx, in)
-		if v, ok := res.Delta[from]; ok {
-			res.Delta = map[string]any{to: v}
+		if v, ok := res.Writes()[from]; ok {
+			res = core.Write(to, v)
 		}
 		return res, err
 	})

@@ -146,8 +146,8 @@ func textOf(r core.Result) (string, error) {
 	v := r.EdgeOutput
 	switch {
 	case r.HasEdgeOutput || v != nil:
-	case len(r.Delta) > 0:
-		v = r.Delta
+	case len(r.Writes()) > 0:
+		v = r.Writes()
 	case r.Note != "":
 		v = r.Note
 	default:

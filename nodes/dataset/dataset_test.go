@@ -221,7 +221,7 @@ func TestFileName(t *testing.T) {
 	if len(made.Reads) != 1 || made.Reads[0].Value != "file" || made.Effects {
 		t.Fatalf("reads %v, effects %v", made.Reads, made.Effects)
 	}
-	if r, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, val("in/1.csv")); err != nil || value.JSON(r.Delta["rows"]) != `[{"a":1}]` {
+	if r, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, val("in/1.csv")); err != nil || value.JSON(r.Writes()["rows"]) != `[{"a":1}]` {
 		t.Fatalf("%v, %v", r, err)
 	}
 	if _, err := run(t, `{"source": "$.file", "writes": ["rows"]}`, dir, val("2.dat")); err == nil || !strings.Contains(err.Error(), "add the key format") {
@@ -231,7 +231,7 @@ func TestFileName(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	item := core.Shared{Item: value.ObjectOf("f", "2.dat"), Index: core.Nth(0)}
-	if r, err := run(t, `{"source": {"file": "$item.f", "format": "csv"}, "writes": ["rows"]}`, dir, item); err != nil || value.JSON(r.Delta["rows"]) != `[{"a":2}]` {
+	if r, err := run(t, `{"source": {"file": "$item.f", "format": "csv"}, "writes": ["rows"]}`, dir, item); err != nil || value.JSON(r.Writes()["rows"]) != `[{"a":2}]` {
 		t.Fatalf("%v, %v", r, err)
 	}
 	outside := `{"source": "` + filepath.Join(dir, "in/1.csv") + `", "allow_outside": true, "writes": ["rows"]}`
@@ -319,7 +319,7 @@ func TestRealData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := r.Delta["rows"].([]any)
+		rows := r.Writes()["rows"].([]any)
 		if len(rows) != c.rows || value.JSON(rows[0]) != c.first {
 			t.Errorf("%s: %d rows, the first %s", c.file, len(rows), value.JSON(rows[0]))
 		}
@@ -369,7 +369,7 @@ func TestDocs(t *testing.T) {
 	}
 	dir := folder(t, map[string]string{"data/flights.csv": "date,delay\nd1,1\nd2,9999\n"})
 	r, err := run(t, nodestest.ExampleNode(t, example, "load"), dir, core.Shared{})
-	if err != nil || value.JSON(r.Delta["flights"]) != `[{"date":"d1","delay":1,"origin":null}]` {
+	if err != nil || value.JSON(r.Writes()["flights"]) != `[{"date":"d1","delay":1,"origin":null}]` {
 		t.Errorf("the example gives %s, %v", nodestest.Text(r), err)
 	}
 }

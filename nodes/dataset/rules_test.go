@@ -48,9 +48,9 @@ func outcome(t *testing.T, node string, e core.Env, stream bool) (rows, warnings
 	case err != nil:
 		return err.Error(), log.Text(), 0
 	case !stream:
-		return value.JSON(r.Delta["rows"]), log.Text(), r.Status
+		return value.JSON(r.Writes()["rows"]), log.Text(), r.Status
 	}
-	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, r.Delta["rows"].(*value.Object))
+	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, r.Writes()["rows"].(*value.Object))
 	if err != nil {
 		return err.Error(), log.Text(), 0
 	}

@@ -60,10 +60,10 @@ func opened(t testing.TB, node string, e core.Env) (core.Stream, *value.Object, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if made.Stream.Value == "" || len(r.Delta) != 1 {
-		t.Fatalf("stream %q, delta %v", made.Stream.Value, r.Delta)
+	if made.Stream.Value == "" || len(r.Writes()) != 1 {
+		t.Fatalf("stream %q, writes %v", made.Stream.Value, r.Writes())
 	}
-	described := value.Clone(r.Delta[made.Stream.Value]).(*value.Object)
+	described := value.Clone(r.Writes()[made.Stream.Value]).(*value.Object)
 	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, described)
 	return s, described, err
 }
@@ -104,8 +104,8 @@ func TestStream(t *testing.T) {
 			}
 			if !strings.Contains(c.node, "infer_rows") {
 				r, err := run(t, c.node+`, "writes": ["rows"]}`, dir, core.Shared{})
-				if err != nil || value.JSON(r.Delta["rows"]) != c.rows {
-					t.Errorf("as an array: %s, %v", value.JSON(r.Delta["rows"]), err)
+				if err != nil || value.JSON(r.Writes()["rows"]) != c.rows {
+					t.Errorf("as an array: %s, %v", value.JSON(r.Writes()["rows"]), err)
 				}
 			}
 		})
@@ -200,14 +200,14 @@ func TestGzip(t *testing.T) {
 		{`{"source": "half.csv.gz"`, "half.csv.gz:4: the gzip data is cut off after "},
 	} {
 		r, err := run(t, c.node+`, "writes": ["rows"]}`, dir, core.Shared{})
-		switch got := value.JSON(r.Delta["rows"]); {
+		switch got := value.JSON(r.Writes()["rows"]); {
 		case err == nil && got != c.want, err != nil && !strings.Contains(err.Error(), c.want):
 			t.Errorf("%s: %s, %v, want %s", c.node, got, err, c.want)
 		case err != nil && !strings.Contains(err.Error(), ".csv.gz:"):
 			t.Errorf("%s: no position in %v", c.node, err)
 		}
 	}
-	if r, err := run(t, `{"source": "bomb.csv.gz", "max_ratio": 2000, "limit": 3, "writes": ["rows"]}`, dir, core.Shared{}); err != nil || len(r.Delta["rows"].([]any)) != 3 {
+	if r, err := run(t, `{"source": "bomb.csv.gz", "max_ratio": 2000, "limit": 3, "writes": ["rows"]}`, dir, core.Shared{}); err != nil || len(r.Writes()["rows"].([]any)) != 3 {
 		t.Errorf("with a higher ratio: %v", err)
 	}
 	// The rows in front of the place where the file is cut come first.

@@ -59,7 +59,7 @@ func handle(t *testing.T, node string) (core.Result, error) {
 // result formats a result for comparisons.
 func result(r core.Result) string {
 	s := ""
-	for field, v := range r.Delta {
+	for field, v := range r.Writes() {
 		s += field + "=" + value.JSON(v) + " "
 	}
 	if r.HasEdgeOutput {
@@ -382,7 +382,7 @@ func pull(t *testing.T, node string, batches int) string {
 	if err != nil {
 		return err.Error()
 	}
-	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, r.Delta[made.Stream.Value].(*value.Object))
+	s, err := made.Handler.(core.StreamSource).Open(t.Context(), in, r.Writes()[made.Stream.Value].(*value.Object))
 	if err != nil {
 		return err.Error()
 	}

@@ -70,7 +70,7 @@ func (s suite) result(t *testing.T) {
 		t.Errorf("got %s, want %s", got, s.c.Want)
 	}
 	writes := source.Strings(Node(t, s.c.Node).Writes)
-	for field := range r.Delta {
+	for field := range r.Writes() {
 		if !slices.Contains(writes, field) {
 			t.Errorf("the result writes %q, which is not among the writes %q", field, writes)
 		}

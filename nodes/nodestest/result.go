@@ -8,12 +8,13 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Text formats a result for comparisons: the delta as JSON with sorted fields and, after an arrow,
+// Text formats a result for comparisons: the writes as JSON with sorted fields and, after an arrow,
 // the edge output.
 func Text(r core.Result) string {
-	delta := value.NewObject(len(r.Delta))
-	for _, field := range slices.Sorted(maps.Keys(r.Delta)) {
-		delta.Set(field, r.Delta[field])
+	writes := r.Writes()
+	delta := value.NewObject(len(writes))
+	for _, field := range slices.Sorted(maps.Keys(writes)) {
+		delta.Set(field, writes[field])
 	}
 	s := value.JSON(delta)
 	if r.HasEdgeOutput {
@@ -49,8 +50,10 @@ func mutate(v any) {
 }
 
 func mutateResult(r core.Result) {
-	for field, v := range r.Delta {
+	for _, v := range r.Writes() {
 		mutate(v)
+	}
+	for field := range r.Delta {
 		r.Delta[field] = "mutated"
 	}
 	mutate(r.EdgeOutput)

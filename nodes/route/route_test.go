@@ -52,7 +52,7 @@ func TestChoice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, _, err := ask(t, tt.node, tt.choice, core.Shared{})
-			if err != nil || r.EdgeOutput != tt.want || r.Note != "because" || r.Delta != nil {
+			if err != nil || r.EdgeOutput != tt.want || r.Note != "because" || len(r.Writes()) > 0 {
 				t.Errorf("got %+v, %v, want %d", r, err, tt.want)
 			}
 		})
@@ -76,7 +76,7 @@ func TestQuestion(t *testing.T) {
 			}
 			return core.Skipped, nil, true
 		}})
-	if err != nil || r.Delta["way"] != int64(1) {
+	if err != nil || r.Writes()["way"] != int64(1) {
 		t.Fatalf("got %+v, %v", r, err)
 	}
 	if got, want := value.JSON(q.View), `{"load":{"n":3,"gone":null},"judge":{"all":true},"text":{"n":null},"f":7}`; got != want {

@@ -36,7 +36,7 @@ func TestPostgresTypes(t *testing.T) {
 		`"inf":"infinity","bc":"0044-03-15 00:00:00 BC","iv":"1 day 02:00:00","jb":{"a":9007199254740993,"b":[1,{"c":null}]},"j":[1,2],"jn":null,` +
 		`"ai":[1,2,null],"at":["a,b","\"q\"","NULL",null],"aa":[[1,2],[3,4]],"ae":[],"an":[1.5,2],"ab":[7,8],` +
 		`"m":"ok","dom":3,"by":"\\x00ff","u":"00000000-0000-0000-0000-00000000002a","ip":"10.0.0.1"}`
-	if got := value.JSON(r.Delta["out"].([]any)[0]); got != want {
+	if got := value.JSON(r.Writes()["out"].([]any)[0]); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := r.Note; got != "1 row from postgres" {
@@ -55,7 +55,7 @@ func TestPostgresArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"day":"2024-02-01","found":true,"list":[1,"x"],"k":[true],"f":4.0,"whole":2,"b":false,"n":true,"q":"'; DROP TABLE x; --","e":0,"again":"2024-01-31"}]`
-	if got := value.JSON(r.Delta["out"]); got != want {
+	if got := value.JSON(r.Writes()["out"]); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -98,7 +98,7 @@ func mustFile(t testing.TB, dir, keys, rows, args string) core.Result {
 // selected returns the result of a query as JSON.
 func selected(t testing.TB, dir, query string) string {
 	t.Helper()
-	return value.JSON(mustFile(t, dir, `"writes": ["out"], "query": `+value.JSON(query), "", "").Delta["out"])
+	return value.JSON(mustFile(t, dir, `"writes": ["out"], "query": `+value.JSON(query), "", "").Writes()["out"])
 }
 
 func TestSQLiteTypes(t *testing.T) {
@@ -119,7 +119,7 @@ func TestSQLiteArguments(t *testing.T) {
 	mustFile(t, dir, `"exec": "CREATE TABLE t (a)"`, "", "")
 	r := mustFile(t, dir, `"writes": ["out"], "args": {"a": 0, "b": 0, "n": 0, "ids": 0}, "query": "SELECT :a AS a, :b + 1 AS b, :n IS NULL AS n, 3 IN (SELECT value FROM json_each(:ids)) AS found, :a AS again"`,
 		"", `{"a": "'; DROP TABLE t; --", "b": 9007199254740992, "n": null, "ids": [1, 3]}`)
-	if got := value.JSON(r.Delta["out"]); got != `[{"a":"'; DROP TABLE t; --","b":9007199254740993,"n":1,"found":1,"again":"'; DROP TABLE t; --"}]` {
+	if got := value.JSON(r.Writes()["out"]); got != `[{"a":"'; DROP TABLE t; --","b":9007199254740993,"n":1,"found":1,"again":"'; DROP TABLE t; --"}]` {
 		t.Errorf("got %s", got)
 	}
 	if got := nodestest.Text(r); !strings.HasSuffix(got, ` -> {"rows":1} (1 row from x.db)`) {
@@ -350,7 +350,7 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := value.JSON(last.Delta["late"]); got != `[{"id":1,"delay":12}]` {
+	if got := value.JSON(last.Writes()["late"]); got != `[{"id":1,"delay":12}]` {
 		t.Errorf("the example gives %s", got)
 	}
 }

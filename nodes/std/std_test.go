@@ -57,7 +57,7 @@ func (f *flow) run(kind, node string) core.Result {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	for field, v := range r.Delta {
+	for field, v := range r.Writes() {
 		f.state[field] = v
 	}
 	return r

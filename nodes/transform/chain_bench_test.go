@@ -181,7 +181,7 @@ func stepsOver(tb testing.TB, steps string, in core.Shared) (groups int, sum int
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for _, row := range r.Delta["out"].([]any) {
+	for _, row := range r.Writes()["out"].([]any) {
 		for _, name := range []string{"total", "late", "far"} {
 			sum += member(row, name).(int64)
 		}

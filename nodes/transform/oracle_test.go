@@ -90,7 +90,7 @@ func transformed(t *rapid.T, tb testing.TB, steps string, in, other []any) []any
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Delta["out"].([]any)
+	return r.Writes()["out"].([]any)
 }
 
 func sameRows(t *rapid.T, got, want []any) {
@@ -256,12 +256,12 @@ func TestSortOfManyRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := r.Delta["out"].([]any); !slices.Equal(got, want[:limit]) {
+			if got := r.Writes()["out"].([]any); !slices.Equal(got, want[:limit]) {
 				t.Errorf("%s, limit %d: other rows", order, limit)
 			}
 		}
 		r, err := compiled(t, `{"sort": [`+order+`]}`, "").Handler.Handle(t.Context(), core.NewInput("r", "n", 1, core.Shared{View: core.NewView([]string{"in"}, []any{rows})}))
-		if err != nil || !slices.Equal(r.Delta["out"].([]any), want) {
+		if err != nil || !slices.Equal(r.Writes()["out"].([]any), want) {
 			t.Errorf("%s: other rows, %v", order, err)
 		}
 	}

@@ -68,7 +68,7 @@ type outcome struct{ rows, edge, bad, err string }
 func drained(tb testing.TB, made core.Compiled, in core.Input) outcome {
 	r, err := made.Handler.Handle(tb.Context(), in)
 	var result any
-	for field, v := range r.Delta {
+	for field, v := range r.Writes() {
 		if field != "bad" {
 			result = v
 		}
@@ -112,7 +112,7 @@ func outcomeOf(r core.Result, rows any, err error) outcome {
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
-	return outcome{rows: value.JSON(rows), edge: value.JSON(r.EdgeOutput), bad: value.JSON(r.Delta["bad"])}
+	return outcome{rows: value.JSON(rows), edge: value.JSON(r.EdgeOutput), bad: value.JSON(r.Writes()["bad"])}
 }
 
 // drawSteps draws steps and returns them as JSON, with the result of the naive
@@ -273,7 +273,7 @@ func TestFewRowsAreCopied(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, row := range r.Delta["out"].([]any) {
+			for _, row := range r.Writes()["out"].([]any) {
 				n := member(row, "n").(int64)
 				if same := row == in[n]; same == c.copied || value.JSON(row) != value.JSON(in[n]) {
 					t.Fatalf("%s: row %d is the same object: %v, %s", steps, n, same, value.JSON(row))

@@ -114,7 +114,7 @@ func TestSteps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := value.JSON(r.Delta["out"]); got != c.want {
+			if got := value.JSON(r.Writes()["out"]); got != c.want {
 				t.Fatalf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -147,7 +147,7 @@ func TestJoin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := value.JSON(r.Delta["out"]); got != c.want {
+			if got := value.JSON(r.Writes()["out"]); got != c.want {
 				t.Fatalf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -192,8 +192,8 @@ func TestJoinLimit(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || len(r.Delta["out"].([]any)) != c.rows {
-				t.Fatalf("%d rows, %v", len(r.Delta["out"].([]any)), err)
+			if err != nil || len(r.Writes()["out"].([]any)) != c.rows {
+				t.Fatalf("%d rows, %v", len(r.Writes()["out"].([]any)), err)
 			}
 		})
 	}
@@ -435,7 +435,7 @@ func TestInputStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := r.Delta["out"].([]any)
+		list := r.Writes()["out"].([]any)
 		if got := value.JSON(in); got != before || cap(list) != len(list) {
 			t.Fatalf("%s: the table became %s, capacity %d of %d", s, got, cap(list), len(list))
 		}
@@ -517,7 +517,7 @@ func TestDocs(t *testing.T) {
 	flights := parse(t, `[{"origin":"A","distance":600,"delay":1},{"origin":"B","distance":501,"delay":7},{"origin":"A","distance":900,"delay":4},{"origin":"C","distance":500,"delay":99}]`)
 	r, err := made.Handler.Handle(t.Context(), core.NewInput("r", "n", 1, core.Shared{View: core.NewView([]string{"flights"}, []any{flights})}))
 	const want = `[{"origin":"B","flights":1,"mean_delay":7.0,"worst":7},{"origin":"A","flights":2,"mean_delay":2.5,"worst":4}]`
-	if got := value.JSON(r.Delta["delays"]); err != nil || got != want {
+	if got := value.JSON(r.Writes()["delays"]); err != nil || got != want {
 		t.Errorf("the example gives %s, %v, want %s", got, err, want)
 	}
 }

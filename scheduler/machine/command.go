@@ -208,11 +208,11 @@ func (o *Outcome) onlyWrites() bool {
 	return o.Failure == nil && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Text == "" && o.Route == nil && o.Usage == nil && o.Claim == nil
 }
 
-// Accept sets the zero Outcome o to the outcome of an attempt whose handler returned res and no
+// Accept sets o, which is zero except for room in Writes, to the outcome of an attempt whose handler returned res and no
 // error. It checks the result against the writes and types that the node declares, and converts
 // what the node sends along its edges to its canonical form.
 func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
-	o.Writes, o.Failure = p.Accept(n, res)
+	o.Writes, o.Failure = p.Accept(n, res, o.Writes)
 	if o.Failure != nil && res.Status != core.Fail {
 		return
 	}

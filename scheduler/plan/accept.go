@@ -19,7 +19,8 @@ type Write struct {
 // It returns the writes in the order in which the node declares them. If it returns a failure, the
 // attempt fails and nothing of the result counts, with one exception: if the result itself reports
 // the status fail, that failure is returned together with the writes, if they are valid.
-func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
+// The writes are appended to room, which is empty and may be nil.
+func (p *Plan) Accept(n *Node, r *core.Result, room []Write) ([]Write, *core.Failure) {
 	switch r.Status {
 	case core.Skipped:
 		if p.Conventions.Skips {
@@ -27,13 +28,13 @@ func (p *Plan) Accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 		}
 		return nil, &core.Failure{Class: core.ClassError, Message: "the handler returned status skipped, which is for nodes that are not executed", Permanent: true}
 	case core.Fail:
-		writes, fault := p.accept(n, r)
+		writes, fault := p.accept(n, r, room)
 		if fault != nil {
 			writes = nil
 		}
 		return writes, statusFailure(r)
 	}
-	return p.accept(n, r)
+	return p.accept(n, r, room)
 }
 
 // statusFailure returns the failure of a node whose handler returned the status fail.
@@ -55,8 +56,7 @@ func statusFailure(r *core.Result) *core.Failure {
 	return f
 }
 
-func (p *Plan) accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
-	var writes []Write
+func (p *Plan) accept(n *Node, r *core.Result, writes []Write) ([]Write, *core.Failure) {
 	if r.Routing != nil && len(r.Routing.Context) > 0 {
 		w, fault := p.acceptContext(r.Routing.Context)
 		if fault != nil {
@@ -64,10 +64,19 @@ func (p *Plan) accept(n *Node, r *core.Result) ([]Write, *core.Failure) {
 		}
 		writes = append(writes, w)
 	}
-	if len(r.Delta) == 0 {
-		return writes, nil
+	field, v, ok := r.SingleWrite()
+	if !ok {
+		return p.acceptAll(n, r.Writes(), writes)
 	}
-	return p.acceptDelta(n, r, writes)
+	i := slices.Index(n.Writes, field)
+	if i < 0 {
+		return nil, p.undeclared(n, r.Writes())
+	}
+	w, fault := p.acceptField(n, n.WriteFields[i], v)
+	if fault != nil {
+		return nil, fault
+	}
+	return append(writes, w), nil
 }
 
 // acceptContext combines the values for the context of a walk into one write.
@@ -82,11 +91,15 @@ func (p *Plan) acceptContext(values map[string]any) (Write, *core.Failure) {
 	return Write{Field: p.context, Value: v}, nil
 }
 
-func (p *Plan) acceptDelta(n *Node, r *core.Result, writes []Write) ([]Write, *core.Failure) {
-	writes = slices.Grow(writes, len(r.Delta))
+// acceptAll appends the accepted writes of delta to writes.
+func (p *Plan) acceptAll(n *Node, delta map[string]any, writes []Write) ([]Write, *core.Failure) {
+	if len(delta) == 0 {
+		return writes, nil
+	}
+	writes = slices.Grow(writes, len(delta))
 	before := len(writes)
 	for i, name := range n.Writes {
-		v, ok := r.Delta[name]
+		v, ok := delta[name]
 		if !ok {
 			continue
 		}
@@ -96,8 +109,8 @@ func (p *Plan) acceptDelta(n *Node, r *core.Result, writes []Write) ([]Write, *c
 		}
 		writes = append(writes, w)
 	}
-	if len(writes)-before < len(r.Delta) {
-		return nil, p.undeclared(n, r)
+	if len(writes)-before < len(delta) {
+		return nil, p.undeclared(n, delta)
 	}
 	return writes, nil
 }
@@ -132,9 +145,9 @@ func (p *Plan) AcceptField(n *Node, field int32, v any) (any, error) {
 
 // undeclared returns the failure for a result that writes outside the write set. Its message names
 // the line to add.
-func (p *Plan) undeclared(n *Node, r *core.Result) *core.Failure {
+func (p *Plan) undeclared(n *Node, delta map[string]any) *core.Failure {
 	var extra []string
-	for name := range r.Delta {
+	for name := range delta {
 		if !slices.Contains(n.Writes, name) {
 			extra = append(extra, name)
 		}

@@ -18,6 +18,12 @@ graph:
     - {id: none, kind: fn, writes: []}
 `
 
+// with returns a result that also writes delta.
+func with(r core.Result, delta map[string]any) core.Result {
+	r.Delta = delta
+	return r
+}
+
 func TestAccept(t *testing.T) {
 	p := mustCompile(t, accepting)
 	for _, tt := range []struct {
@@ -28,6 +34,11 @@ func TestAccept(t *testing.T) {
 		{"nothing", "some", core.Result{}, "[]"},
 		{"in the order of the node's writes", "some", core.Result{Delta: map[string]any{"s": "a", "n": 3, "list": []string{"x"}}}, `[list=["x"] n=3 s="a"]`},
 		{"a part", "some", core.Write("s", "b"), `[s="b"]`},
+		{"a write and a delta", "some", with(core.Write("s", "b"), map[string]any{"n": 1}), `[n=1 s="b"]`},
+		{"a write and a delta of the same field", "some", with(core.Write("s", "b"), map[string]any{"s": "a"}), `[s="a"]`},
+		{"an undeclared write and a delta", "some", with(core.Write("m", "b"), map[string]any{"s": "a"}),
+			`write: writes "m", which the state does not declare; add to node some: writes: [list, n, s, m] (flow.yaml:6:7)`},
+		{"no field", "some", core.Write("", 1), `write: writes "", which the state does not declare; add to node some: writes: [list, n, s, ] (flow.yaml:6:7)`},
 		{"null passes for every type", "some", core.Result{Delta: map[string]any{"n": nil, "s": nil}}, `[n=null s=null]`},
 		{"null is no list", "some", core.Write("list", nil), `write: write of "list": want array, got null`},
 		{"a float that is whole", "some", core.Write("n", 3.0), `[n=3.0]`},
@@ -45,7 +56,7 @@ func TestAccept(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n, _ := p.Node(tt.node)
-			writes, failure := p.Accept(n, &tt.result)
+			writes, failure := p.Accept(n, &tt.result, nil)
 			got := []string{}
 			for _, w := range writes {
 				got = append(got, p.Schema.Fields[w.Field].Name+"="+value.JSON(w.Value))

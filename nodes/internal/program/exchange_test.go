@@ -62,10 +62,10 @@ func FuzzResult(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := ParseResult(data, slog.New(slog.DiscardHandler))
-		if err != nil && (r.Delta != nil || r.HasEdgeOutput) {
+		if err != nil && (len(r.Writes()) > 0 || r.HasEdgeOutput) {
 			t.Errorf("an error and a result: %v, %s", err, nodestest.Text(r))
 		}
-		for field, v := range r.Delta {
+		for field, v := range r.Writes() {
 			if _, err := value.AppendJSON(nil, v); err != nil {
 				t.Errorf("field %q: %v", field, err)
 			}

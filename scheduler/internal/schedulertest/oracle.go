@@ -265,6 +265,7 @@ func (o *oracle) run(a *attempt) {
 		} else {
 			a.result, a.failure = o.nested(a)
 		}
+		a.result.Delta = a.result.Writes()
 		if fault := o.checkWrites(a.node, a.result.Delta); fault != nil && a.failure != nil {
 			a.result.Delta = nil
 		} else if fault != nil {

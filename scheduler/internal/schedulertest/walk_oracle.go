@@ -337,7 +337,7 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values, v
 		in := core.NewInput("oracle", id, attempt, core.Shared{View: core.NewView(names, seen), Visit: o.out.Nodes[id].Visits, Briefing: o.briefing(id, via)})
 		took := e.took
 		r, failure := call(o.made[id].Handler, in)
-		e = ended{status: r.Status, deltas: []map[string]any{r.Delta}, attempts: attempt, took: took}
+		e = ended{status: r.Status, deltas: []map[string]any{r.Writes()}, attempts: attempt, took: took}
 		if o.timing > 0 {
 			e.took += wait(o.timing, in)
 		}
