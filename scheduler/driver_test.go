@@ -403,6 +403,48 @@ func TestHandlersThatWaitAfterShortOnes(t *testing.T) {
 	}
 }
 
+// TestShortHandlersAfterOneThatWaits: a worker that left a queue to the others because handlers take
+// next to no time did not look whether one of the others was waiting. Here the first node waits
+// until all others have run.
+func TestShortHandlersAfterOneThatWaits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // with more, it happened in one run of twenty
+	const n = 200
+	for range 5 {
+		var others sync.WaitGroup
+		others.Add(n - 1)
+		all := make(chan bool)
+		go func() {
+			others.Wait()
+			close(all)
+		}()
+		handlers := map[string]core.HandlerFunc{}
+		var order []string
+		for i := range n {
+			h := func(context.Context, core.Input) (core.Result, error) {
+				others.Done()
+				return core.Result{}, nil
+			}
+			if i == 0 {
+				h = func(ctx context.Context, _ core.Input) (core.Result, error) {
+					select {
+					case <-all:
+						return core.Result{}, nil
+					case <-ctx.Done():
+						return core.Result{}, ctx.Err()
+					}
+				}
+			}
+			id := fmt.Sprintf("n%04d", i)
+			handlers[id], order = h, append(order, id)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err := scheduler.Run(ctx, compile(t, graph(handlers, order)), nil, scheduler.Options{Concurrency: 8}); err != nil {
+			t.Fatalf("the other nodes did not run: %v", err)
+		}
+	}
+}
+
 func TestTwoRunsOfOnePlanAtOnce(t *testing.T) {
 	w := fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
 		v, _ := in.Get("x")
@@ -609,6 +651,38 @@ func TestProgressIsTold(t *testing.T) {
 }
 
 // Log lines and progress of a handler become events, numbered with the others.
+// TestLateProgress: a report of a goroutine that a handler left behind is not attributed to the next
+// node of the worker, nor are the reports of that node to the one before.
+func TestLateProgress(t *testing.T) {
+	next, reported := make(chan bool), make(chan bool)
+	handlers := map[string]core.HandlerFunc{
+		"a": func(_ context.Context, in core.Input) (core.Result, error) {
+			go func() {
+				defer close(reported)
+				<-next
+				in.Progress(1, 1)
+			}()
+			return core.Result{}, nil
+		},
+		"b": func(_ context.Context, in core.Input) (core.Result, error) {
+			close(next)
+			<-reported
+			in.Progress(2, 2)
+			return core.Result{}, nil
+		},
+	}
+	var got []string
+	w := graph(handlers, []string{"a", "b"}, [2]string{"a", "b"})
+	_, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Concurrency: 1, Listener: func(e core.Event) {
+		if e.Type == core.Progress {
+			got = append(got, fmt.Sprint(e.Node, " ", e.Done))
+		}
+	}})
+	if err != nil || strings.Join(got, ", ") != "a 1, b 2" {
+		t.Errorf("progress %q, %v", got, err)
+	}
+}
+
 func TestLogAndProgress(t *testing.T) {
 	var events []core.Event
 	w := one(func(_ context.Context, in core.Input) (core.Result, error) {

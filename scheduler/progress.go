@@ -69,12 +69,13 @@ func (p *reporter) begin(s *streams) {
 	p.streams, p.progress = s, nil
 }
 
-// of returns the progress of the attempt with an input.
+// of returns the progress of the attempt with an input. A handler may have left a goroutine that
+// still reports after the next attempt of the worker has begun.
 func (p *reporter) of(in core.Input) *progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.progress == nil {
-		_, index := in.Element()
+	_, index := in.Element()
+	if t := p.progress; t == nil || t.event.Node != in.Node() || t.event.Item != index || t.event.Attempt != in.Attempt() {
 		p.progress = &progress{run: p.run, events: p.run.events, streams: p.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
 			Run: p.run.opts.Run, Node: in.Node(), Item: index, Attempt: in.Attempt()}}
 	}

@@ -34,6 +34,7 @@ func (r *run) work() {
 		if !w.busy && (r.crowded() || !r.take(w)) {
 			w.stamp = 0
 			r.idle++
+			r.nudge() // so that a queue that is not empty is watched
 			r.wake.Wait()
 			r.idle--
 			r.waking = false

@@ -60,7 +60,7 @@ func (r *resultChecks) report(c *compiler) {
 	}
 }
 
-// routedGraph holds the edges of such a walk whose ends are known.
+// routedGraph holds the edges of a walk routed by a model, without those to or from unknown nodes.
 type routedGraph struct {
 	c     *compiler
 	size  int

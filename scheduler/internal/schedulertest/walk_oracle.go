@@ -537,8 +537,8 @@ func (o *walkOracle) exit(at string) string {
 	return o.follow(WalkChoice{From: at, To: to, Step: core.StepGoalGate})
 }
 
-// target returns the node where a walk continues after a failed node: the first that exists
-// of the targets of the node and of the graph. A target equal to not does not count.
+// target returns the node where a walk continues after a failed node: the first target of the node
+// or of the graph that exists and is not the node excluded by not. It returns "" if there is none.
 func (o *walkOracle) target(id, not string) string {
 	n := o.nodes[id]
 	for _, t := range []source.Text{n.RetryTarget, n.FallbackRetryTarget, o.w.Walk.RetryTarget, o.w.Walk.FallbackRetryTarget} {
