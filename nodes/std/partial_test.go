@@ -103,6 +103,8 @@ func TestTwoMistakes(t *testing.T) {
 		{"agent", `"prompt": "p", "max_turns": 0, "commands": [{"name": "c", "run": ["nosuch"]}]`, `max_turns: want`, `commands: c: program "nosuch" is not there`},
 		{"prompt", `"prompt": "{{$.nope}}", "max_tokens": 0`, `max_tokens: want`, `prompt: unknown field "nope"`},
 		{"workflow", `"file": "other.yaml", "outputs": {"nope": "theirs"}, "extra": 1`, `unknown key "extra"`, `outputs: field "nope" is not among the node's writes`},
+		{"workflow", `"file": "no.yaml", "outputs": {"nope": "theirs"}`, `file: there is no file "no.yaml"`, `outputs: field "nope" is not among the node's writes`},
+		{"workflow", `"file": 3, "outputs": {"nope": "theirs"}`, `file: want a string`, `outputs: field "nope" is not among the node's writes`},
 		{"workflow", `"file": "no.yaml", "outputs": 3`, `outputs: want a mapping`, `file: there is no file "no.yaml"`},
 		{"experience", `"impl": "no.yaml", "state_scope": "both"`, `state_scope: "both" is none of`, `impl: there is no file "no.yaml"`},
 		{"cli-agent", `"prompt": "{{$.nope}}"`, `key "provider" is missing`, `prompt: unknown field "nope"`},

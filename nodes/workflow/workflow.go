@@ -32,15 +32,17 @@ type config struct {
 // compile loads the other workflow and checks that it does not include itself. The content of
 // the other workflow is checked when the frame is compiled.
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
-	var ds source.Diagnostics
+	ds := c.checkWrites(n)
 	if c.File.Value == "" && !n.Config.Whole() {
 		return core.Compiled{Lacks: "what names its workflow cannot be read"}, ds
 	}
 	l := &loader{env: env, subject: n.Subject(), key: "file", name: c.File}
 	inner, found := l.load()
-	if ds = append(ds, found...); ds.Failed(false) {
+	ds = append(ds, found...)
+	if found.Failed(false) {
 		return core.Compiled{}, ds
 	}
+	ds = append(ds, c.checkFields(n, inner, env)...)
 	frame := &core.Frame{Workflow: inner}
 	if n.Config.Get("outputs") != nil {
 		frame.Outputs = make(map[string]string, len(c.Outputs))
@@ -48,17 +50,16 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 			frame.Outputs[o.Key.Value] = o.Value.Value
 		}
 	}
-	ds = append(ds, c.checkOutputs(n, inner, env)...)
 	if ds.Failed(false) {
 		return core.Compiled{}, ds
 	}
 	return core.Compiled{Frame: frame}, ds
 }
 
-// checkOutputs checks that both sides of outputs are declared.
-func (c *config) checkOutputs(n *core.Node, inner *core.Workflow, env core.Env) source.Diagnostics {
+// checkWrites checks that outputs and the writes of the node are the same fields.
+func (c *config) checkWrites(n *core.Node) source.Diagnostics {
 	var ds source.Diagnostics
-	writes, fields := source.Strings(n.Writes), fieldsOf(inner, env)
+	writes := source.Strings(n.Writes)
 	for _, o := range c.Outputs {
 		if !contains(writes, o.Key.Value) {
 			hint := source.DidYouMean(o.Key.Value, writes)
@@ -67,10 +68,6 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow, env core.Env) 
 			}
 			ds.Errorf(source.CodeUnknownField, o.Key.Pos, "%s: outputs: field %q is not among the node's writes", n.Subject(), o.Key.Value).WithHint("%s", hint)
 		}
-		if !contains(fields, o.Value.Value) && !inner.Lost.Any("schema", "inputs") {
-			ds.Errorf(source.CodeUnknownField, o.Value.Pos, "%s: outputs: %q has no field %q", n.Subject(), c.File.Value, o.Value.Value).
-				WithHint("%s", source.DidYouMean(o.Value.Value, fields))
-		}
 	}
 	if n.Config.Get("outputs") == nil {
 		return ds
@@ -78,6 +75,22 @@ func (c *config) checkOutputs(n *core.Node, inner *core.Workflow, env core.Env) 
 	for _, w := range n.Writes {
 		if _, ok := c.Outputs.Get(w.Value); !ok {
 			ds.Warnf(source.CodeUnused, w.Pos, "%s: field %q is among the writes, but outputs does not fill it", n.Subject(), w.Value)
+		}
+	}
+	return ds
+}
+
+// checkFields checks that outputs refers to fields of the other workflow.
+func (c *config) checkFields(n *core.Node, inner *core.Workflow, env core.Env) source.Diagnostics {
+	var ds source.Diagnostics
+	if inner.Lost.Any("schema", "inputs") {
+		return nil
+	}
+	fields := fieldsOf(inner, env)
+	for _, o := range c.Outputs {
+		if !contains(fields, o.Value.Value) {
+			ds.Errorf(source.CodeUnknownField, o.Value.Pos, "%s: outputs: %q has no field %q", n.Subject(), c.File.Value, o.Value.Value).
+				WithHint("%s", source.DidYouMean(o.Value.Value, fields))
 		}
 	}
 	return ds
