@@ -114,7 +114,7 @@ func sourceFiles(t *testing.T) (files []file, fset *token.FileSet) {
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {
 			return nil
 		}
-		f, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, p, nil, 0) // with objects, which tell variables from packages
 		if err != nil {
 			return err
 		}
@@ -437,6 +437,9 @@ type modeWord struct {
 	pos  token.Pos
 }
 
+// modeConstants are the constants of core for modes and for ways of choosing edges.
+var modeConstants = []string{"ModeDAG", "ModeWalk", "RouterOutcomes", "RouterModel"}
+
 // modesIn returns the places of a file that distinguish modes.
 func modesIn(f file) (found []modeWord) {
 	packages := map[string]bool{} // the names of imported packages
@@ -453,26 +456,30 @@ func modesIn(f file) (found []modeWord) {
 			core, own = append(core, name), own || name == "."
 		}
 	}
-	qualified := map[*ast.Ident]bool{}
+	qualified := map[*ast.Ident]bool{} // and names of fields
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.Field:
+			for _, name := range n.Names {
+				qualified[name] = true
+			}
 		case *ast.SelectorExpr:
 			qualified[n.Sel] = true
 			x, _ := n.X.(*ast.Ident)
-			switch n.Sel.Name {
-			case "ModeDAG", "ModeWalk", "RouterOutcomes", "RouterModel":
-				if x != nil && slices.Contains(core, x.Name) {
+			switch {
+			case slices.Contains(modeConstants, n.Sel.Name):
+				if x != nil && x.Obj == nil && slices.Contains(core, x.Name) {
 					found = append(found, modeWord{n.Sel.Name, n.Pos()})
 				}
-			case "Walk": // of a plan or a workflow; core.Walk and ast.Walk are not fields
-				if x == nil || !packages[x.Name] {
+			case n.Sel.Name == "Walk": // of a plan or a workflow; core.Walk and ast.Walk are not fields
+				if x == nil || x.Obj != nil || !packages[x.Name] {
 					found = append(found, modeWord{n.Sel.Name, n.Pos()})
 				}
-			case "InWalk", "Routed":
+			case n.Sel.Name == "InWalk", n.Sel.Name == "Routed":
 				found = append(found, modeWord{n.Sel.Name, n.Pos()})
 			}
 		case *ast.Ident:
-			if own && !qualified[n] && (n.Name == "ModeDAG" || n.Name == "ModeWalk") {
+			if own && !qualified[n] && slices.Contains(modeConstants, n.Name) {
 				found = append(found, modeWord{n.Name, n.Pos()})
 			}
 		case *ast.BasicLit:
@@ -500,12 +507,16 @@ func TestModesAreFound(t *testing.T) {
 		{"cli", "var x = p.Walk != nil", "Walk"},
 		{"cli", "var x = f().Walk.Routed", "Routed Walk"},
 		{"cli", imported + "var x core.Walk", ""},
+		{"cli", imported + "func f() { core := g(); _ = core.Walk }", "Walk"},
+		{"cli", "import \"" + module + "/scheduler/plan\"\nfunc f(plan *plan.Plan) bool { return plan.Walk != nil }", "Walk"},
+		{"cli", strings.Replace(imported, "import", "import .", 1) + "var x = s == RouterModel", "RouterModel"},
+		{"core", "func (w *Walk) f() bool { return w.Router.Value == RouterModel }", "RouterModel"},
 		{"cli", "import \"go/ast\"\nfunc f() { ast.Walk(nil, nil) }", ""},
 		{"cli", "import \"example.org/other\"\nvar x = other.ModeWalk", ""},
 		{"cli", "func f(ModeWalk int) int { return ModeWalk }", ""},
 		{"cli", "var x = \"a walk\"", ""},
 	} {
-		parsed, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+tt.src, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+tt.src, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
