@@ -46,7 +46,7 @@ const (
 
 // Option is one of the options that a model chooses from.
 type Option struct {
-	ID   string // as an answer may name it
+	ID   string // the name of the option in the model's answer
 	Name string // for people; "" if it is the same as the id
 	When string // the condition under which to choose it, in plain language
 }

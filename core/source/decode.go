@@ -304,8 +304,8 @@ func (d *decoder) byKind(v *Value, dst reflect.Value, at *place, key *Key) compl
 	}
 }
 
-// isUseful reports whether target points to a struct that is useful even if parts of it are
-// invalid.
+// isUseful reports whether target points to a struct, whose valid fields can be used even if others
+// are invalid. A Located value has only one.
 func isUseful(target reflect.Value) bool {
 	_, isLocated := target.Interface().(located)
 	return target.Elem().Kind() == reflect.Struct && !isLocated

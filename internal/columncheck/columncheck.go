@@ -105,7 +105,7 @@ func NewReads(reads []source.ColumnRead) Reads {
 	return Reads{New(names), reads, headed}
 }
 
-// Look is Columns.Look.
+// Look searches rows for the columns, see Columns.Look.
 func (r *Reads) Look(rows []any) { r.wanted.Look(rows) }
 
 // Header is Columns.Header; its error names an expression that reads the column.

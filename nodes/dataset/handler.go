@@ -127,8 +127,8 @@ type reader interface {
 	Columns() []string
 }
 
-// formatOf returns the format of the files: the one in the document, or else the one that
-// their names end in.
+// formatOf returns the format that the document sets, or else the format that the extensions of
+// the file names imply.
 func (h *handler) formatOf(names []string) (table.Format, error) {
 	if h.format != "" {
 		return h.format, nil

@@ -12,11 +12,12 @@
 //
 // # Fields of conditional
 //
-// A fork in the way. Conditions on its edges see the outcome, the failure class and the
-// preferred label of the stage before it.
+// A node that only chooses among its edges. Their conditions see the outcome, the failure class and
+// the preferred label of the stage before it.
 //
 // # Fields of parallel
 //
-// Its edges without a condition lead to branches, each of which is one node; they run at
-// once, and the walk goes on where they meet. Its join says what they must come to.
+// Its edges without a condition lead to branches, each of which is one node. The branches run at
+// the same time, and the walk continues at the node where they meet. The key join says which results
+// of the branches make the node succeed.
 package walk
