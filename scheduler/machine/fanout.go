@@ -476,7 +476,7 @@ func (t *fanOut) endStopped() {
 			t.unstartedAtStop++
 			continue
 		}
-		early := slices.ContainsFunc(t.Outcomes[at].Writes, func(w plan.Write) bool { return slices.Contains(t.Early, w.Field) })
+		early := slices.ContainsFunc(t.Outcomes[at].Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && slices.Contains(t.Early, w.Field) })
 		if p != failed && (p != succeeded || early) {
 			t.emitVoidEnd(t.Base+at, cancelled())
 			t.Phases[at], t.Outcomes[at] = failed, Outcome{Failure: cancelled()}
