@@ -44,24 +44,16 @@ func (f *Finder) Place(name source.Text, key string) (clean string, ok bool) {
 
 // File finds a regular file.
 func (f *Finder) File(name source.Text, key string) (clean string, ok bool) {
-	clean, ok = f.Place(name, key)
-	if !ok {
-		return "", false
-	}
-	info, err := fs.Stat(f.Env.Files, clean)
-	switch {
-	case err != nil:
-		f.missing(name, key, clean, "file", err)
-		return "", false
-	case !info.Mode().IsRegular():
-		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q is no regular file", f.Subject, key, name.Value)
-		return "", false
-	}
-	return clean, true
+	return f.find(name, key, "file", "regular file", fs.FileMode.IsRegular)
 }
 
 // Folder finds a folder.
 func (f *Finder) Folder(name source.Text, key string) (clean string, ok bool) {
+	return f.find(name, key, "folder", "folder", fs.FileMode.IsDir)
+}
+
+// find finds a file or folder whose mode fits; what and precise are its names in messages.
+func (f *Finder) find(name source.Text, key, what, precise string, fits func(fs.FileMode) bool) (clean string, ok bool) {
 	clean, ok = f.Place(name, key)
 	if !ok {
 		return "", false
@@ -69,10 +61,10 @@ func (f *Finder) Folder(name source.Text, key string) (clean string, ok bool) {
 	info, err := fs.Stat(f.Env.Files, clean)
 	switch {
 	case err != nil:
-		f.missing(name, key, clean, "folder", err)
+		f.missing(name, key, clean, what, err)
 		return "", false
-	case !info.IsDir():
-		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q is no folder", f.Subject, key, name.Value)
+	case !fits(info.Mode()):
+		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q is no %s", f.Subject, key, name.Value, precise)
 		return "", false
 	}
 	return clean, true
