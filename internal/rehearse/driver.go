@@ -70,7 +70,7 @@ func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, interviewe
 type driver struct {
 	run   string // id of the run
 	m     *machine.Machine
-	calls *calls
+	calls *script[mock.Answer]
 	// routes holds the answers to routing decisions.
 	routes      *decisions
 	rec         *Record

@@ -31,7 +31,7 @@ type answering struct {
 
 type answerer struct {
 	mu    sync.Mutex
-	calls *calls
+	calls *script[mock.Answer]
 }
 
 func (k answering) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnostics) {

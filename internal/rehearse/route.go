@@ -18,50 +18,28 @@ import (
 // errUnscripted is the failure of a run with a decision for which the file has no answer.
 var errUnscripted = errors.New("the mock file has no answer to this decision")
 
-// decisions holds the scripted answers to routing decisions.
+// decisions holds the scripted answers to routing decisions, by node and visit.
 type decisions struct {
-	pos     source.Position // of the section
-	answers map[decision][]*mock.Route
-	count   map[decision]int
-}
-
-// decision identifies the decision after a certain visit of a node, or after any visit if
-// visit is 0.
-type decision struct {
-	node  string
-	visit int
+	*script[mock.Route]
+	pos source.Position // of the section
 }
 
 func newDecisions(f *mock.File) *decisions {
-	d := &decisions{pos: f.Pos, answers: map[decision][]*mock.Route{}, count: map[decision]int{}}
+	d := &decisions{newScript[mock.Route](nil), f.Pos}
 	if f.Model == nil {
 		return d
 	}
 	d.pos = f.Model.Pos
 	for _, m := range f.Model.Route {
 		for i := range m.Value {
-			key := decision{node: m.Key.Value}
+			key := call{node: m.Key.Value}
 			if v := m.Value[i].Visit; v != nil {
 				key.visit = v.Value
 			}
-			d.answers[key] = append(d.answers[key], &m.Value[i])
+			d.add(key, &m.Value[i])
 		}
 	}
 	return d
-}
-
-// next returns the answer to a decision, nil if there is none. Answers for its visit take
-// precedence; the others are used in order for all remaining visits. The last answer
-// repeats.
-func (d *decisions) next(at decision) *mock.Route {
-	for _, key := range []decision{at, {node: at.node}} {
-		if list := d.answers[key]; len(list) > 0 {
-			n := min(d.count[key], len(list)-1)
-			d.count[key]++
-			return list[n]
-		}
-	}
-	return nil
 }
 
 // route answers a routing decision.
@@ -69,7 +47,7 @@ func (d *driver) route(c *machine.Command, node string) machine.Outcome {
 	q := c.Call.Route
 	d.rec.Calls[node]++
 	d.rec.Calls[Total]++
-	a := d.routes.next(decision{node, q.Visit})
+	a := d.routes.next(call{node: node, visit: q.Visit})
 	if a == nil {
 		return d.unscripted(d.routes.pos, node, q, "")
 	}

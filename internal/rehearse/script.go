@@ -154,12 +154,6 @@ func answersWhere(f *mock.File, path func(string) bool) bool {
 	return slices.ContainsFunc(scripted(f), func(m source.Member[mock.Answers]) bool { return path(m.Key.Value) })
 }
 
-// calls counts the calls of each node, to find the next answer.
-type calls struct {
-	answers map[call][]*mock.Answer
-	count   map[call]int
-}
-
 // call is a node with one index or one visit; 0 means any.
 type call struct {
 	node  string
@@ -167,8 +161,36 @@ type call struct {
 	visit int
 }
 
-func newCalls(f *mock.File) *calls {
-	c := &calls{answers: map[call][]*mock.Answer{}, count: map[call]int{}}
+// script holds the answers of a file, and counts the calls that they have answered.
+type script[T any] struct {
+	answers map[call][]*T
+	count   map[call]int
+	missing *T // the answer to calls for which the file has none
+}
+
+func newScript[T any](missing *T) *script[T] {
+	return &script[T]{answers: map[call][]*T{}, count: map[call]int{}, missing: missing}
+}
+
+func (s *script[T]) add(at call, answer *T) { s.answers[at] = append(s.answers[at], answer) }
+
+// next returns the answer to the next call of a node. Answers for the call's index or visit
+// take precedence; if there are none, the answers without an index or visit are used in
+// order, counted over all calls. The last answer repeats.
+func (s *script[T]) next(at call) *T {
+	for _, key := range []call{at, {node: at.node}} {
+		if list := s.answers[key]; len(list) > 0 {
+			n := min(s.count[key], len(list)-1)
+			s.count[key]++
+			return list[n]
+		}
+	}
+	return s.missing
+}
+
+// newCalls returns the answers of nodes. A node without answers succeeds without writes.
+func newCalls(f *mock.File) *script[mock.Answer] {
+	calls := newScript(&mock.Answer{})
 	for _, m := range scripted(f) {
 		for i := range m.Value {
 			key := call{node: m.Key.Value}
@@ -178,22 +200,8 @@ func newCalls(f *mock.File) *calls {
 			if visit := m.Value[i].Visit; visit != nil {
 				key.visit = visit.Value
 			}
-			c.answers[key] = append(c.answers[key], &m.Value[i])
+			calls.add(key, &m.Value[i])
 		}
 	}
-	return c
-}
-
-// next returns the answer to the next call of a node. Answers for the call's index or visit
-// take precedence; if there are none, the answers without an index or visit are used in
-// order, counted over all calls. The last answer repeats.
-func (c *calls) next(at call) *mock.Answer {
-	for _, key := range []call{at, {node: at.node}} {
-		if list := c.answers[key]; len(list) > 0 {
-			at := min(c.count[key], len(list)-1)
-			c.count[key]++
-			return list[at]
-		}
-	}
-	return &mock.Answer{}
+	return calls
 }
