@@ -73,6 +73,8 @@ type Node struct {
 
 	Policy   string // on_error
 	Attempts int
+	Preset   string // its waits have no jitter; Waits sets short ones
+	Waits    bool
 	Then     string
 	AllDone  bool
 	// Join is any, k_of_n or quorum, and for a parallel node also wait_all or
@@ -91,10 +93,9 @@ type Node struct {
 	// output, to omit a declared write.
 	Fail, Flaky, Partial, Send, Silent int
 
-	// Settings of walks. The waits of Preset have no jitter; Waits sets short ones.
+	// Settings of walks.
 	Role                  core.Role
-	Preset                string
-	Waits, Gate           bool
+	Gate                  bool
 	RetryTarget, Fallback string
 	MaxVisits             int
 	MaxParallel           int // of parallel nodes, like ErrorPolicy
@@ -275,8 +276,6 @@ func (n *Node) String() string {
 	}
 	if n.Policy != "" {
 		s += ", on_error: {policy: " + n.Policy + optional("attempts", n.Attempts) + named("then", n.Then) + "}"
-	} else {
-		s += optional("attempts", n.Attempts)
 	}
 	return s + n.joinText() + flags("retry_on_transient", n.OnlyTransient, "allow_partial", n.AllowPartial, "auto_status", n.AutoStatus,
 		"waits", n.Waits, "goal_gate", n.Gate) + named("retry_policy", n.Preset) + named("retry_target", n.RetryTarget) +

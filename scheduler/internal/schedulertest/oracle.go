@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -247,7 +248,9 @@ type attempt struct {
 func (o *oracle) run(a *attempt) {
 	limit := 1
 	if p := a.node.OnError; p != nil && p.Policy.Value == "retry" {
-		limit = p.Attempts.Value
+		if limit = presets[p.Preset.Value].attempts; p.Attempts != nil {
+			limit = p.Attempts.Value
+		}
 	}
 	var names []string
 	var seen []any
@@ -281,10 +284,27 @@ func (o *oracle) run(a *attempt) {
 // again reports whether the attempt is to be retried.
 func (a *attempt) again() bool {
 	if a.failure != nil {
-		any := a.node.OnError == nil || a.node.OnError.RetryOn.Value != "transient"
-		return !a.failure.Permanent && (any || a.failure.InCategory() == core.TransientInfra)
+		return retries(a.node, a.failure)
 	}
 	return a.result.Status == core.Retry
+}
+
+// retries reports whether a node retries a failure, as long as attempts are left.
+func retries(n *core.Node, f *core.Failure) bool {
+	any := n.OnError == nil || n.OnError.RetryOn.Value != "transient"
+	return !f.Permanent && (any || f.InCategory() == core.TransientInfra)
+}
+
+// presets lists the retry policies that every workflow has.
+var presets = map[string]preset{
+	"none": {1, 0, 0}, "standard": {5, 200 * time.Millisecond, 2}, "aggressive": {5, 500 * time.Millisecond, 2},
+	"linear": {3, 500 * time.Millisecond, 1}, "patient": {3, 2 * time.Second, 3},
+}
+
+type preset struct {
+	attempts int
+	base     time.Duration
+	factor   float64
 }
 
 // end applies the settings of the node to its last attempt: allow_partial, then

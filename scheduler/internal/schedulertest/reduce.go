@@ -118,6 +118,7 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		},
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Expires, 0) && g.Nodes[i].Policy == "" },
 		func(g *Graph) bool { return g.Nodes[i].Policy == "" && clearTo(&g.Nodes[i].Attempts, 0) },
+		func(g *Graph) bool { return g.Nodes[i].Policy == "" && clearTo(&g.Nodes[i].Preset, "") },
 		func(g *Graph) bool {
 			if g.Walk != nil { // at 100 nothing is written
 				return clearTo(&g.Nodes[i].Silent, 100)
@@ -129,7 +130,7 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		return []*int{&n.Priority, &n.Concurrency, &n.MaxParallel, &n.Fail, &n.Error, &n.Again, &n.Flaky, &n.Partial, &n.Skip, &n.Send, &n.Label, &n.Suggest, &n.Transient}
 	})...)
 	list = append(list, clears(i, "", func(n *Node) []*string {
-		return []*string{&n.Policy, &n.Preset, &n.RetryTarget, &n.Fallback, &n.ErrorPolicy}
+		return []*string{&n.Policy, &n.RetryTarget, &n.Fallback, &n.ErrorPolicy}
 	})...)
 	list = append(list, clears(i, false, func(n *Node) []*bool {
 		return []*bool{&n.AllDone, &n.Race, &n.AllowPartial, &n.AutoStatus, &n.OnlyTransient, &n.Timeout, &n.Waits, &n.Gate}

@@ -20,7 +20,7 @@ func OracleWalk(g *Graph, timing uint64, recorded []core.Event) *Run {
 	if recorded != nil {
 		ends = branchesOf(recorded)
 	}
-	run.Walk = WalkOracle(w, reg, timing, ends)
+	run.Walk = WalkOracle(w, reg, g.Values(), timing, ends)
 	return run
 }
 

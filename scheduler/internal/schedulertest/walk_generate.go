@@ -2,17 +2,17 @@ package schedulertest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/core/value"
 )
 
 // GenerateWalk returns a random valid walk graph; the same seed gives the same graph.
 func GenerateWalk(seed uint64) *Graph {
-	m := &walkMaker{maker: maker{rng: rand.New(rand.NewPCG(seed, 0x77616c6b)), g: &Graph{Seed: seed, Walk: &WalkSettings{}}}}
-	m.fields()
+	m := &walkMaker{branches: map[*Node][]*Node{}}
+	m.maker = newMaker(seed, 0x77616c6b, permits{routing: true, term: m.walkTerm,
+		failures: func(n *Node) []*int { return []*int{&n.Fail, &n.Error, &n.Again, &n.Skip} }})
+	m.g.Walk = &WalkSettings{}
 	m.stops()
 	m.edges()
 	m.settings()
@@ -20,46 +20,21 @@ func GenerateWalk(seed uint64) *Graph {
 	return m.g
 }
 
-// walkMaker generates the parts of a walk with the random source of maker.
+// walkMaker generates the stops, edges and settings of a walk.
 type walkMaker struct {
-	maker
-	// start, stops and exit are in an order that most edges follow; branches are reached
+	*maker
+	// start, line and exit are in an order that most edges follow; branches are reached
 	// only through their parallel node.
 	start, exit *Node
 	line        []*Node
 	branches    map[*Node][]*Node
 }
 
-// fields declares some fields.
-func (m *walkMaker) fields() {
-	kinds := []Field{{Merge: "last_wins", Type: value.IntegerType}, {Merge: "array_append", Type: value.ArrayType},
-		{Merge: "sum", Type: value.IntegerType}, {Merge: "set_once", Type: value.IntegerType}, {Merge: "object_merge", Type: value.ObjectType}}
-	for i, at := range m.rng.Perm(len(kinds))[:m.rng.IntN(4)] {
-		f := kinds[at]
-		f.Name, f.Default = fmt.Sprint("f", i), value.Missing
-		m.g.Fields = append(m.g.Fields, f)
-	}
-}
-
-func (m *walkMaker) some(limit int, fit func(Field) bool) []string {
-	var list []string
-	for _, f := range m.g.Fields {
-		if len(list) < limit && fit(f) && m.chance(50) {
-			list = append(list, f.Name)
-		}
-	}
-	return list
-}
-
-func (m *walkMaker) add(role core.Role) *Node {
-	n := &Node{ID: fmt.Sprint("made", len(m.g.Nodes)), Role: role, MaxFailures: -1}
-	m.g.Nodes = append(m.g.Nodes, n)
-	return n
-}
+// walkFailing is the chance of each kind of failure of a stage in percent.
+const walkFailing = 17
 
 // stops generates the nodes.
 func (m *walkMaker) stops() {
-	m.branches = map[*Node][]*Node{}
 	m.start, m.exit = m.add(core.RoleStart), m.add(core.RoleExit)
 	limit := 5 + m.rng.IntN(19)
 	for len(m.g.Nodes) < limit {
@@ -72,53 +47,23 @@ func (m *walkMaker) stops() {
 		case roll < 48:
 			n = m.human()
 		default:
-			n = m.add(core.RoleStage)
-			m.behave(n)
+			n = m.node(walkFailing)
 		}
 		m.line = append(m.line, n)
 	}
-}
-
-// behave gives a stage a random behaviour.
-func (m *walkMaker) behave(n *Node) {
-	n.Reads, n.Writes = m.some(3, anyField), m.some(2, anyField)
-	n.Silent = 15
-	n.Label, n.Suggest, n.Transient = one(&m.maker, 0, 30, 80), one(&m.maker, 0, 0, 50), one(&m.maker, 0, 30, 80)
-	switch m.rng.IntN(8) {
-	case 0:
-		n.Fail = one(&m.maker, 20, 60, 100)
-	case 1:
-		n.Error = one(&m.maker, 20, 60, 100)
-	case 2:
-		n.Again = one(&m.maker, 20, 60, 100)
-	case 3:
-		n.Fail, n.Error, n.Again = 15, 15, 15
-	}
-	n.Flaky = one(&m.maker, 0, 30, 60)
-	if m.chance(20) {
-		n.Partial, n.Skip = 25, 10
-	}
-	switch m.rng.IntN(6) {
-	case 0:
-		n.Preset = one(&m.maker, "none", "standard", "aggressive", "linear", "patient")
-		n.Waits = m.chance(50)
-	case 1, 2:
-		n.Attempts, n.Waits = 1+m.rng.IntN(4), true
-	}
-	n.AllowPartial, n.AutoStatus = m.chance(30), m.chance(8)
 }
 
 // parallel generates a parallel node with its branches.
 func (m *walkMaker) parallel() *Node {
 	n := m.add(core.RoleParallel)
 	count := 1 + m.rng.IntN(5)
-	n.Join = one(&m.maker, core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum)
-	n.Take, n.Share = 1+m.rng.IntN(count), one(&m.maker, 0.25, 0.5, 0.6, 1)
+	n.Join = one(m.maker, core.JoinWaitAll, core.JoinFirstSuccess, core.JoinKOfN, core.JoinQuorum)
+	n.Take, n.Share = 1+m.rng.IntN(count), one(m.maker, 0.25, 0.5, 0.6, 1)
 	if m.chance(8) {
-		n.Take, n.Share = one(&m.maker, 0, count+1), 0
+		n.Take, n.Share = one(m.maker, 0, count+1), 0
 	}
-	n.MaxParallel = one(&m.maker, 0, 0, 1, 2, 3)
-	n.ErrorPolicy = one(&m.maker, "", "", "continue", "fail_fast", "ignore")
+	n.MaxParallel = one(m.maker, 0, 0, 1, 2, 3)
+	n.ErrorPolicy = one(m.maker, "", "", "continue", "fail_fast", "ignore")
 	for range count {
 		m.branches[n] = append(m.branches[n], m.branch(n))
 	}
@@ -137,26 +82,22 @@ func (m *walkMaker) branch(of *Node) *Node {
 		n := m.add(core.RoleParallel)
 		n.Join, n.Take, n.Share = core.JoinKOfN, 1, 0.5
 		for range 2 {
-			b := m.add(core.RoleStage)
-			m.behave(b)
-			m.branches[n] = append(m.branches[n], b)
+			m.branches[n] = append(m.branches[n], m.node(walkFailing))
 		}
 		return n
 	}
-	b := m.add(core.RoleStage)
-	m.behave(b)
-	return b
+	return m.node(walkFailing)
 }
 
 func (m *walkMaker) human() *Node {
 	n := m.add(core.RoleHuman)
-	n.Label, n.Fail, n.Transient = 90, one(&m.maker, 0, 25, 60), 40
+	n.Label, n.Fail, n.Transient = 90, one(m.maker, 0, 25, 60), 40
 	n.AutoStatus = m.chance(4)
 	return n
 }
 
 func (m *walkMaker) edge(from, to *Node) *Edge {
-	e := &Edge{From: from.ID, To: to.ID, Weight: one(&m.maker, 0, 0, 0, 1, 5, -1)}
+	e := &Edge{From: from.ID, To: to.ID, Weight: one(m.maker, 0, 0, 0, 1, 5, -1)}
 	m.g.Edges = append(m.g.Edges, e)
 	return e
 }
@@ -188,11 +129,11 @@ func (m *walkMaker) edges() {
 		if m.chance(95) {
 			m.edge(n, m.after(i)).Label = m.label(40)
 		}
-		for range one(&m.maker, 0, 1, 1, 2, 3) {
+		for range one(m.maker, 0, 1, 1, 2, 3) {
 			to := m.anywhere(i)
 			e := m.edge(n, to)
 			if e.Label = m.label(60); m.chance(55) {
-				e.When = m.walkCondition()
+				e.When = m.condition()
 			}
 			e.Restart = m.chance(25) && to.Role != core.RoleExit && (to.Role != core.RoleConditional || m.chance(25))
 		}
@@ -204,7 +145,7 @@ func (m *walkMaker) label(percent int) string {
 		return ""
 	}
 	word := words[m.rng.IntN(len(words))]
-	return one(&m.maker, word, word, "["+word[:1]+"] "+word, word[:1]+") "+word, word[:1]+" - "+word, "["+word)
+	return one(m.maker, word, word, "["+word[:1]+"] "+word, word[:1]+") "+word, word[:1]+" - "+word, "["+word)
 }
 
 // forkEdges adds edges to the branches, and from every branch to the same nodes.
@@ -221,11 +162,11 @@ func (m *walkMaker) forkEdges(i int, n *Node) {
 			m.rejoin(b, other)
 		}
 		if m.chance(20) {
-			m.edge(b, m.anywhere(i)).When = m.walkCondition()
+			m.edge(b, m.anywhere(i)).When = m.condition()
 		}
 	}
-	for range one(&m.maker, 0, 0, 1, 2) {
-		m.edge(n, m.anywhere(i)).When = one(&m.maker, "outcome == 'fail'", m.walkCondition())
+	for range one(m.maker, 0, 0, 1, 2) {
+		m.edge(n, m.anywhere(i)).When = one(m.maker, "outcome == 'fail'", m.condition())
 	}
 }
 
@@ -238,30 +179,25 @@ func (m *walkMaker) rejoin(b, at *Node) {
 	}
 }
 
-// walkCondition generates a condition on the stage that ran, on the context and the fields.
-func (m *walkMaker) walkCondition() string { return m.combined(m.walkTerm) }
-
+// walkTerm generates a term on the stage that ran or on the context.
 func (m *walkMaker) walkTerm() string {
-	key := one(&m.maker, "k0", "k1", "['k2.x']")
+	key := one(m.maker, "k0", "k1", "['k2.x']")
 	if key[0] != '[' {
 		key = "." + key
 	}
 	switch m.rng.IntN(9) {
 	case 0, 1:
-		return "outcome " + one(&m.maker, "==", "!=") + " '" + one(&m.maker, "success", "fail", "partial_success", "skipped", "retry") + "'"
+		return "outcome " + one(m.maker, "==", "!=") + " '" + one(m.maker, "success", "fail", "partial_success", "skipped", "retry") + "'"
 	case 2:
-		return fmt.Sprintf("$.context%s %s %d", key, one(&m.maker, "==", "!=", "<", ">="), m.rng.IntN(4))
+		return fmt.Sprintf("$.context%s %s %d", key, one(m.maker, "==", "!=", "<", ">="), m.rng.IntN(4))
 	case 3:
-		return "$.context.k3 == '" + one(&m.maker, "yes", "no") + "'"
+		return "$.context.k3 == '" + one(m.maker, "yes", "no") + "'"
 	case 4:
-		return "$.context.failure_class == '" + one(&m.maker, "deterministic", "transient_infra", "structural") + "'"
+		return "$.context.failure_class == '" + one(m.maker, "deterministic", "transient_infra", "structural") + "'"
 	case 5, 6:
-		return fmt.Sprintf("$.context['internal.node_visit_count'] %s %d", one(&m.maker, "<", ">=", "=="), 1+m.rng.IntN(3))
+		return fmt.Sprintf("$.context['internal.node_visit_count'] %s %d", one(m.maker, "<", ">=", "=="), 1+m.rng.IntN(3))
 	case 7:
-		return one(&m.maker, "preferred_label == '", "$.context.preferred_label == '") + words[m.rng.IntN(3)] + "'"
-	}
-	if list := m.some(1, func(f Field) bool { return f.Type == value.IntegerType }); len(list) > 0 {
-		return fmt.Sprintf("$.%s %% 2 == 0", list[0])
+		return one(m.maker, "preferred_label == '", "$.context.preferred_label == '") + words[m.rng.IntN(3)] + "'"
 	}
 	return fmt.Sprintf("$.context.try > %d", 1+m.rng.IntN(2))
 }
@@ -279,7 +215,7 @@ func (m *walkMaker) settings() {
 			return m.exit.ID
 		}
 		for {
-			if n := one(&m.maker, m.line...); n.Role != core.RoleConditional {
+			if n := one(m.maker, m.line...); n.Role != core.RoleConditional {
 				return n.ID
 			}
 		}
@@ -289,11 +225,11 @@ func (m *walkMaker) settings() {
 	}
 	perNode := m.chance(25)
 	if !perNode {
-		m.g.Walk.MaxVisits = one(&m.maker, 3, 3, 4, 8)
+		m.g.Walk.MaxVisits = one(m.maker, 3, 3, 4, 8)
 	}
 	for _, n := range m.g.Nodes {
 		if perNode || m.chance(6) {
-			n.MaxVisits = one(&m.maker, 1, 2, 3, 3, 5)
+			n.MaxVisits = one(m.maker, 1, 2, 3, 3, 5)
 		}
 	}
 	for _, list := range m.branches {
@@ -302,24 +238,29 @@ func (m *walkMaker) settings() {
 		}
 	}
 	for _, n := range m.line {
-		n.Gate = m.chance(50)
+		n.Gate = m.chance(60)
 		n.RetryTarget, n.Fallback = target(60), target(15)
 	}
 	m.g.Walk.RetryTarget, m.g.Walk.Fallback = target(30), target(15)
 	if m.chance(40) {
 		m.g.Walk.MaxRetries = 1 + m.rng.IntN(3)
+		for _, n := range m.g.Nodes {
+			if n.Role == core.RoleStage && n.Policy == "" {
+				n.Flaky = one(m.maker, 0, 30, 60)
+			}
+		}
 	}
 	if m.chance(40) {
 		m.g.Walk.MaxJumps = 1 + m.rng.IntN(2)
 	}
 	if m.chance(70) {
-		m.g.Walk.RepeatLimit = one(&m.maker, 2, 2, 4, 8)
+		m.g.Walk.RepeatLimit = one(m.maker, 2, 2, 4, 8)
 	}
 }
 
 // declare declares all nodes in a random order and names them accordingly.
 func (m *walkMaker) declare() {
-	ids := m.shuffle(m.g.Nodes)
+	ids := m.shuffle()
 	ids["nobody"] = "nobody"
 	for _, n := range m.g.Nodes {
 		n.RetryTarget, n.Fallback = ids[n.RetryTarget], ids[n.Fallback]

@@ -2,7 +2,6 @@ package schedulertest
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -79,11 +78,5 @@ func (g *Graph) stop(n *Node, out *core.Node, rec *Recorder) {
 		}
 	case core.RoleParallel:
 		out.Parallel = &core.Parallel{MaxParallel: number(n.MaxParallel), ErrorPolicy: text(n.ErrorPolicy)}
-	}
-	if n.Preset != "" || n.Attempts > 0 {
-		out.OnError = &core.OnError{Policy: text("retry"), Preset: text(n.Preset), Attempts: number(n.Attempts), Jitter: new(bool)}
-		if n.Waits {
-			out.OnError.Base = &source.Located[time.Duration]{Value: retryBase}
-		}
 	}
 }

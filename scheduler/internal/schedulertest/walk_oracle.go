@@ -75,7 +75,7 @@ type BranchOutcome struct {
 //
 // ends returns which branches of the n-th visit of a parallel node began, and in which
 // order they ended; if it is nil, the durations of branches follow from timing.
-func WalkOracle(w *core.Workflow, reg *core.Registry, timing uint64, ends func(fork string, visit int) (begun, ended []string)) *WalkOutcome {
+func WalkOracle(w *core.Workflow, reg *core.Registry, inputs map[string]any, timing uint64, ends func(fork string, visit int) (begun, ended []string)) *WalkOutcome {
 	o := &walkOracle{w: w, timing: timing, ends: ends, fields: map[string]core.FieldDecl{}, nodes: map[string]*core.Node{}, made: map[string]core.Compiled{},
 		state: values{}, signatures: map[string]int{}, jumps: map[string]int{},
 		out: &WalkOutcome{Nodes: map[string]WalkNodeOutcome{}, Losers: map[Execution]bool{}}}
@@ -85,6 +85,7 @@ func WalkOracle(w *core.Workflow, reg *core.Registry, timing uint64, ends func(f
 			o.state[f.Name.Value] = f.Default
 		}
 	}
+	maps.Copy(o.state, inputs)
 	for _, n := range w.Nodes {
 		o.nodes[n.ID.Value] = n
 		o.made[n.ID.Value] = core.Compiled{Handler: n.Handler}
@@ -292,14 +293,6 @@ func (o *walkOracle) visit(id string, context map[string]any, state values, via 
 
 // budget returns the number of attempts of a visit, and the wait after each attempt.
 func (o *walkOracle) budget(n *core.Node) (attempts int, waits func(attempt int) time.Duration) {
-	presets := map[string]struct {
-		attempts int
-		base     time.Duration
-		factor   float64
-	}{
-		"none": {1, 0, 0}, "standard": {5, 200 * time.Millisecond, 2}, "aggressive": {5, 500 * time.Millisecond, 2},
-		"linear": {3, 500 * time.Millisecond, 1}, "patient": {3, 2 * time.Second, 3},
-	}
 	p, linear := presets["standard"], false
 	p.attempts = 1
 	if m := o.w.Walk.MaxRetries; m != nil {
@@ -358,7 +351,7 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values, v
 		switch {
 		case failure != nil && e.status != core.Fail: // an error: there is no result
 			e = ended{status: core.Fail, category: failure.InCategory(), class: failure.Class, message: failure.Message, signature: failure.Signature, attempts: attempt, took: e.took}
-			again = !failure.Permanent
+			again = retries(n, failure)
 		case e.status == core.Fail:
 			e.class, e.message = core.ClassError, r.Note
 			if r.Routing != nil {

@@ -551,7 +551,7 @@ func TestWalkRulesOnOracle(t *testing.T) {
 			s := scripted(r.doc)
 			s.instant = true
 			w, reg := s.workflow()
-			out := WalkOracle(w, reg, 0, func(fork string, _ int) (begun, ended []string) {
+			out := WalkOracle(w, reg, nil, 0, func(fork string, _ int) (begun, ended []string) {
 				for _, e := range w.Edges {
 					if e.From.Value == fork && e.When == nil {
 						begun = append(begun, e.To.Value)

@@ -93,11 +93,8 @@ func addUpTo(old, v any) (any, error) {
 // declared returns a node in the form of a workflow.
 func (g *Graph) declared(n *Node, rec *Recorder, k nestedKind) *core.Node {
 	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
-		OnError: policy(n.Policy, n.Attempts, n.Then), Priority: source.Int{Value: n.Priority}, Join: n.join(),
+		OnError: n.onError(), Priority: source.Int{Value: n.Priority}, Join: n.join(),
 		AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
-	if n.OnlyTransient && out.OnError != nil {
-		out.OnError.RetryOn = text("transient")
-	}
 	switch {
 	case g.Walk != nil:
 		g.stop(n, out, rec)
@@ -173,8 +170,25 @@ func policy(name string, attempts int, then string) *core.OnError {
 	}
 	p := &core.OnError{Policy: text(name), Then: text(then)}
 	if name == "retry" {
-		p.Attempts = &source.Int{Value: attempts}
+		p.Attempts = number(attempts)
 		p.Base = &source.Located[time.Duration]{Value: retryBase}
+	}
+	return p
+}
+
+func (n *Node) onError() *core.OnError {
+	p := policy(n.Policy, n.Attempts, n.Then)
+	if p == nil {
+		return nil
+	}
+	if n.Preset != "" {
+		p.Preset, p.Jitter = text(n.Preset), new(bool)
+		if !n.Waits {
+			p.Base = nil
+		}
+	}
+	if n.OnlyTransient {
+		p.RetryOn = text("transient")
 	}
 	return p
 }
