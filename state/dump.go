@@ -17,8 +17,8 @@ func (c *Column) Dump() (*value.Object, error) {
 		d.o.Set("base", int64(c.base))
 		d.value("value", c.folded[0])
 	}
-	if len(c.kept) > 0 {
-		d.set("kept", c.kept)
+	if c.kept != nil {
+		d.set("kept", c.kept.list)
 	}
 	var slots []any
 	for i, s := range c.slots {
@@ -83,8 +83,12 @@ func (c *Column) load(d *value.Object) (err error) {
 			return err
 		}
 	}
-	if c.kept, err = c.restore(d, "kept"); err != nil {
+	kept, err := c.restore(d, "kept")
+	if err != nil {
 		return err
+	}
+	if len(kept) > 0 {
+		c.kept = &keptWrites{list: kept}
 	}
 	slots, _ := d.Get("slots")
 	list, _ := slots.([]any)

@@ -34,19 +34,23 @@ type Column struct {
 	// reads reports whether a reader may ask for the value after the first k slots later
 	// than Last. If it is nil, readers may ask for every prefix.
 	reads func(k int) bool
-	// seen is set if a reader has, or may ask for, the last folded value.
-	seen bool
 	// writers is the number of slots, -1 if it is not known.
 	writers int
 	// tried is the value that the write passed to Try would produce.
 	tried    any
 	hasTried bool
+	// seen is set if a reader has, or may ask for, the last folded value.
+	seen bool
 	// unread is set if the column has no readers. Its writes are kept but not folded.
 	unread bool
-	// kept holds the writes of the forgotten slots, merged with each other if the
-	// strategy allows it. keptOwn describes the last of them.
-	kept    []any
-	keptOwn owned
+	kept   *keptWrites // nil if there are none
+}
+
+// keptWrites are the writes of the forgotten slots, merged with each other if the
+// strategy allows it.
+type keptWrites struct {
+	list []any
+	own  owned // describes the last of them
 }
 
 // Guard calls user code while the run waits for it. It returns an error if the call did
@@ -112,8 +116,10 @@ func NewLedger(s *Schema, writers []int, start []any, guard Guard) *Ledger {
 	l := &Ledger{schema: s, columns: make([]Column, len(s.Fields))}
 	for i := range l.columns {
 		n := writers[i]
-		l.columns[i] = Column{field: &s.Fields[i], guard: guard, start: start[i], slots: slots[:n:n], folded: folded[: 1 : n+1], writers: n}
-		l.columns[i].folded[0] = start[i]
+		c := &l.columns[i] // assigned by parts: copying a whole Column takes longer
+		c.field, c.guard, c.start, c.writers = &s.Fields[i], guard, start[i], n
+		c.slots, c.folded = slots[:n:n], folded[:1:n+1]
+		c.folded[0] = start[i]
 		slots, folded = slots[n:], folded[n+1:]
 	}
 	return l
@@ -300,13 +306,17 @@ func (c *Column) keep(s slot) {
 }
 
 func (c *Column) keepOne(w any) {
-	if last := len(c.kept) - 1; last >= 0 && c.field.strategy.associative {
-		if joined, err := c.field.merge(c.kept[last], w, &c.keptOwn, nil); err == nil {
-			c.kept[last], c.keptOwn.array = joined, true
+	if c.kept == nil {
+		c.kept = new(keptWrites)
+	}
+	k := c.kept
+	if last := len(k.list) - 1; last >= 0 && c.field.strategy.associative {
+		if joined, err := c.field.merge(k.list[last], w, &k.own, nil); err == nil {
+			k.list[last], k.own.array = joined, true
 			return
 		}
 	}
-	c.kept = append(c.kept, w)
+	k.list = append(k.list, w)
 }
 
 // Wrote returns the write of slot k. The slot must not be forgotten or hold a batch. ok
@@ -322,7 +332,10 @@ func (c *Column) Wrote(k int) (v any, ok bool) {
 // Writes returns the writes of the first k slots in order. For forgotten slots it
 // returns the writes that were kept.
 func (c *Column) Writes(k int) []any {
-	out := slices.Clone(c.kept)
+	var out []any
+	if c.kept != nil {
+		out = slices.Clone(c.kept.list)
+	}
 	for _, s := range c.slots[:min(len(c.slots), max(0, k-c.base))] {
 		out = appendWrites(out, s)
 	}
