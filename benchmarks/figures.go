@@ -54,6 +54,9 @@ type Ratio struct{ Median, Min, Max float64 }
 const (
 	rounds = 9
 	slice  = 10 * time.Millisecond // for one case in one round, unless one call takes longer
+	// A figure that takes longer than enough has fewer rounds, but not less than atLeast.
+	enough  = 3 * time.Second
+	atLeast = 5
 )
 
 // Take measures a figure. Subject and reference take turns, so that other load on the
@@ -68,7 +71,11 @@ func (f Figure) Take(tb testing.TB) Measure {
 	for i, c := range cases {
 		take[i] = c.sampler(tb)
 	}
-	for range rounds {
+	begin := time.Now()
+	for round := range rounds {
+		if round >= atLeast && time.Since(begin) > enough {
+			break
+		}
 		for i := range take {
 			samples[i] = append(samples[i], take[i]())
 		}

@@ -81,7 +81,7 @@ func amount(s string) float64 {
 	return v * factors[unit]
 }
 
-// Update measures tables and writes them into docs/performance.md.
+// Update measures tables and writes each one into docs/performance.md.
 func Update(path string, tb testing.TB, tables ...Table) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -96,8 +96,11 @@ func Update(path string, tb testing.TB, tables ...Table) error {
 		table := t.Markdown(list)
 		tb.Logf("%s\n%s", t.ID, table)
 		p = p.With(t.ID, table)
+		if err := os.WriteFile(path, []byte(p), 0o666); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(path, []byte(p), 0o666)
+	return nil
 }
 
 // UpdateReadme writes the summary of docs/performance.md into README.md.
