@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
 // masked returns a listener that masks secrets in the events before it passes them on. It runs
@@ -32,15 +32,17 @@ func masked(refs []core.Secret, listener func(core.Event)) func(core.Event) {
 // written at the speed of the disk and not kept in memory. The run does not wait for a
 // listener that has taken no event for a while, until it takes one again.
 type delivery struct {
+	run      string // id
 	mu       sync.Mutex
 	wake     sync.Cond    // something is queued, or closed
 	room     sync.Cond    // the queue is short, or the run does not wait for the listener
 	taken    atomic.Int64 // events that the listener has been given
 	watch    *time.Timer  // set while the run waits for the listener
 	stuck    bool         // the listener has taken no event for the time of patience
-	queue    []core.Event
-	progress map[progressKey]int // index in a long queue
-	dropped  int                 // number of log records left out
+	queue    []*queuePart
+	waiting  int64                             // number of events in the queue
+	progress map[progressKey]*machine.Emission // in a long queue
+	dropped  int                               // number of log records left out
 	closed   bool
 	noWait   bool          // do not wait: the run was cancelled
 	added    int64         // events that were queued
@@ -56,6 +58,17 @@ const (
 	patience = time.Second
 )
 
+// queuePart is a part of the queue. Parts are reused, by other runs as well: a queue that grows
+// and shrinks would otherwise take more time to allocate than to fill.
+type queuePart struct {
+	list [partSize]machine.Emission
+	n    int
+}
+
+const partSize = 64
+
+var queueParts = sync.Pool{New: func() any { return new(queuePart) }}
+
 // progressKey identifies an attempt that reports its progress.
 type progressKey struct {
 	node    string
@@ -64,8 +77,8 @@ type progressKey struct {
 }
 
 // deliver starts the delivery of events to a listener; close ends it.
-func deliver(listener func(core.Event)) *delivery {
-	d := &delivery{done: make(chan struct{})}
+func deliver(run string, listener func(core.Event)) *delivery {
+	d := &delivery{run: run, done: make(chan struct{})}
 	d.wake.L, d.room.L = &d.mu, &d.mu
 	go d.loop(listener)
 	return d
@@ -74,12 +87,43 @@ func deliver(listener func(core.Event)) *delivery {
 // add queues an event.
 func (d *delivery) add(e core.Event) {
 	d.mu.Lock()
-	if !d.ended && !d.droppable(&e) {
-		d.queue = append(d.queue, e)
-		d.added++
+	defer d.mu.Unlock()
+	if !d.ended && !d.condensed(&e) {
+		d.put(machine.EmissionOf(&e))
 	}
-	d.mu.Unlock()
-	d.wake.Signal()
+}
+
+// addEmissions queues events of the machine. start is the time at which the run started, in
+// nanoseconds since the Unix epoch.
+func (d *delivery) addEmissions(list []machine.Emission, start int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended {
+		return
+	}
+	for i := range list {
+		e := list[i]
+		e.Shift(start)
+		d.put(e)
+	}
+}
+
+// put adds to the queue. The listener waits only while the queue is empty.
+func (d *delivery) put(e machine.Emission) *machine.Emission {
+	n := len(d.queue)
+	if n == 0 || d.queue[n-1].n == partSize {
+		if n == 0 {
+			d.wake.Signal()
+		}
+		d.queue = append(d.queue, queueParts.Get().(*queuePart))
+		n++
+	}
+	b := d.queue[n-1]
+	b.list[b.n] = e
+	b.n++
+	d.waiting += e.Len()
+	d.added += e.Len()
+	return &b.list[b.n-1]
 }
 
 // behind reports whether the run should wait for the listener.
@@ -91,7 +135,7 @@ func (d *delivery) behind() bool {
 
 // behindLocked is behind with mu held.
 func (d *delivery) behindLocked() bool {
-	return len(d.queue) >= longQueue && !d.stuck && !d.ended && !d.noWait
+	return d.waiting >= longQueue && !d.stuck && !d.ended && !d.noWait
 }
 
 // release makes the run never wait for the listener again.
@@ -132,9 +176,10 @@ func (d *delivery) expect(taken int64) {
 	})
 }
 
-// droppable reports whether an event need not be queued because many events wait.
-func (d *delivery) droppable(e *core.Event) bool {
-	if len(d.queue) < longQueue {
+// condensed reports whether it has dealt with an event that need not be queued as it is because many
+// events wait.
+func (d *delivery) condensed(e *core.Event) bool {
+	if d.waiting < longQueue {
 		return false
 	}
 	switch e.Type {
@@ -143,15 +188,16 @@ func (d *delivery) droppable(e *core.Event) bool {
 		return true
 	case core.Progress:
 		key := progressKey{cmp.Or(e.Node, e.Unit), e.Item, e.Attempt}
-		at, ok := d.progress[key]
-		if ok {
-			d.queue[at] = *e
-			return true
+		last := d.progress[key]
+		if last == nil {
+			if d.progress == nil {
+				d.progress = map[progressKey]*machine.Emission{}
+			}
+			d.progress[key] = d.put(machine.EmissionOf(e))
+		} else {
+			*last = machine.EmissionOf(e)
 		}
-		if d.progress == nil {
-			d.progress = map[progressKey]int{}
-		}
-		d.progress[key] = len(d.queue)
+		return true
 	}
 	return false
 }
@@ -170,22 +216,33 @@ func (d *delivery) loop(listener func(core.Event)) {
 		d.room.Broadcast()
 	}()
 	seq := int64(0)
+	var x core.Event
+	tell := func(e *core.Event) {
+		seq++
+		e.Seq = seq
+		d.taken.Add(1)
+		listener(*e)
+	}
+	var queue []*queuePart
 	for {
-		batch := d.take()
-		if len(batch) == 0 {
+		if queue = d.take(queue); len(queue) == 0 {
 			return
 		}
-		for _, e := range batch {
-			seq++
-			e.Seq = seq
-			d.taken.Add(1)
-			listener(e)
+		for _, b := range queue {
+			for i := range b.list[:b.n] {
+				b.list[i].Events(&x, tell)
+			}
+			clear(b.list[:b.n])
+			b.n = 0
+			queueParts.Put(b)
 		}
 	}
 }
 
-// take waits for events and returns all of them; it returns none after close.
-func (d *delivery) take() []core.Event {
+// take waits for events and returns all of them; it returns none after close. It reuses the space
+// of the queue before.
+func (d *delivery) take(before []*queuePart) []*queuePart {
+	clear(before)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.queue) == 0 && !d.closed {
@@ -193,17 +250,18 @@ func (d *delivery) take() []core.Event {
 	}
 	d.stuck = false
 	d.room.Broadcast()
-	batch := d.queue
-	if d.dropped > 0 {
-		last := batch[len(batch)-1]
-		notice := core.Event{V: core.EventVersion, Type: core.LogLine, Run: last.Run, Time: last.Time, Severity: slog.LevelWarn.String(),
-			Log: fmt.Sprintf("%d log records are missing here: the listener of the events is too slow", d.dropped)}
+	if d.dropped > 0 { // then the queue is not empty
 		// The event for the end of the run stays last.
-		batch = slices.Insert(batch, len(batch)-1, notice)
-		d.added++
+		b := d.queue[len(d.queue)-1]
+		last := b.list[b.n-1]
+		b.list[b.n-1] = machine.EmissionOf(&core.Event{V: core.EventVersion, Type: core.LogLine, Run: d.run, Time: time.Now(), Severity: slog.LevelWarn.String(),
+			Log: fmt.Sprintf("%d log records are missing here: the listener of the events is too slow", d.dropped)})
+		d.put(last)
+		d.added += 1 - last.Len()
 	}
-	d.queue, d.progress, d.dropped = nil, nil, 0
-	return batch
+	queue := d.queue
+	d.queue, d.waiting, d.progress, d.dropped = before[:0], 0, nil, 0
+	return queue
 }
 
 // close waits until all events are delivered, for at most the grace period, and returns the number

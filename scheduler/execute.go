@@ -140,6 +140,9 @@ func (x *executor) items(e *machine.Event) {
 		in, _ := x.input(x.ctx, -1) // only args can fail, and there are none
 		x.shared = &in              // nothing but the item differs
 	}
+	if n := x.c.ID.To - x.c.ID.From; n > 1 && x.run.events != nil {
+		e.Ends = make([]int64, 0, n)
+	}
 	for {
 		i, ok := x.w.items.claim()
 		if !ok {
@@ -150,7 +153,14 @@ func (x *executor) items(e *machine.Event) {
 		x.one(int(i), &o)
 		x.keep(e, i, &o)
 		e.ID.To = i + 1
-		slow := (i+1-e.ID.From)%lookEvery == 0 && x.run.now()-e.Started > slowRange
+		var slow bool
+		if e.Ends != nil {
+			now := x.run.now()
+			e.Ends = append(e.Ends, now)
+			slow = now-e.Started > slowRange
+		} else {
+			slow = (i+1-e.ID.From)%lookEvery == 0 && x.run.now()-e.Started > slowRange
+		}
 		if slow || x.answered || x.mayEnd(&o) {
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -38,6 +39,9 @@ func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
 func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 	e := core.Event{V: core.EventVersion, Type: core.LogLine, Run: h.run.opts.Run, Time: rec.Time, Node: h.node,
 		Item: h.index, Attempt: h.attempt, Log: value.CutText(rec.Message), Severity: rec.Level.String()}
+	if e.Time.IsZero() { // which tells a handler to ignore it
+		e.Time = time.Now()
+	}
 	values := &value.Object{}
 	for _, a := range h.attrs {
 		setAttr(values, a.Key, a.Value)

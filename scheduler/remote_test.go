@@ -132,7 +132,7 @@ func TestCommandsCarryTheirItemsOnly(t *testing.T) {
 	for _, source := range []string{"$.orders", "$input.orders", "$nodes.make.output.orders", "$.orders[?(@.amount > 0)]"} {
 		t.Run(source, func(t *testing.T) {
 			p := remotePlan(t, fmt.Sprintf(remoteDoc, source, "[rate]"), orders)
-			r, total, largest := runElsewhere(t, p, inputs, machine.Options{Run: "r", Concurrency: 4, Events: true})
+			r, total, largest := runElsewhere(t, p, inputs, machine.Options{Run: "r", Concurrency: 4, SingleItems: true})
 			if r.Status != core.RunSuccess {
 				t.Fatal(r.Err)
 			}

@@ -246,7 +246,7 @@ func (r *run) drive() (*core.Report, error) {
 	r.ctx, r.cancel = context.WithCancel(r.parent)
 	defer r.cancel()
 	if r.opts.Listener != nil {
-		r.events, r.throttled = deliver(r.opts.Listener), r.opts.Backpressure
+		r.events, r.throttled = deliver(r.opts.Run, r.opts.Listener), r.opts.Backpressure
 	}
 	stop := r.watchParent()
 	r.runWorkers()
@@ -399,8 +399,8 @@ func (r *run) do(c *machine.Command) {
 	case machine.OpMet:
 		r.dropTimer(timerKey{kind: machine.Expired, id: c.ID})
 	case machine.OpEmit:
-		c.Event.Time = time.Now()
-		r.events.add(*c.Event)
+		now := time.Now()
+		r.events.addEmissions(c.Events, now.UnixNano()-int64(now.Sub(r.started)))
 	case machine.OpCancel:
 		r.cancelFrame(c.ID.Frame)
 	case machine.OpYield:

@@ -51,12 +51,12 @@ func TestCancelBetweenTakeAndStart(t *testing.T) {
 // TestNothingIsKeptForALostListener: events accumulated for the rest of the run after a listener
 // had panicked.
 func TestNothingIsKeptForALostListener(t *testing.T) {
-	d := deliver(func(core.Event) { panic("boom") })
+	d := deliver("r", func(core.Event) { panic("boom") })
 	d.add(core.Event{})
 	<-d.done
 	d.add(core.Event{})
-	if len(d.queue) > 0 {
-		t.Errorf("%d events are kept", len(d.queue))
+	if d.waiting > 0 {
+		t.Errorf("%d events are kept", d.waiting)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestNothingIsKeptForALostListener(t *testing.T) {
 func TestEventsForASlowListener(t *testing.T) {
 	gate, listening := make(chan struct{}), make(chan struct{})
 	var got []core.Event
-	d := deliver(func(e core.Event) {
+	d := deliver("r", func(e core.Event) {
 		if e.Type == core.RunStarted {
 			close(listening)
 			<-gate
@@ -81,7 +81,7 @@ func TestEventsForASlowListener(t *testing.T) {
 		d.add(core.Event{Type: core.Progress, Node: "a", Item: core.Nth(i % 2), Done: int64(i)})
 	}
 	d.add(core.Event{Type: core.RunFinished})
-	if n := len(d.queue); n != longQueue+3 {
+	if n := d.waiting; n != longQueue+3 {
 		t.Errorf("%d events are queued, want %d", n, longQueue+3)
 	}
 	close(gate)

@@ -37,7 +37,7 @@ func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, interviewe
 		o.Run = "test"
 	}
 	m, err := machine.New(p, inputs, machine.Options{
-		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: true,
+		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: true, SingleItems: true,
 	})
 	if err != nil {
 		return nil, err
@@ -114,8 +114,11 @@ func (d *driver) command(c *machine.Command) {
 	case machine.OpMet:
 		d.removeDeadline(c.ID)
 	case machine.OpEmit:
-		c.Event.Time = time.Unix(0, d.now).UTC()
-		d.rec.event(c.Event)
+		var room core.Event
+		c.Events.Events(&room, func(e *core.Event) {
+			e.Time = time.Unix(0, d.now).UTC()
+			d.rec.event(e)
+		})
 	case machine.OpCancel:
 		d.cancel(func(id machine.ID) bool { return id.Frame == c.ID.Frame })
 	case machine.OpGiveUp:
@@ -141,8 +144,7 @@ func (d *driver) push(node string, at int64, e machine.Event) {
 	heap.Push(&d.queue, &answer{at: at, order: d.order, node: node, event: e})
 }
 
-// start looks up the answer to one execution. Because the machine produces events, it
-// issues the items of a fan-out one by one.
+// start looks up the answer to one execution. The machine issues the items of a fan-out one by one.
 func (d *driver) start(c *machine.Command) {
 	node := nodePath(c)
 	if c.Call != nil && c.Call.Route != nil {

@@ -18,7 +18,7 @@ const (
 	OpTimer              // answer with TimerFired after Delay
 	OpDeadline           // answer with Expired after Delay, unless OpMet comes before
 	OpMet                // forget the deadline with that ID: the work ended in time
-	OpEmit               // publish Event
+	OpEmit               // publish Events
 	OpCancel             // cancel the handlers of the frame and of the frames inside it
 	OpYield              // answer with Yielded: free slots could run items that the range has not started
 	OpGiveUp             // cancel the node's items of the range, or the whole node; their results no longer count
@@ -77,7 +77,7 @@ type Command struct {
 	Delay time.Duration `json:"delay,omitempty"`
 	// Keep belongs to OpDiscard: the attempt is over, but its result is placed.
 	Keep   bool         `json:"keep,omitempty"`
-	Event  *core.Event  `json:"event,omitempty"`
+	Events Emissions    `json:"events,omitempty"`
 	Report *core.Report `json:"-"`
 }
 
@@ -163,6 +163,9 @@ type Event struct {
 	// answer a part of a range by lowering ID.To; the other items count as not started.
 	Outcome Outcome   `json:"-"`
 	Items   []Outcome `json:"-"`
+	// Ends holds the instants at which the items of a range ended, one after the other. Only their
+	// events need it: without it, they have the times of the range.
+	Ends []int64 `json:"ends,omitempty"`
 }
 
 // Outcome is the result of one attempt, already checked against the writes and types that the

@@ -48,16 +48,21 @@ func (m *Machine) emitSources(p *plan.Plan) {
 }
 
 func (f *frame) emitReady(v int32) {
-	if f.m.opts.Events {
+	if !f.m.opts.Events {
+		return
+	}
+	if n := f.p.Vertices[v].Node; n >= 0 {
+		f.m.note(f.nodeNote(nodeReady, &f.p.Nodes[n]))
+	} else {
 		f.m.emit(f.vertexEvent(core.NodeReady, v))
 	}
 }
 
 func (f *frame) emitAttempt(n *plan.Node, id ID) {
 	if f.m.opts.Events {
-		e := f.nodeEvent(core.NodeStarted, n)
-		e.Attempt = int(id.Attempt)
-		f.m.emit(e)
+		e := f.nodeNote(nodeStarted, n)
+		e.attempt = id.Attempt
+		f.m.note(e)
 	}
 }
 
@@ -78,18 +83,31 @@ func (f *frame) emitUnitStarted(id string, n *plan.Node, unit string, total int)
 
 func (f *frame) emitItemStarted(n *plan.Node, id ID) {
 	if f.m.opts.Events {
-		e := f.nodeEvent(core.ItemStarted, n)
-		e.Item, e.Attempt = core.Nth(int(id.From)), int(id.Attempt)
-		f.m.emit(e)
+		e := f.nodeNote(itemStarted, n)
+		e.item, e.attempt = core.Nth(int(id.From)), id.Attempt
+		f.m.note(e)
 	}
 }
 
 func (f *frame) emitItemEnded(n *plan.Node, i int, attempt int32, o *Outcome) {
-	if f.m.opts.Events {
-		e := f.nodeEvent(core.ItemFinished, n)
-		e.Item, e.Attempt = core.Nth(i), int(attempt)
-		f.m.emit(itemEndEvent(e, o))
+	if !f.m.opts.Events {
+		return
 	}
+	if plainSuccess(o) {
+		e := f.nodeNote(itemFinished, n)
+		e.item, e.attempt, e.status = core.Nth(i), attempt, core.Success
+		f.m.note(e)
+		return
+	}
+	e := f.nodeEvent(core.ItemFinished, n)
+	e.Item, e.Attempt = core.Nth(i), int(attempt)
+	f.m.emit(itemEndEvent(e, o))
+}
+
+// plainSuccess reports whether the event of the end of an item needs no more than its status, which
+// is Success.
+func plainSuccess(o *Outcome) bool {
+	return o.Failure == nil && o.Status <= core.Success && o.Why == ""
 }
 
 // itemEndEvent completes the event of an item that has ended.
@@ -102,6 +120,17 @@ func itemEndEvent(e core.Event, o *Outcome) core.Event {
 		e.Status = o.Status.String()
 	}
 	e.Reason = o.Why
+	return e
+}
+
+func (f *frame) memberNote(what eventSet, u *plan.Unit, n *plan.Node, id ID) Emission {
+	e := f.nodeNote(what, n)
+	e.unit, e.attempt = u.ID, id.Attempt
+	if u.IsLoop {
+		e.round = core.Nth(int(id.From))
+	} else {
+		e.item = core.Nth(int(id.From))
+	}
 	return e
 }
 
@@ -118,16 +147,23 @@ func (f *frame) memberEvent(u *plan.Unit, n *plan.Node, id ID) core.Event {
 
 func (f *frame) emitMemberStarted(u *plan.Unit, n *plan.Node, id ID) {
 	if f.m.opts.Events {
-		f.m.emit(f.memberEvent(u, n, id))
+		f.m.note(f.memberNote(itemStarted, u, n, id))
 	}
 }
 
 func (f *frame) emitMemberEnded(u *plan.Unit, n *plan.Node, id ID, o *Outcome) {
-	if f.m.opts.Events {
-		e := f.memberEvent(u, n, id)
-		e.Type = core.ItemFinished
-		f.m.emit(itemEndEvent(e, o))
+	if !f.m.opts.Events {
+		return
 	}
+	if plainSuccess(o) {
+		e := f.memberNote(itemFinished, u, n, id)
+		e.status = core.Success
+		f.m.note(e)
+		return
+	}
+	e := f.memberEvent(u, n, id)
+	e.Type = core.ItemFinished
+	f.m.emit(itemEndEvent(e, o))
 }
 
 func (f *frame) emitRetrying(n *plan.Node, id ID, o *Outcome, delay time.Duration) {
@@ -148,12 +184,20 @@ func (f *frame) emitRetrying(n *plan.Node, id ID, o *Outcome, delay time.Duratio
 }
 
 func (f *frame) emitFinished(v int32, s core.Status) {
-	if f.m.opts.Events {
+	if !f.m.opts.Events {
+		return
+	}
+	n := f.p.Vertices[v].Node
+	if reason := f.Changes[n]; n < 0 || reason != "" {
 		e := f.vertexEvent(core.NodeFinished, v)
 		e.Status, e.Duration, e.Total = s.String(), f.duration(v), f.pulled(v)
-		e.Reason = f.Changes[f.p.Vertices[v].Node]
+		e.Reason = reason
 		f.m.emit(e)
+		return
 	}
+	e := f.nodeNote(nodeFinished, &f.p.Nodes[n])
+	e.status, e.took, e.total = s, int64(f.duration(v)), f.pulled(v)
+	f.m.note(e)
 }
 
 // pulled returns the number of items of a fan-out over a stream, which is known only at its end.
@@ -287,13 +331,37 @@ func (f *frame) emitEvaluated(e int32, ok bool, env expressions.Env) {
 	f.m.emit(ev)
 }
 
-func (f *frame) emitWrites(n *plan.Node, writes []plan.Write, item, round core.Ordinal) {
+// unitName is name for a unit, "" if there is none.
+func (f *frame) unitName(id string) string {
+	if id == "" {
+		return ""
+	}
+	return f.name(id)
+}
+
+// emitWrites emits the events of writes. e is the emission without them: the node, item, round or
+// visit that wrote, and for an item possibly the event of its end.
+func (f *frame) emitWrites(e Emission, writes []plan.Write) {
 	if !f.m.opts.Events {
 		return
 	}
-	for _, w := range writes {
-		e := f.nodeEvent(core.StateWritten, n)
-		e.Field, e.Null, e.Item, e.Round = f.p.Schema.Fields[w.Field].Name, w.Value == nil, item, round
-		f.m.emit(e)
+	for {
+		rest := e.take(writes)
+		if e.wrote != 0 {
+			e.what |= stateWritten
+		}
+		if e.what != 0 {
+			f.m.note(e)
+		}
+		if len(rest) > 0 && len(rest) == len(writes) { // not one of the declared writes, or one of too many
+			w := &rest[0]
+			rest = rest[1:]
+			f.m.emit(core.Event{Type: core.StateWritten, Node: f.name(e.node.ID), Kind: e.node.Kind, Phase: e.node.Phase, Level: e.level,
+				Unit: f.unitName(e.unit), Item: e.item, Round: e.round, Visit: int(e.visit), Field: f.p.Schema.Fields[w.Field].Name, Null: w.Value == nil})
+		}
+		if writes = rest; len(writes) == 0 {
+			return
+		}
+		e.what, e.wrote, e.null = 0, 0, 0
 	}
 }

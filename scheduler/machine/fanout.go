@@ -40,6 +40,9 @@ type fanOut struct {
 	done        int
 	endedPrefix int   // number of leading items that have ended, counted on demand
 	failed      []int // items that failed, ascending
+	// untold is set while an item of a range ends that does not count any more: because the start of
+	// such an item is emitted with its end, it has no events.
+	untold      bool
 	givenUp     int   // items from here on do not count, and were cancelled
 	nestedItems []int // items with a nested run, ascending
 	// ownFailure is a failure of the node that is not the failure of an item: the list of the
@@ -253,7 +256,7 @@ func (w item) ended(o *Outcome, _ int64) {
 		w.t.checkCancelled()
 		return
 	}
-	w.t.itemEnded(w.i, o)
+	w.t.itemEnded(w.i, o, false)
 }
 
 // countAttempt counts an attempt of an item of a range. It does not use the generic countAttempt,
@@ -262,9 +265,6 @@ func (t *fanOut) countAttempt(i int) {
 	at := i - t.Base
 	t.Phases[at] = running
 	t.Attempts[at]++
-	if t.f.m.opts.Events {
-		t.f.emitItemStarted(t.n, t.id(i))
-	}
 }
 
 // attempt returns the number of attempts of an item so far.
@@ -297,7 +297,8 @@ func (t *fanOut) answer(e *Event) bool {
 	end := int(t.Ranges.Open()[at].To)
 	to = min(to, end) // another range has the items that this one yielded
 	t.f.handlerEnded(&t.group)
-	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.Events)
+	alone := t.Ranges.Open()[at].Alone
+	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.SingleItems)
 	t.requeueRange(to, end)
 	ask, lost := t.askToYield, item{t, from}.givenUp()
 	if lost {
@@ -309,15 +310,24 @@ func (t *fanOut) answer(e *Event) bool {
 		if e.Items != nil {
 			o = &e.Items[i-from]
 		}
+		t.untold = !alone && (lost || i >= t.cutoff())
+		ended := !alone && !t.untold && t.emitRan(e, i, o)
+		if t.untold && !lost && o.Claim == nil && t.f.shouldRetry(t.n, t.attempt(i), o) {
+			t.requeueRange(i, i+1) // as if it had not begun
+			continue
+		}
 		if o.Failure == nil && o.Status != core.Retry && o.Claim == nil && !lost {
-			t.itemEnded(i, o) // the common case
+			t.itemEnded(i, o, ended) // the common case
 			continue
 		}
 		attemptEnded(item{t, i}, o, e.Ended)
 		if t.Phases[i-t.Base] == placing && i >= t.cutoff() {
-			t.discardFrom(i)
+			if t.discardFrom(i); t.untold && t.Phases[i-t.Base] == waiting {
+				t.Attempts[i-t.Base]--
+			}
 		}
 	}
+	t.f.m.instant, t.untold = t.f.m.now, false
 	// The range stays open until here: an item that stops the run must not end the fan-out before
 	// the items after it have been handled.
 	t.Ranges.Remove(at)
@@ -338,8 +348,8 @@ func (t *fanOut) requeue(i int) {
 }
 
 // itemEnded handles the outcome of the last attempt of an item and stores the outcome of its
-// visit.
-func (t *fanOut) itemEnded(i int, o *Outcome) {
+// visit. emitted reports whether the event of its end has been emitted.
+func (t *fanOut) itemEnded(i int, o *Outcome, emitted bool) {
 	t.Details = setDetail(t.Details, i, attemptDetail{})
 	o = t.f.visitOutcome(t.n, t.attempt(i), o)
 	t.Phases[i-t.Base] = succeeded
@@ -356,7 +366,7 @@ func (t *fanOut) itemEnded(i int, o *Outcome) {
 		}
 		t.Outcomes[i-t.Base] = *o
 	}
-	if !t.endOpen(o) {
+	if !emitted && !t.endOpen(o) {
 		t.emitItemEnd(i, o)
 	}
 	if o.Failure != nil && (t.n.Policy == plan.PolicyFailRun || o.Failure.FailsRun) && !t.f.Stopped {
@@ -372,8 +382,43 @@ func (t *fanOut) endOpen(o *Outcome) bool {
 		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && t.f.p.Schema.Fields[w.Field].MayReject })
 }
 
+// emitRan emits the events of an item that has run in a range: its start, which nobody was told of
+// before, and its end if it succeeded and the merge cannot reject it. It reports whether it has
+// emitted the end. Events that follow get the instant at which the item ended.
+func (t *fanOut) emitRan(answer *Event, i int, o *Outcome) (ended bool) {
+	m := t.f.m
+	if !m.opts.Events {
+		return false
+	}
+	began, until, k := answer.Started, answer.Ended, i-int(answer.ID.From)
+	e := t.f.nodeNote(itemStarted, t.n)
+	e.item, e.attempt = core.Nth(i), t.attempt(i)
+	if ended = plainSuccess(o) && o.Claim == nil && !t.endOpen(o); ended {
+		e.what, e.status = itemStarted|itemFinished, core.Success
+	}
+	if k < len(answer.Ends) {
+		if k > 0 {
+			began = answer.Ends[k-1]
+		}
+		until = answer.Ends[k]
+		if ended {
+			e.ends = answer.Ends[k : k+1]
+		}
+	} else if ended {
+		e.took = until - began
+	}
+	m.instant = began
+	m.note(e)
+	m.instant = until
+	return ended
+}
+
 // emitItemEnd emits the event of the end of an item.
-func (t *fanOut) emitItemEnd(i int, o *Outcome) { t.f.emitItemEnded(t.n, i, t.attempt(i), o) }
+func (t *fanOut) emitItemEnd(i int, o *Outcome) {
+	if !t.untold {
+		t.f.emitItemEnded(t.n, i, t.attempt(i), o)
+	}
+}
 
 // check finishes the fan-out when its last item has ended, and cancels the items that no longer
 // count.

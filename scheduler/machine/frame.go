@@ -149,7 +149,7 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	}
 	f.ready = newBitset(len(p.Vertices))
 	f.mayRunUserCode = m.opts.Guard != nil && p.RunsUserCode
-	f.fastPath = !m.opts.Events && f.Path == ""
+	f.fastPath = f.Path == ""
 	f.context = &CallContext{Path: f.Path, Inputs: f.Inputs, plain: f.Path == ""}
 	if f.Path != "" || f.Inputs.Len() > 0 {
 		f.empty = &Call{CallContext: f.context}

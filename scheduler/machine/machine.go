@@ -30,8 +30,11 @@ type Options struct {
 	// MaxVisits overrides the maximum number of visits of a walk that a model routes; 0 keeps the
 	// limit of the plan.
 	MaxVisits int `json:",omitempty"`
-	// Events makes the machine issue OpEmit commands.
+	// Events makes the machine issue OpEmit commands. It changes nothing else.
 	Events bool
+	// SingleItems makes the machine issue each item of a fan-out alone, so that the event of its
+	// start comes when it starts. Otherwise quick items are issued in ranges.
+	SingleItems bool `json:",omitempty"`
 	// Seed is the source of the jitter of retry policies. Drivers draw a random seed for each
 	// run; 0 disables jitter.
 	Seed uint64 `json:",omitempty"`
@@ -58,7 +61,10 @@ type Machine struct {
 	first        [2]Command // the first space of out and spare; a chain needs no more
 	calls        []*Call    // to be used again
 	now          int64      // the latest time of any event
+	instant      int64      // at which what the machine handles has happened, at most now
 	seq          int64
+	events       Emissions // of the commands in out
+	spareEvents  Emissions
 	cancelled    bool
 	finished     bool
 	endPublished bool // the RunFinished event was emitted before the snapshot was taken
@@ -118,6 +124,7 @@ func (m *Machine) Next() []Command {
 	}
 	out := m.out
 	m.out, m.spare = m.spare[:0], out
+	m.events, m.spareEvents = m.spareEvents[:0], m.events
 	return out
 }
 
@@ -141,6 +148,7 @@ func (m *Machine) Dropped() int { return m.dropped }
 // execution that is not a plain node.
 func (m *Machine) Apply(e *Event) {
 	m.now = max(m.now, e.Ended)
+	m.instant = m.now
 	if e.Kind == Cancel {
 		if !m.cancelled && !m.finished {
 			m.cancelled = true
@@ -203,13 +211,6 @@ func (m *Machine) notifyParents(f *frame) {
 }
 
 func (m *Machine) command(c Command) { m.out = append(m.out, c) }
-
-// emit issues an event. The driver sets its time.
-func (m *Machine) emit(e core.Event) {
-	m.seq++
-	e.V, e.Seq, e.Run = core.EventVersion, m.seq, m.opts.Run
-	m.command(Command{Op: OpEmit, Event: &e})
-}
 
 func (m *Machine) finish() {
 	m.finished = true

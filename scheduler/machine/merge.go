@@ -65,14 +65,14 @@ func (t *fanOut) merge() {
 			at, _ := slices.BinarySearch(t.failed, i)
 			t.failed = slices.Insert(t.failed, at, i)
 		}
-		if open {
-			t.emitItemEnd(i, o)
-		}
 		if o.Failure != nil {
+			if open {
+				t.emitItemEnd(i, o)
+			}
 			continue
 		}
 		sum.add(i, o)
-		t.emitItemWrites(i, o)
+		t.emitItemWrites(i, o, open)
 		o.Writes = nil // the ledger has them
 	}
 	cut := t.firstVoid()
@@ -117,18 +117,28 @@ func (t *fanOut) collectedWrite(results []any) any {
 		t.ownFailure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
 		return value.Missing
 	}
-	f.emitWrites(t.n, []plan.Write{write}, 0, 0)
+	f.emitWrites(f.nodeNote(0, t.n), []plan.Write{write})
 	return write.Value
 }
 
-// emitItemWrites emits the events of the writes of an item. The collected list is a write of the
-// node and has an event of its own.
-func (t *fanOut) emitItemWrites(i int, o *Outcome) {
-	for at := range o.Writes {
-		if o.Writes[at].Field != t.n.Collect {
-			t.f.emitWrites(t.n, o.Writes[at:at+1], core.Nth(i), 0)
-		}
+// emitItemWrites emits the events of the writes of an item, after the event of its end if that is
+// due. The collected list is a write of the node and has an event of its own.
+func (t *fanOut) emitItemWrites(i int, o *Outcome, end bool) {
+	if !t.f.m.opts.Events {
+		return
 	}
+	e := t.f.nodeNote(0, t.n)
+	e.item, e.attempt = core.Nth(i), t.attempt(i)
+	if end && plainSuccess(o) {
+		e.what, e.status = itemFinished, core.Success
+	} else if end {
+		t.emitItemEnd(i, o)
+	}
+	writes := o.Writes
+	if at := slices.IndexFunc(writes, func(w plan.Write) bool { return w.Field == t.n.Collect }); at >= 0 {
+		writes = slices.Delete(slices.Clone(writes), at, at+1)
+	}
+	t.f.emitWrites(e, writes)
 }
 
 // emitVoidEnd emits the end of an item that began and does not count, because listeners wait for

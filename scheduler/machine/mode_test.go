@@ -267,7 +267,7 @@ func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Co
 			case OpRun:
 				open = append(open, c)
 			case OpEmit:
-				listen(c.Event)
+				c.Events.Events(new(core.Event), listen)
 			case OpFinish:
 				r = c.Report
 			}

@@ -116,7 +116,7 @@ func (f *frame) startPlain(v int32) bool {
 }
 
 // startFast is begin for the first attempt of a node that gets only fields, in a frame without
-// events and outputs. It does nothing and returns false for other nodes, and if a value cannot be
+// outputs. It does nothing and returns false for other nodes, and if a value cannot be
 // read.
 func (f *frame) startFast(pv *plan.Vertex, x *vertex) bool {
 	if pv.Shape != plan.Plain {
@@ -131,7 +131,9 @@ func (f *frame) startFast(pv *plan.Vertex, x *vertex) bool {
 		return false
 	}
 	x.Attempts, x.Started = 1, f.m.now
-	f.run(n, ID{Frame: f.ID, Node: pv.Node, Attempt: 1}, c, &f.group)
+	id := ID{Frame: f.ID, Node: pv.Node, Attempt: 1}
+	f.emitAttempt(n, id)
+	f.run(n, id, c, &f.group)
 	return true
 }
 
@@ -150,6 +152,10 @@ func (f *frame) answerFast(e *Event) bool {
 	}
 	x.Ended = e.Ended
 	f.write(v, e.Outcome.Writes)
+	if f.m.opts.Events {
+		f.emitWrites(f.nodeNote(0, n), e.Outcome.Writes)
+		f.emitFinished(v, core.Success)
+	}
 	f.resolve(v, core.Success)
 	return true
 }
@@ -240,7 +246,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 	if o.Status == core.PartialSuccess {
 		status = o.Status
 	}
-	f.emitWrites(n, o.Writes, 0, 0)
+	f.emitWrites(f.nodeNote(0, n), o.Writes)
 	f.emitFinished(v, status)
 	f.resolve(v, status)
 }

@@ -56,7 +56,7 @@ func (t *fanOut) foldEnded() {
 		case succeeded:
 			if o := t.outcome(t.Base); o != nil {
 				t.Folded.add(t.Base, o)
-				t.emitItemWrites(t.Base, o)
+				t.emitItemWrites(t.Base, o, false)
 			}
 		case failed:
 			s := &t.Folded
@@ -224,6 +224,9 @@ func (t *fanOut) grow(list []any) {
 // as items of a stopped run.
 func (t *fanOut) dropUnstarted() {
 	n := t.Next - t.Base
+	for n > 0 && n <= len(t.Phases) && t.Phases[n-1] == waiting && t.Attempts[n-1] == 0 { // handed back
+		n--
+	}
 	if t.n.Puller == nil || n >= len(t.Phases) {
 		return
 	}

@@ -22,6 +22,9 @@ func (t *fanOut) startRange() {
 	for i := s.From; i < s.To; i++ {
 		t.countAttempt(int(i))
 	}
+	if s.To == s.From+1 && t.f.m.opts.Events { // the start of other items is emitted with their end
+		t.f.emitItemStarted(t.n, t.id(int(s.From)))
+	}
 	t.Ranges.Add(s)
 	t.issue(s)
 }

@@ -92,10 +92,12 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 	if m.root == nil {
 		return nil, fmt.Errorf("snapshot: the frame of the run is missing")
 	}
-	for _, e := range j.Emit {
-		m.command(Command{Op: OpEmit, Event: e})
+	if len(j.Emit) > 0 {
+		m.events = j.Emit
+		m.command(Command{Op: OpEmit, Events: m.events})
 	}
 	m.now += int64(down)
+	m.instant = m.now
 	for i := len(m.frames) - 1; i >= 0; i-- { // inner frames first, because outer frames depend on them
 		m.frames[i].extend(int64(down))
 		m.frames[i].reissue()

@@ -27,7 +27,7 @@ func ops(m *Machine) string {
 	for _, c := range m.Next() {
 		s += c.Op.String() + " "
 		if c.Op == OpEmit {
-			s += string(c.Event.Type) + " "
+			c.Events.Events(new(core.Event), func(e *core.Event) { s += string(e.Type) + " " })
 		}
 	}
 	return s

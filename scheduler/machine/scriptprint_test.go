@@ -83,9 +83,12 @@ func items(id machine.ID) string {
 func (x *player) print(c *machine.Command) {
 	switch c.Op {
 	case machine.OpEmit:
-		if x.events != nil && slices.ContainsFunc(x.events, func(p string) bool { return strings.HasPrefix(string(c.Event.Type), p) }) {
-			x.printf("  %s", eventLine(c.Event))
-		}
+		var room core.Event
+		c.Events.Events(&room, func(e *core.Event) {
+			if x.events != nil && slices.ContainsFunc(x.events, func(p string) bool { return strings.HasPrefix(string(e.Type), p) }) {
+				x.printf("  %s", eventLine(e))
+			}
+		})
 	case machine.OpFinish:
 		x.report(c.Report)
 	case machine.OpRun:

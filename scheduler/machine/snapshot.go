@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
@@ -29,7 +28,7 @@ type machineJSON struct {
 	Cancelled bool                `json:"cancelled,omitempty"`
 	Finished  bool                `json:"finished,omitempty"`
 	Frames    []*frameJSON        `json:"frames"` // frames that have not ended, parents first
-	Emit      []*core.Event       `json:"emit,omitempty"`
+	Emit      Emissions           `json:"emit,omitempty"`
 	Claims    map[string]claimant `json:"claims,omitempty"`
 }
 
@@ -54,7 +53,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 		Cancelled: m.cancelled, Finished: m.finished, Claims: m.claims}
 	for i := range m.out {
 		if m.out[i].Op == OpEmit {
-			j.Emit = append(j.Emit, m.out[i].Event)
+			j.Emit = append(j.Emit, m.out[i].Events...)
 		}
 	}
 	for _, f := range m.frames {

@@ -40,9 +40,11 @@ func TestStoppedRowThatWaitsForASlot(t *testing.T) {
 		m.Apply(&Event{ID: row(1)})
 		ended, r := 0, m.root.report()
 		for _, c := range m.Next() {
-			if c.Op == OpEmit && c.Event.Type == core.ItemFailed {
-				ended++
-			}
+			c.Events.Events(new(core.Event), func(e *core.Event) {
+				if e.Type == core.ItemFailed {
+					ended++
+				}
+			})
 		}
 		if s, _ := r.Node("s"); s.Items != 2 || s.Failed != 2 || s.Attempts != 2 || ended != 2 || !m.Done() {
 			t.Errorf("restored %t: %d rows, %d failed, %d attempts, %d ends were told", restored, s.Items, s.Failed, s.Attempts, ended)

@@ -342,7 +342,9 @@ func (t *unit) emitRoundWrites(p *pass) {
 				writes = append(writes, plan.Write{Field: field, Value: v})
 			}
 		}
-		t.f.emitWrites(n, writes, 0, core.Nth(p.N))
+		e := t.f.nodeNote(0, n)
+		e.round = core.Nth(p.N)
+		t.f.emitWrites(e, writes)
 	}
 }
 

@@ -71,7 +71,9 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 		}
 	}
 	if !t.u.IsLoop {
-		t.f.emitWrites(t.node(p), writes, core.Nth(p.N), 0)
+		e := t.f.nodeNote(0, t.node(p))
+		e.item = core.Nth(p.N)
+		t.f.emitWrites(e, writes)
 	}
 }
 

@@ -16,11 +16,21 @@ func (f *frame) visitEvent(e core.EventType, t *walk, v *visit) core.Event {
 	return ev
 }
 
+// visitNote is visitEvent for an event that needs no more than an Emission.
+func (f *frame) visitNote(what eventSet, t *walk, v *visit) Emission {
+	e := f.nodeNote(what, &f.p.Nodes[v.Node])
+	e.visit = int32(v.Count)
+	if v.parent != nil {
+		e.unit = t.id(v.parent.Node)
+	}
+	return e
+}
+
 func (f *frame) emitVisitStarted(t *walk, v *visit) {
 	if f.m.opts.Events {
-		e := f.visitEvent(core.NodeStarted, t, v)
-		e.Attempt = int(v.Number)
-		f.m.emit(e)
+		e := f.visitNote(nodeStarted, t, v)
+		e.attempt = v.Number
+		f.m.note(e)
 	}
 }
 
@@ -28,8 +38,15 @@ func (f *frame) emitVisitEnded(t *walk, v *visit, o *Outcome) {
 	if !f.m.opts.Events {
 		return
 	}
+	took := max(0, f.m.now-v.Started)
+	if o.Failure == nil && o.Why == "" {
+		e := f.visitNote(nodeFinished, t, v)
+		e.status, e.took = statusOf(o), took
+		f.m.note(e)
+		return
+	}
 	e := f.visitEvent(core.NodeFinished, t, v)
-	e.Status, e.Reason, e.Duration = statusOf(o).String(), o.Why, time.Duration(max(0, f.m.now-v.Started))
+	e.Status, e.Reason, e.Duration = statusOf(o).String(), o.Why, time.Duration(took)
 	if o.Failure != nil {
 		e.Type, e.Error, e.Reason = core.NodeFailed, o.Failure, o.Failure.Message
 	}
@@ -37,13 +54,8 @@ func (f *frame) emitVisitEnded(t *walk, v *visit, o *Outcome) {
 }
 
 func (f *frame) emitVisitWrites(t *walk, v *visit, writes []plan.Write) {
-	if !f.m.opts.Events {
-		return
-	}
-	for _, w := range writes {
-		e := f.visitEvent(core.StateWritten, t, v)
-		e.Field, e.Null = f.p.Schema.Fields[w.Field].Name, w.Value == nil
-		f.m.emit(e)
+	if f.m.opts.Events {
+		f.emitWrites(f.visitNote(0, t, v), writes)
 	}
 }
 

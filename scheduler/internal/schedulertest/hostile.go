@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -38,6 +39,8 @@ type Hostile struct {
 	Cancel int
 	// Router makes the decisions of walks that a model routes.
 	Router core.Router
+	// Trace is given every command except events, if it is not nil.
+	Trace func(machine.Command)
 }
 
 // hostileRun is one run in progress.
@@ -51,6 +54,7 @@ type hostileRun struct {
 	late   []answer // all answers so far
 	report *core.Report
 	events []core.Event
+	event  core.Event
 	now    int64
 	// answered is the set of commands that have been answered.
 	answered map[string]bool
@@ -125,9 +129,15 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 // take processes new commands: it stores work until step picks it.
 func (r *hostileRun) take(commands []machine.Command) error {
 	for _, c := range commands {
+		if r.h.Trace != nil && c.Op != machine.OpEmit {
+			r.h.Trace(c)
+		}
 		switch c.Op {
 		case machine.OpEmit:
-			r.events = append(r.events, *c.Event)
+			c.Events.Events(&r.event, func(e *core.Event) {
+				e.Time = time.Time{} // timers end at once, so verify cannot check delays
+				r.events = append(r.events, *e)
+			})
 		case machine.OpFinish:
 			r.report = c.Report
 		case machine.OpCancel:
@@ -294,6 +304,9 @@ func (r *hostileRun) work(c machine.Command) answer {
 		}
 		for i := e.ID.From; i < e.ID.To; i++ {
 			e.Items = append(e.Items, r.attempt(c, int(i)))
+			if c.ID.From%2 == 0 { // they are optional
+				e.Ends = append(e.Ends, r.now)
+			}
 		}
 	}
 	e.Ended = r.now

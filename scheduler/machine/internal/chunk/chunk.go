@@ -22,8 +22,10 @@ const (
 
 // Span is a range of items in flight, excluding To. It is small because there may be many.
 type Span struct {
-	From   int32 `json:"from"`
-	To     int32 `json:"to"`
+	From int32 `json:"from"`
+	To   int32 `json:"to"`
+	// Alone reports whether it was issued with a single item.
+	Alone  bool  `json:"alone,omitempty"`
 	passed uint8 // number of ranges that were issued later and ended earlier
 	asked  bool  // whether it was asked to yield, which happens once
 }
@@ -58,7 +60,7 @@ func (r *Ranges) UnmarshalJSON(data []byte) error {
 	}
 	*r = Ranges{Size: j.Size}
 	for _, s := range j.Open {
-		r.Add(s)
+		r.add(s)
 	}
 	return nil
 }
@@ -75,6 +77,11 @@ func (r *Ranges) Next(waiting, limit int) int { return max(1, min(r.Size, waitin
 
 // Add adds a range that was issued.
 func (r *Ranges) Add(s Span) {
+	s.Alone = s.To == s.From+1
+	r.add(s)
+}
+
+func (r *Ranges) add(s Span) {
 	r.open = append(r.open, s)
 	if s.wide() {
 		r.wide++
@@ -151,7 +158,7 @@ func (r *Ranges) Remove(at int) { r.open = slices.Delete(r.open, at, at+1) }
 
 // Adapt doubles the size while items are quick, and resets it to one item as soon as they are
 // not, so that no short item waits for a slow one. n items took the given number of nanoseconds.
-// growing is false if the range was cut short or if each item needs an event.
+// growing is false if the range was cut short or if ranges are not wanted.
 func (r *Ranges) Adapt(n, took int64, growing bool) {
 	if growing && took/n < Quick {
 		r.Size = min(2*r.Size, Max)
