@@ -233,7 +233,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
 		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
 		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict,
-		Listener: listener, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
+		Listener: listener, Drained: watch.flush, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
 	logErr := watch.close(ctx, undelivered(report))
 	stop()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -46,6 +45,8 @@ type watcher struct {
 	gate      *questionGate // questions at the terminal; nil if none are asked there
 	last      chan struct{} // closed after the last event
 	delivered atomic.Int64  // number of events written and shown
+	event     core.Event    // the current event, used by the listener only
+	unflushed int64         // events that the listener has been given since the last flush
 	over      atomic.Bool   // the run has ended; events may still be queued
 }
 
@@ -87,25 +88,27 @@ func (w *watcher) listener() func(core.Event) {
 	if w.log == nil && w.live == nil && w.lines == nil && w.json == nil {
 		return nil
 	}
-	return func(e core.Event) {
-		w.runs.apply(&e)
+	return func(event core.Event) {
+		w.event = event
+		e := &w.event
+		w.runs.apply(e)
 		if w.omitState {
 			e.State = nil
 		}
-		if w.log != nil {
-			w.log.write(&e)
-		}
+		full := w.log != nil && w.log.write(e)
 		if w.live != nil {
-			w.live.Apply(&e)
+			w.live.Apply(e)
 			if e.Type == core.LogLine {
-				w.live.Print(logLine(&e))
+				w.live.Print(logLine(e))
 			}
 		}
 		if w.lines != nil {
-			w.lines.write(&e)
+			w.lines.write(e)
 		}
-		if w.json != nil {
-			w.json.write(&e)
+		full = w.json != nil && w.json.write(e) || full
+		w.unflushed++
+		if full || e.Type == core.RunFinished {
+			w.flush()
 		}
 		switch {
 		case e.Type == core.NodeAsked && w.gate != nil:
@@ -113,8 +116,20 @@ func (w *watcher) listener() func(core.Event) {
 		case e.Type == core.RunFinished:
 			close(w.last)
 		}
-		w.delivered.Add(1)
 	}
+}
+
+// flush writes the lines of events that wait to be written together. The scheduler calls it when no
+// further event waits.
+func (w *watcher) flush() {
+	if w.log != nil {
+		w.log.flush()
+	}
+	if w.json != nil {
+		w.json.flush()
+	}
+	w.delivered.Add(w.unflushed)
+	w.unflushed = 0
 }
 
 // say prints a message about the run, above the tree if there is one. On a terminal it
@@ -122,6 +137,7 @@ func (w *watcher) listener() func(core.Event) {
 func (w *watcher) say(text string) {
 	if w.json != nil {
 		w.json.write(&core.Event{V: core.EventVersion, Type: core.LogLine, Time: time.Now(), Severity: slog.LevelWarn.String(), Log: text})
+		w.json.flush()
 		return
 	}
 	for _, line := range tty.Wrap(tty.Safe(text), w.width()-1) { // some terminals wrap at the last column
@@ -242,19 +258,22 @@ func (u *unwritten) Error() string {
 	return fmt.Sprintf("its reader is too slow, and the last %s are missing", plural(int(u.events), "event"))
 }
 
-// eventLog writes events as lines of JSON. Each line is written immediately, so that the
-// log is complete up to the moment a process is killed.
+// eventLog writes events as lines of JSON. Lines are written together while further events
+// wait, and at once otherwise, so that the log is complete up to the moment a process is
+// killed.
 type eventLog struct {
 	mu    sync.Mutex
-	enc   *json.Encoder
+	out   io.Writer
+	lines []byte // not written yet
 	close func() error
 	err   error
 }
 
+// fullLog is the number of bytes that are written together.
+const fullLog = 1 << 15
+
 func newEventLog(out io.Writer) *eventLog {
-	l := &eventLog{enc: json.NewEncoder(tty.JSON(out)), close: func() error { return nil }}
-	l.enc.SetEscapeHTML(false)
-	return l
+	return &eventLog{out: tty.JSON(out), close: func() error { return nil }}
 }
 
 func (a *app) openEvents(path string) (*eventLog, error) {
@@ -279,11 +298,31 @@ func (a *app) openEvents(path string) (*eventLog, error) {
 	return l, nil
 }
 
-func (l *eventLog) write(e *core.Event) {
+// write adds a line and reports whether the lines should be written now.
+func (l *eventLog) write(e *core.Event) (full bool) {
 	l.mu.Lock() // messages of the command itself come from another goroutine
 	defer l.mu.Unlock()
-	if l.err == nil {
-		l.err = l.enc.Encode(e)
+	if l.err != nil {
+		return false
+	}
+	if l.lines, l.err = e.AppendJSON(l.lines); l.err == nil {
+		l.lines = append(l.lines, '\n')
+	}
+	return len(l.lines) >= fullLog
+}
+
+// flush writes the lines that were added.
+func (l *eventLog) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lines) == 0 {
+		return
+	}
+	if _, err := l.out.Write(l.lines); err != nil && l.err == nil {
+		l.err = err
+	}
+	if l.lines = l.lines[:0]; cap(l.lines) > 8*fullLog { // the final state may be large
+		l.lines = nil
 	}
 }
 

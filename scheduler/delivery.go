@@ -77,10 +77,13 @@ type progressKey struct {
 }
 
 // deliver starts the delivery of events to a listener; close ends it.
-func deliver(run string, listener func(core.Event)) *delivery {
+func deliver(run string, listener func(core.Event), drained func()) *delivery {
 	d := &delivery{run: run, done: make(chan struct{})}
 	d.wake.L, d.room.L = &d.mu, &d.mu
-	go d.loop(listener)
+	if drained == nil {
+		drained = func() {}
+	}
+	go d.loop(listener, drained)
 	return d
 }
 
@@ -204,7 +207,7 @@ func (d *delivery) condensed(e *core.Event) bool {
 
 // loop passes queued events to the listener. It numbers them, because log lines and progress events
 // come from handlers, in between the events of the machine, and some are never queued.
-func (d *delivery) loop(listener func(core.Event)) {
+func (d *delivery) loop(listener func(core.Event), drained func()) {
 	defer close(d.done)
 	defer func() {
 		// A listener is code of the user outside the run, so a panic of it ends its deliveries and
@@ -236,6 +239,7 @@ func (d *delivery) loop(listener func(core.Event)) {
 			b.n = 0
 			queueParts.Put(b)
 		}
+		drained()
 	}
 }
 

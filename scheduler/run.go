@@ -53,6 +53,10 @@ type Options struct {
 	// is not enough, the error is a core.StrayError, and the listener still gets the remaining
 	// events when it takes them. Values of secrets are masked in the events, but not in the report.
 	Listener func(core.Event)
+	// Drained is called on the listener's goroutine when the listener has been given all events that
+	// waited. A listener that collects events, for example to write several at once, handles them
+	// then. It may be nil.
+	Drained func()
 	// Interviewer answers the questions of human gates; nil means that no person is available. It
 	// is called on goroutines of the run, by several gates at a time.
 	Interviewer core.Interviewer
@@ -246,7 +250,7 @@ func (r *run) drive() (*core.Report, error) {
 	r.ctx, r.cancel = context.WithCancel(r.parent)
 	defer r.cancel()
 	if r.opts.Listener != nil {
-		r.events, r.throttled = deliver(r.opts.Run, r.opts.Listener), r.opts.Backpressure
+		r.events, r.throttled = deliver(r.opts.Run, r.opts.Listener, r.opts.Drained), r.opts.Backpressure
 	}
 	stop := r.watchParent()
 	r.runWorkers()

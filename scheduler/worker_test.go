@@ -51,7 +51,7 @@ func TestCancelBetweenTakeAndStart(t *testing.T) {
 // TestNothingIsKeptForALostListener: events accumulated for the rest of the run after a listener
 // had panicked.
 func TestNothingIsKeptForALostListener(t *testing.T) {
-	d := deliver("r", func(core.Event) { panic("boom") })
+	d := deliver("r", func(core.Event) { panic("boom") }, nil)
 	d.add(core.Event{})
 	<-d.done
 	d.add(core.Event{})
@@ -70,7 +70,7 @@ func TestEventsForASlowListener(t *testing.T) {
 			<-gate
 		}
 		got = append(got, e)
-	})
+	}, nil)
 	d.add(core.Event{Type: core.RunStarted})
 	<-listening
 	for range longQueue {

@@ -57,6 +57,9 @@ type jsonWriter struct{ w io.Writer }
 
 // Write writes one or more complete JSON values.
 func (j jsonWriter) Write(p []byte) (int, error) {
+	if ascii(p) {
+		return j.w.Write(p)
+	}
 	text := string(p)
 	if strings.IndexFunc(text, escapedInJSON) < 0 {
 		return j.w.Write(p)
@@ -85,4 +88,14 @@ func escapedInJSON(r rune) bool { return r >= 0x7f && printable.Harmful(r) }
 func surrogates(r rune) (high, low rune) {
 	r -= 0x10000
 	return 0xd800 + r>>10, 0xdc00 + r&0x3ff
+}
+
+// ascii reports whether all bytes are ASCII characters that JSON has as they are.
+func ascii(p []byte) bool {
+	for _, c := range p {
+		if c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
