@@ -38,13 +38,20 @@ func canonical(v any, depth int) (any, error) {
 	if depth > MaxJSONDepth {
 		return nil, errTooDeep
 	}
-	switch v := v.(type) {
+	switch x := v.(type) {
 	case []any:
-		return canonicalSlice(v, depth+1)
+		out, err := canonicalSlice(x, depth+1)
+		switch {
+		case err != nil:
+			return nil, err
+		case out == nil:
+			return v, nil // returning x would allocate
+		}
+		return out, nil
 	case *Object:
-		return canonicalObject(v, depth+1)
+		return canonicalObject(x, depth+1)
 	case map[string]any:
-		return canonicalMap(v, depth+1)
+		return canonicalMap(x, depth+1)
 	}
 	return canonicalReflect(v, depth)
 }
@@ -64,9 +71,8 @@ func finite(f float64) error {
 	return nil
 }
 
-// canonicalSlice copies the slice only from the first element that changes.
-func canonicalSlice(v []any, depth int) (any, error) {
-	var out []any
+// canonicalSlice returns a copy of the slice if an element changes, otherwise nil.
+func canonicalSlice(v []any, depth int) (out []any, err error) {
 	for i, e := range v {
 		c, err := canonical(e, depth)
 		if err != nil {
@@ -78,9 +84,6 @@ func canonicalSlice(v []any, depth int) (any, error) {
 		if out != nil {
 			out[i] = c
 		}
-	}
-	if out == nil {
-		return v, nil
 	}
 	return out, nil
 }
