@@ -113,8 +113,6 @@ type executor struct {
 	streams *streams
 	// alarm turns warnings of the attempt into its failure, nil unless the run is strict.
 	alarm *alarm
-	// writes are the writes of the values that a range has returned.
-	writes []plan.Write
 	// item is the index of the current item of a fan-out, -1 if there is none.
 	item int
 	// final is the outcome of the attempt, nil until its handler has returned.
@@ -136,22 +134,28 @@ const (
 // away.
 func (x *executor) items(e *machine.Event) {
 	var o machine.Outcome
-	if n := x.c.Node; n.Args == nil && !n.Asks && len(n.Streams()) == 0 && x.alarm == nil {
+	results := x.results()
+	if n := x.c.Node; results.values == nil && n.Args == nil && !n.Asks && len(n.Streams()) == 0 && x.alarm == nil {
 		in, _ := x.input(x.ctx, -1) // only args can fail, and there are none
 		x.shared = &in              // nothing but the item differs
 	}
 	if n := x.c.ID.To - x.c.ID.From; n > 1 && x.run.events != nil {
 		e.Ends = make([]int64, 0, n)
 	}
+	e.Writes, o.Writes = results.writes, results.buffer
+	every := int32(lookEvery)
+	if e.Ends != nil {
+		every = 1
+	}
 	for {
-		i, ok := x.w.items.claim()
+		i, ok := x.next(results, every, &o)
 		if !ok {
 			break
 		}
-		o = machine.Outcome{}
-		x.alarm = x.run.newAlarm(x.c)
-		x.one(int(i), &o)
-		x.keep(e, i, &o)
+		well := o.Empty()
+		if !well {
+			x.keep(results, e, i, &o)
+		}
 		e.ID.To = i + 1
 		var slow bool
 		if e.Ends != nil {
@@ -164,24 +168,39 @@ func (x *executor) items(e *machine.Event) {
 		if slow || x.answered || x.mayEnd(&o) {
 			break
 		}
+		if !well {
+			o = machine.Outcome{Writes: results.buffer}
+		}
 	}
 	e.Ended = x.run.now()
 }
 
-// keep stores the outcome of an item of a range.
-func (x *executor) keep(e *machine.Event, i int32, o *machine.Outcome) {
-	from, to := x.c.ID.From, x.c.ID.To
-	if e.Items == nil {
-		if o.Empty() {
-			return
+// next runs the next item of a range, or several that end well and need nothing but their value. It
+// returns after a number of items at the latest. ok is false if no item is left. o is the outcome
+// of the last item.
+func (x *executor) next(results *rangeResults, every int32, o *machine.Outcome) (i int32, ok bool) {
+	switch {
+	case results.values == nil:
+		if i, ok = x.w.items.claim(); ok {
+			x.alarm = x.run.newAlarm(x.c)
+			x.one(int(i), o)
 		}
-		if i > from { // another goroutine that answers for this worker may be reading
-			x.run.mu.Lock()
-			defer x.run.mu.Unlock()
-		}
-		e.Items = make([]machine.Outcome, to-from)
+		return i, ok
+	case x.c.Node.Timeout > 0:
+		ctx, release := x.limit(x.ctx)
+		defer release()
+		return results.handle(ctx, x, 1, o)
 	}
-	e.Items[i-from] = *o
+	return results.handle(x.ctx, x, every, o)
+}
+
+// keep stores the outcome of an item of a range.
+func (x *executor) keep(results *rangeResults, e *machine.Event, i int32, o *machine.Outcome) {
+	if i > x.c.ID.From && results.makesRoom(x.c.Node, e, o) { // another goroutine that answers for this worker may be reading
+		x.run.mu.Lock()
+		defer x.run.mu.Unlock()
+	}
+	results.keep(x, e, i, o)
 }
 
 // mayEnd reports whether no further item may start before the machine knows the outcome of this
@@ -272,18 +291,12 @@ func (x *executor) value(ctx context.Context, in core.Input, o *machine.Outcome)
 	}
 }
 
-// write makes a value the only write of an outcome. The writes of a range share one array.
+// write makes a value the only write of an outcome.
 func (x *executor) write(v any, o *machine.Outcome) {
 	w, fault := x.p.AcceptValue(x.c.Node, v)
-	if o.Failure = fault; fault != nil {
-		return
+	if o.Failure = fault; fault == nil {
+		o.Writes = append(o.Writes[:0], w)
 	}
-	if x.writes == nil {
-		x.writes = make([]plan.Write, 0, max(1, x.c.ID.To-x.c.ID.From))
-	}
-	n := len(x.writes)
-	x.writes = append(x.writes, w)
-	o.Writes = x.writes[n : n+1 : n+1]
 }
 
 // outcome converts what a handler returned into the outcome of the attempt.
@@ -331,8 +344,8 @@ func (x *executor) storing(id machine.ID) func(*core.Upserted) error {
 	}
 }
 
-// call, callValue, guarded and callRouter are the places where code of users is called. A panic
-// becomes the failure of the node.
+// call, callValue, guarded, callRouter and rangeResults.handle are the places where code of users is
+// called. A panic becomes the failure of the node.
 func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -350,6 +363,40 @@ func callValue(ctx context.Context, n *plan.Node, in core.Input) (v any, ok bool
 		}
 	}()
 	return n.Value.HandleValue(ctx, in)
+}
+
+// handle calls the handler for the next items of the range and stores their values. It returns after
+// a number of items, when an item has failed, or when the run is stopped. i is the last item and o its
+// outcome; ok is false if no item is left.
+func (r *rangeResults) handle(ctx context.Context, x *executor, every int32, o *machine.Outcome) (i int32, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.Failure = x.failure(ctx, panicked(p))
+		}
+	}()
+	for {
+		if i, ok = x.w.items.claim(); !ok {
+			return i, false
+		}
+		at := int(i - x.c.ID.From)
+		written, err := r.values.Handle(ctx, int(i)-r.first, at)
+		if err == nil {
+			err = x.lateError(ctx)
+		}
+		switch {
+		case err != nil:
+			o.Failure = x.failure(ctx, err)
+			return i, true
+		case written:
+			if fault := x.p.AcceptItem(x.c.Node, r.writes[0], at); fault != nil {
+				o.Failure = fault
+				return i, true
+			}
+		}
+		if (int32(at)+1)%every == 0 || x.ctx.Err() != nil {
+			return i, true
+		}
+	}
 }
 
 // guarded is call for the code of a stream.

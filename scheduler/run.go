@@ -230,11 +230,12 @@ type worker struct {
 	frame     *frameContext   // of the command; nil in the run's own graph
 	ctx       context.Context // of a range that may be cancelled, nil for others
 	cancel    context.CancelFunc
-	base      *core.Shared // the input of nodes that are given nothing
-	reporter  *reporter    // nil if there is no listener
-	upserted  []upserted   // by its current command
-	watch     *time.Timer  // timer for an attempt with a timeout, nil if there is none
-	abandoned bool         // its handler ignored the end of its context, and another goroutine has answered for it
+	base      *core.Shared  // the input of nodes that are given nothing
+	reporter  *reporter     // nil if there is no listener
+	upserted  []upserted    // by its current command
+	results   *rangeResults // of its latest range, nil for others
+	watch     *time.Timer   // timer for an attempt with a timeout, nil if there is none
+	abandoned bool          // its handler ignored the end of its context, and another goroutine has answered for it
 }
 
 // frameContext is the context of the handlers in flight in a nested frame.

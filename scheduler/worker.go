@@ -32,7 +32,7 @@ func (r *run) work() {
 			}
 		}
 		if !w.busy && (r.crowded() || !r.take(w)) {
-			w.stamp = 0
+			w.stamp, w.results = 0, nil
 			r.idle++
 			r.nudge() // so that a queue that is not empty is watched
 			r.wake.Wait()
@@ -226,6 +226,7 @@ func (w *worker) cutShort(now int64, f *core.Failure) *machine.Event {
 		if done > 0 { // otherwise the worker may be about to write the first outcome
 			clear(e.Items[:done])
 			copy(e.Items[:done], w.event.Items)
+			e.Writes = w.event.Writes
 		}
 	}
 	return e

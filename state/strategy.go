@@ -24,6 +24,8 @@ type Strategy struct {
 	// with each other before they are merged into the value. asJSON means that values
 	// of Go types are merged in their JSON form.
 	associative, asJSON bool
+	// joins means that a list has the same effect as consecutive writes of its parts.
+	joins bool
 	// OrderSensitive means that the result depends on the order of two writes, and one
 	// of them is discarded or rejected.
 	OrderSensitive bool
@@ -50,10 +52,10 @@ type Strategy struct {
 // strategies is the table of merge strategies. The first one is the default.
 var strategies = []Strategy{
 	{Name: "last_wins", Wants: "any type: the new value replaces the old one", collects: true, OrderSensitive: true, associative: true, merge: mergeLast},
-	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, kinds: []value.TypeKind{value.ArrayType}, associative: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
+	{Name: "array_append", Wants: "arrays: the new elements follow the old ones", collects: true, joins: true, kinds: []value.TypeKind{value.ArrayType}, associative: true, accept: acceptArray, merge: mergeAppend, mergeAll: appendAll},
 	{Name: "set_once", Wants: "any type: only the first value is accepted", collects: true, MayReject: true, OrderSensitive: true, merge: mergeOnce},
 	{Name: "object_merge", Wants: "objects: members are merged deeply, the new one wins", kinds: []value.TypeKind{value.ObjectType}, asJSON: true, accept: acceptObject, merge: mergeObject, mergePlain: mergePlainMap, inPlace: true},
-	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, kinds: []value.TypeKind{value.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion, mergeAll: unionAll},
+	{Name: "union", Wants: "arrays: elements that are not there yet are added", collects: true, joins: true, kinds: []value.TypeKind{value.ArrayType}, asJSON: true, accept: acceptArray, merge: mergeUnion, mergeAll: unionAll},
 	{Name: "sum", Wants: "numbers: they are added up", kinds: numeric, start: acceptNumber, accept: acceptNumber, merge: mergeSum},
 	{Name: "min", Wants: "numbers and strings: keeps the least", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, associative: true, merge: mergeMin},
 	{Name: "max", Wants: "numbers and strings: keeps the greatest", kinds: ordered, start: acceptOrdered, accept: acceptOrdered, associative: true, merge: mergeMax},

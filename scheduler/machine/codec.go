@@ -344,14 +344,30 @@ func EncodeEvent(p *plan.Plan, path string, e *Event) ([]byte, error) {
 	if j.Outcome, err = e.Outcome.toJSON(p); err != nil {
 		return nil, err
 	}
-	for i := range e.Items {
-		o, err := e.Items[i].toJSON(p)
+	for i := range e.ID.To - e.ID.From {
+		if e.Items == nil && e.Writes == nil {
+			break
+		}
+		o := e.itemOutcome(p, int(i))
+		encoded, err := o.toJSON(p)
 		if err != nil {
 			return nil, err
 		}
-		j.Items = append(j.Items, o)
+		j.Items = append(j.Items, encoded)
 	}
 	return json.Marshal(j)
+}
+
+// itemOutcome returns the outcome of an item of a range, with its writes.
+func (e *Event) itemOutcome(p *plan.Plan, at int) (o Outcome) {
+	if e.Items != nil {
+		o = e.Items[at]
+	}
+	if o.Empty() {
+		r := itemResults{n: &p.Nodes[e.ID.Node], writes: e.Writes}
+		o.Writes = r.appendWrites(nil, at)
+	}
+	return o
 }
 
 // DecodeEvent decodes an event.

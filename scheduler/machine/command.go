@@ -7,6 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // Op is the operation that a command asks the driver for.
@@ -163,6 +164,10 @@ type Event struct {
 	// answer a part of a range by lowering ID.To; the other items count as not started.
 	Outcome Outcome   `json:"-"`
 	Items   []Outcome `json:"-"`
+	// Writes holds the writes of the items whose outcomes in Items have nothing else, parallel to
+	// Node.WriteFields; nil if there are none. Such an item has its writes there or in Items. The
+	// machine keeps neither Items nor Writes, so a driver may use them again.
+	Writes []*state.ItemWrites `json:"-"`
 	// Ends holds the instants at which the items of a range ended, one after the other. Only their
 	// events need it: without it, they have the times of the range.
 	Ends []int64 `json:"ends,omitempty"`
@@ -203,11 +208,11 @@ type Route struct {
 
 // Empty reports whether it is the zero Outcome.
 func (o *Outcome) Empty() bool {
-	return len(o.Writes) == 0 && o.onlyWrites()
+	return len(o.Writes) == 0 && o.OnlyWrites()
 }
 
-// onlyWrites reports whether it is a success that does nothing but write.
-func (o *Outcome) onlyWrites() bool {
+// OnlyWrites reports whether it is a success that does nothing but write.
+func (o *Outcome) OnlyWrites() bool {
 	return o.Failure == nil && !o.HasOutput && o.Status == core.StatusNone && o.Note == "" && o.Text == "" && o.Route == nil && o.Usage == nil && o.Claim == nil
 }
 

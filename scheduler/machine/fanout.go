@@ -7,6 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // fanOut runs one node for each element of an array or stream. All items see the state at its
@@ -31,8 +32,8 @@ type fanOut struct {
 	Ranges   chunk.Ranges          `json:"ranges"`
 	Phases   []phase               `json:"phases"`
 	Attempts []uint8               `json:"attempts"`
-	Outcomes outcomes              `json:"outcomes,omitempty"` // nil until an outcome is not empty
-	Details  map[int]attemptDetail `json:"details,omitempty"`  // by item
+	Results  itemResults           `json:"outcomes,omitzero"`
+	Details  map[int]attemptDetail `json:"details,omitempty"` // by item
 	// Early are the fields at which it was not yet the node's turn to commit when the run was
 	// stopped.
 	Early []int32 `json:"early,omitempty"`
@@ -90,6 +91,7 @@ func (t *fanOut) attach(f *frame, v int32, call *Call, items Items) {
 	call = call.own()
 	call.Items = items
 	t.call, t.items = call, items
+	t.Results.n, t.Results.schema, t.Results.len = t.n, f.p.Schema, len(t.Phases)
 	t.givenUp = math.MaxInt
 	t.group = group{parent: &f.group, limit: t.n.Concurrency, holder: t}
 	f.setTask(v, t)
@@ -287,7 +289,7 @@ func (t *fanOut) answer(e *Event) bool {
 		return !item{t, from}.givenUp() && timerEnded(item{t, from}, e)
 	}
 	at := t.Ranges.Find(e.ID.From)
-	if at < 0 || e.Items != nil && len(e.Items) != to-from {
+	if at < 0 || !e.fits(to-from) {
 		return false
 	}
 	if e.Kind == Yielded {
@@ -306,12 +308,17 @@ func (t *fanOut) answer(e *Event) bool {
 	}
 	t.Ranges.Ended(at, ask)
 	for i := from; i < to; i++ {
+		if n := e.plainItems(i-from, to-from); n > 0 && !lost {
+			t.plainItemsEnded(e, i, n, alone)
+			i += n - 1
+			continue
+		}
 		o := &e.Outcome
 		if e.Items != nil {
 			o = &e.Items[i-from]
 		}
 		t.untold = !alone && (lost || i >= t.cutoff())
-		ended := !alone && !t.untold && t.emitRan(e, i, o)
+		ended := !alone && !t.untold && t.emitRan(e, i, o, slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return t.rejectable(w.Field) }))
 		if t.untold && !lost && o.Claim == nil && t.f.shouldRetry(t.n, t.attempt(i), o) {
 			t.requeueRange(i, i+1) // as if it had not begun
 			continue
@@ -333,6 +340,51 @@ func (t *fanOut) answer(e *Event) bool {
 	t.Ranges.Remove(at)
 	t.check()
 	return true
+}
+
+// fits reports whether an answer has an outcome for each of the n items of its range.
+func (e *Event) fits(n int) bool {
+	return (e.Items == nil || len(e.Items) == n) &&
+		!slices.ContainsFunc(e.Writes, func(w *state.ItemWrites) bool { return w != nil && w.Len() < n })
+}
+
+// plainItems returns the number of items of an answered range, from one on, that have nothing but
+// writes in e.Writes.
+func (e *Event) plainItems(from, to int) int {
+	if e.Items == nil {
+		if !e.Outcome.Empty() {
+			return 0
+		}
+		return to - from
+	}
+	n := 0
+	for from+n < to && e.Items[from+n].Empty() {
+		n++
+	}
+	return n
+}
+
+// plainItemsEnded handles the outcomes of n items of an answered range, from item i on, that have
+// nothing but writes in e.Writes. alone reports whether the range was a single item.
+func (t *fanOut) plainItemsEnded(e *Event, i, n int, alone bool) {
+	at := i - t.Base
+	for k := at; k < at+n; k++ {
+		t.Phases[k] = succeeded
+	}
+	t.done += n
+	t.Results.setWrites(at, e.Writes, i-int(e.ID.From), n)
+	if len(t.Details) == 0 && !t.f.m.opts.Events {
+		return
+	}
+	t.untold = !alone && i >= t.cutoff() // for all of them, because the item before the cutoff has failed
+	for end := i + n; i < end; i++ {
+		t.Details = setDetail(t.Details, i, attemptDetail{})
+		open := t.endOpen(i)
+		ended := !alone && !t.untold && t.emitRan(e, i, &nothingElse, open)
+		if !ended && !open {
+			t.emitItemEnd(i, &nothingElse)
+		}
+	}
 }
 
 func (t *fanOut) find(id ID) work {
@@ -360,13 +412,8 @@ func (t *fanOut) itemEnded(i int, o *Outcome, emitted bool) {
 		at, _ := slices.BinarySearch(t.failed, i)
 		t.failed = slices.Insert(t.failed, at, i)
 	}
-	if !o.Empty() {
-		if t.Outcomes == nil {
-			t.Outcomes = make([]Outcome, len(t.Phases))
-		}
-		t.Outcomes[i-t.Base] = *o
-	}
-	if !emitted && !t.endOpen(o) {
+	t.Results.set(i-t.Base, o)
+	if !emitted && !t.endOpen(i) {
 		t.emitItemEnd(i, o)
 	}
 	if o.Failure != nil && (t.n.Policy == plan.PolicyFailRun || o.Failure.FailsRun) && !t.f.Stopped {
@@ -377,15 +424,19 @@ func (t *fanOut) itemEnded(i int, o *Outcome, emitted bool) {
 
 // endOpen reports whether the merge may still reject an item that succeeded. The event of its end
 // is emitted after the merge.
-func (t *fanOut) endOpen(o *Outcome) bool {
-	return o.Failure == nil && t.f.p.Vertices[t.v].MayReject &&
-		slices.ContainsFunc(o.Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && t.f.p.Schema.Fields[w.Field].MayReject })
+func (t *fanOut) endOpen(i int) bool {
+	return t.f.p.Vertices[t.v].MayReject && t.Results.wrote(i-t.Base, t.rejectable)
+}
+
+// rejectable reports whether the merge may reject the write of an item to a field.
+func (t *fanOut) rejectable(field int32) bool {
+	return field != t.n.Collect && t.f.p.Schema.Fields[field].MayReject
 }
 
 // emitRan emits the events of an item that has run in a range: its start, which nobody was told of
 // before, and its end if it succeeded and the merge cannot reject it. It reports whether it has
 // emitted the end. Events that follow get the instant at which the item ended.
-func (t *fanOut) emitRan(answer *Event, i int, o *Outcome) (ended bool) {
+func (t *fanOut) emitRan(answer *Event, i int, o *Outcome, open bool) (ended bool) {
 	m := t.f.m
 	if !m.opts.Events {
 		return false
@@ -393,7 +444,7 @@ func (t *fanOut) emitRan(answer *Event, i int, o *Outcome) (ended bool) {
 	began, until, k := answer.Started, answer.Ended, i-int(answer.ID.From)
 	e := t.f.nodeNote(itemStarted, t.n)
 	e.item, e.attempt = core.Nth(i), t.attempt(i)
-	if ended = plainSuccess(o) && o.Claim == nil && !t.endOpen(o); ended {
+	if ended = plainSuccess(o) && o.Claim == nil && !open; ended {
 		e.what, e.status = itemStarted|itemFinished, core.Success
 	}
 	if k < len(answer.Ends) {
@@ -513,18 +564,16 @@ func (t *fanOut) endStopped() {
 	}
 	f.v[t.v].Ended = f.m.now
 	t.dropUnstarted()
-	if t.Outcomes == nil {
-		t.Outcomes = make([]Outcome, len(t.Phases))
-	}
 	for at, p := range t.Phases {
 		if p == waiting && t.Attempts[at] == 0 {
 			t.unstartedAtStop++
 			continue
 		}
-		early := slices.ContainsFunc(t.Outcomes[at].Writes, func(w plan.Write) bool { return w.Field != t.n.Collect && slices.Contains(t.Early, w.Field) })
+		early := t.Results.wrote(at, func(field int32) bool { return field != t.n.Collect && slices.Contains(t.Early, field) })
 		if p != failed && (p != succeeded || early) {
 			t.emitVoidEnd(t.Base+at, cancelled())
-			t.Phases[at], t.Outcomes[at] = failed, Outcome{Failure: cancelled()}
+			t.Phases[at] = failed
+			t.Results.fail(at, cancelled())
 			t.failed = append(t.failed, t.Base+at)
 		}
 	}

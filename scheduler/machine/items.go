@@ -61,6 +61,15 @@ func (s Items) At(i int) any {
 	return s.typed.Index(i).Interface()
 }
 
+// List returns the elements as a []any or a slice or array of a Go type, and the index of the
+// first.
+func (s Items) List() (list any, first int) {
+	if s.list != nil || !s.typed.IsValid() {
+		return s.list, s.base
+	}
+	return s.typed.Interface(), s.base
+}
+
 // inBatches groups the elements into lists of the given size. A size of 0 leaves them ungrouped.
 func (s Items) inBatches(size int) Items {
 	if size == 0 || s.n == 0 {

@@ -28,8 +28,8 @@ func (t *fanOut) mayCommit() bool {
 	if t.n.Collect >= 0 && !t.f.mayCommit(t.v, []plan.Write{{Field: t.n.Collect}}) {
 		return false
 	}
-	for i := range t.Outcomes {
-		if !t.f.mayCommit(t.v, t.Outcomes[i].Writes) {
+	for k, w := range t.Results.writes {
+		if w != nil && !t.f.mayCommit(t.v, []plan.Write{{Field: t.n.WriteFields[k]}}) {
 			return false
 		}
 	}
@@ -49,22 +49,26 @@ func (t *fanOut) merge() {
 	x.Phase = running
 	sum := &t.Folded // contains the folded items of a stream; empty for an array
 	tried := t.rejections()
-	for at := range t.Outcomes {
+	n := t.Results.len
+	if t.mergesAtOnce(tried) {
+		n = 0
+	}
+	for at := range n {
 		i := t.Base + at
 		if i >= t.firstVoid() { // a rejected item has failed, which may move the cutoff
 			break
 		}
-		o := &t.Outcomes[at]
-		if o.Failure != nil {
+		if t.Results.outcome(at).Failure != nil {
 			continue
 		}
-		open := t.endOpen(o)
+		open := t.endOpen(i)
 		if err := tried.rejected[i]; err != nil {
-			o.Failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
+			t.Results.fail(at, &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err})
 			t.Phases[at] = failed
 			at, _ := slices.BinarySearch(t.failed, i)
 			t.failed = slices.Insert(t.failed, at, i)
 		}
+		o := t.Results.outcome(at)
 		if o.Failure != nil {
 			if open {
 				t.emitItemEnd(i, o)
@@ -72,8 +76,10 @@ func (t *fanOut) merge() {
 			continue
 		}
 		sum.add(i, o)
-		t.emitItemWrites(i, o, open)
-		o.Writes = nil // the ledger has them
+		t.emitItemWrites(i, open)
+		if t.n.Puller != nil {
+			sum.addWrites(&t.Results, at)
+		}
 	}
 	cut := t.firstVoid()
 	for i := cut; i < t.knownItems(); i++ {
@@ -85,17 +91,18 @@ func (t *fanOut) merge() {
 	if t.cutoff() < math.MaxInt { // how far the stream was read depends on timing
 		t.Pull.Read, t.Pull.Partial, t.Pull.Failure = nil, false, nil
 	}
-	list := t.collectedWrite(sum.Deltas[t.n.Collect])
+	list := t.collectedWrite(cut)
 	f.setStopping(t.v, t.firstFailure())
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if field == t.n.Collect {
 			return list, nil
 		}
-		if d := sum.Deltas[field]; d != nil {
-			return nil, d
+		if one, many := t.writesOf(field, cut); many != nil || !value.IsMissing(one) {
+			return one, many
 		}
 		return t.Pull.written(field), nil
 	})
+	t.Results.writes = nil // the ledger has them
 	t.sendOutputs(cut)
 	t.conclude(sum.Partial || t.Pull.Partial)
 	sum.Deltas, sum.Sent = nil, nil // they are in the frame by now
@@ -105,13 +112,28 @@ func (t *fanOut) merge() {
 	}
 }
 
-// collectedWrite returns the list of the results of the items as one write, Missing if it cannot
-// be written.
-func (t *fanOut) collectedWrite(results []any) any {
+// mergesAtOnce reports whether nothing has to be done for single items.
+func (t *fanOut) mergesAtOnce(tried *trial) bool {
+	return t.Results.rest == nil && t.n.Puller == nil && len(tried.columns) == 0 && !t.f.m.opts.Events
+}
+
+// writesOf returns what the items before a cutoff have written to a field, as Column.Resolve takes
+// it.
+func (t *fanOut) writesOf(field int32, cut int) (one any, many []any) {
+	if t.n.Puller != nil {
+		return value.Missing, t.Folded.Deltas[field]
+	}
+	return t.Results.take(field, cut)
+}
+
+// collectedWrite returns the list of the results of the items before a cutoff as one write, Missing
+// if it cannot be written.
+func (t *fanOut) collectedWrite(cut int) any {
 	f, at := t.f, t.n.Collect
 	if at < 0 || t.ownFailure != nil {
 		return value.Missing
 	}
+	_, results := t.writesOf(at, cut)
 	write := plan.Write{Field: at, Value: f.p.Schema.Fields[at].Collect(results)}
 	if err := f.rejection(write); err != nil {
 		t.ownFailure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
@@ -123,29 +145,26 @@ func (t *fanOut) collectedWrite(results []any) any {
 
 // emitItemWrites emits the events of the writes of an item, after the event of its end if that is
 // due. The collected list is a write of the node and has an event of its own.
-func (t *fanOut) emitItemWrites(i int, o *Outcome, end bool) {
+func (t *fanOut) emitItemWrites(i int, end bool) {
 	if !t.f.m.opts.Events {
 		return
 	}
 	e := t.f.nodeNote(0, t.n)
 	e.item, e.attempt = core.Nth(i), t.attempt(i)
-	if end && plainSuccess(o) {
+	if o := t.outcome(i); end && plainSuccess(o) {
 		e.what, e.status = itemFinished, core.Success
 	} else if end {
 		t.emitItemEnd(i, o)
 	}
-	writes := o.Writes
-	if at := slices.IndexFunc(writes, func(w plan.Write) bool { return w.Field == t.n.Collect }); at >= 0 {
-		writes = slices.Delete(slices.Clone(writes), at, at+1)
-	}
-	t.f.emitWrites(e, writes)
+	writes := t.Results.appendWrites(nil, i-t.Base)
+	t.f.emitWrites(e, slices.DeleteFunc(writes, func(w plan.Write) bool { return w.Field == t.n.Collect }))
 }
 
 // emitVoidEnd emits the end of an item that began and does not count, because listeners wait for
 // it: the item is at a wait, between two attempts, or waits for the merge.
 func (t *fanOut) emitVoidEnd(i int, why *core.Failure) {
 	p := t.Phases[i-t.Base]
-	if p == running || p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.Outcomes != nil && t.endOpen(&t.Outcomes[i-t.Base]) {
+	if p == running || p == backingOff || p == waiting && t.attempt(i) > 0 || p == succeeded && t.endOpen(i) {
 		t.emitItemEnd(i, &Outcome{Failure: why})
 	}
 }

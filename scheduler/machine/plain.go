@@ -143,7 +143,7 @@ func (f *frame) answerFast(e *Event) bool {
 	n := &f.p.Nodes[e.ID.Node]
 	v := n.Vertex
 	x, pv := &f.v[v], &f.p.Vertices[v]
-	if !n.FieldsOnly || pv.MayReject || x.Phase != running || x.Attempts != e.ID.Attempt || f.Stopped || !e.Outcome.onlyWrites() {
+	if !n.FieldsOnly || pv.MayReject || x.Phase != running || x.Attempts != e.ID.Attempt || f.Stopped || !e.Outcome.OnlyWrites() {
 		return false
 	}
 	f.handlerEnded(&f.group)

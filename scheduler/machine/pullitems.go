@@ -26,16 +26,23 @@ type foldedItems struct {
 	Sent     values           `json:"sent,omitempty"`   // by item; nil until an item sends something
 }
 
-// add adds the writes and the output of an item that succeeded.
+// addWrites adds the writes of an item that succeeded.
+func (s *foldedItems) addWrites(r *itemResults, at int) {
+	for k, w := range r.writes {
+		if w != nil && w.Wrote(at) {
+			if s.Deltas == nil {
+				s.Deltas = map[int32]values{}
+			}
+			field := r.n.WriteFields[k]
+			s.Deltas[field] = append(s.Deltas[field], w.At(at))
+		}
+	}
+}
+
+// add adds the rest of the outcome of an item that succeeded.
 func (s *foldedItems) add(i int, o *Outcome) {
 	s.Partial = s.Partial || o.Status == core.PartialSuccess
 	s.Changes.add(i, o.Why)
-	for _, w := range o.Writes {
-		if s.Deltas == nil {
-			s.Deltas = map[int32]values{}
-		}
-		s.Deltas[w.Field] = append(s.Deltas[w.Field], w.Value)
-	}
 	if o.HasOutput {
 		for len(s.Sent) < i {
 			s.Sent = append(s.Sent, nil)
@@ -54,10 +61,9 @@ func (t *fanOut) foldEnded() {
 	for n := t.cutoff(); len(t.Phases) > 0 && t.Base < n-1; t.shift() {
 		switch t.Phases[0] {
 		case succeeded:
-			if o := t.outcome(t.Base); o != nil {
-				t.Folded.add(t.Base, o)
-				t.emitItemWrites(t.Base, o, false)
-			}
+			t.emitItemWrites(t.Base, false)
+			t.Folded.add(t.Base, t.outcome(t.Base))
+			t.Folded.addWrites(&t.Results, 0)
 		case failed:
 			s := &t.Folded
 			if s.Failed++; s.Failed == 1 {
@@ -70,22 +76,15 @@ func (t *fanOut) foldEnded() {
 	}
 }
 
-// outcome returns the outcome of an item, nil if no item has one.
-func (t *fanOut) outcome(i int) *Outcome {
-	if t.Outcomes == nil {
-		return nil
-	}
-	return &t.Outcomes[i-t.Base]
-}
+// outcome returns the outcome of an item without its writes.
+func (t *fanOut) outcome(i int) *Outcome { return t.Results.outcome(i - t.Base) }
 
 // shift removes the first item in memory.
 func (t *fanOut) shift() {
 	t.Folded.Attempts += int(t.Attempts[0])
 	t.Base++
 	t.Phases, t.Attempts = t.Phases[1:], t.Attempts[1:]
-	if t.Outcomes != nil {
-		t.Outcomes = t.Outcomes[1:]
-	}
+	t.Results.resize(1, t.Results.len)
 	t.setItems(t.Pull.Ahead[1:])
 }
 
@@ -215,9 +214,7 @@ func (t *fanOut) grow(list []any) {
 	t.setItems(append(t.Pull.Ahead, list...))
 	t.Phases = append(t.Phases, make([]phase, n)...)
 	t.Attempts = append(t.Attempts, make([]uint8, n)...)
-	if t.Outcomes != nil {
-		t.Outcomes = append(t.Outcomes, make([]Outcome, n)...)
-	}
+	t.Results.resize(0, len(t.Phases))
 }
 
 // dropUnstarted removes items of a stream that were read ahead and never began. They do not count
@@ -231,9 +228,7 @@ func (t *fanOut) dropUnstarted() {
 		return
 	}
 	t.Phases, t.Attempts = t.Phases[:n], t.Attempts[:n]
-	if t.Outcomes != nil {
-		t.Outcomes = t.Outcomes[:n]
-	}
+	t.Results.resize(0, n)
 	t.setItems(t.Pull.Ahead[:n])
 }
 

@@ -207,7 +207,7 @@ func (f *frame) restoreWrites(list []plan.Write) (err error) {
 // restore attaches a fan-out of a snapshot to its vertex.
 func (t *fanOut) restore(f *frame, v int32) error {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
-	if len(t.Attempts) != len(t.Phases) || t.Outcomes != nil && len(t.Outcomes) != len(t.Phases) {
+	if len(t.Attempts) != len(t.Phases) || !t.Results.IsZero() && t.Results.len != len(t.Phases) {
 		return fmt.Errorf("node %s has %d items, want %d", n.ID, len(t.Attempts), len(t.Phases))
 	}
 	open := f.v[v].Phase != resolved // the values that it has read may be forgotten
@@ -247,10 +247,8 @@ func (t *fanOut) restoreItems() error {
 			t.failed = append(t.failed, t.Base+i)
 		}
 	}
-	for i := range t.Outcomes {
-		if err := t.f.restoreWrites(t.Outcomes[i].Writes); err != nil {
-			return err
-		}
+	if err := t.Results.restore(t.f); err != nil {
+		return err
 	}
 	for field, list := range t.Folded.Deltas {
 		for i := range list {

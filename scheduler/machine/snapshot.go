@@ -236,38 +236,3 @@ func (j *savedOutcome) outcome() Outcome {
 	}
 	return o
 }
-
-// outcomes are the outcomes of items. Snapshots contain only those that are not empty, because
-// one failure makes the list as long as the list of items.
-type outcomes []Outcome
-
-type outcomesJSON struct {
-	Len   int                   `json:"len"`
-	Items map[int]*savedOutcome `json:"items"`
-}
-
-func (list outcomes) MarshalJSON() ([]byte, error) {
-	j := outcomesJSON{len(list), map[int]*savedOutcome{}}
-	for i := range list {
-		if !list[i].Empty() {
-			o := list[i].save()
-			j.Items[i] = &o
-		}
-	}
-	return json.Marshal(j)
-}
-
-func (list *outcomes) UnmarshalJSON(data []byte) error {
-	var j outcomesJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return err
-	}
-	*list = make(outcomes, j.Len)
-	for i, o := range j.Items {
-		if i < 0 || i >= j.Len || o == nil {
-			return fmt.Errorf("an outcome of item %d of %d", i, j.Len)
-		}
-		(*list)[i] = o.outcome()
-	}
-	return nil
-}

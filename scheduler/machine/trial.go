@@ -13,7 +13,7 @@ import (
 // machine knows.
 type trial struct {
 	columns     map[int32]*state.Column
-	writes      [][]plan.Write // by item, nil for failed items
+	writes      [][]plan.Write // by item, none for failed items
 	failed      []int          // items that failed, ascending
 	maxFailures int            // allowed failures, -1 for any number
 	rejected    map[int]error
@@ -56,11 +56,12 @@ func (t *fanOut) newTrial(guard state.Guard) *trial {
 	}
 	if len(s.columns) > 0 {
 		s.failed, s.maxFailures, s.rejected = slices.Clone(t.failed), t.n.MaxFailures, map[int]error{}
-		s.writes = make([][]plan.Write, len(t.Outcomes))
-		for i := range t.Outcomes {
-			if t.Outcomes[i].Failure == nil {
-				s.writes[i] = t.Outcomes[i].Writes
-			}
+		s.writes = make([][]plan.Write, t.Results.len)
+		var all []plan.Write
+		for i := range s.writes {
+			from := len(all)
+			all = t.Results.appendWrites(all, i)
+			s.writes[i] = all[from:len(all):len(all)]
 		}
 	}
 	return s

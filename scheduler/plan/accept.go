@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/state"
 )
 
 // Write is an accepted write: a field and the value in the form in which the field stores it.
@@ -120,10 +121,22 @@ func (p *Plan) AcceptValue(n *Node, v any) (Write, *core.Failure) {
 	return p.acceptField(n, n.WriteFields[0], v)
 }
 
+// AcceptItem is Accept for the value of an item that an items.Range has stored.
+func (p *Plan) AcceptItem(n *Node, writes *state.ItemWrites, at int) *core.Failure {
+	if err := writes.Accept(at); err != nil {
+		return p.writeFailure(n.WriteFields[0], err)
+	}
+	return nil
+}
+
+func (p *Plan) writeFailure(field int32, err error) *core.Failure {
+	return &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", p.Schema.Fields[field].Name, err)}
+}
+
 func (p *Plan) acceptField(n *Node, field int32, v any) (Write, *core.Failure) {
 	accepted, err := p.AcceptField(n, field, v)
 	if err != nil {
-		return Write{}, &core.Failure{Class: core.ClassWrite, Message: fmt.Sprintf("write of %q: %v", p.Schema.Fields[field].Name, err)}
+		return Write{}, p.writeFailure(field, err)
 	}
 	if len(n.rareData().rows) > 0 {
 		if fault := p.Lacks(n, field, accepted); fault != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/items"
 )
 
 // gates numbers the ledger slots of all writers, and determines for every reader how many writers
@@ -181,8 +182,28 @@ func (g *gater) node(n *Node) {
 	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
+	if h := g.c.itemsHandler(n); h != nil {
+		n.setRare().items = h
+	}
 	n.FieldsOnly = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
 		len(n.Reads) == len(n.View) && len(use.extra) == 0 && len(n.Streams()) == 0 && len(n.NodeRefs()) == 0 && !n.Asks
+}
+
+// itemsHandler returns the handler of a fan-out that may be called through an items.Range, nil if it
+// may not.
+func (c *compiler) itemsHandler(n *Node) items.Handler {
+	h, ok := n.Handler.(items.Handler)
+	if !ok || n.Source == nil || n.Args != nil || n.Models || n.Claims || len(n.Streams()) > 0 {
+		return nil
+	}
+	switch t, ok := h.ItemValues(); {
+	case !ok:
+	case t == nil && len(n.Writes) == 0:
+		return h
+	case t != nil && n.Value != nil && n.Collect != n.WriteFields[0] && c.p.Schema.Fields[n.WriteFields[0]].TakesItems(t):
+		return h
+	}
+	return nil
 }
 
 func (g *gater) thresholds(fields []int32) []Read {

@@ -9,6 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/internal/items"
 	"github.com/wavefold/wavefold/state"
 )
 
@@ -265,6 +266,7 @@ type rareData struct {
 	prices       Prices
 	environments []core.Environment
 	rows         []fieldRows // with columns to look for, see Wanted
+	items        items.Handler
 }
 
 // noRareData is the data of nodes whose field rare is nil. It is never written.
@@ -297,6 +299,9 @@ func (n *Node) Extra() (names []string, at []int32) {
 	r := n.rareData()
 	return r.extra, r.extraAt
 }
+
+// Items returns the handler of a fan-out if it may be called through an items.Range, else nil.
+func (n *Node) Items() items.Handler { return n.rareData().items }
 
 // Prices returns what a budget needs to know about the models that the node calls.
 func (n *Node) Prices() Prices { return n.rareData().prices }

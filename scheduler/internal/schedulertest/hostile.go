@@ -15,6 +15,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // Hostile drives a bare machine in one goroutine, without a clock. It always answers
@@ -308,9 +309,35 @@ func (r *hostileRun) work(c machine.Command) answer {
 				e.Ends = append(e.Ends, r.now)
 			}
 		}
+		if r.h.Split && r.chance(50) {
+			byField(&e, &c)
+		}
 	}
 	e.Ended = r.now
 	return answer{pathOf(&c), e}
+}
+
+// byField moves the writes of the items that have nothing else from e.Items to e.Writes.
+func byField(e *machine.Event, c *machine.Command) {
+	n := len(e.Items)
+	e.Items, e.Writes = slices.Clone(e.Items), make([]*state.ItemWrites, len(c.Node.WriteFields))
+	for i := range e.Items {
+		o := &e.Items[i]
+		if !o.OnlyWrites() {
+			continue
+		}
+		for _, w := range o.Writes {
+			k := slices.Index(c.Node.WriteFields, w.Field)
+			if e.Writes[k] == nil {
+				e.Writes[k] = state.NewItemWrites(&c.Plan.Schema.Fields[w.Field], n)
+			}
+			e.Writes[k].Set(i, w.Value)
+		}
+		*o = machine.Outcome{}
+	}
+	if !slices.ContainsFunc(e.Items, func(o machine.Outcome) bool { return !o.Empty() }) {
+		e.Items = nil
+	}
 }
 
 // attempt calls the handler as a driver must, for an item or, with -1, for a plain node.
