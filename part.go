@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/items"
 	"github.com/wavefold/wavefold/internal/timelimit"
 )
 
@@ -76,6 +78,13 @@ func (n *node) setValueFunc(isNil bool, out AnyField, f valueFunc) *node {
 	return n
 }
 
+// setItems lets the scheduler call the function of a fan-out through an items.Range. values is the
+// type of the list in which a range stores its values, nil if there are none.
+func (n *node) setItems(values reflect.Type, r func(list any, n int) items.Range) *node {
+	n.run.itemValues, n.run.itemRange = values, r
+	return n
+}
+
 // valueFunc returns a value to write; ok is false if there is none.
 type valueFunc func(ctx context.Context, in core.Input) (v any, ok bool, err error)
 
@@ -115,6 +124,9 @@ type adapter struct {
 	value valueFunc // the function that HandlerFunc wraps, nil if there is none
 	field string    // the field that value is written to
 
+	itemValues reflect.Type                      // of the values of an itemRange, nil if there are none
+	itemRange  func(list any, n int) items.Range // nil unless set by setItems
+
 	readsFrom string // the field it reads as a stream, "" if there is none
 	writesTo  string // the field it makes as a stream, "" if there is none
 	open      func(ctx context.Context, in core.Input) (core.Stream, error)
@@ -125,6 +137,7 @@ var (
 	_ core.StreamUser   = (*adapter)(nil)
 	_ core.StreamSource = (*adapter)(nil)
 	_ core.ValueHandler = (*adapter)(nil)
+	_ items.Handler     = (*adapter)(nil)
 )
 
 // ValueField returns the field that the value is written to.
@@ -134,6 +147,12 @@ func (a *adapter) ValueField() string { return a.field }
 func (a *adapter) HandleValue(ctx context.Context, in core.Input) (any, bool, error) {
 	return a.value(ctx, in)
 }
+
+// ItemValues returns the type of the values of Range.
+func (a *adapter) ItemValues() (reflect.Type, bool) { return a.itemValues, a.itemRange != nil }
+
+// Range returns the function as an items.Range.
+func (a *adapter) Range(list any, n int) items.Range { return a.itemRange(list, n) }
 
 // StreamFields returns the streams of the part.
 func (a *adapter) StreamFields() (made string, taken []string) {

@@ -2,8 +2,10 @@ package wavefold
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/items"
 )
 
 // Source is a node that sets a field without reading any: the beginning of a graph. It
@@ -111,6 +113,11 @@ func Each[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.Co
 		}
 		b, err := fn(ctx, a)
 		return []B{b}, true, err
+	}).setItems(reflect.TypeFor[[]B](), func(list any, n int) items.Range {
+		return newItemRange(one, list, n, func(ctx context.Context, a A) (B, bool, error) {
+			b, err := fn(ctx, a)
+			return b, true, err
+		})
 	})
 }
 
@@ -126,7 +133,59 @@ func Expand[A, B any](id string, in Field[[]A], out Field[[]B], fn func(context.
 		}
 		b, err := fn(ctx, a)
 		return b, len(b) > 0, err
+	}).setItems(reflect.TypeFor[[][]B](), func(list any, n int) items.Range {
+		return newItemRange(one, list, n, func(ctx context.Context, a A) ([]B, bool, error) {
+			b, err := fn(ctx, a)
+			return b, len(b) > 0, err
+		})
 	})
+}
+
+// itemRange is the items.Range of Each and Expand.
+type itemRange[A, V any] struct {
+	of     element[A]
+	list   []any // the items, unless typed is not nil
+	typed  []A
+	values []V
+	fn     func(context.Context, A) (V, bool, error)
+}
+
+func newItemRange[A, V any](of element[A], list any, n int, fn func(context.Context, A) (V, bool, error)) *itemRange[A, V] {
+	r := &itemRange[A, V]{of: of, values: make([]V, n), fn: fn}
+	switch list := list.(type) {
+	case []A:
+		r.typed = list
+	case []any:
+		r.list = list
+	}
+	return r
+}
+
+// Values returns the list of the values.
+func (r *itemRange[A, V]) Values() any { return r.values }
+
+// Handle calls the function for an item.
+func (r *itemRange[A, V]) Handle(ctx context.Context, item, at int) (bool, error) {
+	a, err := r.item(item)
+	if err != nil {
+		return false, err
+	}
+	v, ok, err := r.fn(ctx, a)
+	if ok {
+		r.values[at] = v
+	}
+	return ok, err
+}
+
+// item returns an item that belongs to the caller.
+func (r *itemRange[A, V]) item(i int) (A, error) {
+	if r.typed == nil {
+		return r.of.convert(r.list[i])
+	}
+	if s := r.of.s; s.shared && !s.plain || s.codec.Flat() {
+		return r.typed[i], nil
+	}
+	return r.of.convert(r.typed[i])
 }
 
 // ForEach is Each for a function without a result, such as one that writes each element
@@ -141,6 +200,10 @@ func ForEach[A any](id string, in Field[[]A], fn func(context.Context, A) error,
 			return core.Result{}, err
 		}
 		return core.Result{}, fn(ctx, a)
+	}).setItems(nil, func(list any, n int) items.Range {
+		return newItemRange(one, list, 0, func(ctx context.Context, a A) (struct{}, bool, error) {
+			return struct{}{}, false, fn(ctx, a)
+		})
 	})
 }
 
@@ -170,6 +233,11 @@ func (e element[A]) item(in core.Input) (A, error) {
 		var zero A
 		return zero, inputError("the function takes one item at a time, and there is none")
 	}
+	return e.convert(item)
+}
+
+// convert returns an item that belongs to the caller.
+func (e element[A]) convert(item any) (A, error) {
 	x, err := e.from(item)
 	if err != nil {
 		return x, inputError("%w", err)
