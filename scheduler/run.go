@@ -384,10 +384,10 @@ func (r *run) collect(w *worker) {
 // behind reports whether nothing may begin because the listener is far behind.
 func (r *run) behind() bool { return r.throttled && r.events.behind() }
 
-// enqueue appends a command to the queue. It reuses the space of commands that were taken before it
-// lets the queue grow.
+// enqueue appends a command to the queue. It reuses the space of commands that were taken if that is
+// at least half of the queue, so that a command is moved once on average.
 func (r *run) enqueue(c *machine.Command) {
-	if r.head > 0 && len(r.queue) == cap(r.queue) {
+	if len(r.queue) == cap(r.queue) && r.head > len(r.queue)/2 {
 		n := copy(r.queue, r.queue[r.head:])
 		r.queue, r.head = r.queue[:n], 0
 	}

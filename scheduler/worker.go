@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine"
-	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // work runs queued commands until the run is over. It is called with mu held and returns with it
@@ -68,7 +67,9 @@ func (r *run) work() {
 		}
 		r.noteUpserts(w)
 		r.m.Apply(w.answer())
-		w.write = [1]plan.Write{}
+		if w.write[0].Value != nil {
+			w.write[0].Value = nil
+		}
 		if w.unused != nil {
 			r.m.Reuse(w.unused)
 			w.unused, w.cmd.Call = nil, nil

@@ -119,16 +119,14 @@ func (f *frame) startPlain(v int32) bool {
 // outputs. It does nothing and returns false for other nodes, and if a value cannot be
 // read.
 func (f *frame) startFast(pv *plan.Vertex, x *vertex) bool {
-	if pv.Shape != plan.Plain {
+	if !pv.FieldsOnly {
 		return false
 	}
-	n := &f.p.Nodes[pv.Node]
-	if !n.FieldsOnly {
-		return false
-	}
-	c := f.fieldsCall(n)
-	if c != nil && slices.ContainsFunc(c.Values, isFailedMerge) {
-		return false
+	n, c := &f.p.Nodes[pv.Node], f.empty
+	if pv.HasReads {
+		if c = f.fieldsCall(n); slices.ContainsFunc(c.Values, isFailedMerge) {
+			return false
+		}
 	}
 	x.Attempts, x.Started = 1, f.m.now
 	id := ID{Frame: f.ID, Node: pv.Node, Attempt: 1}

@@ -145,7 +145,9 @@ type Vertex struct {
 	HasFailEdge bool
 	// Claims reports whether it is one of Plan.Claimers.
 	Claims bool
-	Unit   *Unit // nil for plain nodes and fan-outs
+	// FieldsOnly and HasReads repeat what its node says, so that the node need not be read.
+	FieldsOnly, HasReads bool
+	Unit                 *Unit // nil for plain nodes and fan-outs
 	// Writes are its slots in the ledger.
 	Writes []Slot
 	ID     string
