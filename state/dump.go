@@ -17,13 +17,13 @@ func (c *Column) Dump() (*value.Object, error) {
 		d.o.Set("base", int64(c.base))
 		d.value("value", c.folded[0])
 	}
-	if c.kept != nil {
-		d.set("kept", c.kept.list)
+	if c.rare != nil && c.rare.kept != nil {
+		d.set("kept", c.rare.kept.list)
 	}
 	var slots []any
 	for i, s := range c.slots {
 		if s != nil {
-			slots = append(slots, value.ObjectOf("slot", int64(c.base+i), "writes", appendWrites([]any{}, s)))
+			slots = append(slots, value.ObjectOf("slot", int64(int(c.base)+i), "writes", appendWrites([]any{}, s)))
 		}
 	}
 	if slots != nil {
@@ -78,7 +78,7 @@ func (c *Column) load(d *value.Object) (err error) {
 			return fmt.Errorf("%d slots are forgotten", n)
 		}
 		c.slots = c.slots[min(int(n), len(c.slots)):]
-		c.base, c.cursor = int(n), int(n)
+		c.base, c.cursor = int32(n), int32(n)
 		if c.folded[0], err = c.loadValue(d, "value"); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (c *Column) load(d *value.Object) (err error) {
 		return err
 	}
 	if len(kept) > 0 {
-		c.kept = &keptWrites{list: kept}
+		c.setRare().kept = &keptWrites{list: kept}
 	}
 	slots, _ := d.Get("slots")
 	list, _ := slots.([]any)
@@ -96,7 +96,7 @@ func (c *Column) load(d *value.Object) (err error) {
 		o, _ := e.(*value.Object)
 		at, _ := o.Get("slot")
 		k, ok := at.(int64)
-		if !ok || int(k) < c.base {
+		if !ok || int(k) < int(c.base) {
 			return fmt.Errorf("not a slot: %s", value.JSON(e))
 		}
 		writes, err := c.restore(o, "writes")

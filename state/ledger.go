@@ -26,25 +26,41 @@ type Column struct {
 	field  *Field
 	guard  Guard
 	start  any
-	base   int    // the number of forgotten slots
 	slots  []slot // the slots from number base on
-	cursor int
-	folded []any // folded[k] is the value after the first base+k slots
-	own    owned // describes the last folded value
-	// reads reports whether a reader may ask for the value after the first k slots later
-	// than Last. If it is nil, readers may ask for every prefix.
-	reads func(k int) bool
+	folded []any  // folded[k] is the value after the first base+k slots
+	base   int32  // the number of forgotten slots
+	cursor int32
 	// writers is the number of slots, -1 if it is not known.
-	writers int
-	// tried is the value that the write passed to Try would produce.
-	tried    any
-	hasTried bool
+	writers int32
 	// seen is set if a reader has, or may ask for, the last folded value.
 	seen bool
 	// unread is set if the column has no readers. Its writes are kept but not folded.
 	unread bool
-	kept   *keptWrites // nil if there are none
+	rare   *rareColumn // nil until it is needed
 }
+
+// rareColumn is the part of a column that most columns, which are overwritten, do not
+// need.
+type rareColumn struct {
+	own owned // describes the last folded value
+	// reads reports whether a reader may ask for the value after the first k slots later
+	// than Last. If it is nil, readers may ask for every prefix.
+	reads func(k int) bool
+	// tried is the value that the write passed to Try would produce.
+	tried    any
+	hasTried bool
+	kept     *keptWrites // nil if there are none
+}
+
+func (c *Column) setRare() *rareColumn {
+	if c.rare == nil {
+		c.rare = &rareColumn{}
+	}
+	return c.rare
+}
+
+// hasReads reports whether SetReads was called.
+func (c *Column) hasReads() bool { return c.rare != nil && c.rare.reads != nil }
 
 // keptWrites are the writes of the forgotten slots, merged with each other if the
 // strategy allows it.
@@ -117,7 +133,7 @@ func NewLedger(s *Schema, writers []int, start []any, guard Guard) *Ledger {
 	for i := range l.columns {
 		n := writers[i]
 		c := &l.columns[i] // assigned by parts: copying a whole Column takes longer
-		c.field, c.guard, c.start, c.writers = &s.Fields[i], guard, start[i], n
+		c.field, c.guard, c.start, c.writers = &s.Fields[i], guard, start[i], int32(n)
 		c.slots, c.folded = slots[:n:n], folded[:1:n+1]
 		c.folded[0] = start[i]
 		slots, folded = slots[n:], folded[n+1:]
@@ -145,7 +161,7 @@ func NewColumn(f *Field, start any, guard Guard) *Column {
 // value after the first k slots if reads(k) is true. The merges may then change other
 // values in place, so a long sequence of writes to an object takes linear time. Values
 // that were handed out are never changed. It is only needed if Field.MergesInPlace.
-func (c *Column) SetReads(reads func(k int) bool) { c.reads = reads }
+func (c *Column) SetReads(reads func(k int) bool) { c.setRare().reads = reads }
 
 // NewRecord returns a column without readers, which keeps its writes in order and never
 // folds them.
@@ -154,7 +170,7 @@ func NewRecord(f *Field) *Column {
 }
 
 // Cursor returns the length of the prefix of resolved slots.
-func (c *Column) Cursor() int { return c.cursor }
+func (c *Column) Cursor() int { return int(c.cursor) }
 
 // At returns the value after the first k slots, k <= Cursor. Prefixes shorter than the
 // k passed to Forget are no longer available, except the starting value.
@@ -162,10 +178,10 @@ func (c *Column) At(k int) any {
 	if k == 0 {
 		return c.start
 	}
-	if k == c.cursor {
+	if k == int(c.cursor) {
 		return c.Last()
 	}
-	return c.folded[k-c.base]
+	return c.folded[k-int(c.base)]
 }
 
 // Last returns the value after the resolved prefix.
@@ -178,42 +194,50 @@ func (c *Column) Last() any {
 // next, Resolve does not merge it again.
 func (c *Column) Try(v any) error {
 	merged, err := c.field.merge(c.Last(), v, nil, c.guard)
-	c.tried, c.hasTried = merged, err == nil
+	r := c.setRare()
+	r.tried, r.hasTried = merged, err == nil
 	return err
 }
 
 // Expect sets the value that results from the next writes resolved at the cursor, so
 // that Resolve does not merge them.
-func (c *Column) Expect(value any) { c.tried, c.hasTried = value, true }
+func (c *Column) Expect(value any) {
+	r := c.setRare()
+	r.tried, r.hasTried = value, true
+}
 
 // Resolve records the writes of slot k and advances the cursor. If many is not nil, it
 // holds the writes; otherwise one is the only write, or value.Missing if there is none.
 // If the field's strategy can reject writes, they must have been tried at the cursor.
 func (c *Column) Resolve(k int, one any, many []any) {
-	i := k - c.base
+	i := k - int(c.base)
 	for i >= len(c.slots) {
 		c.slots = append(c.slots, nil)
 	}
 	c.slots[i] = slotOf(one, many)
-	if c.hasTried {
-		if k == c.cursor && (many != nil || !value.IsMissing(one)) {
-			c.own = owned{array: true}
-			c.push(c.tried)
+	if r := c.rare; r != nil && r.hasTried {
+		if k == int(c.cursor) && (many != nil || !value.IsMissing(one)) {
+			r.own = owned{array: true}
+			c.push(r.tried)
 		}
-		c.tried, c.hasTried = nil, false
+		r.tried, r.hasTried = nil, false
 	}
-	for i = c.cursor - c.base; i < len(c.slots) && c.slots[i] != nil; i++ {
+	for i = int(c.cursor - c.base); i < len(c.slots) && c.slots[i] != nil; i++ {
 		c.push(c.fold(c.slots[i]))
 	}
 }
 
 func (c *Column) push(v any) {
 	c.folded = append(c.folded, v)
-	if c.cursor++; c.reads != nil && c.reads(c.cursor) {
+	c.cursor++
+	if c.rare == nil {
+		return
+	}
+	if reads := c.rare.reads; reads != nil && reads(int(c.cursor)) {
 		c.seen = true
 	}
 	if c.cursor == c.writers {
-		c.own = owned{} // nothing is merged any more
+		c.rare.own = owned{} // nothing is merged any more
 	}
 }
 
@@ -239,11 +263,8 @@ func (c *Column) merge(old, new any) any {
 	if _, ok := old.(*FailedMerge); ok {
 		return old
 	}
-	own := &c.own
-	if c.seen || c.reads == nil {
-		c.own.dropObjects()
-	}
-	if c.field.strategy.inPlace && c.reads == nil {
+	own := c.owned()
+	if c.field.strategy.inPlace && !c.hasReads() {
 		own = nil // nothing is worth keeping
 	}
 	merged, err := c.field.merge(old, new, own, c.guard)
@@ -255,20 +276,34 @@ func (c *Column) mergeAll(old any, writes []any) any {
 	if _, ok := old.(*FailedMerge); ok || len(writes) == 0 {
 		return old
 	}
-	if c.seen || c.reads == nil {
-		c.own.dropObjects()
-	}
-	merged, err := c.field.mergeAll(old, writes, &c.own, c.guard)
+	merged, err := c.field.mergeAll(old, writes, c.owned(), c.guard)
 	return c.merged(merged, err)
+}
+
+// owned returns what the next merge may change and is to describe, nil if the strategy does
+// not make use of it.
+func (c *Column) owned() *owned {
+	if s := c.field.strategy; s.mergeAll == nil && !s.inPlace {
+		return nil
+	}
+	own := &c.setRare().own
+	if c.seen || !c.hasReads() {
+		own.dropObjects()
+	}
+	return own
 }
 
 // merged returns the value of a merge, or a FailedMerge.
 func (c *Column) merged(v any, err error) any {
 	if err != nil {
-		c.own = owned{}
-		return &FailedMerge{Slot: c.cursor, Err: err}
+		if c.rare != nil {
+			c.rare.own = owned{}
+		}
+		return &FailedMerge{Slot: int(c.cursor), Err: err}
 	}
-	c.own.array, c.seen = true, false
+	if c.seen = false; c.rare != nil {
+		c.rare.own.array = true
+	}
 	return v
 }
 
@@ -276,7 +311,7 @@ func (c *Column) merged(v any, err error) any {
 // it keeps the writes of the slots before k, merged with each other if the strategy
 // allows it. Unresolved slots are not affected.
 func (c *Column) Forget(k int, keep bool) {
-	n := min(k, c.cursor) - c.base
+	n := min(k, int(c.cursor)) - int(c.base)
 	if n <= 0 {
 		return
 	}
@@ -287,7 +322,7 @@ func (c *Column) Forget(k int, keep bool) {
 		c.slots[i], c.folded[i] = nil, nil
 	}
 	c.slots, c.folded = c.slots[n:], c.folded[n:]
-	c.base += n
+	c.base += int32(n)
 }
 
 func (c *Column) keep(s slot) {
@@ -306,10 +341,11 @@ func (c *Column) keep(s slot) {
 }
 
 func (c *Column) keepOne(w any) {
-	if c.kept == nil {
-		c.kept = new(keptWrites)
+	r := c.setRare()
+	if r.kept == nil {
+		r.kept = new(keptWrites)
 	}
-	k := c.kept
+	k := r.kept
 	if last := len(k.list) - 1; last >= 0 && c.field.strategy.associative {
 		if joined, err := c.field.merge(k.list[last], w, &k.own, nil); err == nil {
 			k.list[last], k.own.array = joined, true
@@ -322,7 +358,7 @@ func (c *Column) keepOne(w any) {
 // Wrote returns the write of slot k. The slot must not be forgotten or hold a batch. ok
 // is false if there is no write.
 func (c *Column) Wrote(k int) (v any, ok bool) {
-	s := c.slots[k-c.base]
+	s := c.slots[k-int(c.base)]
 	if _, isNull := s.(null); isNull {
 		return nil, true
 	}
@@ -333,10 +369,10 @@ func (c *Column) Wrote(k int) (v any, ok bool) {
 // returns the writes that were kept.
 func (c *Column) Writes(k int) []any {
 	var out []any
-	if c.kept != nil {
-		out = slices.Clone(c.kept.list)
+	if c.rare != nil && c.rare.kept != nil {
+		out = slices.Clone(c.rare.kept.list)
 	}
-	for _, s := range c.slots[:min(len(c.slots), max(0, k-c.base))] {
+	for _, s := range c.slots[:min(len(c.slots), max(0, k-int(c.base)))] {
 		out = appendWrites(out, s)
 	}
 	return out
