@@ -12,20 +12,17 @@ import (
 // summary lists the rows of the table in README.md: each one is the range of some rows of a
 // table in docs/performance.md.
 var summary = []struct{ what, table, rows, unit string }{
-	{"1,000 nodes that do nothing, in five shapes", "shapes", `1,000 nodes, limit 8$`, "node"},
-	{"100,000 nodes that do nothing, in three shapes", "growth", ``, "node"},
-	{"1,000 nodes that read and write a typed field each", "nodes", `^chain of Map, a field each$`, "node"},
-	{"a fan-out over 1,000,000 items with their results", "items", `^Each, 1,000,000`, "item"},
-	{"1,000,000 rows through three typed functions", "streams", `^typed functions for (rows|batches)$`, "row"},
-	{"declare and compile 1,000 nodes in Go", "build", `^New and Compile, .* 1,000 nodes$`, "node"},
-	{"import the package", "imports", `^the root package$`, "start"},
-	{"1,000 nodes that do nothing, against another engine", "peers", ``, "node"},
+	{"1,000 empty nodes, five shapes", "shapes", `1,000 nodes, limit 8$`, "node"},
+	{"1,000 nodes with a typed field each", "nodes", `^chain of Map, a field each$`, "node"},
+	{"1,000,000 items with results", "items", `^Each, 1,000,000`, "item"},
+	{"declare and compile 1,000 nodes", "build", `^New and Compile, .* 1,000 nodes$`, "node"},
+	{"1,000 empty nodes, another engine", "peers", ``, "node"},
 }
 
 // Summary returns the table in README.md, from the tables of docs/performance.md.
 func Summary(performance Page) (string, error) {
 	var b strings.Builder
-	b.WriteString("| | time | memory | compared with |\n|---|---|---|---|\n")
+	b.WriteString("| | time | memory | time compared with |\n|---|---|---|---|\n")
 	for _, s := range summary {
 		var times, sizes, ratios []string
 		reference := ""
@@ -44,7 +41,7 @@ func Summary(performance Page) (string, error) {
 		}
 		compared := ""
 		if reference != "" {
-			compared = fmt.Sprintf("%s times the time of %s", between(ratios), reference)
+			compared = fmt.Sprintf("%s × %s", between(ratios), reference)
 		}
 		fmt.Fprintf(&b, "| %s | %s / %s | %s / %s | %s |\n", s.what, between(times), s.unit, between(sizes), s.unit, compared)
 	}
