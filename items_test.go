@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,6 +125,42 @@ func check(x float64) error {
 		return errors.New("NaN")
 	}
 	return nil
+}
+
+// TestEachItemRunsOnce counts the calls for the items of fan-outs in which some items fail.
+func TestEachItemRunsOnce(t *testing.T) {
+	in, out := wavefold.NewField[[]int]("in"), wavefold.NewField[[]int]("out", wavefold.Append)
+	items := make([]int, 100)
+	for i := range items {
+		items[i] = i
+	}
+	for _, limit := range []int{1, 3} {
+		for bad := range items {
+			calls := make([]atomic.Int32, len(items))
+			r, err := wavefold.New("g", wavefold.Each("each", in, out, func(_ context.Context, i int) (int, error) {
+				calls[i].Add(1)
+				if i == bad || i%7 == 3 {
+					return 0, errors.New("bad")
+				}
+				return i, nil
+			}, wavefold.Limit(limit))).Run(t.Context(), in.Is(items))
+			if err == nil {
+				t.Fatal("no error")
+			}
+			var want []int
+			for i := range items {
+				if n := calls[i].Load(); n != 1 {
+					t.Fatalf("limit %d, item %d is bad: item %d ran %d times", limit, bad, i, n)
+				}
+				if i != bad && i%7 != 3 {
+					want = append(want, i)
+				}
+			}
+			if got := out.Get(r); !slices.Equal(got, want) {
+				t.Fatalf("limit %d, item %d is bad: got %v, want %v", limit, bad, got, want)
+			}
+		}
+	}
 }
 
 // TestTypedItemThatIsStuck: the result of an item that ignored its timeout must not appear

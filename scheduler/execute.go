@@ -149,7 +149,8 @@ func (x *executor) items(e *machine.Event) {
 	}
 	for {
 		i, ok := x.next(results, every, &o)
-		if !ok {
+		if !ok { // items may have ended since the last one that next returned
+			e.ID.To = x.w.items.end()
 			break
 		}
 		well := o.Empty()

@@ -23,6 +23,12 @@ func (c *cursor) claim() (item int32, ok bool) {
 	return next - 1, next <= to
 }
 
+// end returns the end of the range. It does not change once claim has found no item.
+func (c *cursor) end() int32 {
+	_, to := split(c.v.Load())
+	return to
+}
+
 // yield takes away the items from least on that have not begun. It returns the end of the remaining
 // range.
 func (c *cursor) yield(least int32) int32 {
