@@ -35,14 +35,21 @@ type part struct {
 // Plain names are not checked against the scope because edge inputs and args are not
 // known here. A plain name that is a field of the schema counts as read.
 func Compile(src source.Text, scope expressions.Scope, subject string) (*Template, source.Diagnostics) {
+	t, ds := CompilePart(src, scope, subject)
+	if ds.Failed(false) {
+		return nil, ds
+	}
+	return t, ds
+}
+
+// CompilePart is like Compile, but returns a template also after errors. That template tells
+// what the placeholders without errors refer to, and must not be rendered.
+func CompilePart(src source.Text, scope expressions.Scope, subject string) (*Template, source.Diagnostics) {
 	if scope.Fields == nil {
 		scope.Fields = &expressions.Open{} // all placeholders share their slots
 	}
 	c := &compiler{t: &Template{src: src}, scope: scope, subject: subject}
 	c.split()
-	if c.ds.Failed(false) {
-		return nil, c.ds
-	}
 	c.collect()
 	return c.t, c.ds
 }

@@ -169,6 +169,19 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
+// TestCompilePart tests that placeholders without errors are known although others have errors.
+func TestCompilePart(t *testing.T) {
+	src := source.Text{Value: "{{$.a}} {{$.nope}} {{b}} {{ ) }} {{$nodes.x.status}} {{$nodes.y.output | tabel}} {{$.n"}
+	scope := expressions.Scope{Fields: schema{"a", "b", "n"}, Roots: expressions.RootNodes, Nodes: []string{"x", "y"}}
+	tmpl, ds := CompilePart(src, scope, "")
+	if got := fmt.Sprint(tmpl.Fields(), tmpl.Names(), tmpl.Nodes(), len(ds)); got != "[a b] [b] [0] 4" {
+		t.Errorf("got %s: %v", got, ds)
+	}
+	if tmpl, _ := Compile(src, scope, ""); tmpl != nil {
+		t.Error("Compile returns a template with errors")
+	}
+}
+
 func TestWhatATemplateReads(t *testing.T) {
 	src := source.Text{Value: "{{style}} {{n}} {{$.b}} {{a.x}} {{$.b + $.n}} {{$nodes.y.status}} {{$nodes.x.output}} {{style}} {{$item.k}}"}
 	scope := expressions.Scope{Fields: schema{"a", "b", "n"}, Roots: expressions.RootNodes | expressions.RootItem, Nodes: []string{"x", "y"}}

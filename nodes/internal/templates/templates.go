@@ -77,11 +77,8 @@ func (s *Set) Template(src source.Text, key string) *Template {
 		places = appendOnce(places, source.Cut(src, m[2], m[3]))
 	}
 	scope.Nodes = source.Strings(places)
-	t, ds := template.Compile(src, scope, s.subject+": "+key)
+	t, ds := template.CompilePart(src, scope, s.subject+": "+key)
 	s.Found = append(s.Found, ds...)
-	if t == nil {
-		return nil
-	}
 	s.Names = append(s.Names, t.Names()...)
 	for _, field := range t.Fields() {
 		if slices.Contains(s.args, field) && !t.Evaluates(field) {
@@ -91,6 +88,9 @@ func (s *Set) Template(src source.Text, key string) *Template {
 	}
 	for _, i := range t.Nodes() {
 		s.Nodes = appendOnce(s.Nodes, place(places, t.NodeNames()[i], src.Pos))
+	}
+	if ds.Failed(false) {
+		return nil
 	}
 	return &Template{t}
 }
