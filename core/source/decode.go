@@ -457,16 +457,16 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) completeness {
 			lost = append(lost, shape.keys[k].Name)
 		}
 	})
-	var intended []string // by the unknown keys, which are probably misspelt
+	var meant []string // by the unknown keys
 	if shape.rest != nil {
 		dst.FieldByIndex(shape.rest).Set(reflect.ValueOf(rest))
 	} else {
-		intended = d.unknown(rest.Keys, at, names(shape.keys))
+		meant = d.unknown(rest.Keys, at, names(shape.keys))
 	}
 	for i, k := range shape.keys {
 		switch {
 		case present[i]:
-		case v.Lost || slices.Contains(intended, k.Name) || known.Has(k.Name):
+		case v.Lost || slices.Contains(meant, k.Name) || known.Has(k.Name):
 			lost = append(lost, k.Name)
 		case k.Required:
 			d.errorf(CodeMissingKey, v.Pos, at, "key %q is missing", k.Name)
@@ -523,15 +523,14 @@ func blank(v *Value, t reflect.Type) bool {
 	}
 }
 
-// unknown reports keys without a field, and returns the keys that they are probably
-// misspellings of.
-func (d *decoder) unknown(keys []Text, at *place, known []string) (intended []string) {
+// unknown reports keys without a field, and returns the keys that they probably stand for.
+func (d *decoder) unknown(keys []Text, at *place, known []string) (meant []string) {
 	for _, k := range keys {
 		d.errorf(CodeUnknownKey, k.Pos, at, "unknown key %q", k.Value).
 			WithHint("%s", KeyHint(k.Value, known))
-		if near := Nearest(k.Value, known); near != "" {
-			intended = append(intended, near)
+		if key := Intended(k.Value, known); key != "" {
+			meant = append(meant, key)
 		}
 	}
-	return intended
+	return meant
 }

@@ -67,7 +67,7 @@ func UnknownKeyHint(key string, known []string) string {
 	if len(known) == 0 {
 		return "no keys are known here"
 	}
-	if hint := otherSystemsHint(key, known); hint != "" {
+	if hint, _ := otherSystemsHint(key, known); hint != "" {
 		return hint
 	}
 	hint := "known keys: " + strings.Join(known, ", ")
@@ -78,26 +78,37 @@ func UnknownKeyHint(key string, known []string) string {
 }
 
 // otherSystemsKeys are keys of other systems. An entry applies to mappings in which the key
-// allowed is known; the hint describes the equivalent of this engine.
-var otherSystemsKeys = []struct{ keys, allowed, hint string }{
-	{"when if condition", "for_each", "conditions are on edges: {from: a, to: b, when: ...} under graph.edges"},
-	{"needs depends depends_on dependencies after upstream requires", "for_each", "the order is under graph.edges: {from: a, to: b}"},
-	{"retry retries", "for_each", "write on_error: {policy: retry, attempts: 3}"},
-	{"steps jobs tasks nodes", "graph", "the nodes are a list under graph.nodes, their order is under graph.edges"},
-	{"edges", "graph", "edges are a list under graph.edges"},
-	{"steps jobs tasks", "edges", "the nodes are a list under graph.nodes"},
-	{"backoff_ms delay_ms interval_ms delay interval retry_delay", "base_ms", "the first wait is base_ms, in milliseconds"},
-	{"max_attempts retries limit count", "base_ms", "write attempts, which counts the first try"},
+// allowed is known; the hint describes the equivalent of this engine. means is the key for it, ""
+// if it is in another mapping.
+var otherSystemsKeys = []struct{ keys, allowed, means, hint string }{
+	{"when if condition", "for_each", "", "conditions are on edges: {from: a, to: b, when: ...} under graph.edges"},
+	{"needs depends depends_on dependencies after upstream requires", "for_each", "", "the order is under graph.edges: {from: a, to: b}"},
+	{"retry retries", "for_each", "on_error", "write on_error: {policy: retry, attempts: 3}"},
+	{"steps jobs tasks nodes", "graph", "graph", "the nodes are a list under graph.nodes, their order is under graph.edges"},
+	{"edges", "graph", "graph", "edges are a list under graph.edges"},
+	{"steps jobs tasks", "edges", "nodes", "the nodes are a list under graph.nodes"},
+	{"backoff_ms delay_ms interval_ms delay interval retry_delay", "base_ms", "base_ms", "the first wait is base_ms, in milliseconds"},
+	{"max_attempts retries limit count", "base_ms", "attempts", "write attempts, which counts the first try"},
+	{"strategy merge_strategy reducer reduce", "merge", "merge", "the key is called merge"},
 }
 
-// otherSystemsHint returns the hint for a key of another system, or "" if it is not one.
-func otherSystemsHint(key string, known []string) string {
+// otherSystemsHint returns the hint for a key of another system and the key that it means, or "" if
+// it is not one.
+func otherSystemsHint(key string, known []string) (hint, means string) {
 	for _, f := range otherSystemsKeys {
 		if slices.Contains(strings.Fields(f.keys), key) && slices.Contains(known, f.allowed) {
-			return f.hint
+			return f.hint, f.means
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// Intended returns the known key that an unknown key probably stands for, or "".
+func Intended(key string, known []string) string {
+	if _, means := otherSystemsHint(key, known); means != "" {
+		return means
+	}
+	return Nearest(key, known)
 }
 
 // KeyHint is UnknownKeyHint for the key of a mapping in a document. No known key contains a

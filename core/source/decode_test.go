@@ -525,6 +525,30 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestLostKeysOfOtherSystems tests that a key that has another name in another system is lost, not
+// missing.
+func TestLostKeysOfOtherSystems(t *testing.T) {
+	for _, c := range []struct{ text, lost, found string }{
+		{`{"strategy": "x"}`, "merge", `unknown key "strategy"`},
+		{`{"reducer": "x", "merge": "y"}`, "", `unknown key "reducer"`},
+		{`{"merge": "y", "limit": 3}`, "", `unknown key "limit"`}, // it means attempts only next to base_ms
+		{`{"something": "x"}`, "merge", `key "merge" is missing; unknown key "something"`},
+	} {
+		var v struct {
+			Merge    Text `wavefold:"merge,required"`
+			Attempts Int  `wavefold:"attempts"`
+			Lost     Lost `wavefold:",lost"`
+		}
+		var found []string
+		for _, d := range Decode(tree(t, c.text), &v).Sorted() {
+			found = append(found, d.Message)
+		}
+		if got := strings.Join(v.Lost, " "); got != c.lost || strings.Join(found, "; ") != c.found {
+			t.Errorf("%s: lost %q, found %q", c.text, got, found)
+		}
+	}
+}
+
 // TestLostValues: of what could not be read as a value at all nothing more is said.
 func TestLostValues(t *testing.T) {
 	v := tree(t, `{"name": "a", "limit": 1, "words": ["x", "y"], "inner": {"name": "b"}, "all": [{"name": "c"}], "any": [1, 2]}`)

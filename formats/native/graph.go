@@ -67,7 +67,7 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 		all := slices.Concat(commonKeys(), kindKeys)
 		p.ds.Errorf(source.CodeUnknownKey, k.Pos, "%s: unknown key %q for kind %s", n.Subject(), k.Value, n.Kind.Value).
 			WithHint("%s", source.KeyHint(k.Value, all))
-		meant = append(meant, source.Nearest(k.Value, all))
+		meant = append(meant, source.Intended(k.Value, all))
 	}
 	n.Config = known
 	absent := source.Absent(d)
