@@ -54,7 +54,7 @@ func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Op
 	p := &parser{opts: opts, ds: ds}
 	p.hintElseKeys()
 	p.warnReferences(tree)
-	w := p.workflow(&doc)
+	w := p.workflow(&doc, tree)
 	if file != "" {
 		w.Dir = filepath.Dir(file)
 	}
@@ -71,7 +71,7 @@ type parser struct {
 
 var versionPattern = lazyregexp.New(`^\d+\.\d+\.\d+$`)
 
-func (p *parser) workflow(d *documentShape) *core.Workflow {
+func (p *parser) workflow(d *documentShape, tree *source.Value) *core.Workflow {
 	if v := d.Version; v.Pos.IsValid() && !versionPattern.MatchString(v.Value) {
 		p.ds.Errorf(source.CodeBadValue, v.Pos, "version: want three numbers with points, found %q", v.Value).
 			WithHint("write 1.0.0")
@@ -84,7 +84,7 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 		Document:    true,
 		HasInputs:   d.Inputs != nil,
 		Runtime:     core.Runtime(d.Runtime),
-		Lost:        d.lost(),
+		Lost:        d.lost(tree),
 		Pos:         d.Pos,
 	}
 	for _, ph := range d.Phases {
@@ -116,14 +116,20 @@ func (p *parser) workflow(d *documentShape) *core.Workflow {
 	return w
 }
 
-// lost returns the sections with parts that could not be read.
-func (d *documentShape) lost() source.Lost {
+// lost returns the sections with parts that could not be read. If state has unknown keys and no
+// schema, the fields are probably under one of those keys.
+func (d *documentShape) lost(tree *source.Value) source.Lost {
 	lost := slices.Concat(d.Lost, d.State.Lost, d.Graph.Lost)
 	if d.Lost.Has("state") {
 		lost = append(lost, source.KeyNames(d.State)...)
 	}
 	if d.Lost.Has("graph") {
 		lost = append(lost, source.KeyNames(d.Graph)...)
+	}
+	if state := tree.Get("state"); d.State.Schema == nil && state != nil && slices.ContainsFunc(state.Keys, func(k source.Text) bool {
+		return !slices.Contains(source.KeyNames(d.State), k.Value)
+	}) {
+		lost = append(lost, "schema")
 	}
 	return lost
 }
