@@ -42,10 +42,23 @@ func (s values) get(field string) any {
 	return value.Missing
 }
 
-// rejectReason returns the reason why the state rejects the delta, nil if it accepts all of it.
-func rejectReason(fields map[string]core.FieldDecl, s values, delta map[string]any) error {
-	for name, v := range delta {
+// delta holds the writes of an execution of a node.
+type delta struct {
+	of     *core.Node
+	writes map[string]any
+}
+
+// rejectReason returns the reason why the state rejects the delta of a node, nil if it accepts all
+// of it. The reason is that of the first rejected write in the order in which the node declares
+// them.
+func rejectReason(fields map[string]core.FieldDecl, s values, delta map[string]any, of *core.Node) error {
+	for _, w := range of.Writes {
+		name := w.Value
 		f := fields[name]
+		v, wrote := delta[name]
+		if !wrote {
+			continue
+		}
 		if f.Reduce == nil && f.Merge.Value != "set_once" {
 			continue
 		}

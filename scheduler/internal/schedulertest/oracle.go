@@ -375,7 +375,7 @@ func (o *oracle) commit(a *attempt, states ...values) {
 	if a.failure != nil {
 		return
 	}
-	if err := rejectReason(o.fields, states[0], a.result.Delta); err != nil {
+	if err := rejectReason(o.fields, states[0], a.result.Delta, a.node); err != nil {
 		a.failure = &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true}
 		return
 	}

@@ -170,7 +170,7 @@ func (o *oracle) collect(n *core.Node, list []any) {
 		return
 	}
 	delta := map[string]any{field: list}
-	if rejectReason(o.fields, o.state, delta) == nil {
+	if rejectReason(o.fields, o.state, delta, n) == nil {
 		fold(o.fields, o.state, delta)
 		return
 	}

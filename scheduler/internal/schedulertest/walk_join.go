@@ -158,7 +158,7 @@ func joined(n *core.Node, branches []*branch) core.Status {
 func (o *walkOracle) join(id string, branches []*branch, status core.Status) ended {
 	f := ForkOutcome{Fork: id, Status: status}
 	results := make([]any, 0, len(branches))
-	var deltas []map[string]any
+	var deltas []delta
 	var stages []core.FinishedStage
 	for _, b := range branches {
 		r := BranchOutcome{ID: b.id, Status: b.end.status}

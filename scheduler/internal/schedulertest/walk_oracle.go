@@ -137,7 +137,7 @@ type ended struct {
 	class      string
 	message    string
 	signature  string
-	deltas     []map[string]any // the writes; for a parallel node those of its branches, in order
+	deltas     []delta // the writes; for a parallel node those of its branches, in order
 	context    map[string]any
 	attempts   int
 	changed    bool
@@ -330,7 +330,7 @@ func (o *walkOracle) attempts(id string, context map[string]any, state values, v
 		in := core.NewInput("oracle", id, attempt, core.Shared{View: core.NewView(names, seen), Visit: o.out.Nodes[id].Visits, Briefing: o.briefing(id, via)})
 		took := e.took
 		r, failure := call(o.made[id].Handler, in)
-		e = ended{status: r.Status, deltas: []map[string]any{r.Writes()}, attempts: attempt, took: took}
+		e = ended{status: r.Status, deltas: []delta{{n, r.Writes()}}, attempts: attempt, took: took}
 		if o.timing > 0 {
 			e.took += wait(o.timing, in)
 		}
@@ -410,11 +410,11 @@ func objectOf(m map[string]any) *value.Object {
 // whatever its settings.
 func (o *walkOracle) commit(id string, e *ended) {
 	state, refused := o.state.clone(), error(nil)
-	for _, delta := range e.deltas {
-		if refused = rejectReason(o.fields, state, delta); refused != nil {
+	for _, d := range e.deltas {
+		if refused = rejectReason(o.fields, state, d.writes, d.of); refused != nil {
 			break
 		}
-		fold(o.fields, state, delta)
+		fold(o.fields, state, d.writes)
 	}
 	if refused != nil {
 		*e = ended{status: core.Fail, class: core.ClassMerge, message: refused.Error(), category: core.Deterministic, attempts: e.attempts, branches: e.branches, unanswered: o.role(id) == core.RoleHuman}
