@@ -8,6 +8,7 @@ import "time"
 type poolSize struct {
 	procs int   // processors that Go uses
 	mean  int64 // moving average of the time that a handler runs, in nanoseconds; 0 if nothing was measured
+	last  int64 // the last measured time
 }
 
 const (
@@ -23,15 +24,18 @@ const (
 	heldUp = 50 * time.Microsecond
 )
 
-// add adds a measured time. A clock that did not advance says nothing.
+// add adds a measured time. A clock that did not advance says nothing. Of two times in a row the
+// shorter one counts, because a handler also takes long if its goroutine is interrupted.
 func (s *poolSize) add(d int64) {
-	switch {
-	case d <= 0:
-	case s.mean == 0:
-		s.mean = d
-	default:
-		s.mean = max(1, (s.mean+d)/2)
+	if d <= 0 {
+		return
 	}
+	if s.mean == 0 {
+		s.mean, s.last = d, d
+		return
+	}
+	s.mean = max(1, (s.mean+min(d, s.last))/2)
+	s.last = d
 }
 
 // workers returns the number of workers that may run at the same time, not counting those whose

@@ -16,8 +16,9 @@ func TestPoolSize(t *testing.T) {
 		{"not short", []int64{shortHandler}, 4},
 		{"just not long", []int64{longHandler - 1}, 4},
 		{"long", []int64{longHandler}, all},
-		{"one long handler after short ones", []int64{60, 60, 60, 1_000_000}, all},
-		{"short ones after a long one", []int64{50_000, 60, 60, 60, 60, 60, 60, 60, 60, 60}, 1},
+		{"one long handler after short ones", []int64{60, 60, 60, 1_000_000}, 1},
+		{"two long handlers after short ones", []int64{60, 60, 60, 1_000_000, 1_000_000}, all},
+		{"short ones after long ones", []int64{50_000, 50_000, 60, 60, 60, 60, 60, 60, 60, 60, 60}, 1},
 	} {
 		s := poolSize{procs: 4}
 		for _, d := range c.times {
