@@ -195,8 +195,8 @@ func TestTypedItemThatIsStuck(t *testing.T) {
 
 var written core.Result
 
-// TestAllocationsOfItems counts the allocations for each item of a fan-out, beyond those of
-// the function.
+// TestAllocationsOfItems limits the allocations that the engine makes for each item of a
+// fan-out, not counting those of the function.
 func TestAllocationsOfItems(t *testing.T) {
 	const n = 10_000
 	in, out := wavefold.NewField[[]int]("in"), wavefold.NewField[[]int]("out", wavefold.Append)

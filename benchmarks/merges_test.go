@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// mergeTable has merges of the writes of 4,000 items or nodes against those of 400: a ratio of 1
-// means that the cost of a write does not grow with the number of writes.
+// mergeTable compares the cost of a write when 4,000 items or nodes write a field with the cost when
+// 400 do. At a ratio of 1, the cost of a write does not grow with the number of writes.
 func mergeTable() Table {
 	t := Table{ID: "merges", Unit: "write"}
 	for _, c := range []struct {

@@ -54,8 +54,8 @@ func samples(t *testing.T, typ reflect.Type) []any {
 	return nil
 }
 
-// TestAppendJSON: the JSON of an event is that of encoding/json, member by member and for all members
-// at once.
+// TestAppendJSON checks that AppendJSON produces the same JSON as encoding/json, for events with one
+// member and for an event with all of them.
 func TestAppendJSON(t *testing.T) {
 	same := func(e *core.Event) {
 		t.Helper()

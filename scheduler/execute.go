@@ -42,9 +42,9 @@ func (r *run) execute(w *worker) {
 	w.stamp = e.Ended
 }
 
-// executeBare is a shortcut for nodes of the outermost graph that are given nothing but fields. It needs no executor and no
-// shared input of its own, and fills in only what the node's answer contains. It has the same
-// effect as one.
+// executeBare is a shortcut for nodes of the outermost graph that get nothing but fields. It needs
+// neither an executor nor an input that is captured for this node, and sets only those parts of the
+// answer that are used. It has the same effect as executor.one.
 func (r *run) executeBare(w *worker, view *core.View) {
 	c, e := &w.cmd, &w.event
 	if w.full {
@@ -64,8 +64,8 @@ func (r *run) executeBare(w *worker, view *core.View) {
 	w.stamp = e.Ended
 }
 
-// callBare calls the handler. It stores a non-empty result itself, because passing
-// the result on would copy it several times, which costs more than the work of most such nodes.
+// callBare calls the handler. It stores a non-empty result itself, because returning the result
+// would copy it several times, which takes longer than most of these nodes.
 func (r *run) callBare(w *worker, in core.Input) (err error) {
 	w.reports(nil)
 	defer func() {

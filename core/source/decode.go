@@ -523,7 +523,7 @@ func blank(v *Value, t reflect.Type) bool {
 	}
 }
 
-// unknown reports keys without a field, and returns the keys that they probably stand for.
+// unknown reports keys that are not known. It returns the known keys that the author probably meant.
 func (d *decoder) unknown(keys []Text, at *place, known []string) (meant []string) {
 	for _, k := range keys {
 		d.errorf(CodeUnknownKey, k.Pos, at, "unknown key %q", k.Value).

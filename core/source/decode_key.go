@@ -103,7 +103,7 @@ func otherSystemsHint(key string, known []string) (hint, means string) {
 	return "", ""
 }
 
-// Intended returns the known key that an unknown key probably stands for, or "".
+// Intended returns the known key that the author of an unknown key probably meant, or "".
 func Intended(key string, known []string) string {
 	if _, means := otherSystemsHint(key, known); means != "" {
 		return means

@@ -6,8 +6,8 @@ import (
 )
 
 // Lost lists the keys of a mapping whose values are not known because of an error in the
-// document: the value is invalid, the required key is missing, or an unknown key
-// probably stands for it. The errors have been reported. Checks of a workflow report
+// document: the value is invalid, the required key is missing, or the author probably
+// meant it by an unknown key. The errors have been reported. Checks of a workflow report
 // neither lost keys nor anything that follows from them.
 type Lost []string
 

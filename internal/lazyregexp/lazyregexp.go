@@ -26,28 +26,48 @@ func (r *Regexp) regexp() *regexp.Regexp {
 	return r.rx
 }
 
-func (r *Regexp) Match(b []byte) bool                  { return r.regexp().Match(b) }
-func (r *Regexp) MatchString(s string) bool            { return r.regexp().MatchString(s) }
-func (r *Regexp) FindStringIndex(s string) []int       { return r.regexp().FindStringIndex(s) }
+// Match is like the method of regexp.Regexp.
+func (r *Regexp) Match(b []byte) bool { return r.regexp().Match(b) }
+
+// MatchString is like the method of regexp.Regexp.
+func (r *Regexp) MatchString(s string) bool { return r.regexp().MatchString(s) }
+
+// FindStringIndex is like the method of regexp.Regexp.
+func (r *Regexp) FindStringIndex(s string) []int { return r.regexp().FindStringIndex(s) }
+
+// FindStringSubmatch is like the method of regexp.Regexp.
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.regexp().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex is like the method of regexp.Regexp.
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.regexp().FindStringSubmatchIndex(s)
 }
+
+// FindAllStringIndex is like the method of regexp.Regexp.
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.regexp().FindAllStringIndex(s, n)
 }
+
+// FindAllStringSubmatch is like the method of regexp.Regexp.
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.regexp().FindAllStringSubmatch(s, n)
+}
+
+// FindAllStringSubmatchIndex is like the method of regexp.Regexp.
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.regexp().FindAllStringSubmatchIndex(s, n)
 }
+
+// ReplaceAllString is like the method of regexp.Regexp.
 func (r *Regexp) ReplaceAllString(s, by string) string { return r.regexp().ReplaceAllString(s, by) }
+
+// ReplaceAllStringFunc is like the method of regexp.Regexp.
 func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
 	return r.regexp().ReplaceAllStringFunc(s, by)
 }
+
+// Split is like the method of regexp.Regexp.
 func (r *Regexp) Split(s string, n int) []string { return r.regexp().Split(s, n) }
 
 // String returns the pattern.
 func (r *Regexp) String() string { return r.pattern }
-
-func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
-	return r.regexp().FindAllStringSubmatch(s, n)
-}

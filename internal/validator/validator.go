@@ -1,7 +1,7 @@
-// Package validator connects the nodes that check values against a JSON Schema with package
-// llm/jsonschema, which does it. A program that imports neither a model nor that package
-// does not link the library for JSON Schema, whose initialization takes longer than that of
-// all other packages together.
+// Package validator lets nodes check values against a JSON Schema without importing the
+// library for it. Package llm/jsonschema registers the validator when it is imported, and
+// models import that package. Other programs do not link the library, which takes longer
+// to initialize than all other packages together.
 package validator
 
 import "github.com/wavefold/wavefold/core/value"

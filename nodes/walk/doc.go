@@ -17,7 +17,7 @@
 //
 // # Fields of parallel
 //
-// Its edges without a condition lead to branches, each of which is one node. The branches run at
-// the same time, and the walk continues at the node where they meet. The key join says which results
-// of the branches make the node succeed.
+// A node that runs branches at the same time. Each edge without a condition leads to a branch,
+// which is a single node. The walk continues at the node where the branches meet. The key join says
+// when the node succeeds.
 package walk

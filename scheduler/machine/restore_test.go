@@ -136,7 +136,12 @@ func TestRestoreOfAnotherWorkflow(t *testing.T) {
 
 // A snapshot without the planner of a mode that has one is not restored.
 func TestRestoreWithoutPlanner(t *testing.T) {
-	p := flowPlan(t, flowMode)
+	checkRestoreWithout(t, flowPlan(t, flowMode), "planner")
+}
+
+// checkRestoreWithout checks that a snapshot that lacks a member is not restored.
+func checkRestoreWithout(t *testing.T, p *plan.Plan, member string) {
+	t.Helper()
 	m, err := New(p, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +150,7 @@ func TestRestoreWithoutPlanner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := strings.Replace(string(data), `"planner":`, `"missing":`, 1)
+	broken := strings.Replace(string(data), `"`+member+`":`, `"missing":`, 1)
 	if _, err := Restore(p, []byte(broken)); !errors.Is(err, ErrOtherWorkflow) {
 		t.Errorf("the error is %v", err)
 	}

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -101,17 +100,5 @@ func TestWithoutRouter(t *testing.T) {
 	if _, err := New(inTurnPlan(t, &lame), nil, Options{}); err == nil || !strings.Contains(err.Error(), `the machine has no router "lame"`) {
 		t.Errorf("got %v", err)
 	}
-	p := inTurnPlan(t, planInTurn)
-	m, err := New(p, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := m.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	broken := strings.Replace(string(data), `"router":`, `"missing":`, 1)
-	if _, err := Restore(p, []byte(broken)); !errors.Is(err, ErrOtherWorkflow) {
-		t.Errorf("the error is %v", err)
-	}
+	checkRestoreWithout(t, inTurnPlan(t, planInTurn), "router")
 }

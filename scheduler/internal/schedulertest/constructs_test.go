@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// constructs is a set of constructs: the fields of the types of a graph, such as Node.Race, and
-// the words of those that hold one of a few, such as Node.Join=any.
+// constructs is the set of features that a graph uses: the fields that are set, such as Node.Race,
+// and for fields with a few possible values also the value, such as Node.Join=any.
 type constructs map[string]bool
 
 // declared adds the fields of a type and of the types that it contains.

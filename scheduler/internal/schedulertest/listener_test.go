@@ -74,7 +74,7 @@ func trace(t *testing.T, g *Graph, h Hostile, events bool) (commands []string, r
 	return commands, ReportText(run.Report), ranges, nil
 }
 
-// nth returns a command, or a word for none.
+// nth returns the command at an index, or a text that says that there is none.
 func nth(list []string, at int) string {
 	if at < len(list) {
 		return list[at]

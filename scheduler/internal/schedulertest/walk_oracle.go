@@ -137,7 +137,7 @@ type ended struct {
 	class      string
 	message    string
 	signature  string
-	deltas     []delta // the writes; for a parallel node those of its branches, in order
+	deltas     []delta // the writes of the node or, if it is parallel, of its branches in order
 	context    map[string]any
 	attempts   int
 	changed    bool
