@@ -1,0 +1,72 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors that callers tell apart with errors.Is.
+var (
+	ErrNotFound = errors.New("not found")         // the store has no such run or blob
+	ErrExists   = errors.New("the run exists")    // a head was written for a run that has a journal
+	ErrTaken    = errors.New("the name is taken") // see TakenError
+	ErrClosed   = errors.New("the store is closed")
+)
+
+// TakenError is the error of Post for a name that another message has.
+type TakenError struct {
+	First Message // the message that was posted with the name
+}
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("message %s was posted already at %s", e.First.Name, e.First.Posted.Format(time.RFC3339))
+}
+
+// Is makes errors.Is report that e is ErrTaken.
+func (e *TakenError) Is(target error) bool { return target == ErrTaken }
+
+// FencedError is the error of Append for a caller that does not hold the lease: it was released, or
+// another process has acquired it since.
+type FencedError struct {
+	Run   string
+	Token uint32 // of the caller
+	Now   uint32 // of the current lease; 0 if it is not known
+}
+
+func (e *FencedError) Error() string {
+	return fmt.Sprintf("run %s is no longer held with token %d: the current token is %d", e.Run, e.Token, e.Now)
+}
+
+// HeldError is the error of Acquire for a run whose lease another holder has.
+type HeldError struct {
+	Lease Lease
+}
+
+func (e *HeldError) Error() string {
+	l := e.Lease
+	return fmt.Sprintf("run %s is held by %s@%s pid %d since %s, lease until %s",
+		l.Run, l.User, l.Host, l.PID, l.Since.Format(time.RFC3339), l.Expires.Format(time.RFC3339))
+}
+
+// DamageError reports a journal with a record that is missing or is not what was written, or a blob
+// that is missing or is not what was stored.
+type DamageError struct {
+	Run    string // "" for a blob
+	File   string // the file of the journal; "" if the store has no files
+	Offset int64  // of the first bad byte in the file
+	Record uint64 // the number of the first bad record
+	Of     uint64 // the largest number of a record that can be read
+	Blob   string // the name of the blob; "" for a journal
+	Err    error  // what was found
+}
+
+func (e *DamageError) Error() string {
+	if e.Blob != "" {
+		return fmt.Sprintf("blob %s is damaged: %v", e.Blob, e.Err)
+	}
+	return fmt.Sprintf("journal damaged at byte %d (record %d of %d) of run %s: %v", e.Offset, e.Record, e.Of, e.Run, e.Err)
+}
+
+// Unwrap returns what was found: ErrNotFound for a missing blob.
+func (e *DamageError) Unwrap() error { return e.Err }
