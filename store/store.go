@@ -60,7 +60,7 @@ type Store interface {
 	Get(ctx context.Context, sum string) ([]byte, error)
 
 	// Prune removes the runs that match q and the blobs that no journal names any more, except blobs that
-	// were stored in the last hour. It never removes a run that is running, and removes runs that
+	// were stored in the last hour. It never removes a run that is held, and removes runs that
 	// are paused, interrupted or damaged only if q.Status names that status.
 	Prune(ctx context.Context, q Query) (Pruned, error)
 }

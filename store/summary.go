@@ -31,7 +31,7 @@ type Summary struct {
 	Counts   json.RawMessage `json:"counts,omitempty"`  // of nodes by status: those of the last end or mark that has counts
 	Waiting  int             `json:"waiting,omitempty"` // the number of questions without an answer
 	Parent   json.RawMessage `json:"parent,omitempty"`  // the run from which it was forked
-	Holder   *Lease          `json:"holder,omitempty"`  // nil unless the status is StatusRunning
+	Holder   *Lease          `json:"holder,omitempty"`  // of the lease; nil if the run is not held
 	Records  uint64          `json:"records"`           // the number of records in its journal
 	Bytes    int64           `json:"bytes"`             // the size of what the store keeps for it, without blobs
 }
@@ -163,11 +163,10 @@ func (q Query) matches(s Summary) bool {
 		!s.Started.Before(q.Since)
 }
 
-// SelectPrune returns the summaries of the runs that Prune removes for q, newest first. It sorts all in
-// place.
+// SelectPrune returns the summaries of the runs that Prune removes for q, newest first. It changes all.
 func (q Query) SelectPrune(all []Summary) []Summary {
 	all = slices.DeleteFunc(all, func(s Summary) bool {
-		return s.Status == StatusRunning || len(q.Status) == 0 && !s.Ended()
+		return s.Holder != nil || s.Status == StatusRunning || len(q.Status) == 0 && !s.Ended()
 	})
 	return q.Select(all)
 }

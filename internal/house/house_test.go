@@ -246,7 +246,7 @@ func TestTestHelpersStayInTests(t *testing.T) {
 }
 
 // publicHelpers lists the test helpers for users, each with the page that documents it.
-var publicHelpers = map[string]string{"wavefoldtest": "docs/testing.md", "nodes/nodestest": "docs/kinds.md", "llm/llmtest": "docs/models.md"}
+var publicHelpers = map[string]string{"wavefoldtest": "docs/testing.md", "nodes/nodestest": "docs/kinds.md", "llm/llmtest": "docs/models.md", "store/storetest": "docs/stores.md"}
 
 func TestTestHelpersAreInternal(t *testing.T) {
 	files, _ := sourceFiles(t)
