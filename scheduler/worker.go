@@ -74,7 +74,7 @@ func (r *run) work() {
 			r.m.Reuse(w.unused)
 			w.unused, w.cmd.Call = nil, nil
 		}
-		r.collect(w)
+		r.ask(w)
 	}
 	r.leave(w)
 }
@@ -103,7 +103,8 @@ func (w *worker) reports(s *streams) {
 	}
 }
 
-// take moves the first queued command to a worker; it returns false if there is none.
+// take moves the first queued command to a worker; it returns false if there is none. A worker that
+// takes the last command asks the machine for further ones, see ask.
 func (r *run) take(w *worker) bool {
 	if r.head == len(r.queue) {
 		return false
@@ -115,6 +116,9 @@ func (r *run) take(w *worker) bool {
 	r.queue[r.head].Call = nil // so that what a handler was given can be freed
 	if r.head++; r.head == len(r.queue) {
 		r.queue, r.head = r.queue[:0], 0
+		if r.unasked {
+			r.collect(nil)
+		}
 	}
 	return true
 }

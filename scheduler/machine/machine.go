@@ -128,6 +128,11 @@ func (m *Machine) Next() []Command {
 	return out
 }
 
+// Urgent reports whether Apply has issued commands that Next has not returned yet, such as timers
+// and cancellations. If it has not, a driver that still has commands to execute may apply further
+// answers before it calls Next, which then starts what all of them allow.
+func (m *Machine) Urgent() bool { return len(m.out) > 0 }
+
 // Inputs returns the inputs of the run, nil if there are none.
 func (m *Machine) Inputs() *value.Object {
 	if m.root.Inputs.Len() == 0 {
