@@ -76,7 +76,10 @@ type Shared struct {
 	Open StreamOpener
 	// Reports receives the progress of the handler. It is nil if there is no listener.
 	Reports *Reports
-	Dir     string // the workflow's folder
+	// Durability connects the attempt with the store of the run. It is nil if the run is not
+	// stored.
+	Durability *Durability
+	Dir        string // the workflow's folder
 	// Ask asks the interviewer of the run. It is nil for nodes that are not of RoleHuman,
 	// and if there is no interviewer. A function takes half the space of an Interviewer,
 	// and every node carries one.
@@ -317,16 +320,6 @@ func (in Input) Logger() *slog.Logger {
 		return slog.New(s.Logs.Handler(in))
 	}
 	return slog.New(slog.DiscardHandler)
-}
-
-// Warned returns an error if the attempt has logged a warning in a strict run, and nil
-// otherwise. A handler that makes changes outside of the run, such as replacing a file or
-// storing rows in a table, calls it right before that and returns the error.
-func (in Input) Warned() error {
-	if l := in.shared().Logs; l != nil && l.Warned != nil {
-		return l.Warned()
-	}
-	return nil
 }
 
 // Progress reports that done of the given number of steps are finished; of is 0 if the

@@ -77,7 +77,7 @@ const (
 // StreamSource is a handler that can make a stream. Its Handle checks what can be checked
 // early and writes a description, an object, to the field of Compiled.Stream. Open converts
 // that description to rows, once for each attempt of the reader. Its input is the same as
-// the input of Handle, except for edge inputs.
+// the input of Handle, except for edge inputs and for Input.Position.
 type StreamSource interface {
 	Handler
 	Open(ctx context.Context, in Input, described *value.Object) (Stream, error)
@@ -117,15 +117,23 @@ func StreamsOf(h Handler, n *Node) (made source.Text, taken []source.Text) {
 }
 
 // StreamOpener opens the streams among the fields that a node reads; ok is false for a
-// field that holds an ordinary value.
-type StreamOpener func(ctx context.Context, field string) (s Stream, ok bool, err error)
+// field that holds an ordinary value. The stream begins at the position at if it is
+// Positioned, and otherwise, or if at is nil, at its first row.
+type StreamOpener func(ctx context.Context, field string, at *value.Object) (s Stream, ok bool, err error)
 
 // Stream opens a field as a stream; ok is false if the field holds an ordinary value or is
 // not among the node's reads. Each call starts at the first row. The caller closes the
 // stream.
 func (in Input) Stream(ctx context.Context, field string) (s Stream, ok bool, err error) {
+	return in.StreamAt(ctx, field, nil)
+}
+
+// StreamAt is Stream for a reader that continues after a crash: at is a position of the
+// stream that it has recorded, which is not nil. Only the stream of the field itself begins
+// there; streams that its maker reads are opened by the maker.
+func (in Input) StreamAt(ctx context.Context, field string, at *value.Object) (s Stream, ok bool, err error) {
 	if open := in.shared().Open; open != nil {
-		return open(ctx, field)
+		return open(ctx, field, at)
 	}
 	return nil, false, nil
 }

@@ -124,7 +124,7 @@ func (s *rowSource) open(x *executor, skip int) error {
 	s.close()
 	s.streams, s.rows, s.progress = &streams{x: *x}, nil, nil
 	s.ctx, s.cancel = context.WithCancel(x.run.ctx)
-	opened, err := s.streams.open(s.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams()[0])
+	opened, err := s.streams.open(s.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams()[0], nil)
 	if err != nil {
 		return err
 	}

@@ -82,10 +82,10 @@ func (s *streams) opener(n *plan.Node, c *machine.Call) core.StreamOpener {
 	if len(reads) == 0 {
 		return nil
 	}
-	return func(ctx context.Context, field string) (core.Stream, bool, error) {
+	return func(ctx context.Context, field string, at *value.Object) (core.Stream, bool, error) {
 		for i := range reads {
 			if s.x.p.Schema.Fields[reads[i].Field].Name == field {
-				opened, err := s.open(ctx, n, c, &reads[i])
+				opened, err := s.open(ctx, n, c, &reads[i], at)
 				return opened, true, err
 			}
 		}
@@ -93,12 +93,13 @@ func (s *streams) opener(n *plan.Node, c *machine.Call) core.StreamOpener {
 	}
 }
 
-// open opens a stream with the input of its maker.
-func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *plan.StreamRead) (core.Stream, error) {
+// open opens a stream with the input of its maker. If the stream is core.Positioned, it begins at
+// the position at, unless that is nil.
+func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *plan.StreamRead, at *value.Object) (core.Stream, error) {
 	p := s.x.p
 	maker, field := &p.Nodes[r.Maker], p.Schema.Fields[r.Field].Name
-	at := slices.IndexFunc(n.Reads, func(read plan.Read) bool { return read.Field == r.Field })
-	described, ok := c.Values[at].(*value.Object)
+	read := slices.IndexFunc(n.Reads, func(read plan.Read) bool { return read.Field == r.Field })
+	described, ok := c.Values[read].(*value.Object)
 	if !ok {
 		return nil, core.Permanent(fmt.Errorf("the stream %q has not been made: node %s did not run", field, maker.ID))
 	}
@@ -106,7 +107,7 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 	if !ok {
 		return nil, core.Permanent(fmt.Errorf("node %s cannot make a stream: its handler is a %T", maker.ID, maker.Handler))
 	}
-	in, err := s.input(ctx, n, maker, c, r)
+	in, err := s.input(ctx, n, maker, c, r, at)
 	if err != nil {
 		return nil, fmt.Errorf("stream %q of node %s: %w", field, maker.ID, err)
 	}
@@ -123,7 +124,7 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 }
 
 // input returns the input of the maker of a stream.
-func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Call, r *plan.StreamRead) (core.Input, error) {
+func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Call, r *plan.StreamRead, at *value.Object) (core.Input, error) {
 	seen := &machine.Call{Values: c.Values[r.Captured:][:len(maker.Reads)], CallContext: &machine.CallContext{Path: c.Path, Inputs: c.Inputs}}
 	for _, ref := range maker.NodeRefs() {
 		seen.Nodes = append(seen.Nodes, c.Nodes[slices.Index(n.NodeRefs(), ref)])
@@ -137,6 +138,14 @@ func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Cal
 		own := s.x.run.newReporter()
 		own.streams = s
 		shared.Reports = &own.Reports
+	}
+	if at != nil {
+		own := core.Durability{Position: at}
+		if shared.Durability != nil {
+			own = *shared.Durability
+			own.Position = at
+		}
+		shared.Durability = &own
 	}
 	return core.NewInput(s.x.run.opts.Run, seen.Name(maker), int(s.x.c.ID.Attempt), shared), nil
 }
@@ -180,7 +189,19 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 	return rows, err
 }
 
-var _ core.Headed = (*stream)(nil)
+var (
+	_ core.Headed     = (*stream)(nil)
+	_ core.Positioned = (*stream)(nil)
+)
+
+// Position returns the position of the maker's stream, or nil if it has none.
+func (s *stream) Position() (*value.Object, error) {
+	p, err := core.PositionOf(s.Stream)
+	if err != nil {
+		err = s.named(err)
+	}
+	return p, err
+}
 
 // Header returns the columns of the rows, if the maker knows them.
 func (s *stream) Header(ctx context.Context) (columns []string, ok bool, err error) {

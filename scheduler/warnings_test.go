@@ -27,7 +27,7 @@ func warnOn(level slog.Level) core.HandlerFunc {
 		if n%2 == 1 {
 			in.Logger().With("step", "filter").Log(ctx, level, "no row has it", "column", "amnt")
 		}
-		return core.Result{Delta: map[string]any{"x": n}}, in.Warned()
+		return core.Result{Delta: map[string]any{"x": n}}, in.MayCommit()
 	}
 }
 

@@ -53,7 +53,7 @@ func BenchmarkStream(b *testing.B) {
 			h, dir := compiled(b, node), b.TempDir()
 			b.ReportAllocs()
 			for b.Loop() {
-				in := core.NewInput("run", "n", 1, core.Shared{Dir: dir, Open: func(context.Context, string) (core.Stream, bool, error) {
+				in := core.NewInput("run", "n", 1, core.Shared{Dir: dir, Open: func(context.Context, string, *value.Object) (core.Stream, bool, error) {
 					return newFlights(b, batches), true, nil
 				}})
 				if _, err := h.Handle(b.Context(), in); err != nil {

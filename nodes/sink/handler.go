@@ -249,7 +249,7 @@ func (w *writing) ready(src *table.Source, rows int64) error {
 	if absent := src.Absent(); rows > 0 && len(absent) > 0 {
 		w.in.Logger().Warn("no row has the column", "column", absent[0])
 	}
-	return w.in.Warned()
+	return w.in.MayCommit()
 }
 
 // toFile writes the rows batch by batch.

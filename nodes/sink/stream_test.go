@@ -45,7 +45,7 @@ func streamed(dir string, s *stream) (core.Input, *[]int64) {
 	return core.NewInput("run", "n", 1, core.Shared{Dir: dir,
 		View:    core.NewView([]string{"rows", "typed"}, []any{value.ObjectOf("source", "x"), value.ObjectOf("source", "x")}),
 		Reports: &core.Reports{Report: func(_ core.Input, done, _ int64) { progress = append(progress, done) }},
-		Open: func(_ context.Context, field string) (core.Stream, bool, error) {
+		Open: func(_ context.Context, field string, _ *value.Object) (core.Stream, bool, error) {
 			return s, field == "rows" || field == "typed", nil
 		}}), &progress
 }
@@ -260,7 +260,7 @@ func TestHeaderOfATableWithoutRows(t *testing.T) {
 		}
 		s := core.Shared{Dir: dir, View: core.NewView([]string{"rows"}, []any{[]any{}})}
 		if c.headed != nil {
-			s.Open = func(context.Context, string) (core.Stream, bool, error) {
+			s.Open = func(context.Context, string, *value.Object) (core.Stream, bool, error) {
 				return headed{&stream{}, c.headed}, true, nil
 			}
 		}

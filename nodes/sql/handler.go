@@ -312,7 +312,7 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 		if absent := src.Absent(); rows > 0 && len(absent) > 0 {
 			in.Logger().Warn("no row has the column", "column", absent[0])
 		}
-		return in.Warned()
+		return in.MayCommit()
 	}
 	n, err := database.Load(ctx, c, &t, src, in.Progress)
 	if err != nil {

@@ -140,7 +140,9 @@ func (s *feed) Close() error           { s.closed++; return nil }
 // fedBy is an input whose field rows is a stream.
 func fedBy(dir string, s core.Stream) core.Input {
 	return core.NewInput("run", "n", 1, core.Shared{Dir: dir,
-		Open: func(_ context.Context, field string) (core.Stream, bool, error) { return s, field == "rows", nil }})
+		Open: func(_ context.Context, field string, _ *value.Object) (core.Stream, bool, error) {
+			return s, field == "rows", nil
+		}})
 }
 
 // numbered returns rows {id, name} from one id to another.

@@ -206,7 +206,7 @@ func BenchmarkChain(b *testing.B) {
 		ready = append(ready, batch...)
 	}
 	steps := func(ready []any) (int, int64) {
-		open := func(context.Context, string) (core.Stream, bool, error) {
+		open := func(context.Context, string, *value.Object) (core.Stream, bool, error) {
 			return &flightStream{list: list, rows: rows, build: table.NewBuilder(keys), ready: ready}, true, nil
 		}
 		return stepsOver(b, chainSteps, core.Shared{Open: open, Extra: core.NewView([]string{"airports"}, []any{airports})})

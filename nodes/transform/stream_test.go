@@ -57,7 +57,9 @@ func (s *rowStream) Close() error {
 func streamed(s *rowStream, other []any) core.Input {
 	return core.NewInput("r", "n", 1, core.Shared{
 		Extra: core.NewView([]string{"other"}, []any{other}),
-		Open:  func(_ context.Context, field string) (core.Stream, bool, error) { return s, field == "in", nil },
+		Open: func(_ context.Context, field string, _ *value.Object) (core.Stream, bool, error) {
+			return s, field == "in", nil
+		},
 	})
 }
 
@@ -551,7 +553,7 @@ func TestProgress(t *testing.T) {
 		told := [][2]int64{}
 		shared := core.Shared{Reports: &core.Reports{Report: func(_ core.Input, done, of int64) { told = append(told, [2]int64{done, of}) }}, View: core.NewView([]string{"in"}, []any{numbers(c.rows)})}
 		if c.batch > 0 {
-			shared.Open = func(context.Context, string) (core.Stream, bool, error) {
+			shared.Open = func(context.Context, string, *value.Object) (core.Stream, bool, error) {
 				return &rowStream{rows: numbers(c.rows), sizes: []int{c.batch}}, true, nil
 			}
 		}

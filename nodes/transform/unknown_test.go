@@ -160,6 +160,8 @@ func (f *failing) Header(context.Context) ([]string, bool, error) { return nil, 
 func openOf(s core.Stream, other []any) core.Input {
 	return core.NewInput("r", "n", 1, core.Shared{
 		Extra: core.NewView([]string{"other"}, []any{other}),
-		Open:  func(_ context.Context, field string) (core.Stream, bool, error) { return s, field == "in", nil },
+		Open: func(_ context.Context, field string, _ *value.Object) (core.Stream, bool, error) {
+			return s, field == "in", nil
+		},
 	})
 }
