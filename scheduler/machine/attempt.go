@@ -188,7 +188,7 @@ func expires(n *plan.Node) bool { return n.Timeout > 0 && n.Timeout < n.Wait.Dur
 // setTimer issues the command for the timer of an attempt.
 func setTimer[W work](w W) {
 	f, n, a := w.frame(), w.def(), w.load()
-	c := Command{Op: OpTimer, ID: w.id(), Plan: f.p, Node: n, Delay: f.m.until(a.Due)}
+	c := Command{Op: OpTimer, ID: w.id(), Plan: f.p, Node: n, Call: f.empty, Delay: f.m.until(a.Due)}
 	if a.Phase == running && expires(n) {
 		c.Op = OpDeadline
 	}
@@ -293,7 +293,7 @@ func startNested[W work](w W, call *Call) *core.Failure {
 		return badInputs(err)
 	}
 	owner := w.id()
-	child := f.m.newFrame(f.m.frameID(owner), n.Frame.Plan, w.path(), f, start, given)
+	child := f.m.newFrame(f.m.frameID(n, owner), n.Frame.Plan, w.path(), f, start, given)
 	child.Owner = owner
 	f.children++
 	w.adopt(child)

@@ -87,7 +87,7 @@ func (f *frame) discard(id ID) bool {
 			f.m.claim(&p.Claim, who)
 		}
 	}
-	f.m.command(Command{Op: OpDiscard, ID: id, Keep: keep})
+	f.m.command(Command{Op: OpDiscard, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node], Keep: keep})
 	f.forgetPending(id)
 	return true
 }
@@ -409,7 +409,7 @@ func (f *frame) plainID(v int32) ID {
 // dropClaim drops what an attempt has prepared, because its outcome no longer counts.
 func (f *frame) dropClaim(id ID, o *Outcome) {
 	if o.Claim != nil {
-		f.m.command(Command{Op: OpDiscard, ID: id})
+		f.m.command(Command{Op: OpDiscard, ID: id, Plan: f.p, Node: &f.p.Nodes[id.Node]})
 	}
 }
 

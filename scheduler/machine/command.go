@@ -73,13 +73,23 @@ type Command struct {
 	ID   ID         `json:"id"`
 	Plan *plan.Plan `json:"-"` // the plan that contains Node
 	Node *plan.Node `json:"-"`
-	// Call is the input of the handler, nil if the handler gets nothing but its name.
+	// Call is the input of the handler, nil if the handler gets nothing but its name. Of the call
+	// of a timer or deadline only Path is of use.
 	Call  *Call         `json:"-"`
 	Delay time.Duration `json:"delay,omitempty"`
 	// Keep belongs to OpDiscard: the attempt is over, but its result is placed.
 	Keep   bool         `json:"keep,omitempty"`
 	Events Emissions    `json:"events,omitempty"`
 	Report *core.Report `json:"-"`
+}
+
+// Path returns the path of the frame to which the command belongs: Call.Path, or "" for the run
+// itself. It is known for commands that are answered: OpRun, OpTimer, OpDeadline and OpPlace.
+func (c *Command) Path() string {
+	if c.Call == nil {
+		return ""
+	}
+	return c.Call.Path
 }
 
 // Call is the captured input of an execution. Its values are shared with the state and never

@@ -63,7 +63,7 @@ func (t *walk) startFork(v *visit) {
 
 // watchFork issues the command for the timeout of a parallel node.
 func (t *walk) watchFork(v *visit) {
-	t.f.m.command(Command{Op: OpDeadline, ID: v.id(), Plan: t.f.p, Node: v.def(), Delay: t.f.m.until(v.Due)})
+	t.f.m.command(Command{Op: OpDeadline, ID: v.id(), Plan: t.f.p, Node: v.def(), Call: t.f.empty, Delay: t.f.m.until(v.Due)})
 }
 
 // mayBegin reports whether another branch may begin.
@@ -206,7 +206,7 @@ func (t *walk) expireFork(v *visit) {
 func (t *walk) endFork(v *visit) {
 	k, n := v.Fork, &t.f.p.Nodes[v.Node]
 	if n.Timeout > 0 && !k.Expired {
-		t.f.m.command(Command{Op: OpMet, ID: v.id()})
+		t.f.m.command(Command{Op: OpMet, ID: v.id(), Plan: t.f.p, Node: n})
 	}
 	o := Outcome{Status: k.Status, Writes: t.forkWrites(v)}
 	switch {

@@ -184,10 +184,11 @@ func (m *Machine) frame(id int64) *frame {
 	return m.nested[id]
 }
 
-// frameID returns the ID of the nested run that executes owner. It is derived from that ID alone.
-// On the unlikely collision with a run that has not ended, the next free number is used.
-func (m *Machine) frameID(owner ID) int64 {
-	id := int64(backoff.Mix(uint64(owner.Frame), uint32(owner.Node), uint32(owner.From), uint32(owner.Attempt)) >> 12)
+// frameID returns the ID of the nested run that executes owner, an attempt of node n. It is derived
+// from these alone. On the unlikely collision with a run that has not ended, the next free number
+// is used.
+func (m *Machine) frameID(n *plan.Node, owner ID) int64 {
+	id := int64(backoff.Mix(uint64(owner.Frame), nameHash(n.ID), uint32(owner.From), uint32(owner.Attempt)) >> 12)
 	for id == 0 || m.nested[id] != nil {
 		id++
 	}

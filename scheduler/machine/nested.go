@@ -31,7 +31,7 @@ func (t *nested) cancelInFlight()    {} // the child has been stopped
 // setDeadlineTimer issues the command for the deadline of a nested run.
 func (f *frame) setDeadlineTimer() {
 	f.m.command(Command{Op: OpDeadline, ID: f.wholeID(), Plan: f.parent.p, Node: &f.parent.p.Nodes[f.Owner.Node],
-		Delay: f.m.until(f.Deadline)})
+		Call: f.empty, Delay: f.m.until(f.Deadline)})
 }
 
 // wholeID returns the ID of a nested run as a whole.

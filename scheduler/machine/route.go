@@ -209,7 +209,7 @@ func (t *byOutcomes) drawEdge(v *visit, n *plan.WalkNode) int32 {
 	for _, e := range n.Out {
 		total += max(1, t.w.Edges[e].Weight)
 	}
-	x := int(t.f.m.draw(v.id()) * float64(total))
+	x := int(t.f.m.draw(v.def(), v.id()) * float64(total))
 	for _, e := range n.Out {
 		if x -= max(1, t.w.Edges[e].Weight); x < 0 {
 			return e

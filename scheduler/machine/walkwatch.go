@@ -27,7 +27,7 @@ func (t *walk) watchFor(d time.Duration) {
 }
 
 func (t *walk) askWatch() {
-	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Delay: t.f.m.until(t.Due)})
+	t.f.m.command(Command{Op: OpDeadline, ID: t.watchID(), Plan: t.f.p, Call: t.f.empty, Delay: t.f.m.until(t.Due)})
 }
 
 // unwatch removes the stall timer when the walk ends.
