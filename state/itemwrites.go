@@ -22,6 +22,7 @@ type ItemWrites struct {
 	// one element.
 	typed  reflect.Value
 	single bool
+	list   any // typed, if TypedItemWrites has made it; an interface of it would be allocated
 }
 
 // NewItemWrites returns the writes of n items that have not written yet.
@@ -34,7 +35,7 @@ func NewItemWrites(f *Field, n int) *ItemWrites {
 // Go type or a value of that type; see TakesItems.
 func TypedItemWrites(f *Field, list any) *ItemWrites {
 	v := reflect.ValueOf(list)
-	return &ItemWrites{field: f, wrote: make([]bool, v.Len()), typed: v, single: v.Type() == f.goType.Type}
+	return &ItemWrites{field: f, wrote: make([]bool, v.Len()), typed: v, single: v.Type() == f.goType.Type, list: list}
 }
 
 // TakesItems reports whether TypedItemWrites takes lists of a type for the field.
@@ -77,6 +78,11 @@ func (w *ItemWrites) At(i int) any {
 	}
 	return w.value(i)
 }
+
+// List returns the list of typed writes: a slice whose elements are the writes of the items or, if
+// single is set, the only elements of the lists that the items have written. It returns nil for
+// writes in another form. The caller must not change the list.
+func (w *ItemWrites) List() (list any, single bool) { return w.list, w.single }
 
 func (w *ItemWrites) value(i int) any {
 	switch {
@@ -130,7 +136,7 @@ func (w *ItemWrites) untype() {
 			values[i] = w.At(i)
 		}
 	}
-	w.values, w.typed, w.single = values, reflect.Value{}, false
+	w.values, w.typed, w.single, w.list = values, reflect.Value{}, false, nil
 }
 
 // Accept checks the value that the caller has stored for an item of typed writes, and

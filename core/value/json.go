@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // AppendJSON appends the compact JSON form of a run-time value to buf: keys keep their
@@ -25,9 +27,9 @@ func appendJSON(buf []byte, v any, depth int) ([]byte, error) {
 	case int64:
 		return strconv.AppendInt(buf, v, 10), nil
 	case float64:
-		return appendFloat(buf, v)
+		return AppendFloat(buf, v)
 	case string:
-		return appendString(buf, v)
+		return AppendString(buf, v), nil
 	case []any:
 		buf = append(buf, '[')
 		for i, e := range v {
@@ -74,17 +76,16 @@ func appendObject(buf []byte, o *Object, depth int) ([]byte, error) {
 			buf = append(buf, ',')
 		}
 		var err error
-		if buf, err = appendString(buf, k); err != nil {
-			return buf, err
-		}
-		if buf, err = appendJSON(append(buf, ':'), o.values[i], depth+1); err != nil {
+		if buf, err = appendJSON(append(AppendString(buf, k), ':'), o.values[i], depth+1); err != nil {
 			return buf, within(k, err)
 		}
 	}
 	return append(buf, '}'), nil
 }
 
-func appendFloat(buf []byte, f float64) ([]byte, error) {
+// AppendFloat appends the JSON form of a float64 as AppendJSON does. A number that is not finite is
+// an error.
+func AppendFloat(buf []byte, f float64) ([]byte, error) {
 	if err := finite(f); err != nil {
 		return buf, err
 	}
@@ -100,21 +101,34 @@ func appendFloat(buf []byte, f float64) ([]byte, error) {
 	return buf, nil
 }
 
-func appendString(buf []byte, s string) ([]byte, error) {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			var b bytes.Buffer
-			enc := json.NewEncoder(&b)
-			enc.SetEscapeHTML(false)
-			if err := enc.Encode(s); err != nil {
-				return buf, err
-			}
-			return append(buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
-		}
-	}
+// AppendString appends a string as a JSON string, as AppendJSON does. Bytes that are not valid UTF-8
+// become U+FFFD.
+func AppendString(buf []byte, s string) []byte {
 	buf = append(buf, '"')
-	buf = append(buf, s...)
-	return append(buf, '"'), nil
+	from := 0 // of what is written as it is
+	for i := 0; i < len(s); {
+		c, size := rune(s[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(s[i:])
+		}
+		if c >= ' ' && c != '"' && c != '\\' && c != '\u2028' && c != '\u2029' && (c != utf8.RuneError || size > 1) {
+			i += size
+			continue
+		}
+		buf = appendEscape(append(buf, s[from:i]...), c)
+		i += size
+		from = i
+	}
+	return append(append(buf, s[from:]...), '"')
+}
+
+// appendEscape appends the escape sequence of a character, which is the one of encoding/json.
+func appendEscape(buf []byte, c rune) []byte {
+	if at := strings.IndexRune("\"\\\b\f\n\r\t", c); at >= 0 {
+		return append(buf, '\\', "\"\\bfnrt"[at])
+	}
+	const hex = "0123456789abcdef"
+	return append(buf, '\\', 'u', hex[c>>12&15], hex[c>>8&15], hex[c>>4&15], hex[c&15])
 }
 
 // JSON returns the compact JSON form of a value, or an explanation in angle brackets if it

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -112,8 +111,11 @@ type nodeJSON struct {
 // for_each.source refers to are omitted. The report of OpFinish has no JSON form.
 func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), Command: *c}
-	if c.Call != nil {
+	switch {
+	case c.Op == OpRun && c.Call != nil:
 		j.Call = c.Call.toJSON(c)
+	case c.Path() != "":
+		j.Call = &callJSON{Call: *newCall(CallContext{Path: c.Path()})}
 	}
 	return json.Marshal(j)
 }
@@ -150,8 +152,8 @@ func (s Items) slice(from, to int32) []any {
 	return out
 }
 
-// DecodeCommand decodes a command, and looks up the node of an OpRun in the plan of the run.
-// inputs are the Inputs of the encoded Call, nil if it had none.
+// DecodeCommand decodes a command, and looks up its node in the plan of the run if the command is
+// to be answered. inputs are the Inputs of the encoded Call, nil if it had none.
 func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, error) {
 	var j commandJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -162,8 +164,8 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 		return Command{}, fmt.Errorf("command %s has the unknown operation %q", j.ID, j.Op)
 	}
 	c := j.Command
-	if c.Op = Op(op); c.Op != OpRun {
-		return c, nil // other operations need no node
+	if c.Op = Op(op); c.Op != OpRun && c.Op != OpTimer && c.Op != OpDeadline && c.Op != OpPlace {
+		return c, nil
 	}
 	path := ""
 	if j.Call != nil {
@@ -173,11 +175,20 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 		path = j.Call.Path
 	}
 	var err error
-	if c.Plan, err = planAt(p, path); err != nil {
+	if c.Plan, err = p.At(path); err != nil {
 		return c, err
 	}
 	if int(j.ID.Node) >= len(c.Plan.Nodes) {
 		return c, fmt.Errorf("command %s names no node", j.ID)
+	}
+	if c.Op != OpRun {
+		if path != "" {
+			c.Call = newCall(CallContext{Path: path})
+		}
+		if j.ID.Node >= 0 {
+			c.Node = &c.Plan.Nodes[j.ID.Node]
+		}
+		return c, nil
 	}
 	c.Node = &c.Plan.Nodes[j.ID.Node]
 	if j.ID.Attempt == 0 && (j.Call == nil || j.Call.Route == nil) { // rows of the node's stream are read
@@ -257,139 +268,12 @@ func restoreItems(p *plan.Plan, source *plan.Source, list []any) (Items, error) 
 	return items, nil
 }
 
-// planAt returns the plan of the frame at a path such as "outer[3]/mid".
-func planAt(p *plan.Plan, path string) (*plan.Plan, error) {
-	if path == "" {
-		return p, nil
-	}
-	for _, step := range strings.Split(path, "/") {
-		id, _, _ := strings.Cut(step, "[")
-		n, ok := p.Node(id)
-		if !ok || n.Frame == nil {
-			return nil, fmt.Errorf("path %q leads to no nested workflow", path)
-		}
-		p = n.Frame.Plan
-	}
-	return p, nil
-}
-
-// eventJSON adds to an Event the fields that need another form, and the path of its frame.
-type eventJSON struct {
-	Event
-	Path    string        `json:"path,omitempty"`
-	Outcome outcomeJSON   `json:"outcome"`
-	Items   []outcomeJSON `json:"items,omitempty"`
-}
-
-// outcomeJSON is the outcome of an event. Its writes have the names of fields, so that journals
-// can be read without the plan.
-type outcomeJSON struct {
-	plainOutcome
-	Writes *value.Object `json:"writes,omitempty"`
-	Output outputJSON    `json:"output,omitempty"`
-}
-
 // plainOutcome is an Outcome without its methods.
 type plainOutcome Outcome
-
-func (o *Outcome) toJSON(p *plan.Plan) (outcomeJSON, error) {
-	j := outcomeJSON{plainOutcome: plainOutcome(*o), Output: o.outputJSON()}
-	for _, w := range o.Writes {
-		v, err := value.Canonical(w.Value)
-		if err != nil {
-			return j, err
-		}
-		if j.Writes == nil {
-			j.Writes = &value.Object{}
-		}
-		j.Writes.Set(p.Schema.Fields[w.Field].Name, v)
-	}
-	return j, nil
-}
 
 func (o *Outcome) outputJSON() outputJSON {
 	if !o.HasOutput {
 		return nil
 	}
 	return outputJSON{{o.Output}}
-}
-
-func (j *outcomeJSON) outcome(p *plan.Plan) (Outcome, error) {
-	o := Outcome(j.plainOutcome)
-	for name, v := range j.Writes.All() {
-		i, ok := p.Schema.Index(name)
-		if !ok {
-			return o, fmt.Errorf("the state has no field %q", name)
-		}
-		v, err := p.Schema.Fields[i].Restore(v)
-		if err != nil {
-			return o, err
-		}
-		o.Writes = append(o.Writes, plan.Write{Field: int32(i), Value: v})
-	}
-	if len(j.Output) > 0 {
-		o.Output, o.HasOutput = j.Output[0].v, true
-	}
-	return o, nil
-}
-
-// EncodeEvent returns the JSON form of an event. p is the plan of the run, and path is the
-// Call.Path of the command that the event answers, "" if it has no Call.
-func EncodeEvent(p *plan.Plan, path string, e *Event) ([]byte, error) {
-	p, err := planAt(p, path)
-	if err != nil {
-		return nil, err
-	}
-	j := eventJSON{Event: *e, Path: path}
-	if j.Outcome, err = e.Outcome.toJSON(p); err != nil {
-		return nil, err
-	}
-	for i := range e.ID.To - e.ID.From {
-		if e.Items == nil && e.Writes == nil {
-			break
-		}
-		o := e.itemOutcome(p, int(i))
-		encoded, err := o.toJSON(p)
-		if err != nil {
-			return nil, err
-		}
-		j.Items = append(j.Items, encoded)
-	}
-	return json.Marshal(j)
-}
-
-// itemOutcome returns the outcome of an item of a range, with its writes.
-func (e *Event) itemOutcome(p *plan.Plan, at int) (o Outcome) {
-	if e.Items != nil {
-		o = e.Items[at]
-	}
-	if o.Empty() {
-		r := itemResults{n: &p.Nodes[e.ID.Node], writes: e.Writes}
-		o.Writes = r.appendWrites(nil, at)
-	}
-	return o
-}
-
-// DecodeEvent decodes an event.
-func DecodeEvent(p *plan.Plan, data []byte) (*Event, error) {
-	var j eventJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return nil, err
-	}
-	p, err := planAt(p, j.Path)
-	if err != nil {
-		return nil, err
-	}
-	e := j.Event
-	if e.Outcome, err = j.Outcome.outcome(p); err != nil {
-		return nil, err
-	}
-	for i := range j.Items {
-		o, err := j.Items[i].outcome(p)
-		if err != nil {
-			return nil, err
-		}
-		e.Items = append(e.Items, o)
-	}
-	return &e, nil
 }

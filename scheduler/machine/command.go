@@ -181,6 +181,10 @@ type Event struct {
 	// Ends holds the instants at which the items of a range ended, one after the other. Only their
 	// events need it: without it, they have the times of the range.
 	Ends []int64 `json:"ends,omitempty"`
+	// Position is where a stream continues after the rows of the answer to a read, in the form of
+	// the maker of the stream. It is nil if the stream has no positions. The machine does not use
+	// it; it is for journals.
+	Position *value.Object `json:"-"`
 }
 
 // Outcome is the result of one attempt, already checked against the writes and types that the

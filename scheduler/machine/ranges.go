@@ -8,7 +8,7 @@ import (
 
 // askToYield asks for the items of a range that have not started.
 func (t *fanOut) askToYield(s chunk.Span) {
-	t.f.m.command(Command{Op: OpYield, ID: t.rangeID(s), Node: t.n})
+	t.f.m.command(Command{Op: OpYield, ID: t.rangeID(s), Plan: t.f.p, Node: t.n})
 }
 
 func (t *fanOut) rangeID(s chunk.Span) ID {

@@ -111,7 +111,7 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 // restoreFrame makes a frame of a snapshot part of the machine. root is the plan of the run.
 func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 	f := &j.frame
-	p, err := planAt(root, f.Path)
+	p, err := root.At(f.Path)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -319,19 +320,16 @@ func (x *player) failure(args []string) (*core.Failure, error) {
 
 // apply passes an event through its JSON form and applies it to the machine.
 func (x *player) apply(c *machine.Command, e *machine.Event) error {
-	path := ""
-	if c != nil && c.Call != nil {
-		path = c.Call.Path
-	}
 	e.Ended = int64(x.now)
 	if e.Kind != machine.Expired { // Started is the last activity if a stall timer ends
 		e.Started = e.Ended
 	}
-	data, err := machine.EncodeEvent(x.p, path, e)
+	codec, encoded := journal.Codec{Plan: x.p, Rows: true}, journal.Encoded{}
+	err := codec.AppendEvent(&encoded, c, e)
 	if err != nil {
 		return err
 	}
-	if e, err = machine.DecodeEvent(x.p, data); err != nil {
+	if e, err = codec.DecodeEvent(encoded.JSON); err != nil {
 		return err
 	}
 	before := x.m.Dropped()

@@ -198,17 +198,15 @@ func (ws *writes) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// savedOutcome is an Outcome in a snapshot. Unlike an outcomeJSON, it can be decoded without the
-// plan: its writes have the indexes of fields, and restoreWrites restores the Go types of their
-// values.
+// savedOutcome is an Outcome in a snapshot. It can be decoded without the plan: its writes have the
+// indexes of fields, and restoreWrites restores the Go types of their values.
 type savedOutcome struct {
 	plainOutcome
 	Writes writes     `json:"writes,omitempty"`
 	Output outputJSON `json:"output,omitempty"`
 }
 
-// MarshalJSON returns the form of an outcome in snapshots. EncodeEvent uses another form, with
-// the names of fields.
+// MarshalJSON returns the form of an outcome in snapshots.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.save())
 }

@@ -1,5 +1,10 @@
 package plan
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Certain reports whether a vertex comes after all of its predecessors.
 func (p *Plan) Certain(v int32) bool {
 	j := p.Vertices[v].Join
@@ -79,4 +84,20 @@ func (p *Plan) vertexIDs(vertices []int32) []string {
 		out[i] = p.Vertices[v].ID
 	}
 	return out
+}
+
+// At returns the plan of the frame at a path such as "outer[3]/mid", p itself for "".
+func (p *Plan) At(path string) (*Plan, error) {
+	if path == "" {
+		return p, nil
+	}
+	for step := range strings.SplitSeq(path, "/") {
+		id, _, _ := strings.Cut(step, "[")
+		n, ok := p.Node(id)
+		if !ok || n.Frame == nil {
+			return nil, fmt.Errorf("path %q leads to no nested workflow", path)
+		}
+		p = n.Frame.Plan
+	}
+	return p, nil
 }

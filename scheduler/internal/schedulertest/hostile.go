@@ -13,6 +13,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
@@ -88,10 +89,10 @@ func key(c machine.Command) string {
 	return c.Op.String() + " " + c.ID.String()
 }
 
-// answer is an event with the path of the command it answers.
+// answer is an event with the command it answers.
 type answer struct {
-	path  string
-	event machine.Event
+	command machine.Command
+	event   machine.Event
 }
 
 // maxSteps ends a run that makes no progress.
@@ -271,16 +272,9 @@ func (r *hostileRun) yield() error {
 		return nil
 	}
 	c.ID.To -= 1 + int32(r.rng.IntN(int(size-1)))
-	a := answer{pathOf(c), machine.Event{Kind: machine.Yielded, ID: c.ID, Ended: r.now}}
+	a := answer{*c, machine.Event{Kind: machine.Yielded, ID: c.ID, Ended: r.now}}
 	r.late = append(r.late, a)
 	return r.apply(a)
-}
-
-func pathOf(c *machine.Command) string {
-	if c.Call == nil {
-		return ""
-	}
-	return c.Call.Path
 }
 
 func (r *hostileRun) chance(percent int) bool { return r.rng.IntN(100) < percent }
@@ -314,7 +308,7 @@ func (r *hostileRun) work(c machine.Command) answer {
 		}
 	}
 	e.Ended = r.now
-	return answer{pathOf(&c), e}
+	return answer{c, e}
 }
 
 // byField moves the writes of the items that have nothing else from e.Items to e.Writes.
@@ -446,13 +440,13 @@ func (r *hostileRun) apply(a answer) error {
 		r.m.Apply(&e)
 		return nil
 	}
-	data, err := machine.EncodeEvent(r.p, a.path, &a.event)
-	if err != nil {
-		return fmt.Errorf("encode answer to %s: %w", a.event.ID, err)
+	codec, x := journal.Codec{Plan: r.p, Rows: true}, journal.Encoded{}
+	if err := codec.AppendEvent(&x, &a.command, &a.event); err != nil {
+		return fmt.Errorf("encode: %w", err)
 	}
-	e, err := machine.DecodeEvent(r.p, data)
+	e, err := codec.DecodeEvent(x.JSON)
 	if err != nil {
-		return fmt.Errorf("decode %s: %w", data, err)
+		return fmt.Errorf("decode %s: %w", x.JSON, err)
 	}
 	r.m.Apply(e)
 	return nil

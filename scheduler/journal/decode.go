@@ -1,0 +1,451 @@
+package journal
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
+)
+
+// DecodeEvent returns the event whose JSON form AppendEvent has written. Rows that were not written
+// are of type machine.Row.
+func (k *Codec) DecodeEvent(data []byte) (*machine.Event, error) {
+	e, _, err := k.decodeEvent(data)
+	return e, err
+}
+
+// decodeEvent also returns what is known of rows that were read and not written, nil if there are
+// none.
+func (k *Codec) decodeEvent(data []byte) (*machine.Event, *readRecord, error) {
+	v, err := value.ParseJSON(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, ok := v.(*value.Object)
+	if !ok {
+		return nil, nil, fmt.Errorf("an event is %s, want an object", value.TypeName(v))
+	}
+	d := decoder{codec: k}
+	e := d.event(o)
+	if d.err != nil {
+		return nil, nil, d.err
+	}
+	return e, d.read, nil
+}
+
+// readRecord describes rows that were read and not written.
+type readRecord struct {
+	from, n  int64
+	sum      uint32
+	position *value.Object // after the rows
+}
+
+// decoder reads members of parsed JSON. It keeps the first error, after which it returns zero
+// values.
+type decoder struct {
+	codec *Codec
+	read  *readRecord
+	err   error
+}
+
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf(format, args...)
+	}
+}
+
+// member returns a member of an object as a T, and whether there is one.
+func member[T any](d *decoder, o *value.Object, name string) (v T, ok bool) {
+	x, ok := o.Get(name)
+	if !ok {
+		return v, false
+	}
+	if v, ok = x.(T); !ok {
+		d.fail("%s is %s", name, value.TypeName(x))
+	}
+	return v, ok
+}
+
+func (d *decoder) int(o *value.Object, name string) int64 {
+	i, _ := member[int64](d, o, name)
+	return i
+}
+
+// int32 reads a number of items, rounds or attempts.
+func (d *decoder) int32(o *value.Object, name string) int32 {
+	i := d.int(o, name)
+	if int64(int32(i)) != i {
+		d.fail("%s is %d", name, i)
+	}
+	return int32(i)
+}
+
+func (d *decoder) flag(o *value.Object, name string) bool {
+	b, _ := member[bool](d, o, name)
+	return b
+}
+
+func (d *decoder) text(o *value.Object, name string) string {
+	s, _ := member[string](d, o, name)
+	return d.string(s)
+}
+
+// string is the inverse of writer.string.
+func (d *decoder) string(s string) string {
+	if coded, ok := strings.CutPrefix(s, bytesPrefix); ok {
+		raw, err := base64.StdEncoding.DecodeString(coded)
+		if err != nil {
+			d.fail("a string that is not valid: %w", err)
+		}
+		s = string(raw)
+	}
+	s, err := d.codec.Secrets.Open(s)
+	if err != nil {
+		d.fail("%w", err)
+	}
+	return s
+}
+
+func (d *decoder) event(o *value.Object) *machine.Event {
+	e := &machine.Event{Started: d.int(o, "started"), Ended: d.int(o, "ended")}
+	kind := slices.Index(kindNames[:], d.text(o, "kind"))
+	if kind < 0 {
+		d.fail("the kind of event %q is unknown", d.text(o, "kind"))
+		return e
+	}
+	e.Kind = machine.EventKind(kind)
+	if e.Kind == machine.Cancel {
+		return e
+	}
+	p := d.id(o, e)
+	if d.err != nil {
+		return e
+	}
+	if pos, ok := member[*value.Object](d, o, "position"); ok {
+		e.Position, _ = d.value(pos).(*value.Object)
+	}
+	if rows, ok := member[*value.Object](d, o, "rows"); ok {
+		d.rows(p, rows, e)
+	}
+	if out, ok := member[*value.Object](d, o, "outcome"); ok {
+		e.Outcome = d.outcome(p, out)
+	}
+	d.items(p, o, e)
+	return e
+}
+
+// id reads the ID of an event, and returns the plan of its frame.
+func (d *decoder) id(o *value.Object, e *machine.Event) *plan.Plan {
+	e.ID = machine.ID{Frame: d.int(o, "frame"), From: d.int32(o, "from"), To: d.int32(o, "to"), Attempt: d.int32(o, "attempt")}
+	if path, ok := member[string](d, o, "watch"); ok {
+		e.ID.Node, e.ID.To = -1, -1
+		return d.frame(path)
+	}
+	if path, ok := member[string](d, o, "run"); ok {
+		e.ID.Node = -1
+		return d.frame(path)
+	}
+	path, ok := member[string](d, o, "node")
+	if !ok {
+		d.fail("the event names no node")
+		return nil
+	}
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	p := d.frame(strings.TrimSuffix(path[:len(path)-len(name)], "/"))
+	if p == nil {
+		return nil
+	}
+	n, ok := p.Node(name)
+	if !ok {
+		d.fail("the workflow has no node %q", path)
+		return nil
+	}
+	e.ID.Node = n.Index
+	if e.ID.To < e.ID.From || e.ID.From < 0 {
+		d.fail("the items %d to %d of node %q", e.ID.From, e.ID.To, path)
+	}
+	return p
+}
+
+// frame returns the plan of the frame at a path such as "outer[3]/mid".
+func (d *decoder) frame(path string) *plan.Plan {
+	p, err := d.codec.Plan.At(path)
+	if err != nil {
+		d.fail("%w", err)
+	}
+	return p
+}
+
+// rows reads what is known of rows that were not written.
+func (d *decoder) rows(p *plan.Plan, o *value.Object, e *machine.Event) {
+	sum := d.int(o, "sum")
+	r := &readRecord{from: d.int(o, "from"), n: d.int(o, "n"), sum: uint32(sum), position: e.Position}
+	if r.n < 1 || r.n > maxRows || r.from < 0 || e.ID.Node < 0 || int64(uint32(sum)) != sum {
+		d.fail("%d rows from %d on", r.n, r.from)
+		return
+	}
+	list := make([]any, r.n)
+	for i := range list {
+		list[i] = machine.Row(r.from + int64(i))
+	}
+	e.Outcome.Output, e.Outcome.HasOutput, d.read = list, true, r
+	if u := p.Vertices[p.Nodes[e.ID.Node].Vertex].Unit; u != nil && u.Batch == 0 {
+		e.Outcome.Output = list[0]
+	}
+}
+
+// maxRows limits the rows of one answer. A driver reads far fewer at a time; a larger number is
+// damage, and would take all memory.
+const maxRows = 1 << 24
+
+func (d *decoder) items(p *plan.Plan, o *value.Object, e *machine.Event) {
+	n := max(0, int(e.ID.To)-int(e.ID.From))
+	if items, ok := member[*value.Object](d, o, "items"); ok {
+		if n > maxRows {
+			d.fail("%d items", n)
+			return
+		}
+		e.Items = make([]machine.Outcome, n)
+		for name, v := range items.All() {
+			at, err := strconv.Atoi(name)
+			out, ok := v.(*value.Object)
+			if err != nil || at < 0 || at >= n || !ok {
+				d.fail("the outcome of item %q of %d", name, n)
+				return
+			}
+			e.Items[at] = d.outcome(p, out)
+		}
+	}
+	if writes, ok := member[*value.Object](d, o, "writes"); ok && e.ID.Node >= 0 {
+		d.columns(p, writes, e, n)
+	}
+	if ends, ok := member[[]any](d, o, "ends"); ok {
+		at := e.Started
+		for _, v := range ends {
+			by, ok := v.(int64)
+			if !ok {
+				d.fail("an instant is %s", value.TypeName(v))
+				return
+			}
+			at += by
+			e.Ends = append(e.Ends, at)
+		}
+	}
+}
+
+func (d *decoder) columns(p *plan.Plan, writes *value.Object, e *machine.Event, n int) {
+	fields := p.Nodes[e.ID.Node].WriteFields
+	e.Writes = make([]*state.ItemWrites, len(fields))
+	for name, v := range writes.All() {
+		list, ok := v.([]any)
+		field := d.field(p, name)
+		at := slices.Index(fields, field)
+		if d.err != nil || !ok || at < 0 || len(list) != n {
+			d.fail("writes of %d items to %q: %d are written", n, name, len(list))
+			return
+		}
+		column := state.NewItemWrites(&p.Schema.Fields[field], n)
+		for i := range list {
+			if x := d.restored(p, field, list[i]); !value.IsMissing(x) {
+				column.Set(i, x)
+			}
+		}
+		e.Writes[at] = column
+	}
+}
+
+func (d *decoder) field(p *plan.Plan, name string) int32 {
+	i, ok := p.Schema.Index(name)
+	if !ok {
+		d.fail("the state has no field %q", name)
+		return -1
+	}
+	return int32(i)
+}
+
+// restored reads a value of a field.
+func (d *decoder) restored(p *plan.Plan, field int32, v any) any {
+	x := d.value(v)
+	if d.err != nil {
+		return nil
+	}
+	x, err := p.Schema.Fields[field].Restore(x)
+	if err != nil {
+		d.fail("field %q: %w", p.Schema.Fields[field].Name, err)
+	}
+	return x
+}
+
+func (d *decoder) outcome(p *plan.Plan, o *value.Object) machine.Outcome {
+	out := machine.Outcome{Status: core.Status(d.int(o, "status")), Note: d.text(o, "note"), Text: d.text(o, "text"), Why: d.text(o, "why")}
+	if writes, ok := member[*value.Object](d, o, "writes"); ok {
+		for name, v := range writes.All() {
+			field := d.field(p, name)
+			if d.err != nil {
+				return out
+			}
+			out.Writes = append(out.Writes, plan.Write{Field: field, Value: d.restored(p, field, v)})
+		}
+	}
+	if v, ok := o.Get("output"); ok {
+		out.Output, out.HasOutput = d.value(v), true
+	}
+	if f, ok := member[*value.Object](d, o, "failure"); ok {
+		out.Failure = &core.Failure{Class: d.text(f, "class"), Message: d.text(f, "message"), Permanent: d.flag(f, "permanent"),
+			Category: core.Category(d.text(f, "category")), Signature: d.text(f, "signature"), FailsRun: d.flag(f, "fails_run"),
+			RetryAfter: time.Duration(d.int(f, "retry_after")), Node: d.text(f, "node"), Stack: d.text(f, "stack")}
+	}
+	if r, ok := member[*value.Object](d, o, "route"); ok {
+		out.Route = d.route(r)
+	}
+	if u, ok := member[*value.Object](d, o, "usage"); ok {
+		out.Usage = d.usage(u)
+	}
+	if c, ok := member[*value.Object](d, o, "claim"); ok {
+		claim := d.claim(c)
+		out.Claim = &claim
+	}
+	return out
+}
+
+func (d *decoder) route(o *value.Object) *machine.Route {
+	r := &machine.Route{Label: d.text(o, "label")}
+	if next, ok := member[[]any](d, o, "next"); ok {
+		r.Next = make([]string, len(next))
+		for i, v := range next {
+			s, ok := v.(string)
+			if !ok {
+				d.fail("next is %s", value.TypeName(v))
+			}
+			r.Next[i] = d.string(s)
+		}
+	}
+	if evals, ok := member[*value.Object](d, o, "evals"); ok {
+		r.Evals, _ = d.value(evals).(*value.Object)
+	}
+	if a, ok := member[*value.Object](d, o, "answer"); ok {
+		r.Answer = &core.RouteAnswer{Choice: int(d.int(a, "choice")), Unusable: d.flag(a, "unusable"), Raw: d.text(a, "raw"), ViewHash: d.text(a, "view_hash")}
+	}
+	return r
+}
+
+func (d *decoder) usage(o *value.Object) *core.Usage {
+	u := &core.Usage{Calls: d.int(o, "calls"), Input: d.int(o, "input_tokens"), CachedInput: d.int(o, "cached_input_tokens"),
+		Output: d.int(o, "output_tokens"), Reasoning: d.int(o, "reasoning_tokens"), Estimated: d.int(o, "estimated")}
+	if v, ok := o.Get("cost"); ok {
+		u.Cost, _ = d.value(v).(float64)
+	}
+	return u
+}
+
+func (d *decoder) claim(o *value.Object) machine.Claim {
+	c := machine.Claim{Target: d.text(o, "target"), Name: d.text(o, "name"), Always: d.flag(o, "always")}
+	more, _ := member[[]any](d, o, "more")
+	for _, v := range more {
+		inner, ok := v.(*value.Object)
+		if !ok {
+			d.fail("a claim is %s", value.TypeName(v))
+			return c
+		}
+		c.More = append(c.More, d.claim(inner))
+	}
+	return c
+}
+
+// value is the inverse of writer.value.
+func (d *decoder) value(v any) any {
+	if d.err != nil {
+		return nil
+	}
+	switch x := v.(type) {
+	case string:
+		return d.string(x)
+	case []any:
+		for i := range x {
+			x[i] = d.value(x[i])
+		}
+	case *value.Object:
+		return d.object(x)
+	}
+	return v
+}
+
+func (d *decoder) object(o *value.Object) any {
+	if o.Len() == 0 {
+		return o
+	}
+	switch k, v := o.At(0); k {
+	case markMissing:
+		return value.Missing
+	case markValue:
+		if inner, ok := v.(*value.Object); ok {
+			return d.members(inner)
+		}
+		d.fail("%s is %s", markValue, value.TypeName(v))
+		return nil
+	case markSecret:
+		s, _ := v.(string)
+		return d.secret(s)
+	case markBlob:
+		s, _ := v.(string)
+		return d.blob(s)
+	}
+	return d.members(o)
+}
+
+// members decodes the members of an object.
+func (d *decoder) members(o *value.Object) any {
+	out := value.NewObject(o.Len())
+	for k, v := range o.All() {
+		out.Set(d.string(k), d.value(v))
+	}
+	return out
+}
+
+func (d *decoder) secret(name string) any {
+	name, float := strings.CutPrefix(name, floatPrefix)
+	digits, err := d.codec.Secrets.Value(name)
+	if err != nil {
+		d.fail("%w", err)
+		return nil
+	}
+	if float {
+		f, err := strconv.ParseFloat(digits, 64)
+		if err != nil {
+			d.fail("the secret %s is no longer a number", name)
+		}
+		return f
+	}
+	i, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		d.fail("the secret %s is no longer a number", name)
+	}
+	return i
+}
+
+func (d *decoder) blob(sum string) any {
+	if d.codec.Get == nil {
+		d.fail("%w", errNoBlobs)
+		return nil
+	}
+	data, err := d.codec.Get(sum)
+	if err == nil {
+		var v any
+		if v, err = value.ParseJSON(data); err == nil {
+			return d.value(v)
+		}
+	}
+	d.fail("blob %s: %w", sum, err)
+	return nil
+}
+
+var errNoBlobs = errors.New("the codec has no blobs")
