@@ -46,6 +46,10 @@ const (
 	Progress EventType = "progress" // a node reports its progress; never part of a comparison
 )
 
+// Numbered reports whether Event.Seq counts the events of this type. It counts all of them except
+// log and progress events, some of which are left out if the listener is slow.
+func (t EventType) Numbered() bool { return t != LogLine && t != Progress }
+
 // Steps by which a walk chooses the next node.
 const (
 	StepCondition      = "condition"       // the condition of the edge is true
@@ -71,11 +75,12 @@ const End = "(end)"
 const EventVersion = 1
 
 // Event is a record of one thing that happened in a run. It is written as one line of JSON.
-// Within a run, Seq counts from 1 without gaps. Two runs with the same input produce the
-// same set of events by (Node, Item, Round, Attempt, Type), apart from times, progress and
-// log lines.
+// Two runs with the same input produce the same set of events by (Node, Item, Round, Attempt,
+// Type), apart from times, progress and log lines.
 type Event struct {
-	V    int       `json:"v"`
+	V int `json:"v"`
+	// Seq counts the events of the run from 1 without gaps, except log and progress events, which
+	// have the number of the last event before them that is counted, 0 if there is none.
 	Seq  int64     `json:"seq"`
 	Time time.Time `json:"ts"`
 	Type EventType `json:"type"`

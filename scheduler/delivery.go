@@ -205,8 +205,8 @@ func (d *delivery) condensed(e *core.Event) bool {
 	return false
 }
 
-// loop passes queued events to the listener. It numbers them, because log lines and progress events
-// come from handlers, in between the events of the machine, and some are never queued.
+// loop passes queued events to the listener. It numbers them, because the events of handlers come in
+// between the events of the machine.
 func (d *delivery) loop(listener func(core.Event), drained func()) {
 	defer close(d.done)
 	defer func() {
@@ -221,7 +221,9 @@ func (d *delivery) loop(listener func(core.Event), drained func()) {
 	seq := int64(0)
 	var x core.Event
 	tell := func(e *core.Event) {
-		seq++
+		if e.Type.Numbered() {
+			seq++
+		}
 		e.Seq = seq
 		d.taken.Add(1)
 		listener(*e)

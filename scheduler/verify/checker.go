@@ -21,6 +21,7 @@ type Checker struct {
 	line            int
 	e               *core.Event // the current event
 	next            int64       // the expected number of the next event
+	logsCounted     *bool       // the result of countsLogs; nil before the first log or progress event
 	limits          *core.Limits
 	inputs          *value.Object // the inputs of the run
 	started         bool
@@ -116,16 +117,29 @@ func typeNames() []string {
 // numbering checks the number of the event. It continues from the greatest number so
 // far, so that a gap is reported as a single violation.
 func (c *Checker) numbering() {
-	switch seq := c.e.Seq; {
-	case seq == c.next:
-	case seq < c.next && c.report.Events > 1:
-		c.breaks(Sequence, "number %d comes after number %d", seq, c.next-1)
-	case seq == c.next+1:
-		c.breaks(Sequence, "the event has number %d, want number %d: an event is missing", seq, c.next)
-	default:
-		c.breaks(Sequence, "the event has number %d, want number %d: %d events are missing", seq, c.next, seq-c.next)
+	seq, want := c.e.Seq, c.next
+	if !c.e.Type.Numbered() && !c.countsLogs() {
+		want--
 	}
-	c.next = max(c.next, c.e.Seq+1)
+	switch {
+	case seq == want:
+	case seq < want && c.report.Events > 1:
+		c.breaks(Sequence, "number %d comes after number %d", seq, c.next-1)
+	case seq == want+1:
+		c.breaks(Sequence, "the event has number %d, want number %d: an event is missing", seq, want)
+	default:
+		c.breaks(Sequence, "the event has number %d, want number %d: %d events are missing", seq, want, seq-want)
+	}
+	c.next = max(c.next, seq+1)
+}
+
+// countsLogs reports whether log and progress events have numbers of their own, as in logs of
+// earlier versions. The first such event decides.
+func (c *Checker) countsLogs() bool {
+	if c.logsCounted == nil {
+		c.logsCounted = new(c.e.Seq == c.next)
+	}
+	return *c.logsCounted
 }
 
 func (c *Checker) dispatch() error {

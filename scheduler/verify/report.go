@@ -29,7 +29,7 @@ const (
 // Rules returns every rule and what it requires.
 func Rules() []About {
 	return []About{
-		{Sequence, "events are numbered without gaps, from the begin of the run to its end"},
+		{Sequence, "events are numbered without gaps, apart from log and progress, from the begin of the run to its end"},
 		{Lifecycle, "what begins was ready, and ends once; nothing follows its end"},
 		{Order, "nothing begins before what it depends on is resolved: edges, $nodes, writers of what it reads"},
 		{Limits, "never more in flight than the limits of the run, of fan-outs and of pipelines allow"},
