@@ -15,6 +15,14 @@ const (
 	RunStarted  EventType = "run.started"
 	RunFinished EventType = "run.finished"
 
+	// RunHeld and RunResumed are the events of a stored run that ends in one process and
+	// continues in another: it is paused because only people can continue it, and it is
+	// resumed. NodeRepeated is an attempt that was in flight when the earlier process ended
+	// and that begins again.
+	RunHeld      EventType = "run.paused"
+	RunResumed   EventType = "run.resumed"
+	NodeRepeated EventType = "node.repeated"
+
 	// SourcesResolved is published once in a run of a walk that is routed by a model. It
 	// lists the texts that the nodes work with: Values has the sources.
 	SourcesResolved EventType = "sources.resolved"
