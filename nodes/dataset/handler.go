@@ -172,7 +172,7 @@ func (h *handler) collector(ctx context.Context, in core.Input, names []string, 
 	s := in.Shared()
 	format, _ := h.formatOf(names) // opening the files reports the error
 	return h.policy.Collector(ctx, rowcheck.Task{
-		Input: s, Place: h.place(s), Node: in.Node(), Source: sourceName(names), Files: names,
+		Input: s, Place: h.place(s), Temp: files.TempOf(in), Node: in.Node(), Source: sourceName(names), Files: names,
 		Several: len(names) > 1, Raw: format != parquet.Format, Later: later,
 	})
 }

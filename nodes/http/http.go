@@ -219,7 +219,7 @@ func (h *handler) store(ctx context.Context, in core.Input, c *call) (core.Resul
 	}
 	defer a.close()
 	n := int64(0)
-	w := files.Writer{Place: files.Place{Dir: cmp.Or(s.Dir, h.dir)}}
+	w := files.Writer{Place: files.Place{Dir: cmp.Or(s.Dir, h.dir)}, Temp: files.TempOf(in)}
 	r, err := w.Deliver(ctx, name, s.Defer, func(w *bufio.Writer) (err error) {
 		if n, err = io.Copy(w, a.limited); err == nil && n > int64(a.max) {
 			err = a.tooLong()

@@ -30,7 +30,7 @@ func (w *writing) output(ctx context.Context, name string, c content, fill func(
 		}
 		return result(), nil
 	}
-	return files.Writer{Place: w.place, Wrap: w.wrap}.Deliver(ctx, name, w.later, fill, result)
+	return files.Writer{Place: w.place, Temp: files.TempOf(w.in), Wrap: w.wrap}.Deliver(ctx, name, w.later, fill, result)
 }
 
 // compressed compresses with gzip what fill writes.

@@ -191,7 +191,7 @@ func (h *handler) start(ctx context.Context, in core.Input, later *rowcheck.Late
 // collect creates the collectors of bad rows, which replace the files of rejects.
 func (a *attempt) collect(ctx context.Context, later *rowcheck.LateFiles) error {
 	h := a.handler
-	task := rowcheck.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Node: a.in.Node(), Later: later}
+	task := rowcheck.Task{Input: a.shared, Place: files.Place{Dir: cmp.Or(a.shared.Dir, h.dir)}, Temp: files.TempOf(a.in), Node: a.in.Node(), Later: later}
 	for _, p := range h.policies {
 		task.Before = a.collectors
 		c, err := p.Collector(ctx, task)

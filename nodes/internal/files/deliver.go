@@ -51,6 +51,7 @@ type Sealed struct {
 	w          Writer
 	name, temp string
 	target     string // the path with symbolic links resolved
+	forget     func()
 }
 
 // Seal finishes the writing of a file that w has created.
@@ -59,7 +60,7 @@ func (p *Pending) Seal(w Writer, name string) (*Sealed, error) {
 		p.Discard()
 		return nil, p.unnamed(err)
 	}
-	s := &Sealed{w: w, name: name, temp: p.temp, target: resolved(p.root.Name(), p.base)}
+	s := &Sealed{w: w, name: name, temp: p.temp, target: resolved(p.root.Name(), p.base), forget: p.forget}
 	p.ended = true
 	p.root.Close()
 	return s, nil
@@ -90,17 +91,21 @@ func (s *Sealed) Place(ctx context.Context) error {
 	if _, err := replaceable(root, base); err != nil {
 		return s.w.describe(s.name, err)
 	}
+	if err := s.w.owned(); err != nil {
+		return err
+	}
 	if err := root.Rename(s.temp, base); err != nil {
 		return s.w.describe(s.name, err)
 	}
-	syncFolder(root)
-	return nil
+	s.forget()
+	return s.w.syncFolder(root)
 }
 
 // Discard removes the file, unless Place has renamed it.
 func (s *Sealed) Discard() {
 	if root, _, err := s.w.folder(s.name); err == nil {
 		root.Remove(s.temp)
+		s.forget()
 		root.Close()
 	}
 }

@@ -3,11 +3,11 @@ package files
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // bufferSize is the size of the write buffer, in bytes. Cancellation is checked when
@@ -17,6 +17,7 @@ const bufferSize = 64 << 10
 // Writer writes complete files.
 type Writer struct {
 	Place
+	Temp
 	// Wrap, if set, wraps the writer to the temporary file. Tests use it to simulate
 	// disk errors.
 	Wrap func(io.Writer) io.Writer
@@ -49,6 +50,55 @@ func (p *Pending) fill(fill func(*bufio.Writer) error) error {
 // data is written to a temporary file in the same folder. The caller must call Commit
 // or Discard.
 func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
+	p, err := w.begin(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if p.forget, err = w.note(p.root.Name(), p.temp, name); err == nil {
+		if w.durable {
+			_ = p.root.Remove(p.temp) // what an earlier process has left; if it stays, OpenFile fails
+		}
+		p.file, err = p.root.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
+	return p.opened(w, err)
+}
+
+// Continue is Create for a temporary file that an earlier process has left behind in a
+// stored run: it keeps the first size bytes, which Sync has flushed, and removes the rest.
+// The error is fs.ErrNotExist if there is no such file, or if it is too short.
+func (w Writer) Continue(ctx context.Context, name string, size int64) (*Pending, error) {
+	p, err := w.begin(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if p.forget, err = w.note(p.root.Name(), p.temp, name); err == nil {
+		if p.file, err = p.root.OpenFile(p.temp, os.O_WRONLY, 0); err == nil {
+			err = p.cut(size)
+		}
+	}
+	return p.opened(w, err)
+}
+
+// cut truncates the file and continues at its end.
+func (p *Pending) cut(size int64) error {
+	info, err := p.file.Stat()
+	if err == nil && info.Size() < size {
+		err = fs.ErrNotExist
+	}
+	if err == nil {
+		err = p.file.Truncate(size)
+	}
+	if err == nil {
+		p.size, err = p.file.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		p.file.Close()
+	}
+	return err
+}
+
+// begin opens the folder of a file and determines what will be replaced.
+func (w Writer) begin(ctx context.Context, name string) (*Pending, error) {
 	root, base, err := w.folder(name)
 	if err != nil {
 		return nil, err
@@ -58,10 +108,14 @@ func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
 		root.Close()
 		return nil, w.describe(name, err)
 	}
-	p := &Pending{ctx: ctx, root: root, base: base, mode: mode, temp: ".wavefold-" + rand.Text() + ".tmp"}
-	p.file, err = root.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return &Pending{Temp: w.Temp, ctx: ctx, root: root, base: base, mode: mode, temp: w.name(name)}, nil
+}
+
+// opened sets up the writer once the temporary file has been opened, unless there was an
+// error.
+func (p *Pending) opened(w Writer, err error) (*Pending, error) {
 	if err != nil {
-		root.Close()
+		p.root.Close()
 		return nil, p.unnamed(err)
 	}
 	var out io.Writer = p.file
@@ -76,12 +130,24 @@ func (w Writer) Create(ctx context.Context, name string) (*Pending, error) {
 // Commit. It is used by one goroutine at a time.
 type Pending struct {
 	*bufio.Writer // fails after the context of Create is done
-	ctx           context.Context
-	root          *os.Root
-	file          *os.File
-	temp, base    string
-	mode          fs.FileMode
-	ended         bool
+	Temp
+	ctx        context.Context
+	root       *os.Root
+	file       *os.File
+	temp, base string
+	mode       fs.FileMode
+	size       int64 // bytes written to the file
+	forget     func()
+	ended      bool
+}
+
+// Sync flushes what was written so far to the disk, and returns the number of bytes. After
+// a crash, Continue begins there.
+func (p *Pending) Sync() (size int64, err error) {
+	if err := p.Flush(); err != nil {
+		return 0, err
+	}
+	return p.size, p.unnamed(p.file.Sync())
 }
 
 // Commit flushes the data to the disk and renames the file to its name. If there is an
@@ -96,13 +162,16 @@ func (p *Pending) Commit() error {
 		return p.unnamed(err)
 	}
 	p.ended = true
-	syncFolder(p.root)
-	p.root.Close()
-	return nil
+	p.forget()
+	defer p.root.Close()
+	return p.syncFolder(p.root)
 }
 
 func (p *Pending) finish() error {
 	if err := p.close(); err != nil {
+		return err
+	}
+	if err := p.owned(); err != nil {
 		return err
 	}
 	return p.root.Rename(p.temp, p.base)
@@ -135,6 +204,7 @@ func (p *Pending) Discard() {
 	p.ended = true
 	p.file.Close() // a second Close only returns an error
 	p.root.Remove(p.temp)
+	p.forget()
 	p.root.Close()
 }
 
@@ -155,13 +225,18 @@ func replaceable(root *os.Root, base string) (fs.FileMode, error) {
 	return info.Mode().Perm(), nil
 }
 
-// syncFolder makes the rename durable. Errors are ignored because some file systems
-// cannot sync a folder, and the file is complete in any case.
-func syncFolder(root *os.Root) {
-	if d, err := root.Open("."); err == nil {
-		d.Sync()
+// syncFolder makes a rename durable. Only a stored run depends on that, so otherwise errors
+// are ignored: the file is complete in any case. Some file systems cannot sync a folder.
+func (t Temp) syncFolder(root *os.Root) error {
+	d, err := root.Open(".")
+	if err == nil {
+		err = d.Sync()
 		d.Close()
 	}
+	if !t.durable || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		return nil
+	}
+	return err
 }
 
 // Reader returns a reader that fails after ctx is done.
@@ -181,6 +256,7 @@ func (p *Pending) guarded(w io.Writer) io.Writer {
 			return 0, err
 		}
 		n, err := w.Write(b)
+		p.size += int64(n)
 		return n, p.unnamed(err)
 	})
 }

@@ -18,6 +18,7 @@ import (
 type Task struct {
 	Input core.Shared
 	Place files.Place // of rejects and report
+	Temp  files.Temp  // of rejects and report
 	Node  string      // core.Input.Node, for rejects
 	// Source names the table in messages: a file, or "" if the rows are not from a
 	// file.
@@ -130,7 +131,7 @@ func (t *Task) taken(name string) bool {
 func (c *Collector) Expect(total int64) { c.task.Total = total }
 
 func (c *Collector) writer() files.Writer {
-	return files.Writer{Place: c.task.Place, Wrap: c.task.Wrap}
+	return files.Writer{Place: c.task.Place, Temp: c.task.Temp, Wrap: c.task.Wrap}
 }
 
 // tooMany is the error that max_failures is exceeded or that no row is good.
