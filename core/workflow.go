@@ -111,7 +111,7 @@ type Partitions struct {
 	Pos   source.Position
 }
 
-// Runtime holds the limits of a run.
+// Runtime holds the limits of a run and how safely it is stored.
 type Runtime struct {
 	// Concurrency limits the nodes in flight. nil means the default of the format: 1 for
 	// documents, GOMAXPROCS for graphs built in Go.
@@ -122,6 +122,9 @@ type Runtime struct {
 	// Schedule is "" or "dataflow" (start as soon as possible) or "barrier"
 	// (finish a level before the next one starts).
 	Schedule source.Text
+	// Durability is the DurabilityMode of runs with a store, unless the caller chooses another;
+	// "" means DurabilityBatch.
+	Durability source.Text
 }
 
 // Phase is a label for display.

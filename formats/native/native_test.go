@@ -135,6 +135,7 @@ func normal(w *core.Workflow) *core.Workflow {
 	c.Dir, c.Document = "", true
 	dropNumber(&c.Runtime.Concurrency, 1)
 	dropWord(&c.Runtime.Schedule, "dataflow")
+	dropWord(&c.Runtime.Durability, "batch")
 	c.Fields = slices.Clone(w.Fields)
 	for i := range c.Fields {
 		dropWord(&c.Fields[i].Merge, "last_wins")

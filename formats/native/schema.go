@@ -33,7 +33,7 @@ var sections = []struct {
 	{"field", "A state field.", fieldShape{}},
 	{"type", "The type of an element or member.", typeShape{}},
 	{"phase", "A label that groups nodes for display.", phaseShape{}},
-	{"runtime", "Limits of a run.", runtimeShape{}},
+	{"runtime", "Limits of a run, and how safely it is stored.", runtimeShape{}},
 	{"incremental", "What one run leaves for the next.", incrementalShape{}},
 	{"cursor", "A value that goes from run to run.", cursorShape{}},
 	{"partitions", "The nodes, each of which runs once.", partitionsShape{}},

@@ -17,7 +17,7 @@ type documentShape struct {
 	State       stateShape                 `wavefold:"state" doc:"the data that nodes share"`
 	Incremental *incrementalShape          `wavefold:"incremental" doc:"what one run leaves for the next: a cursor, or which partitions are done"`
 	Phases      []phaseShape               `wavefold:"phases" doc:"labels that group nodes for display"`
-	Runtime     runtimeShape               `wavefold:"runtime" doc:"limits of a run"`
+	Runtime     runtimeShape               `wavefold:"runtime" doc:"limits of a run, and how safely it is stored"`
 	Retry       source.Members[retryShape] `wavefold:"retry_policies" doc:"retry policies that nodes may name in on_error.preset"`
 	Graph       graphShape                 `wavefold:"graph,required" doc:"nodes and what connects them"`
 	Pos         source.Position            `wavefold:",pos"`
@@ -96,6 +96,7 @@ type runtimeShape struct {
 	Concurrency *source.Int `wavefold:"concurrency,min=1" doc:"maximum number of nodes that run at once; default 1"`
 	MaxInFlight *source.Int `wavefold:"max_in_flight,min=1" doc:"limit on all user code that runs at once: nodes, items, stages, nested workflows; default: no limit"`
 	Schedule    source.Text `wavefold:"schedule,oneof=dataflow|barrier" doc:"dataflow starts a node as soon as its inputs are there, barrier finishes a level before the next one starts; the results are the same; default dataflow"`
+	Durability  source.Text `wavefold:"durability,oneof=full|batch|off" doc:"how much of a stored run survives a crash of the machine: full everything, batch all but the last 10 ms and every result of nodes with effects, off nothing, so that the run cannot be resumed; default batch"`
 }
 
 type graphShape struct {

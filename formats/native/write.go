@@ -143,6 +143,7 @@ func (w *writer) document(d *core.Workflow) *source.Value {
 	r.number("concurrency", d.Runtime.Concurrency, 1)
 	r.number("max_in_flight", d.Runtime.MaxInFlight, 0)
 	r.word("schedule", d.Runtime.Schedule, "dataflow")
+	r.word("durability", d.Runtime.Durability, string(core.DurabilityBatch))
 	o.object("runtime", r)
 	o.object("retry_policies", w.retryPolicies(d))
 	o.put("graph", w.graph(d))

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -247,5 +248,20 @@ func TestWriteIsCanonical(t *testing.T) {
 	}
 	if string(out) != string(data) {
 		t.Errorf("got\n%s", out)
+	}
+}
+
+// Older parsers of YAML read a plain off as false, so it is quoted when it is written.
+func TestDurabilityOff(t *testing.T) {
+	const doc = "name: x\nruntime: {durability: %s}\ngraph: {nodes: [{id: a, kind: tool, impl: f}]}\n"
+	for _, word := range []string{"off", `"off"`} {
+		w, ds := Parse("flow.yaml", fmt.Appendf(nil, doc, word), Options{})
+		if ds.Failed(true) || w.Runtime.Durability.Value != "off" {
+			t.Fatalf("%s: got %q, %v", word, w.Runtime.Durability.Value, ds)
+		}
+		out, err := Write(w)
+		if err != nil || !strings.Contains(string(out), `durability: "off"`) {
+			t.Errorf("%s: written as\n%s%v", word, out, err)
+		}
 	}
 }

@@ -92,6 +92,9 @@ func (w *writer) document() *source.Value {
 	if walk := in.Walk; walk.MaxSteps != nil || walk.MaxVisits != nil || walk.MaxRetries != nil || walk.StallTimeout != nil {
 		w.fail("workflow %s: a limit of the walk", in.Name.Value)
 	}
+	if in.Runtime.Durability.Value != "" {
+		w.fail("workflow %s: its durability", in.Name.Value)
+	}
 	kept := in.Walk.Attributes
 	s := w.section()
 	s.text("id", in.Name.Value)

@@ -138,6 +138,7 @@ func TestNotWritten(t *testing.T) {
 		"workflow a: a graph that no model routes": func(w *core.Workflow) { w.Mode = core.ModeDAG },
 		"workflow a: a field of the state":         func(w *core.Workflow) { w.Fields = []core.FieldDecl{{}} },
 		"workflow a: a limit of the walk":          func(w *core.Workflow) { w.Walk.MaxSteps = &source.Int{Value: 3} },
+		"workflow a: its durability":               func(w *core.Workflow) { w.Runtime.Durability.Value = "off" },
 		"node a: a setting of all nodes":           func(w *core.Workflow) { w.Nodes[0].AutoStatus = true },
 		"node a: a node of kind command":           func(w *core.Workflow) { w.Nodes[0].Kind.Value = "command" },
 		"node a: its key commands":                 func(w *core.Workflow) { w.Nodes[0].Config.Set(source.Text{Value: "commands"}, &source.Value{}) },

@@ -7,6 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/scheduler/internal/message"
 	"github.com/wavefold/wavefold/state"
 )
 
@@ -220,6 +221,19 @@ func (c *compiler) runtime() {
 		c.ds.Errorf(source.CodeBadValue, r.Schedule.Pos, "runtime.schedule: unknown word %q", r.Schedule.Value).
 			WithHint("dataflow or barrier")
 	}
+	c.durability(r.Durability)
+}
+
+func (c *compiler) durability(word source.Text) {
+	var words []string
+	for _, m := range core.DurabilityModes() {
+		words = append(words, string(m))
+	}
+	if word.Value != "" && !slices.Contains(words, word.Value) {
+		c.ds.Errorf(source.CodeBadValue, word.Pos, "runtime.durability: unknown word %q", word.Value).WithHint("%s", message.Near(word.Value, words))
+		return
+	}
+	c.p.Durability = core.DurabilityMode(word.Value)
 }
 
 func (c *compiler) atLeastOne(n *source.Int, at place) int {

@@ -40,6 +40,7 @@ func TestGoBuilt(t *testing.T) {
 		{"concurrency", func(w *core.Workflow, _ *core.Node) { w.Runtime.Concurrency = number(0) }, "9:9 BAD_VALUE runtime.concurrency: want a whole number of at least 1, got 0"},
 		{"max_in_flight", func(w *core.Workflow, _ *core.Node) { w.Runtime.MaxInFlight = number(-1) }, "9:9 BAD_VALUE runtime.max_in_flight: want a whole number of at least 1, got -1"},
 		{"schedule", func(w *core.Workflow, _ *core.Node) { w.Runtime.Schedule = text("wave") }, `BAD_VALUE runtime.schedule: unknown word "wave" (dataflow or barrier)`},
+		{"durability", func(w *core.Workflow, _ *core.Node) { w.Runtime.Durability = text("bacth") }, `BAD_VALUE runtime.durability: unknown word "bacth" (did you mean "batch"?)`},
 		{"no kind", func(_ *core.Workflow, n *core.Node) { n.Handler = nil }, "MISSING_KEY node n: kind is missing"},
 		{"unknown kind", func(_ *core.Workflow, n *core.Node) { n.Handler, n.Kind = nil, text("tol") }, `UNKNOWN_KIND node n: unknown kind "tol" (did you mean "tool"?)`},
 		{"a kind without a handler", func(_ *core.Workflow, n *core.Node) { n.Handler, n.Kind = nil, text("broken") }, `UNKNOWN_KIND node n: kind "broken" made no handler for it`},

@@ -80,7 +80,7 @@ edges:
 // leftOut lists the fields of plans that are not in fingerprints, with the reason.
 var leftOut = map[string]string{
 	"Plan.Name": "the name of a document does not count", "Plan.Workflow": "what is compiled of it counts", "Plan.Refused": "such a plan does not run",
-	"Plan.Concurrency": "results do not depend on it", "Plan.MaxInFlight": "results do not depend on it", "Plan.Races": "follows from Joins",
+	"Plan.Concurrency": "results do not depend on it", "Plan.MaxInFlight": "results do not depend on it", "Plan.Durability": "results do not depend on it", "Plan.Races": "follows from Joins",
 	"Plan.Stdout": "follows from the nodes", "Plan.Stdin": "follows from the nodes", "Plan.Secrets": "follows from the configuration of nodes",
 	"Plan.RunsUserCode": "code does not count", "Plan.Nested": "follows from the nodes", "Plan.Conventions": "follows from Mode and Walk.Router",
 	"Plan.context": "follows from the schema", "Plan.Claimers": "follows from the nodes", "Plan.replaces": "follows from the nodes", "Plan.upserts": "follows from the nodes",
@@ -223,7 +223,6 @@ func changed(t *testing.T, name string, v reflect.Value, condition *expressions.
 // Each setting of a document that changes what a run does is in the fingerprint, including the
 // settings that the plan holds elsewhere.
 func TestEverySettingIsInTheFingerprint(t *testing.T) {
-	count, word := func(n int) *source.Int { v := source.At(n, source.Position{}); return &v }, func(s string) source.Text { return source.Text{Value: s} }
 	minute := source.At(time.Minute, source.Position{})
 	node := func(w *core.Workflow, id string) *core.Node {
 		for _, n := range w.Nodes {
@@ -319,6 +318,31 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 	}
 }
 
+// The limits of a run and the durability of its record do not change its results, so a stored run
+// can be resumed after they have changed.
+func TestFingerprintWithoutLimits(t *testing.T) {
+	changes := map[string]func(r *core.Runtime){
+		"Concurrency": func(r *core.Runtime) { r.Concurrency = count(7) },
+		"MaxInFlight": func(r *core.Runtime) { r.MaxInFlight = count(7) },
+		"Durability":  func(r *core.Runtime) { r.Durability = word("full") },
+		"Schedule":    nil, // a snapshot counts what is left of a level
+	}
+	before := compiled(t, "flow.yaml", func(*core.Workflow) {})
+	for f := range reflect.TypeFor[core.Runtime]().Fields() {
+		change, ok := changes[f.Name]
+		if !ok {
+			t.Errorf("Runtime.%s: want a change of it, or nil if the fingerprint includes it", f.Name)
+		}
+		if change == nil {
+			continue
+		}
+		after := compiled(t, "flow.yaml", func(w *core.Workflow) { change(&w.Runtime) })
+		if after.Fingerprint() != before.Fingerprint() || differences(before, after) != "" {
+			t.Errorf("the fingerprint changes with Runtime.%s", f.Name)
+		}
+	}
+}
+
 // The default mode may be written out.
 func TestFingerprintOfTheDefaultMode(t *testing.T) {
 	written := compiled(t, "flow.yaml", func(w *core.Workflow) { w.Mode = core.ModeDAG })
@@ -342,3 +366,7 @@ func other(config *source.Value) *source.Value {
 	c.Values[0] = &v
 	return &c
 }
+
+func count(n int) *source.Int { return &source.Int{Value: n} }
+
+func word(s string) source.Text { return source.Text{Value: s} }

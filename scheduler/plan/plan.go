@@ -23,6 +23,8 @@ type Plan struct {
 	Concurrency int
 	MaxInFlight int
 	Barrier     bool
+	// Durability is the mode that the document asks for, "" if it leaves it to the caller.
+	Durability core.DurabilityMode
 	// Stdout reports whether a node, or one nested in it, writes to standard output. Stdin reports
 	// whether one reads standard input.
 	Stdout, Stdin bool
