@@ -168,8 +168,11 @@ func callOf(e *core.Event) string {
 
 // answerOf describes the answer at a human gate, or why there was none.
 func answerOf(e *core.Event) string {
-	if e.Label != "" {
+	switch {
+	case e.Label != "" && e.To != "":
 		return e.Label + " -> " + e.To
+	case e.Label != "":
+		return e.Label
 	}
 	if text, ok := e.Values.Get("text"); ok {
 		return fmt.Sprintf("%q", text)

@@ -112,7 +112,7 @@ func (w *watcher) listener() func(core.Event) {
 		}
 		switch {
 		case e.Type == core.NodeAsked && w.gate != nil:
-			close(w.gate.of(question{e.Node, e.Visit, e.Attempt}))
+			close(w.gate.of(question{e.Execution(), e.Visit, e.Attempt}))
 		case e.Type == core.RunFinished:
 			close(w.last)
 		}

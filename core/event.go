@@ -1,8 +1,9 @@
 package core
 
-import "time"
-
 import (
+	"strconv"
+	"time"
+
 	"github.com/wavefold/wavefold/core/value"
 )
 
@@ -174,4 +175,15 @@ type Limits struct {
 	// MaxVisits limits the visits of nodes in a walk. It is 0 if there is no limit, and in
 	// a dag.
 	MaxVisits int `json:"max_visits,omitempty"`
+}
+
+// Execution returns the path of the node with the index of the item, row or round in brackets
+// if it has one, as Input.Execution does.
+func (e *Event) Execution() string {
+	for _, index := range []Ordinal{e.Item, e.Round} {
+		if i, ok := index.Get(); ok {
+			return e.Node + "[" + strconv.Itoa(i) + "]"
+		}
+	}
+	return e.Node
 }

@@ -203,6 +203,19 @@ func (in Input) Run() string { return in.shared().Run }
 // Node returns the path of the node: "outer[3]/inner" for a node of a nested workflow.
 func (in Input) Node() string { return in.node }
 
+// Execution returns the path of the node with the index of the item, row or round in
+// brackets if it has one: "review[3]". Nodes of a nested workflow have the same form of path
+// in front of their id.
+func (in Input) Execution() string {
+	switch {
+	case in.Index() >= 0:
+		return in.node + "[" + strconv.Itoa(in.Index()) + "]"
+	case in.Loop() != "":
+		return in.node + "[" + strconv.Itoa(in.Round()) + "]"
+	}
+	return in.node
+}
+
 // Attempt returns the number of the attempt, from 1.
 func (in Input) Attempt() int { return int(uint32(in.count)) }
 

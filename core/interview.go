@@ -36,9 +36,10 @@ var ErrLate = errors.New("no answer arrived in time")
 
 // Question is what a human gate asks.
 type Question struct {
-	// Run is the run's id and Node the path of the gate. Visit is the number of the visit
-	// of the gate, and Attempt the number of the attempt in that visit, both from 1: a
-	// question may be asked again if no answer arrived in time.
+	// Run is the run's id. Node is the path of the gate, with the index of the item, row or
+	// round in brackets if it has one, such as "review[3]". Visit is the number of the visit
+	// of the gate in a walk, from 1, or 0 in a dag. Attempt is the number of the attempt,
+	// from 1: a question may be asked again if no answer arrived in time.
 	Run     string `json:"run,omitempty"`
 	Node    string `json:"node,omitempty"`
 	Visit   int    `json:"visit,omitempty"`
@@ -48,12 +49,13 @@ type Question struct {
 	// Show lists the values and files that are shown with the question, such as the plan to
 	// approve.
 	Show []Shown `json:"show,omitempty"`
-	// Choices are the branches to choose from, in declared order.
+	// Choices are what the person can choose, in declared order.
 	Choices []Choice `json:"choices,omitempty"`
 	// Freeform means that text that matches no choice is an answer, too.
 	Freeform bool `json:"freeform,omitempty"`
 	// Timeout limits the time for an answer, 0 if there is no limit; ctx ends then. Default
-	// is the target of the choice that is taken in that case, or "" if there is none.
+	// identifies the choice that is taken in that case, by its target or, if it has no
+	// target, by its label. It is "" if there is none.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 	Default string        `json:"default,omitempty"`
 	// Again says why the question is asked again. It is "" the first time.
@@ -70,20 +72,33 @@ type Shown struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// Choice is one of the branches that a person can choose.
+// Choice is one of the alternatives that a person can choose: an edge of a walk, or one of
+// the choices of a gate in a dag.
 type Choice struct {
-	Key    string `json:"key"`    // the accelerator of the label
-	Label  string `json:"label"`  // as written; the target if the edge has no label
-	Target string `json:"target"` // the node it leads to
+	Key    string `json:"key"`              // the accelerator of the label
+	Label  string `json:"label"`            // as written; the target if the edge has no label
+	Target string `json:"target,omitempty"` // the node it leads to, "" in a dag
 }
 
 // Answer is the answer that an Interviewer received: a text, or one of the choices.
 type Answer struct {
 	// Text is what was typed.
 	Text string `json:"text,omitempty"`
-	// Choice is one of Question.Choices, chosen without Text. If it is the zero Choice,
-	// Text is the answer.
+	// Choice is one of Question.Choices. If it is the zero Choice, Text is the answer;
+	// otherwise Text does not affect which choice is meant.
 	Choice Choice `json:"choice,omitzero"`
+	// Note is what the person remarked about the decision. By is the name of the person.
+	// Both are "" if they are not known.
+	Note string `json:"note,omitempty"`
+	By   string `json:"by,omitempty"`
+}
+
+// IsDefault reports whether a choice is taken if there is no answer within Timeout.
+func (q *Question) IsDefault(c Choice) bool {
+	if c.Target == "" {
+		return q.Default != "" && c.Label == q.Default
+	}
+	return c.Target == q.Default
 }
 
 // Match returns the choices that an answer may mean: one if the answer is clear, none if it

@@ -21,6 +21,15 @@ func (x *executor) ask() core.InterviewerFunc {
 	}
 	a := &asker{to: r.opts.Interviewer, events: r.events, began: time.Now(), event: core.Event{V: core.EventVersion, Run: r.opts.Run,
 		Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase, Visit: c.Call.Visit, Attempt: int(c.ID.Attempt)}}
+	switch u := c.Plan.Vertices[c.Node.Vertex].Unit; {
+	case c.ID.To == 0 || c.Plan.Mode.Visits:
+	case u == nil:
+		a.event.Item = core.Nth(int(c.ID.From))
+	case u.IsLoop:
+		a.event.Unit, a.event.Round = c.Call.Unit(u), core.Nth(int(c.ID.From))
+	default:
+		a.event.Unit, a.event.Item = c.Call.Unit(u), core.Nth(int(c.ID.From))
+	}
 	return a.ask
 }
 
@@ -52,8 +61,10 @@ func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 			answered.Label, answered.To = found[0].Label, found[0].Target
 			answered.Values.Set("key", found[0].Key)
 		}
-		if answer.Text != "" {
-			answered.Values.Set("text", answer.Text)
+		for _, v := range []struct{ name, text string }{{"text", answer.Text}, {"note", answer.Note}, {"by", answer.By}} {
+			if v.text != "" {
+				answered.Values.Set(v.name, v.text)
+			}
 		}
 	}
 	a.emit(answered)
@@ -87,7 +98,10 @@ func shown(list []core.Shown) []any {
 func details(q *core.Question) *value.Object {
 	choices := make([]any, len(q.Choices))
 	for i, c := range q.Choices {
-		choices[i] = value.ObjectOf("key", c.Key, "label", c.Label, "target", c.Target)
+		choices[i] = value.ObjectOf("key", c.Key, "label", c.Label)
+		if c.Target != "" {
+			choices[i].(*value.Object).Set("target", c.Target)
+		}
 	}
 	o := value.ObjectOf("choices", choices)
 	if len(q.Show) > 0 {

@@ -186,7 +186,11 @@ func (d *driver) callBookkeeper(h core.Handler, c *machine.Command) machine.Outc
 
 // input returns the input of a handler that a rehearsal calls.
 func (d *driver) input(c *machine.Command, ask core.InterviewerFunc) (core.Input, error) {
-	s, err := machine.Shared(c.Plan, c.Node, c.Call, -1, func() bool { return false })
+	place := -1
+	if c.Node.Source != nil {
+		place = int(c.ID.From)
+	}
+	s, err := machine.Shared(c.Plan, c.Node, c.Call, place, func() bool { return false })
 	s.Ask, s.Dir = ask, c.Plan.Workflow.Dir
 	return core.NewInput(d.run, c.Call.Name(c.Node), int(c.ID.Attempt), s), err
 }

@@ -120,7 +120,7 @@ func show(q *core.Question) string {
 			label = "[" + key + "] " + label
 		}
 		fmt.Fprintf(&b, "  %s", label)
-		if c.Target == q.Default {
+		if q.IsDefault(c) {
 			fmt.Fprintf(&b, " (taken if there is no answer within %s)", explain.Duration(q.Timeout))
 		}
 		b.WriteByte('\n')

@@ -1,6 +1,7 @@
 package human
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ type gate struct {
 	options  []option
 	fallback *option // the default choice, nil if there is none
 	timeout  time.Duration
+	walk     bool     // the choices are edges of a walk
+	failOn   []string // the choices that make a gate of a dag fail
+	into     string   // the field that gets the decision in a dag, "" if there is none
 }
 
 // Handle asks until an answer picks a choice.
@@ -55,15 +59,15 @@ func (g *gate) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	}
 	q := g.question()
 	q.Text, q.Show = g.render(in)
-	q.Run, q.Node, q.Visit, q.Attempt = in.Run(), in.Node(), in.Visit(), in.Attempt()
+	q.Run, q.Node, q.Visit, q.Attempt = in.Run(), in.Execution(), in.Visit(), in.Attempt()
 	for range maxQuestions {
 		a, err := ask(ctx, q)
 		late := g.timeout > 0 && ctx.Err() != nil && time.Since(started) >= g.timeout
 		if err != nil || late {
 			return g.unansweredResult(err, late)
 		}
-		if r, ok := g.take(&q, a); ok {
-			return r, nil
+		if w := g.take(&q, a); w != nil {
+			return g.result(w, a)
 		}
 	}
 	return core.Result{}, unanswered(fmt.Errorf("%w: asked %d times, and at last %s", core.ErrUnanswered, maxQuestions, q.Again))
@@ -79,7 +83,7 @@ func (g *gate) question() core.Question {
 		}
 	}
 	if g.fallback != nil {
-		q.Default = g.fallback.choice.Target
+		q.Default = cmp.Or(g.fallback.choice.Target, g.fallback.choice.Label)
 	}
 	return q
 }
@@ -93,9 +97,9 @@ func (g *gate) unansweredResult(err error, late bool) (core.Result, error) {
 			note = "no answer within " + explain.Duration(g.timeout)
 		}
 		if g.fallback != nil {
-			r := g.result(g.fallback, "")
+			r, err := g.result(g.fallback, core.Answer{Note: note})
 			r.Note = note + ": the default choice"
-			return r, nil
+			return r, err
 		}
 		return core.Result{Status: core.Retry, Note: note}, nil
 	case errors.Is(err, core.ErrUnanswered):
@@ -109,14 +113,14 @@ func unanswered(err error) error {
 	return core.Categorized(core.Permanent(err), core.Deterministic)
 }
 
-// take finds the choice that an answer picks. If there is none, it sets the reason why the
-// question is asked again.
-func (g *gate) take(q *core.Question, a core.Answer) (core.Result, bool) {
+// take returns the choice that an answer picks. If there is none, it returns nil and sets the
+// reason why the question is asked again.
+func (g *gate) take(q *core.Question, a core.Answer) *option {
 	found := q.Match(a)
 	if len(found) == 1 {
 		for i := range g.options {
 			if w := &g.options[i]; w.choice == found[0] && !w.freeform {
-				return g.result(w, a.Text), true
+				return w
 			}
 		}
 	}
@@ -135,18 +139,26 @@ func (g *gate) take(q *core.Question, a core.Answer) (core.Result, bool) {
 	case q.Freeform:
 		for i := range g.options {
 			if g.options[i].freeform {
-				return g.result(&g.options[i], a.Text), true
+				return &g.options[i]
 			}
 		}
 	default:
 		q.Again = fmt.Sprintf("%q is none of the choices", text)
 	}
-	return core.Result{}, false
+	return nil
 }
 
-// result returns the result for a choice. It also suggests the target of the edge, because
-// edges may have no label or equal labels.
-func (g *gate) result(w *option, text string) core.Result {
+// result returns the result for a choice.
+func (g *gate) result(w *option, a core.Answer) (core.Result, error) {
+	if g.walk {
+		return routed(w, a.Text), nil
+	}
+	return g.decided(w, a)
+}
+
+// routed returns the result for a choice in a walk. It also suggests the target of the edge,
+// because edges may have no label or equal labels.
+func routed(w *option, text string) core.Result {
 	return core.Result{Routing: &core.Routing{
 		PreferredLabel: w.prefer,
 		SuggestedNext:  []string{w.choice.Target},

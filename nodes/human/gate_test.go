@@ -23,7 +23,7 @@ func at(s string) source.Text {
 // edges parses edges of the form "label -> target" or "-> target". "label? ->" has a condition, and
 // "label* ->" is freeform.
 func edges(specs ...string) []*core.Edge {
-	var out []*core.Edge
+	out := []*core.Edge{}
 	for _, s := range specs {
 		label, to, _ := strings.Cut(s, "-> ")
 		label = strings.TrimSpace(label)
@@ -106,7 +106,7 @@ func TestAnswers(t *testing.T) {
 		{"an edge for the engine", edges("? -> alarm", "Go -> on"), []string{"alarm", "g"}, `"Go" to on; G, "Go", "g"`},
 		{"a label with a condition", edges("Go? -> on", "Stop -> off"), []string{"g"}, `"Go" to on; G, "Go", "g"`},
 		{"only edges for the engine", edges("? -> on", "? -> off"), []string{"o", "off"}, "error: nobody answered: no edge that leaves the node is a choice"},
-		{"nothing to choose", nil, []string{"x"}, "error: nobody answered: no edge that leaves the node is a choice"},
+		{"nothing to choose", edges(), []string{"x"}, "error: nobody answered: no edge that leaves the node is a choice"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := gate(t, nodestest.Node(t, `{}`), tt.edges)
@@ -256,8 +256,10 @@ func TestFindings(t *testing.T) {
 			`1:1: warning: node n: the choice "[A] Go" counts only while its condition is true: if it is false when somebody picks it, no edge is followed [IGNORED]`},
 		{`{}`, false, edges("Go? -> a", "Stop? -> b"), ""},
 		{`{}`, false, picked(edges("Go? -> a", "Stop -> b")), ""},
-		{`{"writes": ["x"]}`, false, edges("Go -> a"), `1:13: warning: node n: a human gate writes nothing, field "x" stays as it is [UNUSED]`},
-		{`{"txt": "x"}`, false, edges("Go -> a"), `1:2: error: node n: unknown key "txt" (did you mean "text"? known keys: text, show, default_choice) [UNKNOWN_KEY]`},
+		{`{"writes": ["x"]}`, false, edges("Go -> a"), `1:13: warning: node n: a human gate of a walk writes nothing, field "x" stays as it is [UNUSED]`},
+		{`{"txt": "x"}`, false, edges("Go -> a"), `1:2: error: node n: unknown key "txt" (did you mean "text"? known keys: text, show, choices, fail_on, default, default_choice) [UNKNOWN_KEY]`},
+		{`{"fail_on": ["A"], "choices": ["A"]}`, false, edges("A -> a"),
+			`1:32: error: node n: choices, fail_on and default are settings of a gate in a dag (the choices of a walk are the labels of its edges; default_choice names the node that follows if there is no answer) [UNKNOWN_KEY]`},
 		{`{"text": 5}`, false, edges("Go -> a"), `1:10: error: node n: text: want a string, found number 5 (put it in quotes to make it a string) [WRONG_TYPE]`},
 	} {
 		n := nodestest.Node(t, tt.node)

@@ -14,15 +14,20 @@ import (
 // Kind is the kind "human".
 var Kind = core.NewKind(core.KindOf[config]{
 	Name:    "human",
-	Doc:     "Lets a person pick the edge that a walk takes next.",
+	Doc:     "Asks a person to decide: which choice a graph continues with, or which edge a walk takes.",
 	Compile: compile,
 	Partial: true,
 })
 
 type config struct {
-	Text    source.Text `wavefold:"text" doc:"the question, a template (the node's label, else its id)"`
-	Show    showList    `wavefold:"show" doc:"what is shown with it: fields, context.KEY, expressions, files"`
-	Default source.Text `wavefold:"default_choice" doc:"the node that follows if there is no answer within the timeout"`
+	Text source.Text `wavefold:"text" doc:"the question, a template (the node's label, else its id)"`
+	Show showList    `wavefold:"show" doc:"what is shown with it: fields, context.KEY, expressions, files"`
+
+	Choices []source.Text `wavefold:"choices" doc:"what the person can choose, in a dag ([approve, reject])"`
+	FailOn  []source.Text `wavefold:"fail_on" doc:"the choices that make the node fail, in a dag"`
+	Default source.Text   `wavefold:"default" doc:"the choice that is taken if there is no answer within the timeout, in a dag"`
+
+	DefaultChoice source.Text `wavefold:"default_choice" doc:"the node that follows if there is no answer within the timeout, in a walk"`
 }
 
 // builder compiles one node.
@@ -38,27 +43,45 @@ type builder struct {
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	var ds source.Diagnostics
 	b := &builder{config: *c, node: n, env: env, texts: templates.NewSet(n, env)}
-	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), options: optionsOf(env.Edges), files: env.Files, dir: env.Dir}
+	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), files: env.Files, dir: env.Dir, walk: env.Edges != nil}
 	if c.Text.Value != "" {
 		g.template = b.texts.Template(c.Text, "text")
 	}
 	g.shows = b.shows()
-	ds = append(append(ds, b.ds...), b.texts.Found...)
 	if n.Timeout != nil {
 		g.timeout = n.Timeout.Value
+	}
+	if g.walk {
+		b.routes(g)
+	} else {
+		b.decides(g)
+	}
+	ds = append(append(ds, b.ds...), b.texts.Found...)
+	if !b.texts.Found.Failed(false) {
+		ds = append(ds, setting.UnusedArgs(n, "text is a template and may contain {{NAME}}", b.texts.Names...)...)
+	}
+	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
+}
+
+// routes finds the choices of a gate in a walk.
+func (b *builder) routes(g *gate) {
+	n, env, ds := b.node, b.env, &b.ds
+	g.options = optionsOf(env.Edges)
+	for _, c := range slices.Concat(b.Choices, b.FailOn, []source.Text{b.Default}) {
+		if c.Value != "" {
+			ds.Errorf(source.CodeUnknownKey, c.Pos, "%s: choices, fail_on and default are settings of a gate in a dag", n.Subject()).
+				WithHint("the choices of a walk are the labels of its edges; default_choice names the node that follows if there is no answer")
+			break
+		}
 	}
 	if len(g.options) == 0 && len(env.Edges) > 0 {
 		ds.Warnf(source.CodeMissingKey, n.ID.Pos, "%s: every edge out of it has a condition and no label, so there is nothing to choose and the gate fails", n.Subject()).
 			WithHint("give a label to the edges that a person may choose")
 	}
-	g.checkLabels(&ds, n.Subject())
-	checkConditions(&ds, n.Subject(), env.Edges)
-	g.setDefault(&ds, c, n)
-	ds = append(ds, setting.UnusedWrites(n, "a human gate writes nothing")...)
-	if !b.texts.Found.Failed(false) {
-		ds = append(ds, setting.UnusedArgs(n, "text is a template and may contain {{NAME}}", b.texts.Names...)...)
-	}
-	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
+	g.checkLabels(ds, n.Subject())
+	checkConditions(ds, n.Subject(), env.Edges)
+	g.setDefault(ds, &b.config, n)
+	*ds = append(*ds, setting.UnusedWrites(n, "a human gate of a walk writes nothing")...)
 }
 
 // option is an edge that an answer may pick.
@@ -136,21 +159,21 @@ func checkConditions(ds *source.Diagnostics, subject string, edges []*core.Edge)
 
 // setDefault finds the default choice.
 func (g *gate) setDefault(ds *source.Diagnostics, c *config, n *core.Node) {
-	if c.Default.Value == "" {
+	if c.DefaultChoice.Value == "" {
 		return
 	}
 	targets := make([]string, len(g.options))
 	for i, w := range g.options {
 		targets[i] = w.choice.Target
 	}
-	at := slices.Index(targets, c.Default.Value)
+	at := slices.Index(targets, c.DefaultChoice.Value)
 	if at < 0 {
-		ds.Warnf(source.CodeUnknownNode, c.Default.Pos, "%s: default_choice: no choice leads to %q, so nothing is taken when time is up", n.Subject(), c.Default.Value).
-			WithHint("%s", cmp.Or(source.DidYouMean(c.Default.Value, targets), "want one of "+strings.Join(targets, ", ")))
+		ds.Warnf(source.CodeUnknownNode, c.DefaultChoice.Pos, "%s: default_choice: no choice leads to %q, so nothing is taken when time is up", n.Subject(), c.DefaultChoice.Value).
+			WithHint("%s", cmp.Or(source.DidYouMean(c.DefaultChoice.Value, targets), "want one of "+strings.Join(targets, ", ")))
 		return
 	}
 	g.fallback = &g.options[at]
 	if n.Timeout == nil {
-		ds.Warnf(source.CodeIgnored, c.Default.Pos, "%s: default_choice is taken when time is up, and the node has no timeout", n.Subject())
+		ds.Warnf(source.CodeIgnored, c.DefaultChoice.Pos, "%s: default_choice is taken when time is up, and the node has no timeout", n.Subject())
 	}
 }

@@ -141,9 +141,23 @@ func launch[W work](w W) bool {
 // run issues the command for a handler, which takes a slot of the group.
 func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
 	g.acquire()
-	f.inFlight++
 	f.m.inFlight++
+	f.issue(n, id, call)
+}
+
+// issue issues the command for a handler.
+func (f *frame) issue(n *plan.Node, id ID, call *Call) {
+	f.inFlight++
 	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})
+}
+
+// runOrAsk is run, except that a handler that waits for a person takes no slot.
+func (f *frame) runOrAsk(n *plan.Node, id ID, call *Call, g *group) {
+	if n.Asks {
+		f.issue(n, id, call)
+		return
+	}
+	f.run(n, id, call, g)
 }
 
 // giveUp issues the command that cancels handlers of a node: the attempt with an ID, or the items,
@@ -155,8 +169,17 @@ func (f *frame) giveUp(id ID) {
 // handlerEnded releases the slot of a handler.
 func (f *frame) handlerEnded(g *group) {
 	g.release()
-	f.inFlight--
 	f.m.inFlight--
+	f.inFlight--
+}
+
+// ranOrAsked is handlerEnded for a handler that runOrAsk has issued.
+func (f *frame) ranOrAsked(n *plan.Node, g *group) {
+	if n.Asks {
+		f.inFlight--
+		return
+	}
+	f.handlerEnded(g)
 }
 
 // after returns the call of an attempt that follows a failed one. It copies the call, because

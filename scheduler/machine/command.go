@@ -140,6 +140,14 @@ func (c *Call) Name(n *plan.Node) string {
 	return c.Path + "/" + n.ID
 }
 
+// Unit returns the path of a pipeline or loop of the same graph.
+func (c *Call) Unit(u *plan.Unit) string {
+	if c == nil || c.Path == "" {
+		return u.ID
+	}
+	return c.Path + "/" + u.ID
+}
+
 // NodeValue is the value of $nodes.ID.
 type NodeValue struct {
 	Status core.Status

@@ -240,7 +240,7 @@ func (f *frame) letRun(v int32) {
 func (f *frame) makeStartable(v int32) {
 	f.v[v].Phase = startable
 	f.emitReady(v)
-	f.ready.add(f.rank(v))
+	f.addStartable(v)
 }
 
 func (f *frame) skip(v int32, why skipReason, edge int32) {

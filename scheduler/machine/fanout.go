@@ -141,7 +141,16 @@ func (t *fanOut) canStart() bool {
 	if t.n.Frame != nil {
 		return t.hasUnstarted() && !t.nestedLimitReached()
 	}
-	return t.group.active < t.group.limit && (t.hasUnstarted() || t.Ranges.Withheld() >= 0)
+	return !t.full() && (t.hasUnstarted() || t.Ranges.Withheld() >= 0)
+}
+
+// full reports whether the concurrency of the node allows no further item. Items that wait for a
+// person count, although they hold no slot: a node with many items would ask as many questions.
+func (t *fanOut) full() bool {
+	if t.n.Asks {
+		return len(t.Ranges.Open()) >= t.n.Concurrency
+	}
+	return t.group.active >= t.group.limit
 }
 
 func (t *fanOut) startOne() bool {
@@ -176,7 +185,7 @@ func (t *fanOut) startItems() bool {
 			if w.load().Phase != running {
 				t.check()
 			}
-		case !t.group.free():
+		case t.full() || !t.group.free():
 			return false
 		default:
 			t.startRange()
@@ -298,9 +307,9 @@ func (t *fanOut) answer(e *Event) bool {
 	}
 	end := int(t.Ranges.Open()[at].To)
 	to = min(to, end) // another range has the items that this one yielded
-	t.f.handlerEnded(&t.group)
+	t.f.ranOrAsked(t.n, &t.group)
 	alone := t.Ranges.Open()[at].Alone
-	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.SingleItems)
+	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.SingleItems && !t.n.Asks)
 	t.requeueRange(to, end)
 	ask, lost := t.askToYield, item{t, from}.givenUp()
 	if lost {

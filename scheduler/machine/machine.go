@@ -70,6 +70,7 @@ type Machine struct {
 	endPublished bool // the RunFinished event was emitted before the snapshot was taken
 	dropped      int
 
+	asking        []asking            // vertices that are about to ask a person
 	claims        map[string]claimant // by target: the execution that replaced it last
 	pendingFrames []*frame            // frames with results that wait to be placed
 }
@@ -116,7 +117,7 @@ func firstPositive(values ...int) int {
 // answers. The slice is valid until the next call of Next returns.
 func (m *Machine) Next() []Command {
 	m.place()
-	for m.inFlight < m.maxInFlight && m.root.startOne() {
+	for m.ask() || m.inFlight < m.maxInFlight && m.root.startOne() || len(m.asking) > 0 {
 		continue
 	}
 	if !m.finished && m.root.ended() {

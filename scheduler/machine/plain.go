@@ -58,11 +58,11 @@ func (w plainNode) capture() (*Call, *core.Failure) {
 }
 
 func (w plainNode) run(call *Call) {
-	w.f.run(w.def(), w.id(), call.after(w.f.Details[w.v].LastError), &w.f.group)
+	w.f.runOrAsk(w.def(), w.id(), call.after(w.f.Details[w.v].LastError), &w.f.group)
 }
 
 func (w plainNode) handlerEnded(e *Event) {
-	w.f.handlerEnded(&w.f.group)
+	w.f.ranOrAsked(w.def(), &w.f.group)
 	if x := w.vertex(); x.Attempts == 1 && x.Phase != beingCancelled {
 		x.Started = e.Started
 	}

@@ -79,7 +79,7 @@ type dag struct{ f *frame }
 
 func (d dag) answer(e *Event) bool      { return e.Kind == Expired && d.f.expire() }
 func (dag) noteActivity()               {}
-func (d dag) userCodeRuns() bool        { return d.f.inFlight > 0 }
+func (d dag) userCodeRuns() bool        { return d.f.group.active > 0 }
 func (dag) maxVisits() int              { return 0 }
 func (d dag) final(field int) any       { return d.f.ledger.Final(field) }
 func (d dag) failedNode(v int32) string { return d.f.p.Vertices[v].ID }

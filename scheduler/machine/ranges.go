@@ -35,7 +35,7 @@ func (t *fanOut) issue(s chunk.Span) {
 	if s.To == s.From+1 {
 		call = call.after(t.Details[int(s.From)].LastError)
 	}
-	t.f.run(t.n, t.rangeID(s), call, &t.group)
+	t.f.runOrAsk(t.n, t.rangeID(s), call, &t.group)
 }
 
 // unstarted returns the number of items that wait to be started.

@@ -320,7 +320,7 @@ func (f *frame) reissue() {
 			continue
 		}
 		if f.v[i].Phase == startable {
-			f.ready.add(f.rank(v))
+			f.addStartable(v)
 		} else if f.p.Vertices[v].Shape == plan.Plain {
 			reissue(plainNode{f, v})
 		}

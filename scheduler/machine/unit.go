@@ -61,11 +61,13 @@ func (p *pass) load() attempt       { return p.attempt }
 func (p *pass) store(a attempt)     { p.attempt = a }
 func (p *pass) group() *group       { return &p.t.group }
 func (p *pass) path() string        { return p.t.f.elementPath(p.def().ID, p.N) }
-func (p *pass) handlerEnded(*Event) { p.t.f.handlerEnded(&p.t.group) }
+func (p *pass) handlerEnded(*Event) { p.t.f.ranOrAsked(p.def(), &p.t.group) }
 func (p *pass) retryDue()           {}
 func (p *pass) givenUp() bool       { return p.t.f.v[p.t.v].Phase == beingCancelled }
 func (p *pass) mayPlace() bool      { return p.t.passMayPlace(p.N) }
-func (p *pass) run(call *Call)      { p.t.f.run(p.def(), p.id(), call.after(p.LastError), &p.t.group) }
+func (p *pass) run(call *Call) {
+	p.t.f.runOrAsk(p.def(), p.id(), call.after(p.LastError), &p.t.group)
+}
 
 func (p *pass) id() ID {
 	return ID{Frame: p.t.f.ID, Node: p.def().Index, From: int32(p.N), To: int32(p.N + 1), Attempt: p.Number}

@@ -45,6 +45,7 @@ func (v *visit) load() attempt                   { return v.attempt }
 func (v *visit) group() *group                   { return &v.t.group }
 func (v *visit) path() string                    { return v.t.f.elementPath(v.t.id(v.Node), v.Count) }
 func (v *visit) retryDue()                       {}
+func (v *visit) handlerEnded(*Event)             { v.t.f.ranOrAsked(v.def(), &v.t.group) }
 func (v *visit) givenUp() bool                   { return v.GivenUp }
 func (v *visit) afterAnswer()                    { v.t.f.refresh(v.t.v) }
 func (v *visit) mayPlace() bool                  { return true }
@@ -71,24 +72,8 @@ func (v *visit) begun(first bool) {
 	v.t.f.emitVisitStarted(v.t, v)
 }
 
-// run issues the command for a handler. A handler that waits for a person takes no slot.
 func (v *visit) run(call *Call) {
-	f, n := v.t.f, v.def()
-	call = call.after(v.LastError)
-	if !n.Asks {
-		f.run(n, v.id(), call, &v.t.group)
-		return
-	}
-	f.inFlight++
-	f.m.command(Command{Op: OpRun, ID: v.id(), Plan: f.p, Node: n, Call: call})
-}
-
-func (v *visit) handlerEnded(*Event) {
-	if v.def().Asks {
-		v.t.f.inFlight--
-		return
-	}
-	v.t.f.handlerEnded(&v.t.group)
+	v.t.f.runOrAsk(v.def(), v.id(), call.after(v.LastError), &v.t.group)
 }
 
 func (v *visit) adopt(child *frame) {

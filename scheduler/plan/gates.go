@@ -188,7 +188,7 @@ func (g *gater) node(n *Node) {
 	n.FieldsOnly = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
 		len(n.Reads) == len(n.View) && len(use.extra) == 0 && len(n.Streams()) == 0 && len(n.NodeRefs()) == 0 && !n.Asks
 	if v := &g.c.p.Vertices[n.Vertex]; n.Member < 0 {
-		v.FieldsOnly, v.HasReads = n.FieldsOnly && v.Shape == Plain, len(n.Reads) > 0
+		v.FieldsOnly, v.HasReads, v.Asks = n.FieldsOnly && v.Shape == Plain, len(n.Reads) > 0, n.Asks && v.Shape == Plain
 	}
 }
 

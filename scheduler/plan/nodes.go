@@ -415,6 +415,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	c.targets(n, made)
 	c.results(n, made, at)
 	c.kindStreams(n, made.Stream, made.Streams)
+	n.Asks = made.Role == core.RoleHuman
 	if !c.role(n, made, at) {
 		return false
 	}

@@ -147,9 +147,10 @@ type Vertex struct {
 	HasFailEdge bool
 	// Claims reports whether it is one of Plan.Claimers.
 	Claims bool
-	// FieldsOnly and HasReads repeat what its node says, so that the node need not be read.
-	FieldsOnly, HasReads bool
-	Unit                 *Unit // nil for plain nodes and fan-outs
+	// FieldsOnly and HasReads repeat what its node says, so that the node need not be read. Asks
+	// reports whether it is a single execution that asks a person and begins without a slot.
+	FieldsOnly, HasReads, Asks bool
+	Unit                       *Unit // nil for plain nodes and fan-outs
 	// Writes are its slots in the ledger.
 	Writes []Slot
 	ID     string
@@ -224,7 +225,7 @@ type Node struct {
 	// Effects reports whether its work is visible outside the run. A driver with a journal starts
 	// such a node only when everything that the node depends on is in the journal.
 	Effects bool
-	// Asks reports whether the node waits for a person, without holding a slot.
+	// Asks reports whether the handler waits for a person, without holding a slot.
 	Asks bool
 	// AllowPartial makes a visit a partial success if it still asks for another attempt after the
 	// last one. AutoStatus makes a visit that ends without success a success.

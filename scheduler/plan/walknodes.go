@@ -83,7 +83,7 @@ func (c *compiler) role(n *Node, made core.Compiled, at place) bool {
 	if role := c.p.Mode.nodes.role; role != nil {
 		return role(c, n, made, at)
 	}
-	if made.Role != core.RoleStage {
+	if made.Role != core.RoleStage && made.Role != core.RoleHuman {
 		c.ds.Errorf(source.CodeBadValue, n.Decl.Kind.Pos, "%s: kind %s exists in walks only", at, n.Kind)
 		return false
 	}
@@ -99,7 +99,6 @@ func (c *compiler) walkRole(n *Node, made core.Compiled, at place) bool {
 	if w.Role = made.Role; w.Role == core.RoleParallel {
 		w.Parallel = &Parallel{}
 	}
-	n.Asks = made.Role == core.RoleHuman
 	n.Briefed = made.Briefed && made.Role == core.RoleStage
 	return true
 }

@@ -208,7 +208,7 @@ func brief(v any) string {
 // noteHiddenSlots records a node if the log does not show when its handlers release
 // their slots.
 func (f *frame) noteHiddenSlots(n *plan.Node) {
-	if n.Handler != nil && n.Wait == nil && n.Frame == nil && !f.visible(n) {
+	if holdsSlots(n) && !f.visible(n) {
 		f.c.hiddenSlots[f.name(n.ID)] = true
 	}
 }

@@ -25,6 +25,7 @@ type fanOut struct {
 	failures         int
 	partial          bool
 	nestedRuns       int // the number of nested runs in progress
+	asking           int // the number of items in progress that ask a person
 	backoffs         map[int]backoff
 	inner            map[int]*frame
 	lastWriter       int // the last item that wrote
@@ -118,19 +119,45 @@ func (t *fanOut) started(i int) {
 		c.breaks(Statuses, "begins after a failure with the policy fail_run has stopped the run")
 	}
 	*phase, *attempt = itemRuns, uint8(min(255, f.attempt(t.n, int(*attempt))))
-	if f.visible(t.n) {
-		f.acquire(&t.group)
-	}
+	t.acquire()
 	if t.n.Frame != nil {
 		t.nest(i)
 	}
 }
 
+// acquire takes a slot for an item that begins. An item that asks a person takes none, but
+// counts towards the limit of the node.
+func (t *fanOut) acquire() {
+	f := t.f
+	switch {
+	case f.visible(t.n):
+		f.acquire(&t.group)
+	case t.n.Asks:
+		if t.asking++; t.asking > t.n.Concurrency && !t.endsLate() {
+			f.c.breaks(Limits, "%s are in progress in %s, the limit is %d", count(t.asking, "question"), t.group.name, t.n.Concurrency)
+		}
+	}
+}
+
+// free releases the slot of an item that has ended.
+func (t *fanOut) free() {
+	switch {
+	case t.f.visible(t.n):
+		t.f.free(&t.group)
+	case t.n.Asks:
+		t.asking--
+	}
+}
+
+// endsLate reports whether the end of an item may be reported only when all items are merged.
+func (t *fanOut) endsLate() bool {
+	v := &t.f.p.Vertices[t.n.Vertex]
+	return v.MayReject || v.Claims
+}
+
 func (t *fanOut) nest(i int) {
 	f := t.f
-	// The end of an item whose writes may be rejected is reported only when all items
-	// are merged.
-	if t.nestedRuns++; t.nestedRuns > t.n.Concurrency && !f.p.Vertices[t.n.Vertex].MayReject && !f.p.Vertices[t.n.Vertex].Claims {
+	if t.nestedRuns++; t.nestedRuns > t.n.Concurrency && !t.endsLate() {
 		f.c.breaks(Limits, "%s are in progress in %s, the limit is %d", count(t.nestedRuns, "nested run"), t.group.name, t.n.Concurrency)
 	}
 	if t.inner == nil {
@@ -162,9 +189,7 @@ func (t *fanOut) retrying() {
 	}
 	f.failedAttempt(t.n, int(*attempt))
 	t.endInner(i, failureOf(e.Error))
-	if f.visible(t.n) {
-		f.free(&t.group)
-	}
+	t.free()
 	if t.backoffs == nil {
 		t.backoffs = map[int]backoff{}
 	}
@@ -185,9 +210,7 @@ func (t *fanOut) itemEnded(i int, good bool) {
 	phase, attempt := t.at(i)
 	switch *phase {
 	case itemRuns:
-		if f.visible(t.n) {
-			f.free(&t.group)
-		}
+		t.free()
 	case itemWaits:
 		delete(t.backoffs, i)
 		if good || e.Error == nil || e.Error.Class != core.ClassCanceled {

@@ -59,14 +59,19 @@ func (f *frame) release(v *vertex) {
 }
 
 // visible reports whether the log shows when a handler of the node releases its slot.
-// Timers and nodes without a handler hold no slots, and a node with a nested run uses
-// the slots of the nodes inside it.
+// Timers, nodes without a handler and nodes that ask a person hold no slots, and a node
+// with a nested run uses the slots of the nodes inside it.
 func (f *frame) visible(n *plan.Node) bool {
-	if n.Handler == nil || n.Wait != nil || n.Frame != nil {
+	if !holdsSlots(n) {
 		return false
 	}
 	pv := &f.p.Vertices[n.Vertex]
 	return !n.Claims && (pv.Unit != nil || !pv.MayReject)
+}
+
+// holdsSlots reports whether the handlers of a node hold slots.
+func holdsSlots(n *plan.Node) bool {
+	return n.Handler != nil && n.Wait == nil && n.Frame == nil && !n.Asks
 }
 
 func count(n int, what string) string {

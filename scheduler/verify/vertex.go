@@ -32,10 +32,19 @@ func (f *frame) nodeEvent(n *plan.Node) error {
 		f.retrying(i, n)
 	case core.ItemStarted, core.ItemFinished, core.ItemFailed:
 		f.partEvent(i, n)
+	case core.NodeAsked, core.NodeAnswered:
+		f.asks(n)
 	default:
 		f.c.breaks(Lifecycle, "%s about a node", f.c.e.Type)
 	}
 	return nil
+}
+
+// asks checks that a node may ask a person.
+func (f *frame) asks(n *plan.Node) {
+	if !n.Asks {
+		f.c.breaks(Lifecycle, "%s, but it asks no person", f.c.e.Type)
+	}
 }
 
 // partEvent handles an event of an item, row or round.

@@ -111,9 +111,7 @@ func (t *walk) event(n *plan.Node) {
 	case core.JoinDecided:
 		t.decided(v)
 	default:
-		if !n.Asks {
-			c.breaks(Lifecycle, "%s, but it asks no person", c.e.Type)
-		}
+		t.f.asks(n)
 	}
 }
 

@@ -27,8 +27,9 @@ func (b *behaviour) Handle(ctx context.Context, in core.Input) (core.Result, err
 	if b.g.Walk != nil {
 		seen = walkSeen(in)
 	}
-	b.rec.enter(in, seen)
-	defer b.rec.leave(in)
+	asks := b.n.Role == core.RoleHuman
+	b.rec.enter(in, seen, asks)
+	defer b.rec.leave(in, asks)
 	if err := b.rec.sleep(ctx, in); err != nil {
 		return core.Result{}, err
 	}

@@ -62,9 +62,9 @@ func TestGeneratedConstructs(t *testing.T) {
 	}{
 		{"dag", dags(Shape{Expire: true, FailRun: true, Race: true}), `Edge.Label Edge.Restart Edge.Weight Graph.Walk
 			Node.Again Node.Error Node.ErrorPolicy Node.Fallback Node.Gate Node.Label Node.MaxParallel Node.MaxVisits Node.RetryTarget
-			Node.Role Node.Skip Node.Suggest Node.Transient WalkSettings.Fallback WalkSettings.MaxJumps WalkSettings.MaxRetries
+			Node.Skip Node.Suggest Node.Transient WalkSettings.Fallback WalkSettings.MaxJumps WalkSettings.MaxRetries
 			WalkSettings.MaxVisits WalkSettings.RepeatLimit WalkSettings.RetryTarget`,
-			`Node.Policy=skip Node.Policy=fail_run Node.Then=skip Node.Join=any Edge.On=done Edge.On=fail Edge.On=success
+			`Node.Role=human Node.Policy=skip Node.Policy=fail_run Node.Then=skip Node.Join=any Edge.On=done Edge.On=fail Edge.On=success
 			Unit.OnExhausted=continue Unit.OnExhausted=fail`},
 		{"walk", GenerateWalk, `Arg.Name Arg.Path Edge.Else Edge.Handles Edge.On Field.Large Graph.Concurrency
 			Graph.Loops Graph.Pipelines Node.AllDone Node.Args Node.Collect Node.Concurrency Node.Expires Node.MaxFailures

@@ -48,6 +48,7 @@ func Generate(seed uint64, shape Shape) *Graph {
 	m.elseEdges()
 	m.declare()
 	m.statuses()
+	m.gates()
 	return m.g
 }
 
@@ -289,6 +290,16 @@ func (m *dagMaker) declare() {
 		}
 		u.ID = fmt.Sprint(letter, len(*list))
 		*list = append(*list, u)
+	}
+}
+
+// gates makes nodes ask a person, which must not change what a run computes. It draws from the seed
+// of the graph, so that the rest of the graph does not depend on it.
+func (m *dagMaker) gates() {
+	for _, n := range m.g.Nodes {
+		if n.Sub == nil && chance(digest(m.g.Seed, "gate", n.ID), 10) {
+			n.Role = core.RoleHuman
+		}
 	}
 }
 

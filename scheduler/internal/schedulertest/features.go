@@ -46,6 +46,7 @@ const (
 	Overflows        Feature = "overflows"  // a sum exceeded its range
 	LostReads        Feature = "lost reads" // a node failed because it reads such a sum
 	Changed          Feature = "statuses changed by settings"
+	Gates            Feature = "gates"
 )
 
 // FeaturesOf returns the features that a graph exercises in the oracle's run.
@@ -152,6 +153,7 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 	for _, n := range g.Nodes {
 		r := out.Nodes[n.ID]
 		mark(n.Sub != nil && r.Items > 0, Nested)
+		mark(n.Role == core.RoleHuman && r.Items > 0, Gates)
 		mark(r.Status == core.Fail, Failures)
 		mark(r.Attempts > r.Items, Retries)
 		mark(r.Class == core.ClassMerge && g.writesCanFail(n), Rejections)

@@ -263,8 +263,8 @@ func (o *oracle) run(a *attempt) {
 	for ; ; a.attempts++ {
 		in := core.NewInput("oracle", o.path+a.node.ID.Value, a.attempts, core.Shared{View: core.NewView(names, seen),
 			Args: arguments(a), Edges: a.edges, Item: a.item, Index: a.index, Loop: a.loop, Round: a.round})
-		if a.node.Handler != nil {
-			a.result, a.failure = call(a.node.Handler, in)
+		if h := o.handler(a.node); h != nil {
+			a.result, a.failure = call(h, in)
 		} else {
 			a.result, a.failure = o.nested(a)
 		}
@@ -279,6 +279,16 @@ func (o *oracle) run(a *attempt) {
 			return
 		}
 	}
+}
+
+// handler returns the handler of a node, nil if the node is a nested run.
+func (o *oracle) handler(n *core.Node) core.Handler {
+	if n.Handler != nil || o.reg == nil {
+		return n.Handler
+	}
+	kind, _ := o.reg.Kind(n.Kind.Value)
+	made, _ := kind.Compile(n, core.Env{})
+	return made.Handler
 }
 
 // again reports whether the attempt is to be retried.

@@ -24,6 +24,7 @@ type Recorder struct {
 	twice  []Execution
 	unitOf map[string]string // pipeline or loop of a node
 	active map[string]int    // executions in flight by node or unit
+	asking map[string]int    // executions that ask a person, by node or unit
 	total  int
 	peaks  map[string]int // maximum of active
 	// peakUnits is the maximum number of nodes and units in flight, peakTotal the maximum
@@ -48,7 +49,7 @@ func (e Execution) String() string {
 // begin prepares the recorder for a run of the graph.
 func (r *Recorder) begin(g *Graph) {
 	r.seen, r.unitOf = map[Execution]string{}, map[string]string{}
-	r.active, r.peaks = map[string]int{}, map[string]int{}
+	r.active, r.asking, r.peaks = map[string]int{}, map[string]int{}, map[string]int{}
 	for _, list := range [][]*Unit{g.Pipelines, g.Loops} {
 		for _, u := range list {
 			for _, n := range u.Members {
@@ -69,7 +70,9 @@ func (r *Recorder) owner(path string) string {
 	return node
 }
 
-func (r *Recorder) enter(in core.Input, seen string) {
+// enter records the start of an execution. One that asks a person counts only towards the limit of
+// its fan-out or unit.
+func (r *Recorder) enter(in core.Input, seen string, asks bool) {
 	e := Execution{Node: in.Node(), Item: in.Index(), Round: in.Round(), Visit: in.Visit(), Attempt: in.Attempt()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,16 +81,24 @@ func (r *Recorder) enter(in core.Input, seen string) {
 	}
 	r.seen[e] = seen
 	owner := r.owner(in.Node())
-	r.active[owner]++
-	r.total++
-	r.peaks[owner] = max(r.peaks[owner], r.active[owner])
+	if asks {
+		r.asking[owner]++
+	} else {
+		r.active[owner]++
+		r.total++
+	}
+	r.peaks[owner] = max(r.peaks[owner], r.active[owner]+r.asking[owner])
 	r.peakUnits, r.peakTotal = max(r.peakUnits, len(r.active)), max(r.peakTotal, r.total)
 }
 
-func (r *Recorder) leave(in core.Input) {
+func (r *Recorder) leave(in core.Input, asks bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	owner := r.owner(in.Node())
+	if asks {
+		r.asking[owner]--
+		return
+	}
 	if r.active[owner]--; r.active[owner] == 0 {
 		delete(r.active, owner)
 	}

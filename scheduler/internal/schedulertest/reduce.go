@@ -108,6 +108,7 @@ func clearTo[T comparable](p *T, plain T) bool {
 
 func nodeChanges(i int, n *Node) []func(*Graph) bool {
 	list := []func(*Graph) bool{
+		func(g *Graph) bool { return g.Walk == nil && clearTo(&g.Nodes[i].Role, core.RoleStage) },
 		func(g *Graph) bool { return g.Nodes[i].Collect == "" && clearTo(&g.Nodes[i].Source, "") },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].Collect, "") },
 		func(g *Graph) bool { return clearTo(&g.Nodes[i].MaxFailures, -1) },

@@ -20,8 +20,8 @@ const retryBase = 20 * time.Microsecond
 // it runs with.
 func (g *Graph) Workflow(rec *Recorder) (*core.Workflow, *core.Registry) {
 	rec.begin(g.limits())
-	k := nestedKind{}
-	reg := core.NewRegistry(k)
+	k := kinds{nestedKind{}, gateKind{}}
+	reg := core.NewRegistry(k.nested, k.gates)
 	for i, name := range roleNames {
 		reg.AddKind(&roleKind{name: name, role: core.Role(i), g: g, rec: rec})
 	}
@@ -38,7 +38,23 @@ func (k nestedKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Dia
 	return core.Compiled{Frame: k[n]}, nil
 }
 
-func (g *Graph) workflow(rec *Recorder, k nestedKind) *core.Workflow {
+// gateKind is the kind of nodes of a dag that ask a person, who is their handler.
+type gateKind map[*core.Node]core.Handler
+
+func (gateKind) Name() string   { return "gate" }
+func (gateKind) Keys() []string { return nil }
+
+func (k gateKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagnostics) {
+	return core.Compiled{Handler: k[n], Role: core.RoleHuman}, nil
+}
+
+// kinds are the kinds of the nodes of a dag that do not have their handlers themselves.
+type kinds struct {
+	nested nestedKind
+	gates  gateKind
+}
+
+func (g *Graph) workflow(rec *Recorder, k kinds) *core.Workflow {
 	w := &core.Workflow{Name: text(fmt.Sprintf("seed%d", g.Seed)), Mode: core.ModeDAG}
 	if s := g.Walk; s != nil {
 		w.Mode, w.Walk = core.ModeWalk, &core.Walk{MaxRetries: number(s.MaxRetries), MaxVisits: number(s.MaxVisits), MaxJumps: number(s.MaxJumps),
@@ -91,21 +107,25 @@ func addUpTo(old, v any) (any, error) {
 }
 
 // declared returns a node in the form of a workflow.
-func (g *Graph) declared(n *Node, rec *Recorder, k nestedKind) *core.Node {
+func (g *Graph) declared(n *Node, rec *Recorder, k kinds) *core.Node {
 	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
 		OnError: n.onError(), Priority: source.Int{Value: n.Priority}, Join: n.join(),
 		AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
 	switch {
 	case g.Walk != nil:
 		g.stop(n, out, rec)
+	case n.Role == core.RoleHuman:
+		out.Kind = text("gate")
+		k.gates[out] = &behaviour{g: g, n: n, rec: rec}
 	case n.Sub == nil:
 		out.Handler = &behaviour{g: g, n: n, rec: rec}
 	default:
 		out.Kind, out.Timeout = text("nested"), n.timeout()
-		k[out] = &core.Frame{Workflow: n.Sub.workflow(rec, k), Outputs: map[string]string{}}
+		frame := &core.Frame{Workflow: n.Sub.workflow(rec, k), Outputs: map[string]string{}}
 		for _, o := range n.Outputs {
-			k[out].Outputs[o.Outer] = o.Inner
+			frame.Outputs[o.Outer] = o.Inner
 		}
+		k.nested[out] = frame
 	}
 	if len(n.Args) > 0 {
 		args := value.NewObject(len(n.Args))

@@ -1,0 +1,44 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+)
+
+// asking is a vertex that is about to ask a person. It needs no slot, so that the question does
+// not wait for handlers that have nothing to do with it.
+type asking struct {
+	f *frame
+	v int32
+}
+
+// ask begins the vertices that ask a person, in canonical order, and reports whether there were
+// any.
+func (m *Machine) ask() bool {
+	if len(m.asking) == 0 {
+		return false
+	}
+	list := m.asking
+	m.asking = nil
+	slices.SortFunc(list, func(a, b asking) int {
+		return cmp.Or(cmp.Compare(a.f.ID, b.f.ID), cmp.Compare(a.f.rank(a.v), b.f.rank(b.v)))
+	})
+	for _, a := range list {
+		if f := a.f; f.v[a.v].Phase == startable && !f.Stopped {
+			f.startPlain(a.v)
+			f.propagate()
+			m.notifyParents(f)
+		}
+	}
+	return true
+}
+
+// addStartable makes a startable vertex begin: at once if it asks a person, otherwise when it gets
+// a slot.
+func (f *frame) addStartable(v int32) {
+	if f.p.Vertices[v].Asks {
+		f.m.asking = append(f.m.asking, asking{f, v})
+		return
+	}
+	f.ready.add(f.rank(v))
+}
