@@ -37,7 +37,8 @@ type KindOf[C any] struct {
 
 // NewKind returns the kind that k describes. Its keys are the fields of C. Diagnostics of
 // decoding begin with the subject of the node ("node load: ..."), see Node.Subject. NewKind
-// panics if k has no name or no Compile function, or if a tag of C is malformed.
+// panics if k has no name or no Compile function. The tags of C are read when they are
+// needed, because most programs use few kinds; Keys and Compile panic if one is malformed.
 func NewKind[C any](k KindOf[C]) Kind {
 	if k.Name == "" || k.Compile == nil {
 		panic("core.NewKind: a kind needs a name and a Compile function")
@@ -45,14 +46,11 @@ func NewKind[C any](k KindOf[C]) Kind {
 	if k.Defaults == nil {
 		k.Defaults = func() (c C) { return c }
 	}
-	return &structKind[C]{k, source.KeyNames(k.Defaults())}
+	return &structKind[C]{k}
 }
 
 // structKind is a kind that NewKind has made.
-type structKind[C any] struct {
-	is   KindOf[C]
-	keys []string
-}
+type structKind[C any] struct{ is KindOf[C] }
 
 var (
 	_ StateWriter    = (*structKind[struct{}])(nil)
@@ -66,7 +64,7 @@ func (k *structKind[C]) Name() string { return k.is.Name }
 func (k *structKind[C]) Doc() string { return k.is.Doc }
 
 // Keys lists the kind's own keys.
-func (k *structKind[C]) Keys() []string { return slices.Clone(k.keys) }
+func (k *structKind[C]) Keys() []string { return source.KeyNames(k.is.Defaults()) }
 
 // WritesState reports whether nodes of the kind are expected to write state.
 func (k *structKind[C]) WritesState() bool { return k.is.WritesState }
@@ -93,7 +91,8 @@ func (k *structKind[C]) Compile(n *Node, env Env) (Compiled, source.Diagnostics)
 // compilePart compiles a node with the part of its configuration that could be read, for the
 // findings about it. If other keys of the node are lost, any finding may follow from that.
 func (k *structKind[C]) compilePart(n *Node, env Env, lost source.Lost, ds source.Diagnostics) (Compiled, source.Diagnostics) {
-	other := func(key string) bool { return usedByKind(key) && !slices.Contains(k.keys, key) }
+	keys := k.Keys()
+	other := func(key string) bool { return usedByKind(key) && !slices.Contains(keys, key) }
 	if !k.is.Partial || slices.ContainsFunc(n.Lost, other) {
 		return Compiled{}, ds
 	}

@@ -38,13 +38,27 @@ func (p *parser) node(d *nodeShape) *core.Node {
 	if n.Config == nil { // the node is not a mapping, which has been reported
 		n.Config = &source.Value{Kind: source.ObjectValue, Pos: d.Pos}
 	}
-	p.kindKeys(n, d)
+	p.checkKeys(n, d)
 	return n
 }
 
-// kindKeys checks the keys that are not common to all nodes against the keys of the
+// keysOf returns the keys of a kind; ok is false if the kind does not exist.
+func (p *parser) keysOf(kind string) (keys []string, ok bool) {
+	if keys, ok = p.keys[kind]; ok {
+		return keys, true
+	}
+	if keys, ok = p.opts.Kinds(kind); ok {
+		if p.keys == nil {
+			p.keys = map[string][]string{}
+		}
+		p.keys[kind] = keys
+	}
+	return keys, ok
+}
+
+// checkKeys checks the keys that are not common to all nodes against the keys of the
 // kind. If the kind does not exist, the keys cannot be checked.
-func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
+func (p *parser) checkKeys(n *core.Node, d *nodeShape) {
 	for i, v := range n.Config.Values {
 		if !v.Whole() {
 			n.Lost = append(n.Lost, n.Config.Keys[i].Value)
@@ -53,7 +67,7 @@ func (p *parser) kindKeys(n *core.Node, d *nodeShape) {
 	if p.opts.Kinds == nil || n.Kind.Value == "" {
 		return
 	}
-	kindKeys, ok := p.opts.Kinds(n.Kind.Value)
+	kindKeys, ok := p.keysOf(n.Kind.Value)
 	if !ok {
 		return
 	}

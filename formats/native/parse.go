@@ -67,6 +67,9 @@ func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Op
 type parser struct {
 	opts Options
 	ds   source.Diagnostics
+	// keys holds the keys of the kinds that have occurred, because kinds read them from the type
+	// of their configuration each time.
+	keys map[string][]string
 }
 
 var versionPattern = lazyregexp.New(`^\d+\.\d+\.\d+$`)

@@ -100,7 +100,7 @@ func Exposed(argv []string) []Argument {
 }
 
 // noEndOfOptions lists programs that accept options after -- or do not support it.
-var noEndOfOptions = strings.Fields("find dd test [ expr")
+var noEndOfOptions = []string{"find", "dd", "test", "[", "expr"}
 
 // recipient returns the name of the program that receives the next argument of a command:
 // the command's program, or the script that it executes.

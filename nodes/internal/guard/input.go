@@ -10,8 +10,10 @@ import (
 
 // databases lists clients that read program text from standard input unless an option
 // provides it.
-var databases = strings.Fields("psql mysql mariadb hive beeline cqlsh clickhouse clickhouse-client snowsql impala-shell trino presto mongo mongosh influx sqlcmd sqlite duckdb " +
-	"gdb lldb vim vi ex ed red powershell pwsh cmd ssh su runuser m4 dc at batch crontab lftp ftp sqlplus isql redis-cli valkey-cli")
+var databases = []string{"psql", "mysql", "mariadb", "hive", "beeline", "cqlsh", "clickhouse", "clickhouse-client", "snowsql",
+	"impala-shell", "trino", "presto", "mongo", "mongosh", "influx", "sqlcmd", "sqlite", "duckdb", "gdb",
+	"lldb", "vim", "vi", "ex", "ed", "red", "powershell", "pwsh", "cmd", "ssh", "su", "runuser", "m4", "dc",
+	"at", "batch", "crontab", "lftp", "ftp", "sqlplus", "isql", "redis-cli", "valkey-cli"}
 
 // elsewhere matches options that give an interpreter its program from another place
 // than standard input, in addition to the flags in its row.
@@ -60,7 +62,8 @@ func executesInput(argv []string) (name string, in *interpreter, ok bool) {
 }
 
 // unmistakable lists interpreters whose names are unlikely to be other words.
-var unmistakable = strings.Fields("sh bash dash ksh mksh zsh ash fish csh tcsh python perl ruby psql sqlite mysql pwsh powershell")
+var unmistakable = []string{"sh", "bash", "dash", "ksh", "mksh", "zsh", "ash", "fish", "csh", "tcsh", "python", "perl", "ruby", "psql",
+	"sqlite", "mysql", "pwsh", "powershell"}
 
 // maybeReadsProgram returns the interpreter that executes standard input if an unknown
 // program starts it, or "" if there is none. It ignores programs in the document's

@@ -245,8 +245,10 @@ func until(from, to int) []int {
 // commands.
 var (
 	codeFlag = lazyregexp.New(`^(-c|-e|--?eval|--?exec(ute)?|--?command|--expression|--code|--script)(=|$)`)
-	harmless = strings.Fields("grep egrep fgrep rg ag git curl tar gcc cc cat tee cp mv ls rm ln mkdir touch chmod chown diff cmp comm join sort uniq wc head tail cut tr" +
-		" apt apt-get dnf yum brew pip pipx npm yarn cargo go which man echo printf test install zip unzip date")
+	harmless = []string{"grep", "egrep", "fgrep", "rg", "ag", "git", "curl", "tar", "gcc", "cc", "cat", "tee", "cp", "mv", "ls",
+		"rm", "ln", "mkdir", "touch", "chmod", "chown", "diff", "cmp", "comm", "join", "sort", "uniq", "wc",
+		"head", "tail", "cut", "tr", "apt", "apt-get", "dnf", "yum", "brew", "pip", "pipx", "npm", "yarn", "cargo",
+		"go", "which", "man", "echo", "printf", "test", "install", "zip", "unzip", "date"}
 	codeLike = lazyregexp.New("[\\s;|&<>$()'\"`]")
 )
 
