@@ -2,6 +2,8 @@ package store
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -39,10 +41,13 @@ func (s *Summary) SetHolder(lease Lease) {
 	}
 }
 
-// CheckName checks the name of a run or message, which may be any string but the empty one.
-func CheckName(what, name string) error {
-	if name == "" {
-		return fmt.Errorf("a %s needs a name", what)
+// CheckMessage checks a message that is to be posted.
+func CheckMessage(m Message) error {
+	if m.Name == "" {
+		return errors.New("a message needs a name")
+	}
+	if !json.Valid(m.Data) {
+		return fmt.Errorf("message %s has data that is not JSON", m.Name)
 	}
 	return nil
 }

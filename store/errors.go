@@ -70,3 +70,12 @@ func (e *DamageError) Error() string {
 
 // Unwrap returns what was found: ErrNotFound for a missing blob.
 func (e *DamageError) Unwrap() error { return e.Err }
+
+// FormatError reports a journal that was written in a later format than this version reads.
+type FormatError struct {
+	Format int // of the journal
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("journal format %d, this wavefold reads up to %d", e.Format, Format)
+}

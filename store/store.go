@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"time"
@@ -17,7 +18,8 @@ type Store interface {
 	// With flush, Append returns when the records, and all records of the run before them, survive a
 	// loss of power; recs may be empty. Without flush, it may return as soon as the records are queued:
 	// the store then writes them soon, in order, and an error is returned by the next call.
-	// After an error of the storage, all later calls for the run fail until the run is acquired again.
+	// After an error of the storage, all later calls for the run fail until the lease has been released and
+	// acquired again.
 	//
 	// It returns a *FencedError if the caller does not hold the lease, a *DamageError if the journal is
 	// damaged, and ErrExists for a head with Seq 1 if the run has a journal.
@@ -25,7 +27,8 @@ type Store interface {
 
 	// Read yields the records of a run whose Seq is at least from, in order of Seq, up to the last one
 	// that is complete. It needs no lease. The last element is an error if reading failed: ErrNotFound
-	// if the run has no journal, a *DamageError if records are missing or not as they were written.
+	// if the run has no journal, a *DamageError if records are missing or not as they were written,
+	// a *FormatError if they are of a later format.
 	Read(ctx context.Context, run string, from uint64) iter.Seq2[Record, error]
 
 	// List yields the summaries of the runs that match q, newest first: in descending order of Started,
@@ -129,9 +132,9 @@ type Lease struct {
 
 // Message is an answer or another request that was posted to a run.
 type Message struct {
-	Name   string    `json:"name"` // unique in the run
-	Posted time.Time `json:"posted"`
-	Data   []byte    `json:"data"` // its content is agreed between the sender and the run
+	Name   string          `json:"name"` // unique in the run
+	Posted time.Time       `json:"posted"`
+	Data   json.RawMessage `json:"data"` // any JSON value
 }
 
 // Query selects runs. The zero value selects all runs for List, and for Prune all that have ended.

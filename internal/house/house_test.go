@@ -68,6 +68,7 @@ var libraries = map[string][]string{
 	"modernc.org/sqlite":                    {"nodes/internal/database/sqlite", "examples"},
 	"github.com/santhosh-tekuri/jsonschema": {"llm/jsonschema"},
 	"github.com/openai/openai-go":           {"llm/openai"},
+	"github.com/klauspost/compress":         {"store/file/internal/record"},
 	"golang.org/x/time":                     {"llm"},
 	"github.com/spf13/cobra":                {"cli"},
 	"github.com/spf13/pflag":                {"cli"},
@@ -94,7 +95,7 @@ var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 // mayGo lists the folders whose packages may start goroutines. nodes/human reads from a
 // terminal, and such a read cannot be cancelled. internal/timelimit abandons calls that never
 // return.
-var mayGo = []string{"internal/timelimit", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "examples"}
+var mayGo = []string{"internal/timelimit", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "store/file", "examples"}
 
 type file struct {
 	dir  string // below the module, slash-separated, "." for the root

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -147,8 +148,8 @@ func (s *Store) summaries() (all []store.Summary) {
 
 // Acquire implements store.Store.
 func (s *Store) Acquire(_ context.Context, name string, h store.Holder, ttl time.Duration) (store.Lease, error) {
-	if err := store.CheckName("run", name); err != nil {
-		return store.Lease{}, err
+	if name == "" {
+		return store.Lease{}, errors.New("a run needs a name")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +176,7 @@ func (s *Store) Acquire(_ context.Context, name string, h store.Holder, ttl time
 
 // Post implements store.Store.
 func (s *Store) Post(_ context.Context, name string, m store.Message) error {
-	if err := store.CheckName("message", m.Name); err != nil {
+	if err := store.CheckMessage(m); err != nil {
 		return err
 	}
 	s.mu.Lock()

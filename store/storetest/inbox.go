@@ -36,11 +36,13 @@ func testMessages(t *testing.T, s store.Store) {
 			t.Errorf("message %q comes after a later one", m.Name)
 		}
 	}
-	if err := s.Post(t.Context(), "r2", store.Message{Name: "cancel"}); err != nil {
+	if err := s.Post(t.Context(), "r2", store.Message{Name: "cancel", Data: []byte("{}")}); err != nil {
 		t.Errorf("the same name in another run: %v", err)
 	}
-	if err := s.Post(t.Context(), "r2", store.Message{}); err == nil {
-		t.Error("a message without a name was posted")
+	for _, m := range []store.Message{{}, {Data: []byte("{}")}, {Name: "m"}, {Name: "m", Data: []byte("{")}} {
+		if err := s.Post(t.Context(), "r2", m); err == nil {
+			t.Errorf("message %+v was posted", m)
+		}
 	}
 }
 
@@ -52,7 +54,7 @@ func testFirstMessage(t *testing.T, s store.Store) {
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
-			data := fmt.Sprint("answer ", i)
+			data := fmt.Sprintf(`{"answer":%d}`, i)
 			err := s.Post(t.Context(), "r1", store.Message{Name: "gate#1.1", Data: []byte(data)})
 			mu.Lock()
 			defer mu.Unlock()
@@ -79,7 +81,7 @@ func testFirstMessage(t *testing.T, s store.Store) {
 func testWatch(t *testing.T, s store.Store) {
 	begin(t, s, "r1")
 	post := func(name string) {
-		if err := s.Post(t.Context(), "r1", store.Message{Name: name, Data: []byte(name)}); err != nil {
+		if err := s.Post(t.Context(), "r1", store.Message{Name: name, Data: fmt.Appendf(nil, "%q", name)}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -101,7 +103,7 @@ func testWatch(t *testing.T, s store.Store) {
 			cancel()
 		}
 	}
-	if want := []string{"first=first", "second=second", "third=third"}; !slices.Equal(got, want) {
+	if want := []string{`first="first"`, `second="second"`, `third="third"`}; !slices.Equal(got, want) {
 		t.Errorf("watched %q, want %q", got, want)
 	}
 	for range s.Watch(t.Context(), "r1") {

@@ -123,7 +123,7 @@ func testUnknown(t *testing.T, s store.Store) {
 		if _, err := s.Inbox(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("inbox of %s: %v", run, err)
 		}
-		if err := s.Post(t.Context(), run, store.Message{Name: "m"}); !errors.Is(err, store.ErrNotFound) {
+		if err := s.Post(t.Context(), run, store.Message{Name: "m", Data: []byte("{}")}); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("post to %s: %v", run, err)
 		}
 	}

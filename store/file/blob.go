@@ -1,0 +1,76 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/store"
+	"github.com/wavefold/wavefold/store/file/internal/record"
+)
+
+// youngBlob is the age up to which a blob stays that no journal names: its record may be on the way.
+const youngBlob = time.Hour
+
+func (s *Store) blobFile(sum string) string {
+	digits := strings.TrimPrefix(sum, "sha256:")
+	return filepath.Join(s.dir, "blobs", digits[:2], digits)
+}
+
+// Put implements store.Store.
+func (s *Store) Put(_ context.Context, data []byte) (string, error) {
+	sum := store.BlobName(data)
+	name := s.blobFile(sum)
+	err := s.touch(name) // makes a blob that is there already young again
+	if errors.Is(err, fs.ErrNotExist) {
+		err = s.putNew(name, data)
+	}
+	if err != nil {
+		return "", err
+	}
+	return sum, nil
+}
+
+func (s *Store) touch(name string) error {
+	now := s.now()
+	return os.Chtimes(name, now, now)
+}
+
+func (s *Store) putNew(name string, data []byte) error {
+	dir := filepath.Dir(name)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(s.makeDir(), os.MkdirAll(dir, 0o700), syncDir(filepath.Dir(dir)), syncDir(s.dir)); err != nil {
+			return err
+		}
+	}
+	return writeFile(name, record.Compress(nil, data), func(temporary string) error {
+		return errors.Join(s.touch(temporary), os.Rename(temporary, name))
+	})
+}
+
+// Get implements store.Store.
+func (s *Store) Get(_ context.Context, sum string) ([]byte, error) {
+	if !store.IsBlobName(sum) {
+		return nil, &store.DamageError{Blob: sum, Err: store.ErrNotFound}
+	}
+	form, err := os.ReadFile(s.blobFile(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &store.DamageError{Blob: sum, Err: store.ErrNotFound}
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := record.Decompress(form)
+	if err == nil && store.BlobName(data) != sum {
+		err = errors.New("its content has another SHA-256")
+	}
+	if err != nil {
+		return nil, &store.DamageError{Blob: sum, Err: fmt.Errorf("%s: %w", s.blobFile(sum), err)}
+	}
+	return data, nil
+}

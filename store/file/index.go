@@ -1,0 +1,71 @@
+package file
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+
+	"github.com/wavefold/wavefold/store"
+)
+
+// index has the summaries of the runs as their journals give them: who holds a run is not in it. The
+// file is a line with the version and a checksum, and a line of JSON. It is never needed.
+type index map[string]entry // by run
+
+type entry struct {
+	Stamp   stamp         `json:"stamp"` // of the journal that was summarized
+	Summary store.Summary `json:"summary"`
+}
+
+func (s *Store) indexFile() string { return filepath.Join(s.dir, "index.json") }
+
+func indexHeader(body []byte) string {
+	return fmt.Sprintf("wavefold index 1 %08x\n", crc32.ChecksumIEEE(body))
+}
+
+// loadIndex returns an empty index if the file is missing or is not what was written.
+func (s *Store) loadIndex() index {
+	data, err := os.ReadFile(s.indexFile())
+	if err != nil {
+		return index{}
+	}
+	header, body, _ := bytes.Cut(data, []byte("\n"))
+	x := index{}
+	if string(header)+"\n" != indexHeader(body) || json.Unmarshal(body, &x) != nil {
+		return index{}
+	}
+	return x
+}
+
+// saveIndex does without what it cannot write: the store may be read-only, and another process may write too.
+func (s *Store) saveIndex(x index) {
+	body, err := json.Marshal(x)
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(s.dir, ".tmp-*")
+	if err != nil {
+		return
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(indexHeader(body))
+	if err == nil {
+		_, err = f.Write(body)
+	}
+	if errors.Join(err, f.Close()) == nil {
+		_ = os.Rename(f.Name(), s.indexFile())
+	}
+}
+
+// forget makes the next list read the journal of a run again, though it looks unchanged.
+func (s *Store) forget(run string) {
+	x := s.loadIndex()
+	if _, ok := x[run]; ok {
+		delete(x, run)
+		s.saveIndex(x)
+	}
+}

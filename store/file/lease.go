@@ -1,0 +1,304 @@
+package file
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wavefold/wavefold/store"
+)
+
+const leasePrefix = "lease"
+
+// errLocked is the error of lock for a file that another has locked.
+var errLocked = errors.New("locked by another")
+
+// hold is the lease of a holder of this store. Its lease is guarded by Store.mu.
+type hold struct {
+	lease   store.Lease
+	file    string   // of the lease
+	lock    *os.File // closing it unlocks the run on this host
+	journal *journal
+}
+
+// Acquire implements store.Store.
+func (s *Store) Acquire(ctx context.Context, run string, holder store.Holder, ttl time.Duration) (store.Lease, error) {
+	if run == "" {
+		return store.Lease{}, errors.New("a run needs a name")
+	}
+	if len(escape(run)) > maxName {
+		return store.Lease{}, fmt.Errorf("the name of run %s is too long", run)
+	}
+	if lease, ok, err := s.renew(run, holder, ttl); ok || err != nil {
+		return lease, err
+	}
+	if ttl == 0 {
+		return store.Lease{Run: run, Holder: holder}, nil
+	}
+	return s.take(ctx, run, holder, ttl)
+}
+
+// renew renews or releases the lease if the holder has it.
+func (s *Store) renew(run string, holder store.Holder, ttl time.Duration) (store.Lease, bool, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return store.Lease{}, false, store.ErrClosed
+	}
+	h := s.held[run]
+	if h == nil || h.lease.ID != holder.ID {
+		s.mu.Unlock()
+		return store.Lease{}, false, nil
+	}
+	var err error
+	if ttl > 0 {
+		expires := s.now().Add(ttl)
+		if err = setExpiry(h.file, expires); err == nil {
+			h.lease.Expires = expires
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			defer s.mu.Unlock()
+			return h.lease, true, err
+		}
+	}
+	delete(s.held, run) // released, or lost to another host
+	s.mu.Unlock()
+	lost := err != nil
+	err = s.release(h)
+	if errors.As(err, new(*store.FencedError)) {
+		err = nil
+	}
+	h.lease.Expires = time.Time{}
+	return h.lease, !lost, err
+}
+
+// release ends a hold that is no longer in s.held: it writes what was appended and frees the run.
+func (s *Store) release(h *hold) error {
+	err := h.journal.close()
+	if eerr := setExpiry(h.file, time.Time{}); !errors.Is(eerr, fs.ErrNotExist) {
+		err = errors.Join(err, eerr)
+	}
+	return errors.Join(err, h.lock.Close())
+}
+
+// take acquires a lease that the holder does not have.
+func (s *Store) take(ctx context.Context, run string, holder store.Holder, ttl time.Duration) (store.Lease, error) {
+	dir := s.RunDir(run)
+	if err := s.makeRun(dir); err != nil {
+		return store.Lease{}, err
+	}
+	lockFile, err := lockRun(ctx, filepath.Join(dir, "lock-"+escape(holder.Host)))
+	if errors.Is(err, errLocked) {
+		err = s.heldError(run, dir)
+	}
+	if err != nil {
+		return store.Lease{}, err
+	}
+	h, err := s.takeLocked(run, dir, holder, ttl)
+	if err != nil {
+		lockFile.Close()
+		return store.Lease{}, err
+	}
+	h.lock = lockFile
+	s.mu.Lock()
+	old := s.held[run] // of a holder on another host, which can only be in a test
+	s.held[run] = h
+	s.mu.Unlock()
+	if old != nil {
+		if err := s.release(old); err != nil && !errors.As(err, new(*store.FencedError)) {
+			return store.Lease{}, err
+		}
+	}
+	return h.lease, nil
+}
+
+// lockRun locks a run on this host. A reader that looks whether a run is alive holds the lock
+// for an instant, so one failure does not count.
+func lockRun(ctx context.Context, name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for range 5 {
+		if err = lock(f); !errors.Is(err, errLocked) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-time.After(time.Millisecond):
+			continue
+		}
+		break
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s *Store) heldError(run, dir string) error {
+	lease, _, err := readLease(run, dir)
+	if err != nil {
+		return err
+	}
+	return &store.HeldError{Lease: lease}
+}
+
+// takeLocked takes the lease while the run is locked on the holder's host.
+func (s *Store) takeLocked(run, dir string, holder store.Holder, ttl time.Duration) (*hold, error) {
+	last, files, err := readLease(run, dir)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	if last.Held(now) && (last.Host != holder.Host || !canLock) {
+		return nil, &store.HeldError{Lease: last}
+	}
+	if len(files) == 0 { // of a new run, or one that was copied without its leases
+		end, err := walk(run, dir, func(store.Record) bool { return true })
+		if err != nil && !errors.As(err, new(*store.DamageError)) {
+			return nil, err
+		}
+		last.Token = end.token
+	}
+	lease := store.Lease{Run: run, Token: last.Token + 1, Holder: holder, Since: now, Expires: now.Add(ttl)}
+	file := leaseFile(dir, lease.Token)
+	if err := createLease(file, lease); errors.Is(err, fs.ErrExist) {
+		return nil, s.heldError(run, dir)
+	} else if err != nil {
+		return nil, err
+	}
+	if top, _, err := readLease(run, dir); err != nil || top.Token != lease.Token {
+		os.Remove(file) // it was late: others have taken this token before, and given it back
+		return nil, errors.Join(err, &store.HeldError{Lease: top})
+	}
+	for _, old := range files {
+		os.Remove(filepath.Join(dir, old)) // what stays is ignored, for its token is smaller
+	}
+	fresh := last.Host != "" && last.Host != holder.Host
+	return &hold{lease: lease, file: file, journal: &journal{store: s, run: run, dir: dir, token: lease.Token, lease: file, fresh: fresh}}, nil
+}
+
+func leaseFile(dir string, token uint32) string {
+	return filepath.Join(dir, fmt.Sprintf("%s-%d", leasePrefix, token))
+}
+
+// createLease makes the file of a lease. The error is fs.ErrExist if another process has made it. It is not
+// flushed: with the first flush of a journal the names in its folder are, and the token is in the name.
+func createLease(name string, lease store.Lease) error {
+	data, err := json.Marshal(lease)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := setExpiry(f.Name(), lease.Expires); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), name)
+}
+
+// setExpiry sets the time at which a lease expires, which is the time of its file. The zero time, of a lease that
+// was released, is the beginning of 1970.
+func setExpiry(name string, expires time.Time) error {
+	if expires.IsZero() {
+		expires = time.Unix(0, 0)
+	}
+	return os.Chtimes(name, expires, expires)
+}
+
+// readLease returns the last lease of a run, and the names of the files of all its leases. Without a lease its
+// Token is 0.
+func readLease(run, dir string) (lease store.Lease, files []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return lease, nil, err
+	}
+	token, files := leaseFiles(entries)
+	if token > 0 {
+		lease, err = openLease(leaseFile(dir, token), token)
+		if errors.Is(err, fs.ErrNotExist) { // another holder has replaced it
+			return readLease(run, dir)
+		}
+	}
+	lease.Run = run
+	return lease, files, err
+}
+
+// leaseFiles returns the token of the last lease among the files of a run, and the names of the files of all.
+func leaseFiles(entries []fs.DirEntry) (last uint32, files []string) {
+	for _, e := range entries {
+		if token, ok := numbered(e.Name(), leasePrefix); ok {
+			files = append(files, e.Name())
+			last = max(last, token)
+		}
+	}
+	return last, files
+}
+
+// openLease reads the file of a lease. One that cannot be parsed was not flushed before a loss of power: then its
+// holder is unknown, and dead.
+func openLease(name string, token uint32) (store.Lease, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return store.Lease{}, err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return store.Lease{}, err
+	}
+	var lease store.Lease
+	if json.Unmarshal(data, &lease) != nil {
+		return store.Lease{Token: token}, nil
+	}
+	lease.Token, lease.Expires = token, info.ModTime()
+	if isReleased(info) {
+		lease.Expires = time.Time{}
+	}
+	return lease, nil
+}
+
+// live returns the lease of a run if its holder is alive as far as this host can know. Entries are the files of the
+// run.
+func (s *Store) live(run string, entries []fs.DirEntry) (store.Lease, bool, error) {
+	s.mu.Lock()
+	if h := s.held[run]; h != nil {
+		defer s.mu.Unlock()
+		return h.lease, true, nil
+	}
+	s.mu.Unlock()
+	token, _ := leaseFiles(entries)
+	if token == 0 {
+		return store.Lease{}, false, nil
+	}
+	dir := s.RunDir(run)
+	info, err := os.Stat(leaseFile(dir, token))
+	if err == nil && isReleased(info) {
+		return store.Lease{}, false, nil
+	}
+	lease, _, err := readLease(run, dir)
+	if err != nil || lease.Expires.IsZero() {
+		return lease, false, err
+	}
+	if lease.Host == s.host && canLock {
+		return lease, isLocked(filepath.Join(dir, "lock-"+escape(s.host))), nil
+	}
+	return lease, lease.Held(s.now()), nil
+}
+
+// isReleased reports whether the file is that of a lease that was released.
+func isReleased(file fs.FileInfo) bool { return file.ModTime().Unix() == 0 }

@@ -1,0 +1,188 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/store"
+)
+
+// List implements store.Store. It reads the journals that have changed since the last list, and keeps the
+// summaries in index.json.
+func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Summary, error] {
+	return func(yield func(store.Summary, error) bool) {
+		all, err := s.summaries(ctx)
+		if err != nil {
+			yield(store.Summary{}, err)
+			return
+		}
+		for _, sum := range q.Select(all) {
+			if !yield(sum, nil) {
+				return
+			}
+		}
+	}
+}
+
+// runNames returns the names of the runs that have a folder.
+func (s *Store) runNames() (names []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, "runs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		name, err := url.PathUnescape(e.Name())
+		if err == nil && escape(name) == e.Name() { // anything else is not a run
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// summaries returns the summaries of all runs that have a journal.
+func (s *Store) summaries(ctx context.Context) (all []store.Summary, err error) {
+	names, err := s.runNames()
+	if err != nil {
+		return nil, err
+	}
+	old, changed := s.loadIndex(), false
+	current := make(index, len(old))
+	for _, run := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		files, now, err := stampOf(s.RunDir(run))
+		if err != nil {
+			return nil, err
+		}
+		e, ok := old[run]
+		if !ok || !e.Stamp.equal(now) {
+			changed = true
+			if e, err = s.summarize(run, now); err != nil {
+				return nil, err
+			}
+		}
+		current[run] = e
+		if e.Summary.Records == 0 && e.Summary.Status != store.StatusDamaged {
+			continue
+		}
+		sum := e.Summary
+		if lease, live, err := s.live(run, files); err != nil {
+			return nil, err
+		} else if live {
+			sum.SetHolder(lease)
+		}
+		all = append(all, sum)
+	}
+	if changed || len(current) != len(old) {
+		s.saveIndex(current)
+	}
+	return all, nil
+}
+
+// stamp changes whenever a journal is written.
+type stamp struct {
+	Parts int       `json:"parts"`
+	Size  int64     `json:"size"`
+	Time  time.Time `json:"time"` // at which the last of its files was written
+}
+
+func (s stamp) equal(o stamp) bool {
+	return s.Parts == o.Parts && s.Size == o.Size && s.Time.Equal(o.Time)
+}
+
+// stampOf returns the files of a run and the stamp of its journal.
+func stampOf(dir string) (files []fs.DirEntry, st stamp, err error) {
+	files, err = os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) { // pruned since
+		return nil, st, nil
+	}
+	for _, e := range files {
+		if _, ok := numbered(e.Name(), journalName); !ok && e.Name() != journalName {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return nil, st, err
+		}
+		st.Parts++
+		st.Size += info.Size()
+		if info.ModTime().After(st.Time) {
+			st.Time = info.ModTime()
+		}
+	}
+	return files, st, err
+}
+
+// summarize reads a journal. One that is damaged, or has a payload that is not as expected, has a summary of
+// what comes before.
+func (s *Store) summarize(run string, st stamp) (entry, error) {
+	e := entry{Stamp: st, Summary: store.Summary{Run: run, Updated: st.Time, Bytes: st.Size}}
+	var bad error
+	_, err := walk(run, s.RunDir(run), func(rec store.Record) bool {
+		bad = e.Summary.Add(rec)
+		return bad == nil
+	})
+	var damage *store.DamageError
+	var format *store.FormatError
+	switch {
+	case bad != nil:
+		e.Summary.Status, e.Summary.Reason = store.StatusDamaged, bad.Error()
+	case errors.As(err, &damage), errors.As(err, &format):
+		e.Summary.Status, e.Summary.Reason = store.StatusDamaged, err.Error()
+	case err != nil:
+		return e, err
+	}
+	return e, nil
+}
+
+// Find returns the folders of stores for commands that are run in dir without naming one: the .wavefold of dir, else that
+// of its nearest parent that has one, else all those of folders at most four levels below dir, in order of
+// their paths. Folders that cannot be read are left out.
+func Find(dir string) ([]string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for up := dir; ; up = filepath.Dir(up) {
+		if isStore(filepath.Join(up, Name)) {
+			return []string{filepath.Join(up, Name)}, nil
+		}
+		if up == filepath.Dir(up) {
+			break
+		}
+	}
+	return below(dir, 4), nil
+}
+
+// Name is the name of the folder of a store, next to the workflow.
+const Name = ".wavefold"
+
+func isStore(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
+}
+
+func below(dir string, levels int) (found []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		sub := filepath.Join(dir, e.Name())
+		if isStore(filepath.Join(sub, Name)) {
+			found = append(found, filepath.Join(sub, Name))
+		}
+		if levels > 1 {
+			found = append(found, below(sub, levels-1)...)
+		}
+	}
+	return found
+}

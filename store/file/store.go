@@ -1,0 +1,187 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wavefold/wavefold/store"
+)
+
+// Options are the settings of a Store. The zero value is usable.
+type Options struct {
+	// Now returns the time for leases, messages and the age of blobs. Nil means time.Now. It must be
+	// safe for concurrent use.
+	Now func() time.Time
+
+	// Warn is called with one line about something that was repaired: an incomplete record at the end of a journal that
+	// was removed. Nil means that nothing is reported. It must be safe for concurrent use.
+	Warn func(message string)
+}
+
+// Store keeps runs in a folder. Several Stores, in several processes, may use one folder.
+type Store struct {
+	dir    string
+	host   string
+	now    func() time.Time
+	warn   func(string)
+	open   func(name string, size int64) (appendFile, error) // opens a journal for writing; tests replace it
+	writer *writer
+
+	mu     sync.Mutex // guards all below
+	held   map[string]*hold
+	closed bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open returns the store in a folder, which is made when the first run is acquired. The caller closes the store.
+func Open(dir string, o Options) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("store %s: not a folder", dir)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{dir: dir, host: host, now: o.Now, warn: o.Warn, open: openJournal, writer: newWriter(), held: map[string]*hold{}}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.warn == nil {
+		s.warn = func(string) {}
+	}
+	return s, nil
+}
+
+// Dir returns the absolute path of the folder.
+func (s *Store) Dir() string { return s.dir }
+
+// RunDir returns the folder of a run, in which others may keep files of their own: they are removed with
+// the run.
+func (s *Store) RunDir(run string) string { return filepath.Join(s.dir, "runs", escape(run)) }
+
+// Close writes and flushes what was appended, releases the leases of the store's holders and ends its
+// goroutine. Every later call that would write returns store.ErrClosed.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return store.ErrClosed
+	}
+	held := s.held
+	s.held, s.closed = map[string]*hold{}, true
+	s.mu.Unlock()
+	var errs []error
+	for _, h := range held {
+		errs = append(errs, s.release(h))
+	}
+	s.writer.stop()
+	return errors.Join(errs...)
+}
+
+// makeRun makes the folder of a run.
+func (s *Store) makeRun(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = s.makeDir(); err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// makeDir makes the folder of the store.
+func (s *Store) makeDir() error {
+	if err := os.MkdirAll(filepath.Join(s.dir, "runs"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(s.dir), syncDir(filepath.Dir(s.dir)))
+}
+
+// maxName limits the names of files.
+const maxName = 200
+
+// escape returns a name for a file. Names that begin with a dot are left for the store.
+func escape(name string) string {
+	name = strings.ReplaceAll(url.PathEscape(name), ":", "%3A")
+	if strings.HasPrefix(name, ".") {
+		name = "%2E" + name[1:]
+	}
+	return name
+}
+
+// Append implements store.Store.
+func (s *Store) Append(ctx context.Context, run string, token uint32, recs []store.Record, flush bool) error {
+	s.mu.Lock()
+	h, closed := s.held[run], s.closed
+	s.mu.Unlock()
+	if closed {
+		return store.ErrClosed
+	}
+	if h == nil || h.journal.token != token {
+		return s.fenced(run, token)
+	}
+	done, err := h.journal.add(recs, flush)
+	if err != nil || done == nil {
+		return err
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// fenced returns the error for a token that is not that of the current lease.
+func (s *Store) fenced(run string, token uint32) error {
+	lease, _, _ := readLease(run, s.RunDir(run)) // only for the message
+	return &store.FencedError{Run: run, Token: token, Now: lease.Token}
+}
+
+// Read implements store.Store. It yields the records that were in the files when the iteration began.
+func (s *Store) Read(ctx context.Context, run string, from uint64) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		stopped := false
+		end, err := walk(run, s.RunDir(run), func(rec store.Record) bool {
+			if err := ctx.Err(); err != nil {
+				stopped = true
+				yield(store.Record{}, err)
+			} else if rec.Seq >= from {
+				stopped = !yield(rec, nil)
+			}
+			return !stopped
+		})
+		switch {
+		case stopped:
+		case err != nil:
+			if errors.As(err, new(*store.DamageError)) {
+				s.forget(run)
+			}
+			yield(store.Record{}, err)
+		case end.last == 0:
+			yield(store.Record{}, notFound(run))
+		}
+	}
+}
+
+func notFound(run string) error { return fmt.Errorf("run %s: %w", run, store.ErrNotFound) }
