@@ -38,9 +38,9 @@ func (u Usage) Plus(o Usage) Usage {
 // are estimated. If Cost is limited, a run that may ask a model without a known price is
 // rejected.
 type Budget struct {
-	Calls  int64
-	Tokens int64   // input and output
-	Cost   float64 // as in Usage
+	Calls  int64   `json:"calls,omitempty"`
+	Tokens int64   `json:"tokens,omitempty"` // input and output
+	Cost   float64 `json:"cost,omitempty"`   // as in Usage
 }
 
 // ModelCall describes one call to a model, for events and accounting.

@@ -67,9 +67,11 @@ func (w *writer) event(c *machine.Command, e *machine.Event) {
 	w.int("started", e.Started)
 	w.int("ended", e.Ended)
 	if c != nil {
-		if w.reads(c) && e.Outcome.HasOutput {
+		read := !w.codec.Rows && c.Op == machine.OpRun && c.Node.Pull && e.Outcome.HasOutput
+		if read {
 			w.rows(c, e)
-		} else if !e.Outcome.Empty() {
+		}
+		if !e.Outcome.Empty() && (!read || machine.DependsOnRows(c.Plan, c.ID)) {
 			w.key("outcome")
 			w.outcome(c, &e.Outcome)
 		}
@@ -112,27 +114,25 @@ func (w *writer) id(c *machine.Command, id machine.ID) {
 	w.int("attempt", int64(id.Attempt))
 }
 
-// reads reports whether a command reads rows that are not written.
-func (w *writer) reads(c *machine.Command) bool {
-	return !w.codec.Rows && c.Op == machine.OpRun && c.Node.Pull && !machine.DependsOnRows(c.Plan, c.ID)
-}
-
 // rows writes the number of the rows that an answer has read, and their checksum.
 func (w *writer) rows(c *machine.Command, e *machine.Event) {
 	rows, from := readRows(c.Plan, e), int64(c.ID.From)
 	if c.Call != nil && c.Plan.Vertices[c.Plan.Nodes[c.ID.Node].Vertex].Unit != nil {
 		from = int64(c.Call.Taken)
 	}
-	sum, err := w.codec.sum(rows)
-	if err != nil {
-		w.fail(err)
-		return
+	var sum RowSum
+	var room writer
+	for _, row := range rows {
+		if err := sum.add(row, &room); err != nil {
+			w.fail(err)
+			return
+		}
 	}
 	w.key("rows")
 	w.open('{')
 	w.int("from", from)
-	w.int("n", int64(len(rows)))
-	w.int("sum", int64(sum))
+	w.int("n", sum.n)
+	w.int("sum", int64(sum.sum))
 	w.close('}')
 }
 

@@ -23,8 +23,7 @@ func (k *Codec) DecodeEvent(data []byte) (*machine.Event, error) {
 	return e, err
 }
 
-// decodeEvent also returns what is known of rows that were read and not written, nil if there are
-// none.
+// decodeEvent also returns what is known of rows that were read, nil if none were.
 func (k *Codec) decodeEvent(data []byte) (*machine.Event, *readRecord, error) {
 	v, err := value.ParseJSON(data)
 	if err != nil {
@@ -40,13 +39,6 @@ func (k *Codec) decodeEvent(data []byte) (*machine.Event, *readRecord, error) {
 		return nil, nil, d.err
 	}
 	return e, d.read, nil
-}
-
-// readRecord describes rows that were read and not written.
-type readRecord struct {
-	from, n  int64
-	sum      uint32
-	position *value.Object // after the rows
 }
 
 // decoder reads members of parsed JSON. It keeps the first error, after which it returns zero
@@ -133,11 +125,11 @@ func (d *decoder) event(o *value.Object) *machine.Event {
 	if pos, ok := member[*value.Object](d, o, "position"); ok {
 		e.Position, _ = d.value(pos).(*value.Object)
 	}
-	if rows, ok := member[*value.Object](d, o, "rows"); ok {
-		d.rows(p, rows, e)
-	}
 	if out, ok := member[*value.Object](d, o, "outcome"); ok {
 		e.Outcome = d.outcome(p, out)
+	}
+	if rows, ok := member[*value.Object](d, o, "rows"); ok {
+		d.rows(p, rows, e)
 	}
 	d.items(p, o, e)
 	return e
@@ -185,19 +177,22 @@ func (d *decoder) frame(path string) *plan.Plan {
 	return p
 }
 
-// rows reads what is known of rows that were not written.
+// rows reads what is known of rows that were read.
 func (d *decoder) rows(p *plan.Plan, o *value.Object, e *machine.Event) {
-	sum := d.int(o, "sum")
-	r := &readRecord{from: d.int(o, "from"), n: d.int(o, "n"), sum: uint32(sum), position: e.Position}
-	if r.n < 1 || r.n > maxRows || r.from < 0 || e.ID.Node < 0 || int64(uint32(sum)) != sum {
-		d.fail("%d rows from %d on", r.n, r.from)
+	from, n, sum := d.int(o, "from"), d.int(o, "n"), d.int(o, "sum")
+	if n < 1 || n > maxRows || from < 0 || e.ID.Node < 0 || int64(uint32(sum)) != sum {
+		d.fail("%d rows from %d on", n, from)
 		return
 	}
-	list := make([]any, r.n)
-	for i := range list {
-		list[i] = machine.Row(r.from + int64(i))
+	d.read = &readRecord{from, RowSum{n, uint32(sum)}, e.Position}
+	if e.Outcome.HasOutput { // the rows were written, too
+		return
 	}
-	e.Outcome.Output, e.Outcome.HasOutput, d.read = list, true, r
+	list := make([]any, n)
+	for i := range list {
+		list[i] = machine.Row(from + int64(i))
+	}
+	e.Outcome.Output, e.Outcome.HasOutput = list, true
 	if u := p.Vertices[p.Nodes[e.ID.Node].Vertex].Unit; u != nil && u.Batch == 0 {
 		e.Outcome.Output = list[0]
 	}

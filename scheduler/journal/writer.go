@@ -308,14 +308,4 @@ func appendItems[T any](w *writer, column *state.ItemWrites, list []T, single bo
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sum returns a checksum of rows.
-func (k *Codec) sum(rows []any) (uint32, error) {
-	w := writer{codec: &Codec{Plan: k.Plan}}
-	sum := uint32(0)
-	for _, row := range rows {
-		w.buf = w.buf[:0]
-		w.nested(row, 0)
-		sum = crc32.Update(sum, castagnoli, append(w.buf, '\n'))
-	}
-	return sum, w.err
-}
+func crc(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }

@@ -16,6 +16,9 @@ type planner interface {
 	// answer handles an answer about the run as a whole. It returns false if the answer does not
 	// fit and is to be dropped.
 	answer(e *Event) bool
+	// stallTimer returns the instant at which the stall timer with an ID ends; ok is false if the
+	// planner does not wait for it.
+	stallTimer(id ID) (due int64, ok bool)
 	// noteActivity is called when an execution inside a nested run was answered.
 	noteActivity()
 	// userCodeRuns reports whether a handler of the frame itself is running.
@@ -78,6 +81,7 @@ func checkPlanners(p *plan.Plan, seen map[*plan.Plan]bool) error {
 type dag struct{ f *frame }
 
 func (d dag) answer(e *Event) bool      { return e.Kind == Expired && d.f.expire() }
+func (dag) stallTimer(ID) (int64, bool) { return 0, false }
 func (dag) noteActivity()               {}
 func (d dag) userCodeRuns() bool        { return d.f.group.active > 0 }
 func (dag) maxVisits() int              { return 0 }

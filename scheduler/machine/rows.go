@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"math"
+
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -25,59 +27,66 @@ func DependsOnRows(p *plan.Plan, id ID) bool {
 	return false
 }
 
-// Unread describes the elements of a stream that a run still needs and that are known only as Row.
+// Unread describes a reader of a stream that has not ended, and the elements of the stream that it
+// still needs and that are known only as Row.
 type Unread struct {
 	// ID is the ID of the next read: its Frame and Node identify the reader.
 	ID   ID
 	Path string // of the frame
 	// Plan and Node are those of the commands that read the stream. Call is the input of such a
-	// command; its Taken is From.
+	// command.
 	Plan *plan.Plan
 	Node *plan.Node
 	Call *Call
-	// From and To are the numbers of the first of the elements and of the element after the last.
-	From, To int64
+	// From is the number of the first of the elements, -1 if there are none.
+	From int64
+	// Continues reports whether the end of the stream has not been reached.
+	Continues bool
 }
 
-// Unread returns the elements of streams that the run still needs and that are known only as Row,
-// by frame and in canonical order.
+// Unread returns the readers of streams that have not ended and that will read on or need elements
+// that are known only as Row.
 func (m *Machine) Unread() []Unread {
 	var list []Unread
 	for _, f := range m.frames {
 		for v, t := range f.tasks {
 			if r, ok := t.(reader); ok && f.v[v].Phase != resolved {
-				u := Unread{Path: f.Path, Plan: f.p, From: -1}
-				r.eachRow(func(x *any) {
-					if n, ok := (*x).(Row); ok {
-						if u.From < 0 {
-							u.From = int64(n)
-						}
-						u.From, u.To = min(u.From, int64(n)), max(u.To, int64(n)+1)
-					}
-				})
-				if u.From < 0 {
-					continue
+				u := Unread{ID: r.pullID(), Path: f.Path, Plan: f.p, Node: r.puller(), From: -1, Continues: r.continues()}
+				if row, ok := r.firstRow().(Row); ok {
+					u.From = int64(row)
 				}
-				u.ID, u.Node = r.pullID(), r.puller()
-				u.Call = f.call(u.Node, nil).own()
-				u.Call.Taken = int(u.From)
-				list = append(list, u)
+				if u.Node != nil && (u.From >= 0 || u.Continues) {
+					u.Call = f.call(u.Node, nil).own()
+					list = append(list, u)
+				}
 			}
 		}
 	}
 	return list
 }
 
-// Fill replaces elements of a stream that are known only as Row, from number u.From on, by the
-// elements themselves. FillRows does the same for commands that were
+// FirstUnread returns the number of the first element of a stream that the run still needs, if it is
+// known only as Row. id is the ID of a read. ok is false if there is none.
+func (m *Machine) FirstUnread(id ID) (n int64, ok bool) {
+	if f := m.frame(id.Frame); f != nil {
+		if r, is := f.task(f.p.Nodes[id.Node].Vertex).(reader); is {
+			row, ok := r.firstRow().(Row)
+			return int64(row), ok
+		}
+	}
+	return 0, false
+}
+
+// Fill replaces elements of a stream that are known only as Row by the elements themselves. rows
+// begin with element number from. id is the ID of a read of the stream. FillRows does the same for commands that were
 // issued before.
-func (m *Machine) Fill(u Unread, rows []any) {
-	f := m.frame(u.ID.Frame)
+func (m *Machine) Fill(id ID, from int64, rows []any) {
+	f := m.frame(id.Frame)
 	if f == nil {
 		return
 	}
-	if r, ok := f.task(f.p.Nodes[u.ID.Node].Vertex).(reader); ok {
-		r.eachRow(func(x *any) { fillRow(x, u.From, rows) })
+	if r, ok := f.task(f.p.Nodes[id.Node].Vertex).(reader); ok {
+		r.eachRow(func(x *any) { fillRow(x, from, rows) })
 	}
 }
 
@@ -91,13 +100,20 @@ func fillRow(x *any, from int64, rows []any) {
 // reader is a task that reads a stream.
 type reader interface {
 	pullID() ID
+	// puller returns the node of the commands that read the stream, nil if there is no stream.
 	puller() *plan.Node
+	// continues reports whether the stream may still be read.
+	continues() bool
+	// firstRow returns the first element of the stream in memory, nil if there is none.
+	firstRow() any
 	// eachRow calls f with each element of the stream in memory. Rows of a pipeline with batches are
 	// lists of elements.
 	eachRow(f func(*any))
 }
 
 func (t *unit) puller() *plan.Node { return t.u.Puller }
+
+func (t *unit) continues() bool { return !t.Pull.Ended && !t.f.Stopped }
 
 func (t *unit) eachRow(f func(*any)) {
 	if t.u.Puller == nil {
@@ -120,7 +136,29 @@ func (t *unit) eachRow(f func(*any)) {
 	}
 }
 
+func (t *unit) firstRow() any {
+	var first any
+	if len(t.Live) > 0 { // ascending, and before all that no pass has taken
+		first = t.Live[0].Item.v
+	} else if len(t.Pull.Ahead) > 0 {
+		first = t.Pull.Ahead[0]
+	}
+	if list, ok := first.([]any); ok && t.u.Batch > 0 && len(list) > 0 {
+		return list[0]
+	}
+	return first
+}
+
+func (t *fanOut) firstRow() any {
+	if len(t.Pull.Ahead) > 0 {
+		return t.Pull.Ahead[0]
+	}
+	return nil
+}
+
 func (t *fanOut) puller() *plan.Node { return t.n.Puller }
+
+func (t *fanOut) continues() bool { return !t.Pull.Ended && !t.f.Stopped && t.cutoff() == math.MaxInt }
 
 func (t *fanOut) eachRow(f func(*any)) {
 	for i := range t.Pull.Ahead {

@@ -56,6 +56,11 @@ func (t *walk) watchExpired(e *Event) bool {
 	return true
 }
 
+// stallTimer returns the instant at which the stall timer ends.
+func (t *walk) stallTimer(id ID) (due int64, ok bool) {
+	return t.Due, id == t.watchID() && !t.Ended && !t.f.Stopped
+}
+
 // runsUserCode reports whether a handler of a visit is running.
 func (t *walk) runsUserCode(v *visit) bool {
 	if v.child != nil {

@@ -30,6 +30,13 @@ type Hostile struct {
 	// The handlers in flight are lost, and the machine must issue their commands again;
 	// some of the lost handlers answer nevertheless.
 	Reload bool
+	// Several answers up to three commands between two calls of Next.
+	Several bool
+	// Journal records the run, if it is not nil. Replay does so too, and from time to time replaces
+	// the machine by the replay of the journal. The handlers in flight are lost, as well as answers that are not in the
+	// journal yet, and the commands that are open according to the replay are executed again.
+	Journal *Journal
+	Replay  bool
 	// Double repeats answers, immediately or much later.
 	Double bool
 	// Split answers only the first items of a range.
@@ -65,13 +72,14 @@ type hostileRun struct {
 	ended map[int64]ending
 	// deadlines lists the requested deadlines of nested runs, due those that have passed
 	// and must be reported. expiring is set while they are being reported.
-	deadlines []machine.ID
-	due       []machine.ID
+	deadlines []machine.Command
+	due       []machine.Command
 	expiring  bool
 	// givenUp lists the items that cannot count any more.
 	givenUp []machine.ID
 	// prepared holds the results that wait to be put in place.
 	prepared map[machine.ID]*core.Placement
+	journal  *Journal // nil if the run is not recorded
 }
 
 // ending is the reason why the handlers of a frame have to end.
@@ -114,18 +122,70 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 	if r.m, err = machine.New(p, given, o); err != nil {
 		return nil, nil, err
 	}
+	if h.Journal != nil || h.Replay {
+		if r.journal = h.Journal; r.journal == nil {
+			r.journal = &Journal{}
+		}
+		r.journal.begin(p, given, o)
+	}
 	for range maxSteps {
-		if err = r.take(r.m.Next()); err == nil {
+		if err = r.next(); err == nil {
 			err = r.expire()
 		}
 		if err != nil || r.report != nil {
 			return r.report, r.events, err
 		}
-		if err = r.step(); err != nil {
+		if err = r.answerSome(); err != nil {
 			return nil, nil, err
 		}
 	}
 	return nil, nil, fmt.Errorf("no end after %d steps", maxSteps)
+}
+
+// next takes the commands of the machine.
+func (r *hostileRun) next() error {
+	commands := r.m.Next()
+	if r.journal != nil {
+		if err := r.journal.next(r.m, commands); err != nil {
+			return err
+		}
+	}
+	return r.take(commands)
+}
+
+// tell passes an event to the machine. c is the command that it answers, nil for Cancel.
+func (r *hostileRun) tell(c *machine.Command, e *machine.Event) error {
+	if r.journal != nil {
+		if err := r.journal.add(c, e); err != nil {
+			return err
+		}
+	}
+	dropped := r.m.Dropped()
+	r.m.Apply(e)
+	if r.journal != nil && r.m.Dropped() == dropped {
+		r.journal.open = r.journal.open.answered(e)
+	}
+	return nil
+}
+
+// answerSome answers a command, or several.
+func (r *hostileRun) answerSome() error {
+	n := 1
+	if r.h.Several {
+		n += r.rng.IntN(3)
+	}
+	for i := range n {
+		if i > 0 && len(r.open) == 0 {
+			break
+		}
+		if err := r.step(); err != nil {
+			return err
+		}
+	}
+	if r.h.Replay && r.chance(12) {
+		return r.replay()
+	}
+	return nil
 }
 
 // take processes new commands: it stores work until step picks it.
@@ -150,15 +210,15 @@ func (r *hostileRun) take(commands []machine.Command) error {
 			r.ended[c.ID.Frame] = max(why, r.ended[c.ID.Frame]) // a restored machine issues the command again
 		case machine.OpYield: // yielding is optional
 		case machine.OpMet:
-			r.due = slices.DeleteFunc(r.due, func(id machine.ID) bool { return id == c.ID })
+			r.due = slices.DeleteFunc(r.due, func(d machine.Command) bool { return d.ID == c.ID })
 		case machine.OpDeadline:
 			if c.ID.Node >= 0 { // the deadline of a wait: nothing else ends it
 				r.open = append(r.open, c)
 				continue
 			}
-			r.deadlines = append(r.deadlines, c.ID)
+			r.deadlines = append(r.deadlines, c)
 			if expiring(c.Delay, int(c.ID.Attempt)) {
-				r.due = append(r.due, c.ID)
+				r.due = append(r.due, c)
 			}
 		case machine.OpDiscard:
 			if c.Keep && r.prepared[c.ID] != nil {
@@ -205,11 +265,13 @@ func throughJSON(c *machine.Call) (*value.Object, error) {
 // expire reports the deadlines that pass at once, before anything else happens.
 func (r *hostileRun) expire() error {
 	for len(r.due) > 0 && r.report == nil {
-		id := r.due[0]
+		c := r.due[0]
 		r.due = r.due[1:]
-		r.m.Apply(&machine.Event{Kind: machine.Expired, ID: id, Ended: r.now})
+		if err := r.tell(&c, &machine.Event{Kind: machine.Expired, ID: c.ID, Ended: r.now}); err != nil {
+			return err
+		}
 		r.expiring = true
-		if err := r.take(r.m.Next()); err != nil {
+		if err := r.next(); err != nil {
 			return err
 		}
 		r.expiring = false
@@ -220,8 +282,7 @@ func (r *hostileRun) expire() error {
 // step answers one command and injects faults around it.
 func (r *hostileRun) step() error {
 	if r.steps++; r.steps == r.h.Cancel {
-		r.m.Apply(&machine.Event{Kind: machine.Cancel, Ended: r.now})
-		return nil
+		return r.tell(nil, &machine.Event{Kind: machine.Cancel, Ended: r.now})
 	}
 	if len(r.open) == 0 {
 		return fmt.Errorf("stalled: nothing in flight and the run is not over")
@@ -437,8 +498,7 @@ func (r *hostileRun) apply(a answer) error {
 	if !r.h.JSON {
 		e := a.event
 		e.Items = slices.Clone(e.Items) // it may be applied twice
-		r.m.Apply(&e)
-		return nil
+		return r.tell(&a.command, &e)
 	}
 	codec, x := journal.Codec{Plan: r.p, Rows: true}, journal.Encoded{}
 	if err := codec.AppendEvent(&x, &a.command, &a.event); err != nil {
@@ -448,8 +508,7 @@ func (r *hostileRun) apply(a answer) error {
 	if err != nil {
 		return fmt.Errorf("decode %s: %w", x.JSON, err)
 	}
-	r.m.Apply(e)
-	return nil
+	return r.tell(&a.command, e)
 }
 
 // reload replaces the machine by its snapshot and checks that it issues all open work
@@ -471,7 +530,7 @@ func (r *hostileRun) reload() error {
 	if err := r.unchanged(data); err != nil {
 		return err
 	}
-	if err := r.take(m.Next()); err != nil {
+	if err := r.next(); err != nil {
 		return err
 	}
 	if err := r.watched(deadlines, data); err != nil {
@@ -502,7 +561,7 @@ func (r *hostileRun) reload() error {
 
 // watched checks that the deadlines of nested runs that are still in progress were
 // requested again.
-func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
+func (r *hostileRun) watched(deadlines []machine.Command, snapshot []byte) error {
 	var s struct {
 		Frames []struct {
 			ID      int64
@@ -513,10 +572,11 @@ func (r *hostileRun) watched(deadlines []machine.ID, snapshot []byte) error {
 	if err := json.Unmarshal(snapshot, &s); err != nil {
 		return err
 	}
-	for _, id := range deadlines {
+	for _, d := range deadlines {
+		again := slices.ContainsFunc(r.deadlines, func(c machine.Command) bool { return c.ID == d.ID })
 		for _, f := range s.Frames {
-			if f.ID == id.Frame && !f.Stopped && !f.Planner.Ended && !slices.Contains(r.deadlines, id) {
-				return fmt.Errorf("the deadline %s is not asked for again\n%s", id, snapshot)
+			if f.ID == d.ID.Frame && !f.Stopped && !f.Planner.Ended && !again {
+				return fmt.Errorf("the deadline %s is not asked for again\n%s", d.ID, snapshot)
 			}
 		}
 	}

@@ -1,0 +1,365 @@
+package schedulertest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Journal is the record of a run, as a driver writes it.
+type Journal struct {
+	codec   journal.Codec
+	inputs  *value.Object
+	options machine.Options
+	issuer  journal.Issuer
+	batch   journal.Batch
+	records []record
+	rows    map[stream][]any // what was read of each stream
+	events  []string         // what a listener saw
+	open    ledger
+	// Each is called after each batch with the machine, if it is not nil.
+	Each func(m *machine.Machine) error
+}
+
+// record is the payload of a batch or a mark.
+type record struct {
+	mark bool
+	data []byte
+}
+
+// stream identifies a reader of a stream.
+type stream struct {
+	frame int64
+	node  int32
+}
+
+func (j *Journal) begin(p *plan.Plan, inputs *value.Object, o machine.Options) {
+	j.codec, j.inputs, j.options, j.rows = journal.Codec{Plan: p}, inputs, o, map[stream][]any{}
+}
+
+// add records an event.
+func (j *Journal) add(c *machine.Command, e *machine.Event) error {
+	var x journal.Encoded
+	if err := j.codec.AppendEvent(&x, c, e); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	j.batch.Add(&x)
+	if c != nil && c.Op == machine.OpRun && c.Node.Pull && e.Outcome.HasOutput {
+		rows, of := []any{e.Outcome.Output}, stream{e.ID.Frame, e.ID.Node}
+		if list, ok := e.Outcome.Output.([]any); ok {
+			rows = list
+		}
+		from := len(j.rows[of])
+		if c.Plan.Vertices[c.Plan.Nodes[e.ID.Node].Vertex].Unit == nil {
+			from = int(e.ID.From)
+		} else if c.Call != nil {
+			from = c.Call.Taken
+		}
+		j.rows[of] = append(j.rows[of][:min(from, len(j.rows[of]))], rows...)
+	}
+	return nil
+}
+
+// next records a call of Next.
+func (j *Journal) next(m *machine.Machine, commands []machine.Command) error {
+	if len(commands) == 0 && len(j.batch.Events) == 0 && len(j.records) > 0 {
+		return nil
+	}
+	j.batch.N++
+	j.batch.At, j.batch.Issued = m.Now(), j.issuer.Issued(commands)
+	j.records = append(j.records, record{data: j.batch.AppendJSON(nil)})
+	j.batch.Reset()
+	for i := range commands {
+		if commands[i].Op == machine.OpEmit {
+			j.events = appendEvents(j.events, commands[i].Events)
+		}
+	}
+	j.open = j.open.take(commands)
+	if j.Each != nil {
+		return j.Each(m)
+	}
+	return nil
+}
+
+func appendEvents(list []string, emitted machine.Emissions) []string {
+	emitted.Events(new(core.Event), func(e *core.Event) {
+		line, err := e.AppendJSON(nil)
+		if err != nil {
+			line = []byte(err.Error())
+		}
+		list = append(list, string(line))
+	})
+	return list
+}
+
+// replay returns the replay of the first n records.
+func (j *Journal) replay(n int) (*journal.Replay, error) {
+	r, err := journal.NewReplay(&j.codec, j.inputs, j.options)
+	if err != nil {
+		return nil, err
+	}
+	for _, rec := range j.records[:n] {
+		if err := j.replayRecord(r, rec); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (j *Journal) replayRecord(r *journal.Replay, rec record) error {
+	if rec.mark {
+		m, err := j.codec.DecodeMark(rec.data)
+		if err != nil {
+			return err
+		}
+		r.Mark(m)
+		return nil
+	}
+	b, err := journal.DecodeBatch(rec.data)
+	if err != nil {
+		return err
+	}
+	if err := r.Batch(b); err != nil {
+		return fmt.Errorf("%w\n%s", err, rec.data)
+	}
+	return nil
+}
+
+// fill gives the machine of a replay the rows that it still needs.
+func (j *Journal) fill(r *journal.Replay) (int, error) {
+	list := r.Readers()
+	for i := range list {
+		x := &list[i]
+		rows := j.rows[stream{x.ID.Frame, x.ID.Node}]
+		if int64(len(rows)) < x.From+x.Rows.Len() || x.Skipped.Len() != x.From {
+			return 0, fmt.Errorf("reader %s: rows %d to %d of %d, skipping %d", x.ID, x.From, x.From+x.Rows.Len(), len(rows), x.Skipped.Len())
+		}
+		var skipped journal.RowSum
+		for _, row := range rows[:x.From] {
+			if err := skipped.Add(row); err != nil {
+				return 0, err
+			}
+		}
+		if skipped != x.Skipped {
+			return 0, fmt.Errorf("reader %s: the sum of the %d rows before is wrong", x.ID, x.From)
+		}
+		if err := r.Fill(x, slices.Clone(rows[x.From:][:x.Rows.Len()])); err != nil {
+			return 0, err
+		}
+	}
+	return len(list), nil
+}
+
+// openKey identifies an open command, with all that a driver needs to know of it.
+func openKey(o *journal.Open) string {
+	return fmt.Sprint(o.Op, " ", o.ID, " due ", o.Due, " cancelled ", o.Cancelled)
+}
+
+// ledger is the list of open commands as a driver keeps it that has never been killed.
+type ledger []*journal.Open
+
+// take adds commands and applies others to those before.
+func (l ledger) take(commands []machine.Command) ledger {
+	for _, c := range commands {
+		switch c.Op {
+		case machine.OpRun, machine.OpPlace, machine.OpTimer, machine.OpDeadline:
+			l = append(l, &journal.Open{Command: c})
+		case machine.OpMet:
+			l = slices.DeleteFunc(l, func(o *journal.Open) bool { return o.Op == machine.OpDeadline && o.ID == c.ID })
+		case machine.OpCancel:
+			for _, o := range l {
+				o.Cancelled = o.Cancelled || o.Op == machine.OpRun && o.ID.Frame == c.ID.Frame
+			}
+		case machine.OpGiveUp:
+			for _, o := range l {
+				if o.Op == machine.OpRun && o.ID.Frame == c.ID.Frame && o.ID.Node == c.ID.Node && (o.ID.To > c.ID.From || o.ID.To == 0) {
+					o.Cancelled = true
+				}
+			}
+		}
+	}
+	return l
+}
+
+// answered removes the command of an answer, or shortens it.
+func (l ledger) answered(e *machine.Event) ledger {
+	ops := map[machine.EventKind]machine.Op{machine.TimerFired: machine.OpTimer, machine.Expired: machine.OpDeadline, machine.Placed: machine.OpPlace, machine.Gone: machine.OpPlace}
+	at := slices.IndexFunc(l, func(o *journal.Open) bool {
+		a, b := o.ID, e.ID
+		if a.Node >= 0 {
+			a.To, b.To = 0, 0
+		}
+		return a == b && o.Op == ops[e.Kind]
+	})
+	switch {
+	case at < 0:
+		return l
+	case e.Kind == machine.Yielded:
+		l[at].ID.To = min(l[at].ID.To, e.ID.To)
+		return l
+	}
+	return slices.Delete(l, at, at+1)
+}
+
+// keys returns the commands that the machine waits for, sorted.
+func (l ledger) keys(m *machine.Machine) []string {
+	var keys []string
+	for _, o := range l {
+		if o.Op == machine.OpTimer || o.Op == machine.OpDeadline {
+			due, ok := m.Timer(o.ID)
+			if !ok {
+				continue
+			}
+			o.Due = due
+		}
+		keys = append(keys, openKey(o))
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// replay kills the run: the machine is replaced by the replay of the journal. Time passes until the
+// run continues.
+func (r *hostileRun) replay() error {
+	j := r.journal
+	j.batch.Reset() // what was applied since the last batch is lost
+	again, err := j.replay(len(j.records))
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	down := time.Duration(r.rng.IntN(3))
+	mark := journal.Mark{Kind: journal.MarkResumed, At: again.Machine().Now(), Down: down}
+	data, err := j.codec.AppendMark(nil, &mark)
+	if err != nil {
+		return err
+	}
+	j.records = append(j.records, record{true, data})
+	again.Mark(&mark)
+	if _, err := j.fill(again); err != nil {
+		return err
+	}
+	r.m, r.now = again.Machine(), max(r.now, again.Machine().Now())
+	j.open = nil
+	for _, o := range again.Open() {
+		j.open = append(j.open, &o)
+	}
+	r.open, r.deadlines, r.due, r.ended, r.givenUp = nil, nil, nil, map[int64]ending{}, nil
+	for _, o := range again.Open() {
+		switch {
+		case o.Op == machine.OpDeadline && o.ID.Node < 0:
+			r.deadlines = append(r.deadlines, o.Command)
+		case o.Cancelled: // it counts as returned
+			e := machine.Event{Kind: machine.Finished, ID: o.ID, Started: r.now, Ended: r.now}
+			fail := machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
+			if o.Node.Source == nil || o.Node.Pull {
+				e.Outcome = fail
+			} else {
+				e.Items = slices.Repeat([]machine.Outcome{fail}, int(o.ID.To-o.ID.From))
+			}
+			if err := r.tell(&o.Command, &e); err != nil {
+				return err
+			}
+		default:
+			r.open = append(r.open, o.Command)
+		}
+	}
+	return nil
+}
+
+// construct returns the kind of work that a command belongs to.
+func construct(o *journal.Open) string {
+	n := o.Node
+	unit := n != nil && o.ID.Node >= 0 && o.Plan.Vertices[n.Vertex].Unit != nil
+	switch {
+	case o.ID.IsWatch():
+		return "stall timer"
+	case o.ID.Node < 0:
+		return "deadline of a nested run"
+	case o.Op == machine.OpTimer && n.Wait == nil:
+		return "delay of a retry"
+	case o.Op == machine.OpTimer || o.Op == machine.OpDeadline && n.Wait != nil:
+		return "wait"
+	case o.Op == machine.OpDeadline:
+		return "deadline of a parallel node"
+	case o.Op == machine.OpPlace:
+		return "placement"
+	case n.Pull:
+		return "read of a stream"
+	case o.Call != nil && o.Call.Route != nil:
+		return "question to the router"
+	case o.Plan.Walk != nil:
+		return "visit"
+	case unit && o.Plan.Vertices[n.Vertex].Unit.IsLoop:
+		return "round"
+	case unit:
+		return "row"
+	case n.Source != nil && o.ID.To-o.ID.From > 1:
+		return "range of items"
+	case n.Source != nil:
+		return "item"
+	}
+	return "node"
+}
+
+// constructs returns the kinds of work that are open, each once, and what else is special about
+// the moment.
+func constructsOf(open []journal.Open) []string {
+	seen := map[string]bool{}
+	for i := range open {
+		o := &open[i]
+		seen[construct(o)] = true
+		if o.ID.Frame != 0 {
+			seen["in a nested run"] = true
+		}
+		if o.ID.Attempt > 1 {
+			seen["later attempt"] = true
+		}
+		if o.Cancelled {
+			seen["cancelled"] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(seen), cmp.Compare[string])
+}
+
+// sameMachine returns an error if the snapshots of two machines differ.
+func sameMachine(want, got *machine.Machine) error {
+	a, err := want.Snapshot()
+	if err != nil {
+		return err
+	}
+	b, err := got.Snapshot()
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(a, b) {
+		return fmt.Errorf("the replayed machine differs:\n%s\n%s", a, b)
+	}
+	return nil
+}
+
+// sameLines returns an error that names the first difference of two lists.
+func sameLines(what string, want, got []string) error {
+	for i := range max(len(want), len(got)) {
+		if a, b := nthLine(want, i), nthLine(got, i); a != b {
+			return fmt.Errorf("%s %d of %d and %d: got\n%s\nwant\n%s\nall: %s", what, i+1, len(got), len(want), b, a, strings.Join(want, "; "))
+		}
+	}
+	return nil
+}
+
+func nthLine(list []string, at int) string {
+	if at < len(list) {
+		return list[at]
+	}
+	return "absent"
+}

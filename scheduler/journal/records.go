@@ -1,0 +1,350 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Format is the version of the form of records that this package writes.
+const Format = 1
+
+// Head is the first record of a run, or of a part of it that begins with a kept part of another
+// one. It says what the run computes, and has all that is needed to compile it again.
+type Head struct {
+	Run      string `json:"run"`
+	Workflow string `json:"workflow,omitempty"`
+	// File is the document, relative to the folder that contains the store.
+	File   string `json:"file,omitempty"`
+	Format int    `json:"format"`
+	// Engine is the version of the program, for messages. Logic and Cut are machine.Logic and
+	// machine.Cut.
+	Engine string `json:"engine,omitempty"`
+	Logic  int    `json:"logic"`
+	Cut    int    `json:"cut"`
+	// Sources are the documents and files that the plan was compiled from.
+	Sources []Source `json:"sources,omitempty"`
+	// Plan is the fingerprint of the plan, and Order its order (plan.Plan.Order). Nodes are the
+	// fingerprints of its nodes, pipelines and loops, by path.
+	Plan  string          `json:"plan"`
+	Order string          `json:"order"`
+	Nodes map[string]Part `json:"nodes,omitempty"`
+	// Inputs are the inputs of the run, after defaults.
+	Inputs  *value.Object `json:"-"`
+	Options Options       `json:"options"`
+	// Seed is machine.Options.Seed, Events machine.Options.Events.
+	Seed    uint64    `json:"seed,string"`
+	Events  bool      `json:"events,omitempty"`
+	Started time.Time `json:"started"`
+	// ConcurrencyKey is the evaluated key under which runs of the workflow do not overlap.
+	ConcurrencyKey string  `json:"concurrency_key,omitempty"`
+	Parent         *Parent `json:"parent,omitempty"`
+	// Progress is the file that an incremental run replaces at its end.
+	Progress string `json:"progress,omitempty"`
+	// Blobs are the blobs that Inputs refers to. The codec sets it.
+	Blobs []string `json:"blobs,omitempty"`
+}
+
+// Source is a file that a plan was compiled from.
+type Source struct {
+	Path   string `json:"path"`
+	Kind   string `json:"kind"`
+	SHA256 string `json:"sha256"`
+	Blob   string `json:"blob,omitempty"`
+}
+
+// Part is the fingerprint of a node, pipeline or loop; see plan.PartFingerprint.
+type Part struct {
+	What string `json:"what"`
+	How  string `json:"how"`
+}
+
+// PartsOf returns the fingerprints of a plan for Head.Nodes, including those of nested workflows.
+func PartsOf(p *plan.Plan) map[string]Part {
+	parts := map[string]Part{}
+	addParts(parts, p, "")
+	return parts
+}
+
+func addParts(parts map[string]Part, p *plan.Plan, prefix string) {
+	for id, f := range p.PartFingerprints() {
+		parts[prefix+id] = Part(f)
+	}
+	for i := range p.Nodes {
+		if n := &p.Nodes[i]; n.Frame != nil {
+			addParts(parts, n.Frame.Plan, prefix+n.ID+"/")
+		}
+	}
+}
+
+// Parent is the run that a run continues.
+type Parent struct {
+	Run  string `json:"run"`
+	From string `json:"from,omitempty"` // the node from which on it differs
+	Kind string `json:"kind"`
+}
+
+// Options are the settings of a run: those of the machine, and those of the driver that change what
+// a run does.
+type Options struct {
+	Concurrency int  `json:"concurrency,omitempty"`
+	MaxInFlight int  `json:"max_in_flight,omitempty"`
+	Barrier     bool `json:"barrier,omitempty"`
+	FailFast    bool `json:"fail_fast,omitempty"`
+	MaxVisits   int  `json:"max_visits,omitempty"`
+	SingleItems bool `json:"single_items,omitempty"`
+
+	Durability  string      `json:"durability,omitempty"`
+	Budget      core.Budget `json:"budget,omitzero"`
+	AutoApprove bool        `json:"auto_approve,omitempty"`
+	Model       string      `json:"model,omitempty"`
+	Parallel    int         `json:"parallel,omitempty"`
+	Strict      bool        `json:"strict,omitempty"`
+}
+
+// SetMachine sets the members of the head that come from the options of the machine.
+func (h *Head) SetMachine(o machine.Options) {
+	h.Run, h.Seed, h.Events = o.Run, o.Seed, o.Events
+	s := &h.Options
+	s.Concurrency, s.MaxInFlight, s.Barrier, s.FailFast, s.MaxVisits, s.SingleItems = o.Concurrency, o.MaxInFlight, o.Barrier, o.FailFast, o.MaxVisits, o.SingleItems
+}
+
+// Machine returns the options of the machine, without a guard.
+func (h *Head) Machine() machine.Options {
+	s := &h.Options
+	return machine.Options{Run: h.Run, Seed: h.Seed, Events: h.Events, Concurrency: s.Concurrency, MaxInFlight: s.MaxInFlight, Barrier: s.Barrier,
+		FailFast: s.FailFast, MaxVisits: s.MaxVisits, SingleItems: s.SingleItems}
+}
+
+// Batch is a call of machine.Machine.Next, and the events that were applied since the call before.
+// The first batch of a run has no events. A later call without events and commands has no batch.
+type Batch struct {
+	// N counts from 1 in each part of a journal.
+	N uint64
+	// At is the time of the machine.
+	At int64
+	// Events are the events in the form of Codec.AppendEvent, with commas between them.
+	Events []byte
+	// Issued is the checksum of the commands that Next returned; see Issuer.
+	Issued uint32
+	Blobs  []string
+}
+
+// Add appends an event.
+func (b *Batch) Add(x *Encoded) {
+	if len(b.Events) > 0 {
+		b.Events = append(b.Events, ',')
+	}
+	b.Events = append(b.Events, x.JSON...)
+	b.Blobs = append(b.Blobs, x.Blobs...)
+}
+
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() { b.Events, b.Blobs = b.Events[:0], b.Blobs[:0] }
+
+// AppendJSON appends the payload of the record. It takes no allocation if dst is large enough.
+func (b *Batch) AppendJSON(dst []byte) []byte {
+	dst = strconv.AppendUint(append(dst, `{"n":`...), b.N, 10)
+	dst = strconv.AppendInt(append(dst, `,"at":`...), b.At, 10)
+	if len(b.Events) > 0 {
+		dst = append(append(append(dst, `,"events":[`...), b.Events...), ']')
+	}
+	dst = strconv.AppendUint(append(dst, `,"issued":`...), uint64(b.Issued), 10)
+	for i, sum := range b.Blobs {
+		if i == 0 {
+			dst = append(dst, `,"blobs":[`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = value.AppendString(dst, sum)
+	}
+	if len(b.Blobs) > 0 {
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// batchJSON is a Batch when it is read.
+type batchJSON struct {
+	N      uint64          `json:"n"`
+	At     int64           `json:"at"`
+	Events json.RawMessage `json:"events"`
+	Issued uint32          `json:"issued"`
+	Blobs  []string        `json:"blobs"`
+}
+
+// DecodeBatch reads the payload of a batch.
+func DecodeBatch(data []byte) (*Batch, error) {
+	var j batchJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return nil, fmt.Errorf("batch: %w", err)
+	}
+	b := &Batch{N: j.N, At: j.At, Issued: j.Issued, Blobs: j.Blobs}
+	if n := len(j.Events); n > 0 {
+		if j.Events[0] != '[' {
+			return nil, fmt.Errorf("batch %d: events is %.20s, want a list", b.N, j.Events)
+		}
+		b.Events = j.Events[1 : n-1]
+	}
+	return b, nil
+}
+
+// Each returns the JSON forms of the events.
+func (b *Batch) Each() ([]json.RawMessage, error) {
+	if len(b.Events) == 0 {
+		return nil, nil
+	}
+	list := make([]byte, 0, len(b.Events)+2)
+	list = append(append(append(list, '['), b.Events...), ']')
+	var events []json.RawMessage
+	err := json.Unmarshal(list, &events)
+	return events, err
+}
+
+// Side is an event that the driver has made, and not the machine: a question to a person or a
+// model, its answer, or a call of a tool.
+type Side struct {
+	After uint64     `json:"after"` // the number of the batch before it
+	Event core.Event `json:"event"`
+}
+
+// Kinds of marks.
+const (
+	MarkLease     = "lease"
+	MarkResumed   = "resumed"
+	MarkPaused    = "paused"
+	MarkAsked     = "asked"
+	MarkAnswered  = "answered"
+	MarkCancelled = "cancelled"
+	MarkRerun     = "rerun"
+	MarkAdopted   = "adopted"
+	MarkForked    = "forked"
+	MarkSalvaged  = "salvaged"
+	MarkUpgraded  = "upgraded"
+)
+
+// Mark is something that happened to a run and not in it.
+type Mark struct {
+	Kind string    `json:"kind"`
+	At   int64     `json:"at"`   // time of the machine
+	Wall time.Time `json:"wall"` // time of day
+	Host string    `json:"host,omitempty"`
+	By   string    `json:"by,omitempty"`
+	PID  int       `json:"pid,omitempty"`
+	// Down is the time without a process before the mark MarkResumed.
+	Down time.Duration `json:"down,omitempty"`
+	// Data is what else belongs to a mark of the kind, nil if there is nothing.
+	Data *value.Object `json:"data,omitempty"`
+}
+
+// End is the result of a part of a run.
+type End struct {
+	Status string     `json:"status"`
+	Reason string     `json:"reason,omitempty"`
+	At     int64      `json:"at"`
+	Usage  core.Usage `json:"usage,omitzero"`
+	// Cursor has the members from and to: what an incremental run began after, and what the next
+	// one is to begin after. It is nil for other runs.
+	Cursor *value.Object `json:"cursor,omitempty"`
+	Report *value.Object `json:"report,omitempty"`
+}
+
+// AppendHead appends the payload of a head.
+func (k *Codec) AppendHead(dst []byte, h *Head) ([]byte, error) {
+	with := *h
+	inputs := writer{codec: k}
+	if h.Inputs != nil {
+		inputs.value(h.Inputs)
+		if inputs.err != nil {
+			return dst, fmt.Errorf("inputs: %w", inputs.err)
+		}
+		with.Blobs = inputs.blobs
+	}
+	n := len(dst)
+	dst, err := k.appendRecord(dst, &with)
+	if err != nil || h.Inputs == nil {
+		return dst, err
+	}
+	rest := string(dst[n+1:])
+	return append(append(append(append(dst[:n], `{"inputs":`...), inputs.buf...), ','), rest...), nil
+}
+
+// DecodeHead reads the payload of a head.
+func (k *Codec) DecodeHead(data []byte) (*Head, error) {
+	h := &Head{}
+	o, err := k.decodeRecord(data, h)
+	if err != nil {
+		return nil, err
+	}
+	inputs, _ := o.Get("inputs")
+	h.Inputs, _ = inputs.(*value.Object)
+	return h, nil
+}
+
+// AppendSide appends the payload of a side record.
+func (k *Codec) AppendSide(dst []byte, s *Side) ([]byte, error) { return k.appendRecord(dst, s) }
+
+// AppendMark appends the payload of a mark.
+func (k *Codec) AppendMark(dst []byte, m *Mark) ([]byte, error) { return k.appendRecord(dst, m) }
+
+// AppendEnd appends the payload of an end.
+func (k *Codec) AppendEnd(dst []byte, e *End) ([]byte, error) { return k.appendRecord(dst, e) }
+
+// DecodeSide reads the payload of a side record.
+func (k *Codec) DecodeSide(data []byte) (*Side, error) { return decodeAs[Side](k, data) }
+
+// DecodeMark reads the payload of a mark.
+func (k *Codec) DecodeMark(data []byte) (*Mark, error) { return decodeAs[Mark](k, data) }
+
+// DecodeEnd reads the payload of an end.
+func (k *Codec) DecodeEnd(data []byte) (*End, error) { return decodeAs[End](k, data) }
+
+func decodeAs[T any](k *Codec, data []byte) (*T, error) {
+	v := new(T)
+	if _, err := k.decodeRecord(data, v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// appendRecord appends a record other than a batch. Such records are rare.
+func (k *Codec) appendRecord(dst []byte, record any) ([]byte, error) {
+	plain, err := json.Marshal(record)
+	if err != nil {
+		return dst, err
+	}
+	v, err := value.ParseJSON(plain)
+	if err != nil {
+		return dst, err
+	}
+	w := writer{buf: dst, codec: k}
+	w.nested(v, 0)
+	return w.buf, w.err
+}
+
+// decodeRecord reads what appendRecord has written, and returns it as an object, too.
+func (k *Codec) decodeRecord(data []byte, record any) (*value.Object, error) {
+	v, err := value.ParseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{codec: k}
+	o, ok := d.value(v).(*value.Object)
+	switch {
+	case d.err != nil:
+		return nil, d.err
+	case !ok:
+		return nil, fmt.Errorf("a record is %s, want an object", value.TypeName(v))
+	}
+	plain, err := value.AppendJSON(nil, o)
+	if err != nil {
+		return nil, err
+	}
+	return o, json.Unmarshal(plain, record)
+}

@@ -1,0 +1,243 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/machine"
+)
+
+// Replay rebuilds the machine of a run from its journal:
+//
+//	r, err := journal.NewReplay(codec, head.Inputs, head.Machine())
+//	for each record {
+//		err = r.Batch(batch) // or r.Mark(mark)
+//	}
+//	open := r.Open()
+//	... // give r.Machine() to a driver, together with the open commands
+//
+// A Replay is used by one goroutine at a time.
+type Replay struct {
+	// Listener is given what the machine emits, as the listener of the run was. It is only called
+	// if the options of the machine contain Events.
+	Listener func(machine.Emissions)
+
+	codec   *Codec
+	m       *machine.Machine
+	batches uint64
+	issuer  Issuer
+	open    []*Open // in the order of their issue
+	readers map[readerKey]*readerState
+	usage   core.Usage
+}
+
+// Open is a command that was issued and not answered.
+type Open struct {
+	machine.Command
+	// Batch is the number of the batch that issued it, and Issued the time of the machine then.
+	Batch  uint64
+	Issued int64
+	// Due is the instant at which a timer or deadline ends, in the time of the machine.
+	Due int64
+	// Cancelled reports that the machine has cancelled the command since: the answer does not
+	// count, but it is awaited.
+	Cancelled bool
+}
+
+// DivergedError is the error of Replay.Batch if the machine has issued other commands than the
+// journal says: it decides something else than the machine that has written the journal.
+type DivergedError struct {
+	Batch uint64
+	// Node is the path of the first node for which the replay has issued a command, or else of the
+	// node that was answered last; "" if there is neither.
+	Node string
+}
+
+// Error returns the message.
+func (e *DivergedError) Error() string {
+	at := ""
+	if e.Node != "" {
+		at = " at node " + e.Node
+	}
+	return fmt.Sprintf("batch %d of the journal issued other commands%s than this version of the engine", e.Batch, at)
+}
+
+// NewReplay returns the replay of a journal of the codec's plan without records. It returns an
+// error if the inputs do not fit the plan.
+func NewReplay(k *Codec, inputs *value.Object, o machine.Options) (*Replay, error) {
+	m, err := machine.New(k.Plan, inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Replay{codec: k, m: m, readers: map[readerKey]*readerState{}}, nil
+}
+
+// Machine returns the machine. It may be used once all records have been replayed.
+func (r *Replay) Machine() *machine.Machine { return r.m }
+
+// Batches returns the number of the latest batch.
+func (r *Replay) Batches() uint64 { return r.batches }
+
+// Usage returns the usage of models by all attempts and decisions that were answered.
+func (r *Replay) Usage() core.Usage { return r.usage }
+
+// Batch applies the events of a batch and takes the commands that the machine then issues. The
+// error is a *DivergedError if they are not those of the batch. After an error the replay must not
+// be used.
+func (r *Replay) Batch(b *Batch) error {
+	if b.N != r.batches+1 {
+		return fmt.Errorf("batch %d follows batch %d", b.N, r.batches)
+	}
+	events, err := b.Each()
+	if err != nil {
+		return fmt.Errorf("batch %d: %w", b.N, err)
+	}
+	last := ""
+	for i, data := range events {
+		e, read, err := r.codec.decodeEvent(data)
+		if err != nil {
+			return fmt.Errorf("batch %d, event %d: %w", b.N, i+1, err)
+		}
+		if e.Kind != machine.Cancel {
+			last = r.apply(e, read)
+		} else {
+			r.m.Apply(e)
+		}
+	}
+	r.batches = b.N
+	commands := r.m.Next()
+	if issued := r.issuer.Issued(commands); issued != b.Issued {
+		return &DivergedError{Batch: b.N, Node: firstNode(commands, last)}
+	}
+	r.take(commands)
+	return nil
+}
+
+// firstNode returns the path of the first node in commands, or else of the node that was answered
+// last.
+func firstNode(commands []machine.Command, last string) string {
+	for i := range commands {
+		c := &commands[i]
+		if c.Op == machine.OpRun && c.Node != nil {
+			return c.Call.Name(c.Node)
+		}
+	}
+	return last
+}
+
+// apply applies an event and returns the path of the node that it answers, "" if it is unknown.
+func (r *Replay) apply(e *machine.Event, read *readRecord) (node string) {
+	dropped := r.m.Dropped()
+	yields := e.Kind == machine.Yielded
+	at := slices.IndexFunc(r.open, func(o *Open) bool { return o.answeredBy(e) })
+	if at >= 0 && r.open[at].Node != nil {
+		node = r.open[at].Call.Name(r.open[at].Node)
+	}
+	r.m.Apply(e)
+	if r.m.Dropped() > dropped {
+		return node
+	}
+	if read != nil {
+		r.note(e.ID, read)
+	}
+	switch {
+	case at < 0:
+		return node
+	case yields:
+		r.open[at].ID.To = min(r.open[at].ID.To, e.ID.To)
+		return node
+	}
+	r.addUsage(e)
+	r.open = slices.Delete(r.open, at, at+1)
+	return node
+}
+
+// answeredBy reports whether an event answers the command. The end of a range may differ.
+func (o *Open) answeredBy(e *machine.Event) bool {
+	a, b := o.ID, e.ID
+	if a.Frame != b.Frame || a.Node != b.Node || a.From != b.From || a.Attempt != b.Attempt || a.Node < 0 && a != b {
+		return false
+	}
+	switch e.Kind {
+	case machine.Finished, machine.Yielded:
+		return o.Op == machine.OpRun
+	case machine.Placed, machine.Gone:
+		return o.Op == machine.OpPlace
+	case machine.TimerFired:
+		return o.Op == machine.OpTimer
+	case machine.Expired:
+		return o.Op == machine.OpDeadline
+	}
+	return false
+}
+
+func (r *Replay) addUsage(e *machine.Event) {
+	if u := e.Outcome.Usage; u != nil {
+		r.usage = r.usage.Plus(*u)
+	}
+	for i := range e.Items {
+		if u := e.Items[i].Usage; u != nil {
+			r.usage = r.usage.Plus(*u)
+		}
+	}
+}
+
+// take keeps the commands that are to be answered, and applies the others to them.
+func (r *Replay) take(commands []machine.Command) {
+	for i := range commands {
+		switch c := &commands[i]; c.Op {
+		case machine.OpRun, machine.OpTimer, machine.OpDeadline, machine.OpPlace:
+			r.open = append(r.open, &Open{Command: *c, Batch: r.batches, Issued: r.m.Now()})
+		case machine.OpEmit:
+			if r.Listener != nil {
+				r.Listener(c.Events)
+			}
+		case machine.OpMet:
+			r.open = slices.DeleteFunc(r.open, func(o *Open) bool { return o.Op == machine.OpDeadline && o.ID == c.ID })
+		case machine.OpCancel:
+			for _, o := range r.open {
+				o.Cancelled = o.Cancelled || o.Op == machine.OpRun && o.ID.Frame == c.ID.Frame
+			}
+		case machine.OpGiveUp:
+			for _, o := range r.open {
+				o.Cancelled = o.Cancelled || o.inside(c.ID)
+			}
+		}
+	}
+}
+
+// inside reports whether OpGiveUp with an ID cancels the command. The items of a range are given up
+// together: the item before the first one that is given up has ended.
+func (o *Open) inside(id machine.ID) bool {
+	return o.Op == machine.OpRun && o.ID.Frame == id.Frame && o.ID.Node == id.Node && (o.ID.To == 0 || o.ID.From >= id.From || o.Node.Source == nil && o.ID.To > id.From)
+}
+
+// Mark replays a mark. Only MarkResumed has an effect: the time without a process.
+func (r *Replay) Mark(m *Mark) {
+	if m.Kind == MarkResumed {
+		r.m.Extend(m.Down)
+	}
+}
+
+// Open returns the commands that were issued and not answered, in canonical order. Timers that the
+// machine does not wait for any more are left out. The calls have the rows that Fill has given to
+// the machine.
+func (r *Replay) Open() []Open {
+	list := make([]Open, 0, len(r.open))
+	for _, o := range r.open {
+		c := *o
+		if o.Op == machine.OpTimer || o.Op == machine.OpDeadline {
+			due, ok := r.m.Timer(o.ID)
+			if !ok {
+				continue
+			}
+			c.Due = due
+		}
+		r.m.FillRows(&c.Command)
+		list = append(list, c)
+	}
+	slices.SortStableFunc(list, func(a, b Open) int { return r.m.Compare(a.ID, b.ID) })
+	return list
+}
