@@ -206,7 +206,7 @@ func initialization(tb testing.TB, program string) (all, own Sample) {
 // compile no regular expressions and build no large tables.
 func TestImportCost(t *testing.T) {
 	all, own := initialization(t, emptyProgram(t, "github.com/wavefold/wavefold"))
-	if own.Allocs > 120 || all.Allocs > 500 {
-		t.Errorf("the packages of this module make %v allocations before main, want at most 120; all packages %v, want at most 500", own.Allocs, all.Allocs)
+	if own.Allocs > 60 || all.Allocs > 500 {
+		t.Errorf("the packages of this module make %v allocations before main, want at most 60; all packages %v, want at most 500", own.Allocs, all.Allocs)
 	}
 }

@@ -44,6 +44,14 @@ func each(n, limit int, options ...wavefold.RunOption) Case {
 	return graphCase(n, g, lastIs(out, n, n), append(options, in.Is(upTo(n)))...)
 }
 
+// expand is a fan-out over n items with two results for each one.
+func expand(n, limit int) Case {
+	in, out := wavefold.NewField[[]int]("in"), wavefold.NewField[[]int]("out", wavefold.Append)
+	double := func(_ context.Context, i int) ([]int, error) { return []int{i, i + 1}, nil }
+	g := wavefold.New("expand", wavefold.Expand("n", in, out, double, wavefold.Limit(limit)))
+	return graphCase(n, g, lastIs(out, 2*n, n), in.Is(upTo(n)))
+}
+
 // forEach is a fan-out over n items without results.
 func forEach(n, limit int, options ...wavefold.RunOption) Case {
 	in := wavefold.NewField[[]int]("in")
@@ -112,11 +120,14 @@ func itemTable() Table {
 		n     int
 		items string
 		limit int
-	}{{10_000, "10,000", 2}, {10_000, "10,000", 8}, {10_000, "10,000", 64}, {1_000_000, "1,000,000", 8}} {
+	}{{10_000, "10,000", 2}, {10_000, "10,000", 8}, {10_000, "10,000", 64},
+		{1_000_000, "1,000,000", 2}, {1_000_000, "1,000,000", 8}, {1_000_000, "1,000,000", 64}} {
 		t.Figures = append(t.Figures,
 			Figure{Name: fmt.Sprintf("ForEach, %s items, limit %d", c.items, c.limit), Subject: forEach(c.n, c.limit), Reference: group(c.n, c.limit, nothing)},
 			Figure{Name: fmt.Sprintf("Each, %s items, limit %d", c.items, c.limit), Subject: each(c.n, c.limit), Reference: group(c.n, c.limit, store)})
 	}
+	lists := make([][]int, 10_000)
+	t.Figures = append(t.Figures, Figure{Name: "Expand, 10,000 items of two results, limit 8", Subject: expand(10_000, 8), Reference: group(10_000, 8, func(_ []int, i int) { lists[i] = []int{i, i + 1} })})
 	t.Figures = append(t.Figures, Figure{Name: "tool of a document that writes, 10,000 items, limit 8", Subject: toolEach(10_000, "array_append", "array", func(item any) any { return []any{item} }), Reference: group(10_000, 8, store)})
 	return t
 }

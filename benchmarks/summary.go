@@ -14,7 +14,7 @@ import (
 var summary = []struct{ what, table, rows, unit string }{
 	{"1,000 empty nodes, five shapes", "shapes", `1,000 nodes, limit 8$`, "node"},
 	{"1,000 nodes with a typed field each", "nodes", `^chain of Map, a field each$`, "node"},
-	{"1,000,000 items with results", "items", `^Each, 1,000,000`, "item"},
+	{"1,000,000 items with results", "items", `^Each, 1,000,000 items, limit 8$`, "item"},
 	{"declare and compile 1,000 nodes", "build", `^New and Compile, .* 1,000 nodes$`, "node"},
 	{"1,000 empty nodes, another engine", "peers", ``, "node"},
 }
