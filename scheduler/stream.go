@@ -116,7 +116,9 @@ func (s *streams) open(ctx context.Context, n *plan.Node, c *machine.Call, r *pl
 		return nil, fmt.Errorf("stream %q of node %s: %w", field, maker.ID, err)
 	}
 	st := &stream{Stream: opened, of: s, maker: maker.ID, field: field, extent: s.measure(opened)}
-	st.wanted, st.optional = maker.Wanted(r.Field)
+	if _, ok := opened.(core.Positioned); !ok || at == nil { // otherwise earlier rows had the columns, see stream.Position
+		st.wanted, st.optional = maker.Wanted(r.Field)
+	}
 	if b, ok := opened.(core.Batches); ok {
 		return &batches{stream: st, batches: b}, nil
 	}
@@ -194,8 +196,12 @@ var (
 	_ core.Positioned = (*stream)(nil)
 )
 
-// Position returns the position of the maker's stream, or nil if it has none.
+// Position returns the position of the maker's stream. It is nil if the maker's stream has none, and
+// while some column that expressions read has not been found: the rest of the rows may lack it.
 func (s *stream) Position() (*value.Object, error) {
+	if !s.wanted.Complete() {
+		return nil, nil
+	}
 	p, err := core.PositionOf(s.Stream)
 	if err != nil {
 		err = s.named(err)

@@ -61,6 +61,13 @@ func (w *Columns) found(columns []string) {
 // Absent returns the columns that no row has had so far.
 func (w *Columns) Absent() []string { return w.absent }
 
+// Continue is called before the first row if earlier rows of the table have been examined
+// elsewhere, with the columns that none of them had.
+func (w *Columns) Continue(absent []string) {
+	w.some = true
+	w.absent = slices.DeleteFunc(w.absent, func(name string) bool { return !slices.Contains(absent, name) })
+}
+
 // Header is called with the columns that all rows have, instead of Look. It returns an
 // error if a wanted column is not among them or in empty.
 func (w *Columns) Header(columns, empty []string) error {
@@ -104,6 +111,9 @@ func NewReads(reads []source.ColumnRead) Reads {
 	}
 	return Reads{New(names), reads, headed}
 }
+
+// Complete reports whether all columns were found.
+func (r *Reads) Complete() bool { return len(r.wanted.absent) == 0 }
 
 // Look searches rows for the columns, see Columns.Look.
 func (r *Reads) Look(rows []any) { r.wanted.Look(rows) }

@@ -17,5 +17,6 @@ type config struct {
 	Table     source.Text     `wavefold:"table,fixed" doc:"the table of an SQLite database"`
 	Mode      source.Text     `wavefold:"mode,oneof=replace|append|upsert" doc:"what happens to rows that are in the table: replace (default), append or upsert"`
 	Key       []source.Text   `wavefold:"key,fixed" doc:"the columns of the table's primary key, by which upsert finds rows"`
+	Markers   bool            `wavefold:"markers" doc:"in a stored run, record in the table wavefold_commits of the database what was stored, so that no row is stored twice after a crash (default true)"`
 	Outside   bool            `wavefold:"allow_outside" doc:"the file may lie outside of the workflow's folder"`
 }

@@ -18,6 +18,8 @@
 //	table                    the table of a database (.db, .sqlite, .sqlite3)
 //	mode           replace   replace, append or upsert
 //	key                      the primary key of the table; upsert finds rows by it
+//	markers        true      of a database: in a stored run, record in the table
+//	                         wavefold_commits what was stored
 //	allow_outside  false     the file may be outside of the workflow's folder
 //
 // # Files

@@ -31,6 +31,7 @@ type handler struct {
 	format     table.Format // "" until the file name is known
 	layout     table.Layout
 	table      database.Table
+	markers    bool
 	// columns are the columns of the document, and declared those of the state schema.
 	columns  []table.Field
 	declared []table.Field
@@ -109,7 +110,7 @@ type content struct {
 
 // content opens the stream, or checks the value against the format.
 func (h *handler) content(ctx context.Context, in core.Input, f table.Format) (content, error) {
-	stream, ok, err := h.from.Stream(ctx, in)
+	stream, ok, err := h.from.Stream(ctx, in, nil)
 	switch {
 	case err != nil:
 		return content{}, err
@@ -358,6 +359,13 @@ func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (
 	}
 	defer db.Close()
 	t := w.table
+	if t.Commits, err = database.FindCommits(ctx, db, &t, w.in, w.markers); err != nil {
+		return err
+	}
+	if _, done := t.Commits.Done(); done {
+		w.done = t.Commits.Rows()
+		return src.Skip(ctx) // the state has a summary of a stream that was read
+	}
 	if t.Mode == database.Upsert && w.in.Shared().Keys {
 		target, err := w.tableTarget(name)
 		if err != nil {
@@ -378,6 +386,7 @@ func (w *writing) toTable(ctx context.Context, name string, src *table.Source) (
 		t.WarnNotCreated(w.in.Logger())
 		return w.ready(src, rows)
 	}
+	t.MayCommit = w.in.MayCommit
 	w.done, err = database.Load(ctx, db, &t, src, w.in.Progress)
 	return err
 }

@@ -18,7 +18,7 @@ import (
 var Kind = core.NewKind(core.KindOf[config]{
 	Name:     "sink",
 	Doc:      "Writes a value of the state or a stream to a file, to standard output or into a table of an SQLite database.",
-	Defaults: func() config { return config{Header: true} },
+	Defaults: func() config { return config{Header: true, Markers: true} },
 	Compile:  compile,
 	Partial:  true,
 })
@@ -115,6 +115,7 @@ func (b *builder) table(h *handler) {
 	if strings.HasPrefix(strings.ToLower(b.Table.Value), "sqlite_") {
 		b.scope.Errorf(source.CodeBadValue, b.Table.Pos, "table", "names that begin with sqlite_ belong to SQLite")
 	}
+	h.markers = b.Markers
 	h.table = database.Table{Name: b.Table.Value, Mode: modes[b.Mode.Value], Key: source.Strings(b.Key), Columns: b.Columns.List, Make: true}
 	database.CheckKeys(b.scope, &h.table, b.Mode.Pos, b.Key, b.To.Pos, sqlite.Rules)
 }
@@ -226,7 +227,7 @@ func (b *builder) ignored(h *handler) {
 		}
 	}
 	if h.format != sqliteFormat {
-		report("table", "mode", "key")
+		report("table", "mode", "key", "markers")
 	}
 	if h.format == sqliteFormat {
 		report("compression")

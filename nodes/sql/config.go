@@ -25,6 +25,7 @@ type config struct {
 	Create      bool            `wavefold:"create" doc:"with table: create the table if it does not exist"`
 	Batch       source.Int      `wavefold:"batch,min=1,max=100000" doc:"with table: number of rows that are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`
 	Transaction source.Text     `wavefold:"transaction,oneof=all|batch" doc:"with table: all rows are one transaction (default), or each batch is"`
+	Markers     bool            `wavefold:"markers" doc:"with exec and table: in a stored run, record in the table wavefold_commits what was done, so that nothing is done twice after a crash (default true)"`
 	Outside     bool            `wavefold:"allow_outside" doc:"a file of SQLite may lie outside of the workflow's folder"`
 }
 

@@ -24,6 +24,8 @@
 //	                         fewer if rows are wide
 //	transaction    all       with table: all rows are one transaction, or each
 //	                         batch is (of 1000 rows unless batch is set)
+//	markers        true      with exec and table: in a stored run, record in the table
+//	                         wavefold_commits what was done
 //	allow_outside  false     an SQLite file may be outside of the workflow's folder
 //
 // Each node has exactly one of query, exec and table.

@@ -186,11 +186,12 @@ func (s *stream) Next(ctx context.Context) ([]any, error) {
 type exec struct {
 	connector
 	statements []*statement
+	markers    bool
 }
 
 var _ core.Handler = (*exec)(nil)
 
-// Handle runs the statements.
+// Handle runs the statements, unless an earlier process has done so.
 func (e *exec) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
@@ -207,44 +208,69 @@ func (e *exec) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 		return core.Result{}, err
 	}
 	defer c.Close()
-	counts, total, err := e.run(ctx, c, bound)
+	done, err := e.run(ctx, in, c, bound)
 	if err != nil {
 		return core.Result{}, c.about(err)
 	}
-	r := core.Send(value.ObjectOf("rows", total, "statements", counts))
-	r.Note = table.Count(len(bound), "statement") + " on " + c.name + ", " + table.Count(int(total), "row")
+	r := core.Send(done)
+	total, _ := done.Get("rows")
+	n, _ := total.(int64)
+	r.Note = table.Count(len(bound), "statement") + " on " + c.name + ", " + table.Count(int(n), "row")
 	return r, nil
 }
 
-func (e *exec) run(ctx context.Context, c *connection, bound []database.Statement) (counts []any, total int64, err error) {
-	if err := c.Begin(ctx); err != nil {
-		return nil, 0, err
+// run runs the statements and returns how many rows they have stored, changed or deleted.
+func (e *exec) run(ctx context.Context, in core.Input, c *connection, bound []database.Statement) (*value.Object, error) {
+	commits, err := database.FindCommits(ctx, c, &database.Table{}, in, e.markers)
+	if err != nil {
+		return nil, err
 	}
+	if done, ok := commits.Done(); ok {
+		return done, nil
+	}
+	if err := c.Begin(ctx); err != nil {
+		return nil, err
+	}
+	done, err := e.inside(ctx, in, c, bound, commits)
+	if err != nil {
+		c.Rollback()
+		return nil, err
+	}
+	return done, c.Commit(ctx)
+}
+
+// inside runs the statements in the open transaction.
+func (e *exec) inside(ctx context.Context, in core.Input, c *connection, bound []database.Statement, commits *database.Commits) (*value.Object, error) {
+	var counts []any
+	total := int64(0)
 	for i, s := range bound {
 		n, err := c.Exec(ctx, s)
 		if err != nil {
-			c.Rollback()
 			if len(bound) > 1 {
 				err = fmt.Errorf("statement %d: %w", i+1, err)
 			}
-			return nil, 0, e.statements[i].place(err)
+			return nil, e.statements[i].place(err)
 		}
 		counts, total = append(counts, n), total+n
 	}
-	if err := ctx.Err(); err != nil {
-		c.Rollback()
-		return nil, 0, err
+	done := value.ObjectOf("rows", total, "statements", counts)
+	if err := commits.Mark(ctx, c, &database.Table{}, total, nil, done); err != nil {
+		return nil, err
 	}
-	return counts, total, c.Commit(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return done, in.MayCommit()
 }
 
 // load writes rows to a table.
 type load struct {
 	connector
-	table  database.Table
-	from   *table.From
-	known  source.Columns // columns of the rows, for a table without rows
-	target core.Target
+	table   database.Table
+	markers bool
+	from    *table.From
+	known   source.Columns // columns of the rows, for a table without rows
+	target  core.Target
 }
 
 var _ core.Handler = (*load)(nil)
@@ -254,24 +280,26 @@ func (l *load) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Result{}, err
 	}
-	src, err := l.rows(ctx, in)
-	if err != nil {
-		return core.Result{}, err
-	}
 	if in.Shared().Defer && l.table.Mode == database.Replace {
-		return l.later(ctx, in, src)
+		return l.later(ctx, in)
 	}
-	return l.store(ctx, in, src)
+	return l.store(ctx, in, func(at *value.Object) (*table.Source, error) { return l.rows(ctx, in, at) })
 }
 
 // later keeps the rows until the table may be replaced.
-func (l *load) later(ctx context.Context, in core.Input, src *table.Source) (core.Result, error) {
+func (l *load) later(ctx context.Context, in core.Input) (core.Result, error) {
+	src, err := l.rows(ctx, in, nil)
+	if err != nil {
+		return core.Result{}, err
+	}
 	rows, err := src.All(ctx)
 	if err = errors.Join(err, src.Close()); err != nil {
 		return core.Result{}, err
 	}
 	return core.Result{Placement: &core.Placement{Target: l.resolved(in.Shared()), Name: "table " + l.table.Name,
-		Place: func(ctx context.Context) (core.Result, error) { return l.store(ctx, in, table.ArraySource(rows)) }}}, nil
+		Place: func(ctx context.Context) (core.Result, error) {
+			return l.store(ctx, in, func(*value.Object) (*table.Source, error) { return table.ArraySource(rows), nil })
+		}}}, nil
 }
 
 // resolved returns an identifier of the table, equal for equal tables.
@@ -286,23 +314,52 @@ func (l *load) resolved(s core.Shared) string {
 	return name + "#" + l.target.Table
 }
 
-// store writes the rows of a source and closes the source.
-func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (core.Result, error) {
-	defer src.Close()
+// store writes the rows that open returns. The rows begin at a position if an earlier
+// process has stored those before it.
+func (l *load) store(ctx context.Context, in core.Input, open func(at *value.Object) (*table.Source, error)) (core.Result, error) {
 	c, err := l.open(ctx, in.Shared(), false)
 	if err != nil {
 		return core.Result{}, err
 	}
 	defer c.Close()
-	src.Watch(table.FieldNames(l.table.Columns), table.FieldNames(l.table.Declared))
 	t := l.table
+	about := func(err error) error { return c.about(fmt.Errorf("table %s: %w", t.Name, err)) }
+	if t.Commits, err = database.FindCommits(ctx, c, &t, in, l.markers); err != nil {
+		return core.Result{}, about(err)
+	}
+	src, err := open(t.Commits.Position())
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer src.Close()
+	src.Watch(table.FieldNames(t.Columns), table.FieldNames(t.Declared))
+	if t.Commits != nil {
+		if err := src.Track(in, l.from.Name.Value, t.Commits.Position()); err != nil {
+			return core.Result{}, about(err)
+		}
+	}
+	n, err := l.fill(ctx, in, c, &t, src)
+	if err != nil {
+		return core.Result{}, about(err)
+	}
+	r := core.Send(value.ObjectOf("table", t.Name, "rows", n))
+	r.Upserted = t.Upserted
+	r.Note = table.Count(int(n), "row") + " written to " + c.name + ", table " + t.Name
+	return r, nil
+}
+
+// fill writes the rows of a source and returns their number.
+func (l *load) fill(ctx context.Context, in core.Input, c *connection, t *database.Table, src *table.Source) (int64, error) {
+	if _, done := t.Commits.Done(); done {
+		return t.Commits.Rows(), src.Skip(ctx)
+	}
 	if t.Mode == database.Upsert && in.Shared().Keys {
 		t.Upserted = &core.Upserted{Target: l.resolved(in.Shared()), Name: c.name + ", table " + t.Name}
 		t.Storing = in.Shared().Storing
 	}
 	head, err := src.Head(ctx)
 	if err != nil {
-		return core.Result{}, c.about(fmt.Errorf("table %s: %w", l.table.Name, err))
+		return 0, err
 	}
 	if len(head) == 0 {
 		t.Header = src.Columns(nil, l.known, in.Shared())
@@ -312,21 +369,20 @@ func (l *load) store(ctx context.Context, in core.Input, src *table.Source) (cor
 		if absent := src.Absent(); rows > 0 && len(absent) > 0 {
 			in.Logger().Warn("no row has the column", "column", absent[0])
 		}
-		return in.MayCommit()
+		return nil
 	}
-	n, err := database.Load(ctx, c, &t, src, in.Progress)
-	if err != nil {
-		return core.Result{}, c.about(fmt.Errorf("table %s: %w", t.Name, err))
+	t.MayCommit = in.MayCommit
+	if in.Durable() {
+		t.Committed = func(ctx context.Context, rows int64, at *value.Object) error {
+			return in.Checkpoint(ctx, database.Checkpoint(rows, at))
+		}
 	}
-	r := core.Send(value.ObjectOf("table", t.Name, "rows", n))
-	r.Upserted = t.Upserted
-	r.Note = table.Count(int(n), "row") + " written to " + c.name + ", table " + t.Name
-	return r, nil
+	return database.Load(ctx, c, t, src, in.Progress)
 }
 
-// rows opens the rows to write.
-func (l *load) rows(ctx context.Context, in core.Input) (*table.Source, error) {
-	stream, ok, err := l.from.Stream(ctx, in)
+// rows opens the rows to write, which begin at a position unless that is nil.
+func (l *load) rows(ctx context.Context, in core.Input, at *value.Object) (*table.Source, error) {
+	stream, ok, err := l.from.Stream(ctx, in, table.StreamPosition(at))
 	if err != nil {
 		return nil, err
 	}

@@ -32,10 +32,11 @@ func New(o Options) core.Kind {
 		o.LookupEnv = os.LookupEnv
 	}
 	return core.NewKind(core.KindOf[config]{
-		Name:    "sql",
-		Doc:     "Reads rows from a database, runs statements that change it, or writes rows to a table.",
-		Compile: o.compile,
-		Partial: true,
+		Name:     "sql",
+		Doc:      "Reads rows from a database, runs statements that change it, or writes rows to a table.",
+		Defaults: func() config { return config{Markers: true} },
+		Compile:  o.compile,
+		Partial:  true,
 	})
 }
 
@@ -150,11 +151,11 @@ func (b *builder) build(c connector) core.Compiled {
 		b.only("query", "into", "stream")
 		return b.query(c)
 	case len(b.Exec) > 0:
-		b.only("exec")
+		b.only("exec", "markers")
 		b.scope.Found = append(b.scope.Found, setting.UnusedWrites(b.node, "a node that runs statements writes no state")...)
-		return core.Compiled{Handler: &exec{connector: c, statements: b.statements(c.dialect, "exec", b.Exec...)}, Effects: true}
+		return core.Compiled{Handler: &exec{connector: c, markers: b.Markers, statements: b.statements(c.dialect, "exec", b.Exec...)}, Effects: true}
 	}
-	b.only("table", "schema", "from", "mode", "key", "columns", "create", "batch", "transaction")
+	b.only("table", "schema", "from", "mode", "key", "columns", "create", "batch", "transaction", "markers")
 	return b.load(c)
 }
 
@@ -236,7 +237,7 @@ func (b *builder) query(c connector) core.Compiled {
 var sqlModes = map[string]database.Mode{"": database.Append, "insert": database.Append, "upsert": database.Upsert, "replace": database.Replace}
 
 func (b *builder) load(c connector) core.Compiled {
-	l := &load{connector: c, table: database.Table{
+	l := &load{connector: c, markers: b.Markers, table: database.Table{
 		Schema: b.Schema.Value, Name: b.Table.Value, Mode: sqlModes[b.Mode.Value], Key: source.Strings(b.Key), Columns: b.Columns.List,
 		Make: b.Create, Batch: int(b.Batch.Value), Commit: b.Transaction.Value == "batch"}}
 	if l.table.Commit && l.table.Batch == 0 {

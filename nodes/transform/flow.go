@@ -205,7 +205,7 @@ func (a *attempt) collect(ctx context.Context, later *rowcheck.LateFiles) error 
 
 // open opens the table, which is a stream or a value of the state.
 func (a *attempt) open(ctx context.Context) error {
-	s, ok, err := a.handler.from.Stream(ctx, a.in)
+	s, ok, err := a.handler.from.Stream(ctx, a.in, nil)
 	if ok || err != nil {
 		a.source, a.upstream = s, s
 		return err

@@ -52,6 +52,15 @@ type Table struct {
 	// Ready is called with the number of rows before the last commit. If it returns an
 	// error, everything that is not committed is rolled back. Ready may be nil.
 	Ready func(rows int64) error
+	// MayCommit is called before each commit, like Ready. It may be nil.
+	MayCommit func() error
+	// Commits keeps the marker of the execution. It is nil if the run is not stored. If it
+	// has rows, Load continues after them: the source must begin there.
+	Commits *Commits
+	// Committed is called after a commit that the rows which follow are not part of, with
+	// the number of rows that are stored and the position of the source after them. An
+	// error ends Load; it may be nil. It is called only if Resumes is true.
+	Committed func(ctx context.Context, rows int64, position *value.Object) error
 	// Upserted collects the keys of the rows; nil if they are not needed.
 	Upserted *core.Upserted
 	// Storing is called with Upserted before each commit. If it returns an error,
@@ -61,6 +70,10 @@ type Table struct {
 
 	notCreated bool // see WarnNotCreated
 }
+
+// Resumes reports whether an execution that is repeated after a crash can continue after
+// the last commit. Otherwise it begins again: an upsert has the same effect a second time.
+func (t *Table) Resumes() bool { return t.Commit && t.Mode == Append }
 
 // WarnNotCreated logs a warning if Load did not create the table, because there were no
 // rows and the columns are not known. Ready calls it.
@@ -125,6 +138,14 @@ type Backend interface {
 	Commit(ctx context.Context) error
 	// Rollback undoes all changes since Begin.
 	Rollback()
+
+	// Committed returns the marker of a key, in the schema of a table. ok is false if there
+	// is none. It is called outside of transactions, and may create MarkerTable.
+	Committed(ctx context.Context, t *Table, key string) (m Marker, ok bool, err error)
+	// Mark stores a marker. It replaces a marker that has the number of rows before and is
+	// not done; before is -1 if there is none. Otherwise the error is ErrMarked. Mark may
+	// create MarkerTable.
+	Mark(ctx context.Context, t *Table, m Marker, before int64) error
 
 	// Columns lists the columns of a table. It returns none if the table does not
 	// exist.

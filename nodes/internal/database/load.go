@@ -24,11 +24,12 @@ const (
 	maxBatchCells = 250_000
 )
 
-// Load stores the rows of a source in a table and returns their number. It calls
-// progress with the number of rows so far after each batch. After an error everything
-// since the last commit is rolled back.
+// Load stores the rows of a source in a table and returns their number, which includes the
+// rows that Table.Commits has. It calls progress with the number of rows so far after each
+// batch. After an error everything since the last commit is rolled back.
 func Load(ctx context.Context, b Backend, t *Table, src *table.Source, progress func(done, of int64)) (int64, error) {
-	l := &load{b: b, rules: b.Rules(), t: t, src: src}
+	l := &load{b: b, rules: b.Rules(), t: t, src: src, rows: t.Commits.Rows()}
+	l.committed = l.rows
 	err := l.run(ctx, progress)
 	if err != nil && l.open {
 		b.Rollback()
@@ -38,7 +39,7 @@ func Load(ctx context.Context, b Backend, t *Table, src *table.Source, progress 
 	}
 	if err != nil && l.committed > 0 {
 		err = fmt.Errorf("%w; the %s before are stored", err, table.Count(int(l.committed), "row"))
-		if t.Mode == Append { // another attempt would store these rows twice
+		if t.Mode == Append && !t.Commits.Kept() { // another attempt would store these rows twice
 			err = core.Permanent(err)
 		}
 	}
@@ -90,12 +91,7 @@ func (l *load) run(ctx context.Context, progress func(done, of int64)) error {
 	for {
 		batch, err := l.src.NextOf(ctx, size)
 		if err == io.EOF {
-			if l.t.Ready != nil {
-				if err := l.t.Ready(l.rows); err != nil {
-					return err
-				}
-			}
-			return l.commit(ctx)
+			return l.finish(ctx)
 		}
 		if err != nil {
 			return err
@@ -115,9 +111,50 @@ func (l *load) begin(ctx context.Context) error {
 	return nil
 }
 
+// finish commits the rest of the rows, with the result.
+func (l *load) finish(ctx context.Context) error {
+	if l.t.Ready != nil {
+		if err := l.t.Ready(l.rows); err != nil {
+			return err
+		}
+	}
+	if l.t.Commits == nil {
+		return l.commit(ctx)
+	}
+	if !l.open {
+		if err := l.begin(ctx); err != nil {
+			return err
+		}
+	}
+	if err := l.t.Commits.Mark(ctx, l.b, l.t, l.rows, l.src.Position(), value.ObjectOf("rows", l.rows)); err != nil {
+		return err
+	}
+	return l.commit(ctx)
+}
+
+// commitBatch commits a batch that is a transaction of its own.
+func (l *load) commitBatch(ctx context.Context) error {
+	if l.t.Commits == nil && l.t.Committed == nil || !l.t.Resumes() {
+		return l.commit(ctx)
+	}
+	at := l.src.Position()
+	if err := l.t.Commits.Mark(ctx, l.b, l.t, l.rows, at, nil); err != nil {
+		return err
+	}
+	if err := l.commit(ctx); err != nil || l.t.Committed == nil {
+		return err
+	}
+	return l.t.Committed(ctx, l.rows, at)
+}
+
 func (l *load) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil || !l.open {
 		return err
+	}
+	if l.t.MayCommit != nil {
+		if err := l.t.MayCommit(); err != nil {
+			return err
+		}
 	}
 	if l.t.Upserted != nil && l.t.Storing != nil {
 		if err := l.t.Storing(l.t.Upserted); err != nil {
@@ -316,7 +353,7 @@ func (l *load) store(ctx context.Context, batch []any) error {
 		return fmt.Errorf("among the rows %d to %d: %w", first+1, l.rows, err)
 	}
 	if l.t.Commit {
-		return l.commit(ctx)
+		return l.commitBatch(ctx)
 	}
 	return nil
 }

@@ -77,12 +77,13 @@ func (s *From) Streams() []source.Text {
 	return []source.Text{source.At(s.field, s.Name.Pos)}
 }
 
-// Stream opens the field as a stream. ok is false if the value is not a stream.
-func (s *From) Stream(ctx context.Context, in core.Input) (stream core.Stream, ok bool, err error) {
+// Stream opens the field as a stream, which begins at a position unless that is nil; see
+// core.Input.StreamAt. ok is false if the value is not a stream.
+func (s *From) Stream(ctx context.Context, in core.Input, at *value.Object) (stream core.Stream, ok bool, err error) {
 	if s.field == "" {
 		return nil, false, nil
 	}
-	return in.Stream(ctx, s.field)
+	return in.StreamAt(ctx, s.field, at)
 }
 
 // Field returns the state field that the value is, or "" if the value is not a whole

@@ -23,6 +23,8 @@ type Source struct {
 	header []string            // of a stream that knows its columns in advance
 	wanted columncheck.Columns // the watched columns
 	empty  []string            // columns that no row needs to have
+	// tracking is nil unless Track was called.
+	tracking *tracking
 }
 
 // ArraySource returns a source of the rows of an array.
@@ -101,6 +103,15 @@ func (s *Source) next(ctx context.Context, n int) ([]any, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
+	rows, err := s.take(ctx, n)
+	if s.tracking != nil {
+		s.tracking.taken += int64(len(rows))
+	}
+	return rows, err
+}
+
+// take is next after begin.
+func (s *Source) take(ctx context.Context, n int) ([]any, error) {
 	if len(s.rest) > 0 {
 		n = min(n, len(s.rest))
 		rows := s.rest[:n:n]
@@ -135,13 +146,26 @@ func (s *Source) Watch(columns, empty []string) {
 // Absent returns the watched columns that no row has had so far.
 func (s *Source) Absent() []string { return s.wanted.Absent() }
 
-// begin checks the header of a stream that knows its columns in advance. It does so
-// once.
+// begin skips the rows before the position of Track, and checks the header of a stream that
+// knows its columns in advance. It does so once.
 func (s *Source) begin(ctx context.Context) error {
-	if s.begun || s.stream == nil {
+	if s.begun {
 		return nil
 	}
 	s.begun = true
+	if err := s.checkHeader(ctx); err != nil {
+		return err
+	}
+	if s.tracking != nil {
+		return s.resume(ctx)
+	}
+	return nil
+}
+
+func (s *Source) checkHeader(ctx context.Context) error {
+	if s.stream == nil {
+		return nil
+	}
 	columns, ok, err := core.HeaderOf(ctx, s.stream)
 	if err != nil || !ok {
 		return err
@@ -156,8 +180,16 @@ func (s *Source) pull(ctx context.Context) ([]any, error) {
 	if s.ended() {
 		return nil, io.EOF
 	}
+	if s.tracking != nil {
+		if err := s.tracking.advance(s.stream); err != nil {
+			return nil, err
+		}
+	}
 	rows, err := s.stream.Next(ctx)
 	s.end = err == io.EOF
+	if s.tracking != nil {
+		s.tracking.read(rows)
+	}
 	return rows, err
 }
 

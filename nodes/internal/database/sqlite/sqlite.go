@@ -2,7 +2,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -142,6 +144,39 @@ func (d *DB) Clear(_ context.Context, t *database.Table) error {
 func (d *DB) exec(statement string) error {
 	_, err := d.tx.Exec(statement)
 	return err
+}
+
+// Committed returns the marker of a key.
+func (d *DB) Committed(ctx context.Context, _ *database.Table, key string) (m database.Marker, ok bool, err error) {
+	err = d.patiently(ctx, func() error {
+		var n int
+		if err := d.conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = ?", database.MarkerTable).Scan(&n); err != nil || n == 0 {
+			return cmp.Or(err, sql.ErrNoRows)
+		}
+		return d.conn.QueryRowContext(ctx, database.FindMarker(database.MarkerTable), key).Scan(&m.Rows, &m.Position, &m.Done, &m.Result)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return m, false, nil
+	}
+	return m, err == nil, d.explain(err)
+}
+
+// Mark stores a marker.
+func (d *DB) Mark(_ context.Context, _ *database.Table, m database.Marker, before int64) error {
+	if before < 0 {
+		if err := d.exec(database.CreateMarkers(database.MarkerTable)); err != nil {
+			return d.explain(err)
+		}
+	}
+	text, args := database.StoreMarker(database.MarkerTable, m, before)
+	done, err := d.tx.Exec(text, args...)
+	if err != nil {
+		return d.explain(err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n != 1 {
+		return cmp.Or(err, database.ErrMarked)
+	}
+	return nil
 }
 
 // Prepare compiles the statement that inserts one row.
