@@ -16,8 +16,9 @@ type Store interface {
 	// does not keep recs or their data. The calls for one run must not overlap.
 	//
 	// With flush, Append returns when the records, and all records of the run before them, survive a
-	// loss of power; recs may be empty. Without flush, it may return as soon as the records are queued:
-	// the store then writes them soon, in order, and an error is returned by the next call.
+	// loss of power. Without flush, it may return as soon as the records are queued: the store then writes
+	// them soon, in order, and an error is returned by the next call; nothing is flushed until a call asks for
+	// it. recs may be empty: Append then checks the lease, and flushes if it is told to.
 	// After an error of the storage, all later calls for the run fail until the lease has been released and
 	// acquired again.
 	//

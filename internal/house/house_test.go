@@ -95,7 +95,7 @@ var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 // mayGo lists the folders whose packages may start goroutines. nodes/human reads from a
 // terminal, and such a read cannot be cancelled. internal/timelimit abandons calls that never
 // return.
-var mayGo = []string{"internal/timelimit", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "store/file", "examples"}
+var mayGo = []string{"internal/timelimit", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "examples"}
 
 type file struct {
 	dir  string // below the module, slash-separated, "." for the root

@@ -13,9 +13,9 @@
 //
 // # Writing
 //
-// One goroutine of a Store writes for all runs (writer.go). It takes all records that wait, writes those of each
-// run with one call, and flushes the files for which a caller waits; other files at the latest
-// 10 ms after a write to them, or when 1 MiB was written.
+// The goroutine that calls Append writes the records with one call, and flushes them if it is told to. A run has
+// one writer, which gathers what happens while a flush lasts, and runs have different files: there is
+// nothing that a goroutine for all runs could put together.
 //
 // # Leases
 //

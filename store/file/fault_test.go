@@ -20,7 +20,6 @@ type faultyDisk struct {
 	broken bool // flushes fail
 	syncs  int
 	synced map[string]int64 // size of each file at its last flush
-	onSync chan string
 }
 
 func (d *faultyDisk) install(s *Store) {
@@ -67,9 +66,6 @@ func (f *faultyFile) Sync() error {
 	}
 	f.disk.syncs++
 	f.disk.synced[f.Name()] = info.Size()
-	if f.disk.onSync != nil {
-		f.disk.onSync <- f.Name()
-	}
 	return nil
 }
 
@@ -183,66 +179,5 @@ func TestPowerLoss(t *testing.T) {
 		if n < seq {
 			t.Errorf("%s has %d records, %d were flushed", run, n, seq)
 		}
-	}
-}
-
-// TestFlushesAlone: records that no caller waits for are flushed too.
-func TestFlushesAlone(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	disk := &faultyDisk{onSync: make(chan string, 100)}
-	disk.install(s)
-	lease := begin(t, s, "r1", 0)
-	name := <-disk.onSync
-	for seq := uint64(2); seq < 5; seq++ {
-		if err := s.Append(t.Context(), "r1", lease.Token, storetest.Records(seq, 1), false); err != nil {
-			t.Fatal(err)
-		}
-		if got := <-disk.onSync; got != name { // blocks for ever if they are not
-			t.Errorf("flushed %s, want %s", got, name)
-		}
-	}
-}
-
-// TestGroups: records that arrive during a flush share the next one.
-func TestGroups(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	disk := &faultyDisk{}
-	disk.install(s)
-	lease := begin(t, s, "r1", 0)
-	blocker := begin(t, s, "r2", 0)
-	disk.mu.Lock() // holds the writer up in the next flush
-	before := disk.syncs
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := s.Append(t.Context(), "r2", blocker.Token, storetest.Records(2, 1), true); err != nil {
-			t.Error(err)
-		}
-	})
-	h := s.held["r2"].journal
-	for queued := true; queued; { // until the writer has taken the record
-		h.mu.Lock()
-		queued = len(h.waiting) > 0 || h.last < 2
-		h.mu.Unlock()
-	}
-	for seq := uint64(2); seq < 50; seq++ {
-		if err := s.Append(t.Context(), "r1", lease.Token, storetest.Records(seq, 1), false); err != nil {
-			t.Fatal(err)
-		}
-	}
-	wg.Go(func() {
-		if err := s.Append(t.Context(), "r1", lease.Token, nil, true); err != nil {
-			t.Error(err)
-		}
-	})
-	j := s.held["r1"].journal
-	for waiting := 0; waiting == 0; {
-		j.mu.Lock()
-		waiting = len(j.waiting)
-		j.mu.Unlock()
-	}
-	disk.mu.Unlock()
-	wg.Wait()
-	if n := disk.syncs - before; n != 2 {
-		t.Errorf("%d flushes for 49 records, want 2", n)
 	}
 }

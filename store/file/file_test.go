@@ -26,7 +26,7 @@ func open(t testing.TB, dir string, o Options) *Store {
 
 func TestStore(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) store.Store {
-		return open(t, filepath.Join(t.TempDir(), "new", Name), Options{Warn: func(m string) { t.Error(m) }})
+		return open(t, filepath.Join(t.TempDir(), "new", ".wavefold"), Options{Warn: func(m string) { t.Error(m) }})
 	})
 }
 
@@ -82,7 +82,7 @@ func status(t testing.TB, s *Store, run string) string {
 }
 
 func TestFilesArePrivate(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "work", Name)
+	dir := filepath.Join(t.TempDir(), "work", ".wavefold")
 	s := open(t, dir, Options{})
 	if status(t, s, "r1"); exists(dir) {
 		t.Error("a list makes the folder")
@@ -153,36 +153,5 @@ func TestClosedStore(t *testing.T) {
 	other := store.Holder{ID: "b", Host: "host-b"} // need not wait for the lease to expire
 	if l := acquire(t, s, "r1", other, time.Minute); l.Token != lease.Token+1 {
 		t.Errorf("the token is %d", l.Token)
-	}
-}
-
-func TestFind(t *testing.T) {
-	root := t.TempDir()
-	for _, dir := range []string{"a/.wavefold", "a/b/c", "x/1/2/3/.wavefold", "x/1/2/3/4/.wavefold", "x/z/.wavefold", "x/.hidden/.wavefold"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(root, "a/b/.wavefold"), nil, 0o600); err != nil { // not a folder
-		t.Fatal(err)
-	}
-	for from, want := range map[string]string{
-		"a":     "a/.wavefold",
-		"a/b/c": "a/.wavefold",
-		"x":     "x/1/2/3/.wavefold x/1/2/3/4/.wavefold x/z/.wavefold",
-		".":     "a/.wavefold x/1/2/3/.wavefold x/z/.wavefold",
-		"x/1/2": "x/1/2/3/.wavefold x/1/2/3/4/.wavefold",
-	} {
-		found, err := Find(filepath.Join(root, from))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range found {
-			rel, _ := filepath.Rel(root, found[i])
-			found[i] = filepath.ToSlash(rel)
-		}
-		if got := strings.Join(found, " "); got != want {
-			t.Errorf("from %s: %s, want %s", from, got, want)
-		}
 	}
 }

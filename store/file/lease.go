@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/store"
@@ -153,20 +155,17 @@ func (s *Store) heldError(run, dir string) error {
 
 // takeLocked takes the lease while the run is locked on the holder's host.
 func (s *Store) takeLocked(run, dir string, holder store.Holder, ttl time.Duration) (*hold, error) {
-	last, files, err := readLease(run, dir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.lastLease(run, dir, entries)
 	if err != nil {
 		return nil, err
 	}
 	now := s.now()
 	if last.Held(now) && (last.Host != holder.Host || !canLock) {
 		return nil, &store.HeldError{Lease: last}
-	}
-	if len(files) == 0 { // of a new run, or one that was copied without its leases
-		end, err := walk(run, dir, func(store.Record) bool { return true })
-		if err != nil && !errors.As(err, new(*store.DamageError)) {
-			return nil, err
-		}
-		last.Token = end.token
 	}
 	lease := store.Lease{Run: run, Token: last.Token + 1, Holder: holder, Since: now, Expires: now.Add(ttl)}
 	file := leaseFile(dir, lease.Token)
@@ -175,15 +174,49 @@ func (s *Store) takeLocked(run, dir string, holder store.Holder, ttl time.Durati
 	} else if err != nil {
 		return nil, err
 	}
-	if top, _, err := readLease(run, dir); err != nil || top.Token != lease.Token {
-		os.Remove(file) // it was late: others have taken this token before, and given it back
-		return nil, errors.Join(err, &store.HeldError{Lease: top})
+	if err := s.settle(run, dir, lease.Token); err != nil {
+		return nil, err
 	}
-	for _, old := range files {
-		os.Remove(filepath.Join(dir, old)) // what stays is ignored, for its token is smaller
+	return &hold{lease: lease, file: file, journal: &journal{store: s, run: run, dir: dir, token: lease.Token, lease: file,
+		isNew: !slices.ContainsFunc(entries, isJournal),
+		fresh: last.Host != "" && last.Host != holder.Host}}, nil
+}
+
+// lastLease returns the last lease of a run. If a journal was copied without its leases, the
+// lease has only a token.
+func (s *Store) lastLease(run, dir string, entries []fs.DirEntry) (store.Lease, error) {
+	token, _ := leaseFiles(entries)
+	if token > 0 {
+		lease, _, err := readLease(run, dir)
+		return lease, err
 	}
-	fresh := last.Host != "" && last.Host != holder.Host
-	return &hold{lease: lease, file: file, journal: &journal{store: s, run: run, dir: dir, token: lease.Token, lease: file, fresh: fresh}}, nil
+	if !slices.ContainsFunc(entries, isJournal) {
+		return store.Lease{}, nil
+	}
+	end, err := walk(run, dir, func(store.Record) bool { return true })
+	if errors.As(err, new(*store.DamageError)) {
+		err = nil
+	}
+	return store.Lease{Token: end.token}, err
+}
+
+// settle removes the files of the leases before that with the token. If there is a later one, the new lease is
+// removed: its holder was late, and others have taken the token before and given it back.
+func (s *Store) settle(run, dir string, token uint32) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	last, files := leaseFiles(entries)
+	if last != token {
+		return cmp.Or(os.Remove(leaseFile(dir, token)), s.heldError(run, dir))
+	}
+	for _, name := range files {
+		if name != filepath.Base(leaseFile(dir, token)) {
+			os.Remove(filepath.Join(dir, name)) // if it stays, it is ignored: its token is smaller
+		}
+	}
+	return nil
 }
 
 func leaseFile(dir string, token uint32) string {

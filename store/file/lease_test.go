@@ -67,6 +67,9 @@ func TestLeaseOfAnotherHost(t *testing.T) {
 	if err := a.Append(t.Context(), "r1", first.Token, storetest.Records(4, 1), true); !isFenced(err) {
 		t.Errorf("the first holder appends: %v", err)
 	}
+	if err := a.Append(t.Context(), "r1", first.Token, nil, false); !isFenced(err) {
+		t.Errorf("the first holder checks its lease: %v", err)
+	}
 	if _, err := a.Acquire(t.Context(), "r1", holderA, time.Minute); !isHeld(err) {
 		t.Errorf("the first holder renews: %v", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/store"
@@ -105,7 +104,7 @@ func stampOf(dir string) (files []fs.DirEntry, st stamp, err error) {
 		return nil, st, nil
 	}
 	for _, e := range files {
-		if _, ok := numbered(e.Name(), journalName); !ok && e.Name() != journalName {
+		if !isJournal(e) {
 			continue
 		}
 		info, err := e.Info()
@@ -141,48 +140,4 @@ func (s *Store) summarize(run string, st stamp) (entry, error) {
 		return e, err
 	}
 	return e, nil
-}
-
-// Find returns the folders of stores for commands that are run in dir without naming one: the .wavefold of dir, else that
-// of its nearest parent that has one, else all those of folders at most four levels below dir, in order of
-// their paths. Folders that cannot be read are left out.
-func Find(dir string) ([]string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	for up := dir; ; up = filepath.Dir(up) {
-		if isStore(filepath.Join(up, Name)) {
-			return []string{filepath.Join(up, Name)}, nil
-		}
-		if up == filepath.Dir(up) {
-			break
-		}
-	}
-	return below(dir, 4), nil
-}
-
-// Name is the name of the folder of a store, next to the workflow.
-const Name = ".wavefold"
-
-func isStore(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && info.IsDir()
-}
-
-func below(dir string, levels int) (found []string) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		sub := filepath.Join(dir, e.Name())
-		if isStore(filepath.Join(sub, Name)) {
-			found = append(found, filepath.Join(sub, Name))
-		}
-		if levels > 1 {
-			found = append(found, below(sub, levels-1)...)
-		}
-	}
-	return found
 }

@@ -71,10 +71,3 @@ func cutFile(name string, size int64) error {
 	}
 	return writeFile(name, data[:size], func(temporary string) error { return os.Rename(temporary, name) })
 }
-
-// reopen makes the next append find the end of the journal again.
-func (j *journal) reopen() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.opened, j.err = false, nil
-}

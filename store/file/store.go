@@ -29,12 +29,14 @@ type Options struct {
 
 // Store keeps runs in a folder. Several Stores, in several processes, may use one folder.
 type Store struct {
-	dir    string
-	host   string
-	now    func() time.Time
-	warn   func(string)
-	open   func(name string, size int64) (appendFile, error) // opens a journal for writing; tests replace it
-	writer *writer
+	dir  string
+	host string
+	now  func() time.Time
+	warn func(string)
+	open func(name string, size int64) (appendFile, error) // opens a journal for writing; tests replace it
+
+	// flushes limits the flushes at the same time, each of which takes a thread.
+	flushes chan struct{}
 
 	mu     sync.Mutex // guards all below
 	held   map[string]*hold
@@ -56,7 +58,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, host: host, now: o.Now, warn: o.Warn, open: openJournal, writer: newWriter(), held: map[string]*hold{}}
+	s := &Store{dir: dir, host: host, now: o.Now, warn: o.Warn, open: openJournal, flushes: make(chan struct{}, maxFlushes), held: map[string]*hold{}}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -73,8 +75,8 @@ func (s *Store) Dir() string { return s.dir }
 // the run.
 func (s *Store) RunDir(run string) string { return filepath.Join(s.dir, "runs", escape(run)) }
 
-// Close writes and flushes what was appended, releases the leases of the store's holders and ends its
-// goroutine. Every later call that would write returns store.ErrClosed.
+// Close flushes what was appended and releases the leases of the store's holders. Every later call that would write a
+// journal returns store.ErrClosed.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -88,9 +90,11 @@ func (s *Store) Close() error {
 	for _, h := range held {
 		errs = append(errs, s.release(h))
 	}
-	s.writer.stop()
 	return errors.Join(errs...)
 }
+
+// maxFlushes is more than what disks profit from: beyond 8 flushes of different files at a time nothing was gained.
+const maxFlushes = 32
 
 // makeRun makes the folder of a run.
 func (s *Store) makeRun(dir string) error {
@@ -129,8 +133,12 @@ func escape(name string) string {
 	return name
 }
 
-// Append implements store.Store.
+// Append implements store.Store. Without flush, the records have been handed to the operating system: they
+// survive the process.
 func (s *Store) Append(ctx context.Context, run string, token uint32, recs []store.Record, flush bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	h, closed := s.held[run], s.closed
 	s.mu.Unlock()
@@ -140,16 +148,7 @@ func (s *Store) Append(ctx context.Context, run string, token uint32, recs []sto
 	if h == nil || h.journal.token != token {
 		return s.fenced(run, token)
 	}
-	done, err := h.journal.add(recs, flush)
-	if err != nil || done == nil {
-		return err
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return h.journal.append(recs, flush)
 }
 
 // fenced returns the error for a token that is not that of the current lease.

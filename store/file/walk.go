@@ -48,6 +48,12 @@ func numbered(name, prefix string) (uint32, bool) {
 	return uint32(n), err == nil && n > 0
 }
 
+// isJournal reports whether a file of a run is part of its journal.
+func isJournal(e fs.DirEntry) bool {
+	_, ok := numbered(e.Name(), journalName)
+	return ok || e.Name() == journalName
+}
+
 // openParts opens the files of a journal, in order. A run without a journal has none.
 func openParts(dir string) (parts []*part, err error) {
 	entries, err := os.ReadDir(dir)
@@ -55,8 +61,7 @@ func openParts(dir string) (parts []*part, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		token, ok := numbered(e.Name(), journalName)
-		if !ok && e.Name() != journalName {
+		if !isJournal(e) {
 			continue
 		}
 		f, err := os.Open(filepath.Join(dir, e.Name()))
@@ -64,6 +69,7 @@ func openParts(dir string) (parts []*part, err error) {
 			closeParts(parts)
 			return nil, err
 		}
+		token, _ := numbered(e.Name(), journalName)
 		p := &part{name: e.Name(), token: token, file: f, limit: math.MaxUint64}
 		parts = append(parts, p)
 		info, err := f.Stat()

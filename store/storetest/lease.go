@@ -15,9 +15,11 @@ func testFencing(t *testing.T, s store.Store) {
 	first := begin(t, s, "r1")
 	fenced := func(token uint32) {
 		t.Helper()
-		var err *store.FencedError
-		if got := s.Append(t.Context(), "r1", token, Records(2, 1), true); !errors.As(got, &err) || err.Run != "r1" || err.Token != token {
-			t.Errorf("token %d: %v", token, got)
+		for _, recs := range [][]store.Record{Records(2, 1), nil} {
+			var err *store.FencedError
+			if got := s.Append(t.Context(), "r1", token, recs, true); !errors.As(got, &err) || err.Run != "r1" || err.Token != token {
+				t.Errorf("token %d, %d records: %v", token, len(recs), got)
+			}
 		}
 	}
 	fenced(first.Token + 1)
