@@ -137,7 +137,7 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 		parts[n.ID] = PartFingerprint{digest(what), digest(howPrint(p, n))}
 	}
 	for i := range p.Vertices {
-		if u := p.Vertices[i].Unit; u != nil {
+		if u := p.Vertices[i].Unit; u != nil && p.Walk == nil { // a walk as a whole is no part of itself
 			parts[u.ID] = PartFingerprint{digest(unitWhat(p, u)), digest(unitHow(p, u))}
 		}
 	}

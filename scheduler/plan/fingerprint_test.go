@@ -222,6 +222,8 @@ func TestFingerprintOfWalks(t *testing.T) {
 		{"18: condition", "outcome=success", "outcome=fail", "a exit"},
 		{"18: spaces in a condition", "outcome=success", "outcome = success", ""},
 		{"18: prompt", "Check it", "Check all", "b"},
+		{"19: name of the graph", "digraph g", "digraph other", ""},
+		{"19: name of the graph, which is that of a node", "digraph g", "digraph b", ""},
 		{"18: retries", `prompt="Check it"`, `prompt="Check it", max_retries=3`, "b:how"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
