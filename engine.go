@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -31,7 +32,12 @@ type Engine struct {
 	// Parallel converts SWEny documents to dags, as their key of that name does: a
 	// plain fan-out runs in parallel and is joined.
 	Parallel bool
+	// Resumed says that workflows are compiled to continue runs that have started. Input files
+	// that were there when the run started may be gone since, so a missing one is a hint
+	// instead of an error.
+	Resumed bool
 
+	origin *origin // nil for files on the disk that are not recorded
 	reg    *core.Registry
 	model  llm.Model   // nil if there is none
 	router core.Router // for model
@@ -59,7 +65,7 @@ const maxDocument = 64 << 20
 // the file itself. The workflow is nil if nothing could be read. Compile reports the
 // findings of a workflow again, together with its own.
 func (e *Engine) Read(path string) (*core.Workflow, source.Diagnostics) {
-	data, err := readFile(path)
+	data, err := e.readFile(path)
 	if err != nil {
 		var ds source.Diagnostics
 		ds.Errorf(source.CodeMissingFile, source.Position{File: path}, "%s", fileError(err)).WithHint("%s", similarFile(path, err))
@@ -74,18 +80,17 @@ func (e *Engine) Read(path string) (*core.Workflow, source.Diagnostics) {
 // in DOT, whose prompt files are read as well. Any other name denotes a document in
 // YAML or JSON.
 func (e *Engine) Parse(name string, data []byte) (*core.Workflow, source.Diagnostics) {
+	e.origin.document(name, data)
+	dir := e.files(filepath.Dir(name), new(atomic.Bool))
 	if ext := filepath.Ext(name); ext == ".dot" || ext == ".fabro" {
-		return dot.Parse(name, data, dot.OptionsFor(e.reg, folderOf(name)))
+		return dot.Parse(name, data, dot.OptionsFor(e.reg, dir))
 	}
 	tree, found := document.Parse(name, data)
 	if sweny.Is(tree) || tree == nil && sweny.Looks(data) {
-		return sweny.FromTree(name, tree, found, sweny.Options{Files: folderOf(name), Parallel: e.Parallel})
+		return sweny.FromTree(name, tree, found, sweny.Options{Files: dir, Parallel: e.Parallel})
 	}
 	return native.FromTree(name, tree, found, native.OptionsFor(e.reg))
 }
-
-// folderOf returns the folder of a document.
-func folderOf(name string) folder { return folder(filepath.Dir(name)) }
 
 // Compile checks a workflow with everything it refers to, and returns its plan. It
 // returns all findings in the order of the files, including those of reading the
@@ -102,10 +107,15 @@ func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan,
 		ds.Errorf(source.CodeSyntax, source.Position{}, "there is no workflow to compile")
 		return nil, ds
 	}
+	defer l.compiled.Store(true)
 	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: lint.Check, Strict: strict, Guard: timelimit.Call})
 }
 
-func readFile(path string) ([]byte, error) {
+func (e *Engine) readFile(path string) ([]byte, error) {
+	if e.origin != nil && e.origin.record == nil {
+		dir, name := filepath.Split(path)
+		return fs.ReadFile(listed{dir, e.origin}, name)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
@@ -19,6 +20,8 @@ type library struct {
 	// included.
 	built  map[*core.Workflow]map[string]*core.Workflow
 	loaded map[string]loaded
+	// compiled is set when the compilation has ended.
+	compiled atomic.Bool
 }
 
 type loaded struct {
@@ -28,7 +31,7 @@ type loaded struct {
 
 // env returns the environment of the kinds of one workflow.
 func (l *library) env(w *core.Workflow) core.Env {
-	env := core.Env{Dir: w.Dir, Private: llm.KeyVariables(l.engine.model), LookPath: exec.LookPath, Stdout: l.engine.Stdout, Stdin: l.engine.Stdin}
+	env := core.Env{Dir: w.Dir, Private: llm.KeyVariables(l.engine.model), LookPath: exec.LookPath, Stdout: l.engine.Stdout, Stdin: l.engine.Stdin, Resumed: l.engine.Resumed}
 	if env.Stdout == nil {
 		env.Stdout = os.Stdout
 	}
@@ -36,7 +39,7 @@ func (l *library) env(w *core.Workflow) core.Env {
 		env.Stdin = os.Stdin
 	}
 	if w.Dir != "" {
-		env.Files = folder(w.Dir)
+		env.Files = l.engine.files(w.Dir, &l.compiled)
 	}
 	subs := l.built[w]
 	if w.Dir == "" && subs == nil {
@@ -60,7 +63,7 @@ func (l *library) load(dir, path string) (*core.Workflow, error) {
 	if known, ok := l.loaded[full]; ok {
 		return known.w, known.err
 	}
-	w, err := l.read(folder(dir), path, full)
+	w, err := l.read(l.engine.files(dir, &l.compiled), path, full)
 	if l.loaded == nil {
 		l.loaded = map[string]loaded{}
 	}
@@ -68,8 +71,8 @@ func (l *library) load(dir, path string) (*core.Workflow, error) {
 	return w, err
 }
 
-func (l *library) read(dir folder, path, full string) (*core.Workflow, error) {
-	info, err := dir.Stat(path)
+func (l *library) read(dir fs.FS, path, full string) (*core.Workflow, error) {
+	info, err := fs.Stat(dir, path)
 	if err != nil {
 		return nil, err
 	}

@@ -211,6 +211,10 @@ type Env struct {
 	// another fingerprint, see plan.Plan.Fingerprint.
 	Dir   string
 	Files fs.FS
+	// Resumed reports that the workflow is compiled to continue a run that has started. Files
+	// that nodes read may be gone since. A kind that checks whether they exist reports a missing
+	// one as a hint.
+	Resumed bool
 	// Private names the environment variables that programs do not inherit unless the
 	// document says so: the variables with the API keys of models.
 	Private []string

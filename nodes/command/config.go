@@ -103,7 +103,7 @@ func (b *builder) program(c *command) {
 
 func (b *builder) executable(name source.Text, clean string) bool {
 	info, err := fs.Stat(b.find.Env.Files, clean)
-	if runtime.GOOS == "windows" || err == nil && info.Mode().Perm()&0o111 != 0 {
+	if runtime.GOOS == "windows" || err == nil && info.Mode().Perm()&0o111 != 0 || err != nil && b.find.Env.Resumed {
 		return true
 	}
 	b.find.Found.Errorf(source.CodeBadValue, name.Pos, "%s: run: %q is not executable", b.find.Subject, name.Value).WithHint("run chmod +x on it")

@@ -161,7 +161,7 @@ func (b *builder) find(name source.Text, format table.Format) {
 		}
 	case isFolder(name.Value):
 		clean, ok := f.Folder(name, "source")
-		if !ok {
+		if !ok || len(f.Found) > 0 {
 			break
 		}
 		if found, _ := files.FolderFS(b.env.Files, clean, hasFormat(format)); len(found) == 0 {
@@ -187,6 +187,10 @@ func (b *builder) missing(name source.Text) {
 	case isFolder(name.Value):
 		message = "there is no file of the format in the folder %q"
 	}
+	if b.env.Resumed {
+		b.scope.Found.Hintf(source.CodeMissingFile, name.Pos, "%s: source: "+message+" any more", b.node.Subject(), name.Value)
+		return
+	}
 	d := b.scope.Errorf(source.CodeMissingFile, name.Pos, "source", message, name.Value)
 	if files.IsPattern(name.Value) || isFolder(name.Value) {
 		d.WithHint("if another node makes them, say check: false; if there may be none, optional: true")
@@ -202,7 +206,7 @@ func (b *builder) notFound(f files.Finder) {
 		if strings.HasSuffix(f.Found[i].Message, "is no regular file") {
 			f.Found[i].WithHint("a folder is named with a slash at its end")
 		}
-		if f.Found[i].Code == source.CodeMissingFile && f.Found[i].Hint == "" {
+		if f.Found[i].Code == source.CodeMissingFile && f.Found[i].Hint == "" && !b.env.Resumed {
 			f.Found[i].WithHint("if another node makes it, say check: false; if it may be absent, optional: true")
 		}
 	}

@@ -42,24 +42,27 @@ func (f *Finder) Place(name source.Text, key string) (clean string, ok bool) {
 	return Clean(name.Value), true
 }
 
-// File finds a regular file.
+// File finds a regular file. If Env.Resumed is set, the file need not exist.
 func (f *Finder) File(name source.Text, key string) (clean string, ok bool) {
-	return f.find(name, key, "file", "regular file", fs.FileMode.IsRegular)
+	return f.find(name, key, "file", "regular file", fs.FileMode.IsRegular, f.Env.Resumed)
 }
 
-// Folder finds a folder.
+// Folder finds a folder. If Env.Resumed is set, the folder need not exist.
 func (f *Finder) Folder(name source.Text, key string) (clean string, ok bool) {
-	return f.find(name, key, "folder", "folder", fs.FileMode.IsDir)
+	return f.find(name, key, "folder", "folder", fs.FileMode.IsDir, f.Env.Resumed)
 }
 
-// find finds a file or folder whose mode fits; what and precise are its names in messages.
-func (f *Finder) find(name source.Text, key, what, precise string, fits func(fs.FileMode) bool) (clean string, ok bool) {
+// find finds a file or folder whose mode fits; what and precise are its names in messages. If it is
+// optional and does not exist, that is a hint.
+func (f *Finder) find(name source.Text, key, what, precise string, fits func(fs.FileMode) bool, optional bool) (clean string, ok bool) {
 	clean, ok = f.Place(name, key)
 	if !ok {
 		return "", false
 	}
 	info, err := fs.Stat(f.Env.Files, clean)
 	switch {
+	case optional && errors.Is(err, fs.ErrNotExist):
+		f.Found.Hintf(source.CodeMissingFile, name.Pos, "%s: %s: there is no %s %q any more", f.Subject, key, what, name.Value)
 	case err != nil:
 		f.missing(name, key, clean, what, err)
 		return "", false
@@ -72,7 +75,7 @@ func (f *Finder) find(name source.Text, key, what, precise string, fits func(fs.
 
 // Read reads a text file of at most limit bytes.
 func (f *Finder) Read(name source.Text, key string, limit int) (text string, ok bool) {
-	clean, ok := f.File(name, key)
+	clean, ok := f.find(name, key, "file", "regular file", fs.FileMode.IsRegular, false)
 	if !ok {
 		return "", false
 	}

@@ -1,0 +1,23 @@
+package core
+
+// SourceFile is a file that a workflow was compiled from: a document, or a file whose content
+// belongs to it, such as a prompt or a script.
+type SourceFile struct {
+	// Path is relative to the folder of the main document, with slashes. It is absolute if the
+	// file is not below that folder.
+	Path string
+	Kind SourceKind
+	// SHA256 is the hash of Data, in hexadecimal.
+	SHA256 string
+	Data   []byte
+}
+
+// SourceKind is what a SourceFile is used for.
+type SourceKind string
+
+// Kinds of source files.
+const (
+	SourceWorkflow SourceKind = "workflow" // a document; the main document is the first one
+	SourceText     SourceKind = "file"     // any other file, such as a prompt
+	SourceProgram  SourceKind = "program"  // a file that can be executed
+)
