@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,7 +17,7 @@ import (
 
 // commandTable has commands whose work grows with the number of items of a run.
 func commandTable() Table {
-	const items, events = 100_000, 200_000 // an item has two events
+	const items, events = 100_000, 300_000 // an item that writes has three events
 	return Table{ID: "commands", Unit: "item or event", Figures: []Figure{
 		{
 			Name: "run --events, 100,000 items that write",
@@ -28,14 +27,14 @@ func commandTable() Table {
 			Reference: commandCase("run -q", items, func(r *itemRun) func() { return func() { r.run() } }),
 		},
 		{
-			Name: "why, 200,000 events",
+			Name: "why, 300,000 events",
 			Subject: commandCase("wavefold", events, func(r *itemRun) func() {
 				log := r.log()
 				return func() { r.command("why", "--events", log) }
 			}),
 			Reference: commandCase("json.Unmarshal of each line", events, func(r *itemRun) func() {
 				log := r.log()
-				return func() { decodeLines(r.tb, log) }
+				return func() { decodeLines(r.tb, log, events) }
 			}),
 		},
 	}}
@@ -103,17 +102,18 @@ func (r *itemRun) command(args ...string) {
 	}
 }
 
-// decodeLines is the least that a reader of events does.
-func decodeLines(tb testing.TB, log string) {
+// decodeLines is the least that a reader of events does. The log has at least the given number of
+// them.
+func decodeLines(tb testing.TB, log string, events int) {
 	f, err := os.Open(log)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 64<<20)
-	failed := 0
-	for lines.Scan() {
+	lines.Buffer(nil, 64<<20) // the last event has the state
+	count, failed := 0, 0
+	for ; lines.Scan(); count++ {
 		var e core.Event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			tb.Fatal(err)
@@ -122,7 +122,7 @@ func decodeLines(tb testing.TB, log string) {
 			failed++
 		}
 	}
-	if lines.Err() != nil || failed > 0 {
-		tb.Fatal(fmt.Errorf("%d nodes failed: %w", failed, lines.Err()))
+	if lines.Err() != nil || failed > 0 || count < events {
+		tb.Fatalf("%d nodes failed in %d events, want 0 in at least %d: %v", failed, count, events, lines.Err())
 	}
 }
