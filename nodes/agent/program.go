@@ -38,7 +38,7 @@ func (p *commandTool) call(ctx context.Context, in core.Input, input *value.Obje
 		return "", err
 	}
 	c := program.Command{Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit,
-		Env: program.Environment(in), Mark: program.Mark(in), Stdin: append(doc, '\n'), Log: in.Logger()}
+		Env: program.Environment(in), Mark: program.Mark(in), Notes: program.Notes(in), Stdin: append(doc, '\n'), Log: in.Logger()}
 	var secrets []string
 	for _, v := range p.env {
 		val, err := v.value(in)

@@ -62,7 +62,7 @@
 // Range and User-Agent and, after 307 and 308, the body. The header Referer is sent only if
 // headers sets it.
 //
-// POST and PATCH requests have the header Idempotency-Key, unless headers sets it. The key is the
+// POST, PATCH and PUT requests have the header Idempotency-Key, unless headers sets it. The key is the
 // same in every attempt of a visit. Secrets are read from the engine's environment for each
 // attempt, never stored, and replaced by *** in errors.
 //

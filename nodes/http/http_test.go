@@ -113,7 +113,7 @@ func TestRequests(t *testing.T) {
 			"GET /a\nAuthorization: Basic YWRhOmh1bnRlcjI=\nUser-Agent: wavefold\n"},
 		{`{"url": "URL/a", "method": "POST", "body": "args", "args": {"name": "x"}}`,
 			"POST /a\nContent-Type: application/json\nIdempotency-Key: run1/n[2]\nUser-Agent: wavefold\n" + `{"name":"Ada","n":9007199254740993}`},
-		{`{"url": "URL/a", "method": "PUT", "body": "<{{$.q}}>"}`, "PUT /a\nContent-Type: text/plain; charset=utf-8\nUser-Agent: wavefold\n<a b&c=d>"},
+		{`{"url": "URL/a", "method": "PUT", "body": "<{{$.q}}>"}`, "PUT /a\nContent-Type: text/plain; charset=utf-8\nIdempotency-Key: run1/n[2]\nUser-Agent: wavefold\n<a b&c=d>"},
 		{`{"url": "URL/a", "method": "PATCH", "body": "[{{$item}}]", "headers": {"Idempotency-Key": "mine", "Content-Type": "text/x"}}`,
 			"PATCH /a\nContent-Type: text/x\nIdempotency-Key: mine\nUser-Agent: wavefold\n[3]"},
 	} {

@@ -83,7 +83,7 @@ func TestRedirects(t *testing.T) {
 		{"see other", `"url": "http://a/1", "method": "POST", "body": "x"`, map[string]string{"http://a/1": "303 http://a/2"},
 			[]string{"POST http://a/1 Content-Type Idempotency-Key User-Agent x", "GET http://a/2 Idempotency-Key User-Agent"}, ""},
 		{"a body would be lost", `"url": "http://a/1", "method": "PUT", "body": "x"`, map[string]string{"http://a/1": "301 https://a/2?k=v"},
-			[]string{"PUT http://a/1 Content-Type User-Agent x"}, "PUT http://a/1, redirected to https://a/2: the server redirects with status 301, after which a PUT becomes a GET without a body; ask https://a/2, or add ok: [301] to take this answer"},
+			[]string{"PUT http://a/1 Content-Type Idempotency-Key User-Agent x"}, "PUT http://a/1, redirected to https://a/2: the server redirects with status 301, after which a PUT becomes a GET without a body; ask https://a/2, or add ok: [301] to take this answer"},
 		{"a redirect is wanted", `"url": "http://a/1", "method": "POST", "body": "x", "ok": [302], "output": "text"`, map[string]string{"http://a/1": "302 http://b/2"},
 			[]string{"POST http://a/1 Content-Type Idempotency-Key User-Agent x"}, ""},
 		{"a circle", `"url": "http://a/1"`, map[string]string{"http://a/1": "302 /1"}, nil, "GET http://a/1, redirected to /1: more than 10 redirects"},

@@ -170,7 +170,7 @@ func (c *call) header(in core.Input, read reader) error {
 	if c.headers.Get("User-Agent") == "" {
 		c.headers.Set("User-Agent", "wavefold")
 	}
-	if c.headers.Get("Idempotency-Key") == "" && (c.h.method == http.MethodPost || c.h.method == http.MethodPatch) {
+	if c.headers.Get("Idempotency-Key") == "" && (c.h.method == http.MethodPost || c.h.method == http.MethodPatch || c.h.method == http.MethodPut) {
 		c.headers.Set("Idempotency-Key", in.IdempotencyKey())
 	}
 	return nil

@@ -58,6 +58,10 @@ type Command struct {
 	// Mark is an entry of Env that is unique among running children. It identifies processes
 	// that left the group and whose parents have ended.
 	Mark string
+	// Notes is a folder in which the process group is noted while the program runs, "" for
+	// none. If it has a note with the same Mark, which a process that was killed has left,
+	// Run first kills that group.
+	Notes string
 	// Log gets the lines of standard error. If it is nil, they are dropped.
 	Log *slog.Logger
 	// Mask masks secrets in log lines and errors.
@@ -87,6 +91,8 @@ func Run(parent context.Context, c Command) (Output, error) {
 	if err := c.check(); err != nil {
 		return Output{}, c.fail(err)
 	}
+	note := c.note()
+	note.killLeftover()
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	out := &capture{limit: c.MaxOutput, flood: func() { cancel(outputLimitError("standard output", c.MaxOutput)) }}
@@ -99,6 +105,7 @@ func Run(parent context.Context, c Command) (Output, error) {
 	if err := cmd.Start(); err != nil {
 		return Output{}, c.fail(startError(err))
 	}
+	defer note.write(cmd.Process.Pid)()
 	defer startWatcher(cmd.Process.Pid)()
 	f := familyOf(cmd.Process, c.Mark)
 	release := f.endOn(ctx, c.Grace)
