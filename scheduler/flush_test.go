@@ -113,8 +113,12 @@ func TestFlushSurvivesAHostileDriver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := drops{after: seconds(0, 5, 0, 5, 0, 0, 0), closed: &atomic.Int64{}}
 		p := rowsPlan(t, strings.Replace(rowsDoc, "CONCURRENCY", batches, 1), k.opens(), itemKind{fail: -1})
-		for seed := range uint64(10) {
-			r, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
+		for seed := range uint64(20) {
+			h := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}
+			if seed%2 > 0 {
+				h = schedulertest.Killed(seed, nil)
+			}
+			r, _, err := h.Run(p, nil, machine.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

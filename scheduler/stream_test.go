@@ -216,8 +216,12 @@ func TestStreamsArePulledByTheirReader(t *testing.T) {
 // loaded at every step reads the same rows.
 func TestStreamsSurviveAHostileDriver(t *testing.T) {
 	p, _, _ := numbersPlan(t, numbersDoc, nil)
-	for seed := range uint64(20) {
-		report, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
+	for seed := range uint64(40) {
+		h := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}
+		if seed%2 > 0 {
+			h = schedulertest.Killed(seed, nil)
+		}
+		report, _, err := h.Run(p, nil, machine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,6 +297,17 @@ func (k itemKind) Compile(n *core.Node, _ core.Env) (core.Compiled, source.Diagn
 	})}, nil
 }
 
+// wantKillPoints requires that a run was killed while some work of each kind was open.
+func wantKillPoints(t *testing.T, points schedulertest.KillPoints, want ...string) {
+	t.Helper()
+	t.Logf("kill points: %v", points)
+	for _, what := range want {
+		if points[what] == 0 {
+			t.Errorf("no kill point with an open %s", what)
+		}
+	}
+}
+
 func rowsPlan(t *testing.T, doc string, kinds ...core.Kind) *plan.Plan {
 	t.Helper()
 	reg := core.NewRegistry(kinds...)
@@ -308,6 +323,8 @@ func rowsPlan(t *testing.T, doc string, kinds ...core.Kind) *plan.Plan {
 }
 
 func TestPipelineOverAStream(t *testing.T) {
+	points := schedulertest.KillPoints{}
+	defer func() { wantKillPoints(t, points, "read of a stream", "row") }()
 	for _, c := range []struct{ concurrency, seen string }{
 		{"1", "[[0],[1],[2],[3],[4],[5],[6],[7],[8],[9]]"},
 		{"3", "[[0],[1],[2],[3],[4],[5],[6],[7],[8],[9]]"},
@@ -327,8 +344,12 @@ func TestPipelineOverAStream(t *testing.T) {
 		if opened != 2 || closed != 2 {
 			t.Errorf("%s: opened %d times, closed %d times", c.concurrency, opened, closed)
 		}
-		for seed := range uint64(20) {
-			report, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
+		for seed := range uint64(40) {
+			h := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}
+			if seed%2 > 0 {
+				h = schedulertest.Killed(seed, points)
+			}
+			report, _, err := h.Run(p, nil, machine.Options{Events: seed%3 == 0})
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v", c.concurrency, seed, err)
 			}

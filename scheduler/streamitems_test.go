@@ -203,6 +203,7 @@ func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
 	failed, cut, refused := 0, 0, 0
+	points := schedulertest.KillPoints{}
 	for seed := range uint64(90) {
 		writes := pick("seen, sum", "seen", "last", "", "once", "once, seen")
 		doc := strings.NewReplacer("KIND", "work", "WRITES", writes,
@@ -263,6 +264,9 @@ func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 		if count <= 40 { // each step writes and reads the machine
 			for s := range uint64(40 / max(count, 10)) {
 				h := schedulertest.Hostile{Seed: s, JSON: true, Reload: s%2 == 0, Double: true, Yield: true, Split: true}
+				if s%3 == 2 || count > 20 {
+					h = schedulertest.Killed(s, points)
+				}
 				r, _, err := h.Run(p, nil, machine.Options{})
 				if err != nil {
 					t.Fatalf("seed %d, hostile %d: %v", seed, s, err)
@@ -277,6 +281,7 @@ func TestForEachOverAStreamIsForEachOverItsRows(t *testing.T) {
 			refused++
 		}
 	}
+	wantKillPoints(t, points, "read of a stream", "item", "range of items")
 	if failed < 20 || cut < 10 || refused < 2 {
 		t.Errorf("too few fan-outs had failures (%d), were cut (%d), were refused (%d)", failed, cut, refused)
 	}
@@ -528,8 +533,12 @@ func TestItemsOfAStreamOfAnyShape(t *testing.T) {
 					t.Errorf("%s, %s:\ngot  %s\nwant %s", name, limits, got, want)
 				}
 			}
-			for seed := range uint64(4) {
-				r, _, err := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}.Run(p, nil, machine.Options{})
+			for seed := range uint64(8) {
+				h := schedulertest.Hostile{Seed: seed, JSON: true, Reload: true, Double: true}
+				if seed%2 > 0 {
+					h = schedulertest.Killed(seed, nil)
+				}
+				r, _, err := h.Run(p, nil, machine.Options{})
 				if err != nil {
 					t.Fatalf("%s, %s: %v", name, limits, err)
 				}

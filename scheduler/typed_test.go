@@ -93,6 +93,9 @@ func TestItemsKeepTheirGoType(t *testing.T) {
 	}
 	for seed := range uint64(60) {
 		h := schedulertest.Hostile{Seed: seed, JSON: seed%3 > 0, Reload: seed%3 < 2, Double: seed%2 == 0, Split: true}
+		if seed%4 == 3 {
+			h = schedulertest.Killed(seed, nil)
+		}
 		r, _, err := h.Run(p, inputs, machine.Options{Concurrency: 3})
 		if err != nil {
 			t.Fatalf("%+v: %v", h, err)

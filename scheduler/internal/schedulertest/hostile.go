@@ -526,6 +526,7 @@ func (r *hostileRun) reload() error {
 	// command again. The command is then open, but it has been answered already.
 	lost := slices.DeleteFunc(r.open, func(c machine.Command) bool { return r.answered[key(c)] })
 	deadlines := r.deadlines
+	before := r.m
 	r.open, r.m, r.deadlines = nil, m, nil
 	if err := r.unchanged(data); err != nil {
 		return err
@@ -537,9 +538,9 @@ func (r *hostileRun) reload() error {
 		return err
 	}
 	for _, c := range lost {
-		// The retry of an item after the cut, or of a node that lost a race, need not be
-		// issued again.
-		void := c.Op == machine.OpTimer && (c.Node == nil || c.Node.MaxFailures >= 0 || c.Node.Cancellable)
+		// A timer of an execution that was cancelled need not be set again.
+		_, awaited := before.Timer(c.ID)
+		void := c.Op == machine.OpTimer && !awaited
 		at := slices.IndexFunc(r.open, func(o machine.Command) bool { return key(o) == key(c) })
 		if r.report == nil && !void && at < 0 {
 			return fmt.Errorf("%s %s was in flight and is not asked for again\n%s", c.Op, c.ID, data)

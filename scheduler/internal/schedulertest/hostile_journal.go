@@ -27,8 +27,14 @@ type Journal struct {
 	rows    map[stream][]any // what was read of each stream
 	events  []string         // what a listener saw
 	open    ledger
-	// Each is called after each batch with the machine, if it is not nil.
-	Each func(m *machine.Machine) error
+	live    *journal.Replay // of all records, while Check is set and no stream is read
+	emitted []string        // by live
+	// Check replays the journal after each batch: the replay must be the machine of the run, with
+	// the same open commands and events.
+	Check bool
+	// Points counts the batches after which the journal was replayed, by what was open then, if it
+	// is not nil. A run may be killed at each of them.
+	Points KillPoints
 }
 
 // record is the payload of a batch or a mark.
@@ -59,13 +65,12 @@ func (j *Journal) add(c *machine.Command, e *machine.Event) error {
 		if list, ok := e.Outcome.Output.([]any); ok {
 			rows = list
 		}
-		from := len(j.rows[of])
-		if c.Plan.Vertices[c.Plan.Nodes[e.ID.Node].Vertex].Unit == nil {
-			from = int(e.ID.From)
-		} else if c.Call != nil {
+		from := int(e.ID.From)
+		if c.Plan.Vertices[c.Plan.Nodes[e.ID.Node].Vertex].Unit != nil {
 			from = c.Call.Taken
 		}
-		j.rows[of] = append(j.rows[of][:min(from, len(j.rows[of]))], rows...)
+		j.rows[of] = append(j.rows[of], make([]any, max(0, from+len(rows)-len(j.rows[of])))...)
+		copy(j.rows[of][from:], rows)
 	}
 	return nil
 }
@@ -85,10 +90,90 @@ func (j *Journal) next(m *machine.Machine, commands []machine.Command) error {
 		}
 	}
 	j.open = j.open.take(commands)
-	if j.Each != nil {
-		return j.Each(m)
+	if j.Check {
+		return j.check(m)
 	}
 	return nil
+}
+
+// check replays the journal and compares the replay with the machine. A replay whose rows were
+// filled in cannot go on, so each batch needs a new one if a stream is read.
+func (j *Journal) check(m *machine.Machine) error {
+	r := j.live
+	if r == nil || len(j.rows) > 0 {
+		var err error
+		j.emitted = nil
+		if r, err = j.replay(0, func(e machine.Emissions) { j.emitted = appendEvents(j.emitted, e) }); err != nil {
+			return err
+		}
+		j.live = r
+		for _, rec := range j.records[:len(j.records)-1] {
+			if err := j.replayRecord(r, rec); err != nil {
+				return err
+			}
+		}
+	}
+	if err := j.replayRecord(r, j.records[len(j.records)-1]); err != nil {
+		return err
+	}
+	if len(j.rows) > 0 {
+		if _, err := j.fill(r); err != nil {
+			return err
+		}
+	}
+	if err := j.compare(m, r); err != nil || !m.Done() {
+		return err
+	}
+	if err := sameLines("event", j.events, j.emitted); err != nil {
+		return err
+	}
+	return j.otherwise()
+}
+
+// compare compares a machine with a replay of its journal, and the open commands of the driver with
+// those of the replay.
+func (j *Journal) compare(m *machine.Machine, r *journal.Replay) error {
+	if err := sameMachine(m, r.Machine()); err != nil {
+		return err
+	}
+	open := r.Open()
+	j.Points.add(open)
+	var got []string
+	for i := range open {
+		got = append(got, openKey(&open[i]))
+	}
+	if !slices.IsSortedFunc(open, func(a, b journal.Open) int { return m.Compare(a.ID, b.ID) }) {
+		return fmt.Errorf("open commands are not in canonical order: %q", got)
+	}
+	slices.Sort(got)
+	return sameLines("open command", j.open.keys(m), got)
+}
+
+// otherwise replays the whole journal without events, or with them if the run had none.
+func (j *Journal) otherwise() error {
+	other := *j
+	other.options.Events = !other.options.Events
+	r, err := other.replay(len(j.records), nil)
+	if err == nil && !r.Machine().Done() {
+		err = fmt.Errorf("the replay is not at its end")
+	}
+	if err != nil {
+		return fmt.Errorf("events %t: %w", other.options.Events, err)
+	}
+	return nil
+}
+
+// KillPoints counts moments at which a run may be killed, by what was open then.
+type KillPoints map[string]int
+
+func (k KillPoints) add(open []journal.Open) {
+	if k == nil {
+		return
+	}
+	k["all"]++
+	for _, what := range constructsOf(open) {
+		k[what]++
+	}
 }
 
 func appendEvents(list []string, emitted machine.Emissions) []string {
@@ -102,12 +187,13 @@ func appendEvents(list []string, emitted machine.Emissions) []string {
 	return list
 }
 
-// replay returns the replay of the first n records.
-func (j *Journal) replay(n int) (*journal.Replay, error) {
+// replay returns the replay of the first n records. listener may be nil.
+func (j *Journal) replay(n int, listener func(machine.Emissions)) (*journal.Replay, error) {
 	r, err := journal.NewReplay(&j.codec, j.inputs, j.options)
 	if err != nil {
 		return nil, err
 	}
+	r.Listener = listener
 	for _, rec := range j.records[:n] {
 		if err := j.replayRecord(r, rec); err != nil {
 			return nil, err
@@ -233,7 +319,7 @@ func (l ledger) keys(m *machine.Machine) []string {
 func (r *hostileRun) replay() error {
 	j := r.journal
 	j.batch.Reset() // what was applied since the last batch is lost
-	again, err := j.replay(len(j.records))
+	again, err := j.replay(len(j.records), nil)
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
@@ -243,7 +329,7 @@ func (r *hostileRun) replay() error {
 	if err != nil {
 		return err
 	}
-	j.records = append(j.records, record{true, data})
+	j.records, j.live = append(j.records, record{true, data}), nil
 	again.Mark(&mark)
 	if _, err := j.fill(again); err != nil {
 		return err
@@ -362,4 +448,10 @@ func nthLine(list []string, at int) string {
 		return list[at]
 	}
 	return "absent"
+}
+
+// Killed returns a driver that answers several commands at once and is killed from time to time. The
+// journal is checked after each batch. points may be nil.
+func Killed(seed uint64, points KillPoints) Hostile {
+	return Hostile{Seed: seed, Several: true, Double: seed%3 == 0, Split: true, Yield: true, Replay: true, Journal: &Journal{Check: true, Points: points}}
 }

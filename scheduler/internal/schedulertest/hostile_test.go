@@ -25,6 +25,7 @@ func faultModes(seed uint64) []struct {
 		{Hostile{Seed: seed, JSON: true, Reload: true}, machine.Options{Concurrency: 3, Events: true}},
 		{Hostile{Seed: seed, JSON: true, Reload: true, Double: true, Split: true, Yield: true}, machine.Options{Concurrency: 64}},
 		{Hostile{Seed: seed, JSON: true, Reload: true, Double: true}, machine.Options{Concurrency: 1, Barrier: true}},
+		{Hostile{Seed: seed, Several: true, Replay: true, Double: true, Split: true, Yield: true}, machine.Options{Concurrency: 8, Events: true}},
 	}
 }
 

@@ -2,23 +2,11 @@ package schedulertest
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
-
-// killPoints counts the prefixes of journals that were replayed, by what was open then.
-type killPoints map[string]int
-
-func (k killPoints) add(open []journal.Open) {
-	k["all"]++
-	for _, what := range constructsOf(open) {
-		k[what]++
-	}
-}
 
 // journalled is a way to run a graph whose journal is replayed.
 func journalled(g *Graph) (Hostile, machine.Options) {
@@ -29,70 +17,12 @@ func journalled(g *Graph) (Hostile, machine.Options) {
 	return h, machine.Options{Run: "r", Concurrency: 1 + int(g.Seed%7), Events: true, Seed: g.Seed}
 }
 
-// replayFaults runs a graph. After each batch of its journal, the replay must be the machine of the
-// run, with the same open commands.
-func replayFaults(t *testing.T, g *Graph, points killPoints) []string {
+// replayFaults runs a graph whose journal is replayed after each batch.
+func replayFaults(t *testing.T, g *Graph, points KillPoints) []string {
 	h, o := journalled(g)
-	var live *journal.Replay
-	var emitted []string
-	j := &Journal{}
-	j.Each = func(m *machine.Machine) error {
-		if live == nil {
-			var err error
-			if live, err = j.replay(0); err != nil {
-				return err
-			}
-			live.Listener = func(e machine.Emissions) { emitted = appendEvents(emitted, e) }
-		}
-		if err := j.replayRecord(live, j.records[len(j.records)-1]); err != nil {
-			return err
-		}
-		return j.compare(m, live, points)
-	}
-	h.Journal = j
-	run, err := HostileRun(t, g, oracleOf(g), h, o)
-	if err == nil {
-		err = sameLines("event", j.events, emitted)
-	}
-	if err == nil {
-		err = j.silent(run.Report)
-	}
-	if err != nil {
+	h.Journal = &Journal{Check: true, Points: points}
+	if _, err := HostileRun(t, g, oracleOf(g), h, o); err != nil {
 		return []string{fmt.Sprintf("%+v %+v", h, o), err.Error()}
-	}
-	return nil
-}
-
-// compare compares a machine with a replay of its journal, and with the open commands of the driver.
-func (j *Journal) compare(m *machine.Machine, r *journal.Replay, points killPoints) error {
-	if err := sameMachine(m, r.Machine()); err != nil {
-		return err
-	}
-	open := r.Open()
-	points.add(open)
-	var got []string
-	for i := range open {
-		got = append(got, openKey(&open[i]))
-	}
-	if !slices.IsSortedFunc(open, func(a, b journal.Open) int { return m.Compare(a.ID, b.ID) }) {
-		return fmt.Errorf("open commands are not in canonical order: %q", got)
-	}
-	slices.Sort(got)
-	return sameLines("open command", j.open.keys(m), got)
-}
-
-// silent replays the journal without events: the run must be the same.
-func (j *Journal) silent(want *core.Report) error {
-	o := j.options
-	o.Events = !o.Events
-	other := *j
-	other.options = o
-	r, err := other.replay(len(j.records))
-	if err != nil {
-		return fmt.Errorf("events %t: %w", o.Events, err)
-	}
-	if !r.Machine().Done() || len(r.Open()) > len(j.open) {
-		return fmt.Errorf("events %t: the replay is not at its end", o.Events)
 	}
 	return nil
 }
@@ -107,20 +37,22 @@ func oracleOf(g *Graph) *Run {
 
 // TestPropertyReplay replays each prefix of the journals of runs.
 func TestPropertyReplay(t *testing.T) {
-	points := killPoints{}
+	points := KillPoints{}
 	for _, tt := range journalShapes {
 		t.Run(tt.name, func(t *testing.T) {
 			property(t, graphs()/tt.share, tt.generate, func(t *testing.T, g *Graph) []string { return replayFaults(t, g, points) })
 		})
 	}
-	points.check(t, "node", "item", "range of items", "row", "round", "visit", "delay of a retry", "deadline of a nested run", "in a nested run",
+	checkPoints(t, points, "node", "item", "range of items", "row", "round", "visit", "delay of a retry", "deadline of a nested run", "in a nested run",
 		"later attempt", "cancelled")
 }
 
-func (k killPoints) check(t *testing.T, want ...string) {
-	t.Logf("kill points: %v", k)
+// checkPoints logs how many kill points were tried, and requires some with each of the given words.
+func checkPoints(t *testing.T, points KillPoints, want ...string) {
+	t.Helper()
+	t.Logf("kill points: %v", points)
 	for _, what := range want {
-		if k[what] == 0 && *seedFlag == 0 {
+		if points[what] == 0 && *seedFlag == 0 {
 			t.Errorf("no kill point with an open %s", what)
 		}
 	}
@@ -171,20 +103,12 @@ func resumeFaults(t *testing.T, g *Graph) []string {
 
 // TestPropertyReplayRouted is TestPropertyReplay for walks that a model routes.
 func TestPropertyReplayRouted(t *testing.T) {
-	points := killPoints{}
+	points := KillPoints{}
 	for _, seed := range seeds(graphs() / 20) {
 		g := GenerateRouted(seed)
 		h, o := journalled(&Graph{Seed: seed})
 		h.Router, h.Replay = g, seed%2 == 0
-		j := &Journal{}
-		j.Each = func(m *machine.Machine) error {
-			r, err := j.replay(len(j.records))
-			if err != nil {
-				return err
-			}
-			return j.compare(m, r, points)
-		}
-		h.Journal = j
+		h.Journal = &Journal{Check: true, Points: points}
 		report, events, err := h.Run(compileRouted(t, g), g.Inputs(), o)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, g)
@@ -193,5 +117,5 @@ func TestPropertyReplayRouted(t *testing.T) {
 			compareRouted(t, g, fmt.Sprintf("%+v", h), OracleRouted(g), RoutedLog(report, events))
 		}
 	}
-	points.check(t, "visit", "question to the router", "delay of a retry", "stall timer")
+	checkPoints(t, points, "visit", "question to the router", "delay of a retry", "stall timer")
 }
