@@ -30,7 +30,7 @@ func TestTornTail(t *testing.T) {
 	}
 	for size := sizes[1]; size <= len(whole); size++ {
 		var warned []string
-		s := open(t, t.TempDir(), Options{Warn: func(m string) { warned = append(warned, m) }})
+		s := open(t, memoryDir(t), Options{Warn: func(m string) { warned = append(warned, m) }})
 		writeJournal(t, s, "r1", whole[:size])
 		n := 0
 		for n+1 < len(sizes) && sizes[n+1] <= size {
@@ -86,7 +86,7 @@ func TestDamage(t *testing.T) {
 		}
 		bad := bytes.Clone(whole)
 		bad[at] ^= 0x10
-		s := open(t, t.TempDir(), Options{})
+		s := open(t, memoryDir(t), Options{})
 		writeJournal(t, s, "r1", bad)
 		got, err := read(t, s, "r1")
 		var damage *store.DamageError

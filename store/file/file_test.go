@@ -24,6 +24,17 @@ func open(t testing.TB, dir string, o Options) *Store {
 	return s
 }
 
+// memoryDir returns a temporary folder without a disk, if the system has one, for tests that write much.
+func memoryDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "wavefold-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 func TestStore(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) store.Store {
 		return open(t, filepath.Join(t.TempDir(), "new", ".wavefold"), Options{Warn: func(m string) { t.Error(m) }})

@@ -21,9 +21,10 @@ type journal struct {
 	run   string
 	dir   string
 	token uint32
-	lease string // the file of the lease: the holder has the lease as long as it is there
-	isNew bool   // whether the run had no journal when the lease was taken
-	fresh bool   // whether records go to a new file, because the last holder was on another host
+	lease string      // the name of the file of the lease: the holder has the lease as long as the file is there
+	mine  fs.FileInfo // which file that is: when a run was removed, another one can have its name and tokens
+	isNew bool        // whether the run had no journal when the lease was taken
+	fresh bool        // whether records go to a new file, because the last holder was on another host
 
 	mu       sync.Mutex // guards all below
 	file     appendFile // nil before the first append
@@ -57,8 +58,8 @@ func (j *journal) append(recs []store.Record, flush bool) error {
 
 // checkLease returns an error if another holder has taken the lease.
 func (j *journal) checkLease() error {
-	_, err := os.Lstat(j.lease)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Lstat(j.lease)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, j.mine) {
 		return j.store.fenced(j.run, j.token)
 	}
 	return err
@@ -163,7 +164,9 @@ func (j *journal) close() error {
 		return nil
 	}
 	if j.err == nil && j.unsynced {
-		j.sync() // keeps its error
+		if j.err = j.checkLease(); j.err == nil {
+			j.sync() // keeps its error
+		}
 	}
 	err := errors.Join(j.err, j.file.Close())
 	j.file = nil

@@ -23,9 +23,17 @@ var errLocked = errors.New("locked by another")
 // hold is the lease of a holder of this store. Its lease is guarded by Store.mu.
 type hold struct {
 	lease   store.Lease
-	file    string   // of the lease
+	file    *os.File // of the lease
 	lock    *os.File // closing it unlocks the run on this host
 	journal *journal
+}
+
+// setExpiry sets the time at which the lease expires. The error is a *store.FencedError if it was lost.
+func (h *hold) setExpiry(expires time.Time) error {
+	if err := h.journal.checkLease(); err != nil {
+		return err
+	}
+	return setExpiry(h.journal.lease, expires)
 }
 
 // Acquire implements store.Store.
@@ -60,10 +68,10 @@ func (s *Store) renew(run string, holder store.Holder, ttl time.Duration) (store
 	var err error
 	if ttl > 0 {
 		expires := s.now().Add(ttl)
-		if err = setExpiry(h.file, expires); err == nil {
+		if err = h.setExpiry(expires); err == nil {
 			h.lease.Expires = expires
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !isFenced(err) {
 			defer s.mu.Unlock()
 			return h.lease, true, err
 		}
@@ -72,7 +80,7 @@ func (s *Store) renew(run string, holder store.Holder, ttl time.Duration) (store
 	s.mu.Unlock()
 	lost := err != nil
 	err = s.release(h)
-	if errors.As(err, new(*store.FencedError)) {
+	if isFenced(err) {
 		err = nil
 	}
 	h.lease.Expires = time.Time{}
@@ -82,11 +90,13 @@ func (s *Store) renew(run string, holder store.Holder, ttl time.Duration) (store
 // release ends a hold that is no longer in s.held: it writes what was appended and frees the run.
 func (s *Store) release(h *hold) error {
 	err := h.journal.close()
-	if eerr := setExpiry(h.file, time.Time{}); !errors.Is(eerr, fs.ErrNotExist) {
+	if eerr := h.setExpiry(time.Time{}); !isFenced(eerr) {
 		err = errors.Join(err, eerr)
 	}
-	return errors.Join(err, h.lock.Close())
+	return errors.Join(err, h.file.Close(), h.lock.Close())
 }
+
+func isFenced(err error) bool { return errors.As(err, new(*store.FencedError)) }
 
 // take acquires a lease that the holder does not have.
 func (s *Store) take(ctx context.Context, run string, holder store.Holder, ttl time.Duration) (store.Lease, error) {
@@ -112,7 +122,7 @@ func (s *Store) take(ctx context.Context, run string, holder store.Holder, ttl t
 	s.held[run] = h
 	s.mu.Unlock()
 	if old != nil {
-		if err := s.release(old); err != nil && !errors.As(err, new(*store.FencedError)) {
+		if err := s.release(old); err != nil && !isFenced(err) {
 			return store.Lease{}, err
 		}
 	}
@@ -168,16 +178,18 @@ func (s *Store) takeLocked(run, dir string, holder store.Holder, ttl time.Durati
 		return nil, &store.HeldError{Lease: last}
 	}
 	lease := store.Lease{Run: run, Token: last.Token + 1, Holder: holder, Since: now, Expires: now.Add(ttl)}
-	file := leaseFile(dir, lease.Token)
-	if err := createLease(file, lease); errors.Is(err, fs.ErrExist) {
+	file, mine, err := createLease(leaseFile(dir, lease.Token), lease)
+	if errors.Is(err, fs.ErrExist) {
 		return nil, s.heldError(run, dir)
 	} else if err != nil {
 		return nil, err
 	}
 	if err := s.settle(run, dir, lease.Token); err != nil {
+		file.Close()
 		return nil, err
 	}
-	return &hold{lease: lease, file: file, journal: &journal{store: s, run: run, dir: dir, token: lease.Token, lease: file,
+	return &hold{lease: lease, file: file, journal: &journal{store: s, run: run, dir: dir, token: lease.Token,
+		lease: leaseFile(dir, lease.Token), mine: mine,
 		isNew: !slices.ContainsFunc(entries, isJournal),
 		fresh: last.Host != "" && last.Host != holder.Host}}, nil
 }
@@ -223,26 +235,33 @@ func leaseFile(dir string, token uint32) string {
 	return filepath.Join(dir, fmt.Sprintf("%s-%d", leasePrefix, token))
 }
 
-// createLease makes the file of a lease. The error is fs.ErrExist if another process has made it. It is not
-// flushed: with the first flush of a journal the names in its folder are, and the token is in the name.
-func createLease(name string, lease store.Lease) error {
+// createLease makes the file of a lease. The error is fs.ErrExist if another process has made it. The file stays
+// open, so that no other file can have its identity, which is returned too. It is not flushed: with the first flush of a
+// journal the names in its folder are, and the token is in the name.
+func createLease(name string, lease store.Lease) (*os.File, fs.FileInfo, error) {
 	data, err := json.Marshal(lease)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+	err = cmp.Or(err, setExpiry(f.Name(), lease.Expires))
+	if err == nil {
+		err = os.Link(f.Name(), name)
 	}
-	if err := setExpiry(f.Name(), lease.Expires); err != nil {
-		return err
+	var info fs.FileInfo
+	if err == nil {
+		info, err = f.Stat()
 	}
-	return os.Link(f.Name(), name)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 // setExpiry sets the time at which a lease expires, which is the time of its file. The zero time, of a lease that
@@ -308,16 +327,16 @@ func openLease(name string, token uint32) (store.Lease, error) {
 // live returns the lease of a run if its holder is alive as far as this host can know. Entries are the files of the
 // run.
 func (s *Store) live(run string, entries []fs.DirEntry) (store.Lease, bool, error) {
-	s.mu.Lock()
-	if h := s.held[run]; h != nil {
-		defer s.mu.Unlock()
-		return h.lease, true, nil
-	}
-	s.mu.Unlock()
 	token, _ := leaseFiles(entries)
 	if token == 0 {
 		return store.Lease{}, false, nil
 	}
+	s.mu.Lock()
+	if h := s.held[run]; h != nil && h.journal.checkLease() == nil {
+		defer s.mu.Unlock()
+		return h.lease, true, nil
+	}
+	s.mu.Unlock()
 	dir := s.RunDir(run)
 	info, err := os.Stat(leaseFile(dir, token))
 	if err == nil && isReleased(info) {

@@ -20,8 +20,6 @@ import (
 
 func isHeld(err error) bool { return errors.As(err, new(*store.HeldError)) }
 
-func isFenced(err error) bool { return errors.As(err, new(*store.FencedError)) }
-
 // clock is a clock that only tests move.
 type clock struct {
 	mu  sync.Mutex

@@ -115,8 +115,11 @@ func (s *Store) makeDir() error {
 	if err := os.MkdirAll(filepath.Join(s.dir, "runs"), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
-		return err
+	ignore := filepath.Join(s.dir, ".gitignore")
+	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
+		if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
+			return err
+		}
 	}
 	return errors.Join(syncDir(s.dir), syncDir(filepath.Dir(s.dir)))
 }
