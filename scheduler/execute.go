@@ -122,13 +122,10 @@ type executor struct {
 	answered bool
 }
 
-const (
-	// slowRange limits the time that a range may run before the rest of it is handed back: its
-	// items take longer than the ones before them, and the finished ones should be reported.
-	slowRange = int64(time.Millisecond)
-	// lookEvery is the number of items between two looks at the clock.
-	lookEvery = 8
-)
+// slowRange limits the time that a range may run before the rest of it is handed back, after the
+// item in progress: its items take longer than the ones before them, and the finished ones should be
+// reported, because a crash repeats all items of a range that was not answered.
+const slowRange = time.Millisecond
 
 // items runs the range of a fan-out, item by item, until no item is left that has not been taken
 // away.
@@ -139,16 +136,16 @@ func (x *executor) items(e *machine.Event) {
 		in, _ := x.input(x.ctx, -1) // only args can fail, and there are none
 		x.shared = &in              // nothing but the item differs
 	}
-	if n := x.c.ID.To - x.c.ID.From; n > 1 && x.run.events != nil {
-		e.Ends = make([]int64, 0, n)
+	if n := x.c.ID.To - x.c.ID.From; n > 1 {
+		x.run.watchRange(x.w)
+		defer x.run.unwatchRange(x.w)
+		if x.run.events != nil {
+			e.Ends = make([]int64, 0, n)
+		}
 	}
 	e.Writes, o.Writes = results.writes, results.buffer
-	every := int32(lookEvery)
-	if e.Ends != nil {
-		every = 1
-	}
 	for {
-		i, ok := x.next(results, every, &o)
+		i, ok := x.next(results, e.Ends != nil, &o)
 		if !ok { // items may have ended since the last one that next returned
 			e.ID.To = x.w.items.end()
 			break
@@ -158,15 +155,10 @@ func (x *executor) items(e *machine.Event) {
 			x.keep(results, e, i, &o)
 		}
 		e.ID.To = i + 1
-		var slow bool
 		if e.Ends != nil {
-			now := x.run.now()
-			e.Ends = append(e.Ends, now)
-			slow = now-e.Started > slowRange
-		} else {
-			slow = (i+1-e.ID.From)%lookEvery == 0 && x.run.now()-e.Started > slowRange
+			e.Ends = append(e.Ends, x.run.now())
 		}
-		if slow || x.answered || x.mayEnd(&o) {
+		if x.answered || x.mayEnd(&o) {
 			break
 		}
 		if !well {
@@ -176,10 +168,10 @@ func (x *executor) items(e *machine.Event) {
 	e.Ended = x.run.now()
 }
 
-// next runs the next item of a range, or several that end well and need nothing but their value. It
-// returns after a number of items at the latest. ok is false if no item is left. o is the outcome
-// of the last item.
-func (x *executor) next(results *rangeResults, every int32, o *machine.Outcome) (i int32, ok bool) {
+// next runs the next item of a range, or unless single is set all items that end well and need
+// nothing but their value, up to one that does not. ok is false if no item is left. o is the
+// outcome of the last item.
+func (x *executor) next(results *rangeResults, single bool, o *machine.Outcome) (i int32, ok bool) {
 	switch {
 	case results.values == nil:
 		if i, ok = x.w.items.claim(); ok {
@@ -190,9 +182,9 @@ func (x *executor) next(results *rangeResults, every int32, o *machine.Outcome) 
 	case x.c.Node.Timeout > 0:
 		ctx, release := x.limit(x.ctx)
 		defer release()
-		return results.handle(ctx, x, 1, o)
+		return results.handle(ctx, x, true, o)
 	}
-	return results.handle(x.ctx, x, every, o)
+	return results.handle(x.ctx, x, single, o)
 }
 
 // keep stores the outcome of an item of a range.
@@ -366,10 +358,10 @@ func callValue(ctx context.Context, n *plan.Node, in core.Input) (v any, ok bool
 	return n.Value.HandleValue(ctx, in)
 }
 
-// handle calls the handler for the next items of the range and stores their values. It returns after
-// a number of items, when an item has failed, or when the run is stopped. i is the last item and o its
-// outcome; ok is false if no item is left.
-func (r *rangeResults) handle(ctx context.Context, x *executor, every int32, o *machine.Outcome) (i int32, ok bool) {
+// handle calls the handler for the next items of the range and stores their values. It returns when
+// an item has failed, when the run is stopped, or after one item if single is set. i is the last item
+// and o its outcome; ok is false if no item is left.
+func (r *rangeResults) handle(ctx context.Context, x *executor, single bool, o *machine.Outcome) (i int32, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.Failure = x.failure(ctx, panicked(p))
@@ -394,7 +386,7 @@ func (r *rangeResults) handle(ctx context.Context, x *executor, every int32, o *
 				return i, true
 			}
 		}
-		if (int32(at)+1)%every == 0 || x.ctx.Err() != nil {
+		if single || x.ctx.Err() != nil {
 			return i, true
 		}
 	}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
@@ -51,6 +52,31 @@ func (c *cursor) seal(least int32) (at, to int32) {
 	to = c.yield(least)
 	next, _ := split(c.v.Load())
 	return next - 1, to
+}
+
+// watchRange takes away the items of a worker's range that have not begun after slowRange, so that
+// the worker answers for the others. The clock is not read for each item, because that can take longer
+// than the item. unwatchRange ends the watch.
+func (r *run) watchRange(w *worker) {
+	r.calls.Add(1)
+	if w.slow != nil {
+		w.slow.Reset(slowRange)
+		return
+	}
+	w.slow = time.AfterFunc(slowRange, func() {
+		defer r.calls.Done()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if w.busy && w.cmd.ID.To > 0 { // if the worker has just begun another range, that one is cut, which does no harm
+			w.items.yield(w.cmd.ID.From + 1)
+		}
+	})
+}
+
+func (r *run) unwatchRange(w *worker) {
+	if w.slow.Stop() {
+		r.calls.Done()
+	}
 }
 
 // yield takes the items of a range that have not begun away from its worker, or from the queue, and

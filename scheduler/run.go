@@ -235,6 +235,7 @@ type worker struct {
 	reporter  *reporter     // nil if there is no listener
 	upserted  []upserted    // by its current command
 	results   *rangeResults // of its latest range, nil for others
+	slow      *time.Timer   // see watchRange; nil before its first range
 	watch     *time.Timer   // timer for an attempt with a timeout, nil if there is none
 	abandoned bool          // its handler ignored the end of its context, and another goroutine has answered for it
 }

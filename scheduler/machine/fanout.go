@@ -309,7 +309,7 @@ func (t *fanOut) answer(e *Event) bool {
 	to = min(to, end) // another range has the items that this one yielded
 	t.f.ranOrAsked(t.n, &t.group)
 	alone := t.Ranges.Open()[at].Alone
-	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.SingleItems && !t.n.Asks)
+	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.SingleItems && !t.n.Asks && !t.n.Effects)
 	t.requeueRange(to, end)
 	ask, lost := t.askToYield, item{t, from}.givenUp()
 	if lost {

@@ -95,6 +95,27 @@ func TestRangeThatIsHeldUpYields(t *testing.T) {
 	step(t, m, "run 10:11")
 }
 
+// The items of a node with effects are issued one by one: a crash repeats all items of a range that
+// has not been answered.
+func TestNoRangesWithEffects(t *testing.T) {
+	effects := true
+	for _, n := range []*bool{nil, &effects} {
+		m := eachMachine(t, 100, 1, func(decl *core.Node) { decl.Effects = n })
+		longest := 0
+		for !m.Done() {
+			for _, c := range m.Next() {
+				if c.Op == OpRun {
+					longest = max(longest, int(c.ID.To-c.ID.From))
+					answerRange(m, int(c.ID.From), int(c.ID.To))
+				}
+			}
+		}
+		if (longest > 1) == (n != nil) {
+			t.Errorf("effects %t: the longest range has %d items", n != nil, longest)
+		}
+	}
+}
+
 // No slot stays free while a range holds items that have not started.
 func TestRangeYieldsToFreeSlots(t *testing.T) {
 	m := eachMachine(t, 12, 2)
