@@ -108,13 +108,13 @@ func graphNodes(d *plan.Description) []*plan.NodeDescription {
 	return list
 }
 
-// printAttempts lists the nodes with retries, allow_partial or auto_status.
+// printAttempts lists the nodes with retries, allow_partial, auto_status or a pause.
 func (a *app) printAttempts(nodes []*plan.NodeDescription, routed bool) {
 	t := tty.NewTable([]string{"node", "attempts"})
 	t.Spare(1)
 	rows := 0
 	for _, n := range nodes {
-		if n.Retry != nil || n.AllowPartial || n.AutoStatus {
+		if n.Retry != nil || n.AllowPartial || n.AutoStatus || n.Pause != "" {
 			t.Row(n.ID, attemptsText(n, routed))
 			rows++
 		}
@@ -157,6 +157,9 @@ func attemptsText(n *plan.NodeDescription, routed bool) string {
 	}
 	if n.AutoStatus {
 		s += "; auto_status"
+	}
+	if n.Pause != "" {
+		s += "; pause " + n.Pause
 	}
 	return s
 }

@@ -168,6 +168,12 @@ type FieldDecl struct {
 	Pos    source.Position
 }
 
+// Values of Node.Pause.
+const (
+	PauseBefore = "before"
+	PauseAfter  = "after"
+)
+
 // Node is one node of a graph.
 type Node struct {
 	ID          source.Text
@@ -190,6 +196,9 @@ type Node struct {
 	AllowPartial, AutoStatus bool
 	// Timeout limits one attempt; nil means no limit.
 	Timeout *source.Located[time.Duration]
+	// Pause makes each execution of the node wait until a person lets it continue: before its
+	// first attempt, PauseBefore, or after its last one, PauseAfter. "" means no pause.
+	Pause source.Text
 	// Join says how many predecessors must succeed for the node to run, or how many
 	// branches of a parallel node must succeed. nil means all of them.
 	Join *Join

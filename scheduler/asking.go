@@ -20,7 +20,7 @@ func (x *executor) ask() core.InterviewerFunc {
 		return r.opts.Interviewer.Ask
 	}
 	a := &asker{to: r.opts.Interviewer, events: r.events, began: time.Now(), event: core.Event{V: core.EventVersion, Run: r.opts.Run,
-		Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase, Visit: c.Call.Visit, Attempt: int(c.ID.Attempt)}}
+		Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase, Visit: c.Call.Visit, Attempt: c.ID.AttemptNumber()}}
 	switch u := c.Plan.Vertices[c.Node.Vertex].Unit; {
 	case c.ID.To == 0 || c.Plan.Mode.Visits:
 	case u == nil:

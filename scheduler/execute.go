@@ -227,7 +227,7 @@ func (x *executor) one(place int, o *machine.Outcome) {
 	} else {
 		in, err = x.input(ctx, place)
 	}
-	if x.run.trace.tracer != nil && err == nil {
+	if x.run.trace.tracer != nil && err == nil && x.c.ID.Attempt > 0 {
 		var ended func(*machine.Outcome)
 		ctx, ended = x.run.trace.attempt(ctx, n, in)
 		x.final = nil
@@ -504,7 +504,7 @@ func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 		return core.Input{}, err
 	}
 	s.Open = x.streams.opener(n, c)
-	return core.NewInput(x.run.opts.Run, c.Name(n), int(x.c.ID.Attempt), s), nil
+	return core.NewInput(x.run.opts.Run, c.Name(n), x.c.ID.AttemptNumber(), s), nil
 }
 
 // captured returns what a node gets of the values that were captured for it.

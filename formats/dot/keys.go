@@ -100,7 +100,7 @@ var (
 	nodeTable = attributeTable{"nodes", []attributeKey{
 		{name: "label"}, {name: "shape"}, {name: "type"}, {name: "class"},
 		{name: "allow_partial"}, {name: "auto_status"}, {name: "goal_gate"}, {name: "retry_policy"}, {name: "max_retries"},
-		{name: "retry_target"}, {name: "fallback_retry_target"}, {name: "timeout"}, {name: "max_visits"}, {name: "selection"}, {name: "import"},
+		{name: "retry_target"}, {name: "fallback_retry_target"}, {name: "timeout"}, {name: "pause"}, {name: "max_visits"}, {name: "selection"}, {name: "import"},
 		{name: "prompt", kinds: models}, {name: "model", kinds: models}, {name: "provider", kinds: models},
 		{name: "reasoning_effort", kinds: models}, {name: "max_tokens", kinds: models},
 		{name: "llm_prompt", kinds: models, replacedBy: "prompt"}, {name: "llm_model", kinds: models, replacedBy: "model"},

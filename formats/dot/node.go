@@ -31,6 +31,7 @@ func (l *loader) node(d *expandedNode, kind source.Text) *core.Node {
 	n.RetryTarget, n.FallbackRetryTarget = s.text("retry_target"), s.text("fallback_retry_target")
 	n.MaxVisits = s.number("max_visits", 0, "0 (any number) or more")
 	n.Timeout = s.duration("timeout")
+	n.Pause = s.text("pause")
 	n.OnError = l.retry(s)
 	n.Random = l.selection(s)
 	if n.Kind.Value == kindParallel {

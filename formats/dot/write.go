@@ -227,6 +227,7 @@ func (w *writer) node(n *core.Node) {
 	if n.Kind.Value != kindScript || n.Timeout == nil || n.Timeout.Value != scriptTimeout {
 		l.duration("timeout", n.Timeout)
 	}
+	l.text("pause", n.Pause)
 	l.number("max_visits", n.MaxVisits)
 	if n.Random {
 		l.put("selection", "random")

@@ -23,6 +23,7 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		Config:      d.Config,
 		OnError:     (*core.OnError)(d.OnError),
 		Timeout:     d.Timeout,
+		Pause:       d.Pause,
 		Join:        d.Join.join(d.Race),
 		Priority:    d.Priority,
 		Effects:     d.Effects,

@@ -120,6 +120,7 @@ type nodeShape struct {
 	Partial     bool                           `wavefold:"allow_partial" doc:"whether the node is a partial success when its last attempt still asks for another; default false"`
 	Auto        bool                           `wavefold:"auto_status" doc:"whether the node is a success whatever the results of its attempts; default false"`
 	Timeout     *source.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
+	Pause       source.Text                    `wavefold:"pause,oneof=before|after" doc:"each execution of the node waits until a person lets it continue, before its first attempt or after its last one; default: no pause"`
 	Join        joinShape                      `wavefold:"join" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; any: run when one has succeeded; a mapping sets the number; default all"`
 	Race        bool                           `wavefold:"race" doc:"whether a join that takes some predecessors takes the first to finish and gives the others up; without it the first in canonical order are taken, whatever their timing; default false"`
 	Priority    source.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`

@@ -243,6 +243,7 @@ func (w *writer) node(n *core.Node) *source.Value {
 	if n.Timeout != nil {
 		o.put("timeout", stringValue(n.Timeout.Value.String()))
 	}
+	o.text("pause", n.Pause)
 	joinTree(o, n.Join)
 	o.number("priority", &n.Priority, 0)
 	if n.Effects != nil { // false may override the kind

@@ -184,7 +184,7 @@ func (w *writer) node(n *core.Node) *source.Value {
 		w.fail("%s: a node of kind %s", subject, n.Kind.Value)
 		return nil
 	}
-	if n.Timeout != nil || n.MaxVisits != nil || n.Args != nil || len(n.Reads)+len(n.Writes) > 0 || n.AllowPartial || n.AutoStatus {
+	if n.Timeout != nil || n.MaxVisits != nil || n.Args != nil || len(n.Reads)+len(n.Writes) > 0 || n.AllowPartial || n.AutoStatus || n.Pause.Value != "" {
 		w.fail("%s: a setting of all nodes", subject)
 	}
 	label := n.Label.Value

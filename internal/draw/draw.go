@@ -129,8 +129,8 @@ func atATime(n int) string {
 	return ""
 }
 
-// kindText returns the kind of a node, or the workflow it runs, and its join if that is not
-// the default.
+// kindText returns the kind of a node, or the workflow it runs, its join if that is not the
+// default, and its pause if it has one.
 func kindText(n *plan.NodeDescription) string {
 	text := n.Kind
 	if n.Inner != nil {
@@ -141,6 +141,9 @@ func kindText(n *plan.NodeDescription) string {
 	}
 	if n.Join != "" {
 		text = strings.TrimPrefix(text+", join: "+n.Join, ", ")
+	}
+	if n.Pause != "" {
+		text = strings.TrimPrefix(text+", pause "+n.Pause, ", ")
 	}
 	return text
 }

@@ -174,6 +174,24 @@ func (a *asked) Ask(ctx context.Context, q core.Question) (core.Answer, error) {
 	}
 }
 
+// sorted returns the names of the nodes that asked.
+func (a *asked) sorted() string {
+	slices.Sort(a.names)
+	return strings.Join(a.names, " ")
+}
+
+// findings returns what is wrong with a document.
+func findings(t *testing.T, text string) string {
+	t.Helper()
+	e := wavefold.NewEngine(std.Kinds()...)
+	w, ds := e.Parse("flow.yaml", []byte(text))
+	if w != nil {
+		_, more := e.Compile(w, false)
+		ds = append(ds, more...)
+	}
+	return fmt.Sprint(ds)
+}
+
 // TestGraphs tests gates in dags with one slot: how long the run takes, which questions are asked,
 // and how many of them are open at the same time.
 func TestGraphs(t *testing.T) {
@@ -200,8 +218,7 @@ func TestGraphs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				who := &asked{}
 				r := run(t, "name: t\nstate: {schema: {list: {type: array, default: [1, 2, 3]}}}\ngraph: "+tt.graph+"\n", who, nil)
-				slices.Sort(who.names)
-				if got := strings.Join(who.names, " "); r.Status != core.RunSuccess || got != tt.questions || who.max != tt.open || r.Duration != tt.took {
+				if got := who.sorted(); r.Status != core.RunSuccess || got != tt.questions || who.max != tt.open || r.Duration != tt.took {
 					t.Errorf("%s after %s, %d at once: %s (%v)\nwant %s, %d at once: %s", r.Status, r.Duration, who.max, got, r.Err, tt.took, tt.open, tt.questions)
 				}
 			})

@@ -36,9 +36,15 @@ func (m *Machine) ask() bool {
 // addStartable makes a startable vertex begin: at once if it asks a person, otherwise when it gets
 // a slot.
 func (f *frame) addStartable(v int32) {
-	if f.p.Vertices[v].Asks {
+	if f.p.Vertices[v].Asks && f.asksNow(v) {
 		f.m.asking = append(f.m.asking, asking{f, v})
 		return
 	}
 	f.ready.add(f.rank(v))
+}
+
+// asksNow reports whether what begins at a vertex is a question. After the pause before its first
+// attempt an execution needs a slot.
+func (f *frame) asksNow(v int32) bool {
+	return f.p.Nodes[f.p.Vertices[v].Node].Asks || pausesFirst(plainNode{f, v})
 }

@@ -27,6 +27,8 @@ const (
 	resolved
 	beingCancelled // lost a race; its handlers are awaited
 
+	pausing // executions: waits for a person, before its first attempt or after its last one
+
 	undecided = waiting // vertices only: waits for its predecessors
 )
 
@@ -41,12 +43,24 @@ type attempt struct {
 type attemptDetail struct {
 	Due       int64  `json:"due,omitempty"`        // the time at which the current timer ends, 0 if there is no timer
 	LastError string `json:"last_error,omitempty"` // the error of the previous attempt, or the note with which it asked to be run again
-	child     *frame // the nested run
+	// Continued is set when a person has let the execution continue. Held is the outcome of the
+	// last attempt while it waits for that person.
+	Continued bool     `json:"continued,omitempty"`
+	Held      *Outcome `json:"held,omitempty"`
+	child     *frame   // the nested run
 }
 
 // inFlight reports whether an answer to the attempt is still awaited after the run was stopped.
 func (a *attempt) inFlight(n *plan.Node) bool {
-	return a.Phase == routing || a.Phase == running && n.Wait == nil && n.Frame == nil
+	return a.Phase == routing || a.Phase == pausing || a.Phase == running && n.Wait == nil && n.Frame == nil
+}
+
+// number returns the attempt in the ID of the command that is awaited.
+func (a *attempt) number() int32 {
+	if a.Phase == pausing {
+		return PauseAttempt
+	}
+	return a.Number
 }
 
 // work is an execution that may take several attempts: a plain node, an item of a fan-out, a
@@ -97,8 +111,13 @@ type singleWork interface {
 	handlerEnded(*Event)
 }
 
-// begin begins an attempt and reports whether user code was started.
+// begin begins an attempt, or the pause before the first one, and reports whether a handler was
+// started.
 func begin[W work](w W) bool {
+	if pausesFirst(w) {
+		pause(w, nil)
+		return true
+	}
 	countAttempt(w)
 	return launch(w)
 }
@@ -120,7 +139,7 @@ func launch[W work](w W) bool {
 		startWait(w)
 		return false
 	case n.Frame == nil && n.Handler == nil:
-		w.ended(&Outcome{Failure: missingHandler(n)}, f.m.now)
+		finish(w, &Outcome{Failure: missingHandler(n)}, f.m.now)
 		return false
 	}
 	call, failure := w.capture()
@@ -129,7 +148,7 @@ func launch[W work](w W) bool {
 	}
 	switch {
 	case failure != nil:
-		w.ended(&Outcome{Failure: failure}, f.m.now)
+		finish(w, &Outcome{Failure: failure}, f.m.now)
 		return false
 	case n.Frame != nil:
 		return false
@@ -243,7 +262,12 @@ func answer[W singleWork](w W, e *Event) bool {
 	if e.Kind != Finished {
 		return timerEnded(w, e)
 	}
-	if n := w.def(); w.load().Phase != running || n.Wait != nil || n.Frame != nil {
+	n, a := w.def(), w.load()
+	if a.Phase == pausing {
+		pauseEnded(w, e)
+		return true
+	}
+	if a.Phase != running || n.Wait != nil || n.Frame != nil {
 		return false
 	}
 	w.handlerEnded(e)
@@ -288,7 +312,7 @@ func attemptEnded[W work](w W, o *Outcome, at int64) {
 	case f.shouldRetry(n, a.Number, o):
 		retry(w, o)
 	default:
-		w.ended(o, at)
+		finish(w, o, at)
 	}
 }
 
@@ -363,6 +387,8 @@ func reissue[W work](w W) {
 	n, a := w.def(), w.load()
 	switch {
 	case a.child != nil: // the nested run reissues its own commands
+	case a.Phase == pausing:
+		askToContinue(w)
 	case a.Phase == backingOff, a.Phase == running && n.Wait != nil:
 		setTimer(w)
 	case a.inFlight(n):

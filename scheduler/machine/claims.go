@@ -403,7 +403,11 @@ func (f *frame) hasPending() bool {
 
 // plainID returns the ID of the latest attempt of a plain node.
 func (f *frame) plainID(v int32) ID {
-	return ID{Frame: f.ID, Node: f.p.Vertices[v].Node, Attempt: f.v[v].Attempts}
+	id := ID{Frame: f.ID, Node: f.p.Vertices[v].Node, Attempt: f.v[v].Attempts}
+	if f.pausing(v) {
+		id.Attempt = PauseAttempt
+	}
+	return id
 }
 
 // dropClaim drops what an attempt has prepared, because its outcome no longer counts.

@@ -191,6 +191,11 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 		return c, nil
 	}
 	c.Node = &c.Plan.Nodes[j.ID.Node]
+	if j.ID.Attempt == PauseAttempt {
+		if c.Node = c.Node.Pauser(); c.Node == nil {
+			return c, fmt.Errorf("command %s names a node without a pause", j.ID)
+		}
+	}
 	if j.ID.Attempt == 0 && (j.Call == nil || j.Call.Route == nil) { // rows of the node's stream are read
 		puller := c.Node.Puller
 		if u := c.Plan.Vertices[c.Node.Vertex].Unit; u != nil {

@@ -51,9 +51,17 @@ type ID struct {
 	From int32 `json:"from,omitempty"`
 	To   int32 `json:"to,omitempty"`
 	// Attempt counts from 1. It is 0 for work outside attempts: reading rows of a stream, and
-	// asking the router where a walk continues after a visit.
+	// asking the router where a walk continues after a visit. It is PauseAttempt for asking a
+	// person whether the execution may continue.
 	Attempt int32 `json:"attempt"`
 }
+
+// PauseAttempt is the number of the attempt of a question whether an execution may continue, see
+// plan.Node.Pauser.
+const PauseAttempt = -1
+
+// AttemptNumber returns the number of the attempt for people, 0 outside attempts.
+func (id ID) AttemptNumber() int { return int(max(0, id.Attempt)) }
 
 // IsWatch reports whether the ID belongs to the stall timer of a walk.
 func (id ID) IsWatch() bool { return id.Node < 0 && id.To < 0 }

@@ -7,7 +7,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
 	"github.com/wavefold/wavefold/scheduler/plan"
-	"github.com/wavefold/wavefold/state"
 )
 
 // fanOut runs one node for each element of an array or stream. All items see the state at its
@@ -46,6 +45,7 @@ type fanOut struct {
 	untold      bool
 	givenUp     int   // items from here on do not count, and were cancelled
 	nestedItems []int // items with a nested run, ascending
+	paused      int   // number of items that wait for a person in their pause
 	// ownFailure is a failure of the node that is not the failure of an item: the list of the
 	// results was rejected, or the run was stopped before all items began. unstartedAtStop counts
 	// the items that had not begun.
@@ -144,15 +144,6 @@ func (t *fanOut) canStart() bool {
 	return !t.full() && (t.hasUnstarted() || t.Ranges.Withheld() >= 0)
 }
 
-// full reports whether the concurrency of the node allows no further item. Items that wait for a
-// person count, although they hold no slot: a node with many items would ask as many questions.
-func (t *fanOut) full() bool {
-	if t.n.Asks {
-		return len(t.Ranges.Open()) >= t.n.Concurrency
-	}
-	return t.group.active >= t.group.limit
-}
-
 func (t *fanOut) startOne() bool {
 	for {
 		if t.mayPull() {
@@ -187,6 +178,9 @@ func (t *fanOut) startItems() bool {
 			}
 		case t.full() || !t.group.free():
 			return false
+		case t.pausesNext():
+			begin(item{t, int(t.takeDue(1).From)})
+			return true
 		default:
 			t.startRange()
 			return true
@@ -203,7 +197,6 @@ type item struct {
 
 func (w item) frame() *frame   { return w.t.f }
 func (w item) def() *plan.Node { return w.t.n }
-func (w item) id() ID          { return w.t.id(w.i) }
 func (w item) group() *group   { return &w.t.group }
 func (w item) path() string    { return w.t.f.elementPath(w.t.n.ID, w.i) }
 func (w item) retryDue()       { w.t.requeue(w.i) }
@@ -219,6 +212,12 @@ func (w item) load() attempt {
 
 func (w item) store(a attempt) {
 	at := w.i - w.t.Base
+	if w.t.Phases[at] == pausing {
+		w.t.paused--
+	}
+	if a.Phase == pausing {
+		w.t.paused++
+	}
 	w.t.Phases[at], w.t.Attempts[at] = a.Phase, uint8(a.Number)
 	w.t.Details = setDetail(w.t.Details, w.i, a.attemptDetail)
 }
@@ -287,8 +286,11 @@ func (t *fanOut) id(i int) ID {
 }
 
 func (t *fanOut) answer(e *Event) bool {
-	if e.ID.Attempt == 0 {
+	switch e.ID.Attempt {
+	case 0:
 		return t.pulledItems(e)
+	case PauseAttempt:
+		return t.pauseAnswered(e)
 	}
 	from, to := int(e.ID.From), int(e.ID.To)
 	if from < t.Base || to <= from || to > t.knownItems() || t.attempt(from) != e.ID.Attempt {
@@ -309,7 +311,7 @@ func (t *fanOut) answer(e *Event) bool {
 	to = min(to, end) // another range has the items that this one yielded
 	t.f.ranOrAsked(t.n, &t.group)
 	alone := t.Ranges.Open()[at].Alone
-	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.f.m.opts.SingleItems && !t.n.Asks && !t.n.Effects)
+	t.Ranges.Adapt(int64(e.ID.To-e.ID.From), e.Ended-e.Started, to == end && !t.alone())
 	t.requeueRange(to, end)
 	ask, lost := t.askToYield, item{t, from}.givenUp()
 	if lost {
@@ -317,6 +319,10 @@ func (t *fanOut) answer(e *Event) bool {
 	}
 	t.Ranges.Ended(at, ask)
 	for i := from; i < to; i++ {
+		if t.n.Pause == plan.PauseAfter {
+			attemptEnded(item{t, i}, e.outcomeOf(i-from, t.n), e.Ended)
+			continue
+		}
 		if n := e.plainItems(i-from, to-from); n > 0 && !lost {
 			t.plainItemsEnded(e, i, n, alone)
 			i += n - 1
@@ -351,28 +357,6 @@ func (t *fanOut) answer(e *Event) bool {
 	return true
 }
 
-// fits reports whether an answer has an outcome for each of the n items of its range.
-func (e *Event) fits(n int) bool {
-	return (e.Items == nil || len(e.Items) == n) &&
-		!slices.ContainsFunc(e.Writes, func(w *state.ItemWrites) bool { return w != nil && w.Len() < n })
-}
-
-// plainItems returns the number of items of an answered range, from one on, that have nothing but
-// writes in e.Writes.
-func (e *Event) plainItems(from, to int) int {
-	if e.Items == nil {
-		if !e.Outcome.Empty() {
-			return 0
-		}
-		return to - from
-	}
-	n := 0
-	for from+n < to && e.Items[from+n].Empty() {
-		n++
-	}
-	return n
-}
-
 // plainItemsEnded handles the outcomes of n items of an answered range, from item i on, that have
 // nothing but writes in e.Writes. alone reports whether the range was a single item.
 func (t *fanOut) plainItemsEnded(e *Event, i, n int, alone bool) {
@@ -397,7 +381,7 @@ func (t *fanOut) plainItemsEnded(e *Event, i, n int, alone bool) {
 }
 
 func (t *fanOut) find(id ID) work {
-	if i := int(id.From); id.To == id.From+1 && i >= t.Base && i < t.knownItems() && t.attempt(i) == id.Attempt {
+	if i := int(id.From); id.To == id.From+1 && i >= t.Base && i < t.knownItems() && (item{t, i}).id() == id {
 		return item{t, i}
 	}
 	return nil
@@ -514,7 +498,7 @@ func (t *fanOut) giveUp() {
 	}
 	t.givenUp = cut
 	t.discardFrom(cut)
-	if t.Pull.Open || slices.ContainsFunc(t.Ranges.Open(), func(s chunk.Span) bool { return int(s.To) > cut }) {
+	if t.Pull.Open || t.paused > 0 || slices.ContainsFunc(t.Ranges.Open(), func(s chunk.Span) bool { return int(s.To) > cut }) {
 		t.f.giveUp(ID{Frame: t.f.ID, Node: t.n.Index, From: int32(cut), To: int32(t.knownItems())})
 	}
 	t.haltNested(cut)
@@ -538,7 +522,7 @@ func (t *fanOut) complete() bool {
 	if cut == t.knownItems() {
 		return t.done == cut
 	}
-	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || slices.Contains(t.Phases, placing) {
+	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.paused > 0 || slices.Contains(t.Phases, placing) {
 		return false // running items are awaited, even if they no longer count
 	}
 	for _, p := range t.Phases[:cut-t.Base] {
@@ -568,7 +552,7 @@ func (t *fanOut) noteEarly() {
 // writes must not take the place of the writes of a cancelled earlier node.
 func (t *fanOut) endStopped() {
 	f := t.f
-	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.Pull.Open || f.v[t.v].Phase == resolved || t.discardFrom(t.Base) {
+	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.paused > 0 || t.Pull.Open || f.v[t.v].Phase == resolved || t.discardFrom(t.Base) {
 		return
 	}
 	f.v[t.v].Ended = f.m.now

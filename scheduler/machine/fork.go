@@ -181,7 +181,7 @@ func (t *walk) giveUpBranches(v *visit) {
 func (t *walk) giveUp(b *visit) {
 	b.GivenUp = true
 	switch n := &t.f.p.Nodes[b.Node]; {
-	case b.Fork != nil:
+	case b.Fork != nil && b.Phase != pausing:
 		b.Fork.Decided, b.Fork.Reason = true, b.parent.Fork.Reason
 		t.giveUpBranches(b)
 		t.checkFork(b)

@@ -90,7 +90,7 @@ func (t *fanOut) startNestedItem() bool {
 // Runs that wait for an earlier item to place its result do not count if that item is due,
 // because they would keep it from being retried.
 func (t *fanOut) nestedLimitReached() bool {
-	n := len(t.nestedItems)
+	n := len(t.nestedItems) + t.paused
 	if len(t.Due) > 0 && len(t.f.m.pendingFrames) > 0 {
 		for _, i := range t.nestedItems {
 			if i > t.Due[0] && t.Details[i].child.hasPending() {

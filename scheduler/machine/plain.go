@@ -22,19 +22,35 @@ func (w plainNode) group() *group   { return &w.f.group }
 func (w plainNode) path() string    { return w.f.name(w.def().ID) }
 func (w plainNode) givenUp() bool   { return w.vertex().Phase == beingCancelled }
 func (w plainNode) mayPlace() bool  { return true }
-func (w plainNode) withdraw()       {} // a node that was never reached gets no status
 func (w plainNode) afterAnswer()    { w.f.refresh(w.v) }
 
 func (w plainNode) load() attempt {
 	x := w.vertex()
 	a := attempt{Phase: x.Phase, Number: x.Attempts, attemptDetail: w.f.Details[w.v]}
 	if x.Phase == beingCancelled { // its handler is awaited, or the placement of its result
-		a.Phase = running
-		if w.f.placing(w.id()) {
+		switch {
+		case w.f.pausing(w.v):
+			a.Phase = pausing
+		case w.f.placing(w.id()):
 			a.Phase = placing
+		default:
+			a.Phase = running
 		}
 	}
 	return a
+}
+
+// pausing reports whether a plain node waits for a person in its pause.
+func (f *frame) pausing(v int32) bool {
+	x := &f.v[v]
+	return x.Phase == pausing || x.Phase == beingCancelled && (x.Attempts == 0 || f.Details[v].Held != nil)
+}
+
+// withdraw ends a node that lost a race. Otherwise a node that was never reached gets no status.
+func (w plainNode) withdraw() {
+	if w.givenUp() {
+		w.f.endCancelled(w.v)
+	}
 }
 
 func (w plainNode) store(a attempt) {
@@ -82,7 +98,12 @@ func (w plainNode) adopt(child *frame) {
 }
 
 func (w plainNode) retryDue() {
-	if !w.f.Stopped {
+	switch {
+	case w.f.Stopped:
+	case w.vertex().Attempts == 0: // after its pause; it has been ready before
+		w.vertex().Phase = startable
+		w.f.addStartable(w.v)
+	default:
 		w.f.makeStartable(w.v)
 	}
 }

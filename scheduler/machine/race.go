@@ -48,7 +48,7 @@ func (f *frame) cancelVertex(v int32, was phase) {
 	case t != nil && (was == running || was == committing):
 		t.(cancellable).cancelForRace()
 	case was == placing && !f.discard(f.plainID(v)): // the result is being placed, which is awaited
-	case was == running && f.p.Nodes[n].Wait == nil:
+	case was == pausing, was == running && f.p.Nodes[n].Wait == nil:
 		f.giveUp(f.plainID(v))
 	default:
 		f.endCancelled(v)
@@ -77,7 +77,7 @@ func raceFailure() *core.Failure {
 
 // cancelInFlight cancels all items in flight.
 func (t *fanOut) cancelInFlight() {
-	if t.Pull.Open || t.Ranges.InFlight() {
+	if t.Pull.Open || t.Ranges.InFlight() || t.paused > 0 {
 		t.f.giveUp(ID{Frame: t.f.ID, Node: t.n.Index, To: int32(t.knownItems())})
 	}
 }
@@ -90,7 +90,7 @@ func (t *fanOut) cancelForRace() {
 
 // checkCancelled ends the fan-out when none of its handlers runs.
 func (t *fanOut) checkCancelled() {
-	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.Pull.Open || t.f.v[t.v].Phase != beingCancelled {
+	if t.Ranges.InFlight() || len(t.nestedItems) > 0 || t.paused > 0 || t.Pull.Open || t.f.v[t.v].Phase != beingCancelled {
 		return
 	}
 	if t.discardFrom(t.Base) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/scheduler/machine/internal/chunk"
+	"github.com/wavefold/wavefold/state"
 )
 
 // askToYield asks for the items of a range that have not started.
@@ -80,4 +81,26 @@ func (t *fanOut) requeueRange(from, to int) {
 		t.Attempts[w]--
 		t.Due[at+i-from] = i
 	}
+}
+
+// fits reports whether an answer has an outcome for each of the n items of its range.
+func (e *Event) fits(n int) bool {
+	return (e.Items == nil || len(e.Items) == n) &&
+		!slices.ContainsFunc(e.Writes, func(w *state.ItemWrites) bool { return w != nil && w.Len() < n })
+}
+
+// plainItems returns the number of items of an answered range, from one on, that have nothing but
+// writes in e.Writes.
+func (e *Event) plainItems(from, to int) int {
+	if e.Items == nil {
+		if !e.Outcome.Empty() {
+			return 0
+		}
+		return to - from
+	}
+	n := 0
+	for from+n < to && e.Items[from+n].Empty() {
+		n++
+	}
+	return n
 }

@@ -158,8 +158,8 @@ func (f *frame) restoreParts(j *frameJSON) error {
 	f.restorePending(j.Pending)
 	for i := range f.v {
 		v := int32(i)
-		if o := f.Uncommitted[v]; o != nil {
-			if err := f.restoreWrites(o.Writes); err != nil {
+		for _, o := range []*Outcome{f.Uncommitted[v], f.Details[v].Held} {
+			if err := f.restoreHeld(o); err != nil {
 				return err
 			}
 		}
@@ -204,6 +204,14 @@ func (f *frame) restoreWrites(list []plan.Write) (err error) {
 	return nil
 }
 
+// restoreHeld is restoreWrites for an outcome, which may be nil.
+func (f *frame) restoreHeld(o *Outcome) error {
+	if o == nil {
+		return nil
+	}
+	return f.restoreWrites(o.Writes)
+}
+
 // restore attaches a fan-out of a snapshot to its vertex.
 func (t *fanOut) restore(f *frame, v int32) error {
 	n := &f.p.Nodes[f.p.Vertices[v].Node]
@@ -246,6 +254,14 @@ func (t *fanOut) restoreItems() error {
 		if p == failed {
 			t.failed = append(t.failed, t.Base+i)
 		}
+		if p == pausing {
+			t.paused++
+		}
+	}
+	for _, d := range t.Details {
+		if err := t.f.restoreHeld(d.Held); err != nil {
+			return err
+		}
 	}
 	if err := t.Results.restore(t.f); err != nil {
 		return err
@@ -285,6 +301,11 @@ func (t *unit) restore(f *frame, v int32) error {
 		t.items = t.items.inBatches(t.u.Batch)
 	}
 	t.columns()
+	for _, p := range t.Live {
+		if err := f.restoreHeld(p.Held); err != nil {
+			return fmt.Errorf("unit %s: %w", t.u.ID, err)
+		}
+	}
 	for _, err := range []error{loadColumns(t.View, view), loadColumns(t.Canon, canon), f.restoreWrites(t.Pull.Read)} {
 		if err != nil {
 			return fmt.Errorf("unit %s: %w", t.u.ID, err)
@@ -349,6 +370,11 @@ func (t *fanOut) reissueOpen() {
 	}
 	if t.Pull.Open {
 		t.openPull(t.f.call(t.n.Puller, nil))
+	}
+	for i, p := range t.Phases {
+		if p == pausing {
+			reissue(item{t, t.Base + i})
+		}
 	}
 }
 

@@ -66,6 +66,9 @@ func (n *names) of(c *machine.Command) string {
 	if c.ID.Attempt > 1 {
 		name += "#" + strconv.Itoa(int(c.ID.Attempt))
 	}
+	if c.ID.Attempt == machine.PauseAttempt {
+		name += "!pause"
+	}
 	return name
 }
 

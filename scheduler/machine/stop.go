@@ -28,7 +28,7 @@ func (f *frame) stop() {
 			delete(f.Uncommitted, int32(v))
 			x.Ended = f.m.now
 			f.fail(int32(v), cancelled())
-		case x.Phase == running, x.Phase == backingOff, x.Phase == placing, x.Phase == startable && x.Attempts > 0:
+		case x.Phase == running, x.Phase == backingOff, x.Phase == placing, x.Phase == pausing, x.Phase == startable && x.Attempts > 0:
 			halt(plainNode{f, int32(v)})
 		}
 	}

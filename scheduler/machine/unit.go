@@ -70,7 +70,7 @@ func (p *pass) run(call *Call) {
 }
 
 func (p *pass) id() ID {
-	return ID{Frame: p.t.f.ID, Node: p.def().Index, From: int32(p.N), To: int32(p.N + 1), Attempt: p.Number}
+	return ID{Frame: p.t.f.ID, Node: p.def().Index, From: int32(p.N), To: int32(p.N + 1), Attempt: p.number()}
 }
 
 // item returns the row, nil for a round of a loop.
@@ -121,6 +121,9 @@ func (p *pass) withdraw() {
 	}
 	t.removePass(p)
 	t.Done--
+	if t.f.Stopped {
+		t.check()
+	}
 }
 
 func (p *pass) afterAnswer() {

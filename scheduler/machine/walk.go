@@ -237,12 +237,12 @@ func (t *walk) check() {
 // stop ends the visits that have no handler in flight.
 func (t *walk) stop() {
 	for _, v := range slices.Clone(t.Live) {
-		if v.Fork == nil { // which ends with its branches
+		if v.Fork == nil || v.Phase == pausing { // a parallel node ends with its branches
 			halt(v)
 		}
 	}
 	for _, v := range slices.Clone(t.Live) { // parallel nodes whose branches have all ended
-		if v.Fork != nil && v.Fork.Live == 0 {
+		if v.Fork != nil && v.Fork.Live == 0 && v.Phase != pausing {
 			t.visitEnded(v, &Outcome{Failure: cancelled()})
 		}
 	}

@@ -55,6 +55,9 @@ func (t *walk) restoreVisit(v *visit, before []*visit) error {
 		return fmt.Errorf("a visit is of a node that is not there")
 	}
 	v.t = t
+	if err := t.f.restoreHeld(v.Held); err != nil {
+		return err
+	}
 	for _, u := range before {
 		if u.N == v.Parent {
 			v.parent = u
@@ -90,7 +93,7 @@ func (t *walk) reissue() {
 	for _, v := range t.Live {
 		n := &t.f.p.Nodes[v.Node]
 		switch {
-		case v.Fork != nil:
+		case v.Fork != nil && v.Phase != pausing:
 			if n.Timeout > 0 && !v.Fork.Expired {
 				t.watchFork(v)
 			}

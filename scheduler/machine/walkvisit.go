@@ -54,7 +54,7 @@ func (v *visit) capture() (*Call, *core.Failure) { return v.t.call(v), nil }
 
 // id returns the ID of the latest attempt.
 func (v *visit) id() ID {
-	return ID{Frame: v.t.f.ID, Node: v.Node, From: v.N, To: v.N + 1, Attempt: v.Number}
+	return ID{Frame: v.t.f.ID, Node: v.Node, From: v.N, To: v.N + 1, Attempt: v.number()}
 }
 
 // store sets the attempt. If a parallel node is retried, its branches begin again.
@@ -91,14 +91,20 @@ func (v *visit) withdraw() {
 	if v.parent != nil {
 		t.branchWithdrawn(v)
 	}
+	t.check()
 }
 
-// startVisit starts an attempt and reports whether a handler was started.
+// startVisit starts an attempt, or the pause before the first one, and reports whether a handler
+// was started.
 func (t *walk) startVisit(v *visit) bool {
+	if pausesFirst(v) {
+		pause(v, nil)
+		return true
+	}
 	countAttempt(v)
 	switch t.w.Nodes[v.Node].Role {
 	case core.RoleStart, core.RoleExit, core.RoleConditional:
-		t.visitEnded(v, &Outcome{})
+		finish(v, &Outcome{}, t.f.m.now)
 		return false
 	case core.RoleParallel:
 		t.startFork(v)
@@ -162,7 +168,7 @@ func (t *walk) answer(e *Event) bool {
 		}
 		t.router.answered(v, e)
 		t.f.refresh(t.v)
-	case v.Fork != nil:
+	case v.Fork != nil && v.Phase != pausing:
 		if e.Kind != Expired {
 			return false
 		}

@@ -183,6 +183,7 @@ func (c *compiler) parts() {
 	c.retryPolicies()
 	c.nodes()
 	c.p.Mode.Compile(&Build{c})
+	c.pausers()
 	c.columnReads()
 }
 

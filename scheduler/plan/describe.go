@@ -109,6 +109,9 @@ type NodeDescription struct {
 	// AllowPartial and AutoStatus may change the status of a visit.
 	AllowPartial bool `json:"allow_partial,omitempty"`
 	AutoStatus   bool `json:"auto_status,omitempty"`
+	// Pause is "before" or "after" if each execution waits until a person lets it continue, ""
+	// otherwise.
+	Pause string `json:"pause,omitempty"`
 	// Join is the policy of a join that takes some of the predecessors, such as "any" or
 	// "k_of_n(2), race".
 	Join string `json:"join,omitempty"`
@@ -316,7 +319,7 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescription {
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
 		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects, Environments: n.Environments(),
-		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
+		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus, Pause: n.Pause.String()}
 	if !p.Mode.Visits && takesSome(n.Decl.Join) { // in modes that visit nodes, the joins are those of parallel nodes
 		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {
 			d.Join += ", race"

@@ -169,6 +169,9 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 	if n.Member < 0 {
 		set(o, "join", joinPrint(p, &p.Vertices[n.Vertex]))
 	}
+	if p.Walk == nil && n.Asks {
+		o.Set("name", n.Decl.Label.Value) // the person who is asked sees it
+	}
 	if p.Walk != nil {
 		walk := walkPrint(p, &p.Walk.Nodes[n.Index])
 		if p.Walk.Routed || p.Walk.Nodes[n.Index].Role == core.RoleHuman {
@@ -211,9 +214,13 @@ func walkPrint(p *Plan, n *WalkNode) *value.Object {
 // howPrint returns the canonical form of how a node is executed.
 func howPrint(p *Plan, n *Node) *value.Object {
 	r := n.Retry
-	return value.ObjectOf("policy", int64(n.Policy), "attempts", int64(r.Attempts), "factor", r.Factor, "base", int64(r.Base), "max", int64(r.Max),
+	o := value.ObjectOf("policy", int64(n.Policy), "attempts", int64(r.Attempts), "factor", r.Factor, "base", int64(r.Base), "max", int64(r.Max),
 		"cap", int64(r.Cap), "jitter", r.Jitter, "transient", r.Transient, "timeout", int64(n.Timeout), "concurrency", int64(n.Concurrency),
 		"max_failures", int64(n.MaxFailures), "priority", int64(n.Decl.Priority.Value), "allow_partial", n.AllowPartial, "auto_status", n.AutoStatus)
+	if n.Pause != NoPause {
+		o.Set("pause", n.Pause.String())
+	}
+	return o
 }
 
 func unitWhat(p *Plan, u *Unit) *value.Object {

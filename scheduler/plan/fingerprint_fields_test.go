@@ -261,6 +261,7 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 		"Node.AllowPartial": {"flow.yaml", func(w *core.Workflow) { node(w, "b").AllowPartial = true }},
 		"Node.AutoStatus":   {"flow.yaml", func(w *core.Workflow) { node(w, "b").AutoStatus = true }},
 		"Node.Timeout":      {"flow.yaml", func(w *core.Workflow) { node(w, "b").Timeout = &minute }},
+		"Node.Pause":        {"flow.yaml", func(w *core.Workflow) { node(w, "b").Pause = word("after") }},
 		"Node.Join":         {"flow.yaml", func(w *core.Workflow) { node(w, "j").Join = nil }},
 		"Node.Priority":     {"flow.yaml", func(w *core.Workflow) { node(w, "b").Priority.Value = 1 }},
 		"Node.Effects":      {"flow.yaml", func(w *core.Workflow) { yes := true; node(w, "b").Effects = &yes }},

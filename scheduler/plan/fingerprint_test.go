@@ -155,6 +155,7 @@ func TestFingerprint(t *testing.T) {
 		{"18: max_failures", "concurrency: 2", "concurrency: 2, max_failures: 1", "c:how", false},
 		{"18: priority", "{id: b, ", "{id: b, priority: 1, ", "b:how", false},
 		{"18: allow_partial", "{id: b, ", "{id: b, allow_partial: true, ", "b:how", false},
+		{"18: pause", "{id: b, ", "{id: b, pause: before, ", "b:how", false},
 		{"18: auto_status", "{id: b, ", "{id: b, auto_status: true, ", "b:how", false},
 
 		{"20: type of a field", "total: {type: integer", "total: {type: number", "", false},

@@ -186,9 +186,9 @@ func (g *gater) node(n *Node) {
 		n.setRare().items = h
 	}
 	n.FieldsOnly = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
-		len(n.Reads) == len(n.View) && len(use.extra) == 0 && len(n.Streams()) == 0 && len(n.NodeRefs()) == 0 && !n.Asks
+		len(n.Reads) == len(n.View) && len(use.extra) == 0 && len(n.Streams()) == 0 && len(n.NodeRefs()) == 0 && !n.Asks && n.Pause == NoPause
 	if v := &g.c.p.Vertices[n.Vertex]; n.Member < 0 {
-		v.FieldsOnly, v.HasReads, v.Asks = n.FieldsOnly && v.Shape == Plain, len(n.Reads) > 0, n.Asks && v.Shape == Plain
+		v.FieldsOnly, v.HasReads, v.Asks = n.FieldsOnly && v.Shape == Plain, len(n.Reads) > 0, (n.Asks || n.Pause == PauseBefore) && v.Shape == Plain
 	}
 }
 

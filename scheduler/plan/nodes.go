@@ -104,6 +104,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	}
 	n.AllowPartial, n.AutoStatus = d.AllowPartial, d.AutoStatus
 	c.onError(n, d.OnError, at)
+	c.pause(n, d, at)
 	var ofSource References
 	if settings := c.p.Mode.nodes.settings; settings != nil {
 		ofSource = settings(c, n, d, at)

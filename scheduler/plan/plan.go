@@ -148,7 +148,7 @@ type Vertex struct {
 	// Claims reports whether it is one of Plan.Claimers.
 	Claims bool
 	// FieldsOnly and HasReads repeat what its node says, so that the node need not be read. Asks
-	// reports whether it is a single execution that asks a person and begins without a slot.
+	// reports whether it is a single execution that asks a person first, for which it needs no slot.
 	FieldsOnly, HasReads, Asks bool
 	Unit                       *Unit // nil for plain nodes and fan-outs
 	// Writes are its slots in the ledger.
@@ -230,6 +230,8 @@ type Node struct {
 	// AllowPartial makes a visit a partial success if it still asks for another attempt after the
 	// last one. AutoStatus makes a visit that ends without success a success.
 	AllowPartial, AutoStatus bool
+	// Pause says when each execution waits for a person. Pauser returns the node that asks.
+	Pause Pause
 	// Briefed reports whether the node is told what came before it in a walk.
 	Briefed bool
 	// Stdout reports whether it, or a node of its frame, writes to standard output, Stdin whether
@@ -270,6 +272,7 @@ type rareData struct {
 	extraAt      []int32
 	prices       Prices
 	environments []core.Environment
+	pauser       *Node
 	rows         []fieldRows // with columns to look for, see Wanted
 	items        items.Handler
 }
@@ -294,6 +297,11 @@ func (n *Node) setRare() *rareData {
 
 // NodeRefs returns the nodes to which args and kind refer through $nodes.
 func (n *Node) NodeRefs() []int32 { return n.rareData().nodeRefs }
+
+// Pauser returns the node whose handler asks a person whether an execution may continue, as
+// attempt machine.PauseAttempt of this node; nil if the node has no pause. It is not one of the
+// nodes of the plan.
+func (n *Node) Pauser() *Node { return n.rareData().pauser }
 
 // Streams returns the streams that the node reads.
 func (n *Node) Streams() []StreamRead { return n.rareData().streams }

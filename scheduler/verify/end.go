@@ -219,7 +219,7 @@ func (c *Checker) reportUnchecked() {
 		c.unchecked(Retries, "how long waits took: events without a time")
 	}
 	if len(c.hiddenSlots) > 0 {
-		c.unchecked(Limits, "the slots of %s: they may wait for their turn to write, and the log does not say when their work is done", listed(c.hiddenSlots))
+		c.unchecked(Limits, "the slots of %s: they may wait for their turn to write or for a person, and the log does not say when their work is done", listed(c.hiddenSlots))
 	}
 	if len(c.uncheckedFields) > 0 {
 		c.unchecked(State, "the folded values of %s: the log does not hold what was written", strings.Join(c.uncheckedFields, ", "))

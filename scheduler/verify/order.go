@@ -163,6 +163,6 @@ func (f *frame) canonical(i int32) {
 // 1.
 func inOrder(p *plan.Plan) bool {
 	return p.Rank == nil && !slices.ContainsFunc(p.Nodes, func(n plan.Node) bool {
-		return n.Retry.Attempts > 1 || n.Wait != nil || n.Frame != nil || n.Asks
+		return n.Retry.Attempts > 1 || n.Wait != nil || n.Frame != nil || n.Asks || n.Pause != plan.NoPause
 	})
 }

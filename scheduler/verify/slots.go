@@ -66,7 +66,7 @@ func (f *frame) visible(n *plan.Node) bool {
 		return false
 	}
 	pv := &f.p.Vertices[n.Vertex]
-	return !n.Claims && (pv.Unit != nil || !pv.MayReject)
+	return !n.Claims && n.Pause != plan.PauseAfter && (pv.Unit != nil || !pv.MayReject)
 }
 
 // holdsSlots reports whether the handlers of a node hold slots.

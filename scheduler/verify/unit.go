@@ -125,6 +125,7 @@ func (t *unit) started(i int, n *plan.Node) {
 	}
 	t.checkEarlierPasses(p, n)
 	p.phase, p.attempt = running, f.attempt(n, p.attempt)
+	f.noteHiddenSlots(n)
 	if f.visible(n) {
 		f.acquire(&t.group)
 	}

@@ -673,7 +673,7 @@ func TestUnchecked(t *testing.T) {
 		{Rule: verify.Limits, Why: "how many nodes may run at once: the log does not contain the limits of the run"},
 		{Rule: verify.Skips, Why: "the condition on load -> other: the values in the log leave open what it says"},
 		{Rule: verify.Retries, Why: "how long waits took: events without a time"},
-		{Rule: verify.Limits, Why: "the slots of left, right: they may wait for their turn to write, and the log does not say when their work is done"},
+		{Rule: verify.Limits, Why: "the slots of left, right: they may wait for their turn to write or for a person, and the log does not say when their work is done"},
 		{Rule: verify.State, Why: "the folded values of rows, out, once, total: the log does not hold what was written"},
 	}
 	if !slices.Equal(r.Unchecked, want) {

@@ -42,7 +42,7 @@ func (f *frame) nodeEvent(n *plan.Node) error {
 
 // asks checks that a node may ask a person.
 func (f *frame) asks(n *plan.Node) {
-	if !n.Asks {
+	if !n.Asks && n.Pause == plan.NoPause {
 		f.c.breaks(Lifecycle, "%s, but it asks no person", f.c.e.Type)
 	}
 }

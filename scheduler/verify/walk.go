@@ -97,6 +97,9 @@ func (t *walk) event(n *plan.Node) {
 		return
 	}
 	v := t.at(n)
+	if asks := c.e.Type == core.NodeAsked || c.e.Type == core.NodeAnswered; v == nil && asks && n.Pause == plan.PauseBefore {
+		return // the visit begins when a person lets it continue
+	}
 	if v == nil {
 		c.breaks(Lifecycle, "%s of visit %d, which is not in progress", c.e.Type, c.e.Visit)
 		return

@@ -64,14 +64,14 @@ func TestGeneratedConstructs(t *testing.T) {
 			Node.Again Node.Error Node.ErrorPolicy Node.Fallback Node.Gate Node.Label Node.MaxParallel Node.MaxVisits Node.RetryTarget
 			Node.Skip Node.Suggest Node.Transient WalkSettings.Fallback WalkSettings.MaxJumps WalkSettings.MaxRetries
 			WalkSettings.MaxVisits WalkSettings.RepeatLimit WalkSettings.RetryTarget`,
-			`Node.Role=human Node.Policy=skip Node.Policy=fail_run Node.Then=skip Node.Join=any Edge.On=done Edge.On=fail Edge.On=success
+			`Node.Role=human Node.Pause=after Node.Pause=before Node.Policy=skip Node.Policy=fail_run Node.Then=skip Node.Join=any Edge.On=done Edge.On=fail Edge.On=success
 			Unit.OnExhausted=continue Unit.OnExhausted=fail`},
 		{"walk", GenerateWalk, `Arg.Name Arg.Path Edge.Else Edge.Handles Edge.On Field.Large Graph.Concurrency
 			Graph.Loops Graph.Pipelines Node.AllDone Node.Args Node.Collect Node.Concurrency Node.Expires Node.MaxFailures
 			Node.Outputs Node.Priority Node.Race Node.Send Node.Source Node.Sub Node.Then Node.Timeout Output.Inner Output.Outer
 			Unit.Concurrency Unit.ID Unit.Items Unit.MaxIters Unit.Members Unit.OnExhausted Unit.Policy Unit.Until`,
 			`Node.ErrorPolicy=continue Node.ErrorPolicy=fail_fast Node.ErrorPolicy=ignore Node.Join=first_success Node.Join=wait_all
-			Node.Role=conditional Node.Role=exit Node.Role=human Node.Role=parallel Node.Role=start`},
+			Node.Pause=after Node.Pause=before Node.Role=conditional Node.Role=exit Node.Role=human Node.Role=parallel Node.Role=start`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := constructs{}

@@ -300,6 +300,14 @@ func (m *dagMaker) gates() {
 		if n.Sub == nil && chance(digest(m.g.Seed, "gate", n.ID), 10) {
 			n.Role = core.RoleHuman
 		}
+		n.pause(m.g.Seed)
+	}
+}
+
+// pause makes a node wait for a person, which must not change what a run computes either.
+func (n *Node) pause(seed uint64) {
+	if h := digest(seed, "pause", n.ID); !n.AutoStatus && chance(h, 12) {
+		n.Pause = []string{core.PauseBefore, core.PauseAfter}[h>>32%2]
 	}
 }
 

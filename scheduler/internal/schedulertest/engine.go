@@ -47,7 +47,7 @@ func engineRun(t *testing.T, g *Graph, want *Run, s Setting, begin func() (conte
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
-		o := scheduler.Options{Run: "test", Concurrency: s.Concurrency, MaxInFlight: s.InFlight, Barrier: s.Barrier}
+		o := scheduler.Options{Run: "test", Concurrency: s.Concurrency, MaxInFlight: s.InFlight, Barrier: s.Barrier, Interviewer: run.Recorder.continues(g)}
 		if !s.Silent {
 			o.Listener = func(e core.Event) { run.Events = append(run.Events, e) }
 		}

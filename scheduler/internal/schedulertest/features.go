@@ -47,6 +47,7 @@ const (
 	LostReads        Feature = "lost reads" // a node failed because it reads such a sum
 	Changed          Feature = "statuses changed by settings"
 	Gates            Feature = "gates"
+	Pauses           Feature = "pauses"
 )
 
 // FeaturesOf returns the features that a graph exercises in the oracle's run.
@@ -154,6 +155,7 @@ func (g *Graph) runFeatures(out *Outcome) []Feature {
 		r := out.Nodes[n.ID]
 		mark(n.Sub != nil && r.Items > 0, Nested)
 		mark(n.Role == core.RoleHuman && r.Items > 0, Gates)
+		mark(n.Pause != "" && r.Items > 0, Pauses)
 		mark(r.Status == core.Fail, Failures)
 		mark(r.Attempts > r.Items, Retries)
 		mark(r.Class == core.ClassMerge && g.writesCanFail(n), Rejections)

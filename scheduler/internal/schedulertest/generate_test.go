@@ -13,7 +13,7 @@ func TestGeneratedShares(t *testing.T) {
 		tally.Add(FeaturesOf(g, OracleRun(g)))
 	}
 	t.Log(tally.String())
-	for _, f := range []Feature{CrossBranchReads, SetOnce, Failures, Retries, Units, WhenChains, Joins, Gates} {
+	for _, f := range []Feature{CrossBranchReads, SetOnce, Failures, Retries, Units, WhenChains, Joins, Gates, Pauses} {
 		if s := tally.Share(f); s < 15 {
 			t.Errorf("%s in %.1f %% of the graphs, want at least 15", f, s)
 		}

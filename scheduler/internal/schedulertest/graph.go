@@ -85,6 +85,7 @@ type Node struct {
 	Race     bool
 	Priority int
 
+	Pause                    string // before or after, "" if there is none
 	AllowPartial, AutoStatus bool
 	OnlyTransient            bool // only transient failures are retried
 
@@ -279,7 +280,7 @@ func (n *Node) String() string {
 	}
 	return s + n.joinText() + flags("retry_on_transient", n.OnlyTransient, "allow_partial", n.AllowPartial, "auto_status", n.AutoStatus,
 		"waits", n.Waits, "goal_gate", n.Gate) + named("retry_policy", n.Preset) + named("retry_target", n.RetryTarget) +
-		named("fallback_retry_target", n.Fallback) + named("error_policy", n.ErrorPolicy) + numbered(
+		named("fallback_retry_target", n.Fallback) + named("error_policy", n.ErrorPolicy) + named("pause", n.Pause) + numbered(
 		"max_visits", n.MaxVisits, "max_parallel", n.MaxParallel, "priority", n.Priority, "fail", n.Fail, "error", n.Error, "again", n.Again,
 		"flaky", n.Flaky, "partial", n.Partial, "skip", n.Skip, "send", n.Send, "prefer", n.Label, "suggest", n.Suggest,
 		"silent", n.Silent, "transient", n.Transient)

@@ -400,6 +400,9 @@ func (r *hostileRun) attempt(c machine.Command, index int) machine.Outcome {
 	if e := r.endingOf(c.ID, index); e == expired || e == cancelled && r.chance(50) { // a handler whose context has ended
 		return machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
 	}
+	if c.ID.Attempt == machine.PauseAttempt { // the person lets it continue
+		return machine.Outcome{}
+	}
 	if c.Call != nil && c.Call.Route != nil {
 		a, err := r.h.Router.Route(context.Background(), *c.Call.Route)
 		if err != nil {

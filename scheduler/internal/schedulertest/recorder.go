@@ -124,6 +124,22 @@ func (r *Recorder) sleep(ctx context.Context, in core.Input) error {
 	}
 }
 
+// continues returns the interviewer that lets executions continue after their pauses. In a walk,
+// whose joins depend on time, it takes no time.
+func (r *Recorder) continues(g *Graph) core.Interviewer {
+	return core.InterviewerFunc(func(ctx context.Context, q core.Question) (core.Answer, error) {
+		if g.Walk != nil || r.Timing == 0 {
+			return core.Answer{Choice: q.Choices[0]}, ctx.Err()
+		}
+		select {
+		case <-time.After(time.Duration(digest(r.Timing, "pause", q.Node) % 200_000)):
+			return core.Answer{Choice: q.Choices[0]}, nil
+		case <-ctx.Done():
+			return core.Answer{}, ctx.Err()
+		}
+	})
+}
+
 // overlaps reports excessive concurrency: more nodes and units than concurrency, more
 // executions than inFlight (0: no limit), or more parts of a fan-out or unit than it
 // allows.

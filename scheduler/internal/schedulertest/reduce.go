@@ -131,7 +131,7 @@ func nodeChanges(i int, n *Node) []func(*Graph) bool {
 		return []*int{&n.Priority, &n.Concurrency, &n.MaxParallel, &n.Fail, &n.Error, &n.Again, &n.Flaky, &n.Partial, &n.Skip, &n.Send, &n.Label, &n.Suggest, &n.Transient}
 	})...)
 	list = append(list, clears(i, "", func(n *Node) []*string {
-		return []*string{&n.Policy, &n.RetryTarget, &n.Fallback, &n.ErrorPolicy}
+		return []*string{&n.Policy, &n.Pause, &n.RetryTarget, &n.Fallback, &n.ErrorPolicy}
 	})...)
 	list = append(list, clears(i, false, func(n *Node) []*bool {
 		return []*bool{&n.AllDone, &n.Race, &n.AllowPartial, &n.AutoStatus, &n.OnlyTransient, &n.Timeout, &n.Waits, &n.Gate}

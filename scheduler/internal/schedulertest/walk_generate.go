@@ -264,6 +264,7 @@ func (m *walkMaker) declare() {
 	ids["nobody"] = "nobody"
 	for _, n := range m.g.Nodes {
 		n.RetryTarget, n.Fallback = ids[n.RetryTarget], ids[n.Fallback]
+		n.pause(m.g.Seed)
 	}
 	w := m.g.Walk
 	w.RetryTarget, w.Fallback = ids[w.RetryTarget], ids[w.Fallback]

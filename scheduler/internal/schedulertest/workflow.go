@@ -110,7 +110,7 @@ func addUpTo(old, v any) (any, error) {
 func (g *Graph) declared(n *Node, rec *Recorder, k kinds) *core.Node {
 	out := &core.Node{ID: text(n.ID), Kind: text("fn"), Reads: texts(n.Reads), Writes: texts(n.Writes), HasWrites: true,
 		OnError: n.onError(), Priority: source.Int{Value: n.Priority}, Join: n.join(),
-		AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus}
+		AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus, Pause: text(n.Pause)}
 	switch {
 	case g.Walk != nil:
 		g.stop(n, out, rec)
