@@ -163,6 +163,16 @@ func (q Query) matches(s Summary) bool {
 		!s.Started.Before(q.Since)
 }
 
+// Retention returns the queries by which Prune removes what is not worth keeping at the time now: runs with
+// status success or partial_success that are older than 30 days and not among the 20 newest of their workflow, and
+// failed and cancelled ones older than 90 days. An empty workflow means all.
+func Retention(workflow string, now time.Time) []Query {
+	return []Query{
+		{Workflow: workflow, Status: []string{"success", "partial_success"}, Keep: 20, Before: now.AddDate(0, 0, -30)},
+		{Workflow: workflow, Status: []string{"failed", "cancelled"}, Before: now.AddDate(0, 0, -90)},
+	}
+}
+
 // SelectPrune returns the summaries of the runs that Prune removes for q, newest first. It changes all.
 func (q Query) SelectPrune(all []Summary) []Summary {
 	all = slices.DeleteFunc(all, func(s Summary) bool {

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -79,6 +81,35 @@ func TestSelect(t *testing.T) {
 		if got := runs(tt.q.SelectPrune(slices.Clone(all))); got != tt.prune {
 			t.Errorf("%s: to prune %s, want %s", name, got, tt.prune)
 		}
+	}
+}
+
+func TestRetention(t *testing.T) {
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	var all []Summary
+	add := func(workflow, status string, n, days int) {
+		for range n {
+			at := now.AddDate(0, 0, -days)
+			all = append(all, Summary{Run: fmt.Sprint(workflow, "-", status, "-", days), Workflow: workflow, Status: status, Started: at, Updated: at})
+		}
+	}
+	add("often", "success", 15, 1)
+	add("often", "partial_success", 6, 31)
+	add("often", "success", 1, 32)
+	add("seldom", "success", 20, 400)
+	for _, status := range []string{"failed", "cancelled", StatusPaused, StatusInterrupted, StatusRunning, StatusDamaged} {
+		add("often", status, 1, 89)
+		add("often", status, 1, 91)
+	}
+	var got []string
+	for _, q := range Retention("", now) {
+		got = append(got, runs(q.SelectPrune(slices.Clone(all))))
+	}
+	if want := "often-partial_success-31 often-success-32, often-failed-91 often-cancelled-91"; strings.Join(got, ", ") != want {
+		t.Errorf("removed %q, want %q", got, want)
+	}
+	if q := Retention("seldom", now)[1]; len(q.Select(slices.Clone(all))) != 0 {
+		t.Error("the query for one workflow selects others")
 	}
 }
 

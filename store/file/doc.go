@@ -23,6 +23,7 @@
 // token, which only one process can do, and then removes the earlier ones. A holder whose file has gone
 // writes nothing more. On one host, the lock decides whether a holder is alive, so a run can be resumed as soon
 // as its process has died. On another host the lease must expire first, and then the new
-// holder begins a new file: the old process may be suspended, and continue to write where it left off. Records of an
-// earlier file from the first number of a later file are ignored.
+// holder begins a new file, because the old process may be suspended and continue to write where it stopped. The lease
+// names the file to which its holder appends. Records of an earlier file from the first number of a
+// later file are ignored.
 package file

@@ -19,7 +19,7 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// watchEvery is the time between two looks into an inbox.
+// watchEvery is the interval at which Watch reads an inbox.
 const watchEvery = 500 * time.Millisecond
 
 func (s *Store) inboxDir(run string) string { return filepath.Join(s.RunDir(run), "inbox") }
@@ -110,7 +110,7 @@ func (s *Store) unseen(run string, seen map[string]bool) (list []store.Message, 
 	return list, nil
 }
 
-// Watch implements store.Store. It looks into the inbox twice a second.
+// Watch implements store.Store. It reads the inbox twice a second.
 func (s *Store) Watch(ctx context.Context, run string) iter.Seq2[store.Message, error] {
 	return func(yield func(store.Message, error) bool) {
 		if err := s.mustExist(run); err != nil {

@@ -41,7 +41,7 @@ func (s *Store) loadIndex() index {
 	return x
 }
 
-// saveIndex does without what it cannot write: the store may be read-only, and another process may write too.
+// saveIndex replaces the file. Errors are ignored: a store may be read-only, and the next list reads the journals again.
 func (s *Store) saveIndex(x index) {
 	body, err := json.Marshal(x)
 	if err != nil {

@@ -23,14 +23,15 @@ type journal struct {
 	token uint32
 	lease string      // the name of the file of the lease: the holder has the lease as long as the file is there
 	mine  fs.FileInfo // which file that is: when a run was removed, another one can have its name and tokens
-	isNew bool        // whether the run had no journal when the lease was taken
-	fresh bool        // whether records go to a new file, because the last holder was on another host
+	name  string      // of the file to which records are appended; a holder on another host has its own
 
 	mu       sync.Mutex // guards all below
+	end      tail       // of the journal when the lease was taken
+	known    bool       // whether it still ends there
 	file     appendFile // nil before the first append
 	last     uint64     // the number of the last record in the file
 	unsynced bool       // whether something was written and not flushed
-	created  bool       // whether the names of the file and its folder have not been flushed
+	named    bool       // whether the names of the file and its folder have been flushed
 	spare    []byte
 	err      error // why nothing can be written any more
 }
@@ -93,60 +94,53 @@ func (j *journal) write(recs []store.Record) error {
 	return nil
 }
 
-// open finds the end of the journal and opens its file for the first records of this holder. It reports whether the
-// file is new.
+// open opens the last file of the journal, or a new one, for the first records of this holder. It reports whether
+// the file is new.
 func (j *journal) open(recs []store.Record) (created bool, err error) {
-	var end tail
-	if !j.isNew {
+	end := j.end
+	if !j.known {
 		if end, err = walk(j.run, j.dir, func(store.Record) bool { return true }); err != nil {
 			return false, j.fail(err)
 		}
 	}
-	if end.token > j.token {
-		return false, j.fail(fmt.Errorf("run %s has records with token %d, and the lease has token %d: a file of a lease was lost", j.run, end.token, j.token))
-	}
-	name, size := end.part, end.offset
-	switch {
-	case j.fresh && end.last > 0:
-		name, size = fmt.Sprintf("%s-%d", journalName, j.token), 0
-		// What follows is replaced: it was written by a holder that had lost its lease.
+	isNew := end.part != j.name
+	if isNew && end.last > 0 {
+		// Records from here on are replaced: they were written by a holder that had lost its lease.
 		end.last = min(end.last, max(recs[0].Seq, 2)-1)
-	case name == "":
-		name = journalName
+	}
+	if isNew {
+		end.offset, end.torn = 0, 0
+		if _, err := os.Lstat(filepath.Join(j.dir, j.name)); err == nil { // must not be cut
+			return false, j.fail(fmt.Errorf("%s exists and is not the last file of the journal", filepath.Join(j.dir, j.name)))
+		}
 	}
 	if err := store.CheckAppend(j.run, end.last, recs); err != nil {
 		return false, err
 	}
-	if end.torn > 0 && name == end.part {
-		j.store.warn(fmt.Sprintf("%s: %d bytes of an incomplete record after record %d were removed", filepath.Join(j.dir, name), end.torn, end.last))
+	name := filepath.Join(j.dir, j.name)
+	if end.torn > 0 {
+		j.store.warn(fmt.Sprintf("%s: %d bytes of an incomplete record after record %d were removed", name, end.torn, end.last))
 	}
-	if j.file, err = j.store.open(filepath.Join(j.dir, name), size); err != nil {
+	if j.file, err = j.store.open(name, end.offset); err != nil {
 		j.file = nil
 		return false, j.fail(err)
 	}
-	j.created = size == 0
-	return j.created, nil
+	return end.offset == 0, nil
 }
 
+// sync flushes the file, and with the first flush its name and that of its folder.
 func (j *journal) sync() error {
 	j.store.flushes <- struct{}{}
 	defer func() { <-j.store.flushes }()
-	var err error
-	if j.created {
-		err = j.syncNew()
-	} else {
-		err = j.file.Sync()
+	err := j.file.Sync()
+	if err == nil && !j.named {
+		err = errors.Join(syncDir(j.dir), syncDir(filepath.Dir(j.dir)))
 	}
-	j.unsynced, j.created = false, false
+	j.unsynced, j.named = false, true
 	if err != nil {
 		return j.fail(err)
 	}
 	return nil
-}
-
-// syncNew flushes the file, its name and that of its folder.
-func (j *journal) syncNew() error {
-	return errors.Join(j.file.Sync(), syncDir(j.dir), syncDir(filepath.Dir(j.dir)))
 }
 
 // fail makes all later appends fail with err: after a failed write the end of the file is not known, and after
@@ -180,5 +174,5 @@ func (j *journal) close() error {
 func (j *journal) reopen() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.err = nil
+	j.err, j.known = nil, false
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/store"
@@ -28,6 +27,12 @@ type hold struct {
 	journal *journal
 }
 
+// leaseRecord is the content of the file of a lease.
+type leaseRecord struct {
+	store.Lease
+	Journal string `json:"journal"` // the name of the file to which the holder appends, which need not be there yet
+}
+
 // setExpiry sets the time at which the lease expires. The error is a *store.FencedError if it was lost.
 func (h *hold) setExpiry(expires time.Time) error {
 	if err := h.journal.checkLease(); err != nil {
@@ -37,7 +42,7 @@ func (h *hold) setExpiry(expires time.Time) error {
 }
 
 // Acquire implements store.Store.
-func (s *Store) Acquire(ctx context.Context, run string, holder store.Holder, ttl time.Duration) (store.Lease, error) {
+func (s *Store) Acquire(_ context.Context, run string, holder store.Holder, ttl time.Duration) (store.Lease, error) {
 	if run == "" {
 		return store.Lease{}, errors.New("a run needs a name")
 	}
@@ -50,7 +55,7 @@ func (s *Store) Acquire(ctx context.Context, run string, holder store.Holder, tt
 	if ttl == 0 {
 		return store.Lease{Run: run, Holder: holder}, nil
 	}
-	return s.take(ctx, run, holder, ttl)
+	return s.take(run, holder, ttl)
 }
 
 // renew renews or releases the lease if the holder has it.
@@ -99,12 +104,12 @@ func (s *Store) release(h *hold) error {
 func isFenced(err error) bool { return errors.As(err, new(*store.FencedError)) }
 
 // take acquires a lease that the holder does not have.
-func (s *Store) take(ctx context.Context, run string, holder store.Holder, ttl time.Duration) (store.Lease, error) {
+func (s *Store) take(run string, holder store.Holder, ttl time.Duration) (store.Lease, error) {
 	dir := s.RunDir(run)
 	if err := s.makeRun(dir); err != nil {
 		return store.Lease{}, err
 	}
-	lockFile, err := lockRun(ctx, filepath.Join(dir, "lock-"+escape(holder.Host)))
+	lockFile, err := lockRun(filepath.Join(dir, "lock-"+escape(holder.Host)))
 	if errors.Is(err, errLocked) {
 		err = s.heldError(run, dir)
 	}
@@ -129,24 +134,17 @@ func (s *Store) take(ctx context.Context, run string, holder store.Holder, ttl t
 	return h.lease, nil
 }
 
-// lockRun locks a run on this host. A reader that looks whether a run is alive holds the lock
-// for an instant, so one failure does not count.
-func lockRun(ctx context.Context, name string) (*os.File, error) {
+// lockRun locks a run on this host. A reader that checks whether a holder is alive has the lock for an instant,
+// so the lock is tried several times.
+func lockRun(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	for range 5 {
-		if err = lock(f); !errors.Is(err, errLocked) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-time.After(time.Millisecond):
-			continue
-		}
-		break
+	err = lock(f)
+	for tries := 1; errors.Is(err, errLocked) && tries < 5; tries++ {
+		<-time.After(time.Millisecond)
+		err = lock(f)
 	}
 	if err != nil {
 		f.Close()
@@ -160,56 +158,45 @@ func (s *Store) heldError(run, dir string) error {
 	if err != nil {
 		return err
 	}
-	return &store.HeldError{Lease: lease}
+	return &store.HeldError{Lease: lease.Lease}
 }
 
 // takeLocked takes the lease while the run is locked on the holder's host.
 func (s *Store) takeLocked(run, dir string, holder store.Holder, ttl time.Duration) (*hold, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	last, err := s.lastLease(run, dir, entries)
+	last, _, err := readLease(run, dir)
 	if err != nil {
 		return nil, err
 	}
 	now := s.now()
 	if last.Held(now) && (last.Host != holder.Host || !canLock) {
-		return nil, &store.HeldError{Lease: last}
+		return nil, &store.HeldError{Lease: last.Lease}
 	}
-	lease := store.Lease{Run: run, Token: last.Token + 1, Holder: holder, Since: now, Expires: now.Add(ttl)}
-	file, mine, err := createLease(leaseFile(dir, lease.Token), lease)
+	// The journal is read because the names of leases may be lost: with power, or when a run is copied.
+	end, err := walk(run, dir, func(store.Record) bool { return true })
+	unreadable := errors.As(err, new(*store.DamageError)) || errors.As(err, new(*store.FormatError))
+	if err != nil && !unreadable { // what is unreadable is reported by Read and Append
+		return nil, err
+	}
+	token := max(last.Token, end.token) + 1
+	lease := leaseRecord{store.Lease{Run: run, Token: token, Holder: holder, Since: now, Expires: now.Add(ttl)}, last.Journal}
+	if last.Host == "" {
+		lease.Journal = cmp.Or(end.part, journalName)
+	}
+	if last.Host != "" && last.Host != holder.Host || partToken(lease.Journal) < partToken(end.part) {
+		lease.Journal = fmt.Sprintf("%s-%d", journalName, token)
+	}
+	file, mine, err := createLease(leaseFile(dir, token), lease)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, s.heldError(run, dir)
 	} else if err != nil {
 		return nil, err
 	}
-	if err := s.settle(run, dir, lease.Token); err != nil {
+	if err := s.settle(run, dir, token); err != nil {
 		file.Close()
 		return nil, err
 	}
-	return &hold{lease: lease, file: file, journal: &journal{store: s, run: run, dir: dir, token: lease.Token,
-		lease: leaseFile(dir, lease.Token), mine: mine,
-		isNew: !slices.ContainsFunc(entries, isJournal),
-		fresh: last.Host != "" && last.Host != holder.Host}}, nil
-}
-
-// lastLease returns the last lease of a run. If a journal was copied without its leases, the
-// lease has only a token.
-func (s *Store) lastLease(run, dir string, entries []fs.DirEntry) (store.Lease, error) {
-	token, _ := leaseFiles(entries)
-	if token > 0 {
-		lease, _, err := readLease(run, dir)
-		return lease, err
-	}
-	if !slices.ContainsFunc(entries, isJournal) {
-		return store.Lease{}, nil
-	}
-	end, err := walk(run, dir, func(store.Record) bool { return true })
-	if errors.As(err, new(*store.DamageError)) {
-		err = nil
-	}
-	return store.Lease{Token: end.token}, err
+	return &hold{lease: lease.Lease, file: file, journal: &journal{store: s, run: run, dir: dir, token: token, name: lease.Journal,
+		lease: leaseFile(dir, token), mine: mine, end: end, known: end.part == lease.Journal && !unreadable}}, nil
 }
 
 // settle removes the files of the leases before that with the token. If there is a later one, the new lease is
@@ -236,9 +223,9 @@ func leaseFile(dir string, token uint32) string {
 }
 
 // createLease makes the file of a lease. The error is fs.ErrExist if another process has made it. The file stays
-// open, so that no other file can have its identity, which is returned too. It is not flushed: with the first flush of a
-// journal the names in its folder are, and the token is in the name.
-func createLease(name string, lease store.Lease) (*os.File, fs.FileInfo, error) {
+// open, so that no other file can have its identity, which is returned too. It is not flushed: a loss of power
+// ends its holder.
+func createLease(name string, lease leaseRecord) (*os.File, fs.FileInfo, error) {
 	data, err := json.Marshal(lease)
 	if err != nil {
 		return nil, nil, err
@@ -275,7 +262,7 @@ func setExpiry(name string, expires time.Time) error {
 
 // readLease returns the last lease of a run, and the names of the files of all its leases. Without a lease its
 // Token is 0.
-func readLease(run, dir string) (lease store.Lease, files []string, err error) {
+func readLease(run, dir string) (lease leaseRecord, files []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return lease, nil, err
@@ -304,23 +291,21 @@ func leaseFiles(entries []fs.DirEntry) (last uint32, files []string) {
 
 // openLease reads the file of a lease. One that cannot be parsed was not flushed before a loss of power: then its
 // holder is unknown, and dead.
-func openLease(name string, token uint32) (store.Lease, error) {
+func openLease(name string, token uint32) (lease leaseRecord, err error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return store.Lease{}, err
+		return lease, err
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return store.Lease{}, err
+		return lease, err
 	}
-	var lease store.Lease
 	if json.Unmarshal(data, &lease) != nil {
-		return store.Lease{Token: token}, nil
-	}
-	lease.Token, lease.Expires = token, info.ModTime()
-	if isReleased(info) {
+		lease = leaseRecord{}
+	} else if lease.Expires = info.ModTime(); isReleased(info) {
 		lease.Expires = time.Time{}
 	}
+	lease.Token = token
 	return lease, nil
 }
 
@@ -344,12 +329,12 @@ func (s *Store) live(run string, entries []fs.DirEntry) (store.Lease, bool, erro
 	}
 	lease, _, err := readLease(run, dir)
 	if err != nil || lease.Expires.IsZero() {
-		return lease, false, err
+		return store.Lease{}, false, err
 	}
 	if lease.Host == s.host && canLock {
-		return lease, isLocked(filepath.Join(dir, "lock-"+escape(s.host))), nil
+		return lease.Lease, isLocked(filepath.Join(dir, "lock-"+escape(s.host))), nil
 	}
-	return lease, lease.Held(s.now()), nil
+	return lease.Lease, lease.Held(s.now()), nil
 }
 
 // isReleased reports whether the file is that of a lease that was released.

@@ -143,11 +143,65 @@ func names(t *testing.T, dir string) (names []string) {
 	return names
 }
 
+// After a loss of power an earlier lease can be back. Its journal is not the last one any more.
+func TestEarlierLeaseIsBack(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	begin(t, s, "r1", 2)
+	release(t, s, "r1")
+	earlier, err := os.ReadFile(leaseFile(s.RunDir("r1"), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	onB := store.Holder{ID: "b", Host: "host-b"}
+	second := acquire(t, s, "r1", onB, time.Minute)
+	if err := s.Append(t.Context(), "r1", second.Token, storetest.Records(4, 1), true); err != nil {
+		t.Fatal(err)
+	}
+	acquire(t, s, "r1", onB, 0)
+	if err := errors.Join(os.Remove(leaseFile(s.RunDir("r1"), 2)), os.WriteFile(leaseFile(s.RunDir("r1"), 1), earlier, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	third := acquire(t, s, "r1", holderA, time.Minute)
+	if err := s.Append(t.Context(), "r1", third.Token, storetest.Records(5, 1), true); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, s, "r1"); got != "1 2 3 4 5" || err != nil || third.Token != 3 {
+		t.Errorf("read %s, %v, token %d", got, err, third.Token)
+	}
+}
+
+// A holder that wrote nothing leaves no file. The next one on its host must not continue the file of the holder before,
+// who may only be suspended.
+func TestSilentHolder(t *testing.T) {
+	c := newClock()
+	s := open(t, t.TempDir(), Options{Now: c.Now})
+	begin(t, s, "r1", 2)
+	c.advance(time.Hour)
+	onB := store.Holder{ID: "b", Host: "host-b"}
+	acquire(t, s, "r1", onB, time.Minute)
+	acquire(t, s, "r1", onB, 0)
+	third := acquire(t, s, "r1", onB, time.Minute)
+	if err := s.Append(t.Context(), "r1", third.Token, storetest.Records(4, 1), true); err != nil {
+		t.Fatal(err)
+	}
+	if names := strings.Join(names(t, s.RunDir("r1")), " "); !strings.HasPrefix(names, "journal journal-2 lease-3") {
+		t.Errorf("the folder has %s", names)
+	}
+	if got, err := read(t, s, "r1"); got != "1 2 3 4" || err != nil {
+		t.Errorf("read %s, %v", got, err)
+	}
+}
+
 // childDir makes the test binary a process that holds a run until it is killed.
 const childDir = "WAVEFOLD_TEST_HOLD"
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
+	switch dir := os.Getenv(childDir); {
+	case dir == "":
+	case os.Getenv(childAppends) != "":
+		fmt.Println(appendForever(dir))
+		os.Exit(1)
+	default:
 		holdRun(dir)
 	}
 	os.Exit(m.Run())
@@ -217,7 +271,8 @@ func TestKilledHolder(t *testing.T) {
 	}
 }
 
-// A journal that was copied without its leases has records with tokens, which must not be reused.
+// A journal whose leases are lost, with power or because it was copied, has records with tokens, and the next token is
+// larger.
 func TestCopyWithoutLeases(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
@@ -240,5 +295,21 @@ func TestCopyWithoutLeases(t *testing.T) {
 	}
 	if l := acquire(t, s, "r1", holderA, time.Minute); l.Token != 4 {
 		t.Errorf("the token is %d", l.Token)
+	}
+	if err := s.Append(t.Context(), "r1", 4, storetest.Records(3, 1), true); err != nil {
+		t.Fatal(err)
+	}
+	release(t, s, "r1")
+	if err := os.Rename(leaseFile(s.RunDir("r1"), 4), leaseFile(s.RunDir("r1"), 2)); err != nil { // an earlier one is left
+		t.Fatal(err)
+	}
+	if l := acquire(t, s, "r1", holderA, time.Minute); l.Token != 5 {
+		t.Errorf("the token is %d", l.Token)
+	}
+	if err := s.Append(t.Context(), "r1", 5, storetest.Records(4, 1), true); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, s, "r1"); got != "1 2 3 4" || err != nil {
+		t.Errorf("read %s, %v", got, err)
 	}
 }

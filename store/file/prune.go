@@ -42,7 +42,7 @@ func (s *Store) Prune(ctx context.Context, q store.Query) (store.Pruned, error) 
 	return pruned, err
 }
 
-// pruneRun renames the folder of a run, if nobody else has it. With dryRun it does nothing.
+// pruneRun renames the folder of a run, unless the run is held or has changed. With dryRun it does nothing.
 func (s *Store) pruneRun(ctx context.Context, sum store.Summary, dryRun bool) (bool, int64, error) {
 	dir := s.RunDir(sum.Run)
 	bytes := folderSize(dir)
@@ -50,7 +50,7 @@ func (s *Store) pruneRun(ctx context.Context, sum store.Summary, dryRun bool) (b
 		return true, bytes, nil
 	}
 	holder := store.NewHolder()
-	if _, err := s.take(ctx, sum.Run, holder, time.Minute); errors.As(err, new(*store.HeldError)) {
+	if _, err := s.take(sum.Run, holder, time.Minute); errors.As(err, new(*store.HeldError)) {
 		return false, 0, nil
 	} else if err != nil {
 		return false, 0, err
@@ -64,7 +64,7 @@ func (s *Store) pruneRun(ctx context.Context, sum store.Summary, dryRun bool) (b
 	return unchanged && err == nil, bytes, errors.Join(err, rerr)
 }
 
-// removePruned removes the folders that were renamed, by an interrupted call too, and reports whether there
+// removePruned removes the folders that this call, or an interrupted one, has renamed. It reports whether there
 // were any.
 func (s *Store) removePruned() (any bool, err error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "runs"))
@@ -94,8 +94,8 @@ func folderSize(dir string) (bytes int64) {
 	return bytes
 }
 
-// sweep removes the blobs that no journal names. It removes nothing if a journal cannot be read: what a damaged
-// one names is not known.
+// sweep removes the blobs that no journal names. It removes nothing if there is a journal that cannot be read, because
+// the blobs that it names are not known.
 func (s *Store) sweep(ctx context.Context, pruned *store.Pruned) error {
 	named, err := s.namedBlobs(ctx)
 	if errors.As(err, new(*store.DamageError)) || errors.As(err, new(*store.FormatError)) {
@@ -151,8 +151,8 @@ func (s *Store) sweepBlob(name string) (int64, error) {
 	if err != nil || young(info) {
 		return 0, err
 	}
-	// A Put may make the blob young at this moment. It does not find the blob under another name, and
-	// stores it again; what it did before is visible there.
+	// A Put may make the blob young at this moment. Before the blob has another name, the check below finds that
+	// it is young; afterwards, Put does not find the blob and stores it again.
 	trash := filepath.Join(filepath.Dir(name), ".tmp-trash-"+filepath.Base(name))
 	if err := os.Rename(name, trash); err != nil {
 		return 0, err

@@ -48,6 +48,12 @@ func numbered(name, prefix string) (uint32, bool) {
 	return uint32(n), err == nil && n > 0
 }
 
+// partToken returns the token of the lease under which a file of a journal was begun, 0 for the first file.
+func partToken(name string) uint32 {
+	token, _ := numbered(name, journalName)
+	return token
+}
+
 // isJournal reports whether a file of a run is part of its journal.
 func isJournal(e fs.DirEntry) bool {
 	_, ok := numbered(e.Name(), journalName)
@@ -69,8 +75,7 @@ func openParts(dir string) (parts []*part, err error) {
 			closeParts(parts)
 			return nil, err
 		}
-		token, _ := numbered(e.Name(), journalName)
-		p := &part{name: e.Name(), token: token, file: f, limit: math.MaxUint64}
+		p := &part{name: e.Name(), token: partToken(e.Name()), file: f, limit: math.MaxUint64}
 		parts = append(parts, p)
 		info, err := f.Stat()
 		if err != nil {
