@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -38,10 +39,11 @@ type handler struct {
 	// known describes the columns of the rows as declared by preceding nodes, for a table
 	// without rows.
 	known source.Columns
-	// In tests, wrap is put between the writer and the disk, and pragmas are set on the
-	// database.
+	// In tests, wrap is put between the writer and the disk, pragmas are set on the
+	// database, and every is shorter than checkpointEvery.
 	wrap    func(io.Writer) io.Writer
 	pragmas []string
+	every   time.Duration // between checkpoints
 }
 
 var _ core.Handler = (*handler)(nil)
@@ -56,11 +58,15 @@ func (h *handler) Handle(ctx context.Context, in core.Input) (core.Result, error
 	if err != nil {
 		return core.Result{}, fmt.Errorf("to: %w", err)
 	}
-	c, err := h.content(ctx, in, f.format)
+	w := &writing{handler: h, in: in, form: f, later: s.Defer, place: h.place(s)}
+	if err := w.resume(ctx, name); err != nil {
+		return core.Result{}, fmt.Errorf("%s: %w", name, err)
+	}
+	c, err := h.content(ctx, in, f.format, table.StreamPosition(w.staged.source()))
 	if err != nil {
+		w.staged.discard()
 		return core.Result{}, err
 	}
-	w := &writing{handler: h, in: in, form: f, later: s.Defer, place: h.place(s)}
 	var r core.Result
 	if c.rows == nil {
 		r, err = w.output(ctx, name, c, func(out *bufio.Writer) error {
@@ -108,9 +114,10 @@ type content struct {
 	text []byte
 }
 
-// content opens the stream, or checks the value against the format.
-func (h *handler) content(ctx context.Context, in core.Input, f table.Format) (content, error) {
-	stream, ok, err := h.from.Stream(ctx, in, nil)
+// content opens the stream, which begins at a position unless that is nil, or checks the
+// value against the format.
+func (h *handler) content(ctx context.Context, in core.Input, f table.Format, at *value.Object) (content, error) {
+	stream, ok, err := h.from.Stream(ctx, in, at)
 	switch {
 	case err != nil:
 		return content{}, err
@@ -191,6 +198,8 @@ type writing struct {
 	done  int64 // number of rows
 	// upserted are the keys of the rows, or nil if they are not needed.
 	upserted *core.Upserted
+	// staged is nil if the file has no checkpoints.
+	staged *staged
 }
 
 func (w *writing) rows(ctx context.Context, name string, c content) (r core.Result, err error) {
@@ -200,6 +209,12 @@ func (w *writing) rows(ctx context.Context, name string, c content) (r core.Resu
 	}
 	defer src.Close()
 	src.Watch(table.FieldNames(w.columns), table.FieldNames(w.declared))
+	if w.staged != nil {
+		if err := src.Track(w.in, w.from.Name.Value, w.staged.source()); err != nil {
+			w.staged.discard()
+			return core.Result{}, err
+		}
+	}
 	if w.form.format == sqliteFormat {
 		if err = w.toTable(ctx, name, src); err == nil {
 			r = w.result(name, c, w.done)
@@ -282,6 +297,11 @@ func (w *writing) toFile(ctx context.Context, out *bufio.Writer, src *table.Sour
 		}
 		w.done += int64(len(rows))
 		w.in.Progress(w.done, src.Total())
+		if w.staged != nil {
+			if err := w.staged.checkpoint(ctx, w, src); err != nil {
+				return err
+			}
+		}
 	}
 }
 
@@ -293,10 +313,9 @@ type rowWriter interface {
 
 // writer returns a writer for a file whose first rows are head.
 func (w *writing) writer(out *bufio.Writer, src *table.Source, head []any) (rowWriter, error) {
-	l := w.layout
-	l.Format, l.Columns = w.form.format, table.FieldNames(w.columns)
-	if l.Columns == nil && (l.Format.Delimited() || l.Format == parquetFormat) {
-		l.Columns, l.Closed = table.FieldNames(w.fields(src, head)), true
+	l := w.layoutOf(src, head)
+	if w.staged != nil {
+		l = w.staged.layout(l)
 	}
 	if l.Format.Delimited() && len(l.Columns) == 0 && len(head) > 0 {
 		return nil, core.Permanent(errors.New("the rows have no columns, so there is nothing to write"))
@@ -305,6 +324,16 @@ func (w *writing) writer(out *bufio.Writer, src *table.Source, head []any) (rowW
 		return newParquetWriter(out, w.fields(src, head), head, l.Closed, codecs[w.form.compression])
 	}
 	return table.NewWriter(out, l), nil
+}
+
+// layoutOf returns the layout of a file whose first rows are head.
+func (w *writing) layoutOf(src *table.Source, head []any) table.Layout {
+	l := w.layout
+	l.Format, l.Columns = w.form.format, table.FieldNames(w.columns)
+	if l.Columns == nil && (l.Format.Delimited() || l.Format == parquetFormat) {
+		l.Columns, l.Closed = table.FieldNames(w.fields(src, head)), true
+	}
+	return l
 }
 
 // fields returns the columns of a file whose first rows are head: the columns of the

@@ -30,7 +30,15 @@ func (w *writing) output(ctx context.Context, name string, c content, fill func(
 		}
 		return result(), nil
 	}
-	return files.Writer{Place: w.place, Temp: files.TempOf(w.in), Wrap: w.wrap}.Deliver(ctx, name, w.later, fill, result)
+	if w.staged != nil {
+		return w.files().Finish(w.staged.pending, name, w.later, fill, result)
+	}
+	return w.files().Deliver(ctx, name, w.later, fill, result)
+}
+
+// files returns the writer of the files of the attempt.
+func (w *writing) files() files.Writer {
+	return files.Writer{Place: w.place, Temp: files.TempOf(w.in), Wrap: w.wrap}
 }
 
 // compressed compresses with gzip what fill writes.

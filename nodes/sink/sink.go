@@ -53,7 +53,7 @@ type builder struct {
 }
 
 func (b *builder) build() *handler {
-	h := &handler{dir: b.env.Dir, outside: b.Outside, columns: b.Columns.List, asDeclared: form{table.Format(b.Format.Value), b.Compress.Value}}
+	h := &handler{every: checkpointEvery, dir: b.env.Dir, outside: b.Outside, columns: b.Columns.List, asDeclared: form{table.Format(b.Format.Value), b.Compress.Value}}
 	delimiter, ok := table.Delimiter(b.Delimiter)
 	if !ok {
 		b.scope.Errorf(source.CodeBadValue, b.Delimiter.Pos, "delimiter", "want one character, found %q", b.Delimiter.Value)

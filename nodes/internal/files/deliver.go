@@ -13,13 +13,26 @@ import (
 // been written. If the run puts files in place (later), the file is only written under
 // a temporary name, and the returned Placement renames it.
 func (w Writer) Deliver(ctx context.Context, name string, later bool, fill func(*bufio.Writer) error, result func() core.Result) (core.Result, error) {
+	p, err := w.Create(ctx, name)
+	if err != nil {
+		return core.Result{}, err
+	}
+	return w.Finish(p, name, later, fill, result)
+}
+
+// Finish is Deliver for a file that w has begun, which fill completes.
+func (w Writer) Finish(p *Pending, name string, later bool, fill func(*bufio.Writer) error, result func() core.Result) (core.Result, error) {
+	defer p.Discard() // does nothing once the file is complete
+	if err := p.fill(fill); err != nil {
+		return core.Result{}, err
+	}
 	if !later {
-		if err := w.Write(ctx, name, fill); err != nil {
+		if err := p.Commit(); err != nil {
 			return core.Result{}, err
 		}
 		return result(), nil
 	}
-	s, err := w.Prepare(ctx, name, fill)
+	s, err := p.Seal(w, name)
 	if err != nil {
 		return core.Result{}, err
 	}

@@ -32,6 +32,9 @@ type Layout struct {
 	Delimiter rune
 	// NoHeader omits the line of column names.
 	NoHeader bool
+	// After is the number of rows that the file has already, with their header. It is for
+	// formats in which each row is a line.
+	After int64
 }
 
 // Write writes all rows of a table in a format of rows. If the layout lists no columns,
@@ -50,7 +53,7 @@ type Writer struct {
 	layout Layout
 	encode func(buf []byte, row any) ([]byte, error) // nil until the columns are known
 	guard  *Guard                                    // nil if other columns are dropped
-	rows   int                                       // so far
+	rows   int64                                     // so far
 	lead   string                                    // written before the next row
 }
 
@@ -58,7 +61,7 @@ type Writer struct {
 // listed columns takes the columns of the first batch, and a later row with another
 // column is an error.
 func NewWriter(w *bufio.Writer, l Layout) *Writer {
-	t := &Writer{w: w, layout: l}
+	t := &Writer{w: w, layout: l, rows: l.After}
 	if l.Columns != nil || !l.Format.Delimited() {
 		t.begin()
 	}
@@ -79,6 +82,9 @@ func (t *Writer) begin() {
 		t.encode, t.lead = objectEncoder(t.layout.Columns), "[\n"
 	default:
 		t.encode = objectEncoder(t.layout.Columns)
+	}
+	if t.layout.After > 0 {
+		t.lead = ""
 	}
 }
 
