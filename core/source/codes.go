@@ -28,6 +28,10 @@ const (
 	CodeMissingFile  Code = "MISSING_FILE"  // a file or program does not exist
 	CodeShortSecret  Code = "SHORT_SECRET"  // a secret that is too short to be masked
 
+	// Stored runs that are continued with a changed workflow.
+	CodeResumeChanged Code = "RESUME_CHANGED" // a node that has run has changed or is gone
+	CodeResumeState   Code = "RESUME_STATE"   // a field of the state that has a value is gone or has another type
+
 	// Graph.
 	CodeCycle         Code = "CYCLE"
 	CodeUnitCycle     Code = "UNIT_CYCLE"     // a node is between two stages of a pipeline or loop

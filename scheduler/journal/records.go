@@ -31,10 +31,12 @@ type Head struct {
 	// Sources are the documents and files that the plan was compiled from.
 	Sources []Source `json:"sources,omitempty"`
 	// Plan is the fingerprint of the plan, and Order its order (plan.Plan.Order). Nodes are the
-	// fingerprints of its nodes, pipelines and loops, by path.
-	Plan  string          `json:"plan"`
-	Order string          `json:"order"`
-	Nodes map[string]Part `json:"nodes,omitempty"`
+	// fingerprints of its nodes, pipelines and loops, and Fields describe the types of the state,
+	// both by path; see plan.Recorded.
+	Plan   string                          `json:"plan"`
+	Order  string                          `json:"order"`
+	Nodes  map[string]plan.PartFingerprint `json:"nodes,omitempty"`
+	Fields map[string]string               `json:"fields,omitempty"`
 	// Inputs are the inputs of the run, after defaults.
 	Inputs  *value.Object `json:"-"`
 	Options Options       `json:"options"`
@@ -59,28 +61,18 @@ type Source struct {
 	Blob   string `json:"blob,omitempty"`
 }
 
-// Part is the fingerprint of a node, pipeline or loop; see plan.PartFingerprint.
-type Part struct {
-	What string `json:"what"`
-	How  string `json:"how"`
+// SetPlan sets the members of the head that identify the plan of the run.
+func (h *Head) SetPlan(p *plan.Plan) {
+	r := p.Recorded()
+	h.Plan, h.Order, h.Nodes, h.Fields = r.Plan, p.Order(), r.Parts, r.Fields
 }
 
 // PartsOf returns the fingerprints of a plan for Head.Nodes, including those of nested workflows.
-func PartsOf(p *plan.Plan) map[string]Part {
-	parts := map[string]Part{}
-	addParts(parts, p, "")
-	return parts
-}
+func PartsOf(p *plan.Plan) map[string]plan.PartFingerprint { return p.Recorded().Parts }
 
-func addParts(parts map[string]Part, p *plan.Plan, prefix string) {
-	for id, f := range p.PartFingerprints() {
-		parts[prefix+id] = Part(f)
-	}
-	for i := range p.Nodes {
-		if n := &p.Nodes[i]; n.Frame != nil {
-			addParts(parts, n.Frame.Plan, prefix+n.ID+"/")
-		}
-	}
+// Recorded returns what the head has of the plan, for plan.Plan.Since.
+func (h *Head) Recorded() plan.Recorded {
+	return plan.Recorded{Plan: h.Plan, Parts: h.Nodes, Fields: h.Fields}
 }
 
 // Parent is the run that a run continues.

@@ -28,9 +28,14 @@ func (p *Plan) Fingerprint() string { return newPrinter().plan(p) }
 type PartFingerprint struct {
 	// What covers the computation of the part: its kind, configuration and arguments, what it reads
 	// and writes, the contents of the files that its kind read, and the edges that lead to it.
-	What string
+	What string `json:"what"`
 	// How covers its execution: retries, timeout, limits and priority.
-	How string
+	How string `json:"how"`
+	// Own is What without the nested workflow of the node, "" if it has none.
+	Own string `json:"own,omitempty"`
+	// Members are short hashes of the members of What, which only serve to name the ones that
+	// differ; see Changes.
+	Members string `json:"members,omitempty"`
 }
 
 // PartFingerprints returns the fingerprints of the nodes, pipelines and loops of the plan, by id.
@@ -62,9 +67,14 @@ func (p *Plan) order() []any {
 }
 
 // printer computes fingerprints. It keeps those of nested plans, which several nodes may run.
-type printer struct{ plans map[*Plan]string }
+type printer struct {
+	plans map[*Plan]string
+	known map[*Plan]map[string]PartFingerprint // the results of parts
+}
 
-func newPrinter() *printer { return &printer{map[*Plan]string{}} }
+func newPrinter() *printer {
+	return &printer{map[*Plan]string{}, map[*Plan]map[string]PartFingerprint{}}
+}
 
 func (x *printer) plan(p *Plan) string {
 	if sum, ok := x.plans[p]; ok {
@@ -120,6 +130,9 @@ func incrementalPrint(i *Incremental) *value.Object {
 }
 
 func (x *printer) parts(p *Plan) map[string]PartFingerprint {
+	if parts, ok := x.known[p]; ok {
+		return parts
+	}
 	parts := make(map[string]PartFingerprint, len(p.Nodes)+1)
 	in, out := make([][]any, len(p.Nodes)), make([][]any, len(p.Nodes))
 	for i := range p.Edges {
@@ -134,13 +147,21 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 		what := x.what(p, n)
 		set(what, "in", sorted(in[i]))
 		set(what, "out", out[i]) // the walk prefers the first of several edges of equal weight
-		parts[n.ID] = PartFingerprint{digest(what), digest(howPrint(p, n))}
+		part := PartFingerprint{What: digest(what), How: digest(howPrint(p, n))}
+		if n.Frame != nil {
+			what.Set("nested", nestedPrint(p, n, string(n.Frame.Plan.Mode.Name)))
+			part.Own = digest(what)
+		}
+		part.Members = membersOf(what)
+		parts[n.ID] = part
 	}
 	for i := range p.Vertices {
 		if u := p.Vertices[i].Unit; u != nil && p.Walk == nil { // a walk as a whole is no part of itself
-			parts[u.ID] = PartFingerprint{digest(unitWhat(p, u)), digest(unitHow(p, u))}
+			what := unitWhat(p, u)
+			parts[u.ID] = PartFingerprint{What: digest(what), How: digest(unitHow(p, u)), Members: membersOf(what)}
 		}
 	}
+	x.known[p] = parts
 	return parts
 }
 
@@ -157,11 +178,7 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 		o.Set("files", files)
 	}
 	if n.Frame != nil {
-		outputs := value.NewObject(len(n.Frame.Outputs))
-		for _, out := range n.Frame.Outputs {
-			outputs.Set(p.Schema.Fields[out.Outer].Name, n.Frame.Plan.Schema.Fields[out.Inner].Name)
-		}
-		o.Set("nested", value.ObjectOf("plan", x.plan(n.Frame.Plan), "outputs", outputs, "send", n.Frame.Send))
+		o.Set("nested", nestedPrint(p, n, x.plan(n.Frame.Plan)))
 	}
 	if n.Wait != nil {
 		o.Set("wait", int64(n.Wait.Duration))
@@ -180,6 +197,16 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 		o.Set("walk", walk)
 	}
 	return o
+}
+
+// nestedPrint returns the canonical form of the nested workflow of a node, in which inner identifies
+// the workflow.
+func nestedPrint(p *Plan, n *Node, inner string) *value.Object {
+	outputs := value.NewObject(len(n.Frame.Outputs))
+	for _, out := range n.Frame.Outputs {
+		outputs.Set(p.Schema.Fields[out.Outer].Name, n.Frame.Plan.Schema.Fields[out.Inner].Name)
+	}
+	return value.ObjectOf("plan", inner, "outputs", outputs, "send", n.Frame.Send)
 }
 
 // joinPrint returns the canonical form of the join of a vertex, nil if it needs all predecessors.
@@ -369,7 +396,7 @@ func printable(v any) any {
 }
 
 func digest(v any) string {
-	sum := sha256.Sum256(canonical(nil, v))
+	sum := sha256.Sum256(canonical(make([]byte, 0, 1024), v))
 	return hex.EncodeToString(sum[:])
 }
 
