@@ -51,6 +51,7 @@ const (
 	exitUsage       = 2
 	exitPaused      = 3
 	exitViolated    = 4
+	exitHeld        = 5   // another process executes the run
 	exitSignal      = 128 // plus the number of a signal, as a shell reports a program that the signal ended
 	exitInterrupted = 130
 	exitBrokenPipe  = 141 // SIGPIPE
@@ -205,6 +206,7 @@ Exit codes:
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.runCommand(),
+		a.resumeCommand(),
 		a.previewCommand(),
 		a.validateCommand(),
 		a.planCommand(),

@@ -36,6 +36,7 @@ type runFlags struct {
 	maxVisits                int
 	budget                   budgetFlags
 	ended                    *ending // of a walk that a model routes, nil for others
+	store, durability        string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -76,11 +77,8 @@ and SIGHUP do the same. The exit code is 128 plus the number of the first signal
 		Args:              atMost(1, oneWorkflow),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(logForms, f.log) {
-				return fail(exitUsage, "--log is %q, want one of %s%s", f.log, strings.Join(logForms, ", "), suggest(f.log, logForms))
-			}
-			if f.events == "-" && f.json {
-				return errors.New("--events - and --json both write to standard output; name a file for the events")
+			if err := f.checkOutput(); err != nil {
+				return err
 			}
 			f.hasGoal = cmd.Flags().Changed("goal")
 			return a.runWorkflow(cmd.Context(), args, &f)
@@ -88,6 +86,30 @@ and SIGHUP do the same. The exit code is 128 plus the number of the first signal
 	}
 	a.addRunFlags(cmd, &f)
 	return cmd
+}
+
+// checkOutput checks the flags of outputFlags.
+func (f *runFlags) checkOutput() error {
+	if !slices.Contains(logForms, f.log) {
+		return fail(exitUsage, "--log is %q, want one of %s%s", f.log, strings.Join(logForms, ", "), suggest(f.log, logForms))
+	}
+	if f.events == "-" && f.json {
+		return errors.New("--events - and --json both write to standard output; name a file for the events")
+	}
+	return nil
+}
+
+// outputFlags adds the flags of run and resume about what they print.
+func (f *runFlags) outputFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
+	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
+	flags.BoolVar(&f.noState, "no-state", false, "leave the final state out of the summary, of --json and of the last event")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "hide progress and hints; show warnings and errors")
+	flags.StringVar(&f.log, "log", logAuto, "how to show progress on standard error: "+strings.Join(logForms, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logForms, cobra.ShellCompDirectiveNoFileComp))
+	flags.StringVar(&f.durability, "durability", "", "how much of the stored run survives a crash: "+durabilityNames()+" (default: runtime.durability of the document, or batch)")
+	_ = cmd.RegisterFlagCompletionFunc("durability", cobra.FixedCompletions(durabilityList(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // addRunFlags adds the flags of run.
@@ -98,16 +120,11 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "an input as `name=value` or name=@file, or many as @file; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("input", a.completeInputs)
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
-	flags.StringVar(&f.events, "events", "", "write every event as a line of JSON to a `file`, - for standard output")
-	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the summary")
-	flags.BoolVar(&f.noState, "no-state", false, "leave the final state out of the summary, of --json and of the last event")
+	f.outputFlags(cmd)
 	flags.StringVar(&f.goal, "goal", "", "the goal of a walk, in place of the `goal` in its file")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or the path of a walk in which every node succeeds")
 	a.parallelFlag(cmd)
 	flags.BoolVar(&f.strict, "strict", false, "a warning at load stops the run, a node that warns while it runs fails, and partial success exits with 1")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "hide progress and hints; show warnings and errors")
-	flags.StringVar(&f.log, "log", logAuto, "how to show progress on standard error: "+strings.Join(logForms, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logForms, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
 	flags.StringVar(&f.model, "model", "", "the `name` of the model to ask, in place of the models in the workflow")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "end a walk that a model routes at the first visit that fails")
@@ -117,6 +134,7 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "ignore the saved cursor and run every partition")
 	flags.BoolVar(&f.retryFailed, "retry-failed", false, "run only the partitions that failed in earlier runs")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
+	a.storeFlag(flags, &f.store)
 	flags.BoolVar(&f.barrier, "barrier", false, "finish each level before the next one starts")
 	_ = flags.MarkHidden("barrier") // hidden: it exists for comparison only
 }
@@ -219,6 +237,23 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if session != nil {
 		inputs = session.Inputs
 	}
+	keep, err := a.recordingOf(p, f)
+	if err != nil {
+		return err
+	}
+	defer keep.close()
+	return a.executeRun(ctx, p, f, keep, session, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
+		report, err := scheduler.Run(ctx, p, inputs, o)
+		if keep.leftOut(err) {
+			o.Recording = nil
+			report, err = scheduler.Run(ctx, p, inputs, o)
+		}
+		return report, err
+	})
+}
+
+// executeRun runs a workflow, or resumes a run of it, and prints the result.
+func (a *app) executeRun(ctx context.Context, p *plan.Plan, f *runFlags, keep *keeping, session *incremental.Session, run func(context.Context, scheduler.Options) (*core.Report, error)) error {
 	if err := f.checkStdout(p); err != nil {
 		return err
 	}
@@ -230,8 +265,8 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	f.ended, listener = endingOf(p, listener)
 	stop := watch.announceInterrupt(ctx)
 	a.running.Store(true)
-	report, err := scheduler.Run(ctx, p, inputs, scheduler.Options{
-		Run: f.runID, Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
+	report, err := run(ctx, scheduler.Options{
+		Run: f.runID, Recording: keep.recording(), Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
 		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict,
 		Listener: listener, Drained: watch.flush, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
@@ -252,10 +287,12 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		a.errorf("what this run leaves for the next one was not saved: %v", unsaved)
 	}
 	a.hintConcurrency(p, f)
-	if err := a.outcome(report, logErr, f); err != nil || unsaved == nil {
-		return err
+	err = a.outcome(report, logErr, f)
+	if err == nil && unsaved != nil {
+		err = reported(exitFailed)
 	}
-	return reported(exitFailed)
+	a.sayHowToContinue(report, keep)
+	return err
 }
 
 // undelivered returns the number of events of a run that had not been delivered when it ended.
@@ -312,7 +349,10 @@ func (a *app) outcome(r *core.Report, logErr error, f *runFlags) error {
 	case core.RunCancelled:
 		code = a.stopCode()
 	}
-	if r.Err != nil {
+	if lostLease(r.Err) {
+		code = exitHeld
+	}
+	if r.Err != nil && r.Status != core.RunPaused {
 		a.errorf("%v", r.Err)
 	}
 	if u, ok := logErr.(*unwritten); ok && !u.log {

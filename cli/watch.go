@@ -107,13 +107,13 @@ func (w *watcher) listener() func(core.Event) {
 		}
 		full = w.json != nil && w.json.write(e) || full
 		w.unflushed++
-		if full || e.Type == core.RunFinished {
+		if full || e.Type == core.RunFinished || e.Type == core.RunHeld {
 			w.flush()
 		}
 		switch {
 		case e.Type == core.NodeAsked && w.gate != nil:
 			close(w.gate.of(question{e.Execution(), e.Visit, e.Attempt}))
-		case e.Type == core.RunFinished:
+		case e.Type == core.RunFinished || e.Type == core.RunHeld:
 			close(w.last)
 		}
 	}

@@ -9,17 +9,23 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// ask returns the function by which the node of a command asks a person; nil if there is no
-// interviewer.
+// ask returns the function by which the node of a command asks a person; nil if no person can
+// answer.
 func (x *executor) ask() core.InterviewerFunc {
 	r, c := x.run, x.c
+	var to core.InterviewerFunc
 	switch {
+	case r.rec.resumable():
+		to = r.askStored
 	case r.opts.Interviewer == nil:
 		return nil
-	case r.events == nil:
-		return r.opts.Interviewer.Ask
+	default:
+		to = r.opts.Interviewer.Ask
 	}
-	a := &asker{to: r.opts.Interviewer, events: r.events, began: time.Now(), event: core.Event{V: core.EventVersion, Run: r.opts.Run,
+	if r.events == nil && r.rec == nil {
+		return to
+	}
+	a := &asker{run: r, to: to, began: time.Now(), event: core.Event{V: core.EventVersion, Run: r.opts.Run,
 		Node: c.Call.Name(c.Node), Kind: c.Node.Kind, Phase: c.Node.Phase, Visit: c.Call.Visit, Attempt: c.ID.AttemptNumber()}}
 	switch u := c.Plan.Vertices[c.Node.Vertex].Unit; {
 	case c.ID.To == 0 || c.Plan.Mode.Visits:
@@ -36,22 +42,27 @@ func (x *executor) ask() core.InterviewerFunc {
 // asker is an interviewer whose questions and answers become events of the run, between the events
 // for the beginning and the end of the attempt.
 type asker struct {
-	to     core.Interviewer
-	events *delivery
-	began  time.Time
-	event  core.Event // the fields that all events of the attempt have in common
+	run   *run
+	to    core.InterviewerFunc
+	began time.Time
+	event core.Event // the fields that all events of the attempt have in common
 }
 
-// ask asks a question and emits the events for it.
+// ask asks a question and emits the events for it. A question that was asked before the run was
+// resumed has its event already.
 func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
-	asked := a.event
-	asked.Type, asked.Reason, asked.Values = core.NodeAsked, q.Text, details(&q)
-	a.emit(asked)
-	answer, err := a.to.Ask(ctx, q)
+	if q.Again != "" || !a.run.hasAsked(&q) {
+		asked := a.event
+		asked.Type, asked.Reason, asked.Values = core.NodeAsked, q.Text, details(&q)
+		a.run.emit(&asked)
+	}
+	answer, err := a.to(ctx, q)
 	answered := a.event
 	answered.Type = core.NodeAnswered
 	switch {
-	case q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(a.began) >= q.Timeout: // it is the question's own deadline
+	case errors.Is(err, errPaused):
+		return answer, err
+	case errors.Is(err, core.ErrLate), q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(a.began) >= q.Timeout: // it is the question's own deadline
 		answered.Reason = core.ErrLate.Error()
 	case err != nil:
 		answered.Reason = value.CutText(err.Error())
@@ -67,13 +78,19 @@ func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 			}
 		}
 	}
-	a.emit(answered)
+	a.run.emit(&answered)
 	return answer, err
 }
 
-func (a *asker) emit(e core.Event) {
-	e.Time = time.Now()
-	a.events.add(e)
+// emit publishes an event of the driver about a question or a call. A stored run records it, because
+// replaying the journal does not make it again.
+func (r *run) emit(e *core.Event) {
+	if r.rec != nil {
+		r.rec.emit(e)
+	} else if r.events != nil {
+		e.Time = r.time()
+		r.events.add(*e)
+	}
 }
 
 // shown returns the values that a person sees with a question.

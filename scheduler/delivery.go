@@ -33,6 +33,7 @@ func masked(refs []core.Secret, listener func(core.Event)) func(core.Event) {
 // listener that has taken no event for a while, until it takes one again.
 type delivery struct {
 	run      string // id
+	seq      int64  // number of the last event before the first one
 	mu       sync.Mutex
 	wake     sync.Cond    // something is queued, or closed
 	room     sync.Cond    // the queue is short, or the run does not wait for the listener
@@ -77,8 +78,8 @@ type progressKey struct {
 }
 
 // deliver starts the delivery of events to a listener; close ends it.
-func deliver(run string, listener func(core.Event), drained func()) *delivery {
-	d := &delivery{run: run, done: make(chan struct{})}
+func deliver(run string, seq int64, listener func(core.Event), drained func()) *delivery {
+	d := &delivery{run: run, seq: seq, done: make(chan struct{})}
 	d.wake.L, d.room.L = &d.mu, &d.mu
 	if drained == nil {
 		drained = func() {}
@@ -218,7 +219,7 @@ func (d *delivery) loop(listener func(core.Event), drained func()) {
 		d.ended, d.queue, d.progress = true, nil, nil
 		d.room.Broadcast()
 	}()
-	seq := int64(0)
+	seq := d.seq
 	var x core.Event
 	tell := func(e *core.Event) {
 		if e.Type.Numbered() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -40,7 +39,7 @@ func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 	e := core.Event{V: core.EventVersion, Type: core.LogLine, Run: h.run.opts.Run, Time: rec.Time, Node: h.node,
 		Item: h.index, Attempt: h.attempt, Log: value.CutText(rec.Message), Severity: rec.Level.String()}
 	if e.Time.IsZero() { // which tells a handler to ignore it
-		e.Time = time.Now()
+		e.Time = h.run.time()
 	}
 	values := &value.Object{}
 	for _, a := range h.attrs {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"sync"
-	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -93,16 +92,21 @@ func (m *meter) again(why string) {
 // emit emits an event for a call; fill adds the details.
 func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 	m.run.signOfLife()
-	if m.run.events == nil {
+	if m.run.events == nil && (m.run.rec == nil || t == core.LogLine) {
 		return
 	}
-	e := core.Event{V: core.EventVersion, Type: t, Time: time.Now(), Run: m.run.opts.Run, Node: m.call.Name(m.node), Kind: m.node.Kind, Phase: m.node.Phase,
+	e := core.Event{V: core.EventVersion, Type: t, Run: m.run.opts.Run, Node: m.call.Name(m.node), Kind: m.node.Kind, Phase: m.node.Phase,
 		Item: m.item, Attempt: m.attempt}
 	if m.call != nil {
 		e.Visit = m.call.Visit
 	}
 	fill(&e)
-	m.run.events.add(e)
+	if t == core.LogLine {
+		e.Time = m.run.time()
+		m.run.events.add(e)
+	} else {
+		m.run.emit(&e)
+	}
 }
 
 // usage ends the attempt and returns the usage of its calls, nil if there is none.
@@ -127,7 +131,7 @@ func (x *executor) route(o *machine.Outcome) {
 		o.Failure = x.failure(ctx, err)
 		return
 	}
-	if x.run.events != nil {
+	if x.run.events != nil || x.run.rec != nil {
 		a.ViewHash = viewHash(q)
 	}
 	o.Route = &machine.Route{Answer: &a}

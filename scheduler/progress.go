@@ -31,7 +31,7 @@ func (p *progress) measure(read, size int64) {
 
 func (p *progress) report(done, of int64) {
 	p.run.signOfLife()
-	now := time.Now()
+	now := p.run.time()
 	before, complete := p.told.Load(), done == of && of > 0
 	if !complete && (now.UnixNano()-before < int64(progressEvery) || !p.told.CompareAndSwap(before, now.UnixNano())) {
 		return

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
@@ -121,22 +122,40 @@ func (s *rowSource) items(x *executor) (any, error) {
 
 // open starts reading the stream after the first skip elements.
 func (s *rowSource) open(x *executor, skip int) error {
+	if err := s.openAt(x, nil); err != nil {
+		return err
+	}
+	for skip > 0 {
+		rows, err := s.takeRows(x.ctx, int64(skip))
+		if err != nil {
+			return err
+		}
+		skip -= len(rows)
+	}
+	return nil
+}
+
+// openAt starts reading the stream at a position, or at its first element if the position is nil.
+func (s *rowSource) openAt(x *executor, at *value.Object) error {
 	s.close()
 	s.streams, s.rows, s.progress = &streams{x: *x}, nil, nil
 	s.ctx, s.cancel = context.WithCancel(x.run.ctx)
-	opened, err := s.streams.open(s.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams()[0], nil)
+	opened, err := s.streams.open(s.ctx, x.c.Node, x.c.Call, &x.c.Node.Streams()[0], at)
 	if err != nil {
 		return err
 	}
 	s.stream = opened
-	for skip > 0 {
-		if err := s.fill(x.ctx, 1); err != nil {
-			return err
-		}
-		n := min(skip, len(s.rows))
-		s.rows, skip = s.rows[n:], skip-n
-	}
 	return nil
+}
+
+// takeRows takes up to n elements, at least one.
+func (s *rowSource) takeRows(ctx context.Context, n int64) ([]any, error) {
+	if err := s.fill(ctx, 1); err != nil {
+		return nil, err
+	}
+	rows := s.rows[:min(n, int64(len(s.rows)))]
+	s.rows = s.rows[len(rows):]
+	return rows, nil
 }
 
 // fill reads until there are n elements, or until the stream ends. ctx is the context of the

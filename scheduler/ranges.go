@@ -88,22 +88,22 @@ func (r *run) yield(id machine.ID) {
 	for _, w := range r.workers {
 		if w.busy && !w.abandoned && same(&w.cmd) {
 			id.To = w.items.yield(id.From + 1)
-			r.yielded(id)
+			r.yielded(&w.cmd, id)
 			return
 		}
 	}
 	for i := range r.queue[r.head:] {
 		if c := &r.queue[r.head+i]; same(c) {
 			c.ID.To = id.From + 1
-			r.yielded(c.ID)
+			r.yielded(c, c.ID)
 			return
 		}
 	}
 }
 
-// yielded reports to the machine that a range in flight has become shorter and ends at id.To.
-func (r *run) yielded(id machine.ID) {
-	r.m.Apply(&machine.Event{Kind: machine.Yielded, ID: id, Ended: r.now()})
+// yielded reports to the machine that the range of a command has become shorter and ends at id.To.
+func (r *run) yielded(c *machine.Command, id machine.ID) {
+	r.tell(c, &machine.Event{Kind: machine.Yielded, ID: id, Ended: r.now()}, nil)
 	r.again = true
 }
 
@@ -125,7 +125,7 @@ func (r *run) giveUp(id machine.ID) {
 		}
 		at, to := w.items.seal(max(id.From, w.cmd.ID.From+1))
 		if to < w.cmd.ID.To {
-			r.yielded(machine.ID{Frame: id.Frame, Node: id.Node, From: w.cmd.ID.From, To: to, Attempt: w.cmd.ID.Attempt})
+			r.yielded(&w.cmd, machine.ID{Frame: id.Frame, Node: id.Node, From: w.cmd.ID.From, To: to, Attempt: w.cmd.ID.Attempt})
 		}
 		if max(at, w.cmd.ID.From) >= id.From {
 			w.cancel()
@@ -136,7 +136,7 @@ func (r *run) giveUp(id machine.ID) {
 	for i := range r.queue[r.head:] {
 		if c := &r.queue[r.head+i]; behind(c) {
 			c.ID.To = id.From
-			r.yielded(c.ID)
+			r.yielded(c, c.ID)
 		}
 	}
 	r.expect(id, busy)

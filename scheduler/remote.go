@@ -52,7 +52,7 @@ func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event
 	}
 	r.over = true // there is no machine to which a handler that ignores its timeout could be reported
 	if r.opts.Listener != nil {
-		r.events = deliver(r.opts.Run, r.opts.Listener, r.opts.Drained)
+		r.events = deliver(r.opts.Run, r.seqBefore, r.opts.Listener, r.opts.Drained)
 	}
 	stop := r.watchParent()
 	answer := r.executeAlone(c)

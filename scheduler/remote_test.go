@@ -230,7 +230,7 @@ func TestExecuteKeepsTheBudget(t *testing.T) {
 	if err != nil || e.Outcome.Failure == nil || !errors.Is(e.Outcome.Failure.Cause, scheduler.ErrBudget) || e.Outcome.Usage.Calls != 1 {
 		t.Errorf("the outcome is %+v, the error %v", e.Outcome, err)
 	}
-	if got := strings.Join(events, ", "); got != "1 model.asked, 2 log, 3 model.answered, 4 tool.called" {
+	if got := strings.Join(events, ", "); got != "1 model.asked, 1 log, 2 model.answered, 3 tool.called" {
 		t.Errorf("the events are %s", got)
 	}
 	if e, err = scheduler.Execute(t.Context(), c, scheduler.Options{Run: "r", Budget: core.Budget{Calls: 2}}); err != nil || e.Outcome.Failure != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -72,6 +73,9 @@ type Options struct {
 	// Tracer is told of the run and of each attempt; it may be nil. Secrets are masked for it,
 	// except in the inputs of the attempts.
 	Tracer core.Tracer
+	// Recording stores the run, so that it can be resumed after a crash and answered from other
+	// processes; nil if it is not stored.
+	Recording *Recording
 	// Grace limits the time that handlers may take to return after their context ended, before the
 	// run continues without them; 0 means DefaultGrace.
 	Grace time.Duration
@@ -92,6 +96,15 @@ var errNoContext = errors.New("the context is nil; use context.Background if the
 // not empty; the error is then of type source.Diagnostics where findings describe it. Run may be
 // called any number of times concurrently for the same plan.
 func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*core.Report, error) {
+	r, err := begin(ctx, p, inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	return r.finishRun()
+}
+
+// begin returns a run that is ready to be executed. If the run is stored, its journal has begun.
+func begin(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*run, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
@@ -100,11 +113,15 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 	}
 	r := newRun(ctx, p, o)
 	r.guard.run = r
+	settings := machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, FailFast: o.FailFast,
+		MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call}
 	var err error
-	r.m, err = machine.New(p, objectOf(inputs), machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight,
-		Barrier: o.Barrier, FailFast: o.FailFast, MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call})
+	r.m, err = machine.New(p, objectOf(inputs), settings)
 	if err == nil {
 		err = refused(p, &o, inputs[core.InputDryRun] == true)
+	}
+	if err == nil && o.Recording != nil {
+		err = r.beginJournal(p, settings)
 	}
 	if err != nil {
 		r.guard.close()
@@ -113,9 +130,14 @@ func Run(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) (*
 		}
 		return nil, err
 	}
-	r.baseInput.Inputs = r.m.Inputs()
+	r.workflow, r.baseInput.Inputs = p.Name, r.m.Inputs()
+	return r, nil
+}
+
+// finishRun executes a run to its end.
+func (r *run) finishRun() (*core.Report, error) {
 	var ended func(*core.Report)
-	r.parent, ended = r.trace.run(ctx, o.Run, p.Name)
+	r.parent, ended = r.trace.run(r.parent, r.opts.Run, r.workflow)
 	rep, err := r.drive()
 	if ended != nil {
 		ended(rep)
@@ -129,7 +151,7 @@ func newRun(ctx context.Context, p *plan.Plan, o Options) *run {
 		o.Grace = DefaultGrace
 	}
 	o.Listener = masked(p.Secrets, o.Listener)
-	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), baseInput: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
+	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), origin: time.Now().Round(0), baseInput: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
 	r.baseLogs.Handler = func(in core.Input) slog.Handler { return r.handler(in, nil) }
 	r.baseInput.Logs, r.workers = &r.baseLogs, r.firstWorkers[:0]
 	r.wake.L, r.left.L = &r.mu, &r.mu
@@ -174,8 +196,11 @@ type run struct {
 	parent    context.Context
 	ctx       context.Context
 	started   time.Time
+	origin    time.Time // when the run started, by the clock; a resumed run has started in another process
+	workflow  string    // name
 	events    *delivery
 	trace     tracing
+	rec       *recording // nil if the run is not stored
 	warned    warnings
 	spent     spending
 
@@ -195,10 +220,17 @@ type run struct {
 	poolSize     poolSize
 	queueWatch   *time.Timer // checks that the queue does not wait for a slow handler; nil if it is not set
 	over         bool
-	remote       bool // there is no machine
-	throttled    bool // nothing begins while the listener is far behind
-	again        bool // the machine has further commands after the current ones
-	unasked      bool // the machine may have further commands, and the queue is not empty; see ask
+	paused       bool             // over, although the machine has not ended: only people can continue the run
+	pausing      bool             // the inbox is being read before the run is paused
+	unattended   int              // number of gates that wait for an answer from outside the process
+	gates        map[string]*gate // questions of a stored run, by their names
+	open         []journal.Open   // what was in progress when a resumed run began, not nil
+	seqBefore    int64            // number of the last event of earlier processes
+	resumed      time.Time        // when this process has begun to execute the run
+	remote       bool             // there is no machine
+	throttled    bool             // nothing begins while the listener is far behind
+	again        bool             // the machine has further commands after the current ones
+	unasked      bool             // the machine may have further commands, and the queue is not empty; see ask
 	report       *core.Report
 	stray        []string
 	undelivered  int64     // number of events that the listener did not take in time
@@ -218,13 +250,14 @@ type run struct {
 // worker is a goroutine that runs handlers, with its current command.
 type worker struct {
 	cmd       machine.Command
-	event     machine.Event // the answer, kept here so that it is not allocated
-	stamp     int64         // end of its last execution, 0 if it has waited since
-	began     int64         // time at which it took its command
-	items     cursor        // of a range
-	write     [1]plan.Write // of the answer to its command
-	unused    *machine.Call // of a handler that has returned, to be used again
-	full      bool          // event has more fields set than the next short answer overwrites
+	event     machine.Event   // the answer, kept here so that it is not allocated
+	stamp     int64           // end of its last execution, 0 if it has waited since
+	began     int64           // time at which it took its command
+	items     cursor          // of a range
+	write     [1]plan.Write   // of the answer to its command
+	encoded   journal.Encoded // the answer as the journal of a stored run contains it
+	unused    *machine.Call   // of a handler that has returned, to be used again
+	full      bool            // event has more fields set than the next short answer overwrites
 	busy      bool
 	held      bool            // its handler takes longer than those before it
 	commands  int             // number of commands that it has begun
@@ -253,11 +286,13 @@ func (r *run) drive() (*core.Report, error) {
 	r.ctx, r.cancel = context.WithCancel(r.parent)
 	defer r.cancel()
 	if r.opts.Listener != nil {
-		r.events, r.throttled = deliver(r.opts.Run, r.opts.Listener, r.opts.Drained), r.opts.Backpressure
+		r.events, r.throttled = deliver(r.opts.Run, r.seqBefore, r.opts.Listener, r.opts.Drained), r.opts.Backpressure
 	}
 	stop := r.watchParent()
+	stopInbox := r.rec.watchInbox()
 	r.runWorkers()
 	stop()
+	stopInbox()
 	r.discardAll()
 	r.closeSources()
 	r.calls.Wait()
@@ -265,7 +300,8 @@ func (r *run) drive() (*core.Report, error) {
 	if r.events != nil {
 		r.undelivered = r.events.close(r.patience())
 	}
-	return r.finish()
+	rep, err := r.finish()
+	return r.rec.end(rep, err)
 }
 
 // patience returns the time that the listener may take for the remaining events: the grace period,
@@ -286,6 +322,10 @@ func (r *run) runWorkers() {
 	defer r.mu.Unlock()
 	if r.parent.Err() != nil {
 		r.cancelRun()
+	}
+	if r.open != nil {
+		r.continueOpen(r.open)
+		r.open = nil
 	}
 	r.collect(nil)
 	r.nudge()
@@ -327,16 +367,21 @@ func (r *run) cancelRun() {
 		}
 	}
 	if !r.over {
-		r.apply(&machine.Event{Kind: machine.Cancel, Ended: r.now()})
+		r.apply(nil, &machine.Event{Kind: machine.Cancel, Ended: r.now()})
 	}
 }
 
+// now returns the time since the start of the run, in nanoseconds.
 func (r *run) now() int64 { return int64(time.Since(r.started)) }
+
+// time returns the current time as events contain it: now after the start of the run. It does not
+// jump if the clock is set.
+func (r *run) time() time.Time { return r.origin.Add(time.Duration(r.now())) }
 
 // finish completes the report.
 func (r *run) finish() (*core.Report, error) {
 	rep := r.report
-	rep.Started, rep.Duration = r.started, r.took
+	rep.Started, rep.Duration = r.origin, r.took
 	for _, w := range r.m.Warnings() {
 		r.warned.add(w.Node, w.Text)
 		if r.opts.Strict && rep.Err == nil { // a warning of the whole run, or of a handler that does not call Storing
@@ -356,9 +401,22 @@ func (r *run) finish() (*core.Report, error) {
 	return rep, rep.Err
 }
 
-// apply reports an event to the machine and collects its commands.
-func (r *run) apply(e *machine.Event) {
+// tell reports an event to the machine. Everything that happens in a run enters here: a stored run
+// records it. c is the command that the event answers, nil if the caller has ended the run. encoded
+// is the form of the event in the journal, nil if it has not been made yet.
+func (r *run) tell(c *machine.Command, e *machine.Event, encoded *journal.Encoded) {
+	if r.paused { // the handlers of the gates return because the process ends
+		return
+	}
+	if r.rec != nil {
+		r.rec.event(c, e, encoded)
+	}
 	r.m.Apply(e)
+}
+
+// apply reports an event to the machine and collects its commands.
+func (r *run) apply(c *machine.Command, e *machine.Event) {
+	r.tell(c, e, nil)
 	r.collect(nil)
 }
 
@@ -370,14 +428,12 @@ func (r *run) collect(w *worker) {
 	for r.again { // repeat if commands were answered immediately
 		r.again, r.unasked = false, false
 		commands := r.m.Next()
+		if r.rec != nil {
+			r.rec.next(commands)
+		}
 		for i := range commands {
-			switch c := &commands[i]; {
-			case c.Op != machine.OpRun && c.Op != machine.OpPlace:
-				r.do(c)
-			case w != nil && !w.busy && r.head == len(r.queue) && !r.behind():
-				r.hand(w, c)
-			default:
-				r.enqueue(c)
+			if r.rec == nil || !r.rec.holds(&commands[i]) {
+				r.issue(&commands[i], w)
 			}
 		}
 	}
@@ -389,8 +445,20 @@ func (r *run) collect(w *worker) {
 // they become ready, the nodes of a large graph are rarely in the cache: a graph of 100 layers of
 // 100 nodes that do nothing takes twice as long.
 func (r *run) ask(w *worker) {
-	if r.unasked = true; r.head == len(r.queue) || r.m.Urgent() {
+	if r.unasked = true; r.head == len(r.queue) || r.rec != nil || r.m.Urgent() { // a journal is written without delay
 		r.collect(w)
+	}
+}
+
+// issue begins a command. Everything that the machine asks for passes here.
+func (r *run) issue(c *machine.Command, w *worker) {
+	switch {
+	case c.Op != machine.OpRun && c.Op != machine.OpPlace:
+		r.do(c)
+	case w != nil && !w.busy && r.head == len(r.queue) && !r.behind():
+		r.hand(w, c)
+	default:
+		r.enqueue(c)
 	}
 }
 
@@ -411,14 +479,13 @@ func (r *run) enqueue(c *machine.Command) {
 func (r *run) do(c *machine.Command) {
 	switch c.Op {
 	case machine.OpTimer:
-		r.setTimer(machine.TimerFired, c.ID, c.Delay)
+		r.setTimer(machine.TimerFired, c, c.Delay)
 	case machine.OpDeadline:
-		r.setTimer(machine.Expired, c.ID, c.Delay)
+		r.setTimer(machine.Expired, c, c.Delay)
 	case machine.OpMet:
 		r.dropTimer(timerKey{kind: machine.Expired, id: c.ID})
 	case machine.OpEmit:
-		now := time.Now()
-		r.events.addEmissions(c.Events, now.UnixNano()-int64(now.Sub(r.started)))
+		r.events.addEmissions(c.Events, r.origin.UnixNano())
 	case machine.OpCancel:
 		r.cancelFrame(c.ID.Frame)
 	case machine.OpYield:

@@ -17,15 +17,15 @@ type timerKey struct {
 
 // setTimer answers a timer or deadline command after its delay. The answer contains the last sign
 // of life.
-func (r *run) setTimer(kind machine.EventKind, id machine.ID, delay time.Duration) {
-	if id.IsWatch() {
+func (r *run) setTimer(kind machine.EventKind, c *machine.Command, delay time.Duration) {
+	if c.ID.IsWatch() {
 		r.watched.Store(true)
 	}
-	key := timerKey{kind, id}
+	asked, key := *c, timerKey{kind, c.ID}
 	r.addTimer(key, r.after(delay, func() {
 		delete(r.timers, key)
 		if !r.over {
-			r.apply(&machine.Event{Kind: kind, ID: id, Started: r.sign.Load(), Ended: r.now()})
+			r.apply(&asked, &machine.Event{Kind: kind, ID: asked.ID, Started: r.sign.Load(), Ended: r.now()})
 			r.nudge()
 		}
 	}))
@@ -150,7 +150,7 @@ func (r *run) drop(cancelled func(*machine.Command) bool) {
 	r.queue = kept
 	r.again = r.again || len(dropped) > 0
 	for _, c := range dropped {
-		r.m.Apply(failed(c, r.now(), &core.Failure{Class: core.ClassCanceled, Message: "cancelled before it started", Permanent: true}))
+		r.tell(&c, failed(c, r.now(), &core.Failure{Class: core.ClassCanceled, Message: "cancelled before it started", Permanent: true}), nil)
 	}
 }
 
@@ -163,7 +163,7 @@ func (r *run) abandon(w *worker) {
 	w.abandoned = true
 	f := &core.Failure{Class: core.ClassTimeout, Permanent: true, Message: "ignored the end of its context for " + r.opts.Grace.String()}
 	r.endWatch(w)
-	r.apply(w.cutShort(r.now(), f))
+	r.apply(&w.cmd, w.cutShort(r.now(), f))
 	r.nudge()
 }
 

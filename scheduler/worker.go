@@ -50,6 +50,7 @@ func (r *run) work() {
 		handling = true
 		r.execute(w)
 		handling = false
+		encoded, answer := r.rec.answer(w)
 		r.mu.Lock()
 		r.release(w)
 		if measured {
@@ -66,7 +67,10 @@ func (r *run) work() {
 			r.cancelRun()
 		}
 		r.noteUpserts(w)
-		r.m.Apply(w.answer())
+		if answer == nil {
+			answer = w.answer()
+		}
+		r.tell(&w.cmd, answer, encoded)
 		if w.write[0].Value != nil {
 			w.write[0].Value = nil
 		}
@@ -200,7 +204,7 @@ func (r *run) lostWorker(w *worker) {
 	r.leaveFrame(w)
 	defer w.end()
 	if !w.abandoned && w.busy {
-		r.apply(w.cutShort(r.now(), exited()))
+		r.apply(&w.cmd, w.cutShort(r.now(), exited()))
 	}
 	r.leave(w)
 	r.waking = false

@@ -51,7 +51,7 @@ func TestCancelBetweenTakeAndStart(t *testing.T) {
 // TestNothingIsKeptForALostListener: events accumulated for the rest of the run after a listener
 // had panicked.
 func TestNothingIsKeptForALostListener(t *testing.T) {
-	d := deliver("r", func(core.Event) { panic("boom") }, nil)
+	d := deliver("r", 0, func(core.Event) { panic("boom") }, nil)
 	d.add(core.Event{})
 	<-d.done
 	d.add(core.Event{})
@@ -64,7 +64,7 @@ func TestNothingIsKeptForALostListener(t *testing.T) {
 func TestEventsForASlowListener(t *testing.T) {
 	gate, listening := make(chan struct{}), make(chan struct{})
 	var got []core.Event
-	d := deliver("r", func(e core.Event) {
+	d := deliver("r", 0, func(e core.Event) {
 		if e.Type == core.RunStarted {
 			close(listening)
 			<-gate

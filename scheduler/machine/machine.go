@@ -145,6 +145,15 @@ func (m *Machine) Inputs() *value.Object {
 // Done reports whether the run is over and OpFinish has been issued.
 func (m *Machine) Done() bool { return m.finished }
 
+// State returns the values that the fields have so far, in declared order; fields without a
+// value are absent. Each field has the value after the writers that have ended before all writers
+// that have not.
+func (m *Machine) State() *value.Object { return m.root.finalState(false) }
+
+// Report returns the result of the run so far. Its Status and Err are those of a run that ended
+// now; nodes that have not ended have no status.
+func (m *Machine) Report() *core.Report { return m.root.report() }
+
 // Dropped returns the number of answers that were dropped because they were duplicates or too
 // late.
 func (m *Machine) Dropped() int { return m.dropped }
@@ -153,18 +162,18 @@ func (m *Machine) Dropped() int { return m.dropped }
 // and dropped. Apply does not keep the event, and keeps the array of Outcome.Writes only of an
 // execution that is not a plain node.
 func (m *Machine) Apply(e *Event) {
-	m.now = max(m.now, e.Ended)
-	m.instant = m.now
-	if e.Kind == Cancel {
-		if !m.cancelled && !m.finished {
-			m.cancelled = true
-			m.root.stop()
-		}
-		return
-	}
 	f := m.frame(e.ID.Frame)
 	if f == nil || m.finished {
 		m.dropped++
+		return
+	}
+	m.now = max(m.now, e.Ended)
+	m.instant = m.now
+	if e.Kind == Cancel {
+		if !m.cancelled {
+			m.cancelled = true
+			m.root.stop()
+		}
 		return
 	}
 	if int(e.ID.Node) >= len(f.p.Nodes) || !f.answer(e) {

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
+	"github.com/wavefold/wavefold/store/file"
+)
+
+func durabilityList() []string {
+	var names []string
+	for _, m := range core.DurabilityModes() {
+		names = append(names, string(m))
+	}
+	return names
+}
+
+func durabilityNames() string { return strings.Join(durabilityList(), ", ") }
+
+// keeping is how a run is stored. The zero value stores nothing.
+type keeping struct {
+	app      *app
+	store    *file.Store
+	optional bool // the run goes on without a store that cannot be written
+	rec      scheduler.Recording
+}
+
+// recordingOf returns how a new run of a workflow is stored.
+func (a *app) recordingOf(p *plan.Plan, f *runFlags) (*keeping, error) {
+	mode := core.DurabilityMode(f.durability)
+	if f.durability != "" && !slices.Contains(core.DurabilityModes(), mode) {
+		return nil, fail(exitUsage, "--durability is %q, want one of %s%s", f.durability, durabilityNames(), suggest(f.durability, durabilityList()))
+	}
+	s, optional, err := a.runStore(f.store, p.Workflow.Dir)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	k := &keeping{app: a, store: s, optional: optional}
+	if s == nil {
+		return k, nil
+	}
+	name, err := filepath.Rel(filepath.Dir(s.Dir()), p.Workflow.File)
+	if err != nil {
+		name = p.Workflow.File
+	}
+	if f.runID == "" {
+		f.runID = newRunID()
+	}
+	k.rec = scheduler.Recording{Store: s, Durability: mode, Folder: s.RunDir(f.runID), Head: journal.Head{Workflow: p.Name, File: filepath.ToSlash(name),
+		Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: f.model}}}
+	return k, nil
+}
+
+func (k *keeping) recording() *scheduler.Recording {
+	if k.store == nil {
+		return nil
+	}
+	return &k.rec
+}
+
+func (k *keeping) close() {
+	if k.store == nil {
+		return
+	}
+	if err := k.store.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
+		k.app.errorf("%v", err)
+	}
+}
+
+// leftOut reports whether a run could not begin because the default store cannot be written. The run
+// then begins without it.
+func (k *keeping) leftOut(err error) bool {
+	failed, ok := errors.AsType[*core.StoreError](err)
+	if !ok || !k.optional {
+		return false
+	}
+	k.app.warnf("the run is not stored: %v (--store none stores nothing and does not warn)", failed.Err)
+	k.store = nil
+	return true
+}
+
+// lostLease reports whether a run ended because another process has taken it over.
+func lostLease(err error) bool {
+	_, fenced := errors.AsType[*store.FencedError](err)
+	_, held := errors.AsType[*store.HeldError](err)
+	return fenced || held
+}
+
+// sayHowToContinue prints the command that continues a stored run, as the last line.
+func (a *app) sayHowToContinue(r *core.Report, k *keeping) {
+	if k.store == nil {
+		return
+	}
+	paused, ok := errors.AsType[*core.PausedError](r.Err)
+	switch {
+	case ok:
+		for _, q := range paused.Questions {
+			keys := make([]string, len(q.Choices))
+			for i, c := range q.Choices {
+				keys[i] = c.Key
+			}
+			tty.Fprintf(a.Err, "%s asks: %s\n", q.Node, a.mask.Text(q.Text))
+			tty.Fprintf(a.Err, "answer with: wavefold answer %s %s --choice %s\n", r.Run, q.Node, strings.Join(keys, "|"))
+		}
+	case r.Status == core.RunCancelled:
+		tty.Fprintf(a.Err, "resume with: wavefold resume %s\n", r.Run)
+	}
+}
+
+// warnf prints a warning; secrets are masked.
+func (a *app) warnf(format string, args ...any) {
+	tty.Fprintf(a.Err, "%s %s\n", a.palette(a.Err).Warn("warning:"), a.mask.Text(fmt.Sprintf(format, args...)))
+}
+
+// newRunID returns a random id of a run that is short enough to be typed.
+func newRunID() string { return strings.ToLower(rand.Text()[:12]) }

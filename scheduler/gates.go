@@ -1,0 +1,310 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/store"
+)
+
+// gate is a question of a stored run. The answer may come from the interviewer, from another
+// process, or in a later process after the run was paused. Its fields are guarded by run.mu, except
+// answer after answered is closed.
+type gate struct {
+	question core.PendingQuestion
+	answered chan struct{} // closed when there is an answer
+	answer   inbox.Answer
+	// unattended is set while an attempt waits for the answer that no interviewer of this process
+	// can give.
+	unattended bool
+}
+
+func (g *gate) hasAnswer() bool {
+	select {
+	case <-g.answered:
+		return true
+	default:
+		return false
+	}
+}
+
+// askStored asks a question of a stored run. It returns when there is an answer, wherever it comes
+// from, or when ctx ends.
+func (r *run) askStored(ctx context.Context, q core.Question) (core.Answer, error) {
+	g, err := r.openGate(&q)
+	if err != nil {
+		return core.Answer{}, err
+	}
+	attended, stop := r.attend(ctx, q)
+	defer stop()
+	for {
+		select {
+		case <-g.answered:
+			return g.toCore(), nil
+		case <-ctx.Done():
+			if r.leaveGate(g) {
+				return core.Answer{}, errPaused
+			}
+			if d := g.question.Deadline; !d.IsZero() && !time.Now().Before(d) {
+				return core.Answer{}, core.ErrLate
+			}
+			return core.Answer{}, ctx.Err()
+		case a := <-attended:
+			switch {
+			case errors.Is(a.err, core.ErrUnanswered):
+				r.waitUnattended(g)
+			case a.err != nil:
+				return core.Answer{}, a.err
+			default:
+				return r.answerHere(ctx, g, a.answer)
+			}
+		}
+	}
+}
+
+// attendedAnswer is what the interviewer of this process returned.
+type attendedAnswer struct {
+	answer core.Answer
+	err    error
+}
+
+// attend asks the interviewer of this process, if there is one. stop withdraws the question.
+func (r *run) attend(ctx context.Context, q core.Question) (answer <-chan attendedAnswer, stop func()) {
+	c := make(chan attendedAnswer, 1)
+	to := r.opts.Interviewer
+	if to == nil {
+		c <- attendedAnswer{err: core.ErrUnanswered}
+		return c, func() {}
+	}
+	ctx, stop = context.WithCancel(ctx)
+	go func() {
+		a := attendedAnswer{err: exited()}
+		defer func() { c <- a }()
+		_, a.err = guarded(func() (any, error) {
+			var err error
+			a.answer, err = to.Ask(ctx, q)
+			return nil, err
+		})
+	}()
+	return c, stop
+}
+
+// openGate returns the gate of a question. The first time that it is asked, the question is
+// recorded, and its time begins.
+func (r *run) openGate(q *core.Question) (*gate, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := inbox.Name(q)
+	if g := r.gates[name]; g != nil {
+		return g, nil
+	}
+	g := newGate(core.PendingQuestion{Question: *q, Asked: time.Now()})
+	if q.Timeout > 0 {
+		g.question.Deadline = g.question.Asked.Add(q.Timeout)
+	}
+	if err := r.rec.mark(journal.MarkAsked, &g.question); err != nil {
+		return nil, err
+	}
+	r.addGate(name, g)
+	return g, nil
+}
+
+// hasAsked reports whether a stored run has asked a question before.
+func (r *run) hasAsked(q *core.Question) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.gates[inbox.Name(q)] != nil
+}
+
+func newGate(q core.PendingQuestion) *gate {
+	return &gate{question: q, answered: make(chan struct{})}
+}
+
+func (r *run) addGate(name string, g *gate) {
+	if r.gates == nil {
+		r.gates = map[string]*gate{}
+	}
+	r.gates[name] = g
+}
+
+// waitUnattended notes that an attempt waits for an answer from outside the process.
+func (r *run) waitUnattended(g *gate) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if g.hasAnswer() || g.unattended {
+		return
+	}
+	g.unattended = true
+	r.unattended++
+	r.pauseIfWaiting()
+}
+
+// errPaused is the error of a question that is withdrawn because the run is paused. No event reports
+// it, and the answer of the attempt is dropped.
+var errPaused = errors.New("the run is paused")
+
+// leaveGate is called when an attempt no longer waits for the answer. It reports whether that is
+// because the run is paused.
+func (r *run) leaveGate(g *gate) (paused bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaveGateLocked(g)
+	return r.paused
+}
+
+func (r *run) leaveGateLocked(g *gate) {
+	if g.unattended {
+		g.unattended = false
+		r.unattended--
+	}
+}
+
+// answerHere handles the answer of the interviewer of this process. It goes through the inbox, so
+// that of two answers one is taken wherever they come from. An answer that matches no choice is
+// returned as it is: the gate asks again.
+func (r *run) answerHere(ctx context.Context, g *gate, a core.Answer) (core.Answer, error) {
+	q := &g.question
+	found := q.Match(a)
+	if len(found) != 1 && !(len(found) == 0 && q.Freeform && a.Text != "") {
+		return a, nil
+	}
+	posted := inbox.Answer{Node: q.Node, Visit: q.Visit, Attempt: q.Attempt, Text: a.Text, At: time.Now()}
+	if len(found) == 1 {
+		posted.Choice = found[0].Key
+	}
+	err := inbox.Send(ctx, r.rec.store, r.opts.Run, &posted)
+	if taken, ok := errors.AsType[*inbox.AnsweredError](err); ok {
+		posted, err = taken.Answer, nil
+	}
+	if err != nil {
+		return core.Answer{}, err
+	}
+	r.mu.Lock()
+	r.receive(&posted)
+	r.mu.Unlock()
+	<-g.answered
+	return g.toCore(), nil
+}
+
+// toCore returns the answer as the gate gets it.
+func (g *gate) toCore() core.Answer {
+	a := core.Answer{Text: g.answer.Text}
+	for _, c := range g.question.Choices {
+		if c.Key == g.answer.Choice && len(g.question.Match(core.Answer{Text: c.Key})) == 1 {
+			a.Choice = c
+		}
+	}
+	if a.Choice == (core.Choice{}) && a.Text == "" {
+		a.Text = g.answer.Choice
+	}
+	return a
+}
+
+// receive handles an answer from the inbox. Answers to questions that were not asked, or that have
+// an answer, are ignored. It is called with mu held.
+func (r *run) receive(a *inbox.Answer) {
+	g := r.gates[inbox.Name(a.Question())]
+	if g == nil || g.hasAnswer() {
+		return
+	}
+	if err := r.rec.mark(journal.MarkAnswered, a); err != nil {
+		r.rec.fail(err)
+		return
+	}
+	g.answer = *a
+	r.leaveGateLocked(g)
+	close(g.answered)
+}
+
+func (r *run) receiveMessage(m store.Message) {
+	switch a, c := inbox.Decode(m); {
+	case a != nil:
+		r.receive(a)
+	case c != nil && c.At.After(r.resumed):
+		r.cancelRun()
+		r.nudge()
+	}
+}
+
+// pauseIfWaiting ends the process's part of a run that only people can continue. It looks into the
+// inbox once more before. It is called with mu held.
+func (r *run) pauseIfWaiting() {
+	if r.pausing || !r.onlyWaits() {
+		return
+	}
+	r.pausing = true
+	r.calls.Add(1)
+	go func() {
+		defer r.calls.Done()
+		list, err := r.rec.store.Inbox(r.ctx, r.opts.Run)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.pausing = false
+		if err != nil && r.ctx.Err() == nil {
+			r.rec.fail(err)
+			return
+		}
+		for _, m := range list {
+			r.receiveMessage(m)
+		}
+		if r.onlyWaits() {
+			r.pause()
+		}
+	}()
+}
+
+// onlyWaits reports whether every attempt in flight waits for an answer that no interviewer can give,
+// and nothing else will begin.
+func (r *run) onlyWaits() bool {
+	if r.unattended == 0 || r.over || r.head < len(r.queue) || len(r.rec.held) > 0 || r.rec.failure != nil {
+		return false
+	}
+	busy := 0
+	for _, w := range r.workers {
+		if w.busy && !w.abandoned {
+			busy++
+		}
+	}
+	if busy > r.unattended {
+		return false
+	}
+	for key := range r.timers {
+		if key.kind == machine.TimerFired {
+			return false
+		}
+	}
+	return true
+}
+
+// pause ends the run in this process. The machine is not told: to it, the gates are in flight, and
+// they are when the run is resumed.
+func (r *run) pause() {
+	err := &core.PausedError{Run: r.opts.Run}
+	for _, g := range r.gates {
+		if g.unattended {
+			err.Questions = append(err.Questions, g.question)
+		}
+	}
+	slices.SortFunc(err.Questions, func(a, b core.PendingQuestion) int {
+		return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Node, b.Node))
+	})
+	if err := r.rec.mark(journal.MarkPaused, nil); err != nil {
+		r.rec.fail(err)
+		return
+	}
+	r.rec.emitLocked(&core.Event{V: core.EventVersion, Type: core.RunHeld, Run: r.opts.Run, Reason: err.Error()})
+	r.report = r.m.Report()
+	r.report.Status, r.report.Err = core.RunPaused, err
+	r.paused, r.over = true, true
+	r.cancel()
+	r.wake.Broadcast()
+	r.left.Broadcast()
+}

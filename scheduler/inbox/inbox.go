@@ -1,0 +1,283 @@
+// Package inbox is how answers of people, and cancellations, reach a stored run from other
+// processes: they are messages in its store. The run need not be running.
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/store"
+)
+
+// Answer is an answer to a question of a run.
+type Answer struct {
+	Run     string `json:"run,omitempty"`
+	Node    string `json:"node"` // the path of the gate, with the item in brackets if it has one
+	Visit   int    `json:"visit,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	// Choice is the key or the label of a choice, "" for an answer in text only.
+	Choice string    `json:"choice,omitempty"`
+	Text   string    `json:"text,omitempty"`
+	Note   string    `json:"note,omitempty"`
+	By     string    `json:"by,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// Question returns what identifies the question that it answers; see Name.
+func (a *Answer) Question() *core.Question {
+	return &core.Question{Node: a.Node, Visit: a.Visit, Attempt: a.Attempt}
+}
+
+// Cancel asks a run to end, as an interrupt does.
+type Cancel struct {
+	By string    `json:"by,omitempty"`
+	At time.Time `json:"at"`
+}
+
+// message is the content of a store.Message.
+type message struct {
+	Answer *Answer `json:"answer,omitempty"`
+	Cancel *Cancel `json:"cancel,omitempty"`
+}
+
+// cancelName is the beginning of the names of messages that cancel a run. A run can be cancelled
+// again after it was resumed, so the rest of the name is the time.
+const cancelName = "cancel-"
+
+// Name identifies a question in a run: the path of its node, the visit and the attempt. The first
+// answer that is posted under this name is the answer.
+func Name(q *core.Question) string {
+	return q.Node + "#" + strconv.Itoa(q.Visit) + "." + strconv.Itoa(q.Attempt)
+}
+
+// Decode returns the content of a message: an answer or a cancellation; both are nil if it is
+// neither.
+func Decode(m store.Message) (*Answer, *Cancel) {
+	var c message
+	if json.Unmarshal(m.Data, &c) != nil {
+		return nil, nil
+	}
+	return c.Answer, c.Cancel
+}
+
+// State is what the journal of a run says about its questions.
+type State struct {
+	Run      string
+	Workflow string
+	Open     []core.PendingQuestion // asked and not answered, in the order in which they were asked
+	Answered []Answer               // in the order in which the run received them
+	Ended    bool                   // the run has ended and is not waiting
+}
+
+// Questions reads the questions of a run from its journal. Answers that were posted and that the run
+// has not received yet count as answered.
+func Questions(ctx context.Context, s store.Store, run string) (*State, error) {
+	st := &State{Run: run}
+	for rec, err := range s.Read(ctx, run, 1) {
+		if err != nil {
+			return nil, err
+		}
+		switch rec.Type {
+		case store.Head:
+			var h struct{ Workflow string }
+			if err := json.Unmarshal(rec.Data, &h); err != nil {
+				return nil, err
+			}
+			st.Workflow = h.Workflow
+		case store.Mark:
+			if err := st.mark(rec.Data); err != nil {
+				return nil, err
+			}
+		case store.End:
+			st.Ended = true
+		}
+	}
+	list, err := s.Inbox(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range list {
+		if a, _ := Decode(m); a != nil && st.take(m.Name) {
+			st.Answered = append(st.Answered, *a)
+		}
+	}
+	return st, nil
+}
+
+// mark handles a mark. Sealed secrets in questions stay sealed: nothing here needs their values.
+func (st *State) mark(record []byte) error {
+	var m struct {
+		Kind string          `json:"kind"`
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(record, &m); err != nil {
+		return err
+	}
+	switch m.Kind {
+	case journal.MarkAsked:
+		var q core.PendingQuestion
+		if err := json.Unmarshal(m.Data, &q); err != nil {
+			return err
+		}
+		st.take(Name(&q.Question)) // a question that was changed is asked again
+		st.Open = append(st.Open, q)
+	case journal.MarkAnswered:
+		var a Answer
+		if err := json.Unmarshal(m.Data, &a); err != nil {
+			return err
+		}
+		st.take(Name(a.Question()))
+		st.Answered = append(st.Answered, a)
+	case journal.MarkResumed:
+		st.Ended = false
+	}
+	return nil
+}
+
+// take removes an open question and reports whether it was there.
+func (st *State) take(name string) bool {
+	for i := range st.Open {
+		if Name(&st.Open[i].Question) == name {
+			st.Open = append(st.Open[:i:i], st.Open[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// AnsweredError is the error of Post if the question has an answer already.
+type AnsweredError struct{ Answer Answer }
+
+// Error says who answered, when and what.
+func (e *AnsweredError) Error() string {
+	by := e.Answer.By
+	if by == "" {
+		by = "somebody"
+	}
+	return fmt.Sprintf("answered already by %s at %s: %s", by, e.Answer.At.Format(time.RFC3339), e.Answer.Choice+e.Answer.textOnly())
+}
+
+func (a *Answer) textOnly() string {
+	if a.Choice != "" {
+		return ""
+	}
+	return strconv.Quote(a.Text)
+}
+
+// LateError is the error of Post after the deadline of a question.
+type LateError struct{ Since time.Time }
+
+// Error names the deadline.
+func (e *LateError) Error() string { return "too late since " + e.Since.Format(time.RFC3339) }
+
+// ErrNoQuestion is wrapped by the error of Post if the run has no such question, or if the question
+// has no such choice.
+var ErrNoQuestion = errors.New("no such question")
+
+// Post answers a question. a.Node names it; a.Visit and a.Attempt are needed only if the node has asked
+// several times. Choice must be the key or the label of one of the choices. Post returns the answer
+// as it was posted. The error is an AnsweredError, a LateError, or wraps ErrNoQuestion.
+func Post(ctx context.Context, s store.Store, run string, a Answer) (*Answer, error) {
+	now := time.Now()
+	st, err := Questions(ctx, s, run)
+	if err != nil {
+		return nil, err
+	}
+	q, err := st.find(&a)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := choose(q, &a)
+	if err != nil {
+		return nil, err
+	}
+	if !q.Deadline.IsZero() && now.After(q.Deadline) {
+		return nil, &LateError{Since: q.Deadline}
+	}
+	a.Visit, a.Attempt, a.Choice, a.At = q.Visit, q.Attempt, choice, now
+	if err := Send(ctx, s, run, &a); err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// Send posts an answer without looking at the question. The error is an AnsweredError if there is
+// an answer already.
+func Send(ctx context.Context, s store.Store, run string, a *Answer) error {
+	a.Run = run
+	data, err := json.Marshal(message{Answer: a})
+	if err != nil {
+		return err
+	}
+	err = s.Post(ctx, run, store.Message{Name: Name(a.Question()), Posted: a.At, Data: data})
+	if taken, ok := errors.AsType[*store.TakenError](err); ok {
+		if first, _ := Decode(taken.First); first != nil {
+			return &AnsweredError{Answer: *first}
+		}
+	}
+	return err
+}
+
+// PostCancel asks a run to end.
+func PostCancel(ctx context.Context, s store.Store, run, by string) error {
+	now := time.Now()
+	data, err := json.Marshal(message{Cancel: &Cancel{By: by, At: now}})
+	if err != nil {
+		return err
+	}
+	return s.Post(ctx, run, store.Message{Name: cancelName + now.UTC().Format("20060102T150405.000000000"), Posted: now, Data: data})
+}
+
+// find returns the open question that an answer is for.
+func (st *State) find(a *Answer) (*core.PendingQuestion, error) {
+	fits := func(node string, visit, attempt int) bool {
+		return node == a.Node && (a.Visit == 0 || a.Visit == visit) && (a.Attempt == 0 || a.Attempt == attempt)
+	}
+	for i := range st.Open {
+		if q := &st.Open[i]; fits(q.Node, q.Visit, q.Attempt) {
+			return q, nil
+		}
+	}
+	for i := len(st.Answered) - 1; i >= 0; i-- {
+		if b := &st.Answered[i]; fits(b.Node, b.Visit, b.Attempt) {
+			return nil, &AnsweredError{Answer: *b}
+		}
+	}
+	names := make([]string, len(st.Open))
+	for i, q := range st.Open {
+		names[i] = q.Node
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%w: run %s waits for no answer", ErrNoQuestion, st.Run)
+	}
+	return nil, fmt.Errorf("%w: node %q does not wait for an answer; waiting: %s", ErrNoQuestion, a.Node, strings.Join(names, ", "))
+}
+
+// choose returns the key of the choice that an answer names, "" for an answer in text.
+func choose(q *core.PendingQuestion, a *Answer) (string, error) {
+	if a.Choice == "" && q.Freeform && a.Text != "" {
+		return "", nil
+	}
+	found := q.Match(core.Answer{Text: a.Choice})
+	if len(found) == 1 {
+		return found[0].Key, nil
+	}
+	keys := make([]string, len(q.Choices))
+	for i, c := range q.Choices {
+		keys[i] = c.Key
+		if c.Label != "" && !strings.EqualFold(c.Label, c.Key) {
+			keys[i] += " (" + c.Label + ")"
+		}
+	}
+	if len(found) > 1 {
+		return "", fmt.Errorf("%w: the choice %q of node %s is ambiguous; choices: %s", ErrNoQuestion, a.Choice, q.Node, strings.Join(keys, ", "))
+	}
+	return "", fmt.Errorf("%w: node %s has no choice %q; choices: %s", ErrNoQuestion, q.Node, a.Choice, strings.Join(keys, ", "))
+}

@@ -1,0 +1,571 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
+)
+
+const (
+	// flushEvery limits the time that a record waits in memory or in the cache of the operating
+	// system before it is flushed, if the durability is core.DurabilityBatch.
+	flushEvery = 10 * time.Millisecond
+	// flushSize limits the bytes that wait.
+	flushSize = 1 << 20
+	// leaseTime is the time after which a lease that is not renewed ends, and renewEvery the time
+	// between two renewals.
+	leaseTime  = 15 * time.Second
+	renewEvery = 5 * time.Second
+)
+
+// recording writes the journal of a run. The run tells it every event of the machine (event) and
+// every list of commands (next), and asks it which commands have to wait until the records before
+// them are flushed (holds). A goroutine of its own passes the records to the store.
+//
+// What is held is released in order. So commands never overtake each other, and with full
+// durability no listener sees an event that a crash could take back.
+type recording struct {
+	run    *run
+	store  store.Store
+	holder store.Holder
+	lease  store.Lease // Expires belongs to renew
+	mode   core.DurabilityMode
+	codec  *journal.Codec
+
+	// The fields below are guarded by run.mu.
+
+	batch       uint64          // number of the last batch
+	events      journal.Encoded // the events since the last call of Next, separated by commas
+	effects     bool            // one of them is the answer of a node with effects
+	issuer      journal.Issuer
+	held        []heldCommand
+	flushed     uint64                   // the last record that is flushed
+	waits       uint64                   // the commands of the current batch wait until this record is flushed, 0 if they need not
+	checkpoints map[string]*value.Object // of earlier processes, by idempotency key; it does not change
+	failure     error                    // the store has failed; nothing is recorded any more
+
+	mu      sync.Mutex // guards the fields below; it may be locked while run.mu is held
+	wake    sync.Cond
+	seq     uint64 // of the last record
+	pending []store.Record
+	size    int       // bytes in pending and written since the last flush
+	urgent  bool      // flush without delay
+	oldest  time.Time // when the oldest record was made that is not flushed; zero if there is none
+	closed  bool
+	done    chan struct{} // closed when the goroutine has ended
+}
+
+// heldCommand is a command, or an event of the driver, that waits until a record is flushed.
+type heldCommand struct {
+	after   uint64 // the record
+	command machine.Command
+	event   *core.Event   // if it is an event of the driver
+	flushed chan struct{} // closed when the record is flushed, nil if nobody waits for it
+}
+
+// Recording says where a run is stored.
+type Recording struct {
+	Store store.Store
+	// Durability is the mode of the run; "" means that of the plan, or core.DurabilityBatch.
+	Durability core.DurabilityMode
+	// Head holds what the journal says about the run and the driver does not know: the document and
+	// its sources, the version of the program, and settings of the caller. The driver sets the rest.
+	Head journal.Head
+	// Folder is where kinds note what a crash would leave behind; see core.Durability. It may be "".
+	Folder string
+}
+
+// beginJournal takes the lease of a new run and writes the head of its journal.
+func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
+	o := r.opts.Recording
+	holder := store.NewHolder()
+	lease, err := o.Store.Acquire(r.parent, r.opts.Run, holder, leaseTime)
+	if err != nil {
+		return storeError(err)
+	}
+	head := o.Head
+	head.SetMachine(settings)
+	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
+	head.Plan, head.Order, head.Nodes = p.Fingerprint(), p.Order(), journal.PartsOf(p)
+	head.Inputs, head.Started = r.m.Inputs(), r.origin
+	head.Options.Budget, head.Options.Strict = r.opts.Budget, r.opts.Strict
+	mode := cmp.Or(o.Durability, p.Durability, core.DurabilityBatch)
+	head.Options.Durability = string(mode)
+	r.startRecording(p, holder, lease, mode, nil)
+	data, err := r.rec.codec.AppendHead(nil, &head)
+	if err == nil {
+		err = o.Store.Append(r.parent, r.opts.Run, lease.Token, []store.Record{{Seq: 1, Type: store.Head, Data: data}}, true)
+	}
+	if err != nil {
+		r.rec = nil
+		_, _ = o.Store.Acquire(context.Background(), r.opts.Run, holder, 0) // the first error counts
+		if errors.Is(err, store.ErrExists) {
+			return fmt.Errorf("there is a run %s already", r.opts.Run)
+		}
+		return storeError(err)
+	}
+	r.rec.seq = 1
+	go r.rec.loop()
+	return nil
+}
+
+func storeError(err error) error { return &core.StoreError{Err: err} }
+
+// startRecording makes the run a stored one. checkpoints are those of earlier processes.
+func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Lease, mode core.DurabilityMode, checkpoints map[string]*value.Object) {
+	s := r.opts.Recording.Store
+	rec := &recording{run: r, store: s, holder: holder, lease: lease, mode: mode, checkpoints: checkpoints, done: make(chan struct{})}
+	rec.wake.L = &rec.mu
+	rec.codec = codecOf(p, s)
+	r.rec = rec
+	if mode != core.DurabilityOff {
+		r.baseInput.Durability = &core.Durability{Checkpoint: rec.checkpoint, Checkpointed: rec.checkpointed, Owned: rec.owned, Folder: r.opts.Recording.Folder}
+	}
+}
+
+// codecOf returns the codec of the journal of a run.
+func codecOf(p *plan.Plan, s store.Store) *journal.Codec {
+	return &journal.Codec{Plan: p, Secrets: secret.SealerOf(p.Secrets),
+		Put: func(data []byte) (string, error) { return s.Put(context.Background(), data) },
+		Get: func(sum string) ([]byte, error) { return s.Get(context.Background(), sum) }}
+}
+
+// checkpoint records how far an execution has come.
+func (rec *recording) checkpoint(ctx context.Context, in core.Input, position *value.Object) error {
+	r := rec.run
+	r.mu.Lock()
+	if rec.failure != nil {
+		defer r.mu.Unlock()
+		return rec.failure
+	}
+	data, err := rec.codec.AppendSide(nil, &journal.Side{After: rec.batch, Event: checkpointEvent(in, position)})
+	if err != nil {
+		r.mu.Unlock()
+		return err
+	}
+	seq := rec.add(store.Side, data, true)
+	flushed := make(chan struct{})
+	rec.held = append(rec.held, heldCommand{after: seq, flushed: flushed})
+	r.mu.Unlock()
+	select {
+	case <-flushed:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return rec.failure
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// typeCheckpoint is the type of the side events that hold checkpoints. No listener gets them.
+const typeCheckpoint core.EventType = "checkpoint"
+
+func checkpointEvent(in core.Input, position *value.Object) core.Event {
+	return core.Event{V: core.EventVersion, Type: typeCheckpoint, Run: in.Run(), Node: in.Node(), Attempt: in.Attempt(),
+		Values: value.ObjectOf("key", in.IdempotencyKey(), "position", position)}
+}
+
+// checkpointed returns the last checkpoint of an execution in an earlier process.
+func (rec *recording) checkpointed(in core.Input) *value.Object {
+	return rec.checkpoints[in.IdempotencyKey()]
+}
+
+// owned returns an error if another process has taken over the run, or may have.
+func (rec *recording) owned() error {
+	rec.run.mu.Lock()
+	defer rec.run.mu.Unlock()
+	return rec.failure
+}
+
+// event records an event before it is told to the machine. c is the command that it answers, nil if
+// the caller has ended the run. encoded is its form in the journal, nil if it has not been made yet.
+func (rec *recording) event(c *machine.Command, e *machine.Event, encoded *journal.Encoded) {
+	if rec.mode == core.DurabilityOff || rec.failure != nil {
+		return
+	}
+	if len(rec.events.JSON) > 0 {
+		rec.events.JSON = append(rec.events.JSON, ',')
+	}
+	if encoded == nil {
+		rec.encode(&rec.events, c, e)
+	} else {
+		rec.events.JSON = append(rec.events.JSON, encoded.JSON...)
+		rec.events.Blobs = append(rec.events.Blobs, encoded.Blobs...)
+	}
+	if c != nil && (e.Kind == machine.Finished || e.Kind == machine.Placed) && c.Node.Effects {
+		rec.effects = true
+	}
+}
+
+// next records the events since the last call of Next and what Next has returned, and decides
+// whether the commands have to wait.
+func (rec *recording) next(commands []machine.Command) {
+	rec.waits = 0
+	if rec.mode == core.DurabilityOff || rec.failure != nil {
+		return
+	}
+	issued, effects := false, false
+	for i := range commands {
+		c := &commands[i]
+		issued = issued || c.Op != machine.OpEmit
+		effects = effects || (c.Op == machine.OpRun || c.Op == machine.OpPlace) && c.Node.Effects
+	}
+	if len(rec.events.JSON) > 0 || issued {
+		rec.batch++
+		b := journal.Batch{N: rec.batch, At: rec.run.m.Now(), Events: rec.events.JSON, Issued: rec.issuer.Issued(commands), Blobs: rec.events.Blobs}
+		rec.add(store.Batch, b.AppendJSON(make([]byte, 0, len(rec.events.JSON)+64)), effects || rec.effects)
+		rec.events.JSON, rec.events.Blobs, rec.effects = rec.events.JSON[:0], rec.events.Blobs[:0], false
+	}
+	rec.mu.Lock()
+	last := rec.seq
+	rec.mu.Unlock()
+	switch n := len(rec.held); {
+	case last > rec.flushed && (rec.mode == core.DurabilityFull || effects):
+		rec.waits = last
+	case n > 0:
+		rec.waits = rec.held[n-1].after
+	}
+}
+
+// holds reports whether a command of the current batch has to wait, and keeps it if so.
+func (rec *recording) holds(c *machine.Command) bool {
+	if rec.waits == 0 {
+		return false
+	}
+	h := heldCommand{after: rec.waits, command: *c}
+	h.command.Events = slices.Clone(c.Events) // the machine uses the list again
+	rec.held = append(rec.held, h)
+	return true
+}
+
+// emit records an event of the driver and passes it to the listener, in the order of the records.
+// It is called without run.mu.
+func (rec *recording) emit(e *core.Event) {
+	r := rec.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec.emitLocked(e)
+}
+
+func (rec *recording) emitLocked(e *core.Event) {
+	e.Time = rec.run.time()
+	seq := uint64(0)
+	if rec.mode != core.DurabilityOff && rec.failure == nil {
+		side := journal.Side{After: rec.batch, Event: *e}
+		if data, err := rec.codec.AppendSide(nil, &side); err != nil {
+			rec.fail(err)
+		} else {
+			seq = rec.add(store.Side, data, false)
+		}
+	}
+	switch {
+	case rec.run.events == nil:
+	case seq > 0 && (rec.mode == core.DurabilityFull || len(rec.held) > 0):
+		rec.held = append(rec.held, heldCommand{after: seq, event: e})
+	default:
+		rec.run.events.add(*e)
+	}
+}
+
+// mark records a mark. It is flushed without delay. data is the rest of its content, nil if there is
+// none.
+func (rec *recording) mark(kind string, data any) error {
+	m := rec.newMark(kind)
+	if data != nil {
+		text, err := json.Marshal(data)
+		if err != nil {
+			return err
+		}
+		v, err := value.ParseJSON(text)
+		if err != nil {
+			return err
+		}
+		m.Data, _ = v.(*value.Object)
+	}
+	return rec.addMark(m)
+}
+
+func (rec *recording) newMark(kind string) *journal.Mark {
+	return &journal.Mark{Kind: kind, At: rec.run.now(), Wall: time.Now(), Host: rec.lease.Host, PID: rec.lease.PID}
+}
+
+func (rec *recording) addMark(m *journal.Mark) error {
+	line, err := rec.codec.AppendMark(nil, m)
+	if err == nil {
+		rec.add(store.Mark, line, true)
+	}
+	return err
+}
+
+// add appends a record to those that the goroutine passes to the store, and returns its number.
+func (rec *recording) add(t store.Type, data []byte, urgent bool) uint64 {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.seq++
+	rec.pending = append(rec.pending, store.Record{Seq: rec.seq, Token: rec.lease.Token, Type: t, Data: data})
+	rec.size += len(data)
+	rec.urgent = rec.urgent || urgent
+	if rec.oldest.IsZero() {
+		rec.oldest = time.Now()
+	}
+	rec.wake.Signal()
+	return rec.seq
+}
+
+// encode appends the form of an event in the journal. An outcome that has no form in JSON becomes
+// a failure, both in the journal and in e; ok is false then. It is safe for concurrent use.
+func (rec *recording) encode(to *journal.Encoded, c *machine.Command, e *machine.Event) (ok bool) {
+	err := rec.codec.AppendEvent(to, c, e)
+	if err == nil {
+		return true
+	}
+	f := &core.Failure{Class: core.ClassWrite, Permanent: true, Message: "the result cannot be stored: " + err.Error(), Cause: err}
+	failure := failed(*c, e.Ended, f)
+	failure.ID, failure.Started = e.ID, e.Started
+	if failure.Items != nil {
+		failure.Items = failure.Items[:e.ID.To-e.ID.From]
+	}
+	*e = *failure
+	if err := rec.codec.AppendEvent(to, c, e); err != nil {
+		panic("scheduler: a failure cannot be encoded: " + err.Error())
+	}
+	return false
+}
+
+// answer returns the form of a worker's answer in the journal, nil if it is not needed. If the answer
+// has none, failure is the answer in its place. It is called without run.mu, so that workers encode
+// their answers at the same time. The form is valid until the next call for the worker.
+func (rec *recording) answer(w *worker) (encoded *journal.Encoded, failure *machine.Event) {
+	if rec == nil || rec.mode == core.DurabilityOff {
+		return nil, nil
+	}
+	e := w.event // a copy, because another goroutine may be answering for the worker
+	if e.Items != nil {
+		e.Items = e.Items[:e.ID.To-e.ID.From]
+	}
+	w.encoded.JSON, w.encoded.Blobs = w.encoded.JSON[:0], w.encoded.Blobs[:0]
+	if !rec.encode(&w.encoded, &w.cmd, &e) {
+		failure = &e
+	}
+	return &w.encoded, failure
+}
+
+// loop passes records to the store until the recording is closed or the store fails.
+func (rec *recording) loop() {
+	defer close(rec.done)
+	due := time.AfterFunc(time.Hour, func() {
+		rec.mu.Lock() // so that the signal does not come between a check and the wait after it
+		defer rec.mu.Unlock()
+		rec.wake.Signal()
+	})
+	defer due.Stop()
+	var spare []store.Record
+	for {
+		list, flush, ok := rec.take(spare, due)
+		if !ok {
+			return
+		}
+		err := rec.store.Append(context.Background(), rec.run.opts.Run, rec.lease.Token, list, flush)
+		if err != nil {
+			rec.run.mu.Lock()
+			rec.fail(err)
+			rec.run.mu.Unlock()
+			return
+		}
+		if flush && len(list) > 0 {
+			rec.run.mu.Lock()
+			rec.releaseUpTo(list[len(list)-1].Seq)
+			rec.run.mu.Unlock()
+		}
+		clear(list)
+		spare = list[:0]
+	}
+}
+
+// take waits for records to write, or for the time to flush those that were written. flush reports
+// whether they are to be flushed; ok is false when the recording is closed and everything is
+// flushed.
+func (rec *recording) take(spare []store.Record, due *time.Timer) (list []store.Record, flush, ok bool) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	for len(rec.pending) == 0 && !rec.mustFlush() {
+		if rec.closed && rec.oldest.IsZero() {
+			return nil, false, false
+		}
+		rec.wake.Wait()
+	}
+	list, rec.pending = rec.pending, spare
+	if flush = rec.mustFlush(); flush {
+		rec.urgent, rec.size, rec.oldest = false, 0, time.Time{}
+	} else {
+		due.Reset(time.Until(rec.oldest.Add(flushEvery)))
+	}
+	return list, flush, true
+}
+
+// mustFlush reports whether the records that were added are to be flushed now.
+func (rec *recording) mustFlush() bool {
+	if rec.oldest.IsZero() {
+		return false
+	}
+	return rec.urgent || rec.closed || rec.mode == core.DurabilityFull || rec.size >= flushSize || time.Since(rec.oldest) >= flushEvery
+}
+
+// releaseUpTo begins the commands that waited for a record, which is flushed now.
+func (rec *recording) releaseUpTo(seq uint64) {
+	r := rec.run
+	rec.flushed = max(rec.flushed, seq)
+	n := 0
+	for n < len(rec.held) && rec.held[n].after <= seq {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	list := rec.held[:n]
+	if rec.held = rec.held[n:]; len(rec.held) == 0 {
+		rec.held = nil
+	}
+	r.again = false
+	for i := range list {
+		switch h := &list[i]; {
+		case h.flushed != nil:
+			close(h.flushed)
+		case h.event == nil:
+			r.issue(&h.command, nil)
+		case r.events != nil:
+			r.events.add(*h.event)
+		}
+	}
+	if r.again {
+		r.collect(nil)
+	}
+	r.nudge()
+}
+
+// fail ends the run because the store has failed: nothing may happen that is not recorded. The
+// handlers in flight are cancelled. It is called with run.mu held.
+func (rec *recording) fail(err error) {
+	r := rec.run
+	if rec.failure != nil {
+		return
+	}
+	rec.failure = err
+	held := rec.held
+	rec.held, rec.events = nil, journal.Encoded{}
+	for i := range held {
+		switch h := &held[i]; {
+		case h.flushed != nil:
+			close(h.flushed)
+		case h.event == nil && h.command.Op != machine.OpEmit:
+			r.issue(&h.command, nil) // no worker takes it before the run is cancelled
+		}
+	}
+	r.cancelRun()
+	r.nudge()
+}
+
+// end records how the run ended and waits until everything is flushed. It gives the lease back. It is
+// called when nothing of the run is left; rep and err are the result. Without a store it returns
+// them as they are.
+func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
+	if rec == nil {
+		return rep, err
+	}
+	r := rec.run
+	r.mu.Lock()
+	if rec.failure == nil && !r.paused {
+		e := journal.End{Status: string(rep.Status), At: r.now(), Usage: rep.Usage}
+		if rep.Err != nil {
+			e.Reason = value.CutText(rep.Err.Error())
+		}
+		if data, err := rec.codec.AppendEnd(nil, &e); err != nil {
+			rec.failure = err
+		} else {
+			rec.add(store.End, data, true)
+		}
+	}
+	r.mu.Unlock()
+	rec.mu.Lock()
+	rec.closed = true
+	rec.wake.Signal()
+	rec.mu.Unlock()
+	<-rec.done
+	_, err = rec.store.Acquire(context.Background(), r.opts.Run, rec.holder, 0)
+	if rec.failure == nil { // the goroutines that set it have ended
+		rec.failure = err
+	}
+	if rec.failure != nil {
+		rep.Status, rep.Err = core.RunFailed, &core.StoreError{Err: rec.failure}
+	}
+	return rep, rep.Err
+}
+
+// watchInbox handles messages to the run, and renews its lease, until the returned function is
+// called. It does nothing for a run that is not stored.
+func (rec *recording) watchInbox() (stop func()) {
+	if rec == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() {
+		for m, err := range rec.store.Watch(ctx, rec.run.opts.Run) {
+			if err != nil {
+				return // the inbox is read again before the run is paused, and when it is resumed
+			}
+			rec.run.mu.Lock()
+			rec.run.receiveMessage(m)
+			rec.run.mu.Unlock()
+		}
+	})
+	group.Go(func() { rec.renew(ctx) })
+	return func() {
+		cancel()
+		group.Wait()
+	}
+}
+
+// renew renews the lease until ctx ends. A lost lease ends the run.
+func (rec *recording) renew(ctx context.Context) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		lease, err := rec.store.Acquire(ctx, rec.run.opts.Run, rec.holder, leaseTime)
+		lost := err == nil && lease.Token != rec.lease.Token
+		if lost {
+			err = &store.FencedError{Run: rec.run.opts.Run, Token: rec.lease.Token, Now: lease.Token}
+		}
+		_, held := errors.AsType[*store.HeldError](err)
+		if err != nil && ctx.Err() == nil && (lost || held || time.Now().After(rec.lease.Expires)) {
+			rec.run.mu.Lock()
+			rec.fail(err)
+			rec.run.mu.Unlock()
+			return
+		}
+		if err == nil {
+			rec.lease.Expires = lease.Expires
+		}
+	}
+}
+
+// resumable reports whether the run is stored so that it can be resumed.
+func (rec *recording) resumable() bool { return rec != nil && rec.mode != core.DurabilityOff }

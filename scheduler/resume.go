@@ -1,0 +1,455 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
+)
+
+// Stored is a stored run that this process may continue, because it holds the lease of the run.
+// Resume or Close ends that.
+type Stored struct {
+	// Head describes how the run was started. Its Inputs are nil: they are read by Resume.
+	Head *journal.Head
+	// End describes how the run ended; nil if its process crashed, and if the run is paused.
+	End *journal.End
+	// Times is the number of times that the run was resumed.
+	Times int
+
+	store  store.Store
+	run    string
+	holder store.Holder
+	lease  store.Lease
+	from   uint64 // the record of Head
+	last   uint64 // the last record
+}
+
+// OpenStored takes the lease of a stored run and reads what its journal says about the run as a
+// whole. The error is a store.HeldError if another process executes the run, store.ErrNotFound if
+// there is no such run, and a store.DamageError if its journal is damaged.
+func OpenStored(ctx context.Context, s store.Store, run string) (*Stored, error) {
+	st := &Stored{store: s, run: run, holder: store.NewHolder()}
+	var err error
+	if st.lease, err = s.Acquire(ctx, run, st.holder, leaseTime); err != nil {
+		return nil, err
+	}
+	if err := st.read(ctx); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return st, nil
+}
+
+// Close gives the lease back.
+func (st *Stored) Close() error {
+	_, err := st.store.Acquire(context.Background(), st.run, st.holder, 0)
+	return err
+}
+
+// read reads the records except the batches.
+func (st *Stored) read(ctx context.Context) error {
+	for rec, err := range st.store.Read(ctx, st.run, 1) {
+		if err == nil {
+			switch st.last = rec.Seq; rec.Type {
+			case store.Head:
+				st.from = rec.Seq
+				st.Head = &journal.Head{} // secrets stay sealed: the plan that knows them is not known
+				err = json.Unmarshal(rec.Data, st.Head)
+			case store.Mark:
+				var m journal.Mark
+				if err = json.Unmarshal(rec.Data, &m); m.Kind == journal.MarkResumed {
+					st.End = nil
+					st.Times++
+				}
+			case store.End:
+				st.End = &journal.End{}
+				err = json.Unmarshal(rec.Data, st.End)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resume continues a stored run in this process. p is the plan of its workflow. What has ended is
+// kept; attempts that were in flight run again, with the same number and the same idempotency key.
+// Run describes the rest of the behaviour and the results. Of the options, those that the machine
+// applies are those with which the run was started; a budget replaces the earlier limits, not what
+// was spent. Resume gives up the lease in any case.
+func Resume(ctx context.Context, st *Stored, p *plan.Plan, o Options) (*core.Report, error) {
+	r, err := st.begin(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return r.finishRun()
+}
+
+// StartAgain is Resume, except that it returns as soon as the run continues.
+func StartAgain(ctx context.Context, st *Stored, p *plan.Plan, o Options) (*Running, error) {
+	return start(ctx, o, func(ctx context.Context, o Options) (*run, error) { return st.begin(ctx, p, o) })
+}
+
+// begin rebuilds the run from its journal.
+func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, err error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, st.Close())
+		}
+	}()
+	if err := st.check(p); err != nil {
+		return nil, err
+	}
+	if err := refused(p, &o, false); err != nil {
+		return nil, err
+	}
+	o.Run = st.run
+	if o.Recording == nil {
+		o.Recording = &Recording{}
+	}
+	recording := *o.Recording
+	recording.Store = st.store
+	o.Recording = &recording
+	r = newRun(ctx, p, o)
+	r.guard.run = r
+	mode := core.DurabilityMode(st.Head.Options.Durability)
+	if recording.Durability != "" && recording.Durability != core.DurabilityOff {
+		mode = recording.Durability
+	}
+	r.startRecording(p, st.holder, st.lease, mode, map[string]*value.Object{})
+	b := &rebuilding{run: r, stored: st}
+	if err := b.read(ctx); err != nil {
+		r.guard.close()
+		return nil, err
+	}
+	if err := b.resume(); err != nil {
+		r.guard.close()
+		return nil, err
+	}
+	r.workflow, r.baseInput.Inputs = p.Name, r.m.Inputs()
+	go r.rec.loop()
+	return r, nil
+}
+
+// ErrOff is the error of Resume for a run whose journal has no progress.
+var ErrOff = errors.New("the run was started with durability: off, so there is nothing to resume")
+
+// check reports why a run cannot be continued with a plan.
+func (st *Stored) check(p *plan.Plan) error {
+	h := st.Head
+	switch {
+	case h == nil:
+		return fmt.Errorf("the journal of run %s has no head", st.run)
+	case h.Format > journal.Format:
+		return fmt.Errorf("journal format %d, this wavefold reads up to %d", h.Format, journal.Format)
+	case core.DurabilityMode(h.Options.Durability) == core.DurabilityOff:
+		return ErrOff
+	case h.Plan != p.Fingerprint() || h.Order != p.Order():
+		return &ChangedError{Run: st.run}
+	}
+	return nil
+}
+
+// ChangedError is the error of Resume if the workflow has changed since the run was started.
+type ChangedError struct{ Run string }
+
+// Error says that the workflow has changed.
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("run %s cannot go on with the changed workflow [RESUME_CHANGED]", e.Run)
+}
+
+// rebuilding rebuilds a run from its journal.
+type rebuilding struct {
+	run    *run
+	stored *Stored
+	replay *journal.Replay
+	seq    int64        // number of the last event of earlier processes
+	models []core.Event // calls of models that have ended
+}
+
+// read replays the newest part of the journal.
+func (b *rebuilding) read(ctx context.Context) error {
+	r, st, codec := b.run, b.stored, b.run.rec.codec
+	for rec, err := range st.store.Read(ctx, st.run, st.from) {
+		if err == nil {
+			switch rec.Type {
+			case store.Head:
+				err = b.start(rec.Data)
+			case store.Batch:
+				var batch *journal.Batch
+				if batch, err = journal.DecodeBatch(rec.Data); err == nil {
+					err = b.replay.Batch(batch)
+				}
+			case store.Side:
+				var s *journal.Side
+				if s, err = codec.DecodeSide(rec.Data); err == nil {
+					b.side(s)
+				}
+			case store.Mark:
+				var m *journal.Mark
+				if m, err = codec.DecodeMark(rec.Data); err == nil {
+					err = b.mark(m)
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.m = b.replay.Machine()
+	return nil
+}
+
+// start makes the machine of the head.
+func (b *rebuilding) start(data []byte) error {
+	r := b.run
+	head, err := r.rec.codec.DecodeHead(data)
+	if err != nil {
+		return err
+	}
+	o := head.Machine()
+	o.Events, o.Guard = r.opts.Listener != nil, r.guard.call
+	if b.replay, err = journal.NewReplay(r.rec.codec, head.Inputs, o); err != nil {
+		return err
+	}
+	b.replay.Listener = func(list machine.Emissions) {
+		for i := range list {
+			b.seq += list[i].Len()
+		}
+	}
+	r.origin = head.Started
+	r.opts.Strict = head.Options.Strict
+	if r.opts.Budget == (core.Budget{}) {
+		r.opts.Budget = head.Options.Budget
+	}
+	return nil
+}
+
+func (b *rebuilding) side(s *journal.Side) {
+	switch s.Event.Type {
+	case typeCheckpoint:
+		key, _ := s.Event.Values.Get("key")
+		position, _ := s.Event.Values.Get("position")
+		name, _ := key.(string)
+		b.run.rec.checkpoints[name], _ = position.(*value.Object)
+	case core.ModelAnswered: // the usage of attempts that are still in flight, see spent
+		b.models = append(b.models, s.Event)
+		b.seq++
+	default:
+		b.seq++
+	}
+}
+
+func (b *rebuilding) mark(m *journal.Mark) error {
+	switch m.Kind {
+	case journal.MarkAsked:
+		var q core.PendingQuestion
+		if err := fromObject(m.Data, &q); err != nil {
+			return err
+		}
+		b.run.addGate(inbox.Name(&q.Question), newGate(q))
+	case journal.MarkAnswered:
+		var a inbox.Answer
+		if err := fromObject(m.Data, &a); err != nil {
+			return err
+		}
+		if g := b.run.gates[inbox.Name(a.Question())]; g != nil && !g.hasAnswer() {
+			g.answer = a
+			close(g.answered)
+		}
+	}
+	b.replay.Mark(m)
+	return nil
+}
+
+// fromObject decodes the content of a mark.
+func fromObject(o *value.Object, to any) error {
+	text, err := value.AppendJSON(nil, o)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+// resume continues the run at the current time.
+func (b *rebuilding) resume() error {
+	r := b.run
+	r.spent.used = b.spent()
+	last := r.m.Now()
+	now := max(last, int64(time.Since(r.origin))) // a clock that was set back stands still
+	r.started, r.resumed = time.Now().Add(-time.Duration(now)), time.Now()
+	down := time.Duration(now - last)
+	if err := b.fill(); err != nil {
+		return err
+	}
+	r.rec.seq, r.rec.flushed, r.rec.batch = b.stored.last, b.stored.last, b.replay.Batches()
+	m := r.rec.newMark(journal.MarkResumed)
+	m.At, m.Down = now, down
+	if err := r.rec.addMark(m); err != nil {
+		return err
+	}
+	b.replay.Mark(m)
+	r.seqBefore, r.open = b.seq, b.replay.Open()
+	return nil
+}
+
+// spent returns the usage of all calls of models: those of attempts that were answered, and those
+// of attempts in flight, whose own calls are recorded as side events.
+func (b *rebuilding) spent() core.Usage {
+	used := b.replay.Usage()
+	open := b.replay.Open()
+	for i := range b.models {
+		e := &b.models[i]
+		if e.Usage != nil && slices.ContainsFunc(open, func(o journal.Open) bool { return isAttempt(&o, e) }) {
+			used = used.Plus(*e.Usage)
+		}
+	}
+	return used
+}
+
+// isAttempt reports whether an event belongs to an open attempt.
+func isAttempt(o *journal.Open, e *core.Event) bool {
+	if o.Op != machine.OpRun || o.Call.Name(o.Node) != e.Node || int(o.ID.Attempt) != e.Attempt {
+		return false
+	}
+	if o.Call != nil && o.Call.Visit != e.Visit {
+		return false
+	}
+	item, ok := e.Item.Get()
+	return !ok || o.ID.From <= int32(item) && int32(item) < o.ID.To
+}
+
+// fill reads the rows again that were read before and that stages in flight still need, and leaves the
+// streams open for the next rows.
+func (b *rebuilding) fill() error {
+	for _, x := range b.replay.Readers() {
+		r, s := b.run, &rowSource{}
+		c := machine.Command{Op: machine.OpRun, ID: x.ID, Plan: x.Plan, Node: x.Node, Call: x.Call}
+		e := executor{run: r, w: r.makeWorker(), p: x.Plan, ctx: r.ctx, c: &c, item: -1}
+		_, err := guarded(func() (any, error) { return nil, b.reread(&e, &x, s) })
+		if err != nil {
+			s.close()
+			return err
+		}
+		if !x.Continues {
+			s.close()
+			continue
+		}
+		s.next = int(x.ID.From)
+		r.keepSource(sourceKey{x.ID.Frame, x.ID.Node}, s)
+	}
+	return nil
+}
+
+// reread opens the stream of a reader, at the recorded position or at its first row, and reads it up
+// to where the earlier process was. The rows must be the same.
+func (b *rebuilding) reread(e *executor, x *journal.Reader, s *rowSource) error {
+	if err := s.openAt(e, x.Position); err != nil {
+		return err
+	}
+	if x.Position == nil {
+		var sum journal.RowSum
+		for sum.Len() < x.Skipped.Len() {
+			rows, err := s.takeRows(e.ctx, x.Skipped.Len()-sum.Len())
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if err := sum.Add(row); err != nil {
+					return err
+				}
+			}
+		}
+		if sum != x.Skipped {
+			return b.replay.Fill(x, nil)
+		}
+	}
+	var list []any
+	for int64(len(list)) < x.Rows.Len() {
+		rows, err := s.takeRows(e.ctx, x.Rows.Len()-int64(len(list)))
+		if err == io.EOF {
+			break // Fill finds that rows are missing
+		}
+		if err != nil {
+			return err
+		}
+		list = append(list, rows...)
+	}
+	return b.replay.Fill(x, list)
+}
+
+// continueOpen begins what was open when the earlier process ended. It is called with mu held.
+func (r *run) continueOpen(open []journal.Open) {
+	r.rec.emitLocked(&core.Event{V: core.EventVersion, Type: core.RunResumed, Run: r.opts.Run, Reason: r.workflow})
+	if r.m.Done() { // only the end was not recorded
+		r.report, r.over = r.m.Report(), true
+		return
+	}
+	now := r.now()
+	var overdue []*journal.Open
+	for i := range open {
+		switch o := &open[i]; {
+		case o.Op == machine.OpTimer || o.Op == machine.OpDeadline:
+			if o.Due <= now {
+				overdue = append(overdue, o)
+			} else {
+				r.setTimer(endOf(o.Op), &o.Command, time.Duration(o.Due-now))
+			}
+		case o.Cancelled: // the handler counts as returned
+			r.tell(&o.Command, failed(o.Command, now, &core.Failure{Class: core.ClassCanceled, Message: "cancelled before the run was resumed", Permanent: true}), nil)
+		default:
+			if o.Op == machine.OpRun {
+				r.rec.emitLocked(repeated(r.opts.Run, &o.Command))
+			}
+			r.enqueue(&o.Command)
+		}
+	}
+	slices.SortStableFunc(overdue, func(a, b *journal.Open) int { return cmp.Compare(a.Due, b.Due) })
+	for _, o := range overdue {
+		r.tell(&o.Command, &machine.Event{Kind: endOf(o.Op), ID: o.ID, Started: r.sign.Load(), Ended: now}, nil)
+	}
+}
+
+// endOf returns the event that answers a timer or deadline.
+func endOf(op machine.Op) machine.EventKind {
+	if op == machine.OpTimer {
+		return machine.TimerFired
+	}
+	return machine.Expired
+}
+
+// repeated returns the event for an attempt that begins again after a crash.
+func repeated(run string, c *machine.Command) *core.Event {
+	n := c.Node
+	e := &core.Event{V: core.EventVersion, Type: core.NodeRepeated, Run: run, Node: c.Call.Name(n), Kind: n.Kind, Phase: n.Phase,
+		Attempt: int(c.ID.Attempt), Reason: "it was in progress when the process ended"}
+	if u := c.Plan.Vertices[n.Vertex].Unit; u != nil {
+		e.Unit = u.ID
+	}
+	if c.Call != nil {
+		e.Visit, e.Round = c.Call.Visit, c.Call.Round
+	}
+	if c.ID.To > 0 && e.Round == 0 {
+		e.Item = core.Nth(int(c.ID.From))
+	}
+	return e
+}

@@ -1,0 +1,128 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
+	"github.com/wavefold/wavefold/store/memory"
+)
+
+// crashing is a store that no longer stores anything after a number of records: everything that
+// happens later in the process is lost, as in a crash.
+type crashing struct {
+	store.Store
+	mu   sync.Mutex
+	left int
+	dead bool
+}
+
+var errCrash = errors.New("the process has crashed")
+
+func (s *crashing) Append(ctx context.Context, run string, token uint32, list []store.Record, flush bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := min(s.left, len(list))
+	s.left -= n
+	if n > 0 {
+		if err := s.Store.Append(ctx, run, token, list[:n], flush); err != nil {
+			return err
+		}
+	}
+	if n < len(list) {
+		s.dead = true
+		return errCrash
+	}
+	if len(list) == 0 && flush {
+		return s.Store.Append(ctx, run, token, nil, true)
+	}
+	return nil
+}
+
+// executions counts the executions of nodes by idempotency key.
+type executions struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (x *executions) add(key string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.list = append(x.list, key)
+}
+
+func (x *executions) count(key string) int {
+	n := 0
+	for _, k := range x.list {
+		if k == key {
+			n++
+		}
+	}
+	return n
+}
+
+func chainOf(x *executions, names ...string) *core.Workflow {
+	handlers := map[string]core.HandlerFunc{}
+	for i, n := range names {
+		handlers[n] = func(_ context.Context, in core.Input) (core.Result, error) {
+			x.add(in.IdempotencyKey())
+			return core.Write("sum", int64(i+1)), nil
+		}
+	}
+	w := fields(graph(handlers, names), "sum")
+	for _, n := range w.Nodes {
+		n.Writes = append(n.Writes, text("sum"))
+	}
+	return w
+}
+
+func resume(t *testing.T, s store.Store, run string, p *plan.Plan) (*core.Report, error) {
+	t.Helper()
+	st, err := scheduler.OpenStored(t.Context(), s, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scheduler.Resume(t.Context(), st, p, scheduler.Options{})
+}
+
+func TestResumeKeepsWhatHasEnded(t *testing.T) {
+	for _, mode := range []core.DurabilityMode{core.DurabilityFull, core.DurabilityBatch} {
+		for left := 1; left < 9; left++ {
+			x := &executions{}
+			p := compile(t, chainOf(x, "a", "b", "c"))
+			s := memory.New(nil)
+			_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: &crashing{Store: s, left: left}, Durability: mode}})
+			if failed, ok := errors.AsType[*core.StoreError](err); left < 6 && (!ok || !errors.Is(failed, errCrash)) {
+				t.Fatalf("%s, %d records: error %v", mode, left, err)
+			}
+			if left >= 6 {
+				continue
+			}
+			before := slices.Clone(x.list)
+			report, err := resume(t, s, "r", p)
+			if err != nil {
+				t.Fatalf("%s, %d records: %v", mode, left, err)
+			}
+			if got, _ := report.State.Get("sum"); got != int64(3) || report.Status != core.RunSuccess {
+				t.Errorf("%s, %d records: status %s, state %s", mode, left, report.Status, value.JSON(report.State))
+			}
+			if mode == core.DurabilityFull {
+				for _, n := range []string{"r/a", "r/b", "r/c"} {
+					if x.count(n) > 2 || x.count(n) == 0 {
+						t.Errorf("%d records: %s ran %d times (before: %v)", left, n, x.count(n), before)
+					}
+				}
+				if len(x.list) > 4 {
+					t.Errorf("%d records: %v", left, x.list)
+				}
+			}
+		}
+	}
+}
