@@ -11,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/incremental"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -212,7 +213,8 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err := a.useModel(f.model, f.budget.prices); err != nil {
 		return err
 	}
-	p, err := a.load(f.compiler(a.engine), args, f.strict, f.json, f.quiet, givenNames(f.inputFiles, f.inputs)...)
+	sources := &wavefold.Sources{}
+	p, err := a.load(f.compiler(a.engine.Recording(sources)), args, f.strict, f.json, f.quiet, givenNames(f.inputFiles, f.inputs)...)
 	if err != nil {
 		return err
 	}
@@ -237,7 +239,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if session != nil {
 		inputs = session.Inputs
 	}
-	keep, err := a.recordingOf(p, f)
+	keep, err := a.recordingOf(ctx, p, args, sources, f)
 	if err != nil {
 		return err
 	}
