@@ -97,7 +97,7 @@ func (r *itemRun) log() string {
 // command runs a command of wavefold, which must succeed.
 func (r *itemRun) command(args ...string) {
 	var text strings.Builder
-	if code := cli.Run(r.tb.Context(), r.engine, args, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &text}); code != 0 {
+	if code := cli.Run(r.tb.Context(), r.engine, args, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &text, Getenv: func(string) string { return "none" }}); code != 0 {
 		r.tb.Fatalf("exit code %d: %s", code, text.String())
 	}
 }

@@ -40,10 +40,18 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
+// noStore is an environment in which runs are not stored.
+func noStore(name string) string {
+	if name == "WAVEFOLD_STORE" {
+		return "none"
+	}
+	return ""
+}
+
 func run(t *testing.T, e *wavefold.Engine, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = cli.Run(t.Context(), e, args, cli.Streams{Out: &out, Err: &err})
+	code = cli.Run(t.Context(), e, args, cli.Streams{Out: &out, Err: &err, Getenv: noStore})
 	return code, out.String(), err.String()
 }
 
@@ -96,7 +104,7 @@ func TestCancel(t *testing.T) {
 		cancel()
 	}()
 	var out, err bytes.Buffer
-	code := cli.Run(ctx, e, []string{"run", "-q", flow}, cli.Streams{Out: &out, Err: &err})
+	code := cli.Run(ctx, e, []string{"run", "-q", flow}, cli.Streams{Out: &out, Err: &err, Getenv: noStore})
 	if code != 130 || !strings.Contains(out.String(), "stuck: cancelled") || !strings.Contains(err.String(), "interrupted") {
 		t.Errorf("%d\n%s\n%s", code, out.String(), err.String())
 	}
@@ -130,7 +138,7 @@ graph: {nodes: [{id: each, kind: tool, impl: nothing, for_each: {source: $.rows}
 	var out slow
 	var err bytes.Buffer
 	rows := "rows=[" + strings.Repeat("1,", 299) + "1]"
-	code := cli.Run(t.Context(), e, []string{"run", "-q", "--input", rows, "--events", "-", flow}, cli.Streams{Out: &out, Err: &err})
+	code := cli.Run(t.Context(), e, []string{"run", "-q", "--input", rows, "--events", "-", flow}, cli.Streams{Out: &out, Err: &err, Getenv: noStore})
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if code != 0 || len(lines) < 600 || !strings.Contains(lines[len(lines)-1], `"run.finished"`) {
 		t.Errorf("%d, %d lines, the last is %s\n%s", code, len(lines), lines[len(lines)-1], err.String())
@@ -147,7 +155,7 @@ func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }
 func TestLostLog(t *testing.T) {
 	flow := write(t, "name: x\ngraph: {nodes: [{id: a, kind: wait, duration: 1ms}]}")
 	var err bytes.Buffer
-	code := cli.Run(t.Context(), wavefold.NewEngine(), []string{"run", "--events", "-", flow}, cli.Streams{Out: failing{}, Err: &err})
+	code := cli.Run(t.Context(), wavefold.NewEngine(), []string{"run", "--events", "-", flow}, cli.Streams{Out: failing{}, Err: &err, Getenv: noStore})
 	if code != 1 || !strings.Contains(err.String(), "x: success") || !strings.Contains(err.String(), "wavefold: the output is not complete: file already closed") {
 		t.Errorf("%d\n%s", code, err.String())
 	}

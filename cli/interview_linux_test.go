@@ -118,7 +118,7 @@ func TestGateAtTheTerminal(t *testing.T) {
 			x, end := openTerminal(t, tt.typed...)
 			var out bytes.Buffer
 			code := cli.Run(t.Context(), wavefold.NewEngine(std.Kinds()...), append(append([]string{"run", "--color", "never"}, tt.flags...), file),
-				cli.Streams{In: end, Out: &out, Err: end})
+				cli.Streams{In: end, Out: &out, Err: end, Getenv: noStore})
 			end.Close()
 			<-x.done
 			screen := x.screen.String()

@@ -48,7 +48,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup: func(env *testscript.Env) error {
-			env.Vars = append(env.Vars, promptRace)
+			env.Vars = append(env.Vars, promptRace, "WAVEFOLD_STORE=none") // tests of stores set it to ""
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -118,7 +118,7 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 	}
 	cmd := exec.Command(path, args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "TMPDIR=" + ts.Getenv("TMPDIR"), promptRace}
+	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "TMPDIR=" + ts.Getenv("TMPDIR"), "WAVEFOLD_STORE=" + ts.Getenv("WAVEFOLD_STORE"), promptRace}
 	cmd.Stdout, cmd.Stderr = &lockedBuffer{}, &lockedBuffer{}
 	return cmd
 }

@@ -34,6 +34,9 @@ func wavefoldCommand(t *testing.T, args []string) (exit int, out string) {
 	t.Helper()
 	var buf bytes.Buffer
 	getenv := func(name string) string {
+		if name == "WAVEFOLD_STORE" {
+			return "none"
+		}
 		if strings.HasPrefix(name, "OPENAI_") || strings.HasPrefix(name, "WAVEFOLD_") {
 			return ""
 		}

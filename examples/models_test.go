@@ -43,7 +43,7 @@ func TestModels(t *testing.T) {
 			e := wavefold.NewEngine(std.Kinds()...)
 			e.UseModel(openai.FromEnv(get))
 			var out bytes.Buffer
-			cli.Run(t.Context(), e, append([]string{"run", "-q"}, c.args...), cli.Streams{Out: &out, Err: &out, In: os.Stdin})
+			cli.Run(t.Context(), e, append([]string{"run", "-q"}, c.args...), cli.Streams{Out: &out, Err: &out, In: os.Stdin, Getenv: noStore})
 			for _, want := range c.want {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("want %q in\n%s", want, out.String())
@@ -64,7 +64,7 @@ func TestNoKey(t *testing.T) {
 		if dry == "" {
 			args = args[:2]
 		}
-		code := cli.Run(t.Context(), e, args, cli.Streams{Out: &out, Err: &out, In: os.Stdin})
+		code := cli.Run(t.Context(), e, args, cli.Streams{Out: &out, Err: &out, In: os.Stdin, Getenv: noStore})
 		if text := out.String(); code != 2 || !strings.Contains(text, openai.EnvKey) || !strings.Contains(text, openai.EnvBaseURL) || strings.Contains(text, "run.started") {
 			t.Errorf("%s: exit code %d, %s", file, code, text)
 		}
@@ -95,7 +95,7 @@ func TestModelsAfterwards(t *testing.T) {
 		{[]string{"graph", "--run", "e.ndjson", "-f", "mermaid", "triage.yml"}, []string{"×2", "linkStyle ", "class gather,classify,comment success"}},
 	} {
 		var out bytes.Buffer
-		if code := cli.Run(t.Context(), e, c.args, cli.Streams{Out: &out, Err: &out, In: os.Stdin}); code != 0 {
+		if code := cli.Run(t.Context(), e, c.args, cli.Streams{Out: &out, Err: &out, In: os.Stdin, Getenv: noStore}); code != 0 {
 			t.Errorf("%v: exit code %d", c.args, code)
 		}
 		for _, want := range c.want {
@@ -144,4 +144,12 @@ func instance(schema *value.Object) any {
 		return true
 	}
 	return "2024-01-31"
+}
+
+// noStore is an environment in which runs are not stored.
+func noStore(name string) string {
+	if name == "WAVEFOLD_STORE" {
+		return "none"
+	}
+	return ""
 }

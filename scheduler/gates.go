@@ -10,7 +10,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/inbox"
-	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/store"
 )
@@ -110,7 +109,7 @@ func (r *run) openGate(q *core.Question) (*gate, error) {
 	if q.Timeout > 0 {
 		g.question.Deadline = g.question.Asked.Add(q.Timeout)
 	}
-	if err := r.rec.mark(journal.MarkAsked, &g.question); err != nil {
+	if err := r.rec.mark(store.MarkAsked, &g.question); err != nil {
 		return nil, err
 	}
 	r.addGate(name, g)
@@ -215,7 +214,7 @@ func (r *run) receive(a *inbox.Answer) {
 	if g == nil || g.hasAnswer() {
 		return
 	}
-	if err := r.rec.mark(journal.MarkAnswered, a); err != nil {
+	if err := r.rec.mark(store.MarkAnswered, a); err != nil {
 		r.rec.fail(err)
 		return
 	}
@@ -296,7 +295,7 @@ func (r *run) pause() {
 	slices.SortFunc(err.Questions, func(a, b core.PendingQuestion) int {
 		return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Node, b.Node))
 	})
-	if err := r.rec.mark(journal.MarkPaused, nil); err != nil {
+	if err := r.rec.mark(store.MarkPaused, nil); err != nil {
 		r.rec.fail(err)
 		return
 	}

@@ -69,7 +69,7 @@ func (st *Stored) read(ctx context.Context) error {
 				err = json.Unmarshal(rec.Data, st.Head)
 			case store.Mark:
 				var m journal.Mark
-				if err = json.Unmarshal(rec.Data, &m); m.Kind == journal.MarkResumed {
+				if err = json.Unmarshal(rec.Data, &m); m.Kind == store.MarkResumed {
 					st.End = nil
 					st.Times++
 				}
@@ -258,13 +258,13 @@ func (b *rebuilding) side(s *journal.Side) {
 
 func (b *rebuilding) mark(m *journal.Mark) error {
 	switch m.Kind {
-	case journal.MarkAsked:
+	case store.MarkAsked:
 		var q core.PendingQuestion
 		if err := fromObject(m.Data, &q); err != nil {
 			return err
 		}
 		b.run.addGate(inbox.Name(&q.Question), newGate(q))
-	case journal.MarkAnswered:
+	case store.MarkAnswered:
 		var a inbox.Answer
 		if err := fromObject(m.Data, &a); err != nil {
 			return err
@@ -299,7 +299,7 @@ func (b *rebuilding) resume() error {
 		return err
 	}
 	r.rec.seq, r.rec.flushed, r.rec.batch = b.stored.last, b.stored.last, b.replay.Batches()
-	m := r.rec.newMark(journal.MarkResumed)
+	m := r.rec.newMark(store.MarkResumed)
 	m.At, m.Down = now, down
 	if err := r.rec.addMark(m); err != nil {
 		return err

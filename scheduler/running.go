@@ -136,13 +136,7 @@ func (h *hub) tell(e core.Event) {
 
 // call passes an event to a listener. A listener that panics is removed.
 func (h *hub) call(f *func(core.Event), e core.Event) {
-	returned := false
-	defer func() {
-		if !returned {
-			_ = recover()
-			h.remove(f)
-		}
-	}()
-	(*f)(e)
-	returned = true
+	if _, err := guarded(func() (any, error) { (*f)(e); return nil, nil }); err != nil {
+		h.remove(f)
+	}
 }

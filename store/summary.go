@@ -18,6 +18,21 @@ const (
 	StatusDamaged     = "damaged"     // its journal cannot be read to the end
 )
 
+// Kinds of marks: the member kind of a record of type Mark.
+const (
+	MarkLease     = "lease"
+	MarkResumed   = "resumed"
+	MarkPaused    = "paused"
+	MarkAsked     = "asked"
+	MarkAnswered  = "answered"
+	MarkCancelled = "cancelled"
+	MarkRerun     = "rerun"
+	MarkAdopted   = "adopted"
+	MarkForked    = "forked"
+	MarkSalvaged  = "salvaged"
+	MarkUpgraded  = "upgraded"
+)
+
 // Summary describes a run in a list.
 type Summary struct {
 	Run      string          `json:"run"`
@@ -92,13 +107,13 @@ func (s *Summary) addMark(rec Record) error {
 		return err
 	}
 	switch mark.Kind {
-	case "paused":
+	case MarkPaused:
 		s.Status = StatusPaused
-	case "resumed":
+	case MarkResumed:
 		s.Status, s.Reason, s.Finished = StatusInterrupted, "", time.Time{}
-	case "asked":
+	case MarkAsked:
 		s.Waiting++
-	case "answered":
+	case MarkAnswered:
 		s.Waiting = max(0, s.Waiting-1)
 	}
 	if mark.Counts != nil {

@@ -36,7 +36,12 @@ func commandIn(t *testing.T, dir string, args ...string) (code int, stdout, stde
 	t.Helper()
 	t.Chdir(dir)
 	var out, err bytes.Buffer
-	env := func(string) string { return "" }
+	env := func(name string) string {
+		if name == "WAVEFOLD_STORE" {
+			return "none"
+		}
+		return ""
+	}
 	code = cli.Run(t.Context(), engine(t, nil), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err, Getenv: env})
 	return code, out.String(), err.String()
 }

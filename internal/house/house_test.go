@@ -187,6 +187,7 @@ const maxChain = 7
 var longChains = map[string]string{
 	".":                                "the root links the engine, the formats and the kinds",
 	"nodes/std":                        "it only lists kinds",
+	"scheduler":                        "the driver writes the journal, which is a layer between it and the machine",
 	"scheduler/internal/schedulertest": "a test kit above the scheduler: no package of the program imports it",
 }
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/store"
 )
 
@@ -121,21 +120,21 @@ func (st *State) mark(record []byte) error {
 		return err
 	}
 	switch m.Kind {
-	case journal.MarkAsked:
+	case store.MarkAsked:
 		var q core.PendingQuestion
 		if err := json.Unmarshal(m.Data, &q); err != nil {
 			return err
 		}
 		st.take(Name(&q.Question)) // a question that was changed is asked again
 		st.Open = append(st.Open, q)
-	case journal.MarkAnswered:
+	case store.MarkAnswered:
 		var a Answer
 		if err := json.Unmarshal(m.Data, &a); err != nil {
 			return err
 		}
 		st.take(Name(a.Question()))
 		st.Answered = append(st.Answered, a)
-	case journal.MarkResumed:
+	case store.MarkResumed:
 		st.Ended = false
 	}
 	return nil

@@ -206,30 +206,15 @@ type Side struct {
 	Event core.Event `json:"event"`
 }
 
-// Kinds of marks.
-const (
-	MarkLease     = "lease"
-	MarkResumed   = "resumed"
-	MarkPaused    = "paused"
-	MarkAsked     = "asked"
-	MarkAnswered  = "answered"
-	MarkCancelled = "cancelled"
-	MarkRerun     = "rerun"
-	MarkAdopted   = "adopted"
-	MarkForked    = "forked"
-	MarkSalvaged  = "salvaged"
-	MarkUpgraded  = "upgraded"
-)
-
 // Mark is something that happened to a run and not in it.
 type Mark struct {
-	Kind string    `json:"kind"`
+	Kind string    `json:"kind"` // one of the Mark constants of package store
 	At   int64     `json:"at"`   // time of the machine
 	Wall time.Time `json:"wall"` // time of day
 	Host string    `json:"host,omitempty"`
 	By   string    `json:"by,omitempty"`
 	PID  int       `json:"pid,omitempty"`
-	// Down is the time without a process before the mark MarkResumed.
+	// Down is the time without a process before the mark store.MarkResumed.
 	Down time.Duration `json:"down,omitempty"`
 	// Data is what else belongs to a mark of the kind, nil if there is nothing.
 	Data *value.Object `json:"data,omitempty"`

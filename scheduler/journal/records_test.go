@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/store"
 )
 
 // TestEveryOptionIsInTheHead fails if an option is added to the machine and not to the head.
@@ -63,7 +64,7 @@ func TestRecordsComeBack(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(back, h) {
 		t.Errorf("%s\ncame back as %+v, %v\nwant %+v", data, back, err, h)
 	}
-	m := &Mark{Kind: MarkResumed, At: 5, Wall: now, Host: "h", By: "b", PID: 7, Down: 3, Data: value.ObjectOf("note", "hunter2", "x", 1.0)}
+	m := &Mark{Kind: store.MarkResumed, At: 5, Wall: now, Host: "h", By: "b", PID: 7, Down: 3, Data: value.ObjectOf("note", "hunter2", "x", 1.0)}
 	data, err = k.AppendMark(nil, m)
 	if err != nil {
 		t.Fatal(err)

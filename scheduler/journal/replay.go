@@ -7,6 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/store"
 )
 
 // Replay rebuilds the machine of a run from its journal:
@@ -214,9 +215,9 @@ func (o *Open) inside(id machine.ID) bool {
 	return o.Op == machine.OpRun && o.ID.Frame == id.Frame && o.ID.Node == id.Node && (o.ID.To == 0 || o.ID.From >= id.From || o.Node.Source == nil && o.ID.To > id.From)
 }
 
-// Mark replays a mark. Only MarkResumed has an effect: the time without a process.
+// Mark replays a mark. Only store.MarkResumed has an effect: the time without a process.
 func (r *Replay) Mark(m *Mark) {
-	if m.Kind == MarkResumed {
+	if m.Kind == store.MarkResumed {
 		r.m.Extend(m.Down)
 	}
 }

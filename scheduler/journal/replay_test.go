@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
 )
 
 // kindOf is a kind of node with a fixed compiled form.
@@ -135,8 +136,8 @@ func TestResumedMark(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for range 2 {
-		r.Mark(&Mark{Kind: MarkResumed, Down: 5 * time.Hour})
-		r.Mark(&Mark{Kind: MarkAsked, Down: 5 * time.Hour})
+		r.Mark(&Mark{Kind: store.MarkResumed, Down: 5 * time.Hour})
+		r.Mark(&Mark{Kind: store.MarkAsked, Down: 5 * time.Hour})
 	}
 	if got, want := describe(r.Open()), "timer day due 24h0m0s; deadline sub due 11h0m0s; run sub/work; "; got != want {
 		t.Errorf("got %s, want %s", got, want)

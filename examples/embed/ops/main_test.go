@@ -30,7 +30,7 @@ func TestOrders(t *testing.T) {
 	}
 	for _, command := range []string{"validate", "run"} {
 		var out, errs bytes.Buffer
-		code := cli.Run(t.Context(), e, []string{command, filepath.Join(dir, "orders.yaml")}, cli.Streams{Out: &out, Err: &errs})
+		code := cli.Run(t.Context(), e, []string{command, filepath.Join(dir, "orders.yaml")}, cli.Streams{Out: &out, Err: &errs, Getenv: func(string) string { return "none" }})
 		if code != 0 {
 			t.Fatalf("%s: exit code %d\n%s%s", command, code, &out, &errs)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
 )
 
 // Journal is the record of a run, as a driver writes it.
@@ -324,7 +325,7 @@ func (r *hostileRun) replay() error {
 		return fmt.Errorf("replay: %w", err)
 	}
 	down := time.Duration(r.rng.IntN(3))
-	mark := journal.Mark{Kind: journal.MarkResumed, At: again.Machine().Now(), Down: down}
+	mark := journal.Mark{Kind: store.MarkResumed, At: again.Machine().Now(), Down: down}
 	data, err := j.codec.AppendMark(nil, &mark)
 	if err != nil {
 		return err
