@@ -12,12 +12,14 @@ type asking struct {
 	v int32
 }
 
-// ask begins the vertices that ask a person, in canonical order, and reports whether there were
-// any.
-func (m *Machine) ask() bool {
-	if len(m.asking) == 0 {
-		return false
+// ask begins the vertices that ask a person, in canonical order.
+func (m *Machine) ask() {
+	if len(m.asking) > 0 {
+		m.askAll()
 	}
+}
+
+func (m *Machine) askAll() {
 	list := m.asking
 	m.asking = nil
 	slices.SortFunc(list, func(a, b asking) int {
@@ -30,7 +32,6 @@ func (m *Machine) ask() bool {
 			m.notifyParents(f)
 		}
 	}
-	return true
 }
 
 // addStartable makes a startable vertex begin: at once if it asks a person, otherwise when it gets

@@ -160,11 +160,12 @@ func launch[W work](w W) bool {
 // run issues the command for a handler, which takes a slot of the group.
 func (f *frame) run(n *plan.Node, id ID, call *Call, g *group) {
 	g.acquire()
+	f.inFlight++
 	f.m.inFlight++
-	f.issue(n, id, call)
+	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})
 }
 
-// issue issues the command for a handler.
+// issue issues the command for a handler that takes no slot.
 func (f *frame) issue(n *plan.Node, id ID, call *Call) {
 	f.inFlight++
 	f.m.command(Command{Op: OpRun, ID: id, Plan: f.p, Node: n, Call: call})

@@ -240,7 +240,11 @@ func (f *frame) letRun(v int32) {
 func (f *frame) makeStartable(v int32) {
 	f.v[v].Phase = startable
 	f.emitReady(v)
-	f.addStartable(v)
+	if f.p.Vertices[v].Asks {
+		f.addStartable(v)
+		return
+	}
+	f.ready.add(f.rank(v))
 }
 
 func (f *frame) skip(v int32, why skipReason, edge int32) {

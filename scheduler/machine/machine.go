@@ -117,8 +117,8 @@ func firstPositive(values ...int) int {
 // answers. The slice is valid until the next call of Next returns.
 func (m *Machine) Next() []Command {
 	m.place()
-	for m.ask() || m.inFlight < m.maxInFlight && m.root.startOne() || len(m.asking) > 0 {
-		continue
+	for len(m.asking) > 0 || m.inFlight < m.maxInFlight && m.root.startOne() {
+		m.ask()
 	}
 	if !m.finished && m.root.ended() {
 		m.finish()
