@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,6 +96,33 @@ func TestLeaseOfAnotherHost(t *testing.T) {
 	}
 	if names := strings.Join(names(t, a.RunDir("r1")), " "); names != "journal journal-2 lease-3 lock-host-a lock-host-b" {
 		t.Errorf("the folder has %s", names)
+	}
+}
+
+// Of many hosts that take a lease at the same moment, one gets it.
+func TestHostsRace(t *testing.T) {
+	s := open(t, memoryDir(t), Options{})
+	for i := range 100 {
+		run := fmt.Sprint("r", i)
+		var wg sync.WaitGroup
+		var winners atomic.Int32
+		start := make(chan struct{})
+		for host := range 8 {
+			wg.Go(func() {
+				<-start
+				_, err := s.Acquire(t.Context(), run, store.Holder{ID: fmt.Sprint(host), Host: fmt.Sprint(host)}, time.Hour)
+				if err == nil {
+					winners.Add(1)
+				} else if !isHeld(err) {
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+		if n := winners.Load(); n != 1 {
+			t.Fatalf("run %d: %d hosts have the lease", i, n)
+		}
 	}
 }
 
