@@ -18,8 +18,8 @@ import (
 )
 
 // TestSources checks that each document, compiled again from the files that were recorded when it
-// was first compiled, has the same fingerprints, in another folder and without any file on the
-// disk. Without one of the recorded files it has other fingerprints, or cannot be compiled.
+// was first compiled, has the same fingerprints and no changes, in another folder and without
+// any file on the disk. Without one of the recorded files it has other fingerprints, or cannot be compiled.
 func TestSources(t *testing.T) {
 	documents, kinds := 0, map[core.SourceKind]int{}
 	check := func(t *testing.T, file string) {
@@ -86,6 +86,15 @@ func compileFromSources(t *testing.T, file string) []core.SourceFile {
 	}
 	if p.Fingerprint() != q.Fingerprint() || !maps.Equal(p.PartFingerprints(), q.PartFingerprints()) || p.Order() != q.Order() {
 		t.Errorf("%s has other fingerprints if it is compiled from its files", file)
+	}
+	changes := q.Since(p.Recorded())
+	for _, c := range changes.Parts {
+		if c.Change != plan.Same || !c.Pos.IsValid() {
+			t.Errorf("%s: %s is %s, at %s", file, c.Path, c.Change, c.Pos)
+		}
+	}
+	if len(changes.Parts) == 0 || len(changes.Fields) > 0 {
+		t.Errorf("%s: %d parts, and the fields %v differ", file, len(changes.Parts), changes.Fields)
 	}
 	for i, f := range files {
 		less, ds := compile(wavefold.NewEngine(std.Kinds()...).From(slices.Delete(slices.Clone(files), i, i+1)), gone)
