@@ -99,7 +99,7 @@ func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
 	head := o.Head
 	head.SetMachine(settings)
 	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
-	head.Plan, head.Order, head.Nodes = p.Fingerprint(), p.Order(), journal.PartsOf(p)
+	head.SetPlan(p)
 	head.Inputs, head.Started = r.m.Inputs(), r.origin
 	head.Options.Budget, head.Options.Strict = r.opts.Budget, r.opts.Strict
 	mode := cmp.Or(o.Durability, p.Durability, core.DurabilityBatch)

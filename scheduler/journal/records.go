@@ -67,9 +67,6 @@ func (h *Head) SetPlan(p *plan.Plan) {
 	h.Plan, h.Order, h.Nodes, h.Fields = r.Plan, p.Order(), r.Parts, r.Fields
 }
 
-// PartsOf returns the fingerprints of a plan for Head.Nodes, including those of nested workflows.
-func PartsOf(p *plan.Plan) map[string]plan.PartFingerprint { return p.Recorded().Parts }
-
 // Recorded returns what the head has of the plan, for plan.Plan.Since.
 func (h *Head) Recorded() plan.Recorded {
 	return plan.Recorded{Plan: h.Plan, Parts: h.Nodes, Fields: h.Fields}

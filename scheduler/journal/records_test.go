@@ -52,7 +52,7 @@ func TestRecordsComeBack(t *testing.T) {
 	k := &Codec{Plan: compiled(t), Secrets: secret.NewSealer(map[string]string{"TOKEN": "hunter2"})}
 	now := time.Date(2026, 11, 23, 18, 0, 0, 5, time.UTC)
 	h := &Head{Run: "r", Workflow: "w", File: "a.yaml", Format: Format, Engine: "v1", Logic: machine.Logic, Cut: machine.Cut, Plan: "p", Order: "o",
-		Sources: []Source{{Path: "a.yaml", Kind: "document", SHA256: "x", Blob: "sha256:x"}}, Nodes: PartsOf(k.Plan), Fields: map[string]string{"total": "integer"},
+		Sources: []Source{{Path: "a.yaml", Kind: "document", SHA256: "x", Blob: "sha256:x"}}, Nodes: k.Plan.Recorded().Parts, Fields: map[string]string{"total": "integer"},
 		Inputs:  value.ObjectOf("float", 1.0, "int", int64(1)<<60, "secret", "hunter2", "$blob", "x", "bytes", "a\xff"),
 		Options: Options{Durability: "full", Budget: core.Budget{Calls: 1, Tokens: 2, Cost: 0.5}, AutoApprove: true, Model: "m", Parallel: 2, Strict: true},
 		Started: now, ConcurrencyKey: "key", Parent: &Parent{Run: "p", From: "n", Kind: "replay"}, Progress: "p.json"}
