@@ -23,6 +23,9 @@ type Durability struct {
 	// what a crash would leave behind: temporary files and child processes. It is "" if
 	// nothing is noted.
 	Folder string
+	// Resumed reports whether an earlier process has begun the run, so that what only that
+	// process could read, such as its standard input, is gone.
+	Resumed bool
 	// Position is the position at which a stream begins. It is set only in the input of
 	// StreamSource.Open, and nil if the stream begins at its first row.
 	Position *value.Object

@@ -91,6 +91,7 @@ func shortName(place files.Place, name string) string {
 // reading is the table.FileSource of a node's files. It records what was read.
 type reading struct {
 	h     *handler
+	in    core.Input
 	place files.Place
 	names []string
 	next  int
@@ -101,10 +102,11 @@ type reading struct {
 	hash   hash.Hash
 	ended  bool // all files were read to the end
 
-	size  int64 // of all files in bytes, 0 if not known
-	done  int64 // bytes of the files that were read to the end
-	bytes int64 // bytes read of the open file
-	of    int64 // size of the open file
+	size  int64         // of all files in bytes, 0 if not known
+	done  int64         // bytes of the files that were read to the end
+	bytes int64         // bytes read of the open file
+	of    int64         // size of the open file
+	at    *filePosition // at which the first file continues, nil for its beginning
 }
 
 // measure determines the size of the files, unless one of them has no size, such as
@@ -162,12 +164,16 @@ func (r *reading) Next(ctx context.Context) (table.File, error) {
 	in := files.Reader(ctx, counted{f, &r.bytes})
 	r.stop = endWith(ctx, f)
 	if r.hash != nil {
-		in = io.TeeReader(in, r.hash)
+		in = io.TeeReader(in, afterByte{r})
 	}
+	out := table.File{Name: displayName(name)}
 	if r.h.compression == "gzip" || r.h.compression == "" && gzipped(name) {
 		in = files.Gunzip(in, r.h.ratio)
+	} else if file, ok := f.(*os.File); ok && name != standardInput {
+		out.Seek = func(offset int64) error { return r.seek(file, offset) }
 	}
-	return table.File{Name: displayName(name), Reader: in}, nil
+	out.Reader = in
+	return out, nil
 }
 
 // endWith makes the end of the context end the reading of a pipe or terminal, which may
@@ -234,7 +240,7 @@ func (p parquetFiles) Next(context.Context) (parquet.File, error) {
 
 func (r *reading) file(name string) (io.ReadCloser, error) {
 	if name == standardInput {
-		return r.h.stdin.open()
+		return r.h.stdin.open(r.in)
 	}
 	f, err := r.place.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

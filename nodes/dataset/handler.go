@@ -149,14 +149,14 @@ func (h *handler) formatOf(names []string) (table.Format, error) {
 
 // reader returns a reader of the rows of files. If sum is true, it also computes their
 // hash.
-func (h *handler) reader(place files.Place, names []string, sum bool) (reader, *reading, error) {
+func (h *handler) reader(in core.Input, place files.Place, names []string, sum bool) (reader, *reading, error) {
 	o := h.options
 	var err error
 	if o.Format, err = h.formatOf(names); err != nil {
 		return nil, nil, err
 	}
 	o.Several = len(names) > 1
-	src := &reading{h: h, place: place, names: names}
+	src := &reading{h: h, in: in, place: place, names: names}
 	if sum {
 		src.hash = sha256.New()
 	}
@@ -195,7 +195,7 @@ func (h *handler) begin(ctx context.Context, in core.Input, names []string, late
 	if err != nil {
 		return nil, err
 	}
-	r, src, err := h.reader(h.place(s), names, sum)
+	r, src, err := h.reader(in, h.place(s), names, sum)
 	if err != nil {
 		c.Discard()
 		return nil, err

@@ -99,7 +99,7 @@ func Preview(ctx context.Context, n *core.Node, env core.Env, in core.Input, o P
 	if err != nil {
 		return nil, err
 	}
-	r, src, err := h.reader(place, names, false)
+	r, src, err := h.reader(in, place, names, false)
 	if err != nil {
 		return nil, err
 	}

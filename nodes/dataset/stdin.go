@@ -16,8 +16,12 @@ type standard struct {
 	taken atomic.Bool
 }
 
-func (s *standard) open() (io.ReadCloser, error) {
+// open opens standard input for an attempt.
+func (s *standard) open(in core.Input) (io.ReadCloser, error) {
+	d := in.Shared().Durability
 	switch {
+	case d != nil && d.Resumed:
+		return nil, core.FailRun(errors.New("standard input cannot be read twice: the process that began the run has read it"))
 	case s.from == nil:
 		return nil, core.Permanent(errors.New("there is no standard input here"))
 	case s.taken.Swap(true):

@@ -18,7 +18,7 @@ func (h *handler) describe(ctx context.Context, in core.Input, names []string, l
 	if err := h.replaceRejects(ctx, in, names, later, nil); err != nil {
 		return core.Result{}, err
 	}
-	r, src, err := h.reader(h.place(in.Shared()), names, false)
+	r, src, err := h.reader(in, h.place(in.Shared()), names, false)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -54,6 +54,12 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *value.Obje
 	t, err := h.begin(ctx, in, names, nil, true)
 	if err != nil {
 		return nil, err
+	}
+	if p := in.Position(); p != nil {
+		if err := t.resume(ctx, p); err != nil {
+			t.Close()
+			return nil, at(sourceName(names), err)
+		}
 	}
 	return &stream{loading: t}, nil
 }

@@ -31,11 +31,12 @@ type Store struct {
 	mu       sync.Mutex
 	recorded map[string]*value.Object
 	restored map[string]*value.Object // what the process found when it started
-	points   int                      // number of points that the process has reached
-	crashAt  int                      // 0 for no crash
-	crashed  chan struct{}            // closed at the crash
-	thaw     chan struct{}            // closed at the end of the test; nil unless handlers freeze
-	frozen   sync.WaitGroup           // of the handlers that have not returned
+	starts   int
+	points   int            // number of points that the process has reached
+	crashAt  int            // 0 for no crash
+	crashed  chan struct{}  // closed at the crash
+	thaw     chan struct{}  // closed at the end of the test; nil unless handlers freeze
+	frozen   sync.WaitGroup // of the handlers that have not returned
 }
 
 // EachCrash calls run with a new store for each point at which the handlers that run calls
@@ -70,6 +71,7 @@ func (s *Store) Start(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.points, s.crashAt, s.crashed = 0, n, make(chan struct{})
+	s.starts++
 	s.restored = maps.Clone(s.recorded)
 }
 
@@ -116,12 +118,13 @@ func (s *Store) Last(key string) *value.Object {
 // Durability returns what an input of the process has in core.Shared.
 func (s *Store) Durability() *core.Durability {
 	s.mu.Lock()
-	restored, crashed := s.restored, s.crashed
+	restored, crashed, resumed := s.restored, s.crashed, s.starts > 1
 	s.mu.Unlock()
 	point := func() error { return s.point(crashed) }
 	return &core.Durability{
-		Folder: s.Folder,
-		Owned:  point,
+		Folder:  s.Folder,
+		Resumed: resumed,
+		Owned:   point,
 		Checkpoint: func(ctx context.Context, in core.Input, position *value.Object) error {
 			if err := point(); err != nil {
 				return err

@@ -127,6 +127,18 @@ func (t *Task) taken(name string) bool {
 	})
 }
 
+// Continues reports whether a collector that begins in the middle of the table has the same
+// results, apart from the number of rows: no row was bad, and nothing is counted for a report.
+func (c *Collector) Continues() bool {
+	return c.counts.rejected == 0 && c.report == "" && !c.policy.HasChecks()
+}
+
+// Skip counts rows that an earlier process has found to be good.
+func (c *Collector) Skip(rows int64) {
+	c.counts.rows += rows
+	c.counts.evaluated += rows
+}
+
 // Expect sets the number of rows once it is known; see Task.Total.
 func (c *Collector) Expect(total int64) { c.task.Total = total }
 

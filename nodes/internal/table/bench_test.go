@@ -86,7 +86,7 @@ func linesByHand(r io.Reader) ([]flight, error) {
 
 // stream reads a table batch by batch and discards the rows.
 func stream(b *testing.B, data []byte, o ReadOptions) (n int) {
-	r, err := NewReader(One(File{"f", bytes.NewReader(data)}), o)
+	r, err := NewReader(One(File{Name: "f", Reader: bytes.NewReader(data)}), o)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func load(t testing.TB, text string, o ReadOptions) (rows string, rejected []Bad
 }
 
 func readAll(ctx context.Context, r io.Reader, o ReadOptions) (good []any, rejected []BadRow, err error) {
-	reader, err := NewReader(One(File{"f.csv", r}), o)
+	reader, err := NewReader(One(File{Name: "f.csv", Reader: r}), o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,7 @@ type input struct {
 	name   string
 	open   bool
 	files  int // opened so far
+	seek   func(offset int64) error
 	// began reports whether the file has any content.
 	began, allowEmpty bool
 	lineReader
@@ -26,7 +27,7 @@ func (in *input) next(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in.name, in.open, in.began = f.Name, true, false
+	in.name, in.open, in.began, in.seek = f.Name, true, false, f.Seek
 	in.files++
 	in.lineReader = lineReader{r: f, buf: in.buf[:cap(in.buf)]}
 	return in.at(in.mark())

@@ -14,6 +14,8 @@ import (
 type File struct {
 	Name string // the name in messages
 	io.Reader
+	// Seek continues the Reader at a byte of the file, for Reader.Continue. It may be nil.
+	Seek func(offset int64) error
 }
 
 // FileSource yields the files of a table in order. Next closes the previous file. It is
