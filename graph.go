@@ -23,6 +23,10 @@ type Graph struct {
 	strict bool
 	tools  []namedTool
 	subs   map[string]*Graph // sub-workflows by file name
+	// file is the document that the graph was loaded from, "" if there is none, and sources the
+	// files that it was compiled from.
+	file    string
+	sources *Sources
 
 	once     sync.Once
 	plan     *plan.Plan
@@ -70,11 +74,17 @@ func (e *Engine) Graph(w *core.Workflow) *Graph { return &Graph{w: w, engine: e}
 // Load reads and compiles a workflow file. If something prevents the workflow from
 // running, the error is source.Diagnostics with all findings.
 func (e *Engine) Load(path string) (*Graph, error) {
+	var sources *Sources
+	if e.origin == nil {
+		sources = &Sources{}
+		e = e.Recording(sources)
+	}
 	w, ds := e.Read(path)
 	if w == nil {
 		return nil, ds.Err(false)
 	}
 	g := e.Graph(w)
+	g.file, g.sources = path, sources
 	if err := g.Compile(); err != nil {
 		return nil, err
 	}
@@ -238,18 +248,34 @@ func (g *Graph) Run(ctx context.Context, inputs ...RunOption) (*Result, error) {
 	if err := g.Compile(); err != nil {
 		return g.notStarted(err)
 	}
-	s := runSettings{}
-	s.Router = g.router
-	for _, in := range inputs {
-		if in != nil {
-			in.applyRun(&s)
-		}
-	}
+	s := g.settings(inputs)
 	r, err := scheduler.Run(ctx, g.plan, s.values, s.Options)
 	if r == nil {
 		return g.notStarted(err)
 	}
 	return &Result{r}, err
+}
+
+// settings returns the settings of a run of the compiled graph.
+func (g *Graph) settings(options []RunOption) runSettings {
+	s := runSettings{}
+	s.Router = g.router
+	s.apply(options)
+	if s.Recording != nil {
+		s.Recording.Head.Workflow = g.plan.Name
+		if g.sources != nil {
+			s.Recording.File, s.Recording.Sources = g.file, g.sources.Files()
+		}
+	}
+	return s
+}
+
+func (s *runSettings) apply(options []RunOption) {
+	for _, o := range options {
+		if o != nil {
+			o.applyRun(s)
+		}
+	}
 }
 
 // notStarted returns the result of a run that did not begin.

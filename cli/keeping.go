@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,7 +36,7 @@ type keeping struct {
 }
 
 // recordingOf returns how a new run of a workflow is stored.
-func (a *app) recordingOf(ctx context.Context, p *plan.Plan, args []string, sources *wavefold.Sources, f *runFlags) (*keeping, error) {
+func (a *app) recordingOf(p *plan.Plan, args []string, sources *wavefold.Sources, f *runFlags) (*keeping, error) {
 	mode := core.DurabilityMode(f.durability)
 	if f.durability != "" && !slices.Contains(core.DurabilityModes(), mode) {
 		return nil, fail(exitUsage, "--durability is %q, want one of %s%s", f.durability, durabilityNames(), suggest(f.durability, durabilityList()))
@@ -55,45 +53,9 @@ func (a *app) recordingOf(ctx context.Context, p *plan.Plan, args []string, sour
 		f.runID = newRunID()
 	}
 	head := journal.Head{Workflow: p.Name, Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: f.model}}
-	if head.File, err = fileIn(s, a.engine, args); err == nil {
-		head.Sources, err = putSources(ctx, s, sources)
-	}
-	if err != nil {
-		if k.leftOut(&core.StoreError{Err: err}) {
-			return k, nil
-		}
-		return nil, &exitError{exitUsage, errors.Join(err, s.Close())}
-	}
-	k.rec = scheduler.Recording{Store: s, Durability: mode, Folder: s.RunDir(f.runID), Head: head}
+	name, _ := fileOf(a.engine, args) // it has been read
+	k.rec = scheduler.Recording{Store: s, Durability: mode, File: name, Sources: sources.Files(), Head: head}
 	return k, nil
-}
-
-// fileIn returns the path of the workflow that the arguments name, relative to the folder that
-// contains the store.
-func fileIn(s *file.Store, c compiler, args []string) (string, error) {
-	name, _ := fileOf(c, args) // it has been read
-	full, err := filepath.Abs(name)
-	if err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(filepath.Dir(s.Dir()), full)
-	if err != nil { // it is on another volume
-		rel = full
-	}
-	return filepath.ToSlash(rel), nil
-}
-
-// putSources stores the files that a workflow was compiled from.
-func putSources(ctx context.Context, s store.Store, sources *wavefold.Sources) ([]journal.Source, error) {
-	var list []journal.Source
-	for _, f := range sources.Files() {
-		blob, err := s.Put(ctx, f.Data)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob})
-	}
-	return list, nil
 }
 
 func (k *keeping) recording() *scheduler.Recording {

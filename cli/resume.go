@@ -80,7 +80,7 @@ func (a *app) resume(ctx context.Context, id string, f *runFlags) error {
 		return errors.Join(err, st.Close())
 	}
 	keep := &keeping{app: a, store: found.store}
-	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), Folder: found.store.RunDir(found.Run)}
+	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability)}
 	return a.executeRun(ctx, p, f, keep, nil, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
 		return scheduler.Resume(ctx, st, p, o)
 	})

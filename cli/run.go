@@ -239,7 +239,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if session != nil {
 		inputs = session.Inputs
 	}
-	keep, err := a.recordingOf(ctx, p, args, sources, f)
+	keep, err := a.recordingOf(p, args, sources, f)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -81,11 +82,13 @@ type Recording struct {
 	Store store.Store
 	// Durability is the mode of the run; "" means that of the plan, or core.DurabilityBatch.
 	Durability core.DurabilityMode
-	// Head holds what the journal says about the run and the driver does not know: the document and
-	// its sources, the version of the program, and settings of the caller. The driver sets the rest.
+	// File is the document of the run, "" if there is none. Sources are the files that its plan was
+	// compiled from; the store keeps them.
+	File    string
+	Sources []core.SourceFile
+	// Head holds what the journal says about the run and the driver does not know: the names of the
+	// workflow and of the version of the program, and settings of the caller. The driver sets the rest.
 	Head journal.Head
-	// Folder is where kinds note what a crash would leave behind; see core.Durability. It may be "".
-	Folder string
 }
 
 // beginJournal takes the lease of a new run and writes the head of its journal.
@@ -105,7 +108,10 @@ func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
 	mode := cmp.Or(o.Durability, p.Durability, core.DurabilityBatch)
 	head.Options.Durability = string(mode)
 	r.startRecording(p, holder, lease, mode, nil)
-	data, err := r.rec.codec.AppendHead(nil, &head)
+	var data []byte
+	if err = o.addSources(r.parent, &head); err == nil {
+		data, err = r.rec.codec.AppendHead(nil, &head)
+	}
 	if err == nil {
 		err = o.Store.Append(r.parent, r.opts.Run, lease.Token, []store.Record{{Seq: 1, Type: store.Head, Data: data}}, true)
 	}
@@ -122,6 +128,31 @@ func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
 	return nil
 }
 
+// addSources stores the files that a plan was compiled from, and adds their names to the head.
+func (o *Recording) addSources(ctx context.Context, head *journal.Head) error {
+	if o.File == "" {
+		return nil
+	}
+	name, err := filepath.Abs(o.File)
+	if err != nil {
+		return err
+	}
+	if in, ok := o.Store.(interface{ Dir() string }); ok {
+		if rel, err := filepath.Rel(filepath.Dir(in.Dir()), name); err == nil { // else it is on another volume
+			name = rel
+		}
+	}
+	head.File = filepath.ToSlash(name)
+	for _, f := range o.Sources {
+		blob, err := o.Store.Put(ctx, f.Data)
+		if err != nil {
+			return err
+		}
+		head.Sources = append(head.Sources, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob})
+	}
+	return nil
+}
+
 func storeError(err error) error { return &core.StoreError{Err: err} }
 
 // startRecording makes the run a stored one. checkpoints are those of earlier processes.
@@ -132,7 +163,10 @@ func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Leas
 	rec.codec = codecOf(p, s)
 	r.rec = rec
 	if mode != core.DurabilityOff {
-		r.baseInput.Durability = &core.Durability{Checkpoint: rec.checkpoint, Checkpointed: rec.checkpointed, Owned: rec.owned, Folder: r.opts.Recording.Folder}
+		r.baseInput.Durability = &core.Durability{Checkpoint: rec.checkpoint, Checkpointed: rec.checkpointed, Owned: rec.owned}
+		if in, ok := s.(interface{ RunDir(run string) string }); ok {
+			r.baseInput.Durability.Folder = in.RunDir(r.opts.Run)
+		}
 	}
 }
 

@@ -1,0 +1,58 @@
+package wavefold_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+)
+
+func TestStartedRun(t *testing.T) {
+	n := wavefold.NewField[int]("n")
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	g := wavefold.New("started",
+		wavefold.Func("first", nil, wavefold.Fields(n), func(context.Context, core.Input) (core.Result, error) { return core.Write("n", 1), nil }),
+		wavefold.Func("second", nil, nil, func(context.Context, core.Input) (core.Result, error) {
+			close(begun)
+			<-proceed
+			return core.Result{}, nil
+		}, wavefold.After("first")),
+	)
+	r, err := g.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	var types []core.EventType
+	r.Listen(func(e core.Event) { types = append(types, e.Type) })
+	stop := r.Listen(func(core.Event) { panic("a listener that panics harms nobody") })
+	defer stop()
+	if v, _ := r.State().Get("n"); v != 1 {
+		t.Errorf("the state so far has n = %v", v)
+	}
+	close(proceed)
+	res, err := r.Wait()
+	if err != nil || n.Get(res) != 1 {
+		t.Errorf("n = %d, error %v", n.Get(res), err)
+	}
+	if len(types) == 0 || types[len(types)-1] != core.RunFinished {
+		t.Errorf("the listener was told %v", types)
+	}
+}
+
+func TestCancelledRunNamesTheReason(t *testing.T) {
+	g := wavefold.New("endless", wavefold.Func("wait", nil, nil, func(ctx context.Context, _ core.Input) (core.Result, error) {
+		<-ctx.Done()
+		return core.Result{}, ctx.Err()
+	}))
+	r, err := g.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Cancel("the customer has changed her mind")
+	res, err := r.Wait()
+	if res.Status != core.RunCancelled || err == nil || err.Error() != "the run was cancelled: the customer has changed her mind" {
+		t.Errorf("status %s, error %v", res.Status, err)
+	}
+}
