@@ -1,22 +1,16 @@
 package scheduler
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
-	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/store"
 )
 
@@ -26,10 +20,6 @@ const (
 	flushEvery = 10 * time.Millisecond
 	// flushSize limits the bytes that wait.
 	flushSize = 1 << 20
-	// leaseTime is the time after which a lease that is not renewed ends, and renewEvery the time
-	// between two renewals.
-	leaseTime  = 15 * time.Second
-	renewEvery = 5 * time.Second
 )
 
 // recording writes the journal of a run. The run tells it every event of the machine (event) and
@@ -75,153 +65,6 @@ type heldCommand struct {
 	command machine.Command
 	event   *core.Event   // if it is an event of the driver
 	flushed chan struct{} // closed when the record is flushed, nil if nobody waits for it
-}
-
-// Recording says where a run is stored.
-type Recording struct {
-	Store store.Store
-	// Durability is the mode of the run; "" means that of the plan, or core.DurabilityBatch.
-	Durability core.DurabilityMode
-	// File is the document of the run, "" if there is none. Sources are the files that its plan was
-	// compiled from; the store keeps them.
-	File    string
-	Sources []core.SourceFile
-	// Head holds what the journal says about the run and the driver does not know: the names of the
-	// workflow and of the version of the program, and settings of the caller. The driver sets the rest.
-	Head journal.Head
-}
-
-// beginJournal takes the lease of a new run and writes the head of its journal.
-func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
-	o := r.opts.Recording
-	holder := store.NewHolder()
-	lease, err := o.Store.Acquire(r.parent, r.opts.Run, holder, leaseTime)
-	if err != nil {
-		return storeError(err)
-	}
-	head := o.Head
-	head.SetMachine(settings)
-	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
-	head.SetPlan(p)
-	head.Inputs, head.Started = r.m.Inputs(), r.origin
-	head.Options.Budget, head.Options.Strict = r.opts.Budget, r.opts.Strict
-	mode := cmp.Or(o.Durability, p.Durability, core.DurabilityBatch)
-	head.Options.Durability = string(mode)
-	r.startRecording(p, holder, lease, mode, nil)
-	var data []byte
-	if err = o.addSources(r.parent, &head); err == nil {
-		data, err = r.rec.codec.AppendHead(nil, &head)
-	}
-	if err == nil {
-		err = o.Store.Append(r.parent, r.opts.Run, lease.Token, []store.Record{{Seq: 1, Type: store.Head, Data: data}}, true)
-	}
-	if err != nil {
-		r.rec = nil
-		_, _ = o.Store.Acquire(context.Background(), r.opts.Run, holder, 0) // the first error counts
-		if errors.Is(err, store.ErrExists) {
-			return fmt.Errorf("there is a run %s already", r.opts.Run)
-		}
-		return storeError(err)
-	}
-	r.rec.seq = 1
-	go r.rec.loop()
-	return nil
-}
-
-// addSources stores the files that a plan was compiled from, and adds their names to the head.
-func (o *Recording) addSources(ctx context.Context, head *journal.Head) error {
-	if o.File == "" {
-		return nil
-	}
-	name, err := filepath.Abs(o.File)
-	if err != nil {
-		return err
-	}
-	if in, ok := o.Store.(interface{ Dir() string }); ok {
-		if rel, err := filepath.Rel(filepath.Dir(in.Dir()), name); err == nil { // else it is on another volume
-			name = rel
-		}
-	}
-	head.File = filepath.ToSlash(name)
-	for _, f := range o.Sources {
-		blob, err := o.Store.Put(ctx, f.Data)
-		if err != nil {
-			return err
-		}
-		head.Sources = append(head.Sources, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob})
-	}
-	return nil
-}
-
-func storeError(err error) error { return &core.StoreError{Err: err} }
-
-// startRecording makes the run a stored one. checkpoints are those of earlier processes.
-func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Lease, mode core.DurabilityMode, checkpoints map[string]*value.Object) {
-	s := r.opts.Recording.Store
-	rec := &recording{run: r, store: s, holder: holder, lease: lease, mode: mode, checkpoints: checkpoints, done: make(chan struct{})}
-	rec.wake.L = &rec.mu
-	rec.codec = codecOf(p, s)
-	r.rec = rec
-	if mode != core.DurabilityOff {
-		r.baseInput.Durability = &core.Durability{Checkpoint: rec.checkpoint, Checkpointed: rec.checkpointed, Owned: rec.owned}
-		if in, ok := s.(interface{ RunDir(run string) string }); ok {
-			r.baseInput.Durability.Folder = in.RunDir(r.opts.Run)
-		}
-	}
-}
-
-// codecOf returns the codec of the journal of a run.
-func codecOf(p *plan.Plan, s store.Store) *journal.Codec {
-	return &journal.Codec{Plan: p, Secrets: secret.SealerOf(p.Secrets),
-		Put: func(data []byte) (string, error) { return s.Put(context.Background(), data) },
-		Get: func(sum string) ([]byte, error) { return s.Get(context.Background(), sum) }}
-}
-
-// checkpoint records how far an execution has come.
-func (rec *recording) checkpoint(ctx context.Context, in core.Input, position *value.Object) error {
-	r := rec.run
-	r.mu.Lock()
-	if rec.failure != nil {
-		defer r.mu.Unlock()
-		return rec.failure
-	}
-	data, err := rec.codec.AppendSide(nil, &journal.Side{After: rec.batch, Event: checkpointEvent(in, position)})
-	if err != nil {
-		r.mu.Unlock()
-		return err
-	}
-	seq := rec.add(store.Side, data, true)
-	flushed := make(chan struct{})
-	rec.held = append(rec.held, heldCommand{after: seq, flushed: flushed})
-	r.mu.Unlock()
-	select {
-	case <-flushed:
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return rec.failure
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// typeCheckpoint is the type of the side events that hold checkpoints. No listener gets them.
-const typeCheckpoint core.EventType = "checkpoint"
-
-func checkpointEvent(in core.Input, position *value.Object) core.Event {
-	return core.Event{V: core.EventVersion, Type: typeCheckpoint, Run: in.Run(), Node: in.Node(), Attempt: in.Attempt(),
-		Values: value.ObjectOf("key", in.IdempotencyKey(), "position", position)}
-}
-
-// checkpointed returns the last checkpoint of an execution in an earlier process.
-func (rec *recording) checkpointed(in core.Input) *value.Object {
-	return rec.checkpoints[in.IdempotencyKey()]
-}
-
-// owned returns an error if another process has taken over the run, or may have.
-func (rec *recording) owned() error {
-	rec.run.mu.Lock()
-	defer rec.run.mu.Unlock()
-	return rec.failure
 }
 
 // event records an event before it is told to the machine. c is the command that it answers, nil if
@@ -546,59 +389,6 @@ func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
 		rep.Status, rep.Err = core.RunFailed, &core.StoreError{Err: rec.failure}
 	}
 	return rep, rep.Err
-}
-
-// watchInbox handles messages to the run, and renews its lease, until the returned function is
-// called. It does nothing for a run that is not stored.
-func (rec *recording) watchInbox() (stop func()) {
-	if rec == nil {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var group sync.WaitGroup
-	group.Go(func() {
-		for m, err := range rec.store.Watch(ctx, rec.run.opts.Run) {
-			if err != nil {
-				return // the inbox is read again before the run is paused, and when it is resumed
-			}
-			rec.run.mu.Lock()
-			rec.run.receiveMessage(m)
-			rec.run.mu.Unlock()
-		}
-	})
-	group.Go(func() { rec.renew(ctx) })
-	return func() {
-		cancel()
-		group.Wait()
-	}
-}
-
-// renew renews the lease until ctx ends. A lost lease ends the run.
-func (rec *recording) renew(ctx context.Context) {
-	tick := time.NewTicker(renewEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		lease, err := rec.store.Acquire(ctx, rec.run.opts.Run, rec.holder, leaseTime)
-		lost := err == nil && lease.Token != rec.lease.Token
-		if lost {
-			err = &store.FencedError{Run: rec.run.opts.Run, Token: rec.lease.Token, Now: lease.Token}
-		}
-		_, held := errors.AsType[*store.HeldError](err)
-		if err != nil && ctx.Err() == nil && (lost || held || time.Now().After(rec.lease.Expires)) {
-			rec.run.mu.Lock()
-			rec.fail(err)
-			rec.run.mu.Unlock()
-			return
-		}
-		if err == nil {
-			rec.lease.Expires = lease.Expires
-		}
-	}
 }
 
 // resumable reports whether the run is stored so that it can be resumed.

@@ -1,0 +1,117 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
+)
+
+// Recording says where a run is stored.
+type Recording struct {
+	Store store.Store
+	// Durability is the mode of the run; "" means that of the plan, or core.DurabilityBatch.
+	Durability core.DurabilityMode
+	// File is the document of the run, "" if there is none. Sources are the files that its plan was
+	// compiled from; the store keeps them.
+	File    string
+	Sources []core.SourceFile
+	// Head holds what the journal says about the run and the driver does not know: the names of the
+	// workflow and of the version of the program, and settings of the caller. The driver sets the rest.
+	Head journal.Head
+}
+
+// beginJournal takes the lease of a new run and writes the head of its journal.
+func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
+	o := r.opts.Recording
+	holder := store.NewHolder()
+	lease, err := o.Store.Acquire(r.parent, r.opts.Run, holder, leaseTime)
+	if err != nil {
+		return storeError(err)
+	}
+	head := o.Head
+	head.SetMachine(settings)
+	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
+	head.SetPlan(p)
+	head.Inputs, head.Started = r.m.Inputs(), r.origin
+	head.Options.Budget, head.Options.Strict = r.opts.Budget, r.opts.Strict
+	mode := cmp.Or(o.Durability, p.Durability, core.DurabilityBatch)
+	head.Options.Durability = string(mode)
+	r.startRecording(p, holder, lease, mode, nil)
+	var data []byte
+	if err = o.addSources(r.parent, &head); err == nil {
+		data, err = r.rec.codec.AppendHead(nil, &head)
+	}
+	if err == nil {
+		err = o.Store.Append(r.parent, r.opts.Run, lease.Token, []store.Record{{Seq: 1, Type: store.Head, Data: data}}, true)
+	}
+	if err != nil {
+		r.rec = nil
+		_, _ = o.Store.Acquire(context.Background(), r.opts.Run, holder, 0) // the first error counts
+		if errors.Is(err, store.ErrExists) {
+			return fmt.Errorf("there is a run %s already", r.opts.Run)
+		}
+		return storeError(err)
+	}
+	r.rec.seq = 1
+	go r.rec.loop()
+	return nil
+}
+
+// addSources stores the files that a plan was compiled from, and adds their names to the head.
+func (o *Recording) addSources(ctx context.Context, head *journal.Head) error {
+	if o.File == "" {
+		return nil
+	}
+	name, err := filepath.Abs(o.File)
+	if err != nil {
+		return err
+	}
+	if in, ok := o.Store.(interface{ Dir() string }); ok {
+		if rel, err := filepath.Rel(filepath.Dir(in.Dir()), name); err == nil { // else it is on another volume
+			name = rel
+		}
+	}
+	head.File = filepath.ToSlash(name)
+	for _, f := range o.Sources {
+		blob, err := o.Store.Put(ctx, f.Data)
+		if err != nil {
+			return err
+		}
+		head.Sources = append(head.Sources, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob})
+	}
+	return nil
+}
+
+func storeError(err error) error { return &core.StoreError{Err: err} }
+
+// startRecording makes the run a stored one. checkpoints are those of earlier processes.
+func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Lease, mode core.DurabilityMode, checkpoints map[string]*value.Object) {
+	s := r.opts.Recording.Store
+	rec := &recording{run: r, store: s, holder: holder, lease: lease, mode: mode, checkpoints: checkpoints, done: make(chan struct{})}
+	rec.wake.L = &rec.mu
+	rec.codec = codecOf(p, s)
+	r.rec = rec
+	if mode != core.DurabilityOff {
+		r.baseInput.Durability = &core.Durability{Checkpoint: rec.checkpoint, Checkpointed: rec.checkpointed, Owned: rec.owned}
+		if in, ok := s.(interface{ RunDir(run string) string }); ok {
+			r.baseInput.Durability.Folder = in.RunDir(r.opts.Run)
+		}
+	}
+}
+
+// codecOf returns the codec of the journal of a run.
+func codecOf(p *plan.Plan, s store.Store) *journal.Codec {
+	return &journal.Codec{Plan: p, Secrets: secret.SealerOf(p.Secrets),
+		Put: func(data []byte) (string, error) { return s.Put(context.Background(), data) },
+		Get: func(sum string) ([]byte, error) { return s.Get(context.Background(), sum) }}
+}
