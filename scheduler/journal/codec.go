@@ -31,6 +31,15 @@ type Codec struct {
 	// each. The rows that nested runs get are always written, because what these runs do depends on
 	// them.
 	Rows bool
+	// Kept returns an event of an earlier part of the journal; see AppendKept. It may be nil if the
+	// journal has one part.
+	Kept func(Ref) ([]byte, error)
+}
+
+// Ref identifies an event of a journal.
+type Ref struct {
+	Seq   uint64 // of the record of its batch
+	Event int    // index within the batch
 }
 
 // Encoded is the JSON form of an event, and the blobs that it refers to. Its buffers are used
@@ -56,6 +65,23 @@ func (k *Codec) AppendEvent(x *Encoded, c *machine.Command, e *machine.Event) er
 	}
 	x.JSON, x.Blobs = w.buf, w.blobs
 	return nil
+}
+
+// AppendKept appends an event that repeats one of an earlier part of the journal, for another range
+// of items or another attempt. It contains only the reference to that event.
+func (k *Codec) AppendKept(x *Encoded, ref Ref, id machine.ID) {
+	w := writer{buf: x.JSON, codec: k}
+	w.open('{')
+	w.key("kept")
+	w.open('{')
+	w.int("seq", int64(ref.Seq))
+	w.int("event", int64(ref.Event))
+	w.close('}')
+	w.int("from", int64(id.From))
+	w.int("to", int64(id.To))
+	w.int("attempt", int64(id.Attempt))
+	w.close('}')
+	x.JSON = w.buf
 }
 
 func (w *writer) event(c *machine.Command, e *machine.Event) {

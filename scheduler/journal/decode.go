@@ -19,32 +19,98 @@ import (
 // DecodeEvent returns the event whose JSON form AppendEvent has written. Rows that were not written
 // are of type machine.Row.
 func (k *Codec) DecodeEvent(data []byte) (*machine.Event, error) {
-	e, _, err := k.decodeEvent(data)
-	return e, err
+	x, err := k.decodeEvent(data)
+	if err != nil {
+		return nil, err
+	}
+	return x.event, nil
 }
 
-// decodeEvent also returns what is known of rows that were read, nil if none were.
-func (k *Codec) decodeEvent(data []byte) (*machine.Event, *readRecord, error) {
+// decodedEvent is an event of a journal.
+type decodedEvent struct {
+	event *machine.Event
+	path  string      // of the node, or of the run as a whole
+	read  *readRecord // the rows that were read, nil if none were
+	// ref and data are the reference and the JSON form of the event of an earlier part that it
+	// repeats. data is nil if it repeats none.
+	ref  Ref
+	data []byte
+}
+
+func (k *Codec) decodeEvent(data []byte) (decodedEvent, error) {
 	v, err := value.ParseJSON(data)
 	if err != nil {
-		return nil, nil, err
+		return decodedEvent{}, err
 	}
 	o, ok := v.(*value.Object)
 	if !ok {
-		return nil, nil, fmt.Errorf("an event is %s, want an object", value.TypeName(v))
+		return decodedEvent{}, fmt.Errorf("an event is %s, want an object", value.TypeName(v))
 	}
 	d := decoder{codec: k}
-	e := d.event(o)
-	if d.err != nil {
-		return nil, nil, d.err
+	if kept, ok := member[*value.Object](&d, o, "kept"); ok {
+		return d.kept(kept, o)
 	}
-	return e, d.read, nil
+	e := d.event(o)
+	return decodedEvent{event: e, path: d.path, read: d.read}, d.err
+}
+
+// kept reads an event that repeats one of an earlier part.
+func (d *decoder) kept(ref, o *value.Object) (decodedEvent, error) {
+	r := Ref{uint64(d.int(ref, "seq")), int(d.int(ref, "event"))}
+	id := machine.ID{From: d.int32(o, "from"), To: d.int32(o, "to"), Attempt: d.int32(o, "attempt")}
+	switch {
+	case d.err != nil:
+		return decodedEvent{}, d.err
+	case d.codec.Kept == nil:
+		return decodedEvent{}, errors.New("the codec has no earlier part of the journal")
+	}
+	data, err := d.codec.Kept(r)
+	if err != nil {
+		return decodedEvent{}, err
+	}
+	x, err := d.codec.decodeEvent(data)
+	if err != nil || x.data != nil {
+		return decodedEvent{}, fmt.Errorf("event %d of record %d, which is kept: %w", r.Event, r.Seq, err)
+	}
+	x.ref, x.data = r, data
+	x.event, err = part(x.event, id)
+	return x, err
+}
+
+// part returns an event for another attempt or a part of its items.
+func part(e *machine.Event, id machine.ID) (*machine.Event, error) {
+	out := *e
+	out.ID.From, out.ID.To, out.ID.Attempt = id.From, id.To, id.Attempt
+	if id.From == e.ID.From && id.To == e.ID.To {
+		return &out, nil
+	}
+	if id.From < e.ID.From || id.To > e.ID.To || id.To <= id.From {
+		return nil, fmt.Errorf("the items %d to %d of an event of %s", id.From, id.To, e.ID)
+	}
+	at, n := int(id.From-e.ID.From), int(id.To-id.From)
+	if e.Items != nil {
+		out.Items = e.Items[at : at+n]
+	}
+	if len(e.Ends) > at {
+		out.Ends = e.Ends[at:min(at+n, len(e.Ends))]
+	}
+	out.Writes = nil
+	for _, w := range e.Writes {
+		var own *state.ItemWrites
+		if w != nil {
+			own = w.SameForm(n)
+			own.Copy(0, w, at, n)
+		}
+		out.Writes = append(out.Writes, own)
+	}
+	return &out, nil
 }
 
 // decoder reads members of parsed JSON. It keeps the first error, after which it returns zero
 // values.
 type decoder struct {
 	codec *Codec
+	path  string
 	read  *readRecord
 	err   error
 }
@@ -139,11 +205,11 @@ func (d *decoder) event(o *value.Object) *machine.Event {
 func (d *decoder) id(o *value.Object, e *machine.Event) *plan.Plan {
 	e.ID = machine.ID{Frame: d.int(o, "frame"), From: d.int32(o, "from"), To: d.int32(o, "to"), Attempt: d.int32(o, "attempt")}
 	if path, ok := member[string](d, o, "watch"); ok {
-		e.ID.Node, e.ID.To = -1, -1
+		e.ID.Node, e.ID.To, d.path = -1, -1, path
 		return d.frame(path)
 	}
 	if path, ok := member[string](d, o, "run"); ok {
-		e.ID.Node = -1
+		e.ID.Node, d.path = -1, path
 		return d.frame(path)
 	}
 	path, ok := member[string](d, o, "node")
@@ -151,6 +217,7 @@ func (d *decoder) id(o *value.Object, e *machine.Event) *plan.Plan {
 		d.fail("the event names no node")
 		return nil
 	}
+	d.path = path
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	p := d.frame(strings.TrimSuffix(path[:len(path)-len(name)], "/"))
 	if p == nil {

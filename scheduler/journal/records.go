@@ -116,6 +116,9 @@ func (h *Head) Machine() machine.Options {
 type Batch struct {
 	// N counts from 1 in each part of a journal.
 	N uint64
+	// Seq is the number of the record in the journal. It is not part of the payload; a caller that
+	// reads a journal sets it if answers are to be kept, see Replay.Keep.
+	Seq uint64
 	// At is the time of the machine.
 	At int64
 	// Events are the events in the form of Codec.AppendEvent, with commas between them.
@@ -213,6 +216,9 @@ type Mark struct {
 	PID  int       `json:"pid,omitempty"`
 	// Down is the time without a process before the mark store.MarkResumed.
 	Down time.Duration `json:"down,omitempty"`
+	// Kept marks the place in a part of a journal after which nothing is kept of an earlier part.
+	// Nested runs in which nothing was done since then have the time left that they had.
+	Kept bool `json:"kept,omitempty"`
 	// Data is what else belongs to a mark of the kind, nil if there is nothing.
 	Data *value.Object `json:"data,omitempty"`
 }

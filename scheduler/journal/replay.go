@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -32,6 +33,11 @@ type Replay struct {
 	open    []*Open // in the order of their issue
 	readers map[readerKey]*readerState
 	usage   core.Usage
+	report  *core.Report
+	kept    []Kept
+	keep    bool
+	// lastWork is the instant of the latest event inside a nested run, by its path.
+	lastWork map[string]int64
 }
 
 // Open is a command that was issued and not answered.
@@ -78,6 +84,9 @@ func NewReplay(k *Codec, inputs *value.Object, o machine.Options) (*Replay, erro
 // Machine returns the machine. It may be used once all records have been replayed.
 func (r *Replay) Machine() *machine.Machine { return r.m }
 
+// Report returns the result of the run, nil if it is not over.
+func (r *Replay) Report() *core.Report { return r.report }
+
 // Batches returns the number of the latest batch.
 func (r *Replay) Batches() uint64 { return r.batches }
 
@@ -97,15 +106,15 @@ func (r *Replay) Batch(b *Batch) error {
 	}
 	last := ""
 	for i, data := range events {
-		e, read, err := r.codec.decodeEvent(data)
+		x, err := r.codec.decodeEvent(data)
 		if err != nil {
 			return fmt.Errorf("batch %d, event %d: %w", b.N, i+1, err)
 		}
-		if e.Kind != machine.Cancel {
-			last = r.apply(e, read)
-		} else {
-			r.m.Apply(e)
+		if x.data == nil {
+			x.ref, x.data = Ref{b.Seq, i}, data
 		}
+		r.apply(&x)
+		last = x.path
 	}
 	r.batches = b.N
 	commands := r.m.Next()
@@ -128,37 +137,89 @@ func firstNode(commands []machine.Command, last string) string {
 	return last
 }
 
-// apply applies an event and returns the path of the node that it answers, "" if it is unknown.
-func (r *Replay) apply(e *machine.Event, read *readRecord) (node string) {
-	dropped := r.m.Dropped()
-	yields := e.Kind == machine.Yielded
+// apply applies an event. An event that the machine drops has no effect.
+func (r *Replay) apply(x *decodedEvent) {
+	e, dropped := x.event, r.m.Dropped()
 	at := slices.IndexFunc(r.open, func(o *Open) bool { return o.answeredBy(e) })
-	if at >= 0 && r.open[at].Node != nil {
-		node = r.open[at].Call.Name(r.open[at].Node)
+	var retried map[int32]bool
+	if r.keep {
+		retried = r.retried(e)
 	}
 	r.m.Apply(e)
 	if r.m.Dropped() > dropped {
-		return node
+		return
 	}
-	if read != nil {
-		r.note(e.ID, read)
+	if r.keep {
+		r.kept = append(r.kept, Kept{Ref: x.ref, Data: x.data, Path: x.path, Event: e, retried: retried})
+	}
+	r.worked(x.path, e.Ended)
+	if x.read != nil {
+		r.note(e.ID, x.read)
 	}
 	switch {
 	case at < 0:
-		return node
-	case yields:
+	case e.Kind == machine.Yielded:
 		r.open[at].ID.To = min(r.open[at].ID.To, e.ID.To)
-		return node
+	default:
+		r.addUsage(e)
+		r.open = slices.Delete(r.open, at, at+1)
 	}
-	r.addUsage(e)
-	r.open = slices.Delete(r.open, at, at+1)
-	return node
+}
+
+// retried returns the items of an answer, or the execution, that get another attempt.
+func (r *Replay) retried(e *machine.Event) map[int32]bool {
+	if e.Kind != machine.Finished && e.Kind != machine.Placed || e.ID.Attempt == 0 {
+		return nil
+	}
+	var list map[int32]bool
+	add := func(id machine.ID, o *machine.Outcome) {
+		if r.m.Retries(id, o) {
+			if list == nil {
+				list = map[int32]bool{}
+			}
+			list[id.From] = true
+		}
+	}
+	if e.Items == nil {
+		add(e.ID, &e.Outcome)
+	}
+	for i := range e.Items {
+		add(itemID(e.ID, e.ID.From+int32(i)), &e.Items[i])
+	}
+	return list
+}
+
+// worked notes that something happened in the nested runs around a node.
+func (r *Replay) worked(path string, at int64) {
+	for {
+		path, _ = cutPath(path)
+		if r.lastWork == nil {
+			r.lastWork = map[string]int64{}
+		}
+		r.lastWork[path] = max(r.lastWork[path], at)
+		if path == "" {
+			return
+		}
+	}
+}
+
+// resetIdle gives nested runs, parallel nodes and walks with a stall timeout the time back in which
+// nothing was done in them, because answers were kept that are later than theirs.
+func (r *Replay) resetIdle() {
+	for _, o := range r.open {
+		if !limitsWork(&o.Command) {
+			continue
+		}
+		if idle := r.m.Now() - max(o.Issued, r.lastWork[o.Path()]); idle > 0 {
+			r.m.ExtendRun(o.ID, time.Duration(idle))
+		}
+	}
 }
 
 // answeredBy reports whether an event answers the command. The end of a range may differ.
 func (o *Open) answeredBy(e *machine.Event) bool {
 	a, b := o.ID, e.ID
-	if a.Frame != b.Frame || a.Node != b.Node || a.From != b.From || a.Attempt != b.Attempt || a.Node < 0 && a != b {
+	if e.Kind == machine.Cancel || a.Frame != b.Frame || a.Node != b.Node || a.From != b.From || a.Attempt != b.Attempt || a.Node < 0 && a != b {
 		return false
 	}
 	switch e.Kind {
@@ -191,6 +252,8 @@ func (r *Replay) take(commands []machine.Command) {
 		switch c := &commands[i]; c.Op {
 		case machine.OpRun, machine.OpTimer, machine.OpDeadline, machine.OpPlace:
 			r.open = append(r.open, &Open{Command: *c, Batch: r.batches, Issued: r.m.Now()})
+		case machine.OpFinish:
+			r.report = c.Report
 		case machine.OpEmit:
 			if r.Listener != nil {
 				r.Listener(c.Events)
@@ -215,8 +278,12 @@ func (o *Open) inside(id machine.ID) bool {
 	return o.Op == machine.OpRun && o.ID.Frame == id.Frame && o.ID.Node == id.Node && (o.ID.To == 0 || o.ID.From >= id.From || o.Node.Source == nil && o.ID.To > id.From)
 }
 
-// Mark replays a mark. Only store.MarkResumed has an effect: the time without a process.
+// Mark replays a mark. What has an effect is the time without a process before store.MarkResumed, and
+// Mark.Kept.
 func (r *Replay) Mark(m *Mark) {
+	if m.Kept {
+		r.resetIdle()
+	}
 	if m.Kind == store.MarkResumed {
 		r.m.Extend(m.Down)
 	}

@@ -43,8 +43,10 @@ type planner interface {
 	// restore is called when the memory of a new planner was read from a snapshot.
 	memory() any
 	restore() error
-	// extend moves the deadlines of the planner by a time without a process.
+	// extend moves the deadlines of the planner by a time without a process, extendStall only the
+	// stall timer.
 	extend(down int64)
+	extendStall(down int64)
 }
 
 // planners create the planner of a frame, by mode.
@@ -91,6 +93,7 @@ func (dag) path() []string              { return nil }
 func (dag) memory() any                 { return nil }
 func (dag) restore() error              { return nil }
 func (dag) extend(int64)                {}
+func (dag) extendStall(int64)           {}
 
 func (d dag) unmergedWriter(field int32, slot int) string { return d.f.writer(field, slot) }
 

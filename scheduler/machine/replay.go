@@ -96,3 +96,27 @@ func (f *frame) place(id ID) []int32 {
 	}
 	return []int32{n.Vertex, id.From, n.Member, id.Attempt}
 }
+
+// Retries reports whether the machine would make another attempt after an outcome of the attempt
+// with an ID.
+func (m *Machine) Retries(id ID, o *Outcome) bool {
+	f := m.frame(id.Frame)
+	return f != nil && f.shouldRetry(&f.p.Nodes[id.Node], id.Attempt, o)
+}
+
+// ExtendRun moves the deadline of one nested run or parallel node, or the stall timer of a walk, by a
+// time in which it did not work. id is the ID of its OpDeadline.
+func (m *Machine) ExtendRun(id ID, by time.Duration) {
+	f := m.frame(id.Frame)
+	switch {
+	case f == nil:
+	case id.Node >= 0:
+		if b, ok := f.find(id).(*visit); ok && b.Fork != nil && b.id() == id {
+			b.Due += int64(by)
+		}
+	case id.IsWatch():
+		f.mode.extendStall(int64(by))
+	case f.Deadline > 0:
+		f.Deadline += int64(by)
+	}
+}

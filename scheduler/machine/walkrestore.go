@@ -39,13 +39,17 @@ func (t walkPlanner) restore() error {
 
 // extend moves the deadlines of parallel nodes and of the stall timer.
 func (t walkPlanner) extend(down int64) {
-	t.Due += down
-	t.LastActivity += down
+	t.extendStall(down)
 	for _, v := range t.Live {
 		if v.Fork != nil {
 			v.Due += down
 		}
 	}
+}
+
+func (t walkPlanner) extendStall(down int64) {
+	t.Due += down
+	t.LastActivity += down
 }
 
 // restoreVisit connects a visit of a snapshot with the walk and with its parent, which is

@@ -101,3 +101,14 @@ func (p *Plan) At(path string) (*Plan, error) {
 	}
 	return p, nil
 }
+
+// ReadBy returns the vertices that a reader of a field belongs to.
+func (p *Plan) ReadBy(r Reader) []int32 {
+	switch r.Gate {
+	case GateElse:
+		return p.Behind(int32(len(p.Vertices)) + r.Vertex)
+	case GateBranch:
+		return p.Behind(p.BranchGate(r.Vertex))
+	}
+	return []int32{r.Vertex}
+}

@@ -37,6 +37,10 @@ type Hostile struct {
 	// journal yet, and the commands that are open according to the replay are executed again.
 	Journal *Journal
 	Replay  bool
+	// Memo makes Replay repeat the answers of the journal with a new machine, without some of them.
+	Memo bool
+	// Uncancel goes on with a run that was cancelled.
+	Uncancel bool
 	// Double repeats answers, immediately or much later.
 	Double bool
 	// Split answers only the first items of a range.
@@ -122,7 +126,7 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 	if r.m, err = machine.New(p, given, o); err != nil {
 		return nil, nil, err
 	}
-	if h.Journal != nil || h.Replay {
+	if h.Journal != nil || h.Replay || h.Uncancel {
 		if r.journal = h.Journal; r.journal == nil {
 			r.journal = &Journal{}
 		}
@@ -131,6 +135,11 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 	for range maxSteps {
 		if err = r.next(); err == nil {
 			err = r.expire()
+		}
+		if r.report != nil && h.Uncancel && r.report.Status == core.RunCancelled && err == nil {
+			if err = r.uncancel(); err == nil && r.report == nil {
+				continue
+			}
 		}
 		if err != nil || r.report != nil {
 			return r.report, r.events, err
@@ -144,13 +153,26 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 
 // next takes the commands of the machine.
 func (r *hostileRun) next() error {
-	commands := r.m.Next()
-	if r.journal != nil {
-		if err := r.journal.next(r.m, commands); err != nil {
+	for again := true; again; {
+		commands := r.m.Next()
+		if r.journal != nil {
+			if err := r.journal.next(r.m, commands); err != nil {
+				return err
+			}
+		}
+		again = false
+		if r.journal != nil && r.journal.memo != nil {
+			n, err := len(commands), error(nil)
+			if commands, err = r.answerKept(commands); err != nil {
+				return err
+			}
+			again = len(commands) < n || len(r.journal.batch.Events) > 0
+		}
+		if err := r.take(commands); err != nil {
 			return err
 		}
 	}
-	return r.take(commands)
+	return nil
 }
 
 // tell passes an event to the machine. c is the command that it answers, nil for Cancel.
@@ -196,10 +218,7 @@ func (r *hostileRun) take(commands []machine.Command) error {
 		}
 		switch c.Op {
 		case machine.OpEmit:
-			c.Events.Events(&r.event, func(e *core.Event) {
-				e.Time = time.Time{} // timers end at once, so verify cannot check delays
-				r.events = append(r.events, *e)
-			})
+			r.hear(c.Events)
 		case machine.OpFinish:
 			r.report = c.Report
 		case machine.OpCancel:
@@ -246,6 +265,14 @@ func (r *hostileRun) take(commands []machine.Command) error {
 		}
 	}
 	return nil
+}
+
+// hear keeps events.
+func (r *hostileRun) hear(emitted machine.Emissions) {
+	emitted.Events(&r.event, func(e *core.Event) {
+		e.Time = time.Time{} // timers end at once, so verify cannot check delays
+		r.events = append(r.events, *e)
+	})
 }
 
 // throughJSON returns the inputs of a call after a round trip through JSON.

@@ -24,12 +24,21 @@ type Journal struct {
 	options machine.Options
 	issuer  journal.Issuer
 	batch   journal.Batch
-	records []record
+	records []record // of the current part
+	all     map[journal.Ref][]byte
+	seq     uint64
+	parts   int              // that a memo has begun
+	memo    *journal.Memo    // of the part, nil for the first part
 	rows    map[stream][]any // what was read of each stream
 	events  []string         // what a listener saw
 	open    ledger
 	live    *journal.Replay // of all records, while Check is set and no stream is read
 	emitted []string        // by live
+	// Kept and Dropped count the answers that memos repeated or dropped, Later those that were repeated
+	// after the run had gone on.
+	Kept, Dropped, Later int
+	// Uncancelled counts the runs that went on after they were cancelled.
+	Uncancelled int
 	// Check replays the journal after each batch: the replay must be the machine of the run, with
 	// the same open commands and events.
 	Check bool
@@ -41,6 +50,7 @@ type Journal struct {
 // record is the payload of a batch or a mark.
 type record struct {
 	mark bool
+	seq  uint64
 	data []byte
 }
 
@@ -51,7 +61,14 @@ type stream struct {
 }
 
 func (j *Journal) begin(p *plan.Plan, inputs *value.Object, o machine.Options) {
-	j.codec, j.inputs, j.options, j.rows = journal.Codec{Plan: p}, inputs, o, map[stream][]any{}
+	j.all = map[journal.Ref][]byte{}
+	j.codec = journal.Codec{Plan: p, Kept: func(ref journal.Ref) ([]byte, error) {
+		if data, ok := j.all[ref]; ok {
+			return data, nil
+		}
+		return nil, fmt.Errorf("no event %d in record %d", ref.Event, ref.Seq)
+	}}
+	j.inputs, j.options, j.rows = inputs, o, map[stream][]any{}
 }
 
 // add records an event.
@@ -83,7 +100,9 @@ func (j *Journal) next(m *machine.Machine, commands []machine.Command) error {
 	}
 	j.batch.N++
 	j.batch.At, j.batch.Issued = m.Now(), j.issuer.Issued(commands)
-	j.records = append(j.records, record{data: j.batch.AppendJSON(nil)})
+	if err := j.write(&j.batch); err != nil {
+		return err
+	}
 	j.batch.Reset()
 	for i := range commands {
 		if commands[i].Op == machine.OpEmit {
@@ -94,6 +113,20 @@ func (j *Journal) next(m *machine.Machine, commands []machine.Command) error {
 	if j.Check {
 		return j.check(m)
 	}
+	return nil
+}
+
+// write appends a batch.
+func (j *Journal) write(b *journal.Batch) error {
+	events, err := b.Each()
+	if err != nil {
+		return err
+	}
+	j.seq++
+	for i, data := range events {
+		j.all[journal.Ref{Seq: j.seq, Event: i}] = data
+	}
+	j.records = append(j.records, record{seq: j.seq, data: b.AppendJSON(nil)})
 	return nil
 }
 
@@ -195,6 +228,7 @@ func (j *Journal) replay(n int, listener func(machine.Emissions)) (*journal.Repl
 		return nil, err
 	}
 	r.Listener = listener
+	r.Keep()
 	for _, rec := range j.records[:n] {
 		if err := j.replayRecord(r, rec); err != nil {
 			return nil, err
@@ -216,6 +250,7 @@ func (j *Journal) replayRecord(r *journal.Replay, rec record) error {
 	if err != nil {
 		return err
 	}
+	b.Seq = rec.seq
 	if err := r.Batch(b); err != nil {
 		return fmt.Errorf("%w\n%s", err, rec.data)
 	}
@@ -280,6 +315,9 @@ func (l ledger) take(commands []machine.Command) ledger {
 
 // answered removes the command of an answer, or shortens it.
 func (l ledger) answered(e *machine.Event) ledger {
+	if e.Kind == machine.Cancel {
+		return l
+	}
 	ops := map[machine.EventKind]machine.Op{machine.TimerFired: machine.OpTimer, machine.Expired: machine.OpDeadline, machine.Placed: machine.OpPlace, machine.Gone: machine.OpPlace}
 	at := slices.IndexFunc(l, func(o *journal.Open) bool {
 		a, b := o.ID, e.ID
@@ -315,8 +353,8 @@ func (l ledger) keys(m *machine.Machine) []string {
 	return keys
 }
 
-// replay kills the run: the machine is replaced by the replay of the journal. Time passes until the
-// run continues.
+// replay kills the run: the machine is replaced by the replay of the journal, or by one that repeats
+// the answers in it. Time passes until the run continues.
 func (r *hostileRun) replay() error {
 	j := r.journal
 	j.batch.Reset() // what was applied since the last batch is lost
@@ -324,43 +362,154 @@ func (r *hostileRun) replay() error {
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
-	down := time.Duration(r.rng.IntN(3))
-	mark := journal.Mark{Kind: store.MarkResumed, At: again.Machine().Now(), Down: down}
+	if r.h.Memo {
+		if again, err = r.newPart(r.drop(again.Kept())); err != nil {
+			return fmt.Errorf("memo: %w", err)
+		}
+	}
+	return r.resume(again)
+}
+
+// uncancel goes on with a run that was cancelled.
+func (r *hostileRun) uncancel() error {
+	before, err := r.journal.replay(len(r.journal.records), nil)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	again, err := r.newPart(journal.Uncancelled(before.Kept()))
+	if err != nil {
+		return fmt.Errorf("memo: %w", err)
+	}
+	r.journal.Uncancelled++
+	return r.resume(again)
+}
+
+// drop drops the answers of a node, and of the nodes that can see its effect. In a walk it drops
+// none, because races could be decided otherwise then.
+func (r *hostileRun) drop(kept []journal.Kept) []journal.Kept {
+	j, p := r.journal, r.journal.codec.Plan
+	if j.parts++; p.Walk != nil || j.parts > maxDrops || r.rng.IntN(3) == 0 {
+		return kept
+	}
+	left := journal.Without(kept, journal.Affected(p, []string{p.Nodes[r.rng.IntN(len(p.Nodes))].ID}))
+	j.Dropped += len(kept) - len(left)
+	return left
+}
+
+// resume records that the run goes on, and goes on with a replay.
+func (r *hostileRun) resume(again *journal.Replay) error {
+	j := r.journal
+	mark := journal.Mark{Kind: store.MarkResumed, At: again.Machine().Now(), Down: time.Duration(r.rng.IntN(3)), Kept: j.memo != nil}
 	data, err := j.codec.AppendMark(nil, &mark)
 	if err != nil {
 		return err
 	}
-	j.records, j.live = append(j.records, record{true, data}), nil
+	j.records, j.live = append(j.records, record{mark: true, data: data}), nil
 	again.Mark(&mark)
 	if _, err := j.fill(again); err != nil {
 		return err
 	}
-	r.m, r.now = again.Machine(), max(r.now, again.Machine().Now())
-	j.open = nil
-	for _, o := range again.Open() {
-		j.open = append(j.open, &o)
+	return r.adopt(again)
+}
+
+// maxDrops limits how often answers of a run are dropped, so that it ends.
+const maxDrops = 4
+
+// newPart begins a new part of the journal, with a memo of kept answers.
+func (r *hostileRun) newPart(kept []journal.Kept) (*journal.Replay, error) {
+	j := r.journal
+	j.Kept += len(kept)
+	memo, err := journal.NewMemo(&j.codec, j.inputs, j.options, kept)
+	if err != nil {
+		return nil, err
 	}
+	j.memo, j.records, j.batch.N = memo, nil, uint64(len(memo.Batches()))
+	for _, b := range memo.Batches() {
+		if err := j.write(b); err != nil {
+			return nil, err
+		}
+	}
+	r.events = nil // those of the new part count
+	exact, err := j.replay(len(j.records), func(e machine.Emissions) { r.hear(e) })
+	if err != nil {
+		return nil, fmt.Errorf("the new part: %w", err)
+	}
+	if err := sameMachine(memo.Machine(), exact.Machine()); err != nil {
+		return nil, fmt.Errorf("the new part: %w", err)
+	}
+	return memo.Replay(), nil
+}
+
+// adopt goes on with the machine and the open commands of a replay.
+func (r *hostileRun) adopt(again *journal.Replay) error {
+	r.report = again.Report()
+	r.m, r.now = again.Machine(), max(r.now, again.Machine().Now())
 	r.open, r.deadlines, r.due, r.ended, r.givenUp = nil, nil, nil, map[int64]ending{}, nil
-	for _, o := range again.Open() {
+	r.late = nil // the process that would have repeated them is gone
+	r.journal.open = nil
+	open := again.Open()
+	for i := range open {
+		o := &open[i]
+		r.journal.open = append(r.journal.open, o)
 		switch {
 		case o.Op == machine.OpDeadline && o.ID.Node < 0:
 			r.deadlines = append(r.deadlines, o.Command)
-		case o.Cancelled: // it counts as returned
-			e := machine.Event{Kind: machine.Finished, ID: o.ID, Started: r.now, Ended: r.now}
-			fail := machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
-			if o.Node.Source == nil || o.Node.Pull {
-				e.Outcome = fail
-			} else {
-				e.Items = slices.Repeat([]machine.Outcome{fail}, int(o.ID.To-o.ID.From))
+			if r.journal.memo != nil && expiring(o.Delay, int(o.ID.Attempt)) {
+				r.due = append(r.due, o.Command)
 			}
-			if err := r.tell(&o.Command, &e); err != nil {
-				return err
-			}
-		default:
+		case !o.Cancelled:
 			r.open = append(r.open, o.Command)
 		}
 	}
+	for i := range open {
+		if o := &open[i]; o.Cancelled { // it counts as returned
+			if err := r.tell(&o.Command, cancelledAnswer(&o.Command, r.now)); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// cancelledAnswer answers a command that was cancelled.
+func cancelledAnswer(c *machine.Command, now int64) *machine.Event {
+	e := &machine.Event{Kind: machine.Finished, ID: c.ID, Started: now, Ended: now}
+	fail := machine.Outcome{Failure: &core.Failure{Class: core.ClassCanceled, Message: "cancelled", Permanent: true}}
+	if c.Node.Source == nil || c.Node.Pull {
+		e.Outcome = fail
+	} else {
+		e.Items = slices.Repeat([]machine.Outcome{fail}, int(c.ID.To-c.ID.From))
+	}
+	return e
+}
+
+// answerKept answers new commands that a memo has kept answers for, and returns the others.
+func (r *hostileRun) answerKept(commands []machine.Command) ([]machine.Command, error) {
+	memo := r.journal.memo
+	var rest []machine.Command
+	for i := range commands {
+		c := &commands[i]
+		var x journal.Encoded
+		e, err := memo.Answer(c, &x)
+		if err != nil {
+			return nil, err
+		}
+		if e == nil || e.Kind == machine.Yielded {
+			rest = append(rest, *c)
+			if e != nil {
+				rest[len(rest)-1].ID.To = e.ID.To
+			}
+		}
+		if e != nil {
+			r.journal.Later++
+			r.journal.batch.Add(&x)
+			dropped := r.m.Dropped()
+			if r.m.Apply(e); r.m.Dropped() == dropped {
+				r.journal.open = r.journal.open.answered(e)
+			}
+		}
+	}
+	return rest, nil
 }
 
 // construct returns the kind of work that a command belongs to.

@@ -86,6 +86,11 @@ func TestPropertyResume(t *testing.T) {
 func resumeFaults(t *testing.T, g *Graph) []string {
 	h, o := journalled(g)
 	h.Replay, h.Cancel = true, 0
+	return endFaults(t, g, h, o)
+}
+
+// endFaults compares the end of a run with the oracle's.
+func endFaults(t *testing.T, g *Graph, h Hostile, o machine.Options) []string {
 	head := fmt.Sprintf("%+v %+v", h, o)
 	want := oracleOf(g)
 	got, err := HostileRun(t, g, want, h, o)
@@ -118,4 +123,53 @@ func TestPropertyReplayRouted(t *testing.T) {
 		}
 	}
 	checkPoints(t, points, "visit", "question to the router", "delay of a retry", "stall timer")
+}
+
+// TestPropertyMemo kills runs at random moments, and goes on with a new machine that repeats the
+// answers, all of them or without those that can see the effect of a node. The runs must end as if
+// they had not been killed.
+func TestPropertyMemo(t *testing.T) {
+	var kept, dropped, later int
+	for _, tt := range journalShapes {
+		if tt.name == "stopped" || tt.name == "races" { // whose ends depend on timing
+			continue
+		}
+		t.Run(tt.name, func(t *testing.T) {
+			property(t, graphs()/tt.share, tt.generate, func(t *testing.T, g *Graph) []string {
+				h, o := journalled(g)
+				h.Replay, h.Memo, h.Cancel, h.Journal = true, true, 0, &Journal{}
+				faults := endFaults(t, g, h, o)
+				kept, dropped, later = kept+h.Journal.Kept, dropped+h.Journal.Dropped, later+h.Journal.Later
+				return faults
+			})
+		})
+	}
+	t.Logf("%d answers were kept, %d dropped, %d repeated later", kept, dropped, later)
+	if *seedFlag == 0 && (kept == 0 || dropped == 0 || later == 0) {
+		t.Error("want some of each")
+	}
+}
+
+// TestPropertyUncancelled cancels runs, and goes on with them. They must end as if they had not been
+// cancelled.
+func TestPropertyUncancelled(t *testing.T) {
+	again := 0
+	for _, tt := range journalShapes {
+		if tt.name == "stopped" || tt.name == "races" { // whose ends depend on timing
+			continue
+		}
+		t.Run(tt.name, func(t *testing.T) {
+			property(t, graphs()/tt.share, tt.generate, func(t *testing.T, g *Graph) []string {
+				h, o := journalled(g)
+				h.Uncancel, h.Cancel, h.Journal = true, 1+int(g.Seed%17), &Journal{}
+				faults := endFaults(t, g, h, o)
+				again += h.Journal.Uncancelled
+				return faults
+			})
+		})
+	}
+	t.Logf("%d runs went on", again)
+	if again == 0 && *seedFlag == 0 {
+		t.Error("no run was cancelled")
+	}
 }

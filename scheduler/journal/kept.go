@@ -1,0 +1,190 @@
+package journal
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Kept is an event of a journal that a run with another machine is to repeat: one that goes on after
+// it was cancelled or has failed, or whose workflow has changed.
+type Kept struct {
+	Ref
+	// Data is the event in the journal.
+	Data []byte
+	// Path is the path of the node that it answers, such as "outer[3]/save", or of a nested run as a
+	// whole. It is "" for an event about the run itself.
+	Path string
+	// Event is the event for the plan that it was recorded with. Of a range, only the items from
+	// Event.ID.From to Event.ID.To are kept, which may be fewer than in Data.
+	Event *machine.Event
+
+	retried map[int32]bool // the items, or the execution, that got another attempt; nil if none did
+}
+
+// Keep makes the replay collect the events of the following batches, whose Seq must be set.
+func (r *Replay) Keep() { r.keep = true }
+
+// Kept returns the events that were collected, in recorded order, without those that the machine has
+// dropped.
+func (r *Replay) Kept() []Kept { return r.kept }
+
+// cancelledOutcome reports whether an outcome is the end of an attempt that was cancelled.
+func cancelledOutcome(o *machine.Outcome) bool {
+	return o.Failure != nil && o.Failure.Class == core.ClassCanceled
+}
+
+// Uncancelled returns what is kept of a run that was cancelled: all but the cancellation, and the
+// answers of the attempts that it has cancelled.
+func Uncancelled(kept []Kept) []Kept {
+	at := slices.IndexFunc(kept, func(x Kept) bool { return x.Event.Kind == machine.Cancel })
+	if at < 0 {
+		return kept
+	}
+	list := slices.Clone(kept[:at])
+	for _, x := range kept[at+1:] {
+		list = append(list, x.undecided().without(cancelledOutcome)...)
+	}
+	return list
+}
+
+// undecided returns the event as one whose failures may be followed by another attempt: in a run that
+// was cancelled, none was.
+func (x Kept) undecided() Kept {
+	x.retried = map[int32]bool{}
+	note := func(item int32, o *machine.Outcome) {
+		if o.Failure != nil || o.Status == core.Retry {
+			x.retried[item] = true
+		}
+	}
+	note(x.Event.ID.From, &x.Event.Outcome)
+	for i := range x.Event.Items {
+		note(x.Event.ID.From+int32(i), &x.Event.Items[i])
+	}
+	return x
+}
+
+// without returns the parts of an event without the items, or nothing of an event with the outcome,
+// that drop selects.
+func (x Kept) without(drop func(*machine.Outcome) bool) []Kept {
+	e := x.Event
+	if e.Kind != machine.Finished && e.Kind != machine.Placed {
+		return []Kept{x}
+	}
+	if e.Items == nil {
+		if drop(&e.Outcome) {
+			return nil
+		}
+		return []Kept{x}
+	}
+	var list []Kept
+	for from := 0; from < len(e.Items); {
+		to := from
+		for to < len(e.Items) && !drop(&e.Items[to]) {
+			to++
+		}
+		if to > from {
+			list = append(list, x.items(e.ID.From+int32(from), e.ID.From+int32(to)))
+		}
+		from = to + 1
+	}
+	return list
+}
+
+// items returns a part of the items of an event.
+func (x Kept) items(from, to int32) Kept {
+	id := x.Event.ID
+	id.From, id.To = from, to
+	x.Event, _ = part(x.Event, id) // which is within the event
+	return x
+}
+
+// Without returns the events that do not belong to the given nodes, pipelines and loops or to nested
+// runs of these. nodes are paths without the numbers of items, such as "outer/save".
+func Without(kept []Kept, nodes map[string]bool) []Kept {
+	return slices.DeleteFunc(slices.Clone(kept), func(x Kept) bool {
+		path := ""
+		for step := range strings.SplitSeq(x.Path, "/") {
+			step, _, _ = strings.Cut(step, "[")
+			if path != "" {
+				path += "/"
+			}
+			if path += step; nodes[path] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Affected returns the nodes of a plan that can see the effect of the given nodes, including these:
+// they come after them, read a field that these write, or refer to them. The paths are those of
+// Without. A pipeline or loop is affected as a whole; of a nested run only the affected nodes are,
+// and the nodes that can see the effect of the node around it. In a walk all nodes are affected.
+func Affected(p *plan.Plan, nodes []string) map[string]bool {
+	set := map[string]bool{}
+	for _, path := range nodes {
+		affected(set, p, "", path)
+	}
+	return set
+}
+
+func affected(set map[string]bool, p *plan.Plan, prefix, path string) {
+	id, inner, nested := strings.Cut(path, "/")
+	n, ok := p.Node(id)
+	if !ok {
+		return
+	}
+	first := n.Vertex
+	if nested && n.Frame != nil {
+		affected(set, n.Frame.Plan, prefix+id+"/", inner)
+	}
+	seen := make([]bool, len(p.Vertices))
+	for stack := []int32{first}; len(stack) > 0; {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[v] {
+			continue
+		}
+		seen[v] = true
+		if v != first || !nested {
+			addVertex(set, p, prefix, v)
+		}
+		stack = append(stack, observers(p, v)...)
+	}
+}
+
+// addVertex adds the nodes of a vertex.
+func addVertex(set map[string]bool, p *plan.Plan, prefix string, v int32) {
+	switch u := p.Vertices[v].Unit; {
+	case p.Mode.Visits:
+		for i := range p.Nodes {
+			set[prefix+p.Nodes[i].ID] = true
+		}
+	case u != nil:
+		for _, m := range u.Members {
+			set[prefix+p.Nodes[m].ID] = true
+		}
+	default:
+		set[prefix+p.Nodes[p.Vertices[v].Node].ID] = true
+	}
+}
+
+// observers returns the vertices that can see the effect of a vertex directly.
+func observers(p *plan.Plan, v int32) []int32 {
+	var list []int32
+	for _, gate := range p.OutGates(v) {
+		list = append(list, p.Behind(gate)...)
+	}
+	for _, s := range p.Vertices[v].Writes {
+		for _, r := range p.Readers[s.Field] {
+			if r.Threshold > s.Slot {
+				list = append(list, p.ReadBy(r)...)
+			}
+		}
+	}
+	return list
+}
