@@ -22,6 +22,8 @@ type Kept struct {
 	// Event.ID.From to Event.ID.To are kept, which may be fewer than in Data.
 	Event *machine.Event
 
+	// pause reports whether it answers the question of a pause before or after the node.
+	pause   bool
 	retried map[int32]bool // the items, or the execution, that got another attempt; nil if none did
 }
 

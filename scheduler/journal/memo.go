@@ -37,6 +37,7 @@ type keptEvent struct {
 	Ref
 	decodedEvent
 	retried map[int32]bool
+	pause   bool // see Kept
 	waited  bool // the end of a wait node, not of a delay
 	used    bool
 }
@@ -76,7 +77,7 @@ func (m *Memo) add(x *Kept) error {
 	}
 	d.ref, d.data = x.Ref, x.Data
 	at, id := int32(len(m.kept)), d.event.ID
-	m.kept = append(m.kept, &keptEvent{Ref: x.Ref, decodedEvent: d, retried: x.retried, waited: m.waits(&d)})
+	m.kept = append(m.kept, &keptEvent{Ref: x.Ref, decodedEvent: d, retried: x.retried, pause: x.pause, waited: m.waits(&d)})
 	if d.event.Kind != machine.Cancel {
 		for i := id.From; i == id.From || i < id.To; i++ {
 			key := execution{id.Frame, id.Node, i}
@@ -280,8 +281,10 @@ func (m *Memo) find(c *machine.Command, id machine.ID, cancelled bool) int {
 	last, exact, ended := -1, -1, false
 	for _, i := range m.of[execution{id.Frame, id.Node, id.From}] {
 		e := m.kept[i].event
-		ended = m.kept[i].ends(id.From)
-		if answers(c, e) {
+		if !m.kept[i].pause {
+			ended = m.kept[i].ends(id.From)
+		}
+		if answers(c, e) && m.kept[i].pause == isPause(c) {
 			if last = int(i); e.ID.Attempt == id.Attempt {
 				exact = last
 			}

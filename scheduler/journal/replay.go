@@ -142,7 +142,8 @@ func (r *Replay) apply(x *decodedEvent) {
 	e, dropped := x.event, r.m.Dropped()
 	at := slices.IndexFunc(r.open, func(o *Open) bool { return o.answeredBy(e) })
 	var retried map[int32]bool
-	if r.keep {
+	pause := at >= 0 && isPause(&r.open[at].Command)
+	if r.keep && !pause {
 		retried = r.retried(e)
 	}
 	r.m.Apply(e)
@@ -150,7 +151,7 @@ func (r *Replay) apply(x *decodedEvent) {
 		return
 	}
 	if r.keep {
-		r.kept = append(r.kept, Kept{Ref: x.ref, Data: x.data, Path: x.path, Event: e, retried: retried})
+		r.kept = append(r.kept, Kept{Ref: x.ref, Data: x.data, Path: x.path, Event: e, pause: pause, retried: retried})
 	}
 	r.worked(x.path, e.Ended)
 	if x.read != nil {
@@ -164,6 +165,11 @@ func (r *Replay) apply(x *decodedEvent) {
 		r.addUsage(e)
 		r.open = slices.Delete(r.open, at, at+1)
 	}
+}
+
+// isPause reports whether a command asks a person to continue before or after the node.
+func isPause(c *machine.Command) bool {
+	return c.Op == machine.OpRun && c.ID.Node >= 0 && !c.Node.Pull && c.Node != &c.Plan.Nodes[c.ID.Node]
 }
 
 // retried returns the items of an answer, or the execution, that get another attempt.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -151,65 +150,6 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 	return nil, nil, fmt.Errorf("no end after %d steps", maxSteps)
 }
 
-// next takes the commands of the machine.
-func (r *hostileRun) next() error {
-	for again := true; again; {
-		commands := r.m.Next()
-		if r.journal != nil {
-			if err := r.journal.next(r.m, commands); err != nil {
-				return err
-			}
-		}
-		again = false
-		if r.journal != nil && r.journal.memo != nil {
-			n, err := len(commands), error(nil)
-			if commands, err = r.answerKept(commands); err != nil {
-				return err
-			}
-			again = len(commands) < n || len(r.journal.batch.Events) > 0
-		}
-		if err := r.take(commands); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tell passes an event to the machine. c is the command that it answers, nil for Cancel.
-func (r *hostileRun) tell(c *machine.Command, e *machine.Event) error {
-	if r.journal != nil {
-		if err := r.journal.add(c, e); err != nil {
-			return err
-		}
-	}
-	dropped := r.m.Dropped()
-	r.m.Apply(e)
-	if r.journal != nil && r.m.Dropped() == dropped {
-		r.journal.open = r.journal.open.answered(e)
-	}
-	return nil
-}
-
-// answerSome answers a command, or several.
-func (r *hostileRun) answerSome() error {
-	n := 1
-	if r.h.Several {
-		n += r.rng.IntN(3)
-	}
-	for i := range n {
-		if i > 0 && len(r.open) == 0 {
-			break
-		}
-		if err := r.step(); err != nil {
-			return err
-		}
-	}
-	if r.h.Replay && r.chance(12) {
-		return r.replay()
-	}
-	return nil
-}
-
 // take processes new commands: it stores work until step picks it.
 func (r *hostileRun) take(commands []machine.Command) error {
 	for _, c := range commands {
@@ -265,14 +205,6 @@ func (r *hostileRun) take(commands []machine.Command) error {
 		}
 	}
 	return nil
-}
-
-// hear keeps events.
-func (r *hostileRun) hear(emitted machine.Emissions) {
-	emitted.Events(&r.event, func(e *core.Event) {
-		e.Time = time.Time{} // timers end at once, so verify cannot check delays
-		r.events = append(r.events, *e)
-	})
 }
 
 // throughJSON returns the inputs of a call after a round trip through JSON.

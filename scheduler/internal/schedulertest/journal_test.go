@@ -44,7 +44,7 @@ func TestPropertyReplay(t *testing.T) {
 		})
 	}
 	checkPoints(t, points, "node", "item", "range of items", "row", "round", "visit", "delay of a retry", "deadline of a nested run", "in a nested run",
-		"later attempt", "cancelled")
+		"later attempt", "cancelled", "pause", "question to a person")
 }
 
 // checkPoints logs how many kill points were tried, and requires some with each of the given words.
