@@ -2,10 +2,12 @@ package wavefold_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/store/memory"
 )
 
 func TestStartedRun(t *testing.T) {
@@ -54,5 +56,46 @@ func TestCancelledRunNamesTheReason(t *testing.T) {
 	res, err := r.Wait()
 	if res.Status != core.RunCancelled || err == nil || err.Error() != "the run was cancelled: the customer has changed her mind" {
 		t.Errorf("status %s, error %v", res.Status, err)
+	}
+}
+
+func TestResumeInGo(t *testing.T) {
+	n := wavefold.NewField[int]("n")
+	calls := map[string]int{}
+	down := true
+	graph := func() *wavefold.Graph {
+		return wavefold.New("resumed",
+			wavefold.Func("first", nil, wavefold.Fields(n), func(context.Context, core.Input) (core.Result, error) {
+				calls["first"]++
+				return core.Write("n", 1), nil
+			}),
+			wavefold.Func("second", nil, wavefold.Fields(n), func(ctx context.Context, in core.Input) (core.Result, error) {
+				calls["second"]++
+				if down {
+					return core.Result{}, errors.New("the service is down")
+				}
+				return core.Write("n", 2), nil
+			}, wavefold.After("first")),
+		)
+	}
+	s := memory.New(nil)
+	_, err := graph().Run(t.Context(), wavefold.WithStore(s), wavefold.WithRunID("r"), wavefold.WithDurability(wavefold.Full))
+	if err == nil {
+		t.Fatal("the service is up")
+	}
+	if _, err := graph().Run(t.Context(), wavefold.WithStore(s), wavefold.WithRunID("r")); err == nil {
+		t.Error("a run with the id of another one was started")
+	}
+	down = false
+	r, err := graph().Resume(t.Context(), "r", wavefold.WithStore(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Wait()
+	if err != nil || n.Get(res) != 2 {
+		t.Errorf("n = %d, error %v", n.Get(res), err)
+	}
+	if calls["first"] != 1 || calls["second"] != 2 {
+		t.Errorf("the functions were called %v times", calls)
 	}
 }

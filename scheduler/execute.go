@@ -516,6 +516,7 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	if c != nil && n.Asks {
 		s.Ask = x.ask()
 	}
+	s.Durability = x.run.baseInput.Durability
 	s.Dir, s.Logs, s.Defer = x.p.Workflow.Dir, x.logs(), n.Claims && !x.run.remote
 	s.Keys = n.Upserts && !x.run.remote
 	if s.Keys && x.run.opts.Strict {

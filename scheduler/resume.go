@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/inbox"
 	"github.com/wavefold/wavefold/scheduler/journal"
@@ -28,11 +29,14 @@ type Stored struct {
 	End *journal.End
 	// Times is the number of times that the run was resumed.
 	Times int
+	// Then is the plan that the run was started with. Resume needs it if its own plan is another one.
+	Then *plan.Plan
 
 	store  store.Store
 	run    string
 	holder store.Holder
 	lease  store.Lease
+	parts  int    // of the journal; each begins with a head
 	from   uint64 // the record of Head
 	last   uint64 // the last record
 }
@@ -64,7 +68,7 @@ func (st *Stored) read(ctx context.Context) error {
 		if err == nil {
 			switch st.last = rec.Seq; rec.Type {
 			case store.Head:
-				st.from = rec.Seq
+				st.from, st.parts = rec.Seq, st.parts+1
 				st.Head = &journal.Head{} // secrets stay sealed: the plan that knows them is not known
 				err = json.Unmarshal(rec.Data, st.Head)
 			case store.Mark:
@@ -113,17 +117,17 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 			err = errors.Join(err, st.Close())
 		}
 	}()
-	if err := st.check(p); err != nil {
+	if err := st.check(); err != nil {
 		return nil, err
 	}
 	if err := refused(p, &o, false); err != nil {
 		return nil, err
 	}
 	o.Run = st.run
-	if o.Recording == nil {
-		o.Recording = &Recording{}
+	recording := Recording{}
+	if o.Recording != nil {
+		recording = *o.Recording
 	}
-	recording := *o.Recording
 	recording.Store = st.store
 	o.Recording = &recording
 	r = newRun(ctx, p, o)
@@ -133,12 +137,14 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 		mode = recording.Durability
 	}
 	r.startRecording(p, st.holder, st.lease, mode, map[string]*value.Object{})
-	b := &rebuilding{run: r, stored: st}
-	if err := b.read(ctx); err != nil {
-		r.guard.close()
-		return nil, err
+	b := newRebuilding(r, st, p)
+	if err = b.read(ctx); err == nil {
+		err = b.keep(recording)
 	}
-	if err := b.resume(); err != nil {
+	if err == nil {
+		err = b.resume()
+	}
+	if err != nil {
 		r.guard.close()
 		return nil, err
 	}
@@ -147,11 +153,15 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	return r, nil
 }
 
-// ErrOff is the error of Resume for a run whose journal has no progress.
-var ErrOff = errors.New("the run was started with durability: off, so there is nothing to resume")
+var (
+	// ErrOff is the error of Resume for a run whose journal has no progress.
+	ErrOff = errors.New("the run was started with durability: off, so there is nothing to resume")
+	// ErrEnded is the error of Resume for a run that has ended and of which nothing can run again.
+	ErrEnded = errors.New("the run has ended, and nothing of it can run again")
+)
 
-// check reports why a run cannot be continued with a plan.
-func (st *Stored) check(p *plan.Plan) error {
+// check reports why a run cannot be continued with any plan.
+func (st *Stored) check() error {
 	h := st.Head
 	switch {
 	case h == nil:
@@ -160,14 +170,19 @@ func (st *Stored) check(p *plan.Plan) error {
 		return fmt.Errorf("journal format %d, this wavefold reads up to %d", h.Format, journal.Format)
 	case core.DurabilityMode(h.Options.Durability) == core.DurabilityOff:
 		return ErrOff
-	case h.Plan != p.Fingerprint() || h.Order != p.Order():
-		return &ChangedError{Run: st.run}
+	case st.End != nil && (st.End.Status == string(core.RunSuccess) || st.End.Status == string(core.RunPartial)):
+		return ErrEnded
 	}
 	return nil
 }
 
-// ChangedError is the error of Resume if the workflow has changed since the run was started.
-type ChangedError struct{ Run string }
+// ChangedError is the error of Resume if the workflow has changed in a way that matters to the run.
+type ChangedError struct {
+	Run string
+	// Findings are the nodes that have run and have changed, and the fields that hold a value and have
+	// changed. They are empty if the workflow that the run was started with is not known.
+	Findings source.Diagnostics
+}
 
 // Error says that the workflow has changed.
 func (e *ChangedError) Error() string {
@@ -178,35 +193,63 @@ func (e *ChangedError) Error() string {
 type rebuilding struct {
 	run    *run
 	stored *Stored
+	plan   *plan.Plan // of the newest part of the journal
+	codec  *journal.Codec
+	anew   bool // the run continues in a new part of the journal
+	head   *journal.Head
 	replay *journal.Replay
 	seq    int64        // number of the last event of earlier processes
 	models []core.Event // calls of models that have ended
+	// batches are the payloads of batches by their records. They are collected if events of later
+	// parts may refer to them.
+	batches map[uint64][]byte
+}
+
+func newRebuilding(r *run, st *Stored, p *plan.Plan) *rebuilding {
+	b := &rebuilding{run: r, stored: st, plan: p, codec: r.rec.codec}
+	if changed := st.Head.Plan != p.Fingerprint() || st.Head.Order != p.Order(); changed || st.End != nil || st.Head.Cut != machine.Cut {
+		b.anew = true
+		if changed {
+			b.plan = st.Then
+		}
+	}
+	if b.anew || st.parts > 1 {
+		b.batches = map[uint64][]byte{}
+		r.rec.codec.Kept = b.event
+	}
+	return b
+}
+
+// event returns an event of an earlier part of the journal.
+func (b *rebuilding) event(ref journal.Ref) ([]byte, error) {
+	batch, err := journal.DecodeBatch(b.batches[ref.Seq])
+	if err != nil {
+		return nil, err
+	}
+	list, err := batch.Each()
+	if err != nil || ref.Event >= len(list) {
+		return nil, fmt.Errorf("record %d has no event %d: %w", ref.Seq, ref.Event, err)
+	}
+	return list[ref.Event], nil
 }
 
 // read replays the newest part of the journal.
 func (b *rebuilding) read(ctx context.Context) error {
-	r, st, codec := b.run, b.stored, b.run.rec.codec
-	for rec, err := range st.store.Read(ctx, st.run, st.from) {
+	r, st := b.run, b.stored
+	if b.plan == nil {
+		return &ChangedError{Run: st.run}
+	}
+	if b.plan != r.rec.codec.Plan {
+		b.codec = codecOf(b.plan, st.store)
+		b.codec.Kept = b.event
+	}
+	first := st.from
+	if b.batches != nil {
+		first = 1
+	}
+	for rec, err := range st.store.Read(ctx, st.run, first) {
 		if err == nil {
-			switch rec.Type {
-			case store.Head:
-				err = b.start(rec.Data)
-			case store.Batch:
-				var batch *journal.Batch
-				if batch, err = journal.DecodeBatch(rec.Data); err == nil {
-					err = b.replay.Batch(batch)
-				}
-			case store.Side:
-				var s *journal.Side
-				if s, err = codec.DecodeSide(rec.Data); err == nil {
-					b.side(s)
-				}
-			case store.Mark:
-				var m *journal.Mark
-				if m, err = codec.DecodeMark(rec.Data); err == nil {
-					err = b.mark(m)
-				}
-			}
+			err = b.add(rec)
 		}
 		if err != nil {
 			return err
@@ -216,29 +259,78 @@ func (b *rebuilding) read(ctx context.Context) error {
 	return nil
 }
 
-// start makes the machine of the head.
-func (b *rebuilding) start(data []byte) error {
+// add handles a record. Of earlier parts, only what later ones may refer to matters.
+func (b *rebuilding) add(rec store.Record) error {
+	current := rec.Seq >= b.stored.from
+	switch rec.Type {
+	case store.Head:
+		if current {
+			return b.start(rec.Data)
+		}
+	case store.Batch:
+		if b.batches != nil {
+			b.batches[rec.Seq] = rec.Data
+		}
+		if !current {
+			return nil
+		}
+		batch, err := journal.DecodeBatch(rec.Data)
+		if err != nil {
+			return err
+		}
+		batch.Seq = rec.Seq
+		return b.replay.Batch(batch)
+	case store.Side:
+		s, err := b.codec.DecodeSide(rec.Data)
+		if err != nil {
+			return err
+		}
+		b.side(s)
+	case store.Mark:
+		m, err := b.codec.DecodeMark(rec.Data)
+		if err != nil {
+			return err
+		}
+		if err := b.gate(m); err != nil {
+			return err
+		}
+		if current {
+			b.replay.Mark(m)
+		}
+	}
+	return nil
+}
+
+// start makes the machine of the newest head.
+func (b *rebuilding) start(data []byte) (err error) {
 	r := b.run
-	head, err := r.rec.codec.DecodeHead(data)
-	if err != nil {
+	if b.head, err = b.codec.DecodeHead(data); err != nil {
 		return err
 	}
-	o := head.Machine()
-	o.Events, o.Guard = r.opts.Listener != nil, r.guard.call
-	if b.replay, err = journal.NewReplay(r.rec.codec, head.Inputs, o); err != nil {
+	if b.replay, err = journal.NewReplay(b.codec, b.head.Inputs, b.options()); err != nil {
 		return err
+	}
+	if b.anew {
+		b.replay.Keep()
 	}
 	b.replay.Listener = func(list machine.Emissions) {
 		for i := range list {
 			b.seq += list[i].Len()
 		}
 	}
-	r.origin = head.Started
-	r.opts.Strict = head.Options.Strict
+	r.origin = b.head.Started
+	r.opts.Strict = b.head.Options.Strict
 	if r.opts.Budget == (core.Budget{}) {
-		r.opts.Budget = head.Options.Budget
+		r.opts.Budget = b.head.Options.Budget
 	}
 	return nil
+}
+
+// options returns the options of the machine.
+func (b *rebuilding) options() machine.Options {
+	o := b.head.Machine()
+	o.Events, o.Guard = b.run.opts.Listener != nil, b.run.guard.call
+	return o
 }
 
 func (b *rebuilding) side(s *journal.Side) {
@@ -256,7 +348,8 @@ func (b *rebuilding) side(s *journal.Side) {
 	}
 }
 
-func (b *rebuilding) mark(m *journal.Mark) error {
+// gate handles the marks of questions and answers.
+func (b *rebuilding) gate(m *journal.Mark) error {
 	switch m.Kind {
 	case store.MarkAsked:
 		var q core.PendingQuestion
@@ -274,7 +367,6 @@ func (b *rebuilding) mark(m *journal.Mark) error {
 			close(g.answered)
 		}
 	}
-	b.replay.Mark(m)
 	return nil
 }
 
@@ -298,9 +390,9 @@ func (b *rebuilding) resume() error {
 	if err := b.fill(); err != nil {
 		return err
 	}
-	r.rec.seq, r.rec.flushed, r.rec.batch = b.stored.last, b.stored.last, b.replay.Batches()
+	r.rec.flushed, r.rec.batch = b.stored.last, b.replay.Batches()
 	m := r.rec.newMark(store.MarkResumed)
-	m.At, m.Down = now, down
+	m.At, m.Down, m.Kept = now, down, r.memo != nil
 	if err := r.rec.addMark(m); err != nil {
 		return err
 	}

@@ -224,6 +224,7 @@ type run struct {
 	pausing      bool             // the inbox is being read before the run is paused
 	unattended   int              // number of gates that wait for an answer from outside the process
 	gates        map[string]*gate // questions of a stored run, by their names
+	memo         *journal.Memo    // what is kept of an earlier part of the journal, nil if nothing is
 	open         []journal.Open   // what was in progress when a resumed run began, not nil
 	seqBefore    int64            // number of the last event of earlier processes
 	resumed      time.Time        // when this process has begun to execute the run
@@ -432,8 +433,8 @@ func (r *run) collect(w *worker) {
 			r.rec.next(commands)
 		}
 		for i := range commands {
-			if r.rec == nil || !r.rec.holds(&commands[i]) {
-				r.issue(&commands[i], w)
+			if c := &commands[i]; r.rec == nil || !r.answerKept(c) && !r.rec.holds(c) {
+				r.issue(c, w)
 			}
 		}
 	}

@@ -25,6 +25,10 @@ type Recording struct {
 	// compiled from; the store keeps them.
 	File    string
 	Sources []core.SourceFile
+	// RerunFrom are nodes that run again when the run is resumed, with all nodes that can see their
+	// effect, by path. Failed lets nodes run again whose failure was tolerated. Both are for Resume.
+	RerunFrom []string
+	Failed    bool
 	// Head holds what the journal says about the run and the driver does not know: the names of the
 	// workflow and of the version of the program, and settings of the caller. The driver sets the rest.
 	Head journal.Head
@@ -102,7 +106,7 @@ func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Leas
 	rec.codec = codecOf(p, s)
 	r.rec = rec
 	if mode != core.DurabilityOff {
-		r.baseInput.Durability = &core.Durability{Checkpoint: rec.checkpoint, Checkpointed: rec.checkpointed, Owned: rec.owned}
+		r.baseInput.Durability = &core.Durability{Checkpoint: rec.checkpoint, Checkpointed: rec.checkpointed, Owned: rec.owned, Resumed: checkpoints != nil}
 		if in, ok := s.(interface{ RunDir(run string) string }); ok {
 			r.baseInput.Durability.Folder = in.RunDir(r.opts.Run)
 		}

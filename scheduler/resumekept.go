@@ -1,0 +1,168 @@
+package scheduler
+
+import (
+	"maps"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
+)
+
+// keep decides what is kept of a run that cannot simply go on, because it was cancelled, has failed,
+// or has another workflow now. A new machine repeats the kept answers, and a new part of the journal
+// begins that refers to them.
+func (b *rebuilding) keep(o Recording) error {
+	r := b.run
+	r.rec.seq = b.stored.last
+	if !b.anew {
+		return nil
+	}
+	kept, err := b.kept(o)
+	if err != nil {
+		return err
+	}
+	if r.memo, err = journal.NewMemo(r.rec.codec, b.head.Inputs, b.options(), kept); err != nil {
+		return err
+	}
+	p := r.rec.codec.Plan
+	b.replay, r.m = r.memo.Replay(), r.memo.Machine()
+	head := *b.head
+	head.SetPlan(p)
+	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
+	data, err := r.rec.codec.AppendHead(nil, &head)
+	if err != nil {
+		return err
+	}
+	r.rec.add(store.Head, data, true)
+	for _, batch := range r.memo.Batches() {
+		r.rec.add(store.Batch, batch.AppendJSON(nil), false)
+	}
+	return nil
+}
+
+// kept returns the answers that the new part of the journal repeats.
+func (b *rebuilding) kept(o Recording) ([]journal.Kept, error) {
+	kept, p := b.replay.Kept(), b.run.rec.codec.Plan
+	if b.plan != p {
+		if err := b.conflicts(kept, o.RerunFrom); err != nil {
+			return nil, err
+		}
+	}
+	if len(o.RerunFrom) > 0 {
+		kept = journal.Without(kept, affected(b.plan, p, o.RerunFrom))
+	}
+	end := b.stored.End
+	if end == nil {
+		return kept, nil
+	}
+	if end.Status == string(core.RunCancelled) {
+		return journal.Uncancelled(kept), nil
+	}
+	report := b.replay.Report()
+	if report == nil {
+		report = b.replay.Machine().Report()
+	}
+	rest := journal.Unfailed(b.plan, kept, report, o.Failed)
+	if rest == nil && len(o.RerunFrom) == 0 && b.plan == p {
+		return nil, ErrEnded
+	}
+	if rest == nil {
+		rest = kept
+	}
+	return rest, nil
+}
+
+// affected returns the nodes that can see the effect of the given nodes in the workflow of then or of
+// now.
+func affected(then, now *plan.Plan, nodes []string) map[string]bool {
+	set := journal.Affected(now, nodes)
+	maps.Copy(set, journal.Affected(then, nodes))
+	for _, n := range nodes {
+		set[n] = true
+	}
+	return set
+}
+
+// conflicts returns an error if the workflow has changed where the run has been. Nodes that are to
+// run again may have changed.
+func (b *rebuilding) conflicts(kept []journal.Kept, rerun []string) error {
+	started := map[string]bool{}
+	note := func(path string) { started[plan.PartPath(path)] = true }
+	for i := range kept {
+		note(kept[i].Path)
+	}
+	for _, o := range b.replay.Open() {
+		if o.Op == machine.OpRun {
+			note(o.Call.Name(o.Node))
+		}
+	}
+	for path := range started { // a node with a nested run has started, and so has a unit
+		for i := range path {
+			if path[i] == '/' {
+				started[path[:i]] = true
+			}
+		}
+		b.noteUnit(started, path)
+	}
+	state := b.replay.Machine().State()
+	holds := func(field string) bool {
+		_, ok := state.Get(field)
+		return ok
+	}
+	changes := b.run.rec.codec.Plan.Since(b.head.Recorded())
+	again := affected(b.plan, b.run.rec.codec.Plan, rerun)
+	ds := changes.Conflicts(func(path string) bool { return started[path] && !again[path] }, holds)
+	if len(ds) > 0 {
+		return &ChangedError{Run: b.stored.run, Findings: ds}
+	}
+	return nil
+}
+
+// noteUnit notes the pipeline or loop that a node belongs to.
+func (b *rebuilding) noteUnit(started map[string]bool, path string) {
+	p, prefix, id := b.plan, "", path
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			prefix, id = path[:i+1], path[i+1:]
+			break
+		}
+	}
+	if prefix != "" {
+		inner, err := p.At(prefix[:len(prefix)-1])
+		if err != nil {
+			return
+		}
+		p = inner
+	}
+	if n, ok := p.Node(id); ok {
+		if u := p.Vertices[n.Vertex].Unit; u != nil {
+			started[prefix+u.ID] = true
+		}
+	}
+}
+
+// answerKept answers a command from what is kept of an earlier part of the journal, and reports whether
+// it did. Of a range, a part may remain to be executed; it is then in c.
+func (r *run) answerKept(c *machine.Command) (answered bool) {
+	if r.memo == nil {
+		return false
+	}
+	var x journal.Encoded
+	e, err := r.memo.Answer(c, &x)
+	if err != nil {
+		r.rec.fail(err)
+		return false
+	}
+	if e == nil {
+		return false
+	}
+	r.tell(c, e, &x)
+	r.again = true
+	if e.Kind == machine.Yielded {
+		c.ID.To = e.ID.To
+		return false
+	}
+	return true
+}
