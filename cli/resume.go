@@ -3,19 +3,25 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/store"
 )
 
 func (a *app) resumeCommand() *cobra.Command {
 	var f runFlags
+	var again rerun
 	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Continue a stored run",
@@ -28,11 +34,16 @@ it, resume takes the newest run that can be resumed. Runs are looked for in the
 store that --store or $WAVEFOLD_STORE names, or else in .wavefold in this folder, in
 the nearest one above, and in folders up to four levels below.
 
+A run that failed runs again what failed; a run that was interrupted, what was
+stopped. If the workflow has changed where the run has been, resume refuses and lists
+the nodes: --rerun-from runs them again.
+
 Inputs, limits and the settings of the run are those it was started with. See
 docs/durability.md.`,
 		Example: examples(
 			"wavefold resume",
 			"wavefold resume 4kqz7w",
+			"wavefold resume --rerun-from price 4kqz7w      # after the node was changed",
 			"wavefold resume --budget-cost 2.50 4kqz7w      # in place of the limit that was reached",
 		),
 		Args: atMost(1, "one run"),
@@ -41,12 +52,14 @@ docs/durability.md.`,
 			if len(args) > 0 {
 				id = args[0]
 			}
-			return a.resume(cmd.Context(), id, &f)
+			return a.resume(cmd.Context(), id, &again, &f)
 		},
 	}
 	flags := cmd.Flags()
 	a.storeFlag(flags, &f.store)
 	f.outputFlags(cmd)
+	flags.StringArrayVar(&again.nodes, "rerun-from", nil, "run a `node` again, with everything that can see its effect; may be repeated")
+	flags.BoolVar(&again.failed, "failed", false, "run nodes again whose failure was tolerated or handled")
 	flags.BoolVar(&f.strict, "strict", false, "partial success exits with 1")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
 	f.budget.add(flags)
@@ -62,7 +75,13 @@ func resumable(s *store.Summary) bool {
 	return false
 }
 
-func (a *app) resume(ctx context.Context, id string, f *runFlags) error {
+// rerun says which nodes of a resumed run run again although they have ended.
+type rerun struct {
+	nodes  []string
+	failed bool
+}
+
+func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) error {
 	if err := f.checkOutput(); err != nil {
 		return err
 	}
@@ -75,29 +94,116 @@ func (a *app) resume(ctx context.Context, id string, f *runFlags) error {
 	if err != nil {
 		return storedError(err)
 	}
-	p, err := a.planOf(st, found, f)
+	if e := st.End; e != nil && (e.Status == string(core.RunSuccess) || e.Status == string(core.RunPartial)) && len(again.nodes) == 0 {
+		return errors.Join(st.Close(), a.sayEnded(found, e, f))
+	}
+	p, err := a.planOf(ctx, st, found, f)
 	if err != nil {
 		return errors.Join(err, st.Close())
 	}
 	keep := &keeping{app: a, store: found.store}
-	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability)}
-	return a.executeRun(ctx, p, f, keep, nil, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
+	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Failed: again.failed}
+	end := st.End
+	err = a.executeRun(ctx, p, f, keep, nil, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
 		return scheduler.Resume(ctx, st, p, o)
 	})
+	if errors.Is(err, scheduler.ErrEnded) && end != nil {
+		return a.sayEnded(found, end, f)
+	}
+	return a.resumeError(err, f)
 }
 
-// planOf compiles the workflow of a stored run.
-func (a *app) planOf(st *scheduler.Stored, found *storedRun, f *runFlags) (*plan.Plan, error) {
+// sayEnded prints how a run ended of which nothing can run again. The exit code is that of the run.
+func (a *app) sayEnded(found *storedRun, e *journal.End, f *runFlags) error {
+	if f.json {
+		if err := a.writeJSON(found.Summary); err != nil {
+			return err
+		}
+	} else {
+		tty.Fprintf(a.Out, "run %s of %s has ended with %s", found.Run, found.Workflow, e.Status)
+		if e.Reason != "" {
+			tty.Fprintf(a.Out, ": %s", e.Reason)
+		}
+		tty.Fprintf(a.Out, "; there is nothing to resume\n")
+	}
+	switch e.Status {
+	case string(core.RunSuccess):
+		return nil
+	case string(core.RunPartial):
+		if !f.strict {
+			return nil
+		}
+	}
+	return reported(exitFailed)
+}
+
+// resumeError returns the error of a run that could not be resumed, with its exit code. It prints what
+// has changed in the workflow.
+func (a *app) resumeError(err error, f *runFlags) error {
+	if diverged, ok := errors.AsType[*journal.DivergedError](err); ok {
+		return fail(exitFailed, "%w [RESUME_DIVERGED]; the journal is left as it is", diverged)
+	}
+	if damage, ok := errors.AsType[*store.DamageError](err); ok {
+		return fail(exitFailed, "%w [JOURNAL_DAMAGED]", damage)
+	}
+	changed, ok := errors.AsType[*scheduler.ChangedError](err)
+	if !ok {
+		return err
+	}
+	if len(changed.Findings) > 0 {
+		if f.json {
+			return a.invalid(changed.Findings, true)
+		}
+		a.printFindings(changed.Findings)
+	}
+	return fail(exitUsage, "run %s cannot go on with the changed workflow: --rerun-from NODE runs a node again, with everything that can see its effect", changed.Run)
+}
+
+// planOf compiles the workflow of a stored run. The document is read from its file, or from the store
+// if the file is gone. If it has changed, it is also compiled as it was.
+func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun, f *runFlags) (*plan.Plan, error) {
 	if err := a.useModel(st.Head.Options.Model, f.budget.prices); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(filepath.Dir(found.store.Dir()), filepath.FromSlash(st.Head.File))
-	p, err := a.load(f.compiler(a.engine), []string{name}, f.strict, f.json, f.quiet)
+	if f.autoApprove = f.autoApprove || st.Head.Options.AutoApprove; st.Head.File == "" {
+		return nil, fail(exitUsage, "run %s was not started from a document; the program that started it can resume it", found.Run)
+	}
+	name := filepath.FromSlash(st.Head.File)
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(found.store.Dir()), name)
+	}
+	now := *a.engine
+	now.Resumed = true
+	then, err := a.engineOf(ctx, st, found.store)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		a.hintf("%s is gone; the run goes on with the workflow as it was", name)
+		now = *then
+	}
+	p, err := a.load(f.compiler(&now), []string{name}, f.strict, f.json, f.quiet)
 	if err != nil {
 		return nil, err
 	}
 	a.mask = secret.MaskerOf(p.Secrets)
+	if st.Head.Plan != p.Fingerprint() || st.Head.Order != p.Order() {
+		st.Then, _ = check(f.compiler(then), []string{name}, false) // if it no longer compiles, Resume says that the workflow has changed
+	}
 	return p, nil
+}
+
+// engineOf returns an engine that compiles the workflow of a run as it was when the run was started.
+func (a *app) engineOf(ctx context.Context, st *scheduler.Stored, s store.Store) (*wavefold.Engine, error) {
+	var files []core.SourceFile
+	for _, f := range st.Head.Sources {
+		data, err := s.Get(ctx, f.Blob)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, core.SourceFile{Path: f.Path, Kind: core.SourceKind(f.Kind), SHA256: f.SHA256, Data: data})
+	}
+	return a.engine.From(files), nil
 }
 
 // storedError returns the error of a command for an error of a store, with its exit code.
