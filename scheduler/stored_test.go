@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -122,6 +123,32 @@ func TestResumeKeepsWhatHasEnded(t *testing.T) {
 				if len(x.list) > 4 {
 					t.Errorf("%d records: %v", left, x.list)
 				}
+			}
+		}
+	}
+}
+
+// TestAttemptsKnowTheStore: only nodes that are given nothing but fields had core.Shared.Durability.
+// Sinks and the items of a fan-out wrote no checkpoints and did not ask whether they still own the run.
+func TestAttemptsKnowTheStore(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*core.Node)
+	}{
+		{"fields", func(*core.Node) {}},
+		{"timeout", timeout(time.Minute)},
+		{"item", forEach("list", 1)},
+	} {
+		for _, mode := range []core.DurabilityMode{core.DurabilityFull, core.DurabilityBatch, core.DurabilityOff} {
+			var got []bool
+			p := compile(t, fields(one(func(_ context.Context, in core.Input) (core.Result, error) {
+				got = append(got, in.Shared().Durability != nil)
+				return core.Result{}, nil
+			}, tt.change), "list"))
+			_, err := scheduler.Run(t.Context(), p, map[string]any{"list": numbers(1)},
+				scheduler.Options{Recording: &scheduler.Recording{Store: memory.New(nil), Durability: mode}})
+			if want := []bool{mode != core.DurabilityOff}; err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s, %s: the attempts know the store: %v, want %v (error %v)", tt.name, mode, got, want, err)
 			}
 		}
 	}
