@@ -438,7 +438,6 @@ func (r *run) collect(w *worker) {
 			}
 		}
 	}
-	r.pauseIfWaiting()
 }
 
 // ask collects the commands that the answer of a worker has led to. While commands are queued, it

@@ -77,7 +77,7 @@ func MustCompile(t *testing.T, g *Graph, rec *Recorder) *plan.Plan {
 // EngineRun.
 func HostileRun(t *testing.T, g *Graph, want *Run, h Hostile, o machine.Options) (*Run, error) {
 	t.Helper()
-	run := &Run{Recorder: &Recorder{Repeats: h.Reload || h.Double || h.Replay || h.Uncancel}}
+	run := &Run{Recorder: &Recorder{Repeats: h.Reload || h.Double || h.Replay || h.Uncancel || h.Retry}}
 	p := MustCompile(t, g, run.Recorder)
 	report, events, err := h.Run(p, g.Values(), o)
 	if err != nil {

@@ -40,6 +40,8 @@ type Hostile struct {
 	Memo bool
 	// Uncancel goes on with a run that was cancelled.
 	Uncancel bool
+	// Retry executes what has failed in a run again, once.
+	Retry bool
 	// Double repeats answers, immediately or much later.
 	Double bool
 	// Split answers only the first items of a range.
@@ -125,7 +127,7 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 	if r.m, err = machine.New(p, given, o); err != nil {
 		return nil, nil, err
 	}
-	if h.Journal != nil || h.Replay || h.Uncancel {
+	if h.Journal != nil || h.Replay || h.Uncancel || h.Retry {
 		if r.journal = h.Journal; r.journal == nil {
 			r.journal = &Journal{}
 		}
@@ -135,8 +137,8 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 		if err = r.next(); err == nil {
 			err = r.expire()
 		}
-		if r.report != nil && h.Uncancel && r.report.Status == core.RunCancelled && err == nil {
-			if err = r.uncancel(); err == nil && r.report == nil {
+		if r.report != nil && err == nil && r.mayGoOn() {
+			if err = r.goOn(); err == nil && r.report == nil {
 				continue
 			}
 		}

@@ -35,8 +35,8 @@ type Journal struct {
 	// Kept and Dropped count the answers that memos repeated or dropped, Later those that were repeated
 	// after the run had gone on.
 	Kept, Dropped, Later int
-	// Uncancelled counts the runs that went on after they were cancelled.
-	Uncancelled int
+	// Again counts how often a run went on that was cancelled or had failed.
+	Again int
 	// Check replays the journal after each batch: the replay must be the machine of the run, with
 	// the same open commands and events.
 	Check bool

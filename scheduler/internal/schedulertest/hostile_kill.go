@@ -95,17 +95,35 @@ func (r *hostileRun) replay() error {
 	return r.resume(again)
 }
 
-// uncancel goes on with a run that was cancelled.
-func (r *hostileRun) uncancel() error {
+// mayGoOn reports whether the run goes on although it has ended.
+func (r *hostileRun) mayGoOn() bool {
+	switch r.report.Status {
+	case core.RunCancelled:
+		return r.h.Uncancel
+	case core.RunFailed:
+		return r.h.Retry && r.journal.Again == 0
+	}
+	return false
+}
+
+// goOn goes on with a run that was cancelled or has failed.
+func (r *hostileRun) goOn() error {
 	before, err := r.journal.replay(len(r.journal.records), nil)
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
-	again, err := r.newPart(journal.Uncancelled(before.Kept()))
+	kept := before.Kept()
+	if r.report.Status == core.RunCancelled {
+		kept = journal.Uncancelled(kept)
+	} else {
+		kept = journal.Unfailed(r.p, kept, r.report, false)
+	}
+	r.journal.Dropped += len(before.Kept()) - len(kept)
+	again, err := r.newPart(kept)
 	if err != nil {
 		return fmt.Errorf("memo: %w", err)
 	}
-	r.journal.Uncancelled++
+	r.journal.Again++
 	return r.resume(again)
 }
 

@@ -163,7 +163,7 @@ func TestPropertyUncancelled(t *testing.T) {
 				h, o := journalled(g)
 				h.Uncancel, h.Cancel, h.Journal = true, 1+int(g.Seed%17), &Journal{}
 				faults := endFaults(t, g, h, o)
-				again += h.Journal.Uncancelled
+				again += h.Journal.Again
 				return faults
 			})
 		})
@@ -171,5 +171,26 @@ func TestPropertyUncancelled(t *testing.T) {
 	t.Logf("%d runs went on", again)
 	if again == 0 && *seedFlag == 0 {
 		t.Error("no run was cancelled")
+	}
+}
+
+// TestPropertyUnfailed executes what has failed in a run again. It fails again, so the runs must end
+// in the same way.
+func TestPropertyUnfailed(t *testing.T) {
+	again, kept, dropped := 0, 0, 0
+	for _, tt := range journalShapes[:3] { // dags whose ends do not depend on timing
+		t.Run(tt.name, func(t *testing.T) {
+			property(t, graphs()/tt.share, tt.generate, func(t *testing.T, g *Graph) []string {
+				h, o := journalled(g)
+				h.Retry, h.Cancel, h.Journal = true, 0, &Journal{}
+				faults := endFaults(t, g, h, o)
+				again, kept, dropped = again+h.Journal.Again, kept+h.Journal.Kept, dropped+h.Journal.Dropped
+				return faults
+			})
+		})
+	}
+	t.Logf("%d runs went on, with %d answers and without %d", again, kept, dropped)
+	if *seedFlag == 0 && (again == 0 || kept == 0 || dropped == 0) {
+		t.Error("want some of each")
 	}
 }
