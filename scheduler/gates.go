@@ -10,6 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/store"
 )
@@ -295,12 +296,14 @@ func (r *run) pause() {
 	slices.SortFunc(err.Questions, func(a, b core.PendingQuestion) int {
 		return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Node, b.Node))
 	})
-	if err := r.rec.mark(store.MarkPaused, nil); err != nil {
+	r.report = r.m.Report()
+	m := r.rec.newMark(store.MarkPaused)
+	m.Counts = journal.CountsOf(r.report, true)
+	if err := r.rec.addMark(m); err != nil {
 		r.rec.fail(err)
 		return
 	}
 	r.rec.emitLocked(&core.Event{V: core.EventVersion, Type: core.RunHeld, Run: r.opts.Run, Reason: err.Error()})
-	r.report = r.m.Report()
 	r.report.Status, r.report.Err = core.RunPaused, err
 	r.paused, r.over = true, true
 	r.cancel()

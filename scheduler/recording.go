@@ -330,6 +330,7 @@ func (rec *recording) releaseUpTo(seq uint64) {
 	if r.again {
 		r.collect(nil)
 	}
+	r.pauseIfWaiting()
 	r.nudge()
 }
 
@@ -365,7 +366,7 @@ func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
 	r := rec.run
 	r.mu.Lock()
 	if rec.failure == nil && !r.paused {
-		e := journal.End{Status: string(rep.Status), At: r.now(), Usage: rep.Usage}
+		e := journal.End{Status: string(rep.Status), At: r.now(), Usage: rep.Usage, Counts: journal.CountsOf(rep, false)}
 		if rep.Err != nil {
 			e.Reason = value.CutText(rep.Err.Error())
 		}

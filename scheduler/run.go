@@ -438,6 +438,7 @@ func (r *run) collect(w *worker) {
 			}
 		}
 	}
+	r.pauseIfWaiting()
 }
 
 // ask collects the commands that the answer of a worker has led to. While commands are queued, it

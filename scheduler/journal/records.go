@@ -221,6 +221,44 @@ type Mark struct {
 	Kept bool `json:"kept,omitempty"`
 	// Data is what else belongs to a mark of the kind, nil if there is nothing.
 	Data *value.Object `json:"data,omitempty"`
+	// Counts says how far a paused run has come, nil in marks of other kinds.
+	Counts *Counts `json:"counts,omitempty"`
+}
+
+// Counts are the numbers of nodes of the root graph by what has become of them. Nodes that were not
+// reached are in Total only.
+type Counts struct {
+	Total   int `json:"total"`
+	Done    int `json:"done"` // success or partial success
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+	Running int `json:"running"`
+	Waiting int `json:"waiting"` // for an answer of a person
+}
+
+// CountsOf counts the nodes of a report. paused reports that the run ends in this process because
+// every node that has begun and has not ended waits for an answer.
+func CountsOf(r *core.Report, paused bool) *Counts {
+	c := &Counts{}
+	for _, n := range r.Nodes() {
+		c.Total++
+		switch n.Status {
+		case core.Success, core.PartialSuccess:
+			c.Done++
+		case core.Fail:
+			c.Failed++
+		case core.Skipped:
+			c.Skipped++
+		default:
+			switch begun := n.Attempts > 0 || n.Visits > 0; {
+			case begun && paused:
+				c.Waiting++
+			case begun:
+				c.Running++
+			}
+		}
+	}
+	return c
 }
 
 // End is the result of a part of a run.
@@ -229,6 +267,7 @@ type End struct {
 	Reason string     `json:"reason,omitempty"`
 	At     int64      `json:"at"`
 	Usage  core.Usage `json:"usage,omitzero"`
+	Counts *Counts    `json:"counts,omitempty"`
 	// Cursor has the members from and to: what an incremental run began after, and what the next
 	// one is to begin after. It is nil for other runs.
 	Cursor *value.Object `json:"cursor,omitempty"`

@@ -1,0 +1,59 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/store"
+	"github.com/wavefold/wavefold/store/memory"
+)
+
+// asksForever is a gate without a time limit.
+func asksForever(ctx context.Context, in core.Input) (core.Result, error) {
+	_, err := in.Shared().Ask(ctx, core.Question{Node: in.Node(), Attempt: in.Attempt(), Text: "Go?", Choices: []core.Choice{{Key: "a", Label: "A"}}})
+	return core.Result{}, err
+}
+
+// A run is paused when nothing but a gate is left, also if other nodes end long after the gate has
+// asked. It continues with an answer that was posted while it had no process.
+func TestPause(t *testing.T) {
+	for name, work := range map[string]time.Duration{"the gate is last": 0, "the gate is first": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := besides(t, asksForever, func(context.Context, core.Input) (core.Result, error) {
+					time.Sleep(work)
+					return core.Result{}, nil
+				})
+				s := memory.New(nil)
+				r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: s}})
+				paused, ok := errors.AsType[*core.PausedError](err)
+				if !ok || len(paused.Questions) != 1 || paused.Questions[0].Node != "gate" || r.Status != core.RunPaused {
+					t.Fatalf("error %v, want a run that is paused at gate", err)
+				}
+				var list []store.Summary
+				for sum, err := range s.List(t.Context(), store.Query{}) {
+					if err != nil {
+						t.Error(err)
+					}
+					list = append(list, sum)
+				}
+				const counts = `{"total":6,"done":2,"failed":0,"skipped":0,"running":0,"waiting":2}`
+				if len(list) != 1 || list[0].Status != store.StatusPaused || string(list[0].Counts) != counts {
+					t.Errorf("got %+v", list)
+				}
+				if _, err := inbox.Post(t.Context(), s, "r", inbox.Answer{Node: "gate", Choice: "A", By: "ann"}); err != nil {
+					t.Fatal(err)
+				}
+				if r, err := resume(t, s, "r", p); err != nil || r.Status != core.RunSuccess {
+					t.Errorf("status %s, error %v", r.Status, err)
+				}
+			})
+		})
+	}
+}
