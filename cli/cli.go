@@ -176,7 +176,9 @@ Exit codes:
     0  success, also partial success unless --strict is given
     1  the run failed, or the output could not be written
     2  bad usage or an invalid file
+    3  the run is paused: it waits for people (see wavefold waiting)
     4  verify found violations
+    5  another process executes the run
   128  plus the number of a signal: 130 interrupted, 143 SIGTERM, 129 SIGHUP
   141  the reader of the output has gone`,
 		Example: examples(

@@ -94,7 +94,7 @@ func lostLease(err error) bool {
 }
 
 // sayHowToContinue prints the command that continues a stored run, as the last line.
-func (a *app) sayHowToContinue(r *core.Report, k *keeping) {
+func (a *app) sayHowToContinue(r *core.Report, k *keeping, quiet bool) {
 	if k.store == nil {
 		return
 	}
@@ -104,11 +104,15 @@ func (a *app) sayHowToContinue(r *core.Report, k *keeping) {
 		for _, q := range paused.Questions {
 			keys := make([]string, len(q.Choices))
 			for i, c := range q.Choices {
-				keys[i] = c.Key
+				if keys[i] = c.Label; strings.ContainsAny(c.Label, " \t\n'\"|") {
+					keys[i] = c.Key
+				}
 			}
 			tty.Fprintf(a.Err, "%s asks: %s\n", q.Node, a.mask.Text(q.Text))
 			tty.Fprintf(a.Err, "answer with: wavefold answer %s %s --choice %s\n", r.Run, q.Node, strings.Join(keys, "|"))
 		}
+	case r.Status == core.RunFailed && !quiet:
+		a.hintf("when the cause is removed, wavefold resume %s runs again what failed", r.Run)
 	case r.Status == core.RunCancelled:
 		tty.Fprintf(a.Err, "resume with: wavefold resume %s\n", r.Run)
 	}

@@ -92,7 +92,7 @@ func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 			continue
 		}
 		rows++
-		t.Row(columns.row(n, n.ID, colors.Status(statusText(n.Status)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
+		t.Row(columns.row(n, n.ID, colors.Status(nodeStatus(n)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	for _, u := range r.Units() {
 		t.Row(columns.row(nil, u.ID, colors.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))...)
@@ -148,6 +148,15 @@ func valueText(v any, stream bool) tty.Styled {
 		return tty.Safe("a stream that was not read to its end")
 	}
 	return tty.Cut(tty.Safe(text), maxValueLen)
+}
+
+// nodeStatus returns the status of a node. In a run that is paused, a node that has begun and not ended
+// waits for people.
+func nodeStatus(n *core.NodeReport) string {
+	if n.Status == core.StatusNone && n.Attempts > 0 {
+		return "waiting"
+	}
+	return statusText(n.Status)
 }
 
 func statusText(s core.Status) string {

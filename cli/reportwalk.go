@@ -26,7 +26,7 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 	t.Below()
 	for i := range visited[:min(len(visited), maxRows)] {
 		n := &visited[i]
-		t.Row(columns.row(n, n.ID, colors.Status(statusText(n.Status)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
+		t.Row(columns.row(n, n.ID, colors.Status(nodeStatus(n)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	a.printTable(out, t)
 	if n := len(visited) - maxRows; n > 0 {

@@ -361,11 +361,12 @@ func (r *run) watchParent() (stop func()) {
 
 // cancelRun reports to the machine that the caller's context ended. Further calls have no effect.
 func (r *run) cancelRun() {
-	if r.cancelled.IsZero() {
-		r.cancelled = time.Now()
-		if r.events != nil {
-			r.events.release()
-		}
+	if !r.cancelled.IsZero() {
+		return
+	}
+	r.cancelled = time.Now()
+	if r.events != nil {
+		r.events.release()
 	}
 	if !r.over {
 		r.apply(nil, &machine.Event{Kind: machine.Cancel, Ended: r.now()})

@@ -48,6 +48,9 @@ func Uncancelled(kept []Kept) []Kept {
 	}
 	list := slices.Clone(kept[:at])
 	for _, x := range kept[at+1:] {
+		if x.Event.Kind == machine.Cancel {
+			continue
+		}
 		list = append(list, x.undecided().without(cancelledOutcome)...)
 	}
 	return list
