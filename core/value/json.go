@@ -104,6 +104,9 @@ func AppendFloat(buf []byte, f float64) ([]byte, error) {
 // AppendString appends a string as a JSON string, as AppendJSON does. Bytes that are not valid UTF-8
 // become U+FFFD.
 func AppendString(buf []byte, s string) []byte {
+	if IsPlain(s) {
+		return append(append(append(buf, '"'), s...), '"')
+	}
 	buf = append(buf, '"')
 	from := 0 // of what is written as it is
 	for i := 0; i < len(s); {
@@ -121,6 +124,25 @@ func AppendString(buf []byte, s string) []byte {
 	}
 	return append(append(buf, s[from:]...), '"')
 }
+
+// IsPlain reports whether AppendString writes a string as it is, between quotes: it has only printable
+// ASCII characters, and no quote or backslash.
+func IsPlain(s string) bool {
+	for i := range len(s) {
+		if !plain[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// plain contains the characters of plain strings. Looking them up takes half the time of comparing.
+var plain = func() (set [256]bool) {
+	for c := ' '; c <= '~'; c++ {
+		set[c] = c != '"' && c != '\\'
+	}
+	return set
+}()
 
 // appendEscape appends the escape sequence of a character, which is the one of encoding/json.
 func appendEscape(buf []byte, c rune) []byte {

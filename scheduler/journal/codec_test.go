@@ -300,10 +300,24 @@ func TestEventsTakeNoAllocation(t *testing.T) {
 	}
 }
 
+// rowsOf returns rows like those of a table with strings and numbers.
+func rowsOf(n int) []any {
+	keys, err := value.NewKeys([]string{"date", "delay", "distance", "origin", "destination"})
+	if err != nil {
+		panic(err)
+	}
+	rows := make([]any, n)
+	for i := range rows {
+		rows[i] = value.NewRow(keys, []any{"2001/02/14 15:12", int64(i%60 - 10), int64(342 + i), "SJC", "SNA"})
+	}
+	return rows
+}
+
 func BenchmarkAppendEvent(b *testing.B) {
 	p := compiled(b)
 	n := commandOf(p, "n", 0, 0)
 	ranged, e := typedRange(p, 256)
+	rows := rowsOf(10_000)
 	for _, s := range []struct {
 		name string
 		c    *machine.Command
@@ -313,6 +327,7 @@ func BenchmarkAppendEvent(b *testing.B) {
 		{"nothing", n, &machine.Event{ID: n.ID, Started: 1234567890, Ended: 1234568990}, 1},
 		{"string", n, &machine.Event{ID: n.ID, Started: 1234567890, Ended: 1234568990, Outcome: machine.Outcome{Writes: []plan.Write{{Value: "some text"}}}}, 1},
 		{"range", ranged, e, 256},
+		{"rows", n, &machine.Event{ID: n.ID, Outcome: machine.Outcome{Writes: []plan.Write{{Value: rows}}}}, len(rows)},
 	} {
 		b.Run("answer="+s.name, func(b *testing.B) {
 			k := &Codec{Plan: p}
@@ -328,6 +343,16 @@ func BenchmarkAppendEvent(b *testing.B) {
 			b.ReportMetric(float64(len(x.JSON))/float64(s.per), "B/item")
 		})
 	}
+	b.Run("answer=rows,first", func(b *testing.B) { // the buffer grows
+		k := &Codec{Plan: p}
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := k.AppendEvent(&Encoded{}, n, &machine.Event{ID: n.ID, Outcome: machine.Outcome{Writes: []plan.Write{{Value: rows}}}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/item")
+	})
 	b.Run("issued=256", func(b *testing.B) {
 		commands, issuer := []machine.Command{*ranged}, new(Issuer)
 		for b.Loop() {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -101,6 +102,10 @@ func (w *writer) flag(name string, b bool) {
 
 // string writes a string without secrets.
 func (w *writer) string(s string) {
+	if w.codec.Secrets.None() && value.IsPlain(s) { // as almost all are
+		w.buf = append(append(append(w.buf, '"'), s...), '"')
+		return
+	}
 	s = w.codec.Secrets.Seal(s)
 	if !utf8.ValidString(s) || strings.HasPrefix(s, bytesPrefix) {
 		s = bytesPrefix + base64.StdEncoding.EncodeToString([]byte(s))
@@ -163,17 +168,32 @@ func (w *writer) nested(v any, depth int) {
 	case string:
 		w.string(v)
 	case []any:
-		w.open('[')
-		for i := range v {
-			w.comma()
-			w.nested(v[i], depth+1)
-		}
-		w.close(']')
+		w.list(v, depth)
 	case *value.Object:
 		w.object(v, depth)
 	default:
 		w.typed(v, depth)
 	}
+}
+
+const (
+	// guessAfter is the number of elements of a long list after which room for the others is made.
+	guessAfter = 16
+	// maxGuess limits that room in bytes, because the other elements may be much smaller.
+	maxGuess = 4 << 20
+)
+
+func (w *writer) list(list []any, depth int) {
+	w.open('[')
+	start := len(w.buf)
+	for i := range list {
+		if i == guessAfter { // a buffer that grows with each element is copied many times
+			w.buf = slices.Grow(w.buf, min((len(w.buf)-start)/guessAfter*(len(list)-guessAfter)*9/8, maxGuess))
+		}
+		w.comma()
+		w.nested(list[i], depth+1)
+	}
+	w.close(']')
 }
 
 func (w *writer) object(o *value.Object, depth int) {
