@@ -209,6 +209,10 @@ func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.runCommand(),
 		a.resumeCommand(),
+		a.runsCommand(),
+		a.waitingCommand(),
+		a.answerCommand(),
+		a.cancelCommand(),
 		a.previewCommand(),
 		a.validateCommand(),
 		a.planCommand(),

@@ -102,14 +102,8 @@ func (a *app) sayHowToContinue(r *core.Report, k *keeping, quiet bool) {
 	switch {
 	case ok:
 		for _, q := range paused.Questions {
-			keys := make([]string, len(q.Choices))
-			for i, c := range q.Choices {
-				if keys[i] = c.Label; strings.ContainsAny(c.Label, " \t\n'\"|") {
-					keys[i] = c.Key
-				}
-			}
 			tty.Fprintf(a.Err, "%s asks: %s\n", q.Node, a.mask.Text(q.Text))
-			tty.Fprintf(a.Err, "answer with: wavefold answer %s %s --choice %s\n", r.Run, q.Node, strings.Join(keys, "|"))
+			tty.Fprintf(a.Err, "answer with: %s\n", answerCommand(r.Run, &q))
 		}
 	case r.Status == core.RunFailed && !quiet:
 		a.hintf("when the cause is removed, wavefold resume %s runs again what failed", r.Run)

@@ -46,7 +46,8 @@ docs/durability.md.`,
 			"wavefold resume --rerun-from price 4kqz7w      # after the node was changed",
 			"wavefold resume --budget-cost 2.50 4kqz7w      # in place of the limit that was reached",
 		),
-		Args: atMost(1, "one run"),
+		Args:              atMost(1, "one run"),
+		ValidArgsFunction: a.completeRuns(resumable),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := ""
 			if len(args) > 0 {

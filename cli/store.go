@@ -126,6 +126,9 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// errNoStore is the error of a command that needs a store if there is none.
+var errNoStore = fail(exitUsage, "there is no store (%s) here, in a folder above or in one below; --store file:DIR names one", storeName)
+
 // minPrefix is the minimum length of an abbreviated run id.
 const minPrefix = 4
 
@@ -186,7 +189,7 @@ func (a *app) findRun(ctx context.Context, flag, id string, fits func(*store.Sum
 	case best != nil:
 		return best, nil
 	case len(dirs) == 0:
-		return nil, fail(exitUsage, "there is no store (%s) here, in a folder above or in one below; --store file:DIR names one", storeName)
+		return nil, errNoStore
 	case id == "":
 		return nil, fail(exitUsage, "no such run in %s", where)
 	}

@@ -136,6 +136,16 @@ func atMost(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// exactly returns the argument check of a command that needs n arguments; what describes them.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return fmt.Errorf("%s needs %s: %s", cmd.Name(), what, cmd.Use)
+		}
+		return atMost(n, what)(cmd, args)
+	}
+}
+
 // Arguments of the commands that accept at most one.
 const (
 	noArguments = "no arguments"

@@ -176,7 +176,7 @@ func (r *run) answerHere(ctx context.Context, g *gate, a core.Answer) (core.Answ
 	if len(found) != 1 && !(len(found) == 0 && q.Freeform && a.Text != "") {
 		return a, nil
 	}
-	posted := inbox.Answer{Node: q.Node, Visit: q.Visit, Attempt: q.Attempt, Text: a.Text, At: time.Now()}
+	posted := inbox.Answer{Node: q.Node, Visit: q.Visit, Attempt: q.Attempt, Text: a.Text, Note: a.Note, By: a.By, At: time.Now()}
 	if len(found) == 1 {
 		posted.Choice = found[0].Key
 	}
@@ -196,7 +196,7 @@ func (r *run) answerHere(ctx context.Context, g *gate, a core.Answer) (core.Answ
 
 // toCore returns the answer as the gate gets it.
 func (g *gate) toCore() core.Answer {
-	a := core.Answer{Text: g.answer.Text}
+	a := core.Answer{Text: g.answer.Text, Note: g.answer.Note, By: g.answer.By}
 	for _, c := range g.question.Choices {
 		if c.Key == g.answer.Choice && len(g.question.Match(core.Answer{Text: c.Key})) == 1 {
 			a.Choice = c
@@ -229,6 +229,11 @@ func (r *run) receiveMessage(m store.Message) {
 	case a != nil:
 		r.receive(a)
 	case c != nil && c.At.After(r.resumed):
+		mark := r.rec.newMark(store.MarkCancelled)
+		mark.By = c.By
+		if err := r.rec.addMark(mark); err != nil {
+			r.rec.fail(err)
+		}
 		r.cancelRun()
 		r.nudge()
 	}
@@ -298,7 +303,7 @@ func (r *run) pause() {
 	})
 	r.report = r.m.Report()
 	m := r.rec.newMark(store.MarkPaused)
-	m.Counts = journal.CountsOf(r.report, true)
+	m.Counts, m.Questions = journal.CountsOf(r.report, true), len(err.Questions)
 	if err := r.rec.addMark(m); err != nil {
 		r.rec.fail(err)
 		return

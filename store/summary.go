@@ -56,7 +56,7 @@ type Summary struct {
 // if the lease is held. Add reads these members of the payloads:
 //
 //	head (of the run): workflow, file, started (RFC 3339), parent
-//	mark: kind; counts
+//	mark: kind; counts; questions (of a pause)
 //	end: status, reason, at (nanoseconds since started), counts
 //
 // Of the kinds of marks, paused and resumed change the status; asked and answered are counted.
@@ -100,8 +100,9 @@ func (s *Summary) addHead(rec Record) error {
 
 func (s *Summary) addMark(rec Record) error {
 	var mark struct {
-		Kind   string          `json:"kind"`
-		Counts json.RawMessage `json:"counts"`
+		Kind      string          `json:"kind"`
+		Counts    json.RawMessage `json:"counts"`
+		Questions int             `json:"questions"`
 	}
 	if err := json.Unmarshal(rec.Data, &mark); err != nil {
 		return err
@@ -109,6 +110,9 @@ func (s *Summary) addMark(rec Record) error {
 	switch mark.Kind {
 	case MarkPaused:
 		s.Status = StatusPaused
+		if mark.Questions > 0 { // questions that were asked before the last end are not counted otherwise
+			s.Waiting = mark.Questions
+		}
 	case MarkResumed:
 		s.Status, s.Reason, s.Finished = StatusInterrupted, "", time.Time{}
 	case MarkAsked:

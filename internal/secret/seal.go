@@ -198,3 +198,27 @@ type MissingError struct{ Name string }
 
 // Error returns the message.
 func (e *MissingError) Error() string { return fmt.Sprintf("the secret %s is not set", e.Name) }
+
+// Hide replaces sealed secrets by Mask, for readers of a journal who do not have their values. What
+// only looked like a sealed secret becomes what it was.
+func Hide(text string) string {
+	if !strings.Contains(text, sealStart) {
+		return text
+	}
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, sealStart)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		ref, rest, ok := strings.Cut(after, sealEnd)
+		switch {
+		case ok && ref == "":
+			out.WriteString(sealStart)
+		default:
+			out.WriteString(Mask)
+		}
+		text = rest
+	}
+}

@@ -64,3 +64,23 @@ func TestSealerWithoutTheSecret(t *testing.T) {
 		t.Error("a marker without an end is accepted")
 	}
 }
+
+// Hide shows what a sealed string says without the values of its secrets.
+func TestHide(t *testing.T) {
+	s := NewSealer(map[string]string{"TOKEN": "hunter22"})
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{"plain", "plain"},
+		{"Bearer hunter22!", "Bearer ***!"},
+		{"hunter22hunter22", "******"},
+		{"aHVudGVyMjI= in base64", "*** in base64"},
+		{"a \x00secret: of a user", "a \x00secret: of a user"},
+	} {
+		if got := Hide(s.Seal(tt.text)); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.text, got, tt.want)
+		}
+	}
+	if got := Hide("cut \x00secret:TOK"); got != "cut ***" {
+		t.Errorf("a secret that was cut off: %q", got)
+	}
+}

@@ -160,12 +160,13 @@ func (e *AnsweredError) Error() string {
 	if by == "" {
 		by = "somebody"
 	}
-	return fmt.Sprintf("answered already by %s at %s: %s", by, e.Answer.At.Format(time.RFC3339), e.Answer.Choice+e.Answer.textOnly())
+	return fmt.Sprintf("answered already by %s at %s: %s", by, e.Answer.At.Format(time.RFC3339), e.Answer.Shown())
 }
 
-func (a *Answer) textOnly() string {
+// Shown returns the choice, or the text in quotes if there is no choice.
+func (a *Answer) Shown() string {
 	if a.Choice != "" {
-		return ""
+		return a.Choice
 	}
 	return strconv.Quote(a.Text)
 }
@@ -176,13 +177,23 @@ type LateError struct{ Since time.Time }
 // Error names the deadline.
 func (e *LateError) Error() string { return "too late since " + e.Since.Format(time.RFC3339) }
 
-// ErrNoQuestion is wrapped by the error of Post if the run has no such question, or if the question
-// has no such choice.
+// ErrNoQuestion is what errors.Is finds in the error of Post if the run has no such question, or if
+// the question has no such choice.
 var ErrNoQuestion = errors.New("no such question")
+
+// noQuestion is an ErrNoQuestion whose message says what there is.
+type noQuestion struct{ text string }
+
+func (e *noQuestion) Error() string        { return e.text }
+func (e *noQuestion) Is(target error) bool { return target == ErrNoQuestion }
+
+func noQuestionf(format string, args ...any) error {
+	return &noQuestion{fmt.Sprintf(format, args...)}
+}
 
 // Post answers a question. a.Node names it; a.Visit and a.Attempt are needed only if the node has asked
 // several times. Choice must be the key or the label of one of the choices. Post returns the answer
-// as it was posted. The error is an AnsweredError, a LateError, or wraps ErrNoQuestion.
+// as it was posted. The error is an AnsweredError, a LateError, or an ErrNoQuestion.
 func Post(ctx context.Context, s store.Store, run string, a Answer) (*Answer, error) {
 	now := time.Now()
 	st, err := Questions(ctx, s, run)
@@ -254,9 +265,9 @@ func (st *State) find(a *Answer) (*core.PendingQuestion, error) {
 		names[i] = q.Node
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%w: run %s waits for no answer", ErrNoQuestion, st.Run)
+		return nil, noQuestionf("run %s waits for no answer", st.Run)
 	}
-	return nil, fmt.Errorf("%w: node %q does not wait for an answer; waiting: %s", ErrNoQuestion, a.Node, strings.Join(names, ", "))
+	return nil, noQuestionf("node %q does not wait for an answer; waiting: %s", a.Node, strings.Join(names, ", "))
 }
 
 // choose returns the key of the choice that an answer names, "" for an answer in text.
@@ -276,7 +287,7 @@ func choose(q *core.PendingQuestion, a *Answer) (string, error) {
 		}
 	}
 	if len(found) > 1 {
-		return "", fmt.Errorf("%w: the choice %q of node %s is ambiguous; choices: %s", ErrNoQuestion, a.Choice, q.Node, strings.Join(keys, ", "))
+		return "", noQuestionf("the choice %q of node %s is ambiguous; choices: %s", a.Choice, q.Node, strings.Join(keys, ", "))
 	}
-	return "", fmt.Errorf("%w: node %s has no choice %q; choices: %s", ErrNoQuestion, q.Node, a.Choice, strings.Join(keys, ", "))
+	return "", noQuestionf("node %s has no choice %q; choices: %s", q.Node, a.Choice, strings.Join(keys, ", "))
 }

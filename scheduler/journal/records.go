@@ -221,8 +221,10 @@ type Mark struct {
 	Kept bool `json:"kept,omitempty"`
 	// Data is what else belongs to a mark of the kind, nil if there is nothing.
 	Data *value.Object `json:"data,omitempty"`
-	// Counts says how far a paused run has come, nil in marks of other kinds.
-	Counts *Counts `json:"counts,omitempty"`
+	// Counts says how far a paused run has come, and Questions how many answers it waits for. Marks
+	// of other kinds have neither.
+	Counts    *Counts `json:"counts,omitempty"`
+	Questions int     `json:"questions,omitempty"`
 }
 
 // Counts are the numbers of nodes of the root graph by what has become of them. Nodes that were not
