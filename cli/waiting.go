@@ -226,6 +226,7 @@ choice; with --resume those of run.`,
 	flags.StringVar(&f.note, "note", "", "a remark that is kept with the answer")
 	flags.StringVar(&f.by, "by", "", "the `name` of the person (default: the user)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the run at once if it has no process")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "with --resume, hide progress and hints of the run")
 	flags.BoolVar(&f.json, "json", false, "print the answer as JSON; with --resume, the report of the run")
 	_ = cmd.RegisterFlagCompletionFunc("choice", a.completeChoices)
 	return cmd

@@ -43,12 +43,21 @@ func (r *run) askStored(ctx context.Context, q core.Question) (core.Answer, erro
 	if err != nil {
 		return core.Answer{}, err
 	}
+	late, stopTimer := g.deadline()
+	defer stopTimer()
+	select {
+	case <-late: // before the run may be paused again
+		return r.late(ctx, g)
+	default:
+	}
 	attended, stop := r.attend(ctx, q)
 	defer stop()
 	for {
 		select {
 		case <-g.answered:
 			return g.toCore(), nil
+		case <-late:
+			return r.late(ctx, g)
 		case <-ctx.Done():
 			if r.leaveGate(g) {
 				return core.Answer{}, errPaused
@@ -68,6 +77,44 @@ func (r *run) askStored(ctx context.Context, q core.Question) (core.Answer, erro
 			}
 		}
 	}
+}
+
+// deadline returns a channel that is ready once the time of the question is over. It never is if the
+// question waits without a limit.
+func (g *gate) deadline() (late <-chan struct{}, stop func()) {
+	d := g.question.Deadline
+	if d.IsZero() {
+		return nil, func() {}
+	}
+	c := make(chan struct{})
+	left := time.Until(d)
+	if left <= 0 {
+		close(c)
+		return c, func() {}
+	}
+	t := time.AfterFunc(left, func() { close(c) })
+	return c, func() { t.Stop() }
+}
+
+// late ends a question whose time is over. An answer that was posted in time counts, even if no
+// process has received it.
+func (r *run) late(ctx context.Context, g *gate) (core.Answer, error) {
+	list, err := r.rec.store.Inbox(ctx, r.opts.Run)
+	if err != nil {
+		return core.Answer{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range list {
+		if a, _ := inbox.Decode(m); a != nil && !a.At.After(g.question.Deadline) && inbox.Name(a.Question()) == inbox.Name(&g.question.Question) {
+			r.receive(a)
+		}
+	}
+	r.leaveGateLocked(g)
+	if g.hasAnswer() {
+		return g.toCore(), nil
+	}
+	return core.Answer{}, core.ErrLate
 }
 
 // attendedAnswer is what the interviewer of this process returned.

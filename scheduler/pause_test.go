@@ -57,3 +57,73 @@ func TestPause(t *testing.T) {
 		})
 	}
 }
+
+// A deadline holds without a process: after it, a resumed run goes on without an answer, unless the
+// answer was posted in time.
+func TestPauseEndsAtTheDeadline(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		answer time.Duration // after the pause; 0 for none
+		want   error         // of the question
+	}{
+		{"no answer", 0, core.ErrLate},
+		{"an answer in time", time.Minute, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var got error
+				p := besides(t, func(ctx context.Context, in core.Input) (core.Result, error) {
+					q := core.Question{Node: in.Node(), Attempt: in.Attempt(), Text: "Go?", Choices: []core.Choice{{Key: "a", Label: "A"}}, Timeout: time.Hour}
+					_, got = in.Shared().Ask(ctx, q)
+					return core.Result{}, nil
+				}, noop)
+				s := memory.New(nil)
+				if r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: s}}); r.Status != core.RunPaused {
+					t.Fatalf("status %s, error %v", r.Status, err)
+				}
+				if tt.answer > 0 {
+					time.Sleep(tt.answer)
+					if _, err := inbox.Post(t.Context(), s, "r", inbox.Answer{Node: "gate", Choice: "a"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(2 * time.Hour)
+				_, err := inbox.Post(t.Context(), s, "r", inbox.Answer{Node: "gate", Choice: "a"})
+				if _, late := errors.AsType[*inbox.LateError](err); late != (tt.answer == 0) || err == nil {
+					t.Errorf("an answer after the deadline: %v", err)
+				}
+				if r, err := resume(t, s, "r", p); err != nil || r.Status != core.RunSuccess || !errors.Is(got, tt.want) {
+					t.Errorf("status %s, error %v, the question ended with %v", r.Status, err, got)
+				}
+			})
+		})
+	}
+}
+
+// A paused run that is cancelled can be resumed.
+func TestCancelStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := besides(t, asksForever, noop)
+		s := memory.New(nil)
+		if r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: s}}); r.Status != core.RunPaused {
+			t.Fatalf("status %s, error %v", r.Status, err)
+		}
+		if err := scheduler.CancelStored(t.Context(), s, "r", "ann"); err != nil {
+			t.Fatal(err)
+		}
+		for sum, err := range s.List(t.Context(), store.Query{}) {
+			if err != nil || sum.Status != string(core.RunCancelled) || sum.Reason != "cancelled by ann" || sum.Holder != nil {
+				t.Errorf("got %+v, %v", sum, err)
+			}
+		}
+		if err := scheduler.CancelStored(t.Context(), s, "r", "bob"); err == nil {
+			t.Error("a run that has ended was cancelled")
+		}
+		if _, err := inbox.Post(t.Context(), s, "r", inbox.Answer{Node: "gate", Choice: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := resume(t, s, "r", p); err != nil || r.Status != core.RunSuccess {
+			t.Errorf("status %s, error %v", r.Status, err)
+		}
+	})
+}
