@@ -12,6 +12,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/incremental"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/journal"
@@ -104,14 +105,34 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 	}
 	keep := &keeping{app: a, store: found.store}
 	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Failed: again.failed}
+	session, err := a.resumedSession(st, p, f)
+	if err != nil {
+		return errors.Join(err, st.Close())
+	}
 	end := st.End
-	err = a.executeRun(ctx, p, f, keep, nil, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
+	err = a.executeRun(ctx, p, f, keep, session, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
 		return scheduler.Resume(ctx, st, p, o)
 	})
 	if errors.Is(err, scheduler.ErrEnded) && end != nil {
 		return a.sayEnded(found, end, f)
 	}
 	return a.resumeError(err, f)
+}
+
+// resumedSession returns the session of an incremental workflow, nil for others.
+func (a *app) resumedSession(st *scheduler.Stored, p *plan.Plan, f *runFlags) (*incremental.Session, error) {
+	if p.Incremental == nil {
+		return nil, nil
+	}
+	inputs, err := st.Inputs(p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := incremental.Resume(p, inputs, st.Head.From, incremental.Options{Strict: f.strict})
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	return s, nil
 }
 
 // sayEnded prints how a run ended of which nothing can run again. The exit code is that of the run.

@@ -244,6 +244,9 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		return err
 	}
 	defer keep.close()
+	if session != nil {
+		keep.rec.Head.Progress, keep.rec.Head.From = session.Path(), session.From
+	}
 	return a.executeRun(ctx, p, f, keep, session, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
 		report, err := scheduler.Run(ctx, p, inputs, o)
 		if keep.leftOut(err) {
@@ -270,7 +273,7 @@ func (a *app) executeRun(ctx context.Context, p *plan.Plan, f *runFlags, keep *k
 	report, err := run(ctx, scheduler.Options{
 		Run: f.runID, Recording: keep.recording(), Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
 		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict,
-		Listener: listener, Drained: watch.flush, Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
+		Listener: listener, Drained: watch.flush, Replayed: watch.replayed(session), Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
 	logErr := watch.close(ctx, undelivered(report))
 	stop()

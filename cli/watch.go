@@ -14,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/screen"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/incremental"
 	"github.com/wavefold/wavefold/internal/runview"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/scheduler"
@@ -115,6 +116,22 @@ func (w *watcher) listener() func(core.Event) {
 			close(w.gate.of(question{e.Execution(), e.Visit, e.Attempt}))
 		case e.Type == core.RunFinished || e.Type == core.RunHeld:
 			close(w.last)
+		}
+	}
+}
+
+// replayed returns the listener for the events of earlier processes of a resumed run: they are shown as
+// the state of the tree, and not written again. It is nil if they are not needed.
+func (w *watcher) replayed(s *incremental.Session) func(core.Event) {
+	if s == nil && w.live == nil {
+		return nil
+	}
+	return func(e core.Event) {
+		if s != nil {
+			s.Listen(e)
+		}
+		if w.live != nil {
+			w.live.Apply(&e)
 		}
 	}
 }

@@ -64,6 +64,10 @@ type Session struct {
 	// succeeded are not done. They are empty if there is no such reason.
 	KeptReason, UndoneReason string
 
+	// From is the cursor in the progress file when the run began, in JSON; nil if there was none. End
+	// advances the cursor only if the file still has it.
+	From json.RawMessage
+
 	p      *plan.Plan
 	path   string
 	strict bool
@@ -106,10 +110,36 @@ func Begin(p *plan.Plan, given map[string]any, o Options) (*Session, error) {
 	if err := s.read(); err != nil {
 		return nil, err
 	}
+	s.From = s.file.Cursor
 	if err := s.cursor(o); err != nil {
 		return nil, err
 	}
 	return s, s.partitions(o)
+}
+
+// Resume returns the session of a stored run that continues. inputs are those of the run, and from is
+// the From of its first session. Options.Since, FullRefresh and RetryFailed belong to the first
+// session and have no effect. Listen is to be called with the events of the earlier processes, too.
+func Resume(p *plan.Plan, inputs *value.Object, from json.RawMessage, o Options) (*Session, error) {
+	if p.Incremental == nil {
+		return nil, ErrNothing
+	}
+	s := &Session{Inputs: map[string]any{}, Cursor: value.Missing, From: from, p: p, path: pathOf(p, o.File), strict: o.Strict, outcome: map[int]bool{}}
+	for name, v := range inputs.All() {
+		s.Inputs[name] = v
+	}
+	if v, ok := s.Inputs[p.Incremental.Cursor]; ok {
+		s.Cursor = v
+	}
+	if v, ok := s.Inputs[p.Incremental.Partitions]; ok {
+		c, err := value.Canonical(v)
+		if err != nil {
+			return nil, err
+		}
+		s.list, _ = c.([]any)
+		s.Partitions = len(s.list)
+	}
+	return s, s.read()
 }
 
 // pathOf returns the path of the progress file.
@@ -327,9 +357,13 @@ func inside(path string, e *core.Event) bool {
 
 // End saves the progress of the run. It sets Cursor to the saved value.
 func (s *Session) End(r *core.Report) error {
-	s.file.Version, s.file.Workflow = fileVersion, s.p.Name
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.file = file{} // another run may have written it since
+	if err := s.read(); err != nil {
+		return err
+	}
+	s.file.Version, s.file.Workflow = fileVersion, s.p.Name
 	err := s.learnCursor(r)
 	s.learnPartitions(r)
 	return errors.Join(err, s.write())
@@ -380,10 +414,24 @@ func (s *Session) learnCursor(r *core.Report) error {
 	if err != nil || v == nil || value.IsMissing(v) {
 		return nil // the run saw nothing new: keep the old cursor
 	}
+	if !equalJSON(s.file.Cursor, s.From) {
+		s.KeptReason = "another run has moved it since this run began"
+		return nil
+	}
 	if s.file.Cursor, err = value.AppendJSON(nil, v); err == nil {
 		s.Cursor = v
 	}
 	return err
+}
+
+// equalJSON compares two values in JSON, either of which may be absent.
+func equalJSON(a, b json.RawMessage) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	x, errX := value.ParseJSON(a)
+	y, errY := value.ParseJSON(b)
+	return errX == nil && errY == nil && value.Equal(x, y)
 }
 
 // learnPartitions divides this run's partitions into those that are done and those to

@@ -28,7 +28,7 @@ func (r *run) execute(w *worker) {
 	if c.Op == machine.OpPlace {
 		x.place(e)
 	} else if c.Node.Pull {
-		x.pull(&e.Outcome)
+		x.pull(e)
 		e.Ended = r.now()
 	} else if c.Call != nil && c.Call.Route != nil {
 		x.route(&e.Outcome)

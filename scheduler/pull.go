@@ -34,8 +34,8 @@ type sourceKey struct {
 
 // pull fetches a row of a pipeline: an element of the stream, or a batch of them. For a fan-out it
 // fetches a list of items. At the end of the stream the answer has no row.
-func (x *executor) pull(o *machine.Outcome) {
-	key := sourceKey{x.c.ID.Frame, x.c.ID.Node}
+func (x *executor) pull(e *machine.Event) {
+	o, key := &e.Outcome, sourceKey{x.c.ID.Frame, x.c.ID.Node}
 	s := x.run.takeSource(key)
 	row, err := guarded(func() (any, error) {
 		if x.c.Plan.Vertices[x.c.Node.Vertex].Unit == nil {
@@ -54,9 +54,25 @@ func (x *executor) pull(o *machine.Outcome) {
 		o.Failure = x.failure(x.ctx, s.streams.blame(err))
 	default:
 		o.Output, o.HasOutput = row, true
+		if x.run.rec.resumable() && len(s.rows) == 0 && s.reading == nil { // otherwise the stream is ahead
+			e.Position, o.Failure = s.position(x)
+		}
 		s.pulling(x, s.taken(x, row))
 		x.run.keepSource(key, s)
 	}
+}
+
+// position returns the position of the stream, nil if it has none.
+func (s *rowSource) position(x *executor) (at *value.Object, f *core.Failure) {
+	_, err := guarded(func() (any, error) {
+		var err error
+		at, err = core.PositionOf(s.stream)
+		return nil, err
+	})
+	if err != nil {
+		f = x.failure(x.ctx, s.streams.blame(err))
+	}
+	return at, f
 }
 
 // taken returns the number of elements that were taken, including the latest.

@@ -36,6 +36,7 @@ type Stored struct {
 	run    string
 	holder store.Holder
 	lease  store.Lease
+	head   []byte // the payload of Head
 	parts  int    // of the journal; each begins with a head
 	from   uint64 // the record of Head
 	last   uint64 // the last record
@@ -56,6 +57,15 @@ func OpenStored(ctx context.Context, s store.Store, run string) (*Stored, error)
 	return st, nil
 }
 
+// Inputs returns the inputs of the run. p is its plan.
+func (st *Stored) Inputs(p *plan.Plan) (*value.Object, error) {
+	h, err := codecOf(p, st.store).DecodeHead(st.head)
+	if err != nil {
+		return nil, err
+	}
+	return h.Inputs, nil
+}
+
 // Close gives the lease back.
 func (st *Stored) Close() error {
 	_, err := st.store.Acquire(context.Background(), st.run, st.holder, 0)
@@ -69,6 +79,7 @@ func (st *Stored) read(ctx context.Context) error {
 			switch st.last = rec.Seq; rec.Type {
 			case store.Head:
 				st.from, st.parts = rec.Seq, st.parts+1
+				st.head = rec.Data
 				st.Head = &journal.Head{} // secrets stay sealed: the plan that knows them is not known
 				err = json.Unmarshal(rec.Data, st.Head)
 			case store.Mark:
@@ -191,22 +202,23 @@ func (e *ChangedError) Error() string {
 
 // rebuilding rebuilds a run from its journal.
 type rebuilding struct {
-	run    *run
-	stored *Stored
-	plan   *plan.Plan // of the newest part of the journal
-	codec  *journal.Codec
-	anew   bool // the run continues in a new part of the journal
-	head   *journal.Head
-	replay *journal.Replay
-	seq    int64        // number of the last event of earlier processes
-	models []core.Event // calls of models that have ended
+	run      *run
+	stored   *Stored
+	plan     *plan.Plan // of the newest part of the journal
+	codec    *journal.Codec
+	anew     bool // the run continues in a new part of the journal
+	head     *journal.Head
+	replay   *journal.Replay
+	seq      int64            // number of the last event of earlier processes
+	replayed func(core.Event) // is given these events; nil if they are not wanted
+	models   []core.Event     // calls of models that have ended
 	// batches are the payloads of batches by their records. They are collected if events of later
 	// parts may refer to them.
 	batches map[uint64][]byte
 }
 
 func newRebuilding(r *run, st *Stored, p *plan.Plan) *rebuilding {
-	b := &rebuilding{run: r, stored: st, plan: p, codec: r.rec.codec}
+	b := &rebuilding{run: r, stored: st, plan: p, codec: r.rec.codec, replayed: masked(p.Secrets, r.opts.Replayed)}
 	if changed := st.Head.Plan != p.Fingerprint() || st.Head.Order != p.Order(); changed || st.End != nil || st.Head.Cut != machine.Cut {
 		b.anew = true
 		if changed {
@@ -313,9 +325,15 @@ func (b *rebuilding) start(data []byte) (err error) {
 	if b.anew {
 		b.replay.Keep()
 	}
+	var x core.Event
 	b.replay.Listener = func(list machine.Emissions) {
 		for i := range list {
 			b.seq += list[i].Len()
+			if b.replayed != nil {
+				e := list[i]
+				e.Shift(r.origin.UnixNano())
+				e.Events(&x, func(e *core.Event) { b.replayed(*e) })
+			}
 		}
 	}
 	r.origin = b.head.Started
@@ -329,7 +347,7 @@ func (b *rebuilding) start(data []byte) (err error) {
 // options returns the options of the machine.
 func (b *rebuilding) options() machine.Options {
 	o := b.head.Machine()
-	o.Events, o.Guard = b.run.opts.Listener != nil, b.run.guard.call
+	o.Events, o.Guard = b.run.opts.Listener != nil || b.replayed != nil, b.run.guard.call
 	return o
 }
 
@@ -342,9 +360,12 @@ func (b *rebuilding) side(s *journal.Side) {
 		b.run.rec.checkpoints[name], _ = position.(*value.Object)
 	case core.ModelAnswered: // the usage of attempts that are still in flight, see spent
 		b.models = append(b.models, s.Event)
-		b.seq++
+		fallthrough
 	default:
 		b.seq++
+		if b.replayed != nil {
+			b.replayed(s.Event)
+		}
 	}
 }
 
@@ -455,25 +476,27 @@ func (b *rebuilding) reread(e *executor, x *journal.Reader, s *rowSource) error 
 	if err := s.openAt(e, x.Position); err != nil {
 		return err
 	}
-	if x.Position == nil {
-		var sum journal.RowSum
-		for sum.Len() < x.Skipped.Len() {
-			rows, err := s.takeRows(e.ctx, x.Skipped.Len()-sum.Len())
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
+	skipped := x.Skipped
+	if x.Position != nil {
+		skipped = x.After
+	}
+	var sum journal.RowSum
+	for sum.Len() < skipped.Len() {
+		rows, err := s.takeRows(e.ctx, skipped.Len()-sum.Len())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := sum.Add(row); err != nil {
 				return err
 			}
-			for _, row := range rows {
-				if err := sum.Add(row); err != nil {
-					return err
-				}
-			}
 		}
-		if sum != x.Skipped {
-			return b.replay.Fill(x, nil)
-		}
+	}
+	if sum != skipped {
+		return x.Changed()
 	}
 	var list []any
 	for int64(len(list)) < x.Rows.Len() {

@@ -73,6 +73,9 @@ type Options struct {
 	// Tracer is told of the run and of each attempt; it may be nil. Secrets are masked for it,
 	// except in the inputs of the attempts.
 	Tracer core.Tracer
+	// Replayed is given the events of the earlier processes before a stored run is resumed, in order,
+	// except records of logs and progress. It may be nil.
+	Replayed func(core.Event)
 	// Recording stores the run, so that it can be resumed after a crash and answered from other
 	// processes; nil if it is not stored.
 	Recording *Recording
@@ -488,7 +491,9 @@ func (r *run) do(c *machine.Command) {
 	case machine.OpMet:
 		r.dropTimer(timerKey{kind: machine.Expired, id: c.ID})
 	case machine.OpEmit:
-		r.events.addEmissions(c.Events, r.origin.UnixNano())
+		if r.events != nil { // else only the events of earlier processes were wanted
+			r.events.addEmissions(c.Events, r.origin.UnixNano())
+		}
 	case machine.OpCancel:
 		r.cancelFrame(c.ID.Frame)
 	case machine.OpYield:

@@ -64,14 +64,30 @@ type readerKey struct {
 
 // readerState is what is known of a stream from the answers to the reads.
 type readerState struct {
-	skipped  RowSum        // the rows before the first record
-	position *value.Object // after them
-	records  []*readRecord
+	start
+	records []*readRecord
+}
+
+// start is where a stream is read again: at the position, if there is one, or else at its beginning.
+type start struct {
+	skipped  RowSum        // all rows that are not needed any more
+	position *value.Object // the last one that was recorded among them; most reads have none
+	after    RowSum        // the rows after the position
+}
+
+// pass moves the start behind a read.
+func (s *start) pass(r *readRecord) {
+	s.skipped = s.skipped.then(r.sum)
+	if r.position != nil {
+		s.position, s.after = r.position, RowSum{}
+	} else {
+		s.after = s.after.then(r.sum)
+	}
 }
 
 // Reader is a pipeline or fan-out that reads a stream and has not ended. To continue, a driver opens
-// the stream, at Position if there is one, or else at its beginning, skipping From elements whose
-// checksum is Skipped. It gives the next Rows.Len elements to Replay.Fill.
+// the stream at its beginning, skipping From elements whose checksum is Skipped, or, if there is a
+// Position, there, skipping elements whose checksum is After. It gives the next Rows.Len elements to Replay.Fill.
 type Reader struct {
 	ID   machine.ID // of the next read; Frame and Node identify the reader
 	Path string     // of the frame
@@ -84,6 +100,9 @@ type Reader struct {
 	From     int64
 	Position *value.Object
 	Skipped  RowSum
+	// After is the checksum of the elements between Position and From; it is RowSum{} if there is no
+	// position.
+	After RowSum
 	// Rows is the checksum of the elements from From on that were read before.
 	Rows RowSum
 	// Continues reports whether the stream is read on after these. Otherwise its end was reached.
@@ -110,7 +129,7 @@ func (r *Replay) note(id machine.ID, read *readRecord) {
 	}
 	first, unread := r.m.FirstUnread(id)
 	for len(s.records) > 0 && (!unread || s.records[0].end() <= first) {
-		s.skipped, s.position = s.skipped.then(s.records[0].sum), s.records[0].position
+		s.pass(s.records[0])
 		s.records = s.records[1:]
 	}
 	s.records = append(s.records, read)
@@ -126,13 +145,16 @@ func (r *Replay) Readers() []Reader {
 		if s == nil {
 			s = &readerState{}
 		}
-		x.Skipped, x.Position = s.skipped, s.position
+		from := s.start
 		for _, record := range s.records {
 			if u.From < 0 || record.end() <= u.From {
-				x.Skipped, x.Position = x.Skipped.then(record.sum), record.position
+				from.pass(record)
 			} else {
 				x.Rows = x.Rows.then(record.sum)
 			}
+		}
+		if x.Skipped, x.Position = from.skipped, from.position; x.Position != nil {
+			x.After = from.after
 		}
 		x.From = x.Skipped.n
 		x.Call.Taken = int(x.From)
@@ -152,12 +174,17 @@ func (r *Replay) Fill(x *Reader, rows []any) error {
 		}
 	}
 	if sum != x.Rows {
-		name := x.Plan.Nodes[x.ID.Node].ID
-		if x.Path != "" {
-			name = x.Path + "/" + name
-		}
-		return &SourceChangedError{Node: name}
+		return x.Changed()
 	}
 	r.m.Fill(x.ID, x.From, rows)
 	return nil
+}
+
+// Changed returns the error for a stream that has other rows than the run has read.
+func (x *Reader) Changed() error {
+	name := x.Plan.Nodes[x.ID.Node].ID
+	if x.Path != "" {
+		name = x.Path + "/" + name
+	}
+	return &SourceChangedError{Node: name}
 }

@@ -49,6 +49,8 @@ type Head struct {
 	Parent         *Parent `json:"parent,omitempty"`
 	// Progress is the file that an incremental run replaces at its end.
 	Progress string `json:"progress,omitempty"`
+	// From is the cursor in that file when the run was started; nil if there was none.
+	From json.RawMessage `json:"from,omitempty"`
 	// Blobs are the blobs that Inputs refers to. The codec sets it.
 	Blobs []string `json:"blobs,omitempty"`
 }
