@@ -117,8 +117,9 @@ func firstPositive(values ...int) int {
 // answers. The slice is valid until the next call of Next returns.
 func (m *Machine) Next() []Command {
 	m.place()
-	for len(m.asking) > 0 || m.inFlight < m.maxInFlight && m.root.startOne() {
+	for started := true; started || len(m.asking) > 0; { // a nested run that begins with a question starts nothing
 		m.ask()
+		started = m.inFlight < m.maxInFlight && m.root.startOne()
 	}
 	if !m.finished && m.root.ended() {
 		m.finish()
