@@ -231,12 +231,16 @@ func (r *run) answerHere(ctx context.Context, g *gate, a core.Answer) (core.Answ
 	if taken, ok := errors.AsType[*inbox.AnsweredError](err); ok {
 		posted, err = taken.Answer, nil
 	}
+	r.mu.Lock()
+	if err == nil {
+		r.receive(&posted)
+	} else if ctx.Err() == nil {
+		r.rec.fail(err)
+	}
+	r.mu.Unlock()
 	if err != nil {
 		return core.Answer{}, err
 	}
-	r.mu.Lock()
-	r.receive(&posted)
-	r.mu.Unlock()
 	<-g.answered
 	return g.toCore(), nil
 }

@@ -250,6 +250,7 @@ func (rec *recording) loop() {
 	})
 	defer due.Stop()
 	var spare []store.Record
+	written := uint64(0) // the last record
 	for {
 		list, flush, ok := rec.take(spare, due)
 		if !ok {
@@ -262,9 +263,12 @@ func (rec *recording) loop() {
 			rec.run.mu.Unlock()
 			return
 		}
-		if flush && len(list) > 0 {
+		if len(list) > 0 {
+			written = list[len(list)-1].Seq
+		}
+		if flush {
 			rec.run.mu.Lock()
-			rec.releaseUpTo(list[len(list)-1].Seq)
+			rec.releaseUpTo(written)
 			rec.run.mu.Unlock()
 		}
 		clear(list)
