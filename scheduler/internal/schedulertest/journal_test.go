@@ -58,11 +58,13 @@ func checkPoints(t *testing.T, points KillPoints, want ...string) {
 	}
 }
 
-var journalShapes = []struct {
+type journalShape struct {
 	name     string
 	share    uint64
 	generate func(seed uint64) *Graph
-}{
+}
+
+var journalShapes = []journalShape{
 	{"dags", 10, dags(Shape{})},
 	{"ranges", 10, dags(Shape{Elements: 2, Long: true, NoUnits: true, NoNested: true})},
 	{"expired", 20, dags(Shape{Expire: true})},
