@@ -42,15 +42,27 @@ func (s *Store) touch(name string) error {
 }
 
 func (s *Store) putNew(name string, data []byte) error {
-	dir := filepath.Dir(name)
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := errors.Join(s.makeDir(), os.MkdirAll(dir, 0o700), syncDir(filepath.Dir(dir)), syncDir(s.dir)); err != nil {
-			return err
-		}
+	if err := s.makeBlobDir(filepath.Dir(name)); err != nil {
+		return err
 	}
 	return writeFile(name, record.Compress(nil, data), func(temporary string) error {
 		return errors.Join(s.touch(temporary), os.Rename(temporary, name))
 	})
+}
+
+// makeBlobDir makes the folder of some blobs. The names of the folders that it makes are flushed.
+func (s *Store) makeBlobDir(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrNotExist) { // the first blob of the store
+		err = errors.Join(s.makeDir(), os.MkdirAll(dir, 0o700), syncDir(s.dir))
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist): // whoever made it has flushed its name
+		return nil
+	case err != nil:
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
 }
 
 // Get implements store.Store.
