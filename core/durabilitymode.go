@@ -30,6 +30,9 @@ func DurabilityModes() []DurabilityMode {
 // PendingQuestion is a question that waits for an answer from outside the process.
 type PendingQuestion struct {
 	Question
+	// Generation is 2 or more if the question was answered and is asked again, because a resumed run
+	// runs its node again.
+	Generation int `json:"generation,omitempty"`
 	Asked time.Time `json:"asked"`
 	// Deadline is the time after which the gate takes its default or fails. It is zero if the
 	// question waits without a limit.

@@ -50,6 +50,9 @@ type Shared struct {
 	// Previous explains why the previous attempt did not succeed. It is "" for the first
 	// attempt.
 	Previous string
+	// Generation is 2 or more if a resumed run runs the node again although it had ended. It is
+	// part of the idempotency key, so that receivers do not take the work for a repetition.
+	Generation int
 	// Key is the idempotency key of a part of the work, such as a call of a tool. It is ""
 	// for the work as a whole, whose key is derived from its position in the run.
 	Key string
@@ -372,6 +375,9 @@ func (in Input) IdempotencyKey() string {
 	}
 	if in.Visit() > 0 {
 		key += "#" + strconv.Itoa(in.Visit())
+	}
+	if g := in.shared().Generation; g > 1 {
+		key += "~" + strconv.Itoa(g)
 	}
 	return key
 }

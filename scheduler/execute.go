@@ -16,7 +16,7 @@ import (
 // the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c, e := &w.cmd, &w.event
-	if c.Node.FieldsOnly && c.ID.Frame == 0 && c.Op == machine.OpRun && r.trace.tracer == nil && !r.opts.Strict {
+	if c.Node.FieldsOnly && c.ID.Frame == 0 && c.Op == machine.OpRun && r.trace.tracer == nil && !r.opts.Strict && r.generations == nil {
 		if view, ok := c.Call.View(); ok {
 			r.executeBare(w, view)
 			return
@@ -517,6 +517,9 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 		s.Ask = x.ask()
 	}
 	s.Durability = x.run.baseInput.Durability
+	if x.run.generations != nil {
+		s.Generation = x.run.generations[plan.PartPath(c.Name(n))]
+	}
 	s.Dir, s.Logs, s.Defer = x.p.Workflow.Dir, x.logs(), n.Claims && !x.run.remote
 	s.Keys = n.Upserts && !x.run.remote
 	if s.Keys && x.run.opts.Strict {

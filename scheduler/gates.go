@@ -25,6 +25,9 @@ type gate struct {
 	// unattended is set while an attempt waits for the answer that no interviewer of this process
 	// can give.
 	unattended bool
+	// stale is set if the answer belongs to an execution that ended in an earlier part of the journal
+	// and that is not kept: if the node asks again, the question needs another answer.
+	stale bool
 }
 
 func (g *gate) hasAnswer() bool {
@@ -106,7 +109,7 @@ func (r *run) late(ctx context.Context, g *gate) (core.Answer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range list {
-		if a, _ := inbox.Decode(m); a != nil && !a.At.After(g.question.Deadline) && inbox.Name(a.Question()) == inbox.Name(&g.question.Question) {
+		if a, _ := inbox.Decode(m); a != nil && !a.At.After(g.question.Deadline) && inbox.Name(a.Question()) == inbox.Name(&g.question.Question) && a.Generation == g.question.Generation {
 			r.receive(a)
 		}
 	}
@@ -150,10 +153,14 @@ func (r *run) openGate(q *core.Question) (*gate, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := inbox.Name(q)
-	if g := r.gates[name]; g != nil {
-		return g, nil
+	before := r.gates[name]
+	if before != nil && !before.stale {
+		return before, nil
 	}
 	g := newGate(core.PendingQuestion{Question: *q, Asked: time.Now()})
+	if before != nil {
+		g.question.Generation = max(1, before.question.Generation) + 1
+	}
 	if q.Timeout > 0 {
 		g.question.Deadline = g.question.Asked.Add(q.Timeout)
 	}
@@ -168,7 +175,8 @@ func (r *run) openGate(q *core.Question) (*gate, error) {
 func (r *run) hasAsked(q *core.Question) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.gates[inbox.Name(q)] != nil
+	g := r.gates[inbox.Name(q)]
+	return g != nil && !g.stale
 }
 
 func newGate(q core.PendingQuestion) *gate {
@@ -223,7 +231,7 @@ func (r *run) answerHere(ctx context.Context, g *gate, a core.Answer) (core.Answ
 	if len(found) != 1 && !(len(found) == 0 && q.Freeform && a.Text != "") {
 		return a, nil
 	}
-	posted := inbox.Answer{Node: q.Node, Visit: q.Visit, Attempt: q.Attempt, Text: a.Text, Note: a.Note, By: a.By, At: time.Now()}
+	posted := inbox.Answer{Node: q.Node, Visit: q.Visit, Attempt: q.Attempt, Generation: q.Generation, Text: a.Text, Note: a.Note, By: a.By, At: time.Now()}
 	if len(found) == 1 {
 		posted.Choice = found[0].Key
 	}
@@ -263,7 +271,7 @@ func (g *gate) toCore() core.Answer {
 // an answer, are ignored. It is called with mu held.
 func (r *run) receive(a *inbox.Answer) {
 	g := r.gates[inbox.Name(a.Question())]
-	if g == nil || g.hasAnswer() {
+	if g == nil || g.hasAnswer() || a.Generation != g.question.Generation {
 		return
 	}
 	if err := r.rec.mark(store.MarkAnswered, a); err != nil {

@@ -336,7 +336,7 @@ func (b *rebuilding) start(data []byte) (err error) {
 			}
 		}
 	}
-	r.origin = b.head.Started
+	r.origin, r.generations = b.head.Started, b.head.Generations
 	r.opts.Strict = b.head.Options.Strict
 	if r.opts.Budget == (core.Budget{}) {
 		r.opts.Budget = b.head.Options.Budget
@@ -383,7 +383,7 @@ func (b *rebuilding) gate(m *journal.Mark) error {
 		if err := fromObject(m.Data, &a); err != nil {
 			return err
 		}
-		if g := b.run.gates[inbox.Name(a.Question())]; g != nil && !g.hasAnswer() {
+		if g := b.run.gates[inbox.Name(a.Question())]; g != nil && !g.hasAnswer() && g.question.Generation == a.Generation {
 			g.answer = a
 			close(g.answered)
 		}

@@ -23,6 +23,10 @@ func (b *rebuilding) keep(o Recording) error {
 	if err != nil {
 		return err
 	}
+	again := affected(b.plan, r.rec.codec.Plan, o.RerunFrom)
+	for _, g := range r.gates {
+		g.stale = g.hasAnswer() && (b.stored.End != nil || again[plan.PartPath(g.question.Node)])
+	}
 	if r.memo, err = journal.NewMemo(r.rec.codec, b.head.Inputs, b.options(), kept); err != nil {
 		return err
 	}
@@ -30,6 +34,7 @@ func (b *rebuilding) keep(o Recording) error {
 	b.replay, r.m = r.memo.Replay(), r.memo.Machine()
 	head := *b.head
 	head.SetPlan(p)
+	head.Generations = r.generations
 	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
 	data, err := r.rec.codec.AppendHead(nil, &head)
 	if err != nil {
@@ -50,8 +55,11 @@ func (b *rebuilding) kept(o Recording) ([]journal.Kept, error) {
 			return nil, err
 		}
 	}
+	b.run.generations = maps.Clone(b.head.Generations)
 	if len(o.RerunFrom) > 0 {
-		kept = journal.Without(kept, affected(b.plan, p, o.RerunFrom))
+		again := affected(b.plan, p, o.RerunFrom)
+		b.renew(again, kept)
+		kept = journal.Without(kept, again)
 	}
 	end := b.stored.End
 	if end == nil {
@@ -72,6 +80,22 @@ func (b *rebuilding) kept(o Recording) ([]journal.Kept, error) {
 		rest = kept
 	}
 	return rest, nil
+}
+
+// renew gives executions of nodes that had run a new generation, and with it new idempotency keys.
+func (b *rebuilding) renew(nodes map[string]bool, kept []journal.Kept) {
+	ran := map[string]bool{}
+	for i := range kept {
+		ran[plan.PartPath(kept[i].Path)] = true
+	}
+	for n := range nodes {
+		if ran[n] {
+			if b.run.generations == nil {
+				b.run.generations = map[string]int{}
+			}
+			b.run.generations[n] = max(1, b.run.generations[n]) + 1
+		}
+	}
 }
 
 // affected returns the nodes that can see the effect of the given nodes in the workflow of then or of

@@ -228,6 +228,7 @@ type run struct {
 	unattended   int              // number of gates that wait for an answer from outside the process
 	gates        map[string]*gate // questions of a stored run, by their names
 	memo         *journal.Memo    // what is kept of an earlier part of the journal, nil if nothing is
+	generations  map[string]int   // of nodes that run again, by path; nil if there are none
 	open         []journal.Open   // what was in progress when a resumed run began, not nil
 	seqBefore    int64            // number of the last event of earlier processes
 	resumed      time.Time        // when this process has begun to execute the run

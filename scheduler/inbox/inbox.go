@@ -21,6 +21,8 @@ type Answer struct {
 	Node    string `json:"node"` // the path of the gate, with the item in brackets if it has one
 	Visit   int    `json:"visit,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
+	// Generation is that of the question; see core.PendingQuestion.
+	Generation int `json:"generation,omitempty"`
 	// Choice is the key or the label of a choice, "" for an answer in text only.
 	Choice string    `json:"choice,omitempty"`
 	Text   string    `json:"text,omitempty"`
@@ -50,10 +52,19 @@ type message struct {
 // again after it was resumed, so the rest of the name is the time.
 const cancelName = "cancel-"
 
-// Name identifies a question in a run: the path of its node, the visit and the attempt. The first
-// answer that is posted under this name is the answer.
+// Name identifies a question in a run: the path of its node, the visit and the attempt. A question
+// that is asked again has the same name.
 func Name(q *core.Question) string {
 	return q.Node + "#" + strconv.Itoa(q.Visit) + "." + strconv.Itoa(q.Attempt)
+}
+
+// messageName returns the name of the message that answers a question. The first message that is
+// posted under this name is the answer.
+func messageName(name string, generation int) string {
+	if generation > 1 {
+		name += "~" + strconv.Itoa(generation)
+	}
+	return name
 }
 
 // Decode returns the content of a message: an answer or a cancellation; both are nil if it is
@@ -103,7 +114,7 @@ func Questions(ctx context.Context, s store.Store, run string) (*State, error) {
 		return nil, err
 	}
 	for _, m := range list {
-		if a, _ := Decode(m); a != nil && st.take(m.Name) {
+		if a, _ := Decode(m); a != nil && st.take(Name(a.Question()), a.Generation) {
 			st.Answered = append(st.Answered, *a)
 		}
 	}
@@ -125,14 +136,14 @@ func (st *State) mark(record []byte) error {
 		if err := json.Unmarshal(m.Data, &q); err != nil {
 			return err
 		}
-		st.take(Name(&q.Question)) // a question that was changed is asked again
+		st.take(Name(&q.Question), q.Generation) // a question that was changed is asked again
 		st.Open = append(st.Open, q)
 	case store.MarkAnswered:
 		var a Answer
 		if err := json.Unmarshal(m.Data, &a); err != nil {
 			return err
 		}
-		st.take(Name(a.Question()))
+		st.take(Name(a.Question()), a.Generation)
 		st.Answered = append(st.Answered, a)
 	case store.MarkResumed:
 		st.Ended = false
@@ -141,9 +152,9 @@ func (st *State) mark(record []byte) error {
 }
 
 // take removes an open question and reports whether it was there.
-func (st *State) take(name string) bool {
+func (st *State) take(name string, generation int) bool {
 	for i := range st.Open {
-		if Name(&st.Open[i].Question) == name {
+		if q := &st.Open[i]; Name(&q.Question) == name && q.Generation == generation {
 			st.Open = append(st.Open[:i:i], st.Open[i+1:]...)
 			return true
 		}
@@ -211,7 +222,7 @@ func Post(ctx context.Context, s store.Store, run string, a Answer) (*Answer, er
 	if !q.Deadline.IsZero() && now.After(q.Deadline) {
 		return nil, &LateError{Since: q.Deadline}
 	}
-	a.Visit, a.Attempt, a.Choice, a.At = q.Visit, q.Attempt, choice, now
+	a.Visit, a.Attempt, a.Generation, a.Choice, a.At = q.Visit, q.Attempt, q.Generation, choice, now
 	if err := Send(ctx, s, run, &a); err != nil {
 		return nil, err
 	}
@@ -226,7 +237,7 @@ func Send(ctx context.Context, s store.Store, run string, a *Answer) error {
 	if err != nil {
 		return err
 	}
-	err = s.Post(ctx, run, store.Message{Name: Name(a.Question()), Posted: a.At, Data: data})
+	err = s.Post(ctx, run, store.Message{Name: messageName(Name(a.Question()), a.Generation), Posted: a.At, Data: data})
 	if taken, ok := errors.AsType[*store.TakenError](err); ok {
 		if first, _ := Decode(taken.First); first != nil {
 			return &AnsweredError{Answer: *first}

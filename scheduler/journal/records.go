@@ -44,6 +44,9 @@ type Head struct {
 	Seed    uint64    `json:"seed,string"`
 	Events  bool      `json:"events,omitempty"`
 	Started time.Time `json:"started"`
+	// Generations are those of the nodes that a resumed run has run again although they had ended, by
+	// path; see core.Shared.Generation.
+	Generations map[string]int `json:"generations,omitempty"`
 	// ConcurrencyKey is the evaluated key under which runs of the workflow do not overlap.
 	ConcurrencyKey string  `json:"concurrency_key,omitempty"`
 	Parent         *Parent `json:"parent,omitempty"`
