@@ -48,6 +48,7 @@ type settings struct {
 	phase       source.Text
 	description string
 	effects     *bool
+	version     source.Text
 
 	allowPartial, autoStatus bool
 
@@ -358,6 +359,14 @@ func Phase(name string) Option {
 // Effects marks a part whose work is visible outside of the run, so that it starts only
 // when its inputs are committed. Sink, ForEach and Do are marked implicitly.
 func Effects() Option { return option("Effects", func(s *settings) { s.effects = new(true) }) }
+
+// Version is the version of what a function computes, such as "3". The code of a function is
+// not seen: after a change that makes earlier results invalid, another version makes
+// Graph.Resume refuse runs in which the function has returned. The default is "".
+func Version(v string) Option {
+	pos := here()
+	return setting{name: "Version", pos: pos, set: func(s *settings) { s.version = source.At(v, pos) }}
+}
 
 // Args sets the arguments of a Func or Node. A string that is a path, such as
 // "$.orders[0].id", is replaced by the value; a string that begins with "$." is written

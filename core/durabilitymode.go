@@ -32,8 +32,8 @@ type PendingQuestion struct {
 	Question
 	// Generation is 2 or more if the question was answered and is asked again, because a resumed run
 	// runs its node again.
-	Generation int `json:"generation,omitempty"`
-	Asked time.Time `json:"asked"`
+	Generation int       `json:"generation,omitempty"`
+	Asked      time.Time `json:"asked"`
 	// Deadline is the time after which the gate takes its default or fails. It is zero if the
 	// question waits without a limit.
 	Deadline time.Time `json:"deadline,omitzero"`

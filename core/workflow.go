@@ -205,6 +205,9 @@ type Node struct {
 	// Priority orders nodes that may start at the same time: higher first. It
 	// affects time only.
 	Priority source.Int
+	// Version is the version of what the node computes, "" if it has none. It is part of the
+	// fingerprint: a stored run does not keep results of another version.
+	Version source.Text
 	// Effects reports whether the node's work is visible outside of the run; nil means that
 	// the kind decides.
 	Effects *bool

@@ -27,6 +27,7 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		Join:        d.Join.join(d.Race),
 		Priority:    d.Priority,
 		Effects:     d.Effects,
+		Version:     d.Version,
 		Lost:        d.Lost,
 		Pos:         d.Pos,
 

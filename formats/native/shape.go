@@ -124,6 +124,7 @@ type nodeShape struct {
 	Join        joinShape                      `wavefold:"join" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; any: run when one has succeeded; a mapping sets the number; default all"`
 	Race        bool                           `wavefold:"race" doc:"whether a join that takes some predecessors takes the first to finish and gives the others up; without it the first in canonical order are taken, whatever their timing; default false"`
 	Priority    source.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`
+	Version     source.Text                    `wavefold:"version" doc:"the version of what the node computes; a stored run does not keep results of another version"`
 	Effects     *bool                          `wavefold:"effects" doc:"whether the node's work is visible outside of the run, so that it must start only when its inputs are final; default: as the kind says"`
 	Config      *source.Value                  `wavefold:",rest"`
 	Pos         source.Position                `wavefold:",pos"`

@@ -246,6 +246,7 @@ func (w *writer) node(n *core.Node) *source.Value {
 	o.text("pause", n.Pause)
 	joinTree(o, n.Join)
 	o.number("priority", &n.Priority, 0)
+	o.text("version", n.Version)
 	if n.Effects != nil { // false may override the kind
 		o.put("effects", &source.Value{Kind: source.BoolValue, Scalar: *n.Effects})
 	}

@@ -168,6 +168,9 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 // what returns the canonical form of what a node computes.
 func (x *printer) what(p *Plan, n *Node) *value.Object {
 	o := value.ObjectOf("kind", n.Kind, "config", n.Decl.Config.Plain(), "args", n.Decl.Args.Plain(), "effects", n.Effects, "writes", anys(slices.Sorted(slices.Values(n.Writes))))
+	if n.Decl.Version.Value != "" {
+		o.Set("version", n.Decl.Version.Value)
+	}
 	set(o, "declared", anys(slices.Sorted(slices.Values(n.View))))
 	set(o, "reads", readsPrint(p, n.OwnReads()))
 	set(o, "source", sourcePrint(n.Source))

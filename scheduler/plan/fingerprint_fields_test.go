@@ -264,6 +264,7 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 		"Node.Pause":        {"flow.yaml", func(w *core.Workflow) { node(w, "b").Pause = word("after") }},
 		"Node.Join":         {"flow.yaml", func(w *core.Workflow) { node(w, "j").Join = nil }},
 		"Node.Priority":     {"flow.yaml", func(w *core.Workflow) { node(w, "b").Priority.Value = 1 }},
+		"Node.Version":      {"flow.yaml", func(w *core.Workflow) { node(w, "b").Version = source.Text{Value: "2"} }},
 		"Node.Effects":      {"flow.yaml", func(w *core.Workflow) { yes := true; node(w, "b").Effects = &yes }},
 		"Node.Child": {"flow.yaml", func(w *core.Workflow) {
 			node(w, "sub").Child = &core.Workflow{Nodes: []*core.Node{{ID: word("x"), Kind: word("wait"), Config: node(w, "w").Config}}, Fields: []core.FieldDecl{{Name: word("k"), Default: int64(1)}}}
