@@ -356,6 +356,8 @@ func (a *app) outcome(r *core.Report, logErr error, f *runFlags) error {
 	}
 	if lostLease(r.Err) {
 		code = exitHeld
+	} else if _, ok := errors.AsType[*core.SourceChangedError](r.Err); ok {
+		code = exitUsage
 	}
 	if r.Err != nil && r.Status != core.RunPaused {
 		a.errorf("%v", r.Err)

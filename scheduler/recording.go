@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/leftover"
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/store"
@@ -392,6 +393,8 @@ func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
 	}
 	if rec.failure != nil {
 		rep.Status, rep.Err = core.RunFailed, &core.StoreError{Err: rec.failure}
+	} else if d := r.baseInput.Durability; d != nil && d.Folder != "" && (rep.Status == core.RunSuccess || rep.Status == core.RunPartial) {
+		_ = leftover.Remove(d.Folder, nil) // pruning the run tries again
 	}
 	return rep, rep.Err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
@@ -116,7 +117,7 @@ type SourceChangedError struct {
 
 // Error returns the message.
 func (e *SourceChangedError) Error() string {
-	return fmt.Sprintf("node %s: the rows of the stream differ from those that the run has read", e.Node)
+	return fmt.Sprintf("node %s: the rows of the stream differ from those that the run has read [%s]", e.Node, core.CodeSourceChanged)
 }
 
 // note adds what an answer says about the rows that it has read.
