@@ -30,7 +30,7 @@ func commandTable() Table {
 			Name: "why, 300,000 events",
 			Subject: commandCase("wavefold", events, func(r *itemRun) func() {
 				log := r.log()
-				return func() { r.command("why", "--events", log) }
+				return func() { r.command("why", "--run", log) }
 			}),
 			Reference: commandCase("json.Unmarshal of each line", events, func(r *itemRun) func() {
 				log := r.log()

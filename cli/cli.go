@@ -213,6 +213,7 @@ func (a *app) commands() []*cobra.Command {
 		a.waitingCommand(),
 		a.answerCommand(),
 		a.cancelCommand(),
+		a.eventsCommand(),
 		a.previewCommand(),
 		a.validateCommand(),
 		a.planCommand(),

@@ -71,7 +71,7 @@ func (a *app) completeInputs(cmd *cobra.Command, args []string, word string) ([]
 }
 
 // completeNodes completes the arguments of why: first a node, then a workflow file. The nodes
-// come from the event log of the command line, or from the workflow in the current folder.
+// come from the run of the command line, or from the workflow in the current folder.
 func (a *app) completeNodes(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
@@ -83,8 +83,8 @@ func (a *app) completeNodes(cmd *cobra.Command, args []string, word string) ([]s
 }
 
 func (a *app) nodesToExplain(cmd *cobra.Command) []string {
-	if events, _ := cmd.Flags().GetString("events"); events != "" && events != "-" {
-		s, err := a.readRun("--events", events)
+	if run, _ := cmd.Flags().GetString("run"); run != "" && run != "-" {
+		s, err := a.readRun(cmd.Context(), run)
 		if err != nil {
 			return nil
 		}

@@ -27,8 +27,8 @@ condition. Walks (.dot, .fabro) are drawn with their cycles, labels, goal gates
 and branches. Drawing does not need the files, programs and Go functions that a
 run needs.
 
-With --run, graph reads the event log of a run and shows which nodes succeeded,
-failed or were skipped, and how long they took. For a walk it shows which edges
+With --run, graph reads a run, its event log or a stored run, and shows which nodes
+succeeded, failed or were skipped, and how long they took. For a walk it shows which edges
 were taken and how often. The default format is then SVG, which also shows which
 conditions held.`,
 		Example: examples(
@@ -37,6 +37,7 @@ conditions held.`,
 			"wavefold graph --format text flow.yaml",
 			"wavefold graph --format svg flow.yaml > flow.svg",
 			"wavefold graph --run events.ndjson flow.yaml > run.svg",
+			"wavefold graph --run 4kqz7w > run.svg          # a stored run, as it was",
 			"wavefold graph --run events.ndjson --format mermaid --direction LR triage.yml",
 			"wavefold graph --format svg release.dot > release.svg",
 		),
@@ -57,13 +58,13 @@ conditions held.`,
 			case !f.HasDirection:
 				return fmt.Errorf("--direction is for mermaid and dot; %s is always drawn from top to bottom", f.Name)
 			}
-			p, ds := check(a.lenient(), args, false)
-			if p == nil {
-				return a.invalid(ds, false)
+			p, err := a.planForRun(cmd.Context(), args, log)
+			if err != nil {
+				return err
 			}
 			d := p.Describe()
 			if log != "" {
-				s, err := a.readRun("--run", log)
+				s, err := a.readRun(cmd.Context(), log)
 				if err != nil {
 					return err
 				}
@@ -75,7 +76,7 @@ conditions held.`,
 	}
 	a.parallelFlag(cmd)
 	cmd.Flags().StringVarP(&format, "format", "f", format, strings.Join(formatNames(), ", "))
-	cmd.Flags().StringVar(&log, "run", "", "show the run in this event `file`; the default format is then svg")
+	a.runFlag(cmd, &log, "show a run: a `file` with its events, or the id of a stored run; the default format is then svg")
 	cmd.Flags().StringVar(&o.Direction, "direction", "", "direction of mermaid and dot drawings: "+strings.Join(draw.Directions, " (from top to bottom) or ")+" (from left to right)")
 	cmd.Flags().StringVar(&o.Title, "title", "", "a heading in place of the name of the workflow")
 	_ = cmd.RegisterFlagCompletionFunc("direction", cobra.FixedCompletions(draw.Directions, cobra.ShellCompDirectiveNoFileComp))

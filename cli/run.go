@@ -66,7 +66,7 @@ and SIGHUP do the same. The exit code is 128 plus the number of the first signal
 			"wavefold run flow.yaml",
 			"wavefold run -j 8 --input day=2024-01-31 --input rows=@rows.json flow.yaml",
 			"wavefold run --json flow.yaml | jq .state",
-			"wavefold run --events run.ndjson flow.yaml; wavefold why --events run.ndjson",
+			"wavefold run --events run.ndjson flow.yaml; wavefold why --run run.ndjson",
 			"wavefold run --log json flow.yaml 2>> flow.log",
 			"wavefold run --dry-run flow.yaml",
 			"wavefold run --goal 'ship version 2' release.dot",

@@ -4,26 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
 	var asJSON bool
+	var run string
 	cmd := &cobra.Command{
-		Use:   "verify [FILE] EVENTS",
+		Use:   "verify [FILE] EVENTS|--run RUN",
 		Short: "Check the events of a run against the rules",
 		Long: `verify reads the events of a run (see run --events), replays them against the
 workflow in FILE and reports every violation of the rules, with its line in the log:
 the order of nodes, limits, retries, items, rows and rounds, skips, the paths of
 walks, writes, the final state and statuses. EVENTS is a file, or - for standard
-input. Files, programs and Go functions that only a run needs may be missing.
+input; --run names a stored run instead. Files, programs and Go functions that only a run needs may be missing.
 
 Rules that the log has too little information for are listed as not checked.
 
@@ -32,17 +33,43 @@ event log, is incomplete, or belongs to another workflow.`,
 		Example: examples(
 			"wavefold run --events run.ndjson flow.yaml",
 			"wavefold verify flow.yaml run.ndjson",
+			"wavefold verify --run 4kqz7w            # a stored run, with its workflow",
 			"wavefold verify --json flow.yaml run.ndjson | jq '.violations[].message'",
 			"gunzip -c run.ndjson.gz | wavefold verify flow.yaml -",
 		),
-		Args:              verifyArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if run != "" {
+				return atMost(1, oneWorkflow)(cmd, args)
+			}
+			return verifyArgs(cmd, args)
+		},
 		ValidArgsFunction: verifyFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if run != "" {
+				p, err := a.planForRun(cmd.Context(), args, run)
+				if err != nil {
+					return err
+				}
+				in, err := a.openRun(cmd.Context(), run)
+				if err != nil {
+					return runError(err)
+				}
+				return a.verify(p, in, run, asJSON)
+			}
 			last := len(args) - 1
-			return a.verify(args[:last], args[last], asJSON)
+			p, ds := check(a.lenient(), args[:last], false)
+			if p == nil {
+				return a.invalid(ds, false)
+			}
+			in, err := a.openLog(args[last])
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
+			return a.verify(p, in, args[last], asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	a.runFlag(cmd, &run, "the run: a `file` with its events, - for standard input, or the id of a stored run")
 	a.parallelFlag(cmd)
 	return cmd
 }
@@ -72,31 +99,17 @@ func verifyFiles(cmd *cobra.Command, args []string, word string) ([]string, cobr
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-func (a *app) verify(files []string, path string, asJSON bool) error {
-	p, ds := check(a.lenient(), files, false)
-	if p == nil {
-		return a.invalid(ds, false)
-	}
-	in := a.In
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return &exitError{exitUsage, err}
-		}
-		defer f.Close()
-		in = f
-	}
-	if in == nil {
-		in = io.MultiReader()
-	}
+// verify checks the events in a log, and closes it.
+func (a *app) verify(p *plan.Plan, in io.ReadCloser, name string, asJSON bool) error {
+	defer in.Close()
 	r, err := verify.Log(p, in)
 	if err != nil {
-		return &exitError{exitUsage, fmt.Errorf("%s: %w", path, err)}
+		return fail(exitUsage, "%s: %w", name, err)
 	}
 	if asJSON {
 		err = a.writeJSON(r)
 	} else {
-		a.printViolations(r, path)
+		a.printViolations(r, name)
 	}
 	if err == nil && len(r.Violations) > 0 {
 		return reported(exitViolated)

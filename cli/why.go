@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"slices"
 
@@ -15,34 +14,36 @@ import (
 )
 
 func (a *app) whyCommand() *cobra.Command {
-	var events string
+	var run string
 	var asJSON bool
 	cmd := &cobra.Command{
 		ValidArgsFunction: a.completeNodes,
-		Use:               "why [NODE [WORKFLOW]] --events FILE",
+		Use:               "why [NODE [WORKFLOW]] --run FILE|RUN",
 		Short:             "Explain why a node was skipped, failed, tried again or visited",
-		Long: `why reads the events of a run (see run --events) and explains how a node ended:
+		Long: `why reads the events of a run and explains how a node ended:
 which condition skipped it and with which values, which attempts failed and how,
 which node had written a field that rejected a write, and in which node a failure
 began. Without NODE it lists everything that did not succeed.
+
+--run names the log of a run (see run --events) or a stored run.
 
 For a node of a walk it shows how the walk arrived each time (by which edge, rule and
 values), how each visit ended, and where the walk continued. With WORKFLOW it also
 explains why a walk never reached a node.`,
 		Example: examples(
 			"wavefold run --events run.ndjson flow.yaml",
-			"wavefold why --events run.ndjson",
-			"wavefold why save --events run.ndjson",
-			"wavefold why undo release.dot --events run.ndjson   # the walk never came there",
+			"wavefold why --run run.ndjson",
+			"wavefold why save --run 4kqz7w",
+			"wavefold why undo release.dot --run run.ndjson   # the walk never came there",
 		),
 		Args: atMost(2, "at most a node and a workflow"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if events == "" {
-				return errors.New("why reads the log of a run: --events FILE (run --events FILE writes one)")
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if run == "" {
+				return errors.New("why reads the events of a run: --run FILE|RUN (run --events FILE writes a file; runs lists the stored runs)")
 			}
-			s, err := a.readRun("--events", events)
+			s, err := a.readRun(cmd.Context(), run)
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return err
 			}
 			if len(args) == 0 {
 				return a.troubles(s, asJSON)
@@ -53,40 +54,41 @@ explains why a walk never reached a node.`,
 			return a.why(s, args[0], asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&events, "events", "", "the events of the run, a `file` or - for standard input")
+	a.runFlag(cmd, &run, "the run: a `file` with its events, - for standard input, or the id of a stored run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanation as JSON")
 	return cmd
 }
 
-// readRun reads an event log; flag is the flag that named it.
-func (a *app) readRun(flag, path string) (*explain.Run, error) {
-	in := a.In
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", flag, err)
-		}
-		defer f.Close()
-		in = f
+// readRun reads the run that --run names: an event log, or a stored run.
+func (a *app) readRun(ctx context.Context, name string) (*explain.Run, error) {
+	in, err := a.openRun(ctx, name)
+	if err != nil {
+		return nil, runError(err)
 	}
-	if in == nil {
-		in = io.MultiReader()
-	}
+	defer in.Close()
 	s, err := explain.Read(in)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
+		return nil, fail(exitUsage, "--run %s: %w", name, err)
 	}
 	return s, nil
+}
+
+// runError returns the error about a run that --run names.
+func runError(err error) error {
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err
+	}
+	return fail(exitUsage, "--run: %w", err)
 }
 
 func (a *app) why(s *explain.Run, node string, asJSON bool) error {
 	account, ok := s.Account(node)
 	if !ok {
 		if _, err := os.Stat(node); err == nil {
-			return fail(exitUsage, "%s is a file, and the node comes before it: wavefold why NODE %s --events …, or no node and no file for all that went wrong", node, node)
+			return fail(exitUsage, "%s is a file, and the node comes before it: wavefold why NODE %s --run …, or no node and no file for all that went wrong", node, node)
 		}
 		if len(s.Steps) > 0 {
-			return fail(exitUsage, "node %q is not in the events: the walk never reached it, or has no such node%s; with the workflow there is more to see: wavefold why %s FILE.dot --events …", node, hintFor(node, s.Nodes()), node)
+			return fail(exitUsage, "node %q is not in the events: the walk never reached it, or has no such node%s; with the workflow there is more to see: wavefold why %s FILE.dot --run …", node, hintFor(node, s.Nodes()), node)
 		}
 		return fail(exitUsage, "node %q is not in the events: it was never reached, or the workflow has no such node%s", node, hintFor(node, s.Nodes()))
 	}

@@ -86,11 +86,11 @@ func TestModelsAfterwards(t *testing.T) {
 		{[]string{"run", "-q", "triage.yml", "-i", "alert=x", "--events", "e.ndjson", "--model", "other", "--json"},
 			[]string{`"ended": "ended at comment: no edge leaves it"`, `"usage": {`}},
 		{[]string{"verify", "triage.yml", "e.ndjson"}, []string{"no violations"}},
-		{[]string{"why", "classify", "--events", "e.ndjson"}, []string{
+		{[]string{"why", "classify", "--run", "e.ndjson"}, []string{
 			"from gather: unconditional: only path", "then to comment: a model chose: an open incident covers it already",
 			"        1 an open incident covers it already -> comment", "        none of the above -> close", `      answer: {"reason":"2024-01-31","choice":1}`,
 			"what it was shown has the hash ", "its calls to models: 2 calls"}},
-		{[]string{"why", "page", "triage.yml", "--events", "e.ndjson"}, []string{"page was never visited", "the edge classify -> page was not taken", "classify went to comment"}},
+		{[]string{"why", "page", "triage.yml", "--run", "e.ndjson"}, []string{"page was never visited", "the edge classify -> page was not taken", "classify went to comment"}},
 		{[]string{"graph", "--run", "e.ndjson", "triage.yml"}, []string{"at most 2 times) ×2", `class="edge condition taken"`, "incident-triage, success"}},
 		{[]string{"graph", "--run", "e.ndjson", "-f", "mermaid", "triage.yml"}, []string{"×2", "linkStyle ", "class gather,classify,comment success"}},
 	} {

@@ -234,15 +234,7 @@ func newRebuilding(r *run, st *Stored, p *plan.Plan) *rebuilding {
 
 // event returns an event of an earlier part of the journal.
 func (b *rebuilding) event(ref journal.Ref) ([]byte, error) {
-	batch, err := journal.DecodeBatch(b.batches[ref.Seq])
-	if err != nil {
-		return nil, err
-	}
-	list, err := batch.Each()
-	if err != nil || ref.Event >= len(list) {
-		return nil, fmt.Errorf("record %d has no event %d: %w", ref.Seq, ref.Event, err)
-	}
-	return list[ref.Event], nil
+	return journal.EventOf(b.batches[ref.Seq], ref)
 }
 
 // read replays the newest part of the journal.

@@ -80,9 +80,9 @@ graph: {nodes: [{id: get, kind: command, run: [sh, -c, 'printf %s "$T"; echo "in
 	for _, c := range [][]string{
 		{"run", "-i", "given=" + token}, {"run", "-q"}, {"run", "--json", "-q"}, {"run", "--events", "-"}, {"run", "--events", "run.ndjson"},
 		{"run", "--color", "always"}, {"plan"}, {"graph"}, {"validate"},
-		{"why", "--events", "run.ndjson"}, {"why", "--events", "run.ndjson", "--json"}, {"why", "--events", "run.ndjson", "argument"},
-		{"why", "--events", "run.ndjson", "each"}, {"why", "--events", "run.ndjson", "quoted"}, {"why", "--events", "run.ndjson", "encoded", "--json"},
-		{"why", "--events", "run.ndjson", "skipped"}, {"graph", "--run", "run.ndjson"},
+		{"why", "--run", "run.ndjson"}, {"why", "--run", "run.ndjson", "--json"}, {"why", "--run", "run.ndjson", "argument"},
+		{"why", "--run", "run.ndjson", "each"}, {"why", "--run", "run.ndjson", "quoted"}, {"why", "--run", "run.ndjson", "encoded", "--json"},
+		{"why", "--run", "run.ndjson", "skipped"}, {"graph", "--run", "run.ndjson"},
 	} {
 		code, stdout, stderr := commandIn(t, dir, c...)
 		name := strings.Join(c, " ")

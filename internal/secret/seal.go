@@ -25,6 +25,7 @@ type Sealer struct {
 	numbers map[string]string
 	opened  map[string]string // by the part of the marker between the colon and its end
 	replace *strings.Replacer
+	hides   bool // Open masks
 }
 
 // sealed is a form of a value and the reference that replaces it.
@@ -134,6 +135,20 @@ func base64Parts(v string) []string {
 	return out
 }
 
+// OpenerOf returns a sealer for reading only. It is SealerOf if all references have values, and else a
+// sealer that opens sealed secrets as Mask.
+func OpenerOf(refs []core.Secret) Sealer {
+	for _, r := range refs {
+		if v, ok := r.Read(); !ok || v == "" {
+			return Sealer{hides: true}
+		}
+	}
+	return SealerOf(refs)
+}
+
+// Hides reports whether the sealer opens sealed secrets as Mask.
+func (s Sealer) Hides() bool { return s.hides }
+
 // None reports whether there is nothing to seal.
 func (s Sealer) None() bool { return s.replace == nil }
 
@@ -157,6 +172,9 @@ func (s Sealer) Number(digits string) string { return s.numbers[digits] }
 func (s Sealer) Open(text string) (string, error) {
 	if !strings.Contains(text, sealStart) {
 		return text, nil
+	}
+	if s.hides {
+		return Hide(text), nil
 	}
 	var out strings.Builder
 	for {

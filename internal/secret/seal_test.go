@@ -8,6 +8,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 )
 
 // TestSealIsReversible: whatever a string contains, secrets in any form included, opening the sealed
@@ -82,5 +85,27 @@ func TestHide(t *testing.T) {
 	}
 	if got := Hide("cut \x00secret:TOK"); got != "cut ***" {
 		t.Errorf("a secret that was cut off: %q", got)
+	}
+}
+
+// A sealer for reading opens with the values, or masks if one of them is not set.
+func TestOpenerOf(t *testing.T) {
+	sealed := NewSealer(map[string]string{"TOKEN": "hunter22"}).Seal("Bearer hunter22")
+	ref := func(value string, ok bool) core.Secret {
+		return core.Secret{Name: source.Text{Value: "TOKEN"}, Read: func() (string, bool) { return value, ok }}
+	}
+	for _, tt := range []struct {
+		ref   core.Secret
+		want  string
+		hides bool
+	}{
+		{ref("hunter22", true), "Bearer hunter22", false},
+		{ref("", true), "Bearer ***", true},
+		{ref("", false), "Bearer ***", true},
+	} {
+		s := OpenerOf([]core.Secret{tt.ref})
+		if got, err := s.Open(sealed); err != nil || got != tt.want || s.Hides() != tt.hides {
+			t.Errorf("got %q, %v, hides %t, want %q", got, err, s.Hides(), tt.want)
+		}
 	}
 }

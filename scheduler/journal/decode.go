@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/state"
@@ -474,6 +475,9 @@ func (d *decoder) members(o *value.Object) any {
 }
 
 func (d *decoder) secret(name string) any {
+	if d.codec.Secrets.Hides() {
+		return secret.Mask
+	}
 	name, float := strings.CutPrefix(name, floatPrefix)
 	digits, err := d.codec.Secrets.Value(name)
 	if err != nil {

@@ -192,6 +192,19 @@ func DecodeBatch(data []byte) (*Batch, error) {
 	return b, nil
 }
 
+// EventOf returns the event with a reference from the payload of its batch.
+func EventOf(batch []byte, ref Ref) ([]byte, error) {
+	b, err := DecodeBatch(batch)
+	if err != nil {
+		return nil, err
+	}
+	list, err := b.Each()
+	if err != nil || ref.Event >= len(list) {
+		return nil, fmt.Errorf("record %d has no event %d: %w", ref.Seq, ref.Event, err)
+	}
+	return list[ref.Event], nil
+}
+
 // Each returns the JSON forms of the events.
 func (b *Batch) Each() ([]json.RawMessage, error) {
 	if len(b.Events) == 0 {
@@ -311,6 +324,13 @@ func (k *Codec) DecodeHead(data []byte) (*Head, error) {
 	inputs, _ := o.Get("inputs")
 	h.Inputs, _ = inputs.(*value.Object)
 	return h, nil
+}
+
+// SealedHead reads the payload of a head without its inputs. Secrets stay sealed, because the plan that
+// has them is not known before the head is read.
+func SealedHead(data []byte) (*Head, error) {
+	h := &Head{}
+	return h, json.Unmarshal(data, h)
 }
 
 // AppendSide appends the payload of a side record.
