@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +62,7 @@ docs/durability.md.`,
 	a.storeFlag(flags, &f.store)
 	f.outputFlags(cmd)
 	flags.StringArrayVar(&again.nodes, "rerun-from", nil, "run a `node` again, with everything that can see its effect; may be repeated")
+	flags.BoolVar(&again.wait, "wait", false, "if another process executes the run, wait until it has ended")
 	flags.BoolVar(&again.failed, "failed", false, "run nodes again whose failure was tolerated or handled")
 	flags.BoolVar(&f.strict, "strict", false, "partial success exits with 1")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
@@ -81,6 +83,15 @@ func resumable(s *store.Summary) bool {
 type rerun struct {
 	nodes  []string
 	failed bool
+	wait   bool // for the process that executes the run
+}
+
+// waitEvery is the time between two attempts to take the lease of a run.
+const waitEvery = 200 * time.Millisecond
+
+func isHeld(err error) bool {
+	_, ok := errors.AsType[*store.HeldError](err)
+	return ok
 }
 
 func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) error {
@@ -93,6 +104,10 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 	}
 	defer found.store.Close()
 	st, err := scheduler.OpenStored(ctx, found.store, found.Run)
+	for again.wait && isHeld(err) && ctx.Err() == nil {
+		time.Sleep(waitEvery)
+		st, err = scheduler.OpenStored(ctx, found.store, found.Run)
+	}
 	if err != nil {
 		return storedError(err)
 	}
@@ -105,6 +120,9 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 	}
 	keep := &keeping{app: a, store: found.store}
 	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Failed: again.failed}
+	if !f.quiet {
+		keep.rec.Adopted = func(c plan.PartChange) { a.hintf("%s is %s in the workflow, and is taken over", c.Path, c.Change) }
+	}
 	session, err := a.resumedSession(st, p, f)
 	if err != nil {
 		return errors.Join(err, st.Close())
@@ -162,6 +180,9 @@ func (a *app) sayEnded(found *storedRun, e *journal.End, f *runFlags) error {
 // resumeError returns the error of a run that could not be resumed, with its exit code. It prints what
 // has changed in the workflow.
 func (a *app) resumeError(err error, f *runFlags) error {
+	if logic, ok := errors.AsType[*scheduler.LogicError](err); ok {
+		return &exitError{exitUsage, logic}
+	}
 	if diverged, ok := errors.AsType[*journal.DivergedError](err); ok {
 		return fail(exitFailed, "%w [RESUME_DIVERGED]; the journal is left as it is", diverged)
 	}
@@ -230,8 +251,8 @@ func (a *app) engineOf(ctx context.Context, st *scheduler.Stored, s store.Store)
 
 // storedError returns the error of a command for an error of a store, with its exit code.
 func storedError(err error) error {
-	switch _, held := errors.AsType[*store.HeldError](err); {
-	case held:
+	switch {
+	case isHeld(err):
 		return &exitError{exitHeld, err}
 	case errors.Is(err, store.ErrNotFound):
 		return &exitError{exitUsage, err}

@@ -200,6 +200,21 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("run %s cannot go on with the changed workflow [RESUME_CHANGED]", e.Run)
 }
 
+// LogicError is the error of Resume if another version of the engine has started the run, and this
+// version would decide something else than what was recorded.
+type LogicError struct {
+	Engine string // the version that has started the run
+	Err    *journal.DivergedError
+}
+
+// Error names the version.
+func (e *LogicError) Error() string {
+	return fmt.Sprintf("the run was started by wavefold %s, whose rules differ: %v [RESUME_LOGIC]", e.Engine, e.Err)
+}
+
+// Unwrap returns the first difference.
+func (e *LogicError) Unwrap() error { return e.Err }
+
 // rebuilding rebuilds a run from its journal.
 type rebuilding struct {
 	run      *run
@@ -208,6 +223,7 @@ type rebuilding struct {
 	codec    *journal.Codec
 	anew     bool // the run continues in a new part of the journal
 	head     *journal.Head
+	adopted  []plan.PartChange // parts of a changed workflow that are taken over
 	replay   *journal.Replay
 	seq      int64            // number of the last event of earlier processes
 	replayed func(core.Event) // is given these events; nil if they are not wanted
@@ -283,7 +299,11 @@ func (b *rebuilding) add(rec store.Record) error {
 			return err
 		}
 		batch.Seq = rec.Seq
-		return b.replay.Batch(batch)
+		err = b.replay.Batch(batch)
+		if diverged, ok := errors.AsType[*journal.DivergedError](err); ok && b.head.Logic != machine.Logic {
+			return &LogicError{Engine: b.head.Engine, Err: diverged}
+		}
+		return err
 	case store.Side:
 		s, err := b.codec.DecodeSide(rec.Data)
 		if err != nil {

@@ -44,7 +44,16 @@ func (b *rebuilding) keep(o Recording) error {
 	for _, batch := range r.memo.Batches() {
 		r.rec.add(store.Batch, batch.AppendJSON(nil), false)
 	}
-	return nil
+	if len(b.adopted) == 0 {
+		return nil
+	}
+	paths := make([]string, len(b.adopted))
+	for i, c := range b.adopted {
+		if paths[i] = c.Path; o.Adopted != nil {
+			o.Adopted(c)
+		}
+	}
+	return r.rec.mark(store.MarkAdopted, map[string]any{"nodes": paths})
 }
 
 // kept returns the answers that the new part of the journal repeats.
@@ -141,6 +150,7 @@ func (b *rebuilding) conflicts(kept []journal.Kept, rerun []string) error {
 	if len(ds) > 0 {
 		return &ChangedError{Run: b.stored.run, Findings: ds}
 	}
+	b.adopted = changes.Adopted(func(path string) bool { return started[path] })
 	return nil
 }
 

@@ -29,6 +29,9 @@ type Recording struct {
 	// effect, by path. Failed lets nodes run again whose failure was tolerated. Both are for Resume.
 	RerunFrom []string
 	Failed    bool
+	// Adopted is called by Resume, before anything runs, with each part of the workflow that is new or
+	// has changed and is taken over because it has not started or computes the same. It may be nil.
+	Adopted func(plan.PartChange)
 	// Head holds what the journal says about the run and the driver does not know: the names of the
 	// workflow and of the version of the program, and settings of the caller. The driver sets the rest.
 	Head journal.Head

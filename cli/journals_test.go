@@ -1,0 +1,47 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/nodes/std"
+)
+
+// TestJournalsOfEveryFormat resumes runs that earlier versions have left. Their journals are committed
+// and never changed: a new format gets a folder of its own.
+func TestJournalsOfEveryFormat(t *testing.T) {
+	formats, err := filepath.Glob("testdata/journals/format*")
+	if err != nil || len(formats) == 0 {
+		t.Fatalf("there are no journals: %v", err)
+	}
+	for _, format := range formats {
+		t.Run(filepath.Base(format), func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(format)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(filepath.Join(dir, "store"), filepath.Join(dir, "runs")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "ok"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			moved := filepath.Join(dir, "runs")
+			for _, c := range []struct {
+				args []string
+				code int
+			}{
+				{[]string{"runs", "--store", "file:" + moved}, 0},
+				{[]string{"resume", "-q", "dag", "--store", "file:" + moved}, 3},
+				{[]string{"answer", "dag", "gate", "--choice", "approve", "--resume", "--store", "file:" + moved}, 0},
+				{[]string{"resume", "-q", "walk", "--store", "file:" + moved}, 0},
+			} {
+				if code, out, errs := run(t, wavefold.NewEngine(std.Kinds()...), c.args...); code != c.code {
+					t.Fatalf("%q: exit code %d, want %d\n%s%s", c.args, code, c.code, out, errs)
+				}
+			}
+		})
+	}
+}
