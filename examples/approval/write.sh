@@ -1,0 +1,1 @@
+echo "Dear reader, version 2 is out."
