@@ -247,7 +247,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if session != nil {
 		keep.rec.Head.Progress, keep.rec.Head.From = session.Path(), session.From
 	}
-	return a.executeRun(ctx, p, f, keep, session, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
+	err = a.executeRun(ctx, p, f, keep, session, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
 		report, err := scheduler.Run(ctx, p, inputs, o)
 		if keep.leftOut(err) {
 			o.Recording = nil
@@ -255,6 +255,8 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		}
 		return report, err
 	})
+	keep.retain(ctx, p.Name)
+	return err
 }
 
 // executeRun runs a workflow, or resumes a run of it, and prints the result.
