@@ -30,7 +30,8 @@ type Graph struct {
 
 	once     sync.Once
 	plan     *plan.Plan
-	router   core.Router // of the engine that compiled the graph
+	recorded func() plan.Recorded // what a stored run keeps of the plan, computed by the first one
+	router   core.Router          // of the engine that compiled the graph
 	findings source.Diagnostics
 }
 
@@ -160,6 +161,7 @@ func (g *Graph) compile() {
 		g.findings = append(ds, found...).Capped()
 		if !g.findings.Failed(g.strict) {
 			g.plan, g.router = p, engine.router
+			g.recorded = sync.OnceValue(p.Recorded)
 		}
 	})
 }
@@ -262,7 +264,7 @@ func (g *Graph) settings(options []RunOption) runSettings {
 	s.Router = g.router
 	s.apply(options)
 	if s.Recording != nil {
-		s.Recording.Head.Workflow = g.plan.Name
+		s.Recording.Head.Workflow, s.Recording.Recorded = g.plan.Name, g.recorded
 		if g.sources != nil {
 			s.Recording.File, s.Recording.Sources = g.file, g.sources.Files()
 		}

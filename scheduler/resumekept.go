@@ -33,7 +33,7 @@ func (b *rebuilding) keep(o Recording) error {
 	p := r.rec.codec.Plan
 	b.replay, r.m = r.memo.Replay(), r.memo.Machine()
 	head := *b.head
-	head.SetPlan(p)
+	head.SetPlan(p, p.Recorded())
 	head.Generations = r.generations
 	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
 	data, err := r.rec.codec.AppendHead(nil, &head)

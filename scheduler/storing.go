@@ -25,6 +25,9 @@ type Recording struct {
 	// compiled from; the store keeps them.
 	File    string
 	Sources []core.SourceFile
+	// Recorded returns plan.Plan.Recorded of the plan of a new run; nil means that each run computes it.
+	// That takes as long as compiling the plan, so whoever runs a plan often should keep the result.
+	Recorded func() plan.Recorded
 	// RerunFrom are nodes that run again when the run is resumed, with all nodes that can see their
 	// effect, by path. Failed lets nodes run again whose failure was tolerated. Both are for Resume.
 	RerunFrom []string
@@ -48,7 +51,11 @@ func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
 	head := o.Head
 	head.SetMachine(settings)
 	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
-	head.SetPlan(p)
+	recorded := o.Recorded
+	if recorded == nil {
+		recorded = p.Recorded
+	}
+	head.SetPlan(p, recorded())
 	head.Inputs, head.Started = r.m.Inputs(), r.origin
 	head.Options.Budget, head.Options.Strict = r.opts.Budget, r.opts.Strict
 	mode := cmp.Or(o.Durability, p.Durability, core.DurabilityBatch)

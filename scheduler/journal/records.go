@@ -66,9 +66,8 @@ type Source struct {
 	Blob   string `json:"blob,omitempty"`
 }
 
-// SetPlan sets the members of the head that identify the plan of the run.
-func (h *Head) SetPlan(p *plan.Plan) {
-	r := p.Recorded()
+// SetPlan sets the members of the head that identify the plan of the run. r is p.Recorded.
+func (h *Head) SetPlan(p *plan.Plan, r plan.Recorded) {
 	h.Plan, h.Order, h.Nodes, h.Fields = r.Plan, p.Order(), r.Parts, r.Fields
 }
 

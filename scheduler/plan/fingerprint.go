@@ -407,14 +407,15 @@ func digest(v any) string {
 func canonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case *value.Object:
-		keys := slices.Sorted(slices.Values(v.Keys()))
+		keys := slices.Clone(v.Keys())
+		slices.Sort(keys)
 		b = append(b, '{')
 		for i, k := range keys {
 			if i > 0 {
 				b = append(b, ',')
 			}
 			member, _ := v.Get(k)
-			b = append(canonical(b, k), ':')
+			b = append(value.AppendString(b, k), ':')
 			b = canonical(b, member)
 		}
 		return append(b, '}')
