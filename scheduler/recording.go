@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -49,6 +50,8 @@ type recording struct {
 	checkpoints map[string]*value.Object // of earlier processes, by idempotency key; it does not change
 	failure     error                    // the store has failed; nothing is recorded any more
 
+	blobs atomic.Pointer[error] // the error of a blob that could not be stored, nil if there was none
+
 	mu      sync.Mutex // guards the fields below; it may be locked while run.mu is held
 	wake    sync.Cond
 	seq     uint64 // of the last record
@@ -82,6 +85,9 @@ func (rec *recording) event(c *machine.Command, e *machine.Event, encoded *journ
 	} else {
 		rec.events.JSON = append(rec.events.JSON, encoded.JSON...)
 		rec.events.Blobs = append(rec.events.Blobs, encoded.Blobs...)
+	}
+	if err := rec.blobs.Load(); err != nil {
+		rec.fail(*err)
 	}
 	if c != nil && (e.Kind == machine.Finished || e.Kind == machine.Placed) && c.Node.Effects {
 		rec.effects = true
@@ -149,10 +155,12 @@ func (rec *recording) emitLocked(e *core.Event) {
 			seq = rec.add(store.Side, data, false)
 		}
 	}
-	switch {
+	switch n := len(rec.held); {
 	case rec.run.events == nil:
-	case seq > 0 && (rec.mode == core.DurabilityFull || len(rec.held) > 0):
+	case seq > 0 && rec.mode == core.DurabilityFull:
 		rec.held = append(rec.held, heldCommand{after: seq, event: e})
+	case n > 0:
+		rec.held = append(rec.held, heldCommand{after: rec.held[n-1].after, event: e})
 	default:
 		rec.run.events.add(*e)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -151,5 +152,29 @@ func TestAttemptsKnowTheStore(t *testing.T) {
 				t.Errorf("%s, %s: the attempts know the store: %v, want %v (error %v)", tt.name, mode, got, want, err)
 			}
 		}
+	}
+}
+
+// blobless is a store that stores no blobs.
+type blobless struct{ store.Store }
+
+var errDisk = errors.New("no space left on device")
+
+func (blobless) Put(context.Context, []byte) (string, error) { return "", errDisk }
+
+func TestBlobsThatCannotBeStoredEndTheRun(t *testing.T) {
+	large := strings.Repeat("x", 100_000)
+	w := fields(graph(map[string]core.HandlerFunc{
+		"large": func(context.Context, core.Input) (core.Result, error) { return core.Write("text", large), nil },
+		"after": noop,
+	}, []string{"large", "after"}, [2]string{"large", "after"}), "text")
+	w.Nodes[0].Writes = append(w.Nodes[0].Writes, text("text"))
+	w.Nodes[0].OnError = &core.OnError{Policy: text("skip")}
+	r, err := scheduler.Run(t.Context(), compile(t, w), nil, scheduler.Options{Recording: &scheduler.Recording{Store: blobless{memory.New(nil)}}})
+	if _, ok := errors.AsType[*core.StoreError](err); !ok || !errors.Is(err, errDisk) || r.Status != core.RunFailed {
+		t.Errorf("status %s, error %v", r.Status, err)
+	}
+	if n, _ := r.Node("after"); n.Status == core.Success {
+		t.Error("a node ran although the run could not be stored")
 	}
 }

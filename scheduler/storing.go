@@ -114,6 +114,14 @@ func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Leas
 	rec := &recording{run: r, store: s, holder: holder, lease: lease, mode: mode, checkpoints: checkpoints, done: make(chan struct{})}
 	rec.wake.L = &rec.mu
 	rec.codec = codecOf(p, s)
+	put := rec.codec.Put
+	rec.codec.Put = func(data []byte) (string, error) {
+		sum, err := put(data)
+		if err != nil {
+			rec.blobs.CompareAndSwap(nil, &err) // it ends the run, whatever the policy of the node is
+		}
+		return sum, err
+	}
 	r.rec = rec
 	if mode != core.DurabilityOff {
 		r.baseInput.Durability = &core.Durability{Checkpoint: rec.checkpoint, Checkpointed: rec.checkpointed, Owned: rec.owned, Resumed: checkpoints != nil}
