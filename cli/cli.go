@@ -213,6 +213,7 @@ func (a *app) commands() []*cobra.Command {
 		a.waitingCommand(),
 		a.answerCommand(),
 		a.cancelCommand(),
+		a.inspectCommand(),
 		a.eventsCommand(),
 		a.pruneCommand(),
 		a.previewCommand(),

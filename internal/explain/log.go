@@ -36,6 +36,6 @@ func Read(r io.Reader) (*Run, error) {
 		if s == nil || e.Run != run {
 			s, run = New(nil), e.Run
 		}
-		s.add(&e)
+		s.Add(&e)
 	}
 }

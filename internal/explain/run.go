@@ -98,7 +98,7 @@ type Item struct {
 func New(events []core.Event) *Run {
 	s := &Run{accounts: map[string]*Account{}, writers: map[string][]string{}}
 	for i := range events {
-		s.add(&events[i])
+		s.Add(&events[i])
 	}
 	return s
 }
@@ -150,7 +150,8 @@ func (s *Run) account(e *core.Event) *Account {
 	return a
 }
 
-func (s *Run) add(e *core.Event) {
+// Add adds the next event. It does not keep it.
+func (s *Run) Add(e *core.Event) {
 	switch e.Type {
 	case core.RunStarted:
 		s.ID, s.Workflow = e.Run, e.Reason
