@@ -1,9 +1,6 @@
 package machine
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // asking is a vertex that is about to ask a person. It needs no slot, so that the question does
 // not wait for handlers that have nothing to do with it.
@@ -12,9 +9,10 @@ type asking struct {
 	v int32
 }
 
-// ask begins the vertices that ask a person, in canonical order.
+// ask begins the vertices that ask a person, in canonical order, until none is left: a question that
+// cannot be asked ends its vertex, which may make others begin.
 func (m *Machine) ask() {
-	if len(m.asking) > 0 {
+	for len(m.asking) > 0 {
 		m.askAll()
 	}
 }
@@ -22,9 +20,7 @@ func (m *Machine) ask() {
 func (m *Machine) askAll() {
 	list := m.asking
 	m.asking = nil
-	slices.SortFunc(list, func(a, b asking) int {
-		return cmp.Or(cmp.Compare(a.f.ID, b.f.ID), cmp.Compare(a.f.rank(a.v), b.f.rank(b.v)))
-	})
+	slices.SortFunc(list, func(a, b asking) int { return slices.Compare(a.position(), b.position()) })
 	for _, a := range list {
 		if f := a.f; f.v[a.v].Phase == startable && !f.Stopped {
 			f.startPlain(a.v)
@@ -32,6 +28,17 @@ func (m *Machine) askAll() {
 			m.notifyParents(f)
 		}
 	}
+}
+
+// position returns the canonical position in the whole run: the ranks of the vertices around it and
+// of its own, from the outside in, each followed by the number of the item, row, round or visit.
+func (a asking) position() []int32 {
+	list := []int32{0, a.f.rank(a.v)}
+	for f := a.f; f.parent != nil; f = f.parent {
+		list = append(list, f.Owner.From, f.parent.rank(f.vertexInParent()))
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // addStartable makes a startable vertex begin: at once if it asks a person, otherwise when it gets
