@@ -135,7 +135,7 @@ func (t *walk) started(n *plan.Node) {
 	if t.w.Nodes[n.Index].Parallel != nil {
 		v.fork = &fork{}
 	}
-	if n.Handler != nil && n.Frame == nil && n.Wait == nil && !n.Asks {
+	if holdsSlots(n) && n.Pause != plan.PauseAfter { // the log does not show when a handler before a pause releases its slot
 		v.hasSlot = true
 		t.f.acquire(&t.group)
 	}
