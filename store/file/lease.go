@@ -134,15 +134,19 @@ func (s *Store) take(run string, holder store.Holder, ttl time.Duration) (store.
 	return h.lease, nil
 }
 
-// lockRun locks a run on this host. A reader that checks whether a holder is alive has the lock for an instant,
-// so the lock is tried several times.
+// lockPatience is how long a lock is tried that others have. A reader that checks whether a holder is alive has it for
+// an instant. A holder that is killed while it starts a program leaves it to the new process until that has loaded the
+// program, which takes longer on a busy machine.
+const lockPatience = 250 * time.Millisecond
+
+// lockRun locks a run on this host. It returns errLocked if the lock does not become free within lockPatience.
 func lockRun(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	err = lock(f)
-	for tries := 1; errors.Is(err, errLocked) && tries < 5; tries++ {
+	for start := time.Now(); errors.Is(err, errLocked) && time.Since(start) < lockPatience; {
 		<-time.After(time.Millisecond)
 		err = lock(f)
 	}

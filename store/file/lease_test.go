@@ -341,3 +341,18 @@ func TestCopyWithoutLeases(t *testing.T) {
 		t.Errorf("read %s, %v", got, err)
 	}
 }
+
+// A process that is killed while it starts a program leaves its lock to the new process for a moment.
+func TestLockIsFreeSoon(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	dir := s.RunDir("r1")
+	if err := s.makeRun(dir); err != nil {
+		t.Fatal(err)
+	}
+	left, err := lockRun(filepath.Join(dir, "lock-"+escape(holderA.Host)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(20*time.Millisecond, func() { left.Close() }).Stop()
+	acquire(t, s, "r1", holderA, time.Minute)
+}
