@@ -5,7 +5,7 @@ TESTFLAGS ?=
 FUZZTIME ?= 10s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help run test bench figures bench-data bench-etl fuzz mutants lint
+.PHONY: help run test bench figures bench-data bench-etl fuzz mutants torture lint
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -34,6 +34,10 @@ fuzz: ## fuzz every parser for FUZZTIME each
 
 mutants: ## change the source in one place at a time: a test must fail
 	WAVEFOLD_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m -run TestMutants ./corpus ./scheduler/internal/schedulertest ./scheduler/machine
+
+torture: ## kill runs after every record and at 500 instants, and 100,000 generated runs: hours
+	WAVEFOLD_TORTURE=all $(GO) test -count=1 -v -timeout 12h ./internal/torture
+	WAVEFOLD_GRAPHS=500000 $(GO) test -count=1 -v -timeout 12h -run TestPropertyCrash ./scheduler/internal/schedulertest
 
 lint: ## gofmt, vet, staticcheck and the house rules
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

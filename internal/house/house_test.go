@@ -190,6 +190,7 @@ var longChains = map[string]string{
 	"nodes/std":                        "it only lists kinds",
 	"scheduler":                        "the driver writes the journal, which is a layer between it and the machine",
 	"scheduler/projection":             "it reads the journal, as the driver does",
+	"internal/torture":                 "a test kit above the journal: no package of the program imports it",
 	"scheduler/internal/schedulertest": "a test kit above the scheduler: no package of the program imports it",
 }
 

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/torture"
 	"github.com/wavefold/wavefold/scheduler"
-	"github.com/wavefold/wavefold/scheduler/journal"
-	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/store"
 	"github.com/wavefold/wavefold/store/memory"
@@ -77,7 +76,7 @@ func (x *crashedRun) fault(format string, args ...any) {
 
 // untilEnd runs processes until one ends the run.
 func (x *crashedRun) untilEnd() *core.Report {
-	known := &witness{}
+	known := &torture.Witness{}
 	for crashes := 0; ; crashes++ {
 		left := -1
 		switch {
@@ -96,8 +95,8 @@ func (x *crashedRun) untilEnd() *core.Report {
 		}
 		x.run.Plan = p.plan
 		before := known
-		if known, err = readWitness(p.plan, x.store); errors.Is(err, store.ErrNotFound) {
-			known = &witness{} // not even the head was stored
+		if known, err = torture.Read(context.Background(), p.plan, x.store, "test"); errors.Is(err, store.ErrNotFound) {
+			known = &torture.Witness{} // not even the head was stored
 			p.checkNothing()
 			crashes = max(crashes, x.c.Times-1) // the run begins again
 			x.run.Recorder = &Recorder{}
@@ -107,7 +106,7 @@ func (x *crashedRun) untilEnd() *core.Report {
 		}
 		p.check(crashes+1, before, known)
 		if !p.store.dead {
-			x.run.Events = known.events
+			x.run.Events = known.Events
 			return report
 		}
 		time.Sleep(time.Duration(x.rng.IntN(300)) * time.Microsecond)
@@ -147,7 +146,7 @@ func (p *process) execute(first bool) (*core.Report, error) {
 			}
 		}
 	}
-	if _, err := readWitness(p.plan, p.crashedRun.store); first || errors.Is(err, store.ErrNotFound) {
+	if _, err := torture.Read(context.Background(), p.plan, p.crashedRun.store, "test"); first || errors.Is(err, store.ErrNotFound) {
 		return scheduler.Run(context.Background(), p.plan, p.g.Values(), o)
 	}
 	st, err := scheduler.OpenStored(context.Background(), p.store, "test")
@@ -164,29 +163,29 @@ func (p *process) checkNothing() {
 }
 
 // check compares what a process did with the journals before and after it.
-func (p *process) check(n int, before, after *witness) {
+func (p *process) check(n int, before, after *torture.Witness) {
 	all := p.run.Recorder
 	if all.seen == nil {
 		all.begin(p.g.limits())
 	}
 	all.twice = append(all.twice, p.rec.twice...) // in one process
 	if p.c.Tally != nil {
-		p.c.Tally["kept"] += len(before.ended)
+		p.c.Tally["kept"] += len(before.Ended)
 		if p.store.dead {
 			p.c.Tally["crashes"]++
 		}
 	}
 	for e, seen := range p.rec.seen {
-		if first, again := all.seen[e]; again && first != seen && before.issued[e] {
+		if first, again := all.seen[e]; again && first != seen && before.Issued[torture.Execution(e)] {
 			p.fault("process %d: %s runs again with the input %s, it was %s", n, e, seen, first)
 		} else if again && p.c.Tally != nil {
 			p.c.Tally["repeated"]++
 		}
 		all.seen[e] = seen
-		if before.ended[e] {
+		if before.Ended[torture.Execution(e)] {
 			p.fault("process %d: %s runs again although its answer was recorded", n, e)
 		}
-		if !after.issued[e] && (p.c.Mode == core.DurabilityFull || p.effects(e.Node)) {
+		if !after.Issued[torture.Execution(e)] && (p.c.Mode == core.DurabilityFull || p.effects(e.Node)) {
 			p.fault("process %d: %s ran, and the journal does not know it", n, e)
 		}
 	}
@@ -201,10 +200,10 @@ func (p *process) effects(node string) bool {
 }
 
 // checkEvents checks that a crash takes back no event that a listener has seen, and no number.
-func (p *process) checkEvents(n int, after *witness) {
+func (p *process) checkEvents(n int, after *torture.Witness) {
 	recorded := map[string]int{}
-	for i := range after.events {
-		recorded[lineOf(&after.events[i])]++
+	for i := range after.Events {
+		recorded[lineOf(&after.Events[i])]++
 	}
 	for i := range p.events {
 		e := &p.events[i]
@@ -232,95 +231,6 @@ func lineOf(e *core.Event) string {
 		return err.Error()
 	}
 	return string(line)
-}
-
-// witness is what a journal says about the executions of a run.
-type witness struct {
-	issued map[Execution]bool // those that may have begun
-	ended  map[Execution]bool // those whose answers are recorded
-	events []core.Event
-}
-
-// readWitness replays the journal of the run.
-func readWitness(p *plan.Plan, s store.Store) (*witness, error) {
-	w := &witness{issued: map[Execution]bool{}, ended: map[Execution]bool{}}
-	codec := &journal.Codec{Plan: p, Get: func(sum string) ([]byte, error) { return s.Get(context.Background(), sum) }}
-	var r *journal.Replay
-	for rec, err := range s.Read(context.Background(), "test", 1) {
-		if err != nil {
-			return nil, err
-		}
-		switch rec.Type {
-		case store.Head:
-			var head *journal.Head
-			if head, err = codec.DecodeHead(rec.Data); err != nil {
-				return nil, err
-			}
-			o := head.Machine()
-			o.Events = true
-			if r, err = journal.NewReplay(codec, head.Inputs, o); err != nil {
-				return nil, err
-			}
-			r.Listener = func(list machine.Emissions) {
-				list.Events(new(core.Event), w.takeEvent)
-			}
-		case store.Batch:
-			var b *journal.Batch
-			if b, err = journal.DecodeBatch(rec.Data); err == nil {
-				err = r.Batch(b)
-			}
-			w.takeOpen(r.Open())
-		case store.Mark:
-			var m *journal.Mark
-			if m, err = codec.DecodeMark(rec.Data); err == nil {
-				r.Mark(m)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("record %d: %w", rec.Seq, err)
-		}
-	}
-	return w, nil
-}
-
-func (w *witness) takeEvent(e *core.Event) {
-	w.events = append(w.events, *e)
-	switch e.Type {
-	case core.NodeFinished, core.NodeFailed, core.NodeRetrying, core.ItemFinished, core.ItemFailed:
-		x := Execution{Node: e.Node, Item: -1, Visit: e.Visit, Attempt: e.Attempt}
-		if item, ok := e.Item.Get(); ok {
-			x.Item = item
-		}
-		x.Round, _ = e.Round.Get()
-		w.ended[x] = true
-	}
-}
-
-// takeOpen notes the executions that are in progress.
-func (w *witness) takeOpen(list []journal.Open) {
-	for i := range list {
-		o := &list[i]
-		if o.Op != machine.OpRun || o.ID.Attempt == machine.PauseAttempt || o.Call != nil && o.Call.Route != nil {
-			continue
-		}
-		e := Execution{Node: o.Call.Name(o.Node), Item: -1, Attempt: int(o.ID.Attempt)}
-		if o.Call != nil {
-			if row, ok := o.Call.Row.Get(); ok {
-				e.Item = row
-			}
-			if e.Visit = o.Call.Visit; o.Call.Loop != "" {
-				e.Round, _ = o.Call.Round.Get()
-			}
-		}
-		from, to := int32(e.Item), int32(e.Item+1)
-		if o.Node.Source != nil {
-			from, to = o.ID.From, o.ID.To
-		}
-		for item := from; item < to; item++ {
-			e.Item = int(item)
-			w.issued[e] = true
-		}
-	}
 }
 
 // errCrash is the error of a store whose process has crashed.
