@@ -100,11 +100,13 @@ func (c *Checker) Add(line int, e *core.Event) error {
 
 var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
 	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.NodeAsked, core.NodeAnswered,
-	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.SourcesResolved, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
+	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.SourcesResolved, core.ModelAsked, core.ModelAnswered, core.ToolCalled,
+	core.RunHeld, core.RunResumed, core.NodeRepeated}
 
-// ignored are the event types that handlers and routers may emit at any time and that a
-// log may omit.
-var ignored = []core.EventType{core.SourcesResolved, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled}
+// ignored are the event types that handlers and routers may emit at any time and that a log may omit, and
+// those of a stored run that continues in another process, which change nothing in the graph.
+var ignored = []core.EventType{core.SourcesResolved, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled,
+	core.RunHeld, core.RunResumed, core.NodeRepeated}
 
 func typeNames() []string {
 	var names []string
