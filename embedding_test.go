@@ -25,6 +25,7 @@ import (
 	"github.com/wavefold/wavefold/internal/docstest"
 	"github.com/wavefold/wavefold/nodes/human"
 	"github.com/wavefold/wavefold/nodes/std"
+	"github.com/wavefold/wavefold/store/file"
 )
 
 type Sale struct {
@@ -465,6 +466,49 @@ func Example_gate() {
 	// Ship it? S [S] Ship -> ship
 	// Ship it? H [H] Hold -> hold
 	// [start gate ship exit] <nil>
+}
+
+func Example_stored() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx, down := context.Background(), true
+	total := wavefold.NewField[int]("total")
+	g := wavefold.New("nightly",
+		wavefold.Source("sum", total, func(context.Context) (int, error) {
+			fmt.Println("summing")
+			return 6, nil
+		}),
+		wavefold.Sink("send", total, func(_ context.Context, n int) error {
+			if down {
+				return errors.New("the server is down")
+			}
+			fmt.Println("sent", n)
+			return nil
+		}))
+
+	s, err := file.Open(dir, file.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer s.Close()
+	_, err = g.Run(ctx, wavefold.WithStore(s), wavefold.WithRunID("monday"))
+	fmt.Println(err)
+
+	down = false // hours later, perhaps in another process
+	running, err := g.Resume(ctx, "monday", wavefold.WithStore(s))
+	if err != nil {
+		panic(err)
+	}
+	r, err := running.Wait()
+	fmt.Println(r.Status, err)
+	// Output:
+	// summing
+	// node send: the server is down
+	// sent 6
+	// success <nil>
 }
 
 func Example_save() {
