@@ -46,6 +46,7 @@ docs/durability.md.`,
 			"wavefold resume",
 			"wavefold resume 4kqz7w",
 			"wavefold resume --rerun-from price 4kqz7w      # after the node was changed",
+			"wavefold resume --salvage 4kqz7w               # its journal is damaged",
 			"wavefold resume --budget-cost 2.50 4kqz7w      # in place of the limit that was reached",
 		),
 		Args:              atMost(1, "one run"),
@@ -63,6 +64,7 @@ docs/durability.md.`,
 	f.outputFlags(cmd)
 	flags.StringArrayVar(&again.nodes, "rerun-from", nil, "run a `node` again, with everything that can see its effect; may be repeated")
 	flags.BoolVar(&again.wait, "wait", false, "if another process executes the run, wait until it has ended")
+	flags.BoolVar(&again.salvage, "salvage", false, "cut a damaged journal after its last good record, and keep a copy; what ended later runs again")
 	flags.BoolVar(&again.failed, "failed", false, "run nodes again whose failure was tolerated or handled")
 	flags.BoolVar(&f.strict, "strict", false, "partial success exits with 1")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
@@ -84,6 +86,8 @@ type rerun struct {
 	nodes  []string
 	failed bool
 	wait   bool // for the process that executes the run
+	// salvage makes a damaged journal readable.
+	salvage bool
 }
 
 // waitEvery is the time between two attempts to take the lease of a run.
@@ -108,6 +112,11 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 		time.Sleep(waitEvery)
 		st, err = scheduler.OpenStored(ctx, found.store, found.Run)
 	}
+	if _, damaged := errors.AsType[*store.DamageError](err); damaged && again.salvage {
+		if err = a.salvage(ctx, found); err == nil {
+			st, err = scheduler.OpenStored(ctx, found.store, found.Run)
+		}
+	}
 	if err != nil {
 		return storedError(err)
 	}
@@ -116,7 +125,7 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 	}
 	p, err := a.planOf(ctx, st, found, f)
 	if err != nil {
-		return errors.Join(err, st.Close())
+		return a.resumeError(errors.Join(err, st.Close()), f)
 	}
 	keep := &keeping{app: a, store: found.store}
 	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Failed: again.failed}
@@ -135,6 +144,21 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 		return a.sayEnded(found, end, f)
 	}
 	return a.resumeError(err, f)
+}
+
+// salvage cuts the damaged journal of a run.
+func (a *app) salvage(ctx context.Context, found *storedRun) error {
+	holder := store.NewHolder()
+	lease, err := found.store.Acquire(ctx, found.Run, holder, time.Minute)
+	if err != nil {
+		return err
+	}
+	damage, err := found.store.Salvage(ctx, found.Run, lease.Token)
+	if err == nil && damage != nil {
+		a.warnf("%v: it was cut there; %s.damaged is a copy of it", damage, damage.File)
+	}
+	_, rerr := found.store.Acquire(context.WithoutCancel(ctx), found.Run, holder, 0)
+	return errors.Join(err, rerr)
 }
 
 // resumedSession returns the session of an incremental workflow, nil for others.
@@ -256,6 +280,9 @@ func storedError(err error) error {
 		return &exitError{exitHeld, err}
 	case errors.Is(err, store.ErrNotFound):
 		return &exitError{exitUsage, err}
+	}
+	if damage, ok := errors.AsType[*store.DamageError](err); ok {
+		return fail(exitFailed, "%w [JOURNAL_DAMAGED]", damage)
 	}
 	return &exitError{exitFailed, err}
 }
