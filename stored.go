@@ -99,6 +99,9 @@ func (e *Engine) Resume(ctx context.Context, run string, options ...RunOption) (
 		if err != nil {
 			return nil, err
 		}
+		if g.sources != nil {
+			s.Recording.File, s.Recording.Sources = g.file, g.sources.Files()
+		}
 		return g.Plan()
 	})
 }

@@ -123,12 +123,13 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 	if e := st.End; e != nil && (e.Status == string(core.RunSuccess) || e.Status == string(core.RunPartial)) && len(again.nodes) == 0 {
 		return errors.Join(st.Close(), a.sayEnded(found, e, f))
 	}
-	p, err := a.planOf(ctx, st, found, f)
+	sources := &wavefold.Sources{}
+	p, name, err := a.planOf(ctx, st, found, sources, f)
 	if err != nil {
 		return a.resumeError(errors.Join(err, st.Close()), f)
 	}
 	keep := &keeping{app: a, store: found.store}
-	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Failed: again.failed}
+	keep.rec = scheduler.Recording{File: name, Sources: sources.Files(), Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Failed: again.failed}
 	if !f.quiet {
 		keep.rec.Adopted = func(c plan.PartChange) { a.hintf("%s is %s in the workflow, and is taken over", c.Path, c.Change) }
 	}
@@ -227,37 +228,38 @@ func (a *app) resumeError(err error, f *runFlags) error {
 }
 
 // planOf compiles the workflow of a stored run. The document is read from its file, or from the store
-// if the file is gone. If it has changed, it is also compiled as it was.
-func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun, f *runFlags) (*plan.Plan, error) {
+// if the file is gone. If it has changed, it is also compiled as it was. name is its file; sources gets
+// the files that it is compiled from.
+func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun, sources *wavefold.Sources, f *runFlags) (p *plan.Plan, name string, err error) {
 	if err := a.useModel(st.Head.Options.Model, f.budget.prices); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if f.autoApprove = f.autoApprove || st.Head.Options.AutoApprove; st.Head.File == "" {
-		return nil, fail(exitUsage, "run %s was not started from a document; the program that started it can resume it", found.Run)
+		return nil, "", fail(exitUsage, "run %s was not started from a document; the program that started it can resume it", found.Run)
 	}
-	name := filepath.FromSlash(st.Head.File)
+	name = filepath.FromSlash(st.Head.File)
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(found.store.Dir()), name)
 	}
-	now := *a.engine
+	now := a.engine.Recording(sources)
 	now.Resumed = true
 	then, err := a.engineOf(ctx, st, found.store)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		a.hintf("%s is gone; the run goes on with the workflow as it was", name)
-		now = *then
+		now = then
 	}
-	p, err := a.load(f.compiler(&now), []string{name}, f.strict, f.json, f.quiet)
+	p, err = a.load(f.compiler(now), []string{name}, f.strict, f.json, f.quiet)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	a.mask = secret.MaskerOf(p.Secrets)
 	if st.Head.Plan != p.Fingerprint() || st.Head.Order != p.Order() {
 		st.Then, _ = check(f.compiler(then), []string{name}, false) // if it no longer compiles, Resume says that the workflow has changed
 	}
-	return p, nil
+	return p, name, nil
 }
 
 // engineOf returns an engine that compiles the workflow of a run as it was when the run was started.

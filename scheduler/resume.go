@@ -226,6 +226,7 @@ type rebuilding struct {
 	adopted  []plan.PartChange // parts of a changed workflow that are taken over
 	replay   *journal.Replay
 	seq      int64            // number of the last event of earlier processes
+	repeats  bool             // the batches are those of a memo, whose events belong to an earlier part
 	replayed func(core.Event) // is given these events; nil if they are not wanted
 	models   []core.Event     // calls of models that have ended
 	// batches are the payloads of batches by their records. They are collected if events of later
@@ -309,7 +310,7 @@ func (b *rebuilding) add(rec store.Record) error {
 		if err != nil {
 			return err
 		}
-		b.side(s)
+		b.side(s, current)
 	case store.Mark:
 		m, err := b.codec.DecodeMark(rec.Data)
 		if err != nil {
@@ -320,6 +321,7 @@ func (b *rebuilding) add(rec store.Record) error {
 		}
 		if current {
 			b.replay.Mark(m)
+			b.repeats = b.repeats && !m.Kept
 		}
 	}
 	return nil
@@ -331,16 +333,21 @@ func (b *rebuilding) start(data []byte) (err error) {
 	if b.head, err = b.codec.DecodeHead(data); err != nil {
 		return err
 	}
-	if b.replay, err = journal.NewReplay(b.codec, b.head.Inputs, b.options()); err != nil {
+	o := b.options()
+	o.Events = o.Events || b.anew // so that they are counted
+	if b.replay, err = journal.NewReplay(b.codec, b.head.Inputs, o); err != nil {
 		return err
 	}
 	if b.anew {
 		b.replay.Keep()
 	}
 	var x core.Event
+	b.seq, b.repeats = b.head.Before, b.stored.from > 1
 	b.replay.Listener = func(list machine.Emissions) {
 		for i := range list {
-			b.seq += list[i].Len()
+			if !b.repeats { // else the listeners of earlier processes were given it in another part
+				b.seq += list[i].Len()
+			}
 			if b.replayed != nil {
 				e := list[i]
 				e.Shift(r.origin.UnixNano())
@@ -363,7 +370,8 @@ func (b *rebuilding) options() machine.Options {
 	return o
 }
 
-func (b *rebuilding) side(s *journal.Side) {
+// side handles an event of the driver. current reports whether it belongs to the newest part.
+func (b *rebuilding) side(s *journal.Side, current bool) {
 	switch s.Event.Type {
 	case typeCheckpoint:
 		key, _ := s.Event.Values.Get("key")
@@ -374,7 +382,9 @@ func (b *rebuilding) side(s *journal.Side) {
 		b.models = append(b.models, s.Event)
 		fallthrough
 	default:
-		b.seq++
+		if current {
+			b.seq++
+		}
 		if b.replayed != nil {
 			b.replayed(s.Event)
 		}
@@ -544,7 +554,7 @@ func (r *run) continueOpen(open []journal.Open) {
 		case o.Cancelled: // the handler counts as returned
 			r.tell(&o.Command, failed(o.Command, now, &core.Failure{Class: core.ClassCanceled, Message: "cancelled before the run was resumed", Permanent: true}), nil)
 		default:
-			if o.Op == machine.OpRun {
+			if o.Op == machine.OpRun && !o.Node.Asks && o.ID.Attempt != machine.PauseAttempt { // a question waits on
 				r.rec.emitLocked(repeated(r.opts.Run, &o.Command))
 			}
 			r.enqueue(&o.Command)

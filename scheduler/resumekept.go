@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"maps"
 
 	"github.com/wavefold/wavefold/core"
@@ -34,7 +35,13 @@ func (b *rebuilding) keep(o Recording) error {
 	b.replay, r.m = r.memo.Replay(), r.memo.Machine()
 	head := *b.head
 	head.SetPlan(p, p.Recorded())
-	head.Generations = r.generations
+	head.Generations, head.Before = r.generations, b.seq
+	if len(o.Sources) > 0 { // otherwise the workflow was compiled from those of the head
+		head.Sources = nil
+		if err := o.addSources(context.Background(), &head); err != nil {
+			return storeError(err)
+		}
+	}
 	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
 	data, err := r.rec.codec.AppendHead(nil, &head)
 	if err != nil {

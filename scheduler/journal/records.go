@@ -47,6 +47,8 @@ type Head struct {
 	// Generations are those of the nodes that a resumed run has run again although they had ended, by
 	// path; see core.Shared.Generation.
 	Generations map[string]int `json:"generations,omitempty"`
+	// Before is the number of the last event before this part of the journal.
+	Before int64 `json:"before,omitempty"`
 	// ConcurrencyKey is the evaluated key under which runs of the workflow do not overlap.
 	ConcurrencyKey string  `json:"concurrency_key,omitempty"`
 	Parent         *Parent `json:"parent,omitempty"`

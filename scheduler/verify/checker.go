@@ -88,6 +88,9 @@ func (c *Checker) Add(line int, e *core.Event) error {
 		c.breaks(Sequence, "the event belongs to run %q, but the log to run %q", e.Run, c.report.Run)
 		return nil
 	}
+	if c.ended && e.Type == core.RunResumed {
+		return c.mismatch("the run had ended before it was resumed, and nodes of it ran again: such a log cannot be checked")
+	}
 	if slices.Contains(ignored, e.Type) {
 		return nil
 	}
