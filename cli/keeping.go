@@ -75,10 +75,11 @@ func (k *keeping) close() {
 }
 
 // leftOut reports whether a run could not begin because the default store cannot be written. The run
-// then begins without it.
-func (k *keeping) leftOut(err error) bool {
+// then begins without it. A run that has begun is never repeated: its nodes have had effects. Nor does a
+// run begin that another process executes.
+func (k *keeping) leftOut(r *core.Report, err error) bool {
 	failed, ok := errors.AsType[*core.StoreError](err)
-	if !ok || !k.optional {
+	if !ok || !k.optional || r != nil || lostLease(err) {
 		return false
 	}
 	k.app.warnf("the run is not stored: %v (--store none stores nothing and does not warn)", failed.Err)
@@ -86,7 +87,7 @@ func (k *keeping) leftOut(err error) bool {
 	return true
 }
 
-// lostLease reports whether a run ended because another process has taken it over.
+// lostLease reports whether a run ended, or did not begin, because another process executes it.
 func lostLease(err error) bool {
 	_, fenced := errors.AsType[*store.FencedError](err)
 	_, held := errors.AsType[*store.HeldError](err)

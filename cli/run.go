@@ -249,7 +249,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	}
 	err = a.executeRun(ctx, p, f, keep, session, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
 		report, err := scheduler.Run(ctx, p, inputs, o)
-		if keep.leftOut(err) {
+		if keep.leftOut(report, err) {
 			o.Recording = nil
 			report, err = scheduler.Run(ctx, p, inputs, o)
 		}
@@ -320,9 +320,12 @@ func undelivered(r *core.Report) int64 {
 	return stray.Unheard
 }
 
-// badInputs returns the error of a run that was not started because its inputs are invalid.
+// badInputs returns the error of a run that was not started, mostly because its inputs are invalid.
 func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 	ds, ok := source.AsDiagnostics(err)
+	if lostLease(err) {
+		return &exitError{exitHeld, err}
+	}
 	if !ok {
 		return &exitError{exitUsage, err}
 	}
