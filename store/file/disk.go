@@ -4,8 +4,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/wavefold/wavefold/internal/crashpoint"
 )
 
 // appendFile is a journal that is being written. Tests replace it by one that fails, or that loses what
@@ -24,9 +22,6 @@ func openJournal(name string, size int64) (appendFile, error) {
 	if err := f.Truncate(size); err != nil {
 		f.Close()
 		return nil, err
-	}
-	if wrap := crashpoint.Wrap; wrap != nil {
-		return wrap(dataFile{f}), nil
 	}
 	return dataFile{f}, nil
 }

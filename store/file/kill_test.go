@@ -95,27 +95,3 @@ func appendForever(dir string) error {
 		fmt.Println("wrote", rec.Seq)
 	}
 }
-
-// TestLockOutlivesProcess: a copy of a dead process may keep its lock for an instant, as one does that
-// was about to become a program. Another process waits for it.
-func TestLockOutlivesProcess(t *testing.T) {
-	if !canLock {
-		t.Skip("no locks on this system")
-	}
-	dir := t.TempDir()
-	s := open(t, dir, Options{})
-	gone := exec.Command(os.Args[0], "-test.run=^$")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
-	}
-	dead := store.NewHolder()
-	dead.PID = gone.Process.Pid
-	if _, err := s.Acquire(t.Context(), "r1", dead, time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	other := open(t, dir, Options{})
-	time.AfterFunc(50*time.Millisecond, func() { s.held["r1"].lock.Close() })
-	if _, err := other.Acquire(t.Context(), "r1", store.NewHolder(), time.Hour); err != nil {
-		t.Error(err)
-	}
-}

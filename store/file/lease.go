@@ -110,10 +110,6 @@ func (s *Store) take(run string, holder store.Holder, ttl time.Duration) (store.
 		return store.Lease{}, err
 	}
 	lockFile, err := lockRun(filepath.Join(dir, "lock-"+escape(holder.Host)))
-	for tries := 0; tries < 100 && errors.Is(err, errLocked) && s.diedLocking(run, dir); tries++ {
-		<-time.After(10 * time.Millisecond)
-		lockFile, err = lockRun(filepath.Join(dir, "lock-"+escape(holder.Host)))
-	}
 	if errors.Is(err, errLocked) {
 		err = s.heldError(run, dir)
 	}
@@ -159,14 +155,6 @@ func lockRun(name string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// diedLocking reports whether the holder of a locked run is a process of this host that is dead. A process
-// that was killed while it started a program leaves the lock to the copy of itself that was to become
-// the program, until that has begun.
-func (s *Store) diedLocking(run, dir string) bool {
-	lease, _, err := readLease(run, dir)
-	return err == nil && lease.Host == s.host && isDead(lease.PID)
 }
 
 func (s *Store) heldError(run, dir string) error {

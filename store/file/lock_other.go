@@ -12,6 +12,3 @@ func lock(*os.File) error { return nil }
 func isLocked(string) bool { return false }
 
 func syncDir(string) error { return nil } // folders cannot be flushed everywhere
-
-// isDead reports whether there is no process with that id; it is not known on this system.
-func isDead(int) bool { return false }

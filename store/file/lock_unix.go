@@ -24,9 +24,6 @@ func isLocked(name string) bool {
 	return errors.Is(flock(f, syscall.LOCK_SH), errLocked)
 }
 
-// isDead reports whether there is no process with that id.
-func isDead(pid int) bool { return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
-
 func flock(f *os.File, how int) error {
 	switch err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
