@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/wavefold/wavefold/internal/crashpoint"
 )
 
 // appendFile is a journal that is being written. Tests replace it by one that fails, or that loses what
@@ -22,6 +24,9 @@ func openJournal(name string, size int64) (appendFile, error) {
 	if err := f.Truncate(size); err != nil {
 		f.Close()
 		return nil, err
+	}
+	if wrap := crashpoint.Wrap; wrap != nil {
+		return wrap(dataFile{f}), nil
 	}
 	return dataFile{f}, nil
 }
