@@ -52,7 +52,7 @@ func ignoresContext(context.Context, core.Input) (core.Result, error) {
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), asCommand+"=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GORACE=atexit_sleep_ms=0", "WAVEFOLD_STORE=none")
 	return cmd
 }
 
