@@ -67,3 +67,30 @@ graph:
 		})
 	}
 }
+
+// TestRunsWithDamagedHead lists a run whose start nobody can read.
+func TestRunsWithDamagedHead(t *testing.T) {
+	dir := t.TempDir()
+	file, store := filepath.Join(dir, "workflow.yaml"), "file:"+filepath.Join(dir, "store")
+	if err := os.WriteFile(file, []byte("name: w\ngraph: {nodes: [{id: a, kind: wait, duration: 1ms}]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := wavefold.NewEngine(std.Kinds()...)
+	if code, _, stderr := run(t, e, "run", "-q", "--store", store, "--run-id", "r1", file); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	journal, err := os.OpenFile(filepath.Join(dir, "store", "runs", "r1", "journal"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := journal.WriteAt([]byte{0xff}, 60); err != nil {
+		t.Fatal(err)
+	}
+	if err := journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := run(t, e, "runs", "--store", store)
+	if code != 0 || !strings.Contains(out, "damaged") || strings.Contains(out, "0001") || strings.Contains(out, "2562047h") {
+		t.Errorf("exit code %d, %s%s", code, out, stderr)
+	}
+}

@@ -198,8 +198,12 @@ func (r *storedRun) file() string {
 	return filepath.Join(filepath.Dir(r.store.Dir()), filepath.FromSlash(r.File))
 }
 
-// duration returns the time from the start of the run to its end, or else to the last record.
+// duration returns the time from the start of the run to its end, or else to the last record. It is 0 if the
+// start is not known, because the head of the journal is damaged.
 func (r *storedRun) duration() time.Duration {
+	if r.Started.IsZero() {
+		return 0
+	}
 	if !r.Finished.IsZero() {
 		return r.Finished.Sub(r.Started)
 	}
@@ -244,7 +248,11 @@ func (a *app) runs(ctx context.Context, f *runsFlags) error {
 	t.Below()
 	for i := range list {
 		r := &list[i]
-		t.Row(r.Run, r.Workflow, p.Status(r.Status), r.Started.Local().Format(time.DateTime), explain.Duration(r.duration()), doneText(r.counts()), r.why())
+		started, took := "", ""
+		if !r.Started.IsZero() {
+			started, took = r.Started.Local().Format(time.DateTime), explain.Duration(r.duration())
+		}
+		t.Row(r.Run, r.Workflow, p.Status(r.Status), started, took, doneText(r.counts()), r.why())
 	}
 	a.printTable(a.Out, t)
 	return nil
