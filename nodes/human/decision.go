@@ -85,6 +85,9 @@ func (b *builder) decides(g *gate) {
 	}
 	into, ds := setting.TargetOf(b.node, source.Text{}, subject)
 	b.ds = append(b.ds, ds...)
+	if into.Field == "" {
+		b.ds = append(b.ds, setting.UnusedWrites(b.node, "a human gate writes its decision only if it declares one field")...)
+	}
 	if g.into = into.Field; g.into != "" && b.env.WriteType != nil {
 		b.checkType(g)
 	}

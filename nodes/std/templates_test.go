@@ -101,12 +101,14 @@ var literal = map[string]string{
 	"skill.inputs":                     passed,
 	"skill.model":                      passed,
 	"skill.schema":                     passed,
+	"human.default":                    choice,
 }
 
 // Reasons in literal.
 const (
 	prose  = "text for a model or for people, used as it is written"
 	schema = "a JSON Schema"
+	choice = "one of the choices of a gate, or else a finding"
 	passed = "passed as it is written to the function that is registered for the kind"
 )
 
