@@ -120,7 +120,7 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 	if err != nil {
 		return storedError(err)
 	}
-	if e := st.End; e != nil && (e.Status == string(core.RunSuccess) || e.Status == string(core.RunPartial)) && len(again.nodes) == 0 {
+	if e := st.End; e != nil && (e.Status == string(core.RunSuccess) || e.Status == string(core.RunPartial)) && len(again.nodes) == 0 && !again.failed {
 		return errors.Join(st.Close(), a.sayEnded(found, e, f))
 	}
 	sources := &wavefold.Sources{}

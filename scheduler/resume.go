@@ -128,7 +128,7 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 			err = errors.Join(err, st.Close())
 		}
 	}()
-	if err := st.check(); err != nil {
+	if err := st.check(p, o.Recording); err != nil {
 		return nil, err
 	}
 	if err := refused(p, &o, false); err != nil {
@@ -172,16 +172,25 @@ var (
 )
 
 // check reports why a run cannot be continued with any plan.
-func (st *Stored) check() error {
+func (st *Stored) check(p *plan.Plan, o *Recording) error {
 	h := st.Head
-	switch {
-	case h == nil:
+	if h == nil {
 		return fmt.Errorf("the journal of run %s has no head", st.run)
+	}
+	again := o != nil && (len(o.RerunFrom) > 0 || o.Failed)
+	if o != nil {
+		for _, path := range o.RerunFrom {
+			if _, ok := h.Nodes[path]; !ok && !p.HasPart(path) {
+				return fmt.Errorf("the workflow has no node %q", path)
+			}
+		}
+	}
+	switch {
 	case h.Format > journal.Format:
 		return fmt.Errorf("journal format %d, this wavefold reads up to %d", h.Format, journal.Format)
 	case core.DurabilityMode(h.Options.Durability) == core.DurabilityOff:
 		return ErrOff
-	case st.End != nil && (st.End.Status == string(core.RunSuccess) || st.End.Status == string(core.RunPartial)):
+	case !again && st.End != nil && (st.End.Status == string(core.RunSuccess) || st.End.Status == string(core.RunPartial)):
 		return ErrEnded
 	}
 	return nil

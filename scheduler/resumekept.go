@@ -65,37 +65,43 @@ func (b *rebuilding) keep(o Recording) error {
 
 // kept returns the answers that the new part of the journal repeats.
 func (b *rebuilding) kept(o Recording) ([]journal.Kept, error) {
-	kept, p := b.replay.Kept(), b.run.rec.codec.Plan
-	if b.plan != p {
-		if err := b.conflicts(kept, o.RerunFrom); err != nil {
-			return nil, err
-		}
+	all, p := b.replay.Kept(), b.run.rec.codec.Plan
+	kept, err := b.unended(all, o)
+	if err != nil {
+		return nil, err
 	}
 	b.run.generations = maps.Clone(b.head.Generations)
 	if len(o.RerunFrom) > 0 {
 		again := affected(b.plan, p, o.RerunFrom)
-		b.renew(again, kept)
+		b.renew(again, all)
 		kept = journal.Without(kept, again)
 	}
-	end := b.stored.End
-	if end == nil {
-		return kept, nil
+	if b.plan != p {
+		err = b.conflicts(kept, o.RerunFrom)
 	}
-	if end.Status == string(core.RunCancelled) {
-		return journal.Uncancelled(kept), nil
+	return kept, err
+}
+
+// unended returns what is kept of a run because of how it ended.
+func (b *rebuilding) unended(all []journal.Kept, o Recording) ([]journal.Kept, error) {
+	switch end := b.stored.End; {
+	case end == nil, end.Status == string(core.RunSuccess), end.Status == string(core.RunPartial) && !o.Failed:
+		return all, nil
+	case end.Status == string(core.RunCancelled):
+		return journal.Uncancelled(all), nil
 	}
 	report := b.replay.Report()
 	if report == nil {
 		report = b.replay.Machine().Report()
 	}
-	rest := journal.Unfailed(b.plan, kept, report, o.Failed)
-	if rest == nil && len(o.RerunFrom) == 0 && b.plan == p {
-		return nil, ErrEnded
+	kept := journal.Unfailed(b.plan, all, report, o.Failed)
+	switch {
+	case kept != nil:
+		return kept, nil
+	case len(o.RerunFrom) > 0:
+		return all, nil
 	}
-	if rest == nil {
-		rest = kept
-	}
-	return rest, nil
+	return nil, ErrEnded
 }
 
 // renew gives executions of nodes that had run a new generation, and with it new idempotency keys.
@@ -134,7 +140,7 @@ func (b *rebuilding) conflicts(kept []journal.Kept, rerun []string) error {
 		note(kept[i].Path)
 	}
 	for _, o := range b.replay.Open() {
-		if o.Op == machine.OpRun {
+		if o.Op == machine.OpRun && b.stored.End == nil {
 			note(o.Call.Name(o.Node))
 		}
 	}

@@ -47,6 +47,22 @@ func (x *printer) record(p *Plan, prefix string, r *Recorded) {
 	}
 }
 
+// HasPart reports whether the plan has a node, pipeline or loop with a path as in Recorded.
+func (p *Plan) HasPart(path string) bool {
+	frame, id := "", path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		frame, id = path[:i], path[i+1:]
+	}
+	at, err := p.At(frame)
+	if err != nil {
+		return false
+	}
+	if _, ok := at.Node(id); ok {
+		return true
+	}
+	return slices.ContainsFunc(at.Vertices, func(v Vertex) bool { return v.Unit != nil && v.Unit.ID == id })
+}
+
 // typeWord describes a type: the word that documents use, and a hash of its details.
 func typeWord(t *value.Type) string {
 	if t == nil {
