@@ -369,6 +369,27 @@ func (rec *recording) fail(err error) {
 	r.nudge()
 }
 
+// settle waits until nothing is held, so that the listener has been given all events. It is called when
+// the run is over.
+func (rec *recording) settle() {
+	if rec == nil {
+		return
+	}
+	rec.run.mu.Lock()
+	if len(rec.held) == 0 || rec.failure != nil {
+		rec.run.mu.Unlock()
+		return
+	}
+	flushed := make(chan struct{})
+	rec.held = append(rec.held, heldCommand{after: rec.held[len(rec.held)-1].after, flushed: flushed})
+	rec.run.mu.Unlock()
+	rec.mu.Lock()
+	rec.urgent = true
+	rec.wake.Signal()
+	rec.mu.Unlock()
+	<-flushed
+}
+
 // end records how the run ended and waits until everything is flushed. It gives the lease back. It is
 // called when nothing of the run is left; rep and err are the result. Without a store it returns
 // them as they are.

@@ -302,6 +302,7 @@ func (r *run) drive() (*core.Report, error) {
 	r.closeSources()
 	r.calls.Wait()
 	r.guard.close()
+	r.rec.settle()
 	if r.events != nil {
 		r.undelivered = r.events.close(r.patience())
 	}

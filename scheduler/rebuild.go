@@ -1,0 +1,337 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
+)
+
+// rebuilding rebuilds a run from its journal.
+type rebuilding struct {
+	run      *run
+	stored   *Stored
+	plan     *plan.Plan // of the newest part of the journal
+	codec    *journal.Codec
+	anew     bool // the run continues in a new part of the journal
+	head     *journal.Head
+	adopted  []plan.PartChange // parts of a changed workflow that are taken over
+	replay   *journal.Replay
+	seq      int64            // number of the last event of earlier processes
+	repeats  bool             // the batches are those of a memo, whose events belong to an earlier part
+	replayed func(core.Event) // is given these events; nil if they are not wanted
+	models   []core.Event     // calls of models that have ended
+	// batches are the payloads of batches by their records. They are collected if events of later
+	// parts may refer to them.
+	batches map[uint64][]byte
+}
+
+func newRebuilding(r *run, st *Stored, p *plan.Plan) *rebuilding {
+	b := &rebuilding{run: r, stored: st, plan: p, codec: r.rec.codec, replayed: masked(p.Secrets, r.opts.Replayed)}
+	if changed := st.Head.Plan != p.Fingerprint() || st.Head.Order != p.Order(); changed || st.End != nil || st.Head.Cut != machine.Cut {
+		b.anew = true
+		if changed {
+			b.plan = st.Then
+		}
+	}
+	if b.anew || st.parts > 1 {
+		b.batches = map[uint64][]byte{}
+		r.rec.codec.Kept = b.event
+	}
+	return b
+}
+
+// event returns an event of an earlier part of the journal.
+func (b *rebuilding) event(ref journal.Ref) ([]byte, error) {
+	return journal.EventOf(b.batches[ref.Seq], ref)
+}
+
+// read replays the newest part of the journal.
+func (b *rebuilding) read(ctx context.Context) error {
+	r, st := b.run, b.stored
+	if b.plan == nil {
+		return &ChangedError{Run: st.run}
+	}
+	if b.plan != r.rec.codec.Plan {
+		b.codec = codecOf(b.plan, st.store)
+		b.codec.Kept = b.event
+	}
+	first := st.from
+	if b.batches != nil {
+		first = 1
+	}
+	for rec, err := range st.store.Read(ctx, st.run, first) {
+		if err == nil {
+			err = b.add(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.m = b.replay.Machine()
+	return nil
+}
+
+// add handles a record. Of earlier parts, only what later ones may refer to matters.
+func (b *rebuilding) add(rec store.Record) error {
+	current := rec.Seq >= b.stored.from
+	switch rec.Type {
+	case store.Head:
+		if current {
+			return b.start(rec.Data)
+		}
+	case store.Batch:
+		if b.batches != nil {
+			b.batches[rec.Seq] = rec.Data
+		}
+		if !current {
+			return nil
+		}
+		batch, err := journal.DecodeBatch(rec.Data)
+		if err != nil {
+			return err
+		}
+		batch.Seq = rec.Seq
+		err = b.replay.Batch(batch)
+		if diverged, ok := errors.AsType[*journal.DivergedError](err); ok && b.head.Logic != machine.Logic {
+			return &LogicError{Engine: b.head.Engine, Err: diverged}
+		}
+		return err
+	case store.Side:
+		s, err := b.codec.DecodeSide(rec.Data)
+		if err != nil {
+			return err
+		}
+		b.side(s, current)
+	case store.Mark:
+		m, err := b.codec.DecodeMark(rec.Data)
+		if err != nil {
+			return err
+		}
+		if err := b.gate(m); err != nil {
+			return err
+		}
+		if current {
+			b.replay.Mark(m)
+			b.repeats = b.repeats && !m.Kept
+		}
+	}
+	return nil
+}
+
+// start makes the machine of the newest head.
+func (b *rebuilding) start(data []byte) (err error) {
+	r := b.run
+	if b.head, err = b.codec.DecodeHead(data); err != nil {
+		return err
+	}
+	o := b.options()
+	o.Events = o.Events || b.anew // so that they are counted
+	if b.replay, err = journal.NewReplay(b.codec, b.head.Inputs, o); err != nil {
+		return err
+	}
+	if b.anew {
+		b.replay.Keep()
+	}
+	var x core.Event
+	b.seq, b.repeats = b.head.Before, b.stored.from > 1
+	b.replay.Listener = func(list machine.Emissions) {
+		for i := range list {
+			if !b.repeats { // else the listeners of earlier processes were given it in another part
+				b.seq += list[i].Len()
+			}
+			if b.replayed != nil {
+				e := list[i]
+				e.Shift(r.origin.UnixNano())
+				e.Events(&x, func(e *core.Event) { b.replayed(*e) })
+			}
+		}
+	}
+	r.origin, r.generations = b.head.Started, b.head.Generations
+	r.opts.Strict = b.head.Options.Strict
+	if r.opts.Budget == (core.Budget{}) {
+		r.opts.Budget = b.head.Options.Budget
+	}
+	return nil
+}
+
+// options returns the options of the machine.
+func (b *rebuilding) options() machine.Options {
+	o := b.head.Machine()
+	o.Events, o.Guard = b.run.opts.Listener != nil || b.replayed != nil, b.run.guard.call
+	return o
+}
+
+// side handles an event of the driver. current reports whether it belongs to the newest part.
+func (b *rebuilding) side(s *journal.Side, current bool) {
+	switch s.Event.Type {
+	case typeCheckpoint:
+		key, _ := s.Event.Values.Get("key")
+		position, _ := s.Event.Values.Get("position")
+		name, _ := key.(string)
+		b.run.rec.checkpoints[name], _ = position.(*value.Object)
+	case core.ModelAnswered: // the usage of attempts that are still in flight, see spent
+		b.models = append(b.models, s.Event)
+		fallthrough
+	default:
+		if current {
+			b.seq++
+		}
+		if b.replayed != nil {
+			b.replayed(s.Event)
+		}
+	}
+}
+
+// gate handles the marks of questions and answers.
+func (b *rebuilding) gate(m *journal.Mark) error {
+	switch m.Kind {
+	case store.MarkAsked:
+		var q core.PendingQuestion
+		if err := fromObject(m.Data, &q); err != nil {
+			return err
+		}
+		b.run.addGate(inbox.Name(&q.Question), newGate(q))
+	case store.MarkAnswered:
+		var a inbox.Answer
+		if err := fromObject(m.Data, &a); err != nil {
+			return err
+		}
+		if g := b.run.gates[inbox.Name(a.Question())]; g != nil && !g.hasAnswer() && g.question.Generation == a.Generation {
+			g.answer = a
+			close(g.answered)
+		}
+	}
+	return nil
+}
+
+// fromObject decodes the content of a mark.
+func fromObject(o *value.Object, to any) error {
+	text, err := value.AppendJSON(nil, o)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+// resume continues the run at the current time.
+func (b *rebuilding) resume() error {
+	r := b.run
+	r.spent.used = b.spent()
+	last := r.m.Now()
+	now := max(last, int64(time.Since(r.origin))) // a clock that was set back stands still
+	r.started, r.resumed = time.Now().Add(-time.Duration(now)), time.Now()
+	down := time.Duration(now - last)
+	if err := b.fill(); err != nil {
+		return err
+	}
+	r.rec.flushed, r.rec.batch = b.stored.last, b.replay.Batches()
+	m := r.rec.newMark(store.MarkResumed)
+	m.At, m.Down, m.Kept = now, down, r.memo != nil
+	if err := r.rec.addMark(m); err != nil {
+		return err
+	}
+	b.replay.Mark(m)
+	r.seqBefore, r.open = b.seq, b.replay.Open()
+	return nil
+}
+
+// spent returns the usage of all calls of models: those of attempts that were answered, and those
+// of attempts in flight, whose own calls are recorded as side events.
+func (b *rebuilding) spent() core.Usage {
+	used := b.replay.Usage()
+	open := b.replay.Open()
+	for i := range b.models {
+		e := &b.models[i]
+		if e.Usage != nil && slices.ContainsFunc(open, func(o journal.Open) bool { return isAttempt(&o, e) }) {
+			used = used.Plus(*e.Usage)
+		}
+	}
+	return used
+}
+
+// isAttempt reports whether an event belongs to an open attempt.
+func isAttempt(o *journal.Open, e *core.Event) bool {
+	if o.Op != machine.OpRun || o.Call.Name(o.Node) != e.Node || int(o.ID.Attempt) != e.Attempt {
+		return false
+	}
+	if o.Call != nil && o.Call.Visit != e.Visit {
+		return false
+	}
+	item, ok := e.Item.Get()
+	return !ok || o.ID.From <= int32(item) && int32(item) < o.ID.To
+}
+
+// fill reads the rows again that were read before and that stages in flight still need, and leaves the
+// streams open for the next rows.
+func (b *rebuilding) fill() error {
+	for _, x := range b.replay.Readers() {
+		r, s := b.run, &rowSource{}
+		c := machine.Command{Op: machine.OpRun, ID: x.ID, Plan: x.Plan, Node: x.Node, Call: x.Call}
+		e := executor{run: r, w: r.makeWorker(), p: x.Plan, ctx: r.ctx, c: &c, item: -1}
+		_, err := guarded(func() (any, error) { return nil, b.reread(&e, &x, s) })
+		if err != nil {
+			s.close()
+			return err
+		}
+		if !x.Continues {
+			s.close()
+			continue
+		}
+		s.next = int(x.ID.From)
+		r.keepSource(sourceKey{x.ID.Frame, x.ID.Node}, s)
+	}
+	return nil
+}
+
+// reread opens the stream of a reader, at the recorded position or at its first row, and reads it up
+// to where the earlier process was. The rows must be the same.
+func (b *rebuilding) reread(e *executor, x *journal.Reader, s *rowSource) error {
+	if err := s.openAt(e, x.Position); err != nil {
+		return err
+	}
+	skipped := x.Skipped
+	if x.Position != nil {
+		skipped = x.After
+	}
+	var sum journal.RowSum
+	for sum.Len() < skipped.Len() {
+		rows, err := s.takeRows(e.ctx, skipped.Len()-sum.Len())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := sum.Add(row); err != nil {
+				return err
+			}
+		}
+	}
+	if sum != skipped {
+		return x.Changed()
+	}
+	var list []any
+	for int64(len(list)) < x.Rows.Len() {
+		rows, err := s.takeRows(e.ctx, x.Rows.Len()-int64(len(list)))
+		if err == io.EOF {
+			break // Fill finds that rows are missing
+		}
+		if err != nil {
+			return err
+		}
+		list = append(list, rows...)
+	}
+	return b.replay.Fill(x, list)
+}
