@@ -45,7 +45,7 @@ event log. Log records and progress are not stored. Secrets are masked.
 			if to == "" {
 				to = "-"
 			}
-			log, err := a.openEvents(to)
+			log, err := a.openEvents(to, false)
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wavefold/wavefold"
-	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/incremental"
 	"github.com/wavefold/wavefold/internal/secret"
@@ -99,6 +98,7 @@ func isHeld(err error) bool {
 }
 
 func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) error {
+	f.resumed = true
 	if err := f.checkOutput(); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 		return storedError(err)
 	}
 	if e := st.End; e != nil && (e.Status == string(core.RunSuccess) || e.Status == string(core.RunPartial)) && len(again.nodes) == 0 && !again.failed {
-		return errors.Join(st.Close(), a.sayEnded(found, e, f))
+		return a.sayEnded(ctx, st, found, f)
 	}
 	sources := &wavefold.Sources{}
 	p, name, err := a.planOf(ctx, st, found, sources, f)
@@ -142,7 +142,10 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 		return scheduler.Resume(ctx, st, p, o)
 	})
 	if errors.Is(err, scheduler.ErrEnded) && end != nil {
-		return a.sayEnded(found, end, f)
+		if st, err = scheduler.OpenStored(ctx, found.store, found.Run); err != nil {
+			return storedError(err)
+		}
+		return a.sayEnded(ctx, st, found, f)
 	}
 	return a.resumeError(err, f)
 }
@@ -178,28 +181,38 @@ func (a *app) resumedSession(st *scheduler.Stored, p *plan.Plan, f *runFlags) (*
 	return s, nil
 }
 
-// sayEnded prints how a run ended of which nothing can run again. The exit code is that of the run.
-func (a *app) sayEnded(found *storedRun, e *journal.End, f *runFlags) error {
-	if f.json {
-		if err := a.writeJSON(found.Summary); err != nil {
-			return err
-		}
-	} else {
-		tty.Fprintf(a.Out, "run %s of %s has ended with %s", found.Run, found.Workflow, e.Status)
-		if e.Reason != "" {
-			tty.Fprintf(a.Out, ": %s", e.Reason)
-		}
-		tty.Fprintf(a.Out, "; there is nothing to resume\n")
+// sayEnded prints the result of a run that has ended, as the run did, and returns its exit code. If the
+// process died before it had moved the cursor of an incremental workflow, that is done now.
+func (a *app) sayEnded(ctx context.Context, st *scheduler.Stored, found *storedRun, f *runFlags) error {
+	if !f.quiet {
+		a.hintf("run %s has ended with %s; there is nothing to resume", found.Run, st.End.Status)
 	}
-	switch e.Status {
-	case string(core.RunSuccess):
-		return nil
-	case string(core.RunPartial):
-		if !f.strict {
-			return nil
-		}
+	p, _, err := a.planOf(ctx, st, found, &wavefold.Sources{}, f)
+	if err != nil {
+		return errors.Join(err, st.Close())
 	}
-	return reported(exitFailed)
+	if st.Then != nil {
+		p = st.Then
+	}
+	session, err := a.resumedSession(st, p, f)
+	if err != nil {
+		return errors.Join(err, st.Close())
+	}
+	o := scheduler.Options{}
+	if session != nil {
+		o.Replayed = session.Listen
+	}
+	report, err := scheduler.Ended(ctx, st, p, o)
+	if err != nil {
+		return a.resumeError(err, f)
+	}
+	if err := a.printReport(p, report, f); err != nil {
+		return err
+	}
+	if err := a.endSession(session, report, f); err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return a.outcome(report, nil, f)
 }
 
 // resumeError returns the error of a run that could not be resumed, with its exit code. It prints what

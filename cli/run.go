@@ -38,6 +38,7 @@ type runFlags struct {
 	budget                   budgetFlags
 	ended                    *ending // of a walk that a model routes, nil for others
 	store, durability        string
+	resumed                  bool // the run continues: events are appended
 }
 
 func (a *app) runCommand() *cobra.Command {

@@ -56,7 +56,7 @@ func (a *app) watch(p *plan.Plan, f *runFlags) (*watcher, error) {
 	w := &watcher{err: a.Err, width: func() int { return widthOf(a.Err) }, omitState: f.noState, last: make(chan struct{})}
 	if f.events != "" {
 		var err error
-		if w.log, err = a.openEvents(f.events); err != nil {
+		if w.log, err = a.openEvents(f.events, f.resumed); err != nil {
 			return nil, err
 		}
 	}
@@ -293,14 +293,18 @@ func newEventLog(out io.Writer) *eventLog {
 	return &eventLog{out: tty.JSON(out), close: func() error { return nil }}
 }
 
-func (a *app) openEvents(path string) (*eventLog, error) {
+func (a *app) openEvents(path string, appended bool) (*eventLog, error) {
 	if path == "-" { // the stream records its error
 		return newEventLog(a.Out), nil
 	}
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
 	var f *os.File
 	if err == nil {
-		f, err = os.Create(path)
+		how := os.O_TRUNC
+		if appended { // to the events of earlier processes
+			how = os.O_APPEND
+		}
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|how, 0o666)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--events: %w", err)

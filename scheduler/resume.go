@@ -116,6 +116,31 @@ func StartAgain(ctx context.Context, st *Stored, p *plan.Plan, o Options) (*Runn
 	return start(ctx, o, func(ctx context.Context, o Options) (*run, error) { return st.begin(ctx, p, o) })
 }
 
+// Ended returns the report of a stored run that has ended, from its journal. p is the plan with which
+// it was started; o.Replayed is given its events. Nothing runs. Ended gives the lease back.
+func Ended(ctx context.Context, st *Stored, p *plan.Plan, o Options) (*core.Report, error) {
+	o.Run, o.Listener, o.Recording = st.run, nil, &Recording{Store: st.store}
+	r := newRun(ctx, p, o)
+	r.guard.run = r
+	defer r.guard.close()
+	r.startRecording(p, st.holder, st.lease, core.DurabilityOff, map[string]*value.Object{})
+	st.Head.Plan, st.Head.Order = p.Fingerprint(), p.Order() // the caller says that it is the plan
+	end := st.End
+	st.End = nil
+	b := newRebuilding(r, st, p)
+	st.End = end
+	err := errors.Join(b.read(ctx), st.Close())
+	if err != nil {
+		return nil, err
+	}
+	rep := b.replay.Report()
+	if rep == nil {
+		return nil, ErrEnded
+	}
+	rep.Started, rep.Duration = r.origin, time.Duration(end.At)
+	return rep, nil
+}
+
 // begin rebuilds the run from its journal.
 func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, err error) {
 	if ctx == nil {
