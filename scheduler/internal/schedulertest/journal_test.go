@@ -108,10 +108,14 @@ func endFaults(t *testing.T, g *Graph, h Hostile, o machine.Options) []string {
 	return nil
 }
 
+// enough is the number of graphs that a property about rare constructs tries at least, under the race
+// detector, too.
+const enough = 1000
+
 // TestPropertyReplayRouted is TestPropertyReplay for walks that a model routes.
 func TestPropertyReplayRouted(t *testing.T) {
 	points := KillPoints{}
-	for _, seed := range seeds(graphs() / 20) {
+	for _, seed := range seeds(max(graphs(), enough) / 20) {
 		g := GenerateRouted(seed)
 		h, o := journalled(&Graph{Seed: seed})
 		h.Router, h.Replay = g, seed%2 == 0
@@ -137,7 +141,7 @@ func TestPropertyMemo(t *testing.T) {
 			continue
 		}
 		t.Run(tt.name, func(t *testing.T) {
-			property(t, graphs()/tt.share, tt.generate, func(t *testing.T, g *Graph) []string {
+			property(t, max(graphs(), enough)/tt.share, tt.generate, func(t *testing.T, g *Graph) []string {
 				h, o := journalled(g)
 				h.Replay, h.Memo, h.Cancel, h.Journal = true, true, 0, &Journal{}
 				faults := endFaults(t, g, h, o)
