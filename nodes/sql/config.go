@@ -20,7 +20,7 @@ type config struct {
 	Schema      source.Text     `wavefold:"schema,fixed" doc:"with table: the schema of PostgreSQL it is in"`
 	From        source.Text     `wavefold:"from" doc:"with table: the field to write, or an expression such as $.report.rows; by default the only declared read"`
 	Mode        source.Text     `wavefold:"mode,oneof=insert|upsert|replace" doc:"with table: what happens to rows that are there: insert adds to them (default), upsert updates those with the key, replace removes them"`
-	Key         []source.Text   `wavefold:"key,fixed" doc:"with table: the columns by which upsert finds rows"`
+	Key         []source.Text   `wavefold:"key,fixed" doc:"with table: the columns by which upsert finds rows; with query and stream: the unique column by which the rows are ordered"`
 	Columns     table.FieldList `wavefold:"columns" doc:"with table: the columns to fill, a list of names or {name: type}; by default all columns of the rows"`
 	Create      bool            `wavefold:"create" doc:"with table: create the table if it does not exist"`
 	Batch       source.Int      `wavefold:"batch,min=1,max=100000" doc:"with table: number of rows that are sent at once, and with transaction: batch stored at once; by default at most 5000, and 1000 in a transaction"`

@@ -16,7 +16,9 @@
 //	from           by reads  with table: what is written, a field or an expression
 //	                         such as $.report.rows
 //	mode           insert    with table: insert, upsert or replace
-//	key                      with table: the columns by which upsert finds rows
+//	key                      with table: the columns by which upsert finds rows; with
+//	                         query and stream: the unique column by which the rows
+//	                         are ordered
 //	columns        all       with table: the columns to fill, a list of names or
 //	                         {name: type}
 //	create         false     with table: create the table if it does not exist
@@ -56,6 +58,9 @@
 // array of objects. With stream: true the field is a stream: the node has the database
 // check the statement, and the rows are read when the one reader asks for them, with one
 // batch of 1,000 in memory. The statement cannot change anything.
+//
+// In a resumed run, a stream begins again. With key, it continues after the key of the last
+// row that was read. The statement must end with ORDER BY and the key.
 //
 //	PostgreSQL                     value
 //	smallint, integer, bigint      integer

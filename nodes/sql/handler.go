@@ -47,6 +47,7 @@ func (s *statement) place(err error) error {
 type query struct {
 	connector
 	statement *statement
+	key       string // the column by which the rows are ordered, "" if it is not known
 	to        setting.Target
 	node      string
 	reads     []source.ColumnRead // columns that expressions of the workflow read
@@ -69,7 +70,7 @@ func (q *query) withReads(reads []source.ColumnRead) *query {
 
 // Handle runs the query.
 func (q *query) Handle(ctx context.Context, in core.Input) (core.Result, error) {
-	rows, c, err := q.rows(ctx, in)
+	rows, err := q.rows(ctx, in, nil)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -81,7 +82,7 @@ func (q *query) Handle(ctx context.Context, in core.Input) (core.Result, error) 
 			break
 		}
 		if err != nil {
-			return core.Result{}, c.about(q.statement.place(err))
+			return core.Result{}, err
 		}
 		all = append(all, batch...)
 		in.Progress(int64(len(all)), 0)
@@ -90,40 +91,52 @@ func (q *query) Handle(ctx context.Context, in core.Input) (core.Result, error) 
 	if !r.HasEdgeOutput {
 		r.EdgeOutput, r.HasEdgeOutput = value.ObjectOf("rows", int64(len(all))), true
 	}
-	r.Note = table.Count(len(all), "row") + " from " + c.name
+	r.Note = table.Count(len(all), "row") + " from " + rows.c.name
 	return r, nil
 }
 
-// rows starts the query. The stream it returns closes the connection.
-func (q *query) rows(ctx context.Context, in core.Input) (*database.Result, *connection, error) {
-	c, s, err := q.prepared(ctx, in)
-	if err != nil {
-		return nil, nil, err
+// rows starts the query, at a position unless that is nil.
+func (q *query) rows(ctx context.Context, in core.Input, at *value.Object) (*stream, error) {
+	s := q.statement
+	if at != nil {
+		s = s.after(q.key, q.dialect)
 	}
-	rows, err := c.Query(ctx, s)
+	c, bound, err := q.prepared(ctx, in, s)
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		bound.Args = append(bound.Args, database.LastKey(at))
+	}
+	rows, err := c.Query(ctx, bound)
 	if err != nil {
 		c.Close()
-		return nil, nil, c.about(q.statement.place(err))
+		return nil, c.about(s.place(err))
 	}
 	out, err := database.NewResult(rows, c.Close)
 	if err != nil {
 		rows.Close()
 		c.Close()
-		return nil, nil, c.about(err)
+		return nil, c.about(err)
 	}
 	reads := columncheck.NewReads(q.reads)
-	if err := core.Permanent(reads.Header(rows.Columns(), nil)); err != nil {
-		out.Close()
-		return nil, nil, c.about(err)
+	err = core.Permanent(reads.Header(rows.Columns(), nil))
+	if err == nil && q.key != "" {
+		err = out.OrderedBy(q.key, at)
 	}
-	return out, c, nil
+	if err != nil {
+		out.Close()
+		return nil, c.about(err)
+	}
+	return &stream{out, c, s}, nil
 }
 
-func (q *query) prepared(ctx context.Context, in core.Input) (*connection, database.Statement, error) {
+// prepared opens a connection and binds a statement.
+func (q *query) prepared(ctx context.Context, in core.Input, statement *statement) (*connection, database.Statement, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, database.Statement{}, err
 	}
-	s, err := q.statement.bind(in.Shared())
+	s, err := statement.bind(in.Shared())
 	if err != nil {
 		return nil, s, err
 	}
@@ -144,7 +157,7 @@ func (q streamed) WithReads(reads []source.ColumnRead) core.Handler {
 
 // Handle has the database check the statement. The rows are read when a node asks for them.
 func (q streamed) Handle(ctx context.Context, in core.Input) (core.Result, error) {
-	c, s, err := q.prepared(ctx, in)
+	c, s, err := q.prepared(ctx, in, q.statement)
 	if err != nil {
 		return core.Result{}, err
 	}
@@ -159,11 +172,11 @@ func (q streamed) Handle(ctx context.Context, in core.Input) (core.Result, error
 
 // Open runs the query.
 func (q streamed) Open(ctx context.Context, in core.Input, _ *value.Object) (core.Stream, error) {
-	rows, c, err := q.rows(ctx, in)
+	rows, err := q.rows(ctx, in, in.Position())
 	if err != nil {
 		return nil, err
 	}
-	return &stream{rows, c, q.statement}, nil
+	return rows, nil
 }
 
 // stream adds the name of the database to errors.

@@ -148,7 +148,7 @@ func (b *builder) build(c connector) core.Compiled {
 	}
 	switch {
 	case b.Query.Value != "":
-		b.only("query", "into", "stream")
+		b.only("query", "into", "stream", "key")
 		return b.query(c)
 	case len(b.Exec) > 0:
 		b.only("exec", "markers")
@@ -214,6 +214,7 @@ func argumentHint(name string, names []string) string {
 
 func (b *builder) query(c connector) core.Compiled {
 	q := &query{connector: c, statement: b.statements(c.dialect, "query", b.Query)[0], node: b.node.ID.Value}
+	q.key = b.queryKey(q.statement, c.dialect)
 	to, ds := setting.TargetOf(b.node, b.Into, b.node.Subject())
 	b.scope.Found = append(b.scope.Found, ds...)
 	q.to = to

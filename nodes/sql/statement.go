@@ -50,6 +50,9 @@ var (
 	postgresDialect = dialect{mark: "$", postgres: true, otherParams: "$"}
 )
 
+// parameter returns a parameter with a number.
+func (d dialect) parameter(n int) string { return d.mark + strconv.Itoa(n) }
+
 // parseStatement finds the parameters of one statement. It skips string literals, quoted
 // names and comments.
 func parseStatement(src source.Text, d dialect) (*statement, []fault) {
@@ -198,7 +201,7 @@ func (s *scanner) named(name string) {
 		s.out.params = append(s.out.params, name)
 		s.out.first = append(s.out.first, s.at)
 	}
-	s.text.WriteString(s.mark + strconv.Itoa(n+1))
+	s.text.WriteString(s.parameter(n + 1))
 	s.at += 1 + len(name)
 	s.out.cuts = append(s.out.cuts, cut{s.at, s.text.Len()})
 }

@@ -52,6 +52,9 @@ func (e *StatementError) Unwrap() error { return e.Err }
 type Rows interface {
 	// Columns returns the names of the columns.
 	Columns() []string
+	// Exact reports whether a value of a column, sent as a parameter, is equal to the value
+	// in the database.
+	Exact(column int) bool
 	// Row sets values to the values of the next row. It returns io.EOF after the last
 	// row.
 	Row(ctx context.Context, values []any) error
@@ -70,9 +73,8 @@ type Result struct {
 	count   int64
 	hash    hash.Hash
 	scratch []byte
+	key     *resultKey // nil if the result has no position
 }
-
-var _ core.Stream = (*Result)(nil)
 
 // NewResult returns the rows of a query as a stream. Closing the stream closes the rows
 // and then calls close.
@@ -108,6 +110,9 @@ func (r *Result) Next(ctx context.Context) ([]any, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("row %d: %w", r.count+1, err)
+		}
+		if err := r.key.follow(values); err != nil {
+			return nil, core.Permanent(fmt.Errorf("row %d: %w", r.count+1, err))
 		}
 		if err := r.note(values); err != nil {
 			return nil, fmt.Errorf("row %d: %w", r.count+1, err)

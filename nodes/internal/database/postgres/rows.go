@@ -144,6 +144,8 @@ type result struct {
 
 func (r *result) Columns() []string { return r.names }
 
+func (r *result) Exact(int) bool { return true }
+
 func (r *result) Row(ctx context.Context, values []any) error {
 	if r.begun && !r.ended {
 		r.next = r.reader.NextRow()

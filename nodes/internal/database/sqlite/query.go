@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,6 +129,11 @@ func (r *result) describe() error {
 }
 
 func (r *result) Columns() []string { return r.names }
+
+// Exact is false for the columns whose text the driver converts to times, see moment.
+func (r *result) Exact(column int) bool {
+	return !slices.Contains([]string{"DATE", "DATETIME", "TIMESTAMP"}, r.types[column])
+}
 
 func (r *result) Row(ctx context.Context, values []any) error {
 	if !r.rows.Next() {
