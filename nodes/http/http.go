@@ -149,7 +149,13 @@ func (h *handler) Open(ctx context.Context, in core.Input, described *value.Obje
 		return nil, c.mask.Error(err)
 	}
 	if h.pages != nil {
-		return &pageStream{pager: h.pager(c, in.Logger())}, nil
+		s := &pageStream{pager: h.pager(c, in.Logger())}
+		if at := in.Position(); at != nil {
+			if err := s.resume(at); err != nil {
+				return nil, c.mask.Error(err)
+			}
+		}
+		return s, nil
 	}
 	a, err := c.send(ctx, c.url)
 	if err != nil {

@@ -50,7 +50,8 @@ type pager struct {
 	cursor  string
 	fetched int
 	status  int
-	last    []any // the rows of the previous page
+	last    []any  // the rows of the previous page
+	lastSum string // their sum if another process has read them, otherwise ""
 	log     *slog.Logger
 }
 
@@ -79,15 +80,23 @@ func (p *pager) next(ctx context.Context) ([]any, error) {
 		return nil, fmt.Errorf("page %d: %w", p.fetched+1, err)
 	}
 	p.fetched++
-	if g := p.h.pages; g.repeat != repeatKeep && len(rows) > 0 && value.Equal(p.last, rows) {
+	if g := p.h.pages; g.repeat != repeatKeep && len(rows) > 0 && p.repeats(rows) {
 		if g.repeat == repeatEnd {
 			p.url = nil
 			return nil, nil
 		}
 		return nil, core.Permanent(p.repeatedError())
 	}
-	p.last = slices.Clone(rows) // the caller owns the list
+	p.last, p.lastSum = slices.Clone(rows), "" // the caller owns the list
 	return rows, nil
+}
+
+// repeats reports whether rows are those of the previous page.
+func (p *pager) repeats(rows []any) bool {
+	if p.lastSum != "" {
+		return p.lastSum == sum(rows)
+	}
+	return value.Equal(p.last, rows)
 }
 
 // repeatedError returns the error for a page with the same rows as the previous one.
@@ -276,36 +285,3 @@ func relation(params string) (rel, rest string) {
 	take(params[start:])
 	return rel, ""
 }
-
-// pageStream is the stream of the rows of all pages.
-type pageStream struct {
-	*pager
-	rows int64
-}
-
-// Next returns the rows of the next page that has some.
-func (s *pageStream) Next(ctx context.Context) ([]any, error) {
-	for {
-		rows, err := s.next(ctx)
-		if err == io.EOF {
-			return nil, err
-		}
-		if err == nil {
-			err = core.Permanent(objects(rows, s.rows))
-		}
-		if err != nil {
-			return nil, s.c.mask.Error(err)
-		}
-		if s.rows += int64(len(rows)); len(rows) > 0 {
-			return rows, nil
-		}
-	}
-}
-
-// Summary returns the number of rows and pages.
-func (s *pageStream) Summary() *value.Object {
-	return value.ObjectOf(core.RowCount, s.rows, "pages", int64(s.fetched))
-}
-
-// Close does nothing, because the connection of each page was released.
-func (s *pageStream) Close() error { return nil }
