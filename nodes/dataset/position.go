@@ -9,23 +9,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/internal/files"
+	"github.com/wavefold/wavefold/nodes/internal/parquet"
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
 // Members of a position of a stream.
 const (
 	posFile = "file" // the name of the file
-	posByte = "byte" // where the next row begins
-	posRead = "read" // number of bytes in the hash
+	posByte = "byte" // where the next row begins, 0 in a Parquet file
+	posRead = "read" // number of bytes in the hash, 0 of a Parquet file
 	posSize = "size" // of the file in bytes
 	posTime = "time" // of the last change of the file, in nanoseconds
 	posHash = "hash" // the state of the hash
-	posRows = "rows" // the position of the rows, see table.Reader.Position
+	posRows = "rows" // the position of the rows, see the method Position of the readers
 )
 
 // filePosition is a position of a stream of one file.
@@ -38,16 +40,23 @@ type filePosition struct {
 
 var _ core.Positioned = (*stream)(nil)
 
-// Position returns the place of the next row in a file of lines. It returns nil for other
-// formats, compressed files, several files and standard input, and if rows were rejected or
-// are counted for checks, whose results need all rows.
+// Position returns the place of the next row in a file of lines or a Parquet file. It
+// returns nil for JSON arrays, compressed files, several files and standard input, and if
+// rows were rejected or are counted for checks, whose results need all rows.
 func (s *stream) Position() (*value.Object, error) {
 	t := s.loading
-	r, ok := t.reader.(*table.Reader)
-	if !ok || len(t.names) != 1 || s.ahead != nil && s.ahead.rows != nil || !t.checks.Continues() || len(t.wanted.Absent()) > 0 || !t.reads.Complete() {
+	if len(t.names) != 1 || s.ahead != nil && s.ahead.rows != nil || !t.checks.Continues() || len(t.wanted.Absent()) > 0 || !t.reads.Complete() {
 		return nil, nil
 	}
-	rows, unread, ok := r.Position()
+	var rows *value.Object
+	var unread int64
+	var ok bool
+	switch r := t.reader.(type) {
+	case *table.Reader:
+		rows, unread, ok = r.Position()
+	case *parquet.Reader:
+		rows, ok = r.Position()
+	}
 	if !ok {
 		return nil, nil
 	}
@@ -98,11 +107,16 @@ func (t *loading) resume(ctx context.Context, p *value.Object) error {
 	if len(t.names) != 1 || t.names[0] != at.file {
 		return t.changed(at.file, "it reads "+sourceName(t.names))
 	}
-	if err := t.unchanged(ctx, at); err != nil {
-		return err
+	switch r := t.reader.(type) {
+	case *table.Reader:
+		if err = t.unchanged(ctx, at); err == nil {
+			t.files.at = at
+			err = r.Continue(ctx, at.rows, at.at)
+		}
+	case *parquet.Reader:
+		err = t.resumeParquet(ctx, r, at)
 	}
-	t.files.at = at
-	if err := t.reader.(*table.Reader).Continue(ctx, at.rows, at.at); err != nil {
+	if err != nil {
 		return err
 	}
 	good, _ := at.rows.Get("good")
@@ -114,17 +128,13 @@ func (t *loading) resume(ctx context.Context, p *value.Object) error {
 // unchanged returns an error if the part of the file that was read has changed. If the file
 // has the same size and time, it is not read.
 func (t *loading) unchanged(ctx context.Context, at *filePosition) error {
-	f, err := t.files.place.Open(at.file)
-	if err != nil {
-		return fmt.Errorf("the file that the run has begun to read cannot be opened: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	f, info, err := t.reopen(at)
 	if err != nil {
 		return err
 	}
+	defer f.Close()
 	switch {
-	case info.Size() == at.size && info.ModTime().UnixNano() == at.change:
+	case at.same(info):
 		return nil
 	case info.Size() < at.read:
 		return t.changed(at.file, fmt.Sprintf("it has %d bytes, and %d were read", info.Size(), at.read))
@@ -141,6 +151,41 @@ func (t *loading) unchanged(ctx context.Context, at *filePosition) error {
 		return t.changed(at.file, fmt.Sprintf("the first %d bytes are others", at.read))
 	}
 	return nil
+}
+
+// resumeParquet continues a Parquet file.
+func (t *loading) resumeParquet(ctx context.Context, r *parquet.Reader, at *filePosition) error {
+	f, info, err := t.reopen(at)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	if info.Size() != at.size { // the footer is at the end
+		return t.changed(at.file, fmt.Sprintf("it has %d bytes, and had %d", info.Size(), at.size))
+	}
+	same, err := r.Continue(ctx, at.rows, at.hash, at.same(info))
+	if err == nil && !same {
+		err = t.changed(at.file, "its footer or the row groups that were read are others")
+	}
+	return err
+}
+
+// reopen opens the file of a position.
+func (t *loading) reopen(at *filePosition) (*os.File, fs.FileInfo, error) {
+	f, err := t.files.place.Open(at.file)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the file that the run has begun to read cannot be opened: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+	}
+	return f, info, err
+}
+
+// same reports whether a file has the recorded size and time.
+func (p *filePosition) same(info fs.FileInfo) bool {
+	return info.Size() == p.size && info.ModTime().UnixNano() == p.change
 }
 
 func (t *loading) changed(file, reason string) error {

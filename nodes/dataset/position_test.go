@@ -72,6 +72,8 @@ func TestPosition(t *testing.T) {
 		{"a.csv", longCSV(rows), `{"source": "a.csv", "stream": true, "writes": ["rows"], "limit": 3000, "infer": false}`},
 		{"a.tsv", strings.ReplaceAll(longCSV(rows), ",", "\t"), `{"source": "a.tsv", "stream": true, "writes": ["rows"], "infer_rows": 1500}`},
 		{"a.jsonl", longJSONL(rows), `{"source": "a.jsonl", "stream": true, "writes": ["rows"]}`},
+		{"a.parquet", flights(t, rows), `{"source": "a.parquet", "stream": true, "writes": ["rows"], "min_rows": 5000}`},
+		{"a.parquet", flights(t, rows), `{"source": "a.parquet", "stream": true, "writes": ["rows"], "limit": 3000, "select": ["origin"]}`},
 	} {
 		t.Run(c.node, func(t *testing.T) {
 			dir := t.TempDir()
@@ -210,6 +212,44 @@ func TestSourceChanged(t *testing.T) {
 			}
 			e, ok := errors.AsType[*core.SourceChangedError](err)
 			if !ok || e.Node != "load" || e.Source != "a.csv" || !strings.Contains(e.Reason, c.changed) || !strings.Contains(err.Error(), "[RESUME_SOURCE_CHANGED]") {
+				t.Errorf("got %v, want a change: %s", err, c.changed)
+			}
+		})
+	}
+}
+
+// TestParquetChanged: a Parquet file cannot grow, and a change of what was read is found.
+func TestParquetChanged(t *testing.T) {
+	const node = `{"source": "a.parquet", "stream": true, "writes": ["rows"], "select": ["delay"]}`
+	text := flights(t, 5000)
+	other := []byte(text)
+	for i := 10; i < 200; i++ {
+		other[i] ^= 1
+	}
+	for _, c := range []struct{ name, text, changed string }{
+		{"only the time", text, ""},
+		{"longer", flights(t, 5001), "bytes, and had"},
+		{"bytes that were read", string(other), "are others"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"a.parquet": text})
+			all, positions, _ := readFrom(t, node, dir, nil)
+			at := parsed(t, positions[2048])
+			path := filepath.Join(dir, "a.parquet")
+			if err := errors.Join(os.WriteFile(path, []byte(c.text), 0o600), os.Chtimes(path, time.Time{}, time.Unix(2000, 0))); err != nil {
+				t.Fatal(err)
+			}
+			if c.changed == "" {
+				if rest, _, _ := readFrom(t, node, dir, at); !slices.EqualFunc(rest, all[2048:], value.Equal) {
+					t.Errorf("%d rows follow", len(rest))
+				}
+				return
+			}
+			made, _ := dataset.Kind.Compile(nodestest.Node(t, node), env(t, dir))
+			in := core.NewInput("run", "load", 1, core.Shared{Dir: dir, Durability: &core.Durability{Position: at}})
+			_, err := made.Handler.(core.StreamSource).Open(t.Context(), in, value.ObjectOf("source", "a.parquet"))
+			e, ok := errors.AsType[*core.SourceChangedError](err)
+			if !ok || !strings.Contains(e.Reason, c.changed) {
 				t.Errorf("got %v, want a change: %s", err, c.changed)
 			}
 		})

@@ -121,12 +121,12 @@ func hashFooter(sum hash.Hash, f File) error {
 // order, some of them twice. end reads the bytes that the library skipped.
 type summed struct {
 	io.ReaderAt
-	sum      hash.Hash
-	at, last int64
+	sum            hash.Hash
+	from, at, last int64
 }
 
 func newSummed(r io.ReaderAt, from, size int64) *summed {
-	return &summed{ReaderAt: r, sum: sha256.New(), at: from, last: from + size}
+	return &summed{ReaderAt: r, sum: sha256.New(), from: from, at: from, last: from + size}
 }
 
 // ReadAt reads bytes, and hashes those that have not been hashed yet.
@@ -139,12 +139,15 @@ func (s *summed) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// skip hashes the next n bytes.
+func (s *summed) skip(n int64) error {
+	n, err := io.Copy(s.sum, io.NewSectionReader(s.ReaderAt, s.at, min(n, s.last-s.at)))
+	s.at += n
+	return err
+}
+
 // end returns the hash of all bytes.
 func (s *summed) end() ([]byte, error) {
-	if s.at < s.last {
-		if _, err := io.Copy(s.sum, io.NewSectionReader(s.ReaderAt, s.at, s.last-s.at)); err != nil {
-			return nil, err
-		}
-	}
-	return s.sum.Sum(nil), nil
+	err := s.skip(s.last - s.at)
+	return s.sum.Sum(nil), err
 }

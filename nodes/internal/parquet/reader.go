@@ -323,6 +323,11 @@ func (r *Reader) nextGroup() error {
 		r.open = nil
 		return nil
 	}
+	return r.startGroup()
+}
+
+// startGroup opens the columns of the next row group.
+func (r *Reader) startGroup() error {
 	g := r.groups[0]
 	r.groups, r.group, r.left = r.groups[1:], r.group+1, g.NumRows()
 	meta := &r.open.Metadata().RowGroups[r.group-1]
