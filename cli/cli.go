@@ -214,6 +214,7 @@ func (a *app) commands() []*cobra.Command {
 		a.answerCommand(),
 		a.cancelCommand(),
 		a.inspectCommand(),
+		a.outputCommand(),
 		a.eventsCommand(),
 		a.pruneCommand(),
 		a.previewCommand(),

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/wavefold/wavefold/core/value"
 )
@@ -23,6 +24,10 @@ type Durability struct {
 	// what a crash would leave behind: temporary files and child processes. It is "" if
 	// nothing is noted.
 	Folder string
+	// Output returns a writer that keeps what a program of the attempt prints to a stream,
+	// "stdout" or "stderr", without the values of secrets. Writes never fail. The caller closes
+	// it when the program has ended. It is nil if the store keeps no output.
+	Output func(in Input, stream string) io.WriteCloser
 	// Resumed reports whether an earlier process has begun the run, so that what only that
 	// process could read, such as its standard input, is gone.
 	Resumed bool

@@ -128,6 +128,9 @@ func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Leas
 		if in, ok := s.(interface{ RunDir(run string) string }); ok {
 			r.baseInput.Durability.Folder = in.RunDir(r.opts.Run)
 		}
+		if kept := newOutputs(r, p.Secrets, s, checkpoints != nil); kept != nil {
+			r.baseInput.Durability.Output = kept.writer
+		}
 	}
 }
 

@@ -128,7 +128,7 @@ func (c *command) maskedError(err error, stdout []byte, mask secret.Masker) erro
 
 // call renders the templates for one attempt.
 func (c *command) call(in core.Input) (program.Command, secret.Masker, error) {
-	call := program.Command{Path: c.path, Name: c.name, Dir: c.dir, Inherit: c.inherit, Env: program.Environment(in), Mark: program.Mark(in), Notes: program.Notes(in),
+	call := program.Command{Path: c.path, Name: c.name, Dir: c.dir, Inherit: c.inherit, Env: program.Environment(in), Mark: program.Mark(in), Notes: program.Notes(in), Keep: program.Keep(in),
 		MaxOutput: c.maxOutput, OK: c.ok, Discard: c.form == program.None, Log: in.Logger()}
 	var secrets []string
 	for _, v := range c.env {

@@ -156,7 +156,7 @@ func (s *script) Handle(ctx context.Context, in core.Input) (core.Result, error)
 		}
 		args = []string{"-c", text}
 	}
-	call := program.Command{Path: s.path, Name: s.name, Args: args, Dir: s.dir, Inherit: s.inherit, Env: program.Environment(in), Mark: program.Mark(in), Notes: program.Notes(in),
+	call := program.Command{Path: s.path, Name: s.name, Args: args, Dir: s.dir, Inherit: s.inherit, Env: program.Environment(in), Mark: program.Mark(in), Notes: program.Notes(in), Keep: program.Keep(in),
 		MaxOutput: s.maxOutput, Log: in.Logger()}
 	if goal, ok := in.Shared().Inputs.Get(core.InputGoal); ok {
 		if text, ok := goal.(string); ok {

@@ -80,7 +80,7 @@ func (p *fileTool) Handle(ctx context.Context, in core.Input) (core.Result, erro
 		return core.Result{}, fmt.Errorf("%s: %w", p.name, err)
 	}
 	out, err := program.Run(ctx, program.Command{
-		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit, Env: program.Environment(in), Mark: program.Mark(in), Notes: program.Notes(in),
+		Path: p.path, Name: p.name, Args: p.args, Dir: p.dir, Inherit: p.inherit, Env: program.Environment(in), Mark: program.Mark(in), Notes: program.Notes(in), Keep: program.Keep(in),
 		Stdin: doc, MaxOutput: p.maxOutput, Log: in.Logger(),
 	})
 	if err != nil {

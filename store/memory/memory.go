@@ -37,6 +37,8 @@ type run struct {
 	lease   store.Lease
 	inbox   []store.Message
 	posted  chan struct{} // closed and replaced by each message
+
+	attached map[string]*attachment
 }
 
 type blob struct {
@@ -155,7 +157,7 @@ func (s *Store) Acquire(_ context.Context, name string, h store.Holder, ttl time
 	defer s.mu.Unlock()
 	r := s.runs[name]
 	if r == nil {
-		r = &run{lease: store.Lease{Run: name}, posted: make(chan struct{})}
+		r = &run{lease: store.Lease{Run: name}, posted: make(chan struct{}), attached: map[string]*attachment{}}
 	}
 	now, own := s.now(), r.lease.ID == h.ID && !r.lease.Expires.IsZero()
 	switch {

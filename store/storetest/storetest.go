@@ -36,6 +36,7 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"the first message wins", testFirstMessage},
 		{"watch", testWatch},
 		{"blobs", testBlobs},
+		{"attachments", testAttachments},
 		{"list", testList},
 		{"prune", testPrune},
 		{"prune keeps blobs", testPruneBlobs},

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -17,6 +18,15 @@ func Notes(in core.Input) string {
 		return filepath.Join(d.Folder, "pids")
 	}
 	return ""
+}
+
+// Keep returns Command.Keep for an attempt: it is nil unless the run is stored.
+func Keep(in core.Input) func(stream string) io.WriteCloser {
+	d := in.Shared().Durability
+	if d == nil || d.Output == nil {
+		return nil
+	}
+	return func(stream string) io.WriteCloser { return d.Output(in, stream) }
 }
 
 // note is a file that names the process group of a running program, so that the process that

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -62,6 +63,9 @@ type Command struct {
 	// none. If it has a note with the same Mark, which a process that was killed has left,
 	// Run first kills that group.
 	Notes string
+	// Keep returns a writer that gets what the program prints to "stdout" or "stderr", except
+	// standard output with Discard. Run closes it. It may be nil.
+	Keep func(stream string) io.WriteCloser
 	// Log gets the lines of standard error. If it is nil, they are dropped.
 	Log *slog.Logger
 	// Mask masks secrets in log lines and errors.
@@ -95,8 +99,11 @@ func Run(parent context.Context, c Command) (Output, error) {
 	note.killLeftover()
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	out := &capture{limit: c.MaxOutput, flood: func() { cancel(outputLimitError("standard output", c.MaxOutput)) }}
-	lines := &lineLog{limit: c.MaxOutput, log: c.Log, mask: c.Mask, digest: newDigest(c.Mask), keep: c.KeepStderr,
+	keptOut, keptErr := c.keep("stdout"), c.keep("stderr")
+	defer keptOut.Close()
+	defer keptErr.Close()
+	out := &capture{limit: c.MaxOutput, kept: keptOut, flood: func() { cancel(outputLimitError("standard output", c.MaxOutput)) }}
+	lines := &lineLog{limit: c.MaxOutput, kept: keptErr, log: c.Log, mask: c.Mask, digest: newDigest(c.Mask), keepEnd: c.KeepStderr,
 		flood: func() { cancel(outputLimitError("standard error", c.MaxOutput)) }}
 	cmd := c.exec(out, lines)
 	// The child is killed when the thread that started it ends, see killWithParent.
@@ -152,6 +159,20 @@ func (c Command) withDefaults() Command {
 	}
 	return c
 }
+
+// keep returns the writer for a stream, which does nothing if nobody wants it.
+func (c Command) keep(stream string) io.WriteCloser {
+	if c.Keep == nil {
+		return notKept{}
+	}
+	return c.Keep(stream)
+}
+
+// notKept keeps nothing.
+type notKept struct{}
+
+func (notKept) Write(p []byte) (int, error) { return len(p), nil }
+func (notKept) Close() error                { return nil }
 
 // check rejects arguments that the system call would reject without naming the argument.
 func (c Command) check() error {

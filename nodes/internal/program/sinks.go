@@ -19,6 +19,7 @@ import (
 // returned, a sink is used only by that goroutine.
 type capture struct {
 	limit    int
+	kept     io.Writer // gets all output
 	flood    func()
 	data     []byte
 	complete bool // the pipe was read to its end
@@ -43,6 +44,7 @@ func (c *capture) add(p []byte) {
 	if c.flood == nil {
 		return
 	}
+	_, _ = c.kept.Write(p)
 	if len(c.data)+len(p) > c.limit {
 		c.data = nil
 		c.flood()
@@ -81,14 +83,15 @@ const (
 // than tabs are dropped.
 type lineLog struct {
 	limit int
+	kept  io.Writer // gets all output
 	flood func()
 	log   *slog.Logger
 	mask  secret.Masker
 
 	digest normalize.Digest // of all of standard error
 
-	keep int    // limit on the unmasked end, in bytes
-	kept []byte // the end, and some bytes before it
+	keepEnd int    // limit on the unmasked end, in bytes
+	ending  []byte // the end, and some bytes before it
 
 	seen int
 	line []byte
@@ -111,16 +114,17 @@ func (l *lineLog) Write(p []byte) (int, error) {
 	if l.flood == nil {
 		return n, nil
 	}
+	_, _ = l.kept.Write(p)
 	if l.seen += n; l.seen > l.limit {
 		l.flood()
 		l.flood = nil
 		return n, nil
 	}
 	l.digest.Write(p)
-	if l.keep > 0 {
-		l.kept = append(l.kept, p...)
-		if len(l.kept) > 4*l.keep {
-			l.kept = append(l.kept[:0], l.end()...)
+	if l.keepEnd > 0 {
+		l.ending = append(l.ending, p...)
+		if len(l.ending) > 4*l.keepEnd {
+			l.ending = append(l.ending[:0], l.end()...)
 		}
 	}
 	for len(p) > 0 {
@@ -140,7 +144,7 @@ func newDigest(mask secret.Masker) normalize.Digest {
 }
 
 // end returns the end of the stream.
-func (l *lineLog) end() []byte { return l.kept[max(0, len(l.kept)-l.keep):] }
+func (l *lineLog) end() []byte { return l.ending[max(0, len(l.ending)-l.keepEnd):] }
 
 // add keeps the part of the line that is logged and the length of a secret more, so that a secret
 // that begins in the logged part is complete when it is masked.

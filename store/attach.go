@@ -1,0 +1,24 @@
+package store
+
+import "io"
+
+// Attacher is implemented by stores that keep files next to the journals of runs: what programs
+// printed, and records of logs. Nothing is promised about them after a crash. They are removed with
+// the run. All methods are safe for concurrent use.
+//
+// The name of a file consists of words that are separated by slashes.
+type Attacher interface {
+	// Attach opens a file of a run for writing at its end, and makes it if there is none. What is written
+	// is visible to readers at once. A file has one writer at a time. The run must exist: the error is
+	// ErrNotFound if there is none.
+	Attach(run, name string) (io.WriteCloser, error)
+
+	// Detach removes a file of a run, if there is one.
+	Detach(run, name string) error
+
+	// Attached opens a file of a run for reading. The error is ErrNotFound if there is none.
+	Attached(run, name string) (io.ReadCloser, error)
+
+	// Attachments returns the last words of the names of the files whose other words are folder, sorted.
+	Attachments(run, folder string) ([]string, error)
+}
