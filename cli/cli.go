@@ -217,6 +217,8 @@ func (a *app) commands() []*cobra.Command {
 		a.outputCommand(),
 		a.eventsCommand(),
 		a.pruneCommand(),
+		a.exportCommand(),
+		a.importCommand(),
 		a.previewCommand(),
 		a.validateCommand(),
 		a.planCommand(),

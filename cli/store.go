@@ -84,7 +84,7 @@ func (a *app) findStores(flag string) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case none:
-		return nil, fail(exitUsage, "this command needs a store, and --store or %s is %s", storeVariable, storeNone)
+		return nil, errNeedsStore
 	case dir != "":
 		return []string{dir}, nil
 	}
@@ -93,14 +93,8 @@ func (a *app) findStores(flag string) ([]string, error) {
 		return nil, err
 	}
 	var found []string
-	for at := here; ; at = filepath.Dir(at) {
-		if isFolder(filepath.Join(at, storeName)) {
-			found = append(found, filepath.Join(at, storeName))
-			break
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
+	if above := storeAbove(here); above != "" {
+		found = append(found, above)
 	}
 	err = filepath.WalkDir(here, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
@@ -121,10 +115,27 @@ func (a *app) findStores(flag string) ([]string, error) {
 	return found, err
 }
 
+// storeAbove returns the default store in a folder, or in the nearest one above that has it; "" if none
+// has it.
+func storeAbove(dir string) string {
+	for {
+		if at := filepath.Join(dir, storeName); isFolder(at) {
+			return at
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
+
+// errNeedsStore is the error of a command that needs a store if the settings say that there is none.
+var errNeedsStore = fail(exitUsage, "this command needs a store, and --store or %s is %s", storeVariable, storeNone)
 
 // errNoStore is the error of a command that needs a store if there is none.
 var errNoStore = fail(exitUsage, "there is no store (%s) here, in a folder above or in one below; --store file:DIR names one", storeName)

@@ -69,7 +69,7 @@ var libraries = map[string][]string{
 	"modernc.org/sqlite":                    {"nodes/internal/database/sqlite", "examples"},
 	"github.com/santhosh-tekuri/jsonschema": {"llm/jsonschema"},
 	"github.com/openai/openai-go":           {"llm/openai"},
-	"github.com/klauspost/compress":         {"store/file/internal/record"},
+	"github.com/klauspost/compress":         {"store/file/internal/record", "store/archive"},
 	"golang.org/x/time":                     {"llm"},
 	"github.com/spf13/cobra":                {"cli"},
 	"github.com/spf13/pflag":                {"cli"},

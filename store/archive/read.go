@@ -1,0 +1,236 @@
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/wavefold/wavefold/store"
+)
+
+// ErrOther is the error of Read if the store has the run of the archive with another content: the
+// two have been resumed separately, or one of them was resumed after the archive was made.
+var ErrOther = errors.New("the store has this run with other content")
+
+// leaseTime is the duration of the lease for adding a run. It is released before Read returns.
+const leaseTime = time.Minute
+
+// Read adds the run of an archive to a store. It checks the whole archive first. added is false if the
+// store has the run already, with the same records. The error is ErrOther if it has the run with other
+// records, a *store.HeldError if the run is in progress there, and a *store.FormatError if a newer
+// version has written the archive.
+func Read(ctx context.Context, r io.Reader, s store.Store) (m *Manifest, added bool, err error) {
+	z, err := zstd.NewReader(r)
+	if err != nil {
+		return nil, false, damaged(err)
+	}
+	defer z.Close()
+	in := &reader{ctx: ctx, store: s, tar: tar.NewReader(z)}
+	if err := in.read(); err != nil {
+		return nil, false, err
+	}
+	if _, err := io.Copy(io.Discard, z); err != nil { // the checksum of the whole is at the end
+		return nil, false, damaged(err)
+	}
+	added, err = in.add()
+	return &in.manifest, added, err
+}
+
+// damaged says that a file is no archive, or that it has changed since it was written.
+func damaged(err error) error { return fmt.Errorf("the archive is damaged: %w", err) }
+
+// reader is the state of a call of Read.
+type reader struct {
+	ctx      context.Context
+	store    store.Store
+	tar      *tar.Reader
+	manifest Manifest
+	records  []store.Record
+	inbox    []store.Message
+}
+
+// read reads all members. It stores blobs at once: nothing names them if the rest is damaged, so the
+// store removes them again.
+func (in *reader) read() error {
+	if err := in.readManifest(); err != nil {
+		return err
+	}
+	for _, member := range in.manifest.Members {
+		h, err := in.tar.Next()
+		if err == nil && h.Name != member.Name {
+			err = fmt.Errorf("%s is where the manifest says %s", h.Name, member.Name)
+		}
+		if err == nil {
+			err = in.readMember(member)
+		}
+		if err != nil {
+			return cannot(member.Name, err)
+		}
+	}
+	if h, err := in.tar.Next(); !errors.Is(err, io.EOF) {
+		if err == nil {
+			err = fmt.Errorf("%s is not in the manifest", h.Name)
+		}
+		return damaged(err)
+	}
+	if uint64(len(in.records)) != in.manifest.Records || len(in.records) == 0 {
+		return damaged(fmt.Errorf("%d records, the manifest says %d", len(in.records), in.manifest.Records))
+	}
+	return store.CheckAppend(in.manifest.Run, 0, in.records)
+}
+
+// cannot names the member that cannot be read. Errors that are not about the archive stay as they are.
+func cannot(name string, err error) error {
+	if _, ok := errors.AsType[*store.FormatError](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*storeError](err); ok {
+		return err
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return damaged(fmt.Errorf("%s: %w", name, err))
+}
+
+// storeError is an error of the store.
+type storeError struct{ err error }
+
+// Error returns the message of the store.
+func (e *storeError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error of the store.
+func (e *storeError) Unwrap() error { return e.err }
+
+func (in *reader) readManifest() error {
+	h, err := in.tar.Next()
+	if err != nil {
+		return cannot(manifestName, err)
+	}
+	if h.Name != manifestName {
+		return damaged(fmt.Errorf("it begins with %s, want %s", h.Name, manifestName))
+	}
+	if err := json.NewDecoder(in.tar).Decode(&in.manifest); err != nil {
+		return cannot(manifestName, err)
+	}
+	switch m := &in.manifest; {
+	case m.Format > Format:
+		return fmt.Errorf("archive format %d, this wavefold reads up to %d", m.Format, Format)
+	case m.Journal > store.Format:
+		return &store.FormatError{Format: m.Journal}
+	}
+	return nil
+}
+
+func (in *reader) readMember(member Member) error {
+	sum := &counter{sum: sha256.New()}
+	r := io.TeeReader(in.tar, sum)
+	var err error
+	switch {
+	case member.Name == journalName:
+		err = lines(r, func(text []byte) error {
+			rec, err := parseRecord(text)
+			in.records = append(in.records, rec)
+			return err
+		})
+	case member.Name == inboxName:
+		err = lines(r, func(text []byte) error {
+			var m store.Message
+			err := json.Unmarshal(text, &m)
+			in.inbox = append(in.inbox, m)
+			return err
+		})
+	case strings.HasPrefix(member.Name, blobFolder):
+		err = in.readBlob(member, r)
+	default:
+		_, err = io.Copy(io.Discard, r) // of a later version, which says so if it cannot be left out
+	}
+	if err == nil && sum.member(member.Name) != member {
+		err = errors.New("its content is not what was written")
+	}
+	return err
+}
+
+func (in *reader) readBlob(member Member, r io.Reader) error {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if blobMember(store.BlobName(data)) != member.Name {
+		return errors.New("its content is not what its name says")
+	}
+	if _, err := in.store.Put(in.ctx, data); err != nil {
+		return &storeError{err}
+	}
+	return nil
+}
+
+// add stores the journal and the messages.
+func (in *reader) add() (added bool, err error) {
+	run := in.manifest.Run
+	same, err := in.compare()
+	if same || err != nil {
+		return false, err
+	}
+	h := store.NewHolder()
+	lease, err := in.store.Acquire(in.ctx, run, h, leaseTime)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		_, rerr := in.store.Acquire(context.WithoutCancel(in.ctx), run, h, 0)
+		err = errors.Join(err, rerr)
+	}()
+	if err := in.store.Append(in.ctx, run, lease.Token, in.records, true); err != nil {
+		return false, err
+	}
+	return true, in.post()
+}
+
+// compare reports whether the store has the run with the same records and messages. The error is
+// ErrOther if it has the run with others.
+func (in *reader) compare() (same bool, err error) {
+	n := 0
+	err = records(in.ctx, in.store, in.manifest.Run, 0, func(rec store.Record) error {
+		if n == len(in.records) || rec.Type != in.records[n].Type || !bytes.Equal(rec.Data, in.records[n].Data) {
+			return ErrOther
+		}
+		n++
+		return nil
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	case n < len(in.records):
+		return false, ErrOther
+	}
+	return true, in.post()
+}
+
+// post adds the messages that the run does not have.
+func (in *reader) post() error {
+	for _, m := range in.inbox {
+		err := in.store.Post(in.ctx, in.manifest.Run, m)
+		if taken, ok := errors.AsType[*store.TakenError](err); ok {
+			err = nil
+			if !bytes.Equal(taken.First.Data, m.Data) {
+				err = ErrOther
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
