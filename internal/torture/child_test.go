@@ -32,7 +32,11 @@ func TestMain(m *testing.M) {
 	}
 	torn, _ := strconv.Atoi(os.Getenv(tornVariable)) // 0 if it is not set
 	crashpoint.Wrap = func(f crashpoint.File) crashpoint.File {
-		return &mortal{File: f, left: left, torn: torn, flushed: os.Getenv(flushedVariable)}
+		m := &mortal{File: f, left: left, torn: torn, flushed: os.Getenv(flushedVariable)}
+		if info, err := os.Stat(f.Name()); err == nil { // nothing is allocated in advance when it is opened
+			m.written = info.Size()
+		}
+		return m
 	}
 	cli.Main(wavefold.NewEngine(std.Kinds()...))
 }
@@ -41,13 +45,14 @@ func TestMain(m *testing.M) {
 type mortal struct {
 	crashpoint.File
 	left, torn int
+	written    int64
 	flushed    string
 }
 
 // Write writes data up to the end of the last record that the process may write.
 func (f *mortal) Write(data []byte) (int, error) {
 	if f.left < 0 {
-		return f.File.Write(data)
+		return f.write(data)
 	}
 	rest := data
 	if string(rest[:min(len(rest), 16)]) == "WAVEFOLD JRNL 1\n" {
@@ -59,7 +64,7 @@ func (f *mortal) Write(data []byte) (int, error) {
 		f.left--
 	}
 	if len(rest) == 0 {
-		return f.File.Write(data)
+		return f.write(data)
 	}
 	next := header + int(binary.LittleEndian.Uint32(rest))
 	_, _ = f.File.Write(data[:len(data)-len(rest)+min(f.torn, next-1)])
@@ -67,11 +72,17 @@ func (f *mortal) Write(data []byte) (int, error) {
 	return 0, nil
 }
 
+func (f *mortal) write(data []byte) (int, error) {
+	n, err := f.File.Write(data)
+	f.written += int64(n)
+	return n, err
+}
+
 // Sync notes how much of the journal survives a loss of power.
 func (f *mortal) Sync() error {
 	err := f.File.Sync()
-	if info, serr := os.Stat(f.Name()); err == nil && serr == nil && f.flushed != "" {
-		err = os.WriteFile(f.flushed, strconv.AppendInt(nil, info.Size(), 10), 0o600)
+	if err == nil && f.flushed != "" {
+		err = os.WriteFile(f.flushed, strconv.AppendInt(nil, f.written, 10), 0o600)
 	}
 	return err
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/wavefold/wavefold/store/storetest"
 )
 
-// A journal that was cut anywhere is continued after its last whole record.
+// A journal that was cut anywhere is continued after its last whole record, also if zeros follow because the file was allocated in
+// advance.
 func TestTornTail(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	begin(t, s, "whole", 3)
@@ -28,27 +29,53 @@ func TestTornTail(t *testing.T) {
 	for rec := range s.Read(t.Context(), "whole", 1) {
 		sizes = append(sizes, sizes[len(sizes)-1]+len(record.Append(nil, rec)))
 	}
-	for size := sizes[1]; size <= len(whole); size++ {
-		var warned []string
-		s := open(t, memoryDir(t), Options{Warn: func(m string) { warned = append(warned, m) }})
-		writeJournal(t, s, "r1", whole[:size])
+	for size := range len(whole) + 1 {
 		n := 0
 		for n+1 < len(sizes) && sizes[n+1] <= size {
 			n++
 		}
-		if got, err := read(t, s, "r1"); got != numbers(n) || err != nil {
-			t.Fatalf("%d bytes: read %s, %v; want %s", size, got, err, numbers(n))
+		torn := size - sizes[n]
+		if size < sizes[0] {
+			torn = size
 		}
-		lease := acquire(t, s, "r1", holderA, time.Minute)
-		if err := s.Append(t.Context(), "r1", lease.Token, storetest.Records(uint64(n+1), 1), true); err != nil {
-			t.Fatalf("%d bytes: %v", size, err)
+		for _, zeros := range []int{0, 1, minAllocate} {
+			t.Run(fmt.Sprint(size, "+", zeros), func(t *testing.T) { testTorn(t, append(bytes.Clone(whole[:size]), make([]byte, zeros)...), n, torn) })
 		}
-		if got, err := read(t, s, "r1"); got != numbers(n+1) || err != nil {
-			t.Errorf("%d bytes, continued: read %s, %v", size, got, err)
+	}
+}
+
+// testTorn continues a journal with n records, of which the last bytes before the zeros are torn.
+func testTorn(t *testing.T, data []byte, n, torn int) {
+	var warned []string
+	s := open(t, memoryDir(t), Options{Warn: func(m string) { warned = append(warned, m) }})
+	writeJournal(t, s, "r1", data)
+	if got, err := read(t, s, "r1"); got != numbers(n) || (err != nil) != (n == 0) {
+		t.Fatalf("read %s, %v; want %s", got, err, numbers(n))
+	}
+	lease := acquire(t, s, "r1", holderA, time.Minute)
+	next := storetest.Records(uint64(n+1), 1)
+	if n == 0 {
+		next = []store.Record{storetest.Head("load", time.Unix(0, 0))}
+	}
+	if err := s.Append(t.Context(), "r1", lease.Token, next, true); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, s, "r1"); got != numbers(n+1) || err != nil {
+		t.Errorf("continued: read %s, %v", got, err)
+	}
+	if torn == 0 {
+		if len(warned) > 0 {
+			t.Errorf("warnings %q", warned)
 		}
-		if torn := size != sizes[n]; torn != (len(warned) == 1) {
-			t.Errorf("%d bytes: warnings %q", size, warned)
-		}
+		return
+	}
+	removed := 0
+	if len(warned) == 1 {
+		_, text, _ := strings.Cut(warned[0], journalName+": ")
+		_, _ = fmt.Sscanf(text, "%d bytes of an incomplete record", &removed) // stays 0
+	}
+	if removed == 0 || removed > torn {
+		t.Errorf("%d bytes are torn, warnings %q", torn, warned)
 	}
 }
 
@@ -259,15 +286,15 @@ func TestIndexOfSilentDamage(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	begin(t, s, "r1", 2)
 	release(t, s, "r1")
-	status(t, s, "r1")
 	name := filepath.Join(s.RunDir("r1"), journalName)
-	info, err := os.Stat(name)
-	if err != nil {
+	written := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(name, written, written); err != nil {
 		t.Fatal(err)
 	}
+	status(t, s, "r1")
 	data, _ := os.ReadFile(name)
 	data[len(record.Magic)+30] ^= 1
-	if err := errors.Join(os.WriteFile(name, data, 0o600), os.Chtimes(name, info.ModTime(), info.ModTime())); err != nil {
+	if err := errors.Join(os.WriteFile(name, data, 0o600), os.Chtimes(name, written, written)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := read(t, s, "r1"); !errors.As(err, new(*store.DamageError)) {

@@ -2,6 +2,7 @@
 //
 //	DIR/.gitignore               keeps the folder out of repositories
 //	DIR/index.json               summaries of the journals; made again when it is missing or wrong
+//	DIR/retention.json           when the next run is old enough to be removed; never needed
 //	DIR/blobs/AB/ABCD...         large values, compressed, by their SHA-256
 //	DIR/runs/RUN/journal         the records of a run; package internal/record has their form
 //	DIR/runs/RUN/journal-TOKEN   their continuation by a holder on another host
@@ -16,7 +17,8 @@
 //
 // The goroutine that calls Append writes the records with one call, and flushes them if it is told to. A run has
 // one writer, which gathers what happens while a flush lasts, and runs have different files: there is
-// nothing that a goroutine for all runs could put together.
+// nothing that a goroutine for all runs could put together. After some flushes a file is allocated in advance, so that a
+// flush need not write its size: zeros follow its records until it is closed.
 //
 // # Leases
 //

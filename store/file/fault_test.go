@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wavefold/wavefold/store"
+	"github.com/wavefold/wavefold/store/file/internal/record"
 	"github.com/wavefold/wavefold/store/storetest"
 )
 
@@ -34,12 +36,12 @@ func (d *faultyDisk) install(s *Store) {
 		if _, ok := d.synced[name]; !ok {
 			d.synced[name] = size
 		}
-		return &faultyFile{f.(dataFile), d}, nil
+		return &faultyFile{f.(*dataFile), d}, nil
 	}
 }
 
 type faultyFile struct {
-	dataFile
+	*dataFile
 	disk *faultyDisk
 }
 
@@ -60,13 +62,9 @@ func (f *faultyFile) Sync() error {
 	if f.disk.broken {
 		return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: syscall.EIO}
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	f.disk.syncs++
-	f.disk.synced[f.Name()] = info.Size()
-	return nil
+	f.disk.synced[f.Name()] = f.end
+	return f.dataFile.Sync()
 }
 
 // losePower removes what was not flushed.
@@ -180,4 +178,21 @@ func TestPowerLoss(t *testing.T) {
 			t.Errorf("%s has %d records, %d were flushed", run, n, seq)
 		}
 	}
+}
+
+// cutAppend appends a record of which only some bytes are written. It returns the size of the record.
+func (d *faultyDisk) cutAppend(t *testing.T, s *Store, lease store.Lease, seq uint64, room int) int {
+	t.Helper()
+	recs := storetest.Records(seq, 1)
+	d.mu.Lock()
+	d.room = room
+	d.mu.Unlock()
+	if err := s.Append(t.Context(), lease.Run, lease.Token, recs, true); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("%d bytes: %v", room, err)
+	}
+	d.mu.Lock()
+	d.room = -1
+	d.mu.Unlock()
+	recs[0].Token = lease.Token
+	return len(record.Append(nil, recs[0]))
 }

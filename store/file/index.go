@@ -17,7 +17,8 @@ import (
 type index map[string]entry // by run
 
 type entry struct {
-	Stamp   stamp         `json:"stamp"` // of the journal that was summarized
+	Stamp   stamp         `json:"stamp"`           // of the journal that was summarized
+	Young   bool          `json:"young,omitempty"` // the journal may have been written again with the same stamp
 	Summary store.Summary `json:"summary"`
 }
 
@@ -47,17 +48,19 @@ func (s *Store) saveIndex(x index) {
 	if err != nil {
 		return
 	}
+	s.replaceHint(s.indexFile(), append([]byte(indexHeader(body)), body...))
+}
+
+// replaceHint replaces a file of the store that is not needed. It is not flushed, and errors are ignored.
+func (s *Store) replaceHint(name string, data []byte) {
 	f, err := os.CreateTemp(s.dir, ".tmp-*")
 	if err != nil {
 		return
 	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(indexHeader(body))
-	if err == nil {
-		_, err = f.Write(body)
-	}
+	defer os.Remove(f.Name()) // fails if it was renamed
+	_, err = f.Write(data)
 	if errors.Join(err, f.Close()) == nil {
-		_ = os.Rename(f.Name(), s.indexFile())
+		_ = os.Rename(f.Name(), name)
 	}
 }
 

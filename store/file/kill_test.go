@@ -89,7 +89,7 @@ func appendForever(dir string) error {
 		if last == 0 {
 			rec = storetest.Head("load", time.Now())
 		}
-		if err := s.Append(ctx, "r1", lease.Token, []store.Record{rec}, last%3 == 0); err != nil {
+		if err := s.Append(ctx, "r1", lease.Token, []store.Record{rec}, last%3 > 0); err != nil {
 			return err
 		}
 		fmt.Println("wrote", rec.Seq)

@@ -17,7 +17,7 @@ import (
 // summaries in index.json.
 func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Summary, error] {
 	return func(yield func(store.Summary, error) bool) {
-		all, err := s.summaries(ctx)
+		all, _, err := s.summaries(ctx)
 		if err != nil {
 			yield(store.Summary{}, err)
 			return
@@ -45,27 +45,27 @@ func (s *Store) runNames() (names []string, err error) {
 	return names, nil
 }
 
-// summaries returns the summaries of all runs that have a journal.
-func (s *Store) summaries(ctx context.Context) (all []store.Summary, err error) {
+// summaries returns the summaries of all runs that have a journal, and the stamps that their journals had.
+func (s *Store) summaries(ctx context.Context) (all []store.Summary, stamps index, err error) {
 	names, err := s.runNames()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	old, changed := s.loadIndex(), false
 	current := make(index, len(old))
 	for _, run := range names {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		files, now, err := stampOf(s.RunDir(run))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		e, ok := old[run]
-		if !ok || !e.Stamp.equal(now) {
+		if !ok || !e.Stamp.equal(now) || e.Young {
 			changed = true
 			if e, err = s.summarize(run, now); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		current[run] = e
@@ -74,7 +74,7 @@ func (s *Store) summaries(ctx context.Context) (all []store.Summary, err error) 
 		}
 		sum := e.Summary
 		if lease, live, err := s.live(run, files); err != nil {
-			return nil, err
+			return nil, nil, err
 		} else if live {
 			sum.SetHolder(lease)
 		}
@@ -83,15 +83,19 @@ func (s *Store) summaries(ctx context.Context) (all []store.Summary, err error) 
 	if changed || len(current) != len(old) {
 		s.saveIndex(current)
 	}
-	return all, nil
+	return all, current, nil
 }
 
-// stamp changes whenever a journal is written.
+// stamp changes whenever a journal is written, unless that was less than youngStamp before: a file that was allocated in advance
+// keeps its size, and its time has the precision of the file system.
 type stamp struct {
 	Parts int       `json:"parts"`
 	Size  int64     `json:"size"`
 	Time  time.Time `json:"time"` // at which the last of its files was written
 }
+
+// youngStamp is more than the precision of the times of files.
+const youngStamp = 2 * time.Second
 
 func (s stamp) equal(o stamp) bool {
 	return s.Parts == o.Parts && s.Size == o.Size && s.Time.Equal(o.Time)
@@ -123,12 +127,13 @@ func stampOf(dir string) (files []fs.DirEntry, st stamp, err error) {
 // summarize reads a journal. One that is damaged, or has a payload that is not as expected, has a summary of
 // what comes before.
 func (s *Store) summarize(run string, st stamp) (entry, error) {
-	e := entry{Stamp: st, Summary: store.Summary{Run: run, Updated: st.Time, Bytes: st.Size}}
+	e := entry{Stamp: st, Young: s.now().Sub(st.Time) < youngStamp, Summary: store.Summary{Run: run, Updated: st.Time}}
 	var bad error
-	_, err := walk(run, s.RunDir(run), func(rec store.Record) bool {
+	end, err := walk(run, s.RunDir(run), func(rec store.Record) bool {
 		bad = e.Summary.Add(rec)
 		return bad == nil
 	})
+	e.Summary.Bytes = st.Size - end.zeros
 	var damage *store.DamageError
 	var format *store.FormatError
 	switch {

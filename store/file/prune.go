@@ -18,12 +18,12 @@ const prunedPrefix = ".pruned-"
 // Prune implements store.Store.
 func (s *Store) Prune(ctx context.Context, q store.Query) (store.Pruned, error) {
 	var pruned store.Pruned
-	all, err := s.summaries(ctx)
+	all, listed, err := s.summaries(ctx)
 	if err != nil {
 		return pruned, err
 	}
 	for _, sum := range q.SelectPrune(all) {
-		removed, bytes, err := s.pruneRun(ctx, sum, q.DryRun)
+		removed, bytes, err := s.pruneRun(ctx, sum.Run, listed[sum.Run].Stamp, q.DryRun)
 		if err != nil {
 			return pruned, err
 		}
@@ -42,25 +42,26 @@ func (s *Store) Prune(ctx context.Context, q store.Query) (store.Pruned, error) 
 	return pruned, err
 }
 
-// pruneRun renames the folder of a run, unless the run is held or has changed. With dryRun it does nothing.
-func (s *Store) pruneRun(ctx context.Context, sum store.Summary, dryRun bool) (bool, int64, error) {
-	dir := s.RunDir(sum.Run)
+// pruneRun renames the folder of a run, unless the run is held or its journal has changed since it was listed. With dryRun it does
+// nothing.
+func (s *Store) pruneRun(ctx context.Context, run string, listed stamp, dryRun bool) (bool, int64, error) {
+	dir := s.RunDir(run)
 	bytes := folderSize(dir)
 	if dryRun {
 		return true, bytes, nil
 	}
 	holder := store.NewHolder()
-	if _, err := s.take(sum.Run, holder, time.Minute); errors.As(err, new(*store.HeldError)) {
+	if _, err := s.take(run, holder, time.Minute); errors.As(err, new(*store.HeldError)) {
 		return false, 0, nil
 	} else if err != nil {
 		return false, 0, err
 	}
 	_, st, err := stampOf(dir)
-	unchanged := err == nil && st.Time.Equal(sum.Updated) && st.Size == sum.Bytes
+	unchanged := err == nil && st.equal(listed)
 	if unchanged {
 		err = os.Rename(dir, filepath.Join(s.dir, "runs", prunedPrefix+holder.ID))
 	}
-	_, rerr := s.Acquire(ctx, sum.Run, holder, 0)
+	_, rerr := s.Acquire(ctx, run, holder, 0)
 	return unchanged && err == nil, bytes, errors.Join(err, rerr)
 }
 

@@ -2,6 +2,11 @@
 
 package file
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 func syncData(f *os.File) error { return f.Sync() }
+
+func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }

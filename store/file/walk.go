@@ -33,7 +33,8 @@ func (p *part) scanner() *record.Scanner { return record.NewScanner(p.file, p.si
 type tail struct {
 	part   string // the name of its last file; "" if there is none
 	offset int64  // of the end of the last record in that file
-	torn   int64  // the number of bytes after it that are no record; 0 if they are zeros
+	torn   int64  // the number of bytes after it that are no record, without the zeros at the end
+	zeros  int64  // the number of zeros at the ends of its files
 	last   uint64 // the number of the last record of the journal; 0 if there is none
 	token  uint32 // the largest token of a record
 }
@@ -133,10 +134,11 @@ func (p *part) walk(end *tail, visit func(store.Record) bool) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			end.offset = at
+			end.zeros += p.size - at
 			return nil
 		case errors.Is(err, record.ErrBad):
-			end.offset, end.torn = at, p.size-at
-			return p.damage(sc, end.last, err)
+			end.offset = at
+			return p.damage(sc, end, err)
 		case err != nil:
 			return err
 		case rec.Seq >= p.limit:
@@ -153,15 +155,17 @@ func (p *part) walk(end *tail, visit func(store.Record) bool) error {
 	}
 }
 
-// damage returns the error for a bad record after the record with the number last, nil if it is the rest of a
-// write that was cut off: no valid record follows it.
-func (p *part) damage(sc *record.Scanner, last uint64, bad error) error {
-	next, of, err := sc.Later()
+// damage returns the error for a bad record after the end, nil if it is the rest of a write that was cut off: no valid record
+// follows it.
+func (p *part) damage(sc *record.Scanner, end *tail, bad error) error {
+	rest, err := sc.Rest()
 	if err != nil {
 		return err
 	}
-	if next == 0 || next >= p.limit {
+	end.torn = rest.Bytes
+	end.zeros += p.size - end.offset - rest.Bytes
+	if rest.First == 0 || rest.First >= p.limit {
 		return nil
 	}
-	return &store.DamageError{File: p.name, Offset: sc.Offset(), Record: last + 1, Of: of, Err: bad}
+	return &store.DamageError{File: p.name, Offset: sc.Offset(), Record: end.last + 1, Of: rest.Last, Err: bad}
 }

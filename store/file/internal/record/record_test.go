@@ -81,9 +81,9 @@ func TestEveryCut(t *testing.T) {
 			whole++
 		}
 		seqs, s, err := scan(file[:n])
-		first, last, laterErr := s.Later()
-		if len(seqs) != whole || first != 0 || last != 0 || laterErr != nil {
-			t.Errorf("cut at %d: %d records, then %d to %d, %v", n, len(seqs), first, last, laterErr)
+		rest, restErr := s.Rest()
+		if torn := n - int(s.Offset()); len(seqs) != whole || rest.First != 0 || rest.Last != 0 || rest.Bytes > int64(torn) || restErr != nil {
+			t.Errorf("cut at %d: %d records, then %+v, %v", n, len(seqs), rest, restErr)
 		}
 		if clean := n == 0 || n == len(Magic) || whole > 0 && n == at[whole]; clean != (err == io.EOF) || !clean && !errors.Is(err, ErrBad) {
 			t.Errorf("cut at %d: %v", n, err)
@@ -102,12 +102,12 @@ func TestEveryFlip(t *testing.T) {
 			if i == len(Magic)-2 && errors.As(err, new(*store.FormatError)) {
 				continue // the digit of a later version
 			}
-			first, last, _ := s.Later()
+			rest, _ := s.Rest()
 			if !errors.Is(err, ErrBad) || len(seqs) == len(at) {
 				t.Errorf("byte %d: %d records, %v", i, len(seqs), err)
 			}
-			if damaged := i < at[3]; damaged && last != 4 || !damaged && first != 0 {
-				t.Errorf("byte %d: after it follow %d to %d", i, first, last)
+			if damaged := i < at[3]; damaged && rest.Last != 4 || !damaged && rest.First != 0 {
+				t.Errorf("byte %d: after it follow %+v", i, rest)
 			}
 		}
 	}
@@ -122,8 +122,57 @@ func TestZeros(t *testing.T) {
 		}
 		if seqs, s, err := scan(Append(end, batch(3, "{}"))); len(seqs) != 2 || !errors.Is(err, ErrBad) {
 			t.Errorf("%d zeros before a record: %d records, %v", n, len(seqs), err)
-		} else if first, last, _ := s.Later(); first != 3 || last != 3 {
-			t.Errorf("%d zeros before a record: then %d to %d", n, first, last)
+		} else if rest, _ := s.Rest(); rest.First != 3 || rest.Last != 3 {
+			t.Errorf("%d zeros before a record: then %+v", n, rest)
+		}
+	}
+}
+
+// TestFileOfZeros: a file that was allocated and not written has no records.
+func TestFileOfZeros(t *testing.T) {
+	for _, n := range []int{1, len(Magic), 1000} {
+		if _, s, err := scan(make([]byte, n)); err != io.EOF || s.Offset() != 0 {
+			t.Errorf("%d zeros: %v at %d", n, err, s.Offset())
+		}
+	}
+}
+
+// written is a file that another process writes while it is read: the first reads find it as it was before.
+type written struct {
+	before, now []byte
+	reads       int // that find what was before
+}
+
+func (w *written) ReadAt(p []byte, off int64) (int, error) {
+	file := w.now
+	if w.reads > 0 {
+		file = w.before
+	}
+	w.reads--
+	return bytes.NewReader(file).ReadAt(p, off)
+}
+
+// TestReadWhileWritten: a record that was not there yet when it was read is no damage, though records after it are.
+func TestReadWhileWritten(t *testing.T) {
+	file, at := journal(4)
+	for known := range at[1:] {
+		for n := range len(file) {
+			for reads := 1; reads < 3; reads++ { // of the scanner, and of Rest
+				before := make([]byte, 2*len(file))
+				copy(before, file[:n])
+				if reads == 2 {
+					copy(before[at[known+1]:], file[at[known+1]:]) // as if Rest had read the later part later
+				}
+				w := &written{before, append(bytes.Clone(file), make([]byte, len(file))...), reads}
+				s := NewScanner(w, int64(len(before)))
+				err := error(nil)
+				for err == nil {
+					_, err = s.Next()
+				}
+				if rest, rerr := s.Rest(); rest.First != 0 || rerr != nil {
+					t.Fatalf("%d bytes, %d reads: %v, then %+v, %v", n, reads, err, rest, rerr)
+				}
+			}
 		}
 	}
 }
@@ -165,8 +214,8 @@ func FuzzScanner(f *testing.F) {
 		if s.Offset() > int64(len(file)) {
 			t.Fatalf("offset %d of %d bytes", s.Offset(), len(file))
 		}
-		if first, last, err := s.Later(); err != nil || first > last {
-			t.Errorf("later %d to %d, %v", first, last, err)
+		if rest, err := s.Rest(); err != nil || rest.First > rest.Last || rest.Bytes > int64(len(file)) {
+			t.Errorf("the rest is %+v, %v", rest, err)
 		}
 		// What was read can be written and read again.
 		again := append([]byte(Magic), good...)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 )
 
 // ErrBad is the error of Scanner.Next for bytes that are not a whole record as it was written: the
-// rest of a write that was cut off, or damage. Scanner.Later tells the two apart.
+// rest of a write that was cut off, or damage. Scanner.Rest tells the two apart.
 var ErrBad = errors.New("not a valid record")
 
 // Scanner reads the records of one file in order.
@@ -34,7 +35,7 @@ func NewScanner(file io.ReaderAt, size int64) *Scanner {
 	switch {
 	case string(magic) == Magic:
 		s.offset = int64(n)
-	case n == 0 && errors.Is(err, io.EOF):
+	case err == io.EOF, (err == nil || err == io.ErrUnexpectedEOF) && len(bytes.Trim(magic, "\x00")) == 0 && s.zeros():
 		s.err = io.EOF
 	case n == len(Magic) && string(magic[:n-2]) == Magic[:n-2] && magic[n-2] > '1' && magic[n-2] <= '9':
 		s.err = &store.FormatError{Format: int(magic[n-2] - '0')}
@@ -122,30 +123,52 @@ func (s *Scanner) zeros() bool {
 	}
 }
 
-// Later looks for valid records after the place where Next returned an error. It returns the
-// numbers of the first and of the last of them, 0 and 0 if there is none: then nothing but the end of the last
+// Rest is what follows the place where Next returned an error.
+type Rest struct {
+	First, Last uint64 // the numbers of the first and the last valid record; 0 if there is none
+	Bytes       int64  // up to the last byte that is not zero
+}
+
+// Rest looks for valid records after the place where Next returned an error. If there is none, nothing but the end of the last
 // write is missing.
-func (s *Scanner) Later() (first, last uint64, err error) {
-	rest := make([]byte, s.size-s.offset)
-	if _, err := s.file.ReadAt(rest, s.offset); err != nil && err != io.EOF {
-		return 0, 0, err
+func (s *Scanner) Rest() (Rest, error) {
+	data := make([]byte, s.size-s.offset)
+	if _, err := s.file.ReadAt(data, s.offset); err != nil && err != io.EOF {
+		return Rest{}, err
 	}
+	rest := Rest{Bytes: int64(len(bytes.TrimRight(data, "\x00")))}
 	// A record takes more bytes than a header, which limits the numbers that are possible: nearly all
 	// places are excluded without computing a checksum.
-	maxSeq := s.last + uint64(len(rest))/headerSize + 1
-	for at := 0; len(rest)-at > headerSize; {
-		n := recordAt(rest[at:], s.last, maxSeq)
+	maxSeq := s.last + uint64(len(data))/headerSize + 1
+	for at := 0; len(data)-at > headerSize; {
+		n := recordAt(data[at:], s.last, maxSeq)
 		if n == 0 {
 			at++
 			continue
 		}
-		last = binary.LittleEndian.Uint64(rest[at+16:])
-		if first == 0 {
-			first = last
+		rest.Last = binary.LittleEndian.Uint64(data[at+16:])
+		if rest.First == 0 {
+			rest.First = rest.Last
 		}
 		at += n
 	}
-	return first, last, nil
+	if rest.First != 0 && s.written() {
+		rest.First, rest.Last = 0, 0
+	}
+	return rest, nil
+}
+
+// written reports whether the record where Next returned an error is valid when it is read again. Then it was being written
+// while it was read, in a file that was allocated in advance.
+func (s *Scanner) written() bool {
+	again := &Scanner{file: s.file, size: s.size, offset: s.offset}
+	if s.offset == 0 {
+		again = NewScanner(s.file, s.size)
+	} else {
+		again.r = bufio.NewReader(io.NewSectionReader(s.file, s.offset, s.size-s.offset))
+	}
+	_, err := again.Next()
+	return err == nil
 }
 
 // recordAt returns the size of the valid record at the beginning of b, 0 if there is none with a number
