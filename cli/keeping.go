@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -71,6 +72,14 @@ func (k *keeping) close() {
 	}
 	if err := k.store.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
 		k.app.errorf("%v", err)
+	}
+}
+
+// retain removes the runs of the store that are not worth keeping. What cannot be removed stays: that is no error
+// of the run that has just ended.
+func (k *keeping) retain(ctx context.Context) {
+	if k.store != nil {
+		_, _ = k.store.Retain(ctx)
 	}
 }
 

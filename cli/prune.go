@@ -152,23 +152,3 @@ func (a *app) prune(ctx context.Context, f *pruneFlags) error {
 	tty.Fprintf(a.Out, "%s %s, %s, %s\n", verb, plural(len(total.Runs), "run"), plural(total.Blobs, "blob"), plural(int(total.Bytes), "byte"))
 	return nil
 }
-
-// retain removes the runs of a workflow that are not worth keeping. What cannot be removed stays: that
-// is no error of the run that has just ended.
-func (k *keeping) retain(ctx context.Context, workflow string) {
-	if k.store == nil {
-		return
-	}
-	var all []store.Summary
-	for s, err := range k.store.List(ctx, store.Query{Workflow: workflow}) {
-		if err != nil {
-			return
-		}
-		all = append(all, s)
-	}
-	for _, q := range store.Retention(workflow, time.Now()) {
-		if len(q.SelectPrune(slices.Clone(all))) > 0 {
-			_, _ = k.store.Prune(ctx, q)
-		}
-	}
-}
