@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,17 +22,19 @@ import (
 
 func (a *app) eventsCommand() *cobra.Command {
 	var at, to string
+	var logs bool
 	cmd := &cobra.Command{
 		Use:   "events RUN",
 		Short: "Print the events of a stored run",
 		Long: `events prints the events of a stored run, one JSON object per line, as run --events
 writes them: with the times and numbers that they had, whether or not the run had an
-event log. Log records and progress are not stored. Secrets are masked.
+event log. With --logs, the log records and the progress of its nodes are put between
+them, by their times; a crash may have taken the last of these. Secrets are masked.
 
 ` + whereRuns,
 		Example: examples(
 			"wavefold events 4kqz7w",
-			"wavefold events 4kqz7w -o run.ndjson",
+			"wavefold events 4kqz7w --logs -o run.ndjson",
 			"wavefold events 4kqz7w | jq -c 'select(.type == \"node.failed\")'",
 		),
 		Args:              exactly(1, "a run"),
@@ -49,24 +52,41 @@ event log. Log records and progress are not stored. Secrets are masked.
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
-			err = a.storedEvents(cmd.Context(), found, log)
+			err = a.storedEvents(cmd.Context(), found, log, logs)
 			return errors.Join(err, log.close())
 		},
 	}
 	a.storeFlag(cmd.Flags(), &at)
+	cmd.Flags().BoolVar(&logs, "logs", false, "with log records and progress")
 	cmd.Flags().StringVarP(&to, "output", "o", "", "write to a `file` instead of standard output")
 	return cmd
 }
 
-// storedEvents writes the events of a stored run to a log.
-func (a *app) storedEvents(ctx context.Context, r *storedRun, log *eventLog) error {
+// storedEvents writes the events of a stored run to a log. logged adds log records and progress.
+func (a *app) storedEvents(ctx context.Context, r *storedRun, log *eventLog, logged bool) error {
 	compile := func(h *journal.Head) (*plan.Plan, error) { return a.recordedPlan(ctx, r, h) }
-	err := projection.Events(ctx, r.store, r.Run, compile, func(e *core.Event) error {
+	logs := &storedLogs{err: io.EOF}
+	if logged {
+		var err error
+		if logs, err = r.openLogs(); err != nil {
+			return err
+		}
+		defer logs.close()
+	}
+	write := func(e *core.Event) error {
 		if log.write(e) {
 			log.flush()
 		}
 		return log.err
+	}
+	err := projection.Events(ctx, r.store, r.Run, compile, func(e *core.Event) error {
+		err := logs.before(e.Time, write)
+		logs.seq = e.Seq
+		return errors.Join(err, write(e))
 	})
+	if err == nil {
+		err = logs.before(time.Time{}, write)
+	}
 	log.flush()
 	if err != nil && log.err == nil {
 		return &exitError{exitFailed, err}
@@ -148,7 +168,7 @@ func (a *app) openRun(ctx context.Context, name string) (io.ReadCloser, error) {
 	}
 	defer found.store.Close()
 	var out bytes.Buffer
-	if err := a.storedEvents(ctx, found, &eventLog{out: tty.JSON(&out)}); err != nil {
+	if err := a.storedEvents(ctx, found, &eventLog{out: tty.JSON(&out)}, false); err != nil {
 		return nil, err
 	}
 	return io.NopCloser(&out), nil

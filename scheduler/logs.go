@@ -30,7 +30,7 @@ type logHandler struct {
 // warnings.
 func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
 	h.run.signOfLife()
-	return h.run.events != nil || level >= slog.LevelWarn
+	return h.run.logged() || level >= slog.LevelWarn
 }
 
 // Handle converts a record into an event. The attributes of the record become the values of the
@@ -59,8 +59,8 @@ func (h *logHandler) Handle(_ context.Context, rec slog.Record) error {
 			h.alarm.warn(h.node, text)
 		}
 	}
-	if h.run.events != nil {
-		h.run.events.add(e)
+	if h.run.logged() {
+		h.run.log(e)
 	}
 	return nil
 }

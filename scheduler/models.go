@@ -92,7 +92,7 @@ func (m *meter) again(why string) {
 // emit emits an event for a call; fill adds the details.
 func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 	m.run.signOfLife()
-	if m.run.events == nil && (m.run.rec == nil || t == core.LogLine) {
+	if m.run.events == nil && m.run.rec == nil {
 		return
 	}
 	e := core.Event{V: core.EventVersion, Type: t, Run: m.run.opts.Run, Node: m.call.Name(m.node), Kind: m.node.Kind, Phase: m.node.Phase,
@@ -103,7 +103,7 @@ func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 	fill(&e)
 	if t == core.LogLine {
 		e.Time = m.run.time()
-		m.run.events.add(e)
+		m.run.log(e)
 	} else {
 		m.run.emit(&e)
 	}

@@ -40,13 +40,9 @@ type outputs struct {
 	earlier map[string]map[string][]Printed
 }
 
-// newOutputs returns what keeps the output of a run, nil if its store cannot.
-func newOutputs(r *run, secrets []core.Secret, s store.Store, resumed bool) *outputs {
-	to, ok := s.(store.Attacher)
-	if !ok {
-		return nil
-	}
-	o := &outputs{run: r.opts.Run, to: to, mask: sync.OnceValue(func() secret.Masker { return secret.MaskerOf(secrets) })}
+// newOutputs returns what keeps the output of a run. resumed reports whether there were earlier processes.
+func newOutputs(run string, to store.Attacher, mask func() secret.Masker, resumed bool) *outputs {
+	o := &outputs{run: run, to: to, mask: mask}
 	if resumed {
 		o.earlier = map[string]map[string][]Printed{}
 	}

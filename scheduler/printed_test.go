@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
-	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/store"
 	"github.com/wavefold/wavefold/store/memory"
 )
@@ -20,11 +20,7 @@ func newTestOutputs(t *testing.T, resumed bool, secrets ...string) (*outputs, *m
 	if _, err := s.Acquire(t.Context(), "r", store.NewHolder(), leaseTime); err != nil {
 		t.Fatal(err)
 	}
-	var refs []core.Secret
-	for _, v := range secrets {
-		refs = append(refs, core.Secret{Name: source.At("TOKEN", source.Position{}), Read: func() (string, bool) { return v, true }})
-	}
-	return newOutputs(&run{opts: Options{Run: "r"}}, refs, s, resumed), s
+	return newOutputs("r", s, func() secret.Masker { return secret.NewMasker(secrets...) }, resumed), s
 }
 
 // printTo writes pieces as the output of an attempt.
@@ -98,7 +94,7 @@ func TestPrintedAgain(t *testing.T) {
 	printTo(t, o, in, "stdout", "failed")
 	printTo(t, o, in, "stderr", "the reason")
 	printTo(t, o, core.NewInput("r", "a", 2, core.Shared{}), "stdout", "failed again")
-	o = newOutputs(&run{opts: Options{Run: "r"}}, nil, s, true)
+	o = newOutputs("r", s, o.mask, true)
 	printTo(t, o, in, "stdout", "good")
 	printTo(t, o, in, "stderr")
 	if got := printedText(t, s, "a"); got != "stdout -1 [] ~0 1: good\n" {

@@ -17,7 +17,6 @@ const progressEvery = 100 * time.Millisecond
 // step, and reports at least progressEvery after the event before. It is safe for concurrent use.
 type progress struct {
 	run        *run
-	events     *delivery
 	streams    *streams // that the handler reads, nil if there are none
 	event      core.Event
 	told       atomic.Int64 // time of the last event, in nanoseconds
@@ -41,7 +40,7 @@ func (p *progress) report(done, of int64) {
 	if e.Read, e.Size = p.read.Load(), p.size.Load(); e.Size == 0 {
 		e.Read, e.Size = p.streams.extent()
 	}
-	p.events.add(e)
+	p.run.log(e)
 }
 
 // reporter makes the progress of a worker's attempt when its handler reports something for the first
@@ -76,7 +75,7 @@ func (p *reporter) of(in core.Input) *progress {
 	defer p.mu.Unlock()
 	_, index := in.Element()
 	if t := p.progress; t == nil || t.event.Node != in.Node() || t.event.Item != index || t.event.Attempt != in.Attempt() {
-		p.progress = &progress{run: p.run, events: p.run.events, streams: p.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
+		p.progress = &progress{run: p.run, streams: p.streams, event: core.Event{V: core.EventVersion, Type: core.Progress,
 			Run: p.run.opts.Run, Node: in.Node(), Item: index, Attempt: in.Attempt()}}
 	}
 	return p.progress
@@ -85,11 +84,11 @@ func (p *reporter) of(in core.Input) *progress {
 // pulling reports how many rows a pipeline or fan-out has taken, and how much of the stream that
 // is. Rows that were read but not taken do not count.
 func (s *rowSource) pulling(x *executor, taken int) {
-	if x.run.events == nil {
+	if !x.run.logged() {
 		return
 	}
 	if s.progress == nil {
-		s.progress = &progress{run: x.run, events: x.run.events, streams: s.streams, event: core.Event{V: core.EventVersion, Type: core.Progress, Run: x.run.opts.Run}}
+		s.progress = &progress{run: x.run, streams: s.streams, event: core.Event{V: core.EventVersion, Type: core.Progress, Run: x.run.opts.Run}}
 		name := x.c.Call.Name(x.c.Node)
 		if x.c.Plan.Vertices[x.c.Node.Vertex].Unit != nil {
 			s.progress.event.Unit = name

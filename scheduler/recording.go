@@ -416,6 +416,7 @@ func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
 	rec.wake.Signal()
 	rec.mu.Unlock()
 	<-rec.done
+	r.logs.close()
 	_, err = rec.store.Acquire(context.Background(), r.opts.Run, rec.holder, 0)
 	if rec.failure == nil { // the goroutines that set it have ended
 		rec.failure = err

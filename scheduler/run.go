@@ -204,6 +204,7 @@ type run struct {
 	events    *delivery
 	trace     tracing
 	rec       *recording // nil if the run is not stored
+	logs      *logFile   // nil if the store of the run keeps no log
 	warned    warnings
 	spent     spending
 
@@ -270,7 +271,7 @@ type worker struct {
 	ctx       context.Context // of a range that may be cancelled, nil for others
 	cancel    context.CancelFunc
 	base      *core.Shared  // the input of nodes that are given nothing
-	reporter  *reporter     // nil if there is no listener
+	reporter  *reporter     // nil if nobody wants progress
 	upserted  []upserted    // by its current command
 	results   *rangeResults // of its latest range, nil for others
 	slow      *time.Timer   // see watchRange; nil before its first range

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -128,8 +129,10 @@ func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Leas
 		if in, ok := s.(interface{ RunDir(run string) string }); ok {
 			r.baseInput.Durability.Folder = in.RunDir(r.opts.Run)
 		}
-		if kept := newOutputs(r, p.Secrets, s, checkpoints != nil); kept != nil {
-			r.baseInput.Durability.Output = kept.writer
+		if to, ok := s.(store.Attacher); ok {
+			mask := sync.OnceValue(func() secret.Masker { return secret.MaskerOf(p.Secrets) })
+			r.logs = &logFile{run: r.opts.Run, to: to, mask: mask}
+			r.baseInput.Durability.Output = newOutputs(r.opts.Run, to, mask, checkpoints != nil).writer
 		}
 	}
 }

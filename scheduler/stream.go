@@ -136,7 +136,7 @@ func (s *streams) input(ctx context.Context, n, maker *plan.Node, c *machine.Cal
 		return core.Input{}, err
 	}
 	shared.Open = s.opener(maker, seen)
-	if s.x.run.events != nil { // the stream may outlast the attempt
+	if s.x.run.logged() { // the stream may outlast the attempt
 		own := s.x.run.newReporter()
 		own.streams = s
 		shared.Reports = &own.Reports

@@ -92,7 +92,7 @@ func (r *run) newWorker() *worker {
 // makeWorker returns a worker that executes commands of the run.
 func (r *run) makeWorker() *worker {
 	w := &worker{base: &r.baseInput}
-	if r.events != nil {
+	if r.logged() {
 		base := r.baseInput
 		w.reporter = r.newReporter()
 		w.base, base.Reports = &base, &w.reporter.Reports

@@ -9,7 +9,8 @@
 //	DIR/runs/RUN/lease-TOKEN     who holds the run; the time of the file is the time at which the lease expires
 //	DIR/runs/RUN/lock-HOST       locked by the holder, if it is on that host
 //	DIR/runs/RUN/inbox/NAME      a message
-//	DIR/runs/RUN/output/...      what programs have printed, and other attachments
+//	DIR/runs/RUN/log.ndjson      an attachment: the log and progress events
+//	DIR/runs/RUN/output/...      attachments: what programs have printed
 //
 // Folders have mode 0700 and files 0600. Names of runs, messages and attachments are escaped as in URLs.
 //
