@@ -256,7 +256,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 		}
 		return report, err
 	})
-	keep.retain(ctx)
+	keep.retain(ctx, p.Name)
 	return err
 }
 

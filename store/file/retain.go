@@ -11,24 +11,22 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// retention is a hint: until then no run is old enough to be removed, unless the first one that will be has changed.
+// retention is a hint: until then no other run becomes old enough to be removed, unless the first one that will be has changed.
 type retention struct {
 	Until time.Time `json:"until"`
 	Run   string    `json:"run,omitempty"` // the first one; "" if there is none
 	Stamp stamp     `json:"stamp"`         // of its journal
+	Kept  []string  `json:"kept"`          // workflows with runs that are old enough: they are removed when newer ones have replaced them
 }
-
-// minRetained is the least time for which Retain removes nothing: the newest runs of a workflow are kept, however old they are.
-const minRetained = time.Hour
 
 func (s *Store) retentionFile() string { return filepath.Join(s.dir, "retention.json") }
 
-// Retain removes the runs that store.Retention selects. It is cheap after most runs: a file of the store has the time at which the
-// next run becomes old enough, and at least an hour passes between two calls that list the runs.
-func (s *Store) Retain(ctx context.Context) (store.Pruned, error) {
+// Retain removes the runs that store.Retention selects. It is called when a run of the workflow has ended, and is cheap most of
+// the time: a file of the store has the time at which the next run becomes old enough, and the runs are not listed before.
+func (s *Store) Retain(ctx context.Context, workflow string) (store.Pruned, error) {
 	var total store.Pruned
 	now := s.now()
-	if s.retained(now) {
+	if s.retained(workflow, now) {
 		return total, nil
 	}
 	all, listed, err := s.summaries(ctx)
@@ -53,14 +51,14 @@ func (s *Store) Retain(ctx context.Context) (store.Pruned, error) {
 	return total, nil
 }
 
-// retained reports whether the hint says that no run is old enough.
-func (s *Store) retained(now time.Time) bool {
+// retained reports whether the hint says that no run has to be removed.
+func (s *Store) retained(workflow string, now time.Time) bool {
 	data, err := os.ReadFile(s.retentionFile())
 	if err != nil {
 		return false
 	}
 	var r retention
-	if json.Unmarshal(data, &r) != nil || !now.Before(r.Until) {
+	if json.Unmarshal(data, &r) != nil || !now.Before(r.Until) || slices.Contains(r.Kept, workflow) {
 		return false
 	}
 	if r.Run == "" {
@@ -72,20 +70,22 @@ func (s *Store) retained(now time.Time) bool {
 
 // nextRetention returns when one of the runs, or one that begins now, becomes old enough for one of the queries.
 func nextRetention(queries []store.Query, all []store.Summary, listed index, now time.Time) retention {
-	var next retention
-	for i, q := range queries {
+	next := retention{Until: now.Add(now.Sub(queries[0].Before)), Kept: []string{}}
+	for _, q := range queries {
 		age := now.Sub(q.Before)
-		if until := now.Add(age); i == 0 || until.Before(next.Until) {
-			next = retention{Until: until}
+		if until := now.Add(age); until.Before(next.Until) {
+			next.Until = until
 		}
 		for _, sum := range (store.Query{Status: q.Status}).SelectPrune(slices.Clone(all)) {
-			if until := sum.Updated.Add(age); until.Before(next.Until) {
-				next = retention{until, sum.Run, listed[sum.Run].Stamp}
+			switch until := sum.Updated.Add(age); {
+			case !until.After(now):
+				next.Kept = append(next.Kept, sum.Workflow)
+			case until.Before(next.Until):
+				next.Until, next.Run, next.Stamp = until, sum.Run, listed[sum.Run].Stamp
 			}
 		}
 	}
-	if least := now.Add(minRetained); next.Until.Before(least) {
-		next.Until = least
-	}
+	slices.Sort(next.Kept)
+	next.Kept = slices.Compact(next.Kept)
 	return next
 }

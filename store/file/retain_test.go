@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/store"
-	"github.com/wavefold/wavefold/store/storetest"
 )
 
 // ended makes a run that has ended and was last written some days before now.
@@ -65,12 +64,12 @@ func TestRetain(t *testing.T) {
 			interrupted := begin(t, s, "r25", 0)
 			release(t, s, interrupted.Run)
 			c.age(t, s, interrupted.Run, 1000)
-			if pruned, err := s.Retain(t.Context()); err != nil || len(pruned.Runs) > 0 {
+			if pruned, err := s.Retain(t.Context(), "load"); err != nil || len(pruned.Runs) > 0 {
 				t.Fatalf("the first call has removed %v, %v", pruned.Runs, err)
 			}
 			test.change(c, s)
 			_ = os.Remove(s.indexFile()) // a list makes it again
-			pruned, err := s.Retain(t.Context())
+			pruned, err := s.Retain(t.Context(), "load")
 			if got := fmt.Sprint(pruned.Runs); got != test.want || err != nil {
 				t.Errorf("removed %v, %v; want %s", got, err, test.want)
 			}
@@ -81,30 +80,32 @@ func TestRetain(t *testing.T) {
 	}
 }
 
-// TestRetainKept: runs that are old enough and are kept because they are the newest of their workflow are looked at once an hour.
+// TestRetainKept: runs that are old enough and are kept because they are the newest of their workflow are removed when newer ones
+// have ended. Runs of other workflows list nothing.
 func TestRetainKept(t *testing.T) {
 	c := newClock()
 	s := open(t, memoryDir(t), Options{Now: c.Now})
 	for i := range 20 {
 		c.ended(t, s, fmt.Sprintf("r%02d", i), "success", 31)
 	}
-	retain := func(want string) {
+	retain := func(workflow, want string, listed bool) {
 		t.Helper()
-		if pruned, err := s.Retain(t.Context()); fmt.Sprint(pruned.Runs) != want || err != nil {
+		_ = os.Remove(s.indexFile()) // a list makes it again
+		if pruned, err := s.Retain(t.Context(), workflow); fmt.Sprint(pruned.Runs) != want || err != nil {
 			t.Errorf("removed %v, %v; want %s", pruned.Runs, err, want)
 		}
+		if _, err := os.Stat(s.indexFile()); (err == nil) != listed {
+			t.Errorf("the runs were listed: %t, want %t", err == nil, listed)
+		}
 	}
-	retain("[]")
-	lease := acquire(t, s, "new", holderA, time.Minute)
-	recs := []store.Record{storetest.Head("load", c.Now()), {Seq: 2, Type: store.End, Data: []byte(`{"status":"success"}`)}}
-	if err := s.Append(t.Context(), "new", lease.Token, recs, false); err != nil {
-		t.Fatal(err)
+	retain("load", "[]", true)
+	c.ended(t, s, "zz", "success", 0)
+	retain("other", "[]", false)
+	retain("load", "[r00]", true)
+	retain("load", "[]", true)
+	for i := range 19 {
+		c.ended(t, s, fmt.Sprint("z", i), "success", 0)
 	}
-	release(t, s, "new")
-	c.age(t, s, "new", 0)
-	c.advance(minRetained - time.Second)
-	retain("[]")
-	c.advance(time.Second)
-	retain("[r00]")
-	retain("[]")
+	retain("load", "[r19 r18 r17 r16 r15 r14 r13 r12 r11 r10 r09 r08 r07 r06 r05 r04 r03 r02 r01]", true)
+	retain("load", "[]", false)
 }
