@@ -65,7 +65,7 @@ var libraries = map[string][]string{
 	"github.com/ohler55/ojg":                {"expressions/jsonpath"},
 	"github.com/PaesslerAG/jsonpath":        {"expressions/jsonpath"},
 	"github.com/parquet-go/parquet-go":      {"nodes/sink", "nodes/internal/parquet"},
-	"github.com/jackc/pgx":                  {"nodes/internal/database/postgres", "nodes/internal/database/postgrestest"},
+	"github.com/jackc/pgx":                  {"nodes/internal/database/postgres", "internal/postgrestest"},
 	"modernc.org/sqlite":                    {"nodes/internal/database/sqlite", "examples"},
 	"github.com/santhosh-tekuri/jsonschema": {"llm/jsonschema"},
 	"github.com/openai/openai-go":           {"llm/openai"},

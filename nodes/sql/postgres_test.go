@@ -11,7 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
-	"github.com/wavefold/wavefold/nodes/internal/database/postgrestest"
+	"github.com/wavefold/wavefold/internal/postgrestest"
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 

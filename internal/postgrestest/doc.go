@@ -16,6 +16,7 @@ type Server struct {
 	Port     int
 	Password string // of the user postgres
 
+	start   func() error
 	kill    func()
 	sockets string // the folder of its socket
 	mu      sync.Mutex
@@ -35,3 +36,11 @@ func Missing(t testing.TB, err error) {
 
 // Kill ends the server at once, as if the machine had failed.
 func (s *Server) Kill() { s.kill() }
+
+// Restart starts the server again after Kill, with the same database and port.
+func (s *Server) Restart() error {
+	s.mu.Lock()
+	s.conn = nil // it was lost
+	s.mu.Unlock()
+	return s.start()
+}

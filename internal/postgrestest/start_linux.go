@@ -20,9 +20,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Start creates a database and starts a server on a free local port. stop ends the
-// server and removes the database. The error is the reason why there is no server.
-func Start() (s *Server, stop func(), err error) {
+// Start creates a database and starts a server on a free local port. settings are settings of the server,
+// such as fsync=on; it is off otherwise. stop ends the server and removes the database. The error is the
+// reason why there is no server.
+func Start(settings ...string) (s *Server, stop func(), err error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, nil, err
@@ -35,38 +36,59 @@ func Start() (s *Server, stop func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	remove := func() { os.RemoveAll(dir) }
-	s = &Server{Host: "127.0.0.1", Password: "pass word/1", sockets: dir}
-	if err := os.WriteFile(filepath.Join(dir, "password"), []byte(s.Password+"\n"), 0o644); err != nil {
-		remove()
-		return nil, nil, err
-	}
-	if owner != nil {
-		if err := errors.Join(os.Chown(dir, owner[0], owner[1]), os.Chown(filepath.Join(dir, "password"), owner[0], owner[1])); err != nil {
-			remove()
-			return nil, nil, err
+	s = &Server{Host: "127.0.0.1", Password: "pass word/1", sockets: dir, kill: func() {}}
+	stop = func() { s.kill(); os.RemoveAll(dir) }
+	defer func() {
+		if err != nil {
+			stop()
 		}
-	}
-	data := filepath.Join(dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile", filepath.Join(dir, "password"),
-		"--no-sync", "-E", "UTF8", "--locale=C")
-	initdb.Dir, initdb.SysProcAttr = dir, attr
-	if out, err := initdb.CombinedOutput(); err != nil {
-		remove()
-		return nil, nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}()
+	if err = s.initialize(bin, attr, owner); err != nil {
+		return nil, nil, err
 	}
 	if s.Port, err = freePort(); err != nil {
-		remove()
 		return nil, nil, err
 	}
-	var log bytes.Buffer
-	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-h", s.Host, "-p", strconv.Itoa(s.Port), "-k", dir, "-c", "fsync=off",
+	args := []string{"-D", filepath.Join(dir, "data"), "-h", s.Host, "-p", strconv.Itoa(s.Port), "-k", dir, "-c", "fsync=off",
 		// The tests must not depend on the server's output settings.
-		"-c", "timezone=America/New_York", "-c", "datestyle=SQL, DMY", "-c", "intervalstyle=iso_8601", "-c", "bytea_output=escape", "-c", "extra_float_digits=-5")
-	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = dir, attr, &log, &log
-	if err := server.Start(); err != nil {
-		remove()
+		"-c", "timezone=America/New_York", "-c", "datestyle=SQL, DMY", "-c", "intervalstyle=iso_8601", "-c", "bytea_output=escape", "-c", "extra_float_digits=-5"}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	s.start = func() error { return s.run(filepath.Join(bin, "postgres"), args, attr) }
+	if err = s.start(); err != nil {
 		return nil, nil, err
+	}
+	return s, stop, nil
+}
+
+// initialize creates the files of the database.
+func (s *Server) initialize(bin string, attr *syscall.SysProcAttr, owner []int) error {
+	dir, password := s.sockets, filepath.Join(s.sockets, "password")
+	if err := os.WriteFile(password, []byte(s.Password+"\n"), 0o644); err != nil {
+		return err
+	}
+	if owner != nil {
+		if err := errors.Join(os.Chown(dir, owner[0], owner[1]), os.Chown(password, owner[0], owner[1])); err != nil {
+			return err
+		}
+	}
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", filepath.Join(dir, "data"), "-U", "postgres", "--auth-local=trust", "--auth-host=scram-sha-256",
+		"--pwfile", password, "--no-sync", "-E", "UTF8", "--locale=C")
+	initdb.Dir, initdb.SysProcAttr = dir, attr
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// run starts the server and waits until it answers.
+func (s *Server) run(program string, args []string, attr *syscall.SysProcAttr) error {
+	var log bytes.Buffer
+	server := exec.Command(program, args...)
+	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = s.sockets, attr, &log, &log
+	if err := server.Start(); err != nil {
+		return err
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -77,12 +99,11 @@ func Start() (s *Server, stop func(), err error) {
 		server.Process.Signal(syscall.SIGQUIT)
 		<-ended
 	}
-	stop = func() { s.kill(); remove() }
 	if err := s.await(ended); err != nil {
-		stop()
-		return nil, nil, fmt.Errorf("%w\n%s", err, log.String())
+		s.kill()
+		return fmt.Errorf("%w\n%s", err, log.String())
 	}
-	return s, stop, nil
+	return nil
 }
 
 // programs returns the folder of the newest server that the distribution installed or,
