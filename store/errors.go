@@ -54,7 +54,7 @@ func (e *HeldError) Error() string {
 type DamageError struct {
 	Run    string // "" for a blob
 	File   string // the file of the journal; "" if the store has no files
-	Offset int64  // of the first bad byte in the file
+	Offset int64  // of the first bad byte in File
 	Record uint64 // the number of the first bad record
 	Of     uint64 // the largest number of a record that can be read
 	Blob   string // the name of the blob; "" for a journal
@@ -65,7 +65,11 @@ func (e *DamageError) Error() string {
 	if e.Blob != "" {
 		return fmt.Sprintf("blob %s is damaged: %v", e.Blob, e.Err)
 	}
-	return fmt.Sprintf("journal damaged at byte %d (record %d of %d) of run %s: %v", e.Offset, e.Record, e.Of, e.Run, e.Err)
+	at := ""
+	if e.File != "" {
+		at = fmt.Sprintf(" at byte %d", e.Offset)
+	}
+	return fmt.Sprintf("journal damaged%s (record %d of %d) of run %s: %v", at, e.Record, e.Of, e.Run, e.Err)
 }
 
 // Unwrap returns what was found: ErrNotFound for a missing blob.

@@ -65,7 +65,8 @@ var libraries = map[string][]string{
 	"github.com/ohler55/ojg":                {"expressions/jsonpath"},
 	"github.com/PaesslerAG/jsonpath":        {"expressions/jsonpath"},
 	"github.com/parquet-go/parquet-go":      {"nodes/sink", "nodes/internal/parquet"},
-	"github.com/jackc/pgx":                  {"nodes/internal/database/postgres", "internal/postgrestest"},
+	"github.com/jackc/pgx":                  {"nodes/internal/database/postgres", "store/postgres", "internal/postgrestest"},
+	"github.com/pressly/goose":              {"store/postgres"},
 	"modernc.org/sqlite":                    {"nodes/internal/database/sqlite", "examples"},
 	"github.com/santhosh-tekuri/jsonschema": {"llm/jsonschema"},
 	"github.com/openai/openai-go":           {"llm/openai"},
@@ -95,8 +96,8 @@ var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 
 // mayGo lists the folders whose packages may start goroutines. nodes/human reads from a
 // terminal, and such a read cannot be cancelled. internal/timelimit abandons calls that never
-// return.
-var mayGo = []string{"internal/timelimit", "scheduler", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "examples"}
+// return. store/postgres has a connection that listens for the messages to all runs of a process.
+var mayGo = []string{"internal/timelimit", "scheduler", "store/postgres", "cli", "benchmarks", "nodes/internal/program", "nodes/human", "examples"}
 
 type file struct {
 	dir  string // below the module, slash-separated, "." for the root
