@@ -16,7 +16,8 @@ type RunOption interface{ applyRun(*runSettings) }
 // runSettings holds the values of a run's options.
 type runSettings struct {
 	scheduler.Options
-	values map[string]any
+	values     map[string]any
+	asRecorded bool // see AsRecorded
 }
 
 type runOption func(*runSettings)

@@ -38,6 +38,32 @@ func WithDurability(m core.DurabilityMode) RunOption {
 	return runOption(func(r *runSettings) { r.recording().Durability = m })
 }
 
+// RerunFrom runs nodes again when a run is resumed, with all nodes that can see their effect. nodes are
+// paths: the ids of nodes, pipelines and loops, such as "price" or, in a nested workflow, "outer/price".
+// The nodes get other idempotency keys than before.
+func RerunFrom(nodes ...string) RunOption {
+	return runOption(func(r *runSettings) { r.recording().RerunFrom = append(r.recording().RerunFrom, nodes...) })
+}
+
+// Keep keeps the results of nodes that have changed since the run was started. nodes are paths as for
+// RerunFrom. The fields that a node has written must still be declared and of a type that takes the
+// values.
+func Keep(nodes ...string) RunOption {
+	return runOption(func(r *runSettings) { r.recording().Keep = append(r.recording().Keep, nodes...) })
+}
+
+// RerunFailed runs nodes again whose failure was tolerated or handled. Without it, Resume runs only what made
+// the run fail.
+func RerunFailed() RunOption { return runOption(func(r *runSettings) { r.recording().Failed = true }) }
+
+// AsRecorded makes Engine.Resume compile the workflow from what the store has recorded, and ignores
+// changes of its files.
+func AsRecorded() RunOption { return runOption(func(r *runSettings) { r.asRecorded = true }) }
+
+// Adopt continues a run of another version of the engine although this version decides differently.
+// Results that fit are kept. Without it the error is a scheduler.LogicError.
+func Adopt() RunOption { return runOption(func(r *runSettings) { r.recording().Adopt = true }) }
+
 // recording returns the settings of the store, which it makes on first use.
 func (s *runSettings) recording() *scheduler.Recording {
 	if s.Recording == nil {
@@ -84,6 +110,9 @@ func (g *Graph) Resume(ctx context.Context, run string, options ...RunOption) (*
 		return nil, err
 	}
 	s := g.settings(options)
+	if s.asRecorded {
+		return nil, errors.New("AsRecorded is for Engine.Resume: a store does not have the functions of a graph")
+	}
 	return resume(ctx, run, s, func(*scheduler.Stored) (*plan.Plan, error) { return g.plan, nil })
 }
 
@@ -95,7 +124,7 @@ func (e *Engine) Resume(ctx context.Context, run string, options ...RunOption) (
 	s.Router = e.router
 	s.apply(options)
 	return resume(ctx, run, s, func(st *scheduler.Stored) (*plan.Plan, error) {
-		g, err := e.graphOf(ctx, st, s.Recording.Store)
+		g, err := e.graphOf(ctx, st, &s)
 		if err != nil {
 			return nil, err
 		}
@@ -131,27 +160,34 @@ func resume(ctx context.Context, run string, s runSettings, planOf func(*schedul
 	return &Running{r}, nil
 }
 
-// graphOf returns the graph of the document of a stored run.
-func (e *Engine) graphOf(ctx context.Context, st *scheduler.Stored, s store.Store) (*Graph, error) {
-	head := st.Head
+// graphOf returns the graph of the document of a stored run, and sets the plan with which the run was
+// started if it is another one.
+func (e *Engine) graphOf(ctx context.Context, st *scheduler.Stored, s *runSettings) (*Graph, error) {
+	head, from := st.Head, s.Recording.Store
 	if head.File == "" {
 		return nil, fmt.Errorf("run %s was not started from a document: Graph.Resume continues it", head.Run)
 	}
 	name := filepath.FromSlash(head.File)
-	if in, ok := s.(interface{ Dir() string }); ok && !filepath.IsAbs(name) {
+	if in, ok := from.(interface{ Dir() string }); ok && !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(in.Dir()), name)
 	}
-	g, err := e.Load(name)
-	if ds, ok := source.AsDiagnostics(err); !ok || !ds.Has(source.CodeMissingFile) || len(head.Sources) == 0 {
-		return g, err
+	files, err := scheduler.SourceFiles(ctx, from, head)
+	if err != nil {
+		return nil, err
 	}
-	var files []core.SourceFile
-	for _, f := range head.Sources {
-		data, err := s.Get(ctx, f.Blob)
-		if err != nil {
-			return nil, err
+	then, now := e.From(files), *e
+	if s.asRecorded {
+		return then.Load(name)
+	}
+	now.Resumed = true
+	g, err := now.Load(name)
+	if ds, ok := source.AsDiagnostics(err); ok && ds.Has(source.CodeMissingFile) && len(files) > 0 {
+		return then.Load(name)
+	}
+	if err == nil && !head.IsOf(g.plan) {
+		if old, err := then.Load(name); err == nil { // else Resume says that the workflow has changed
+			st.Then = old.plan
 		}
-		files = append(files, core.SourceFile{Path: f.Path, Kind: core.SourceKind(f.Kind), SHA256: f.SHA256, Data: data})
 	}
-	return e.From(files).Load(name)
+	return g, err
 }

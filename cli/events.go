@@ -14,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/projection"
@@ -100,19 +101,15 @@ func (a *app) recordedPlan(ctx context.Context, r *storedRun, h *journal.Head) (
 	if h.File == "" {
 		return nil, fail(exitUsage, "run %s was not started from a document; only the program that started it knows its graph", r.Run)
 	}
-	var files []core.SourceFile
-	for _, f := range h.Sources {
-		data, err := r.store.Get(ctx, f.Blob)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, core.SourceFile{Path: f.Path, Kind: core.SourceKind(f.Kind), SHA256: f.SHA256, Data: data})
+	files, err := scheduler.SourceFiles(ctx, r.store, h)
+	if err != nil {
+		return nil, err
 	}
 	now := *a.engine
 	now.Resumed = true
 	for _, e := range []*wavefold.Engine{a.engine.From(files), &now} {
 		e.Parallel = h.Options.Parallel != 0 || e.Parallel
-		if p, _ := check(e, []string{r.file()}, false); p != nil && p.Fingerprint() == h.Plan && p.Order() == h.Order {
+		if p, _ := check(e, []string{r.file()}, false); p != nil && h.IsOf(p) {
 			return p, nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,8 +37,9 @@ store that --store or $WAVEFOLD_STORE names, or else in .wavefold in this folder
 the nearest one above, and in folders up to four levels below.
 
 A run that failed runs again what failed; a run that was interrupted, what was
-stopped. If the workflow has changed where the run has been, resume refuses and lists
-the nodes: --rerun-from runs them again.
+stopped. If the workflow has changed where the run has been, resume runs nothing and
+lists the nodes: --rerun-from runs them again, --keep keeps their results, and
+--as-recorded continues with the workflow as it was.
 
 Inputs, limits and the settings of the run are those it was started with. See
 docs/durability.md.`,
@@ -45,6 +47,7 @@ docs/durability.md.`,
 			"wavefold resume",
 			"wavefold resume 4kqz7w",
 			"wavefold resume --rerun-from price 4kqz7w      # after the node was changed",
+			"wavefold resume --keep price 4kqz7w            # its result is still right",
 			"wavefold resume --salvage 4kqz7w               # its journal is damaged",
 			"wavefold resume --budget-cost 2.50 4kqz7w      # in place of the limit that was reached",
 		),
@@ -62,6 +65,9 @@ docs/durability.md.`,
 	a.storeFlag(flags, &f.store)
 	f.outputFlags(cmd)
 	flags.StringArrayVar(&again.nodes, "rerun-from", nil, "run a `node` again, with everything that can see its effect; may be repeated")
+	flags.StringArrayVar(&again.keep, "keep", nil, "keep the result of a `node` that has changed; may be repeated")
+	flags.BoolVar(&again.asRecorded, "as-recorded", false, "ignore changes: continue with the documents and prompts as the store has them")
+	flags.BoolVar(&again.adopt, "adopt", false, "continue a run of another version of wavefold although this one decides differently; results are kept")
 	flags.BoolVar(&again.wait, "wait", false, "if another process executes the run, wait until it has ended")
 	flags.BoolVar(&again.salvage, "salvage", false, "cut a damaged journal after its last good record, and keep a copy; what ended later runs again")
 	flags.BoolVar(&again.failed, "failed", false, "run nodes again whose failure was tolerated or handled")
@@ -80,11 +86,13 @@ func resumable(s *store.Summary) bool {
 	return false
 }
 
-// rerun says which nodes of a resumed run run again although they have ended.
+// rerun says what of a stored run is kept and what runs again; see scheduler.Recording.
 type rerun struct {
-	nodes  []string
-	failed bool
-	wait   bool // for the process that executes the run
+	nodes, keep []string
+	failed      bool
+	adopt       bool
+	asRecorded  bool // continue with the workflow in the store
+	wait        bool // for the process that executes the run
 	// salvage makes a damaged journal readable.
 	salvage bool
 }
@@ -120,16 +128,17 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 	if err != nil {
 		return storedError(err)
 	}
-	if e := st.End; e != nil && (e.Status == string(core.RunSuccess) || e.Status == string(core.RunPartial)) && len(again.nodes) == 0 && !again.failed {
+	keep := &keeping{app: a, store: found.store}
+	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Keep: again.keep, Failed: again.failed, Adopt: again.adopt}
+	if st.Complete(&keep.rec) {
 		return a.sayEnded(ctx, st, found, f)
 	}
 	sources := &wavefold.Sources{}
-	p, name, err := a.planOf(ctx, st, found, sources, f)
+	p, name, err := a.planOf(ctx, st, found, sources, again.asRecorded, f)
 	if err != nil {
 		return a.resumeError(errors.Join(err, st.Close()), f)
 	}
-	keep := &keeping{app: a, store: found.store}
-	keep.rec = scheduler.Recording{File: name, Sources: sources.Files(), Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Failed: again.failed}
+	keep.rec.File, keep.rec.Sources = name, sources.Files()
 	if !f.quiet {
 		keep.rec.Adopted = func(c plan.PartChange) { a.hintf("%s is %s in the workflow, and is taken over", c.Path, c.Change) }
 	}
@@ -187,7 +196,7 @@ func (a *app) sayEnded(ctx context.Context, st *scheduler.Stored, found *storedR
 	if !f.quiet {
 		a.hintf("run %s has ended with %s; there is nothing to resume", found.Run, st.End.Status)
 	}
-	p, _, err := a.planOf(ctx, st, found, &wavefold.Sources{}, f)
+	p, _, err := a.planOf(ctx, st, found, &wavefold.Sources{}, false, f)
 	if err != nil {
 		return errors.Join(err, st.Close())
 	}
@@ -219,7 +228,7 @@ func (a *app) sayEnded(ctx context.Context, st *scheduler.Stored, found *storedR
 // has changed in the workflow.
 func (a *app) resumeError(err error, f *runFlags) error {
 	if logic, ok := errors.AsType[*scheduler.LogicError](err); ok {
-		return &exitError{exitUsage, logic}
+		return fail(exitUsage, "%w: --adopt continues it by the rules of this version (%s) and keeps its results", logic, buildVersion().Version)
 	}
 	if diverged, ok := errors.AsType[*journal.DivergedError](err); ok {
 		return fail(exitFailed, "%w [RESUME_DIVERGED]; the journal is left as it is", diverged)
@@ -237,13 +246,48 @@ func (a *app) resumeError(err error, f *runFlags) error {
 		}
 		a.printFindings(changed.Findings)
 	}
-	return fail(exitUsage, "run %s cannot go on with the changed workflow: --rerun-from NODE runs a node again, with everything that can see its effect", changed.Run)
+	return fail(exitUsage, "run %s cannot continue with the changed workflow: %s", changed.Run, afterChange(changed))
+}
+
+// maxFlags limits the nodes that a message repeats as values of flags.
+const maxFlags = 4
+
+// afterChange lists the flags with which a run can continue although its workflow has changed.
+func afterChange(e *scheduler.ChangedError) string {
+	var list []string
+	if len(e.Nodes) > 0 {
+		it, result := "it", "its result"
+		if len(e.Nodes) > 1 {
+			it, result = "them", "their results"
+		}
+		again := it
+		if e.After > 0 {
+			again += " and " + plural(e.After, "node") + " after " + it
+		}
+		list = append(list, forNodes("--rerun-from", e.Nodes)+" runs "+again+" again")
+		if e.Kept {
+			list = append(list, forNodes("--keep", e.Nodes)+" keeps "+result)
+		}
+	}
+	return strings.Join(append(list, "--as-recorded ignores the changes"), ", ")
+}
+
+// forNodes returns a flag for each of several nodes.
+func forNodes(flag string, nodes []string) string {
+	if len(nodes) > maxFlags {
+		return flag + " NODE for each of these nodes"
+	}
+	flags := make([]string, len(nodes))
+	for i, n := range nodes {
+		flags[i] = flag + " " + n
+	}
+	return strings.Join(flags, " ")
 }
 
 // planOf compiles the workflow of a stored run. The document is read from its file, or from the store
-// if the file is gone. If it has changed, it is also compiled as it was. name is its file; sources gets
-// the files that it is compiled from.
-func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun, sources *wavefold.Sources, f *runFlags) (p *plan.Plan, name string, err error) {
+// with asRecorded or if the file is gone. If it has changed, it is also compiled as it was. name is its
+// file; sources gets the files that it is compiled from, unless they are those of the store.
+func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun, sources *wavefold.Sources, asRecorded bool, f *runFlags) (p *plan.Plan, name string, err error) {
 	if err := a.useModel(st.Head.Options.Model, f.budget.prices); err != nil {
 		return nil, "", err
 	}
@@ -256,12 +300,15 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	}
 	now := a.engine.Recording(sources)
 	now.Resumed = true
-	then, err := a.engineOf(ctx, st, found.store)
+	files, err := scheduler.SourceFiles(ctx, found.store, st.Head)
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		a.hintf("%s is gone; the run goes on with the workflow as it was", name)
+	then := a.engine.From(files)
+	if asRecorded {
+		now = then
+	} else if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		a.hintf("%s is gone; the run continues with the workflow as it was", name)
 		now = then
 	}
 	p, err = a.load(f.compiler(now), []string{name}, f.strict, f.json, f.quiet)
@@ -269,23 +316,10 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 		return nil, "", err
 	}
 	a.mask = secret.MaskerOf(p.Secrets)
-	if st.Head.Plan != p.Fingerprint() || st.Head.Order != p.Order() {
+	if !st.Head.IsOf(p) {
 		st.Then, _ = check(f.compiler(then), []string{name}, false) // if it no longer compiles, Resume says that the workflow has changed
 	}
 	return p, name, nil
-}
-
-// engineOf returns an engine that compiles the workflow of a run as it was when the run was started.
-func (a *app) engineOf(ctx context.Context, st *scheduler.Stored, s store.Store) (*wavefold.Engine, error) {
-	var files []core.SourceFile
-	for _, f := range st.Head.Sources {
-		data, err := s.Get(ctx, f.Blob)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, core.SourceFile{Path: f.Path, Kind: core.SourceKind(f.Kind), SHA256: f.SHA256, Data: data})
-	}
-	return a.engine.From(files), nil
 }
 
 // storedError returns the error of a command for an error of a store, with its exit code.
@@ -293,7 +327,7 @@ func storedError(err error) error {
 	switch {
 	case isHeld(err):
 		return &exitError{exitHeld, err}
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound), errors.As(err, new(*store.FormatError)):
 		return &exitError{exitUsage, err}
 	}
 	if damage, ok := errors.AsType[*store.DamageError](err); ok {

@@ -28,6 +28,9 @@ type gate struct {
 	// stale is set if the answer belongs to an execution that ended in an earlier part of the journal
 	// and that is not kept: if the node asks again, the question needs another answer.
 	stale bool
+	// outdated is set if the question was asked before the workflow changed. If it is another one now,
+	// it is asked again, and an answer to the old one does not count.
+	outdated bool
 }
 
 func (g *gate) hasAnswer() bool {
@@ -154,7 +157,7 @@ func (r *run) openGate(q *core.Question) (*gate, error) {
 	defer r.mu.Unlock()
 	name := inbox.Name(q)
 	before := r.gates[name]
-	if before != nil && !before.stale {
+	if before != nil && !before.stale && !(before.outdated && before.differs(q)) {
 		return before, nil
 	}
 	g := newGate(core.PendingQuestion{Question: *q, Asked: time.Now()})
@@ -171,12 +174,17 @@ func (r *run) openGate(q *core.Question) (*gate, error) {
 	return g, nil
 }
 
+// differs reports whether a question is not the one of the gate.
+func (g *gate) differs(q *core.Question) bool {
+	return g.question.Text != q.Text || !slices.Equal(g.question.Choices, q.Choices)
+}
+
 // hasAsked reports whether a stored run has asked a question before.
 func (r *run) hasAsked(q *core.Question) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g := r.gates[inbox.Name(q)]
-	return g != nil && !g.stale
+	return g != nil && !g.stale && !(g.outdated && g.differs(q))
 }
 
 func newGate(q core.PendingQuestion) *gate {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/inbox"
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -28,22 +29,25 @@ type rebuilding struct {
 	adopted  []plan.PartChange // parts of a changed workflow that are taken over
 	replay   *journal.Replay
 	seq      int64            // number of the last event of earlier processes
-	repeats  bool             // the batches are those of a memo, whose events belong to an earlier part
+	inMemo   bool             // the batches are those of a memo, whose events belong to an earlier part
 	replayed func(core.Event) // is given these events; nil if they are not wanted
 	models   []core.Event     // calls of models that have ended
 	// batches are the payloads of batches by their records. They are collected if events of later
 	// parts may refer to them.
 	batches map[uint64][]byte
+	// kept are the answers of the newest part, if the run continues in a new one.
+	kept []journal.Kept
+	// inFlight is what was open at the end of the newest part, nil if the run has ended.
+	inFlight []journal.Open
+	// diverged is set if this version of the engine decides differently than the one that has
+	// written the newest part.
+	diverged bool
 }
 
-func newRebuilding(r *run, st *Stored, p *plan.Plan) *rebuilding {
-	b := &rebuilding{run: r, stored: st, plan: p, codec: r.rec.codec, replayed: masked(p.Secrets, r.opts.Replayed)}
-	if changed := st.Head.Plan != p.Fingerprint() || st.Head.Order != p.Order(); changed || st.End != nil || st.Head.Cut != machine.Cut {
-		b.anew = true
-		if changed {
-			b.plan = st.Then
-		}
-	}
+// newRebuilding returns the rebuilding of a run from its journal. then is the plan of the newest part,
+// nil if it is not known. anew says that the run continues in a new part.
+func newRebuilding(r *run, st *Stored, then *plan.Plan, anew bool) *rebuilding {
+	b := &rebuilding{run: r, stored: st, plan: then, codec: r.rec.codec, anew: anew, replayed: masked(r.rec.codec.Plan.Secrets, r.opts.Replayed)}
 	if b.anew || st.parts > 1 {
 		b.batches = map[uint64][]byte{}
 		r.rec.codec.Kept = b.event
@@ -75,11 +79,30 @@ func (b *rebuilding) read(ctx context.Context) error {
 			err = b.add(rec)
 		}
 		if err != nil {
+			return missingSecret(err)
+		}
+	}
+	b.kept = b.replay.Kept()
+	if b.stored.End == nil {
+		b.inFlight = b.replay.Open()
+	}
+	if b.diverged {
+		memo, err := journal.NewMemo(b.codec, b.head.Inputs, b.options(), b.kept)
+		if err != nil {
 			return err
 		}
+		b.replay = memo.Replay()
 	}
 	r.m = b.replay.Machine()
 	return nil
+}
+
+// missingSecret returns only the error about the secret if err says where its value was wanted.
+func missingSecret(err error) error {
+	if missing, ok := errors.AsType[*secret.MissingError](err); ok {
+		return missing
+	}
+	return err
 }
 
 // add handles a record. Of earlier parts, only what later ones may refer to matters.
@@ -102,11 +125,7 @@ func (b *rebuilding) add(rec store.Record) error {
 			return err
 		}
 		batch.Seq = rec.Seq
-		err = b.replay.Batch(batch)
-		if diverged, ok := errors.AsType[*journal.DivergedError](err); ok && b.head.Logic != machine.Logic {
-			return &LogicError{Engine: b.head.Engine, Err: diverged}
-		}
-		return err
+		return b.batch(batch)
 	case store.Side:
 		s, err := b.codec.DecodeSide(rec.Data)
 		if err != nil {
@@ -121,11 +140,28 @@ func (b *rebuilding) add(rec store.Record) error {
 		if err := b.gate(m); err != nil {
 			return err
 		}
-		if current {
+		if current && !b.diverged {
 			b.replay.Mark(m)
-			b.repeats = b.repeats && !m.Kept
+			b.inMemo = b.inMemo && !m.Kept
 		}
 	}
+	return nil
+}
+
+// batch replays a batch of the newest part.
+func (b *rebuilding) batch(batch *journal.Batch) error {
+	if b.diverged {
+		return b.replay.Collect(batch)
+	}
+	err := b.replay.Batch(batch)
+	diverged, ok := errors.AsType[*journal.DivergedError](err)
+	switch {
+	case !ok || b.head.Logic == machine.Logic:
+		return err
+	case !b.run.opts.Recording.Adopt:
+		return &LogicError{Engine: b.head.Engine, Err: diverged}
+	}
+	b.diverged = true
 	return nil
 }
 
@@ -144,10 +180,10 @@ func (b *rebuilding) start(data []byte) (err error) {
 		b.replay.Keep()
 	}
 	var x core.Event
-	b.seq, b.repeats = b.head.Before, b.stored.from > 1
+	b.seq, b.inMemo = b.head.Before, b.stored.from > 1
 	b.replay.Listener = func(list machine.Emissions) {
 		for i := range list {
-			if !b.repeats { // else the listeners of earlier processes were given it in another part
+			if !b.inMemo { // else the listeners of earlier processes were given it in another part
 				b.seq += list[i].Len()
 			}
 			if b.replayed != nil {
@@ -235,6 +271,11 @@ func (b *rebuilding) resume() error {
 	if err := b.fill(); err != nil {
 		return err
 	}
+	if b.head.Logic != machine.Logic {
+		if err := r.rec.mark(store.MarkUpgraded, map[string]any{"engine": b.head.Engine, "logic": b.head.Logic}); err != nil {
+			return err
+		}
+	}
 	r.rec.flushed, r.rec.batch = b.stored.last, b.replay.Batches()
 	m := r.rec.newMark(store.MarkResumed)
 	m.At, m.Down, m.Kept = now, down, r.memo != nil
@@ -242,8 +283,49 @@ func (b *rebuilding) resume() error {
 		return err
 	}
 	b.replay.Mark(m)
-	r.seqBefore, r.open = b.seq, b.replay.Open()
+	r.seqBefore, r.rebuilt = b.seq, b
 	return nil
+}
+
+// repeats returns the reason why an open command is executed once more, "" if it is executed for the
+// first time or continues to wait for an answer.
+func (b *rebuilding) repeats(o *journal.Open) string {
+	const inProgress = "it was in progress when the process ended"
+	switch {
+	case o.Op != machine.OpRun:
+		return ""
+	case !b.anew:
+		return b.unlessAsked(o, inProgress)
+	}
+	path := o.Call.Name(o.Node)
+	same := func(id machine.ID) bool {
+		return id.From < max(o.ID.To, o.ID.From+1) && o.ID.From < max(id.To, id.From+1) && id.Attempt != 0
+	}
+	if slices.ContainsFunc(b.inFlight, func(x journal.Open) bool { return x.Op == machine.OpRun && x.Call.Name(x.Node) == path && same(x.ID) }) {
+		return b.unlessAsked(o, inProgress)
+	}
+	for i := len(b.kept) - 1; i >= 0; i-- {
+		x := &b.kept[i]
+		if x.Event.Kind != machine.Finished || x.Path != path || !same(x.Event.ID) {
+			continue
+		}
+		switch f := x.Failure(o.ID.From); {
+		case f == nil:
+			return "it had ended, and its result is dropped"
+		case f.Class == core.ClassCanceled:
+			return "it was cancelled"
+		}
+		return "it had failed"
+	}
+	return ""
+}
+
+// unlessAsked returns why, or "" for a command that asks a person: the question waits.
+func (b *rebuilding) unlessAsked(o *journal.Open, why string) string {
+	if o.Node.Asks || o.ID.Attempt == machine.PauseAttempt {
+		return ""
+	}
+	return why
 }
 
 // spent returns the usage of all calls of models: those of attempts that were answered, and those

@@ -211,6 +211,15 @@ func (rec *recording) add(t store.Type, data []byte, urgent bool) uint64 {
 	return rec.seq
 }
 
+// flushFirst passes the first records of a process to the store, before anything runs and before loop.
+func (rec *recording) flushFirst(ctx context.Context) error {
+	if err := rec.store.Append(ctx, rec.run.opts.Run, rec.lease.Token, rec.pending, true); err != nil {
+		return storeError(err)
+	}
+	rec.flushed, rec.pending, rec.urgent, rec.size, rec.oldest = rec.seq, nil, false, 0, time.Time{}
+	return nil
+}
+
 // encode appends the form of an event in the journal. An outcome that has no form in JSON becomes
 // a failure, both in the journal and in e; ok is false then. It is safe for concurrent use.
 func (rec *recording) encode(to *journal.Encoded, c *machine.Command, e *machine.Event) (ok bool) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -124,11 +125,7 @@ func Ended(ctx context.Context, st *Stored, p *plan.Plan, o Options) (*core.Repo
 	r.guard.run = r
 	defer r.guard.close()
 	r.startRecording(p, st.holder, st.lease, core.DurabilityOff, map[string]*value.Object{})
-	st.Head.Plan, st.Head.Order = p.Fingerprint(), p.Order() // the caller says that it is the plan
-	end := st.End
-	st.End = nil
-	b := newRebuilding(r, st, p)
-	st.End = end
+	b := newRebuilding(r, st, p, false)
 	err := errors.Join(b.read(ctx), st.Close())
 	if err != nil {
 		return nil, err
@@ -137,7 +134,7 @@ func Ended(ctx context.Context, st *Stored, p *plan.Plan, o Options) (*core.Repo
 	if rep == nil {
 		return nil, ErrEnded
 	}
-	rep.Started, rep.Duration = r.origin, time.Duration(end.At)
+	rep.Started, rep.Duration = r.origin, time.Duration(st.End.At)
 	return rep, nil
 }
 
@@ -171,12 +168,19 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 		mode = recording.Durability
 	}
 	r.startRecording(p, st.holder, st.lease, mode, map[string]*value.Object{})
-	b := newRebuilding(r, st, p)
+	then, anew := p, st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic
+	if !st.Head.IsOf(p) {
+		then, anew = st.Then, true
+	}
+	b := newRebuilding(r, st, then, anew)
 	if err = b.read(ctx); err == nil {
 		err = b.keep(recording)
 	}
 	if err == nil {
 		err = b.resume()
+	}
+	if err == nil {
+		err = r.rec.flushFirst(ctx)
 	}
 	if err != nil {
 		r.guard.close()
@@ -200,23 +204,47 @@ func (st *Stored) check(p *plan.Plan, o *Recording) error {
 	if h == nil {
 		return fmt.Errorf("the journal of run %s has no head", st.run)
 	}
-	again := o != nil && (len(o.RerunFrom) > 0 || o.Failed)
+	if err := h.Check(); err != nil {
+		return err
+	}
 	if o != nil {
-		for _, path := range o.RerunFrom {
-			if _, ok := h.Nodes[path]; !ok && !p.HasPart(path) {
-				return fmt.Errorf("the workflow has no node %q", path)
+		for _, path := range slices.Concat(o.RerunFrom, o.Keep) {
+			if err := st.hasPart(p, path); err != nil {
+				return err
 			}
 		}
 	}
 	switch {
-	case h.Format > journal.Format:
-		return fmt.Errorf("journal format %d, this wavefold reads up to %d", h.Format, journal.Format)
 	case core.DurabilityMode(h.Options.Durability) == core.DurabilityOff:
 		return ErrOff
-	case !again && st.End != nil && (st.End.Status == string(core.RunSuccess) || st.End.Status == string(core.RunPartial)):
+	case st.Complete(o):
 		return ErrEnded
 	}
 	return nil
+}
+
+// Complete reports whether the run has succeeded, and o lets nothing of it run again. o may be nil.
+func (st *Stored) Complete(o *Recording) bool {
+	again := o != nil && (len(o.RerunFrom) > 0 || o.Failed)
+	return !again && st.End != nil && (st.End.Status == string(core.RunSuccess) || st.End.Status == string(core.RunPartial))
+}
+
+// hasPart returns an error unless the workflow has a node, pipeline or loop at a path, or had it when the
+// run was started.
+func (st *Stored) hasPart(p *plan.Plan, path string) error {
+	if _, ok := st.Head.Nodes[path]; ok || p.HasPart(path) {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(st.Head.Nodes))
+	for path := range p.Recorded().Parts {
+		names = append(names, path)
+	}
+	slices.Sort(names)
+	near := source.DidYouMean(path, names)
+	if near == "" {
+		near = "it has " + source.Named(slices.Compact(names))
+	}
+	return fmt.Errorf("the workflow has no node %q: %s", path, near)
 }
 
 // ChangedError is the error of Resume if the workflow has changed in a way that matters to the run.
@@ -225,11 +253,17 @@ type ChangedError struct {
 	// Findings are the nodes that have run and have changed, and the fields that hold a value and have
 	// changed. They are empty if the workflow that the run was started with is not known.
 	Findings source.Diagnostics
+	// Nodes are the paths of the nodes, pipelines and loops among the findings. Recording.RerunFrom
+	// with all of them would also run After further nodes again.
+	Nodes []string
+	After int
+	// Kept reports whether all of Nodes have results that Recording.Keep can keep.
+	Kept bool
 }
 
 // Error says that the workflow has changed.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("run %s cannot go on with the changed workflow [RESUME_CHANGED]", e.Run)
+	return fmt.Sprintf("run %s cannot continue with the changed workflow [RESUME_CHANGED]", e.Run)
 }
 
 // LogicError is the error of Resume if another version of the engine has started the run, and this
@@ -248,7 +282,7 @@ func (e *LogicError) Error() string {
 func (e *LogicError) Unwrap() error { return e.Err }
 
 // continueOpen begins what was open when the earlier process ended. It is called with mu held.
-func (r *run) continueOpen(open []journal.Open) {
+func (r *run) continueOpen(b *rebuilding) {
 	r.rec.emitLocked(&core.Event{V: core.EventVersion, Type: core.RunResumed, Run: r.opts.Run, Reason: r.workflow})
 	if r.m.Done() { // only the end was not recorded
 		r.report, r.over = r.m.Report(), true
@@ -256,6 +290,7 @@ func (r *run) continueOpen(open []journal.Open) {
 	}
 	now := r.now()
 	var overdue []*journal.Open
+	open := b.replay.Open()
 	for i := range open {
 		switch o := &open[i]; {
 		case o.Op == machine.OpTimer || o.Op == machine.OpDeadline:
@@ -267,8 +302,8 @@ func (r *run) continueOpen(open []journal.Open) {
 		case o.Cancelled: // the handler counts as returned
 			r.tell(&o.Command, failed(o.Command, now, &core.Failure{Class: core.ClassCanceled, Message: "cancelled before the run was resumed", Permanent: true}), nil)
 		default:
-			if o.Op == machine.OpRun && !o.Node.Asks && o.ID.Attempt != machine.PauseAttempt { // a question waits on
-				r.rec.emitLocked(repeated(r.opts.Run, &o.Command))
+			if why := b.repeats(o); why != "" {
+				r.rec.emitLocked(repeated(r.opts.Run, &o.Command, why))
 			}
 			r.enqueue(&o.Command)
 		}
@@ -287,11 +322,11 @@ func endOf(op machine.Op) machine.EventKind {
 	return machine.Expired
 }
 
-// repeated returns the event for an attempt that begins again after a crash.
-func repeated(run string, c *machine.Command) *core.Event {
+// repeated returns the event for an attempt that begins again.
+func repeated(run string, c *machine.Command, why string) *core.Event {
 	n := c.Node
 	e := &core.Event{V: core.EventVersion, Type: core.NodeRepeated, Run: run, Node: c.Call.Name(n), Kind: n.Kind, Phase: n.Phase,
-		Attempt: int(c.ID.Attempt), Reason: "it was in progress when the process ended"}
+		Attempt: c.ID.AttemptNumber(), Reason: why}
 	if u := c.Plan.Vertices[n.Vertex].Unit; u != nil {
 		e.Unit = u.ID
 	}

@@ -20,16 +20,17 @@ func (b *rebuilding) keep(o Recording) error {
 	if !b.anew {
 		return nil
 	}
-	kept, err := b.kept(o)
+	kept, err := b.remaining(o)
 	if err != nil {
 		return err
 	}
 	again := affected(b.plan, r.rec.codec.Plan, o.RerunFrom)
 	for _, g := range r.gates {
+		g.outdated = b.plan != r.rec.codec.Plan
 		g.stale = g.hasAnswer() && (b.stored.End != nil || again[plan.PartPath(g.question.Node)])
 	}
 	if r.memo, err = journal.NewMemo(r.rec.codec, b.head.Inputs, b.options(), kept); err != nil {
-		return err
+		return missingSecret(err)
 	}
 	p := r.rec.codec.Plan
 	b.replay, r.m = r.memo.Replay(), r.memo.Machine()
@@ -63,27 +64,22 @@ func (b *rebuilding) keep(o Recording) error {
 	return r.rec.mark(store.MarkAdopted, map[string]any{"nodes": paths})
 }
 
-// kept returns the answers that the new part of the journal repeats.
-func (b *rebuilding) kept(o Recording) ([]journal.Kept, error) {
-	all, p := b.replay.Kept(), b.run.rec.codec.Plan
-	kept, err := b.unended(all, o)
+// remaining returns the answers that the new part of the journal repeats.
+func (b *rebuilding) remaining(o Recording) ([]journal.Kept, error) {
+	b.run.generations = maps.Clone(b.head.Generations)
+	kept, err := b.unended(o)
 	if err != nil {
 		return nil, err
 	}
-	b.run.generations = maps.Clone(b.head.Generations)
-	if len(o.RerunFrom) > 0 {
-		again := affected(b.plan, p, o.RerunFrom)
-		b.renew(again, all)
-		kept = journal.Without(kept, again)
-	}
-	if b.plan != p {
-		err = b.conflicts(kept, o.RerunFrom)
-	}
-	return kept, err
+	c := conflicts{b: b, plan: b.run.rec.codec.Plan, keep: o.Keep, again: affected(b.plan, b.run.rec.codec.Plan, o.RerunFrom)}
+	b.renew(c.again)
+	kept = journal.Without(kept, c.again)
+	return kept, c.find(kept)
 }
 
 // unended returns what is kept of a run because of how it ended.
-func (b *rebuilding) unended(all []journal.Kept, o Recording) ([]journal.Kept, error) {
+func (b *rebuilding) unended(o Recording) ([]journal.Kept, error) {
+	all := b.kept
 	switch end := b.stored.End; {
 	case end == nil, end.Status == string(core.RunSuccess), end.Status == string(core.RunPartial) && !o.Failed:
 		return all, nil
@@ -94,7 +90,8 @@ func (b *rebuilding) unended(all []journal.Kept, o Recording) ([]journal.Kept, e
 	if report == nil {
 		report = b.replay.Machine().Report()
 	}
-	kept := journal.Unfailed(b.plan, all, report, o.Failed)
+	kept, dropped := journal.Unfailed(b.plan, all, report, o.Failed)
+	b.renew(dropped)
 	switch {
 	case kept != nil:
 		return kept, nil
@@ -105,11 +102,8 @@ func (b *rebuilding) unended(all []journal.Kept, o Recording) ([]journal.Kept, e
 }
 
 // renew gives executions of nodes that had run a new generation, and with it new idempotency keys.
-func (b *rebuilding) renew(nodes map[string]bool, kept []journal.Kept) {
-	ran := map[string]bool{}
-	for i := range kept {
-		ran[plan.PartPath(kept[i].Path)] = true
-	}
+func (b *rebuilding) renew(nodes map[string]bool) {
+	ran := ran(b.kept)
 	for n := range nodes {
 		if ran[n] {
 			if b.run.generations == nil {
@@ -118,6 +112,15 @@ func (b *rebuilding) renew(nodes map[string]bool, kept []journal.Kept) {
 			b.run.generations[n] = max(1, b.run.generations[n]) + 1
 		}
 	}
+}
+
+// ran returns the paths of the nodes that have answers.
+func ran(kept []journal.Kept) map[string]bool {
+	set := map[string]bool{}
+	for i := range kept {
+		set[plan.PartPath(kept[i].Path)] = true
+	}
+	return set
 }
 
 // affected returns the nodes that can see the effect of the given nodes in the workflow of then or of
@@ -129,65 +132,6 @@ func affected(then, now *plan.Plan, nodes []string) map[string]bool {
 		set[n] = true
 	}
 	return set
-}
-
-// conflicts returns an error if the workflow has changed where the run has been. Nodes that are to
-// run again may have changed.
-func (b *rebuilding) conflicts(kept []journal.Kept, rerun []string) error {
-	started := map[string]bool{}
-	note := func(path string) { started[plan.PartPath(path)] = true }
-	for i := range kept {
-		note(kept[i].Path)
-	}
-	for _, o := range b.replay.Open() {
-		if o.Op == machine.OpRun && b.stored.End == nil {
-			note(o.Call.Name(o.Node))
-		}
-	}
-	for path := range started { // a node with a nested run has started, and so has a unit
-		for i := range path {
-			if path[i] == '/' {
-				started[path[:i]] = true
-			}
-		}
-		b.noteUnit(started, path)
-	}
-	state := b.replay.Machine().State()
-	holds := func(field string) bool {
-		_, ok := state.Get(field)
-		return ok
-	}
-	changes := b.run.rec.codec.Plan.Since(b.head.Recorded())
-	again := affected(b.plan, b.run.rec.codec.Plan, rerun)
-	ds := changes.Conflicts(func(path string) bool { return started[path] && !again[path] }, holds)
-	if len(ds) > 0 {
-		return &ChangedError{Run: b.stored.run, Findings: ds}
-	}
-	b.adopted = changes.Adopted(func(path string) bool { return started[path] })
-	return nil
-}
-
-// noteUnit notes the pipeline or loop that a node belongs to.
-func (b *rebuilding) noteUnit(started map[string]bool, path string) {
-	p, prefix, id := b.plan, "", path
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			prefix, id = path[:i+1], path[i+1:]
-			break
-		}
-	}
-	if prefix != "" {
-		inner, err := p.At(prefix[:len(prefix)-1])
-		if err != nil {
-			return
-		}
-		p = inner
-	}
-	if n, ok := p.Node(id); ok {
-		if u := p.Vertices[n.Vertex].Unit; u != nil {
-			started[prefix+u.ID] = true
-		}
-	}
 }
 
 // answerKept answers a command from what is kept of an earlier part of the journal, and reports whether

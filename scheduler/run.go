@@ -230,7 +230,7 @@ type run struct {
 	gates        map[string]*gate // questions of a stored run, by their names
 	memo         *journal.Memo    // what is kept of an earlier part of the journal, nil if nothing is
 	generations  map[string]int   // of nodes that run again, by path; nil if there are none
-	open         []journal.Open   // what was in progress when a resumed run began, not nil
+	rebuilt      *rebuilding      // of a resumed run that has not begun, nil for others
 	seqBefore    int64            // number of the last event of earlier processes
 	resumed      time.Time        // when this process has begun to execute the run
 	remote       bool             // there is no machine
@@ -330,9 +330,9 @@ func (r *run) runWorkers() {
 	if r.parent.Err() != nil {
 		r.cancelRun()
 	}
-	if r.open != nil {
-		r.continueOpen(r.open)
-		r.open = nil
+	if r.rebuilt != nil {
+		r.continueOpen(r.rebuilt)
+		r.rebuilt = nil
 	}
 	r.collect(nil)
 	r.nudge()

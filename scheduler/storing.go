@@ -30,9 +30,14 @@ type Recording struct {
 	// That takes as long as compiling the plan, so whoever runs a plan often should keep the result.
 	Recorded func() plan.Recorded
 	// RerunFrom are nodes that run again when the run is resumed, with all nodes that can see their
-	// effect, by path. Failed lets nodes run again whose failure was tolerated. Both are for Resume.
+	// effect, by path. Keep are nodes whose results count although the nodes have changed. Failed lets
+	// nodes run again whose failure was tolerated. Adopt continues a run that another version of the
+	// engine has started although this one decides differently: what has a result is not executed
+	// again. The four are for Resume.
 	RerunFrom []string
+	Keep      []string
 	Failed    bool
+	Adopt     bool
 	// Adopted is called by Resume, before anything runs, with each part of the workflow that is new or
 	// has changed and is taken over because it has not started or computes the same. It may be nil.
 	Adopted func(plan.PartChange)
@@ -105,6 +110,20 @@ func (o *Recording) addSources(ctx context.Context, head *journal.Head) error {
 		head.Sources = append(head.Sources, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob})
 	}
 	return nil
+}
+
+// SourceFiles returns the files that the plan of a stored run was compiled from. h is the head of its
+// journal.
+func SourceFiles(ctx context.Context, s store.Store, h *journal.Head) ([]core.SourceFile, error) {
+	files := make([]core.SourceFile, len(h.Sources))
+	for i, f := range h.Sources {
+		data, err := s.Get(ctx, f.Blob)
+		if err != nil {
+			return nil, err
+		}
+		files[i] = core.SourceFile{Path: f.Path, Kind: core.SourceKind(f.Kind), SHA256: f.SHA256, Data: data}
+	}
+	return files, nil
 }
 
 func storeError(err error) error { return &core.StoreError{Err: err} }

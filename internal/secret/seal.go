@@ -215,7 +215,9 @@ func (s Sealer) Value(name string) (string, error) {
 type MissingError struct{ Name string }
 
 // Error returns the message.
-func (e *MissingError) Error() string { return fmt.Sprintf("the secret %s is not set", e.Name) }
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("the stored run needs the secret %[1]s: set the environment variable %[1]s to the value that it had", e.Name)
+}
 
 // Hide replaces sealed secrets by Mask, for readers of a journal who do not have their values. What
 // only looked like a sealed secret becomes what it was.

@@ -233,7 +233,7 @@ func TestSecretsDoNotReachAJournal(t *testing.T) {
 		t.Errorf("%s\ncame back as %+v", data, back.Outcome)
 	}
 	other := &Codec{Plan: p, Secrets: secret.NewSealer(map[string]string{"PIN": "8675309"}), Get: k.Get}
-	if _, err := other.DecodeEvent([]byte(data)); err == nil || err.Error() != "the secret TOKEN is not set" {
+	if _, err := other.DecodeEvent([]byte(data)); err == nil || !strings.Contains(err.Error(), "the secret TOKEN:") {
 		t.Errorf("without TOKEN: %v", err)
 	}
 }

@@ -312,7 +312,10 @@ func (d *decoder) columns(p *plan.Plan, writes *value.Object, e *machine.Event, 
 		list, ok := v.([]any)
 		field := d.field(p, name)
 		at := slices.Index(fields, field)
-		if d.err != nil || !ok || at < 0 || len(list) != n {
+		if d.err == nil && at < 0 {
+			d.fail("it writes %q, which is not among the writes of the node", name)
+		}
+		if d.err != nil || !ok || len(list) != n {
 			d.fail("writes of %d items to %q: %d are written", n, name, len(list))
 			return
 		}

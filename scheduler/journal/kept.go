@@ -27,6 +27,16 @@ type Kept struct {
 	retried map[int32]bool // the items, or the execution, that got another attempt; nil if none did
 }
 
+// Failure returns how an item of the event failed, nil if it did not. An event without items is one as a
+// whole.
+func (x *Kept) Failure(item int32) *core.Failure {
+	e := x.Event
+	if at := int(item - e.ID.From); at >= 0 && at < len(e.Items) {
+		return e.Items[at].Failure
+	}
+	return e.Outcome.Failure
+}
+
 // Keep makes the replay collect the events of the following batches, whose Seq must be set.
 func (r *Replay) Keep() { r.keep = true }
 
@@ -56,8 +66,8 @@ func Uncancelled(kept []Kept) []Kept {
 	return list
 }
 
-// undecided returns the event as one whose failures may be followed by another attempt: in a run that
-// was cancelled, none was.
+// undecided returns the event as one whose failures may be followed by another attempt. In a run that
+// was cancelled none was, and of an event that was not replayed it is not known.
 func (x Kept) undecided() Kept {
 	x.retried = map[int32]bool{}
 	note := func(item int32, o *machine.Outcome) {
@@ -139,12 +149,11 @@ func Affected(p *plan.Plan, nodes []string) map[string]bool {
 
 func affected(set map[string]bool, p *plan.Plan, prefix, path string) {
 	id, inner, nested := strings.Cut(path, "/")
-	n, ok := p.Node(id)
-	if !ok {
+	first := vertexOf(p, id)
+	if first < 0 {
 		return
 	}
-	first := n.Vertex
-	if nested && n.Frame != nil {
+	if n, ok := p.Node(id); ok && nested && n.Frame != nil {
 		affected(set, n.Frame.Plan, prefix+id+"/", inner)
 	}
 	seen := make([]bool, len(p.Vertices))
@@ -162,7 +171,15 @@ func affected(set map[string]bool, p *plan.Plan, prefix, path string) {
 	}
 }
 
-// addVertex adds the nodes of a vertex.
+// vertexOf returns the vertex of a node, pipeline or loop, -1 if there is none.
+func vertexOf(p *plan.Plan, id string) int32 {
+	if n, ok := p.Node(id); ok {
+		return n.Vertex
+	}
+	return int32(slices.IndexFunc(p.Vertices, func(v plan.Vertex) bool { return v.Unit != nil && v.ID == id }))
+}
+
+// addVertex adds the nodes of a vertex, and the unit that they belong to.
 func addVertex(set map[string]bool, p *plan.Plan, prefix string, v int32) {
 	switch u := p.Vertices[v].Unit; {
 	case p.Mode.Visits:
@@ -170,6 +187,7 @@ func addVertex(set map[string]bool, p *plan.Plan, prefix string, v int32) {
 			set[prefix+p.Nodes[i].ID] = true
 		}
 	case u != nil:
+		set[prefix+u.ID] = true
 		for _, m := range u.Members {
 			set[prefix+p.Nodes[m].ID] = true
 		}
@@ -182,7 +200,11 @@ func addVertex(set map[string]bool, p *plan.Plan, prefix string, v int32) {
 func observers(p *plan.Plan, v int32) []int32 {
 	var list []int32
 	for _, gate := range p.OutGates(v) {
-		list = append(list, p.Behind(gate)...)
+		for _, w := range p.Behind(gate) {
+			if !p.Vertices[w].Last || refersTo(p, p.Vertices[w].Unit, v) { // else it only runs later
+				list = append(list, w)
+			}
+		}
 	}
 	for _, s := range p.Vertices[v].Writes {
 		for _, r := range p.Readers[s.Field] {
@@ -192,4 +214,9 @@ func observers(p *plan.Plan, v int32) []int32 {
 		}
 	}
 	return list
+}
+
+// refersTo reports whether a unit refers to the node of a vertex through $nodes.
+func refersTo(p *plan.Plan, u *plan.Unit, v int32) bool {
+	return slices.ContainsFunc(u.NodeRefs, func(n int32) bool { return p.Nodes[n].Vertex == v })
 }

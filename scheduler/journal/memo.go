@@ -6,6 +6,7 @@ import (
 
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // Memo runs a new machine with answers that are kept of an earlier run. Commands whose executions
@@ -42,10 +43,24 @@ type keptEvent struct {
 	used    bool
 }
 
+// KeptError is the error of NewMemo if a kept answer does not fit the plan.
+type KeptError struct {
+	Node string // its path
+	Err  error
+}
+
+// Error returns the message.
+func (e *KeptError) Error() string {
+	return fmt.Sprintf("the recorded result of node %s does not fit the workflow: %v", e.Node, e.Err)
+}
+
+// Unwrap returns what does not fit.
+func (e *KeptError) Unwrap() error { return e.Err }
+
 // NewMemo returns a memo of kept events and answers as many commands as possible. It returns an
-// error if the inputs do not fit the plan or if a kept answer does not, for example because it
-// writes a field that the plan does not declare. Events of nodes that the plan does not have are
-// ignored.
+// error if the inputs do not fit the plan, and a *KeptError if a kept answer does not, because it
+// writes a field that the plan does not declare or that has another type. Events of nodes that the
+// plan does not have are ignored.
 func NewMemo(k *Codec, inputs *value.Object, o machine.Options, kept []Kept) (*Memo, error) {
 	r, err := NewReplay(k, inputs, o)
 	if err != nil {
@@ -68,8 +83,11 @@ func (m *Memo) add(x *Kept) error {
 	if err == nil && x.Event.Kind != machine.Cancel {
 		d.event, err = part(d.event, x.Event.ID)
 	}
+	if err == nil {
+		err = m.r.codec.fits(&d)
+	}
 	if err != nil {
-		return fmt.Errorf("the answer of node %s: %w", x.Path, err)
+		return &KeptError{x.Path, err}
 	}
 	switch d.event.Kind {
 	case machine.Yielded, machine.Gone: // ranges are cut anew, and only the last preparation of a result counts
@@ -87,13 +105,49 @@ func (m *Memo) add(x *Kept) error {
 	return nil
 }
 
+// fits returns an error if the plan does not let the node of an event write what it wrote.
+func (k *Codec) fits(d *decodedEvent) error {
+	e := d.event
+	if e.Kind != machine.Finished || e.ID.Node < 0 || e.ID.Attempt <= 0 {
+		return nil
+	}
+	frame, _ := plan.CutPath(d.path)
+	p, err := k.Plan.At(frame)
+	if err != nil {
+		return err
+	}
+	n := &p.Nodes[e.ID.Node]
+	for i := range max(1, len(e.Items)) {
+		o := &e.Outcome
+		if e.Items != nil {
+			o = &e.Items[i]
+		}
+		for _, w := range o.Writes {
+			if err := p.Fits(n, w); err != nil {
+				return err
+			}
+		}
+	}
+	for at, w := range e.Writes {
+		for i := 0; w != nil && i < w.Len(); i++ {
+			if !w.Wrote(i) {
+				continue
+			}
+			if err := p.Fits(n, plan.Write{Field: n.WriteFields[at], Value: w.At(i)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // waits reports whether an event is about the timer of a wait node.
 func (m *Memo) waits(d *decodedEvent) bool {
 	e := d.event
 	if e.Kind != machine.TimerFired && e.Kind != machine.Expired || e.ID.Node < 0 {
 		return false
 	}
-	frame, _ := cutPath(d.path)
+	frame, _ := plan.CutPath(d.path)
 	p, err := m.r.codec.Plan.At(frame)
 	return err == nil && p.Nodes[e.ID.Node].Wait != nil
 }
@@ -103,7 +157,7 @@ func (k *Codec) has(x *Kept) bool {
 	if x.Path == "" || x.Event.Kind == machine.Cancel {
 		return true
 	}
-	frame, node := cutPath(x.Path)
+	frame, node := plan.CutPath(x.Path)
 	if x.Event.ID.Node < 0 {
 		frame, node = x.Path, ""
 	}
@@ -346,14 +400,4 @@ func answers(c *machine.Command, e *machine.Event) bool {
 		return c.Op == machine.OpDeadline
 	}
 	return false
-}
-
-// cutPath divides the path of a node into the path of its frame and its ID.
-func cutPath(path string) (frame, node string) {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			return path[:i], path[i+1:]
-		}
-	}
-	return "", path
 }

@@ -89,6 +89,11 @@ func record(t *testing.T, p *plan.Plan, failing string) *recorded {
 	}
 }
 
+func unfailedOf(x *recorded) []Kept {
+	kept, _ := Unfailed(x.k.Plan, x.kept, x.report, false)
+	return kept
+}
+
 // TestMemo: what is open after a memo of a run, and which nodes have ended.
 func TestMemo(t *testing.T) {
 	const diamond = "a b c d e a>b a>c b>d"
@@ -103,9 +108,9 @@ func TestMemo(t *testing.T) {
 		{"from the first", diamond, "", func(x *recorded) []Kept { return Without(x.kept, Affected(x.k.Plan, []string{"a"})) }, "", "open: a"},
 		{"a new node", diamond, "", func(x *recorded) []Kept { return x.kept }, "e d c b a n a>b a>c b>d b>n", "open: n"},
 		{"a removed node", diamond, "", func(x *recorded) []Kept { return x.kept }, "a b c d a>b a>c b>d", "success: "},
-		{"a failed node", diamond, "b", func(x *recorded) []Kept { return Unfailed(x.k.Plan, x.kept, x.report, false) }, "", "open: b"},
-		{"a node that ran because of it", diamond + " b!f f>g f g", "b", func(x *recorded) []Kept { return Unfailed(x.k.Plan, x.kept, x.report, false) }, "", "open: b"},
-		{"two failed nodes", diamond, "be", func(x *recorded) []Kept { return Unfailed(x.k.Plan, x.kept, x.report, false) }, "", "open: e b"},
+		{"a failed node", diamond, "b", unfailedOf, "", "open: b"},
+		{"a node that ran because of it", diamond + " b!f f>g f g", "b", unfailedOf, "", "open: b"},
+		{"two failed nodes", diamond, "be", unfailedOf, "", "open: e b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := record(t, graph(t, tt.graph), tt.failing)

@@ -10,10 +10,11 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
 )
 
 // Format is the version of the form of records that this package writes.
-const Format = 1
+const Format = store.Format
 
 // Head is the first record of a run, or of a part of it that begins with a kept part of another
 // one. It says what the run computes, and has all that is needed to compile it again.
@@ -77,6 +78,17 @@ func (h *Head) SetPlan(p *plan.Plan, r plan.Recorded) {
 func (h *Head) Recorded() plan.Recorded {
 	return plan.Recorded{Plan: h.Plan, Parts: h.Nodes, Fields: h.Fields}
 }
+
+// Check returns a *store.FormatError if the journal has a later format than this package reads.
+func (h *Head) Check() error {
+	if h.Format > Format {
+		return &store.FormatError{Format: h.Format}
+	}
+	return nil
+}
+
+// IsOf reports whether the run was started with the plan.
+func (h *Head) IsOf(p *plan.Plan) bool { return h.Plan == p.Fingerprint() && h.Order == p.Order() }
 
 // Parent is the run that a run continues.
 type Parent struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/store"
 )
 
@@ -106,12 +107,9 @@ func (r *Replay) Batch(b *Batch) error {
 	}
 	last := ""
 	for i, data := range events {
-		x, err := r.codec.decodeEvent(data)
+		x, err := r.decode(b, i, data)
 		if err != nil {
-			return fmt.Errorf("batch %d, event %d: %w", b.N, i+1, err)
-		}
-		if x.data == nil {
-			x.ref, x.data = Ref{b.Seq, i}, data
+			return err
 		}
 		r.apply(&x)
 		last = x.path
@@ -123,6 +121,36 @@ func (r *Replay) Batch(b *Batch) error {
 	}
 	r.take(commands)
 	return nil
+}
+
+// Collect adds the events of a batch to those of Kept, and does not give them to the machine. It
+// takes the batches after one for which Batch has returned a *DivergedError.
+func (r *Replay) Collect(b *Batch) error {
+	events, err := b.Each()
+	if err != nil {
+		return fmt.Errorf("batch %d: %w", b.N, err)
+	}
+	for i, data := range events {
+		x, err := r.decode(b, i, data)
+		if err != nil {
+			return err
+		}
+		kept := Kept{Ref: x.ref, Data: x.data, Path: x.path, Event: x.event, pause: x.event.ID.Attempt == machine.PauseAttempt}
+		r.kept = append(r.kept, kept.undecided())
+	}
+	return nil
+}
+
+// decode reads event i of a batch.
+func (r *Replay) decode(b *Batch, i int, data []byte) (decodedEvent, error) {
+	x, err := r.codec.decodeEvent(data)
+	if err != nil {
+		return x, fmt.Errorf("batch %d, event %d: %w", b.N, i+1, err)
+	}
+	if x.data == nil {
+		x.ref, x.data = Ref{b.Seq, i}, data
+	}
+	return x, nil
 }
 
 // firstNode returns the path of the first node in commands, or else of the node that was answered
@@ -198,7 +226,7 @@ func (r *Replay) retried(e *machine.Event) map[int32]bool {
 // worked notes that something happened in the nested runs around a node.
 func (r *Replay) worked(path string, at int64) {
 	for {
-		path, _ = cutPath(path)
+		path, _ = plan.CutPath(path)
 		if r.lastWork == nil {
 			r.lastWork = map[string]int64{}
 		}

@@ -11,19 +11,20 @@ import (
 // Unfailed returns what is kept of a run that has failed, so that what failed runs again: all but the
 // failed executions, and what ran because of them. Failures that a policy tolerates or an edge handles
 // stay, unless all is set. report is the report of the run. The result is nil if nothing can run
-// again: a walk, for example, that has reached its end.
-func Unfailed(p *plan.Plan, kept []Kept, report *core.Report, all bool) []Kept {
+// again: a walk, for example, that has reached its end. dropped are the nodes that were decided because
+// of a failure, by path without the numbers of items; what they did is decided again.
+func Unfailed(p *plan.Plan, kept []Kept, report *core.Report, all bool) (rest []Kept, dropped map[string]bool) {
 	kept = Uncancelled(kept) // a failure may have cancelled others
 	u := &unfailed{plan: p, all: all, failed: map[string]bool{}, drop: map[string]bool{}, executions: map[execution]bool{}, rows: map[execution]int32{}}
 	if p.Mode.Visits {
-		return u.lastVisit(kept)
+		return u.lastVisit(kept), nil
 	}
 	u.findFailed(report)
 	for i := range kept {
 		u.note(&kept[i])
 	}
 	if len(u.executions) == 0 {
-		return nil
+		return nil, nil
 	}
 	for path := range u.failed {
 		for affected := range Affected(p, []string{path}) {
@@ -36,7 +37,7 @@ func Unfailed(p *plan.Plan, kept []Kept, report *core.Report, all bool) []Kept {
 	for _, x := range Without(kept, u.drop) {
 		list = append(list, u.without(x)...)
 	}
-	return list
+	return list, u.drop
 }
 
 // unfailed finds what is dropped of a run that has failed.
@@ -86,7 +87,7 @@ func (u *unfailed) note(x *Kept) {
 	if e := x.Event; e.Kind != machine.Finished && e.Kind != machine.Placed || e.ID.Node < 0 || !u.inFailed(path) {
 		return
 	}
-	frame, id := cutPath(path)
+	frame, id := plan.CutPath(path)
 	p, err := u.plan.At(frame)
 	if err != nil {
 		return
@@ -126,8 +127,8 @@ func seesOwnWrites(p *plan.Plan, unit *plan.Unit) bool {
 // sameUnit reports whether two nodes are members of the same pipeline or loop, whose executions are
 // dropped one by one.
 func (u *unfailed) sameUnit(a, b string) bool {
-	frame, id := cutPath(a)
-	other, id2 := cutPath(b)
+	frame, id := plan.CutPath(a)
+	other, id2 := plan.CutPath(b)
 	p, err := u.plan.At(frame)
 	if err != nil || frame != other {
 		return false
@@ -144,7 +145,7 @@ func (u *unfailed) without(x Kept) []Kept {
 	if id.Node < 0 || x.Event.Kind == machine.Cancel {
 		return []Kept{x}
 	}
-	frame, name := cutPath(plan.PartPath(x.Path))
+	frame, name := plan.CutPath(plan.PartPath(x.Path))
 	p, err := u.plan.At(frame)
 	if err != nil {
 		return nil

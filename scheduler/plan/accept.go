@@ -156,6 +156,22 @@ func (p *Plan) AcceptField(n *Node, field int32, v any) (any, error) {
 	return p.Schema.Fields[field].Accept(v)
 }
 
+// Fits returns an error if the plan does not let a node write a value that a run has recorded: the node
+// does not declare the field, or the field has another type.
+func (p *Plan) Fits(n *Node, w Write) error {
+	f := &p.Schema.Fields[w.Field]
+	if p.Conventions.Context && w.Field == p.context {
+		return nil
+	}
+	if !slices.Contains(n.WriteFields, w.Field) {
+		return fmt.Errorf("it writes %q, which is not among the writes of the node", f.Name)
+	}
+	if _, err := f.Accept(w.Value); err != nil {
+		return fmt.Errorf("it writes %q: %w", f.Name, err)
+	}
+	return nil
+}
+
 // undeclared returns the failure for a result that writes outside the write set. Its message names
 // the line to add.
 func (p *Plan) undeclared(n *Node, delta map[string]any) *core.Failure {

@@ -49,10 +49,7 @@ func (x *printer) record(p *Plan, prefix string, r *Recorded) {
 
 // HasPart reports whether the plan has a node, pipeline or loop with a path as in Recorded.
 func (p *Plan) HasPart(path string) bool {
-	frame, id := "", path
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		frame, id = path[:i], path[i+1:]
-	}
+	frame, id := CutPath(path)
 	at, err := p.At(frame)
 	if err != nil {
 		return false

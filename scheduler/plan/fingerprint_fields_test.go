@@ -112,7 +112,7 @@ var leftOut = map[string]string{
 	"Node.Decl": "the test of documents changes it",
 
 	"Edge.From": "follows from FromNode", "Edge.To": "follows from ToNode", "Edge.InElseGroup": "follows from Else of the other edges", "Edge.JoinBranch": "follows from Joins",
-	"Unit.Phase": "phases do not count", "Unit.LastClaim": "follows from the nodes", "Unit.Puller": "follows from Items", "Unit.Fields": "follows from the writes of members",
+	"Unit.Phase": "phases do not count", "Unit.LastClaim": "follows from the nodes", "Unit.Puller": "follows from Items", "Unit.NodeRefs": "follows from Items, Until and the nodes", "Unit.Fields": "follows from the writes of members",
 	"Join.Vertex": "is in the order", "Join.Policy": "Need and Race say what it means", "Join.From": "follows from the edges", "Join.To": "follows from the edges",
 	"Join.Losers": "follows from the edges", "Output.Name": "Inner names the field",
 }

@@ -102,6 +102,12 @@ func (p *Plan) At(path string) (*Plan, error) {
 	return p, nil
 }
 
+// CutPath divides the path of a node, such as "outer[3]/save", into the path of its frame and its ID.
+func CutPath(path string) (frame, id string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)], path[i+1:]
+}
+
 // ReadBy returns the vertices that a reader of a field belongs to.
 func (p *Plan) ReadBy(r Reader) []int32 {
 	switch r.Gate {

@@ -390,6 +390,8 @@ type Unit struct {
 	Fields []UnitField
 	// Reads are the fields that items, until and members read as they were before the unit.
 	Reads []Read
+	// NodeRefs are the nodes to which items, until and members refer through $nodes.
+	NodeRefs []int32
 }
 
 // UnitField is a field that members of a unit write.

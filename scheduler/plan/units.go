@@ -189,4 +189,5 @@ func (c *compiler) unitFields(v *vertexDecl) {
 	}
 	v.reads = c.distinct(reads, &c.fieldSeen, len(c.p.Schema.Fields))
 	v.nodeRef = c.distinct(refs, &c.nodeSeen, len(c.w.Nodes))
+	u.NodeRefs = v.nodeRef
 }

@@ -6,7 +6,6 @@ package projection
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
@@ -100,8 +99,8 @@ func (p *projection) head(rec store.Record) error {
 	if err != nil {
 		return err
 	}
-	if sealed.Format > journal.Format {
-		return fmt.Errorf("journal format %d, this wavefold reads up to %d", sealed.Format, journal.Format)
+	if err := sealed.Check(); err != nil {
+		return err
 	}
 	compiled, err := p.compile(sealed)
 	if err != nil {

@@ -116,7 +116,7 @@ func (r *hostileRun) goOn() error {
 	if r.report.Status == core.RunCancelled {
 		kept = journal.Uncancelled(kept)
 	} else {
-		kept = journal.Unfailed(r.p, kept, r.report, false)
+		kept, _ = journal.Unfailed(r.p, kept, r.report, false)
 	}
 	r.journal.Dropped += len(before.Kept()) - len(kept)
 	again, err := r.newPart(kept)
