@@ -17,6 +17,8 @@ type family struct{ child *os.Process }
 
 func familyOf(p *os.Process, _ string) *family { return &family{p} }
 
+func (f *family) leader() identity { return identify(f.child.Pid) }
+
 // endOn kills the child when ctx ends. There is no signal that requests termination first.
 func (f *family) endOn(ctx context.Context, _ time.Duration) (release func() time.Time) {
 	ended := make(chan struct{})

@@ -64,6 +64,9 @@ func familyOf(p *os.Process, mark string) *family {
 	return &family{group: group(p.Pid), strays: straysOf(p.Pid, mark)}
 }
 
+// leader identifies the child.
+func (f *family) leader() identity { return f.strays.leader() }
+
 // endOn sends SIGTERM to the whole family when ctx ends, and SIGKILL after the grace period or
 // when the context is aborted. The returned function must be called after the child has been
 // waited for; it stops everything that endOn started. It returns the time at which the family is

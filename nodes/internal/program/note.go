@@ -3,10 +3,10 @@ package program
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/wavefold/wavefold/core"
 )
@@ -29,15 +29,21 @@ func Keep(in core.Input) func(stream string) io.WriteCloser {
 	return func(stream string) io.WriteCloser { return d.Output(in, stream) }
 }
 
-// note is a file that names the process group of a running program, so that the process that
-// repeats its work after a crash can kill the group. On Linux and Unix the group is killed
+// note is about a running program: it names the process group, so that the process that repeats
+// the work after a crash can kill the group. On Linux and Unix the group is killed
 // with its engine in almost all cases; the note is for the rest, such as a machine where the
-// watcher was killed too. path is "" for no note.
-type note struct{ path string }
+// watcher was killed too. The notes of all programs that run at a time are in one file for each
+// folder: making and removing a file for each takes a tenth of the time of a short program. Errors are ignored,
+// because notes only help after a crash.
+type note struct {
+	book *book // nil for no note
+	mark string
+}
 
-// noted is the content of a note: the leader of the group, and the process that runs the
-// engine.
+// noted is the content of a note: the execution, the leader of the group, and the process that
+// runs the engine.
 type noted struct {
+	Mark   string   `json:"mark"`
 	Child  identity `json:"child"`
 	Engine identity `json:"engine"`
 }
@@ -50,41 +56,45 @@ type identity struct {
 	Boot  string `json:"boot"`
 }
 
+// note returns the note of a program that is about to be started. It must be closed.
 func (c Command) note() note {
 	if c.Notes == "" || c.Mark == "" {
 		return note{}
 	}
-	sum := sha256.Sum256([]byte(c.Mark))
-	return note{filepath.Join(c.Notes, hex.EncodeToString(sum[:16]))}
+	return note{openBook(c.Notes), shortMark(c.Mark)}
 }
 
-// write writes the note. The returned function removes it. Errors are ignored, because the
-// note only helps after a crash.
-func (n note) write(pid int) (remove func()) {
-	if n.path == "" {
+// shortMark returns the mark in a note, which has a limited size.
+func shortMark(mark string) string {
+	sum := sha256.Sum256([]byte(mark))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (n note) close() {
+	if n.book != nil {
+		n.book.close()
+	}
+}
+
+// write writes the note about a child. The returned function removes it.
+func (n note) write(child identity) (remove func()) {
+	if n.book == nil {
 		return func() {}
 	}
-	if text, err := json.Marshal(noted{identify(pid), identify(os.Getpid())}); err == nil && os.MkdirAll(filepath.Dir(n.path), 0o700) == nil {
-		_ = os.WriteFile(n.path, text, 0o600)
-	}
-	return func() { _ = os.Remove(n.path) }
+	return n.book.write(noted{n.mark, child, engine()})
 }
 
+// engine identifies this process.
+var engine = sync.OnceValue(func() identity { return identify(os.Getpid()) })
+
 // killLeftover kills the group of a note that a dead engine has left, waits for its end and
-// removes the note. A living engine may be this process, in which a model may call the same
-// tool twice at a time.
+// removes the note.
 func (n note) killLeftover() {
-	if n.path == "" {
+	if n.book == nil {
 		return
 	}
-	text, err := os.ReadFile(n.path)
-	if err != nil {
-		return
+	if left, ok := n.book.leftover(n.mark); ok && !left.Engine.alive() {
+		left.Child.killGroup()
+		n.book.forget(n.mark)
 	}
-	var left noted
-	if json.Unmarshal(text, &left) != nil || left.Child.PID <= 1 || left.Engine.alive() {
-		return
-	}
-	left.Child.killGroup()
-	_ = os.Remove(n.path)
 }

@@ -1,8 +1,8 @@
 package program
 
 import (
-	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -20,13 +20,13 @@ func (i identity) alive() bool {
 }
 
 // bootID returns an id that is different after each start of the machine, or "".
-func bootID() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+var bootID = sync.OnceValue(func() string {
+	id, err := readSmall("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
-}
+})
 
 // killGroup kills the group that the process leads or has led, and waits for its end. It does
 // nothing if the id belongs to another process now. The id is not reused while a member of

@@ -2,6 +2,7 @@ package program
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,41 +37,75 @@ func TestLeftover(t *testing.T) {
 	self := identify(os.Getpid())
 	tests := []struct {
 		name   string
-		noted  func(child identity) noted
+		noted  func(child identity) (c, engine identity)
 		killed bool
+		stays  int // the number of files with notes at the end
 	}{
-		{"the engine is dead", func(child identity) noted { return noted{child, engine} }, true},
-		{"the id of the engine was reused", func(child identity) noted {
-			return noted{child, identity{self.PID, self.Start - 1, self.Boot}}
-		}, true},
-		{"the engine is alive", func(child identity) noted { return noted{child, self} }, false},
-		{"the id of the child was reused", func(child identity) noted { child.Start--; return noted{child, engine} }, false},
-		{"the machine was started again", func(child identity) noted { child.Boot = "other"; return noted{child, engine} }, false},
+		{"the engine is dead", func(child identity) (_, _ identity) { return child, engine }, true, 0},
+		{"the id of the engine was reused", func(child identity) (_, _ identity) {
+			return child, identity{self.PID, self.Start - 1, self.Boot}
+		}, true, 0},
+		{"the engine is alive", func(child identity) (_, _ identity) { return child, self }, false, 1},
+		{"the id of the child was reused", func(child identity) (_, _ identity) { child.Start--; return child, engine }, false, 0},
+		{"the machine was started again", func(child identity) (_, _ identity) { child.Boot = "other"; return child, engine }, false, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			left := hanging(t)
 			c := marked(t, Command{Path: "/bin/true", Notes: filepath.Join(t.TempDir(), "pids")})
-			text, err := json.Marshal(tt.noted(identify(left.Process.Pid)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.MkdirAll(c.Notes, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(c.note().path, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			child, engine := tt.noted(identify(left.Process.Pid))
+			leaveNotes(t, c.Notes, noted{shortMark(c.Mark), child, engine})
 			if _, err := Run(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 			if killed := !identify(left.Process.Pid).alive(); killed != tt.killed {
 				t.Errorf("the child was killed: %t, want %t", killed, tt.killed)
 			}
-			if entries, _ := os.ReadDir(c.Notes); len(entries) != 0 {
-				t.Errorf("%d notes are left", len(entries))
+			if entries, _ := os.ReadDir(c.Notes); len(entries) != tt.stays {
+				t.Errorf("%d files with notes are left, want %d", len(entries), tt.stays)
 			}
 		})
+	}
+}
+
+// leaveNotes writes the notes of a process that was killed.
+func leaveNotes(t *testing.T, folder string, notes ...noted) {
+	t.Helper()
+	b := &book{folder: folder}
+	for _, n := range notes {
+		b.write(n)
+	}
+	if err := b.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBook: the file of a process that was killed stays until its last note is not needed, and lines are used again.
+func TestBook(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "pids")
+	dead := identity{PID: 1 << 30, Start: 1, Boot: bootID()}
+	leaveNotes(t, folder, noted{"m1", dead, dead}, noted{"m2", dead, dead})
+	b := openBook(folder)
+	same := openBook(folder)
+	for i := range 3 {
+		first, second := b.write(noted{"m3", dead, engine()}), same.write(noted{"m4", dead, engine()})
+		if own := leftNotes(folder); len(own) != 4-max(0, i-1) {
+			t.Errorf("round %d: %d notes", i, len(own))
+		}
+		second()
+		first()
+		note{b, fmt.Sprint("m", i)}.killLeftover()
+	}
+	if b.size != 2*noteSize {
+		t.Errorf("the file has %d bytes, want two lines", b.size)
+	}
+	b.close()
+	if left := leftNotes(folder); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	same.close()
+	if entries, _ := os.ReadDir(folder); len(entries) != 0 {
+		t.Errorf("%d files are left", len(entries))
 	}
 }
 

@@ -16,7 +16,7 @@ type proc struct {
 
 // readProc returns a process; ok is false if it does not exist.
 func readProc(pid int) (p proc, ok bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := readSmall("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return proc{}, false
 	}
@@ -100,6 +100,9 @@ func straysOf(child int, mark string) strays {
 	p, _ := readProc(child) // it exists, because it has not been waited for
 	return strays{child: child, mark: []byte(mark), start: p.start}
 }
+
+// leader identifies the child.
+func (s *strays) leader() identity { return identity{s.child, s.start, bootID()} }
 
 // orphaned records that the child has been waited for.
 func (s *strays) orphaned() { s.reaped = true }

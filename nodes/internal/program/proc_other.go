@@ -6,9 +6,11 @@ package program
 func (g group) onlyZombies() bool { return false }
 
 // strays finds no processes, because there is no /proc.
-type strays struct{}
+type strays struct{ child int }
 
-func straysOf(int, string) strays { return strays{} }
+func straysOf(child int, _ string) strays { return strays{child} }
+
+func (s *strays) leader() identity { return identify(s.child) }
 
 func (*strays) orphaned()   {}
 func (*strays) found() bool { return false }

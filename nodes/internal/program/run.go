@@ -96,6 +96,7 @@ func Run(parent context.Context, c Command) (Output, error) {
 		return Output{}, c.fail(err)
 	}
 	note := c.note()
+	defer note.close()
 	note.killLeftover()
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -112,9 +113,9 @@ func Run(parent context.Context, c Command) (Output, error) {
 	if err := cmd.Start(); err != nil {
 		return Output{}, c.fail(startError(err))
 	}
-	defer note.write(cmd.Process.Pid)()
-	defer startWatcher(cmd.Process.Pid)()
 	f := familyOf(cmd.Process, c.Mark)
+	defer note.write(f.leader())()
+	defer startWatcher(cmd.Process.Pid)()
 	release := f.endOn(ctx, c.Grace)
 	err := cmd.Wait()
 	due := release()
