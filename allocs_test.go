@@ -90,3 +90,24 @@ func TestAllocationsOfNodes(t *testing.T) {
 		}
 	}
 }
+
+// TestAllocationsOfShortRun limits what a run costs in addition to its nodes.
+func TestAllocationsOfShortRun(t *testing.T) {
+	nothing := func(context.Context) error { return nil }
+	parts := []wavefold.Part{wavefold.Do("n0", nothing)}
+	for i := 1; i < 10; i++ {
+		parts = append(parts, wavefold.Do(fmt.Sprintf("n%d", i), nothing, wavefold.After(fmt.Sprintf("n%d", i-1))))
+	}
+	g := wavefold.New("short", parts...)
+	if err := g.Compile(); err != nil {
+		t.Fatal(err)
+	}
+	const most = 18
+	if allocs := testing.AllocsPerRun(100, func() {
+		if _, err := g.Run(context.Background(), wavefold.WithConcurrency(8)); err != nil {
+			t.Fatal(err)
+		}
+	}); allocs > most {
+		t.Errorf("%.1f allocations a run, want at most %d", allocs, most)
+	}
+}

@@ -2,10 +2,9 @@ package scheduler
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
-	spread "math/rand/v2"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -112,12 +111,12 @@ func begin(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) 
 		return nil, errNoContext
 	}
 	if o.Run == "" {
-		o.Run = rand.Text()
+		o.Run = newID()
 	}
 	r := newRun(ctx, p, o)
 	r.guard.run = r
 	settings := machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, FailFast: o.FailFast,
-		MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call}
+		MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: rand.Uint64(), Guard: r.guard.call}
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), settings)
 	if err == nil {
@@ -135,6 +134,22 @@ func begin(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) 
 	}
 	r.workflow, r.baseInput.Inputs = p.Name, r.m.Inputs()
 	return r, nil
+}
+
+// newID returns a random id of 26 letters and digits. It need not be secret: package crypto/rand
+// would take about as long for it as a run of one short node.
+func newID() string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	var id [26]byte
+	var bits uint64
+	for i := range id {
+		if i%12 == 0 { // 5 bits each
+			bits = rand.Uint64()
+		}
+		id[i] = digits[bits%32]
+		bits /= 32
+	}
+	return string(id[:])
 }
 
 // finishRun executes a run to its end.
@@ -156,7 +171,7 @@ func newRun(ctx context.Context, p *plan.Plan, o Options) *run {
 	o.Listener = masked(p.Secrets, o.Listener)
 	r := &run{opts: o, trace: newTracing(o.Tracer, p.Secrets), parent: ctx, ctx: ctx, started: time.Now(), origin: time.Now().Round(0), baseInput: core.Shared{Run: o.Run, Dir: p.Workflow.Dir}}
 	r.baseLogs.Handler = func(in core.Input) slog.Handler { return r.handler(in, nil) }
-	r.baseInput.Logs, r.workers = &r.baseLogs, r.firstWorkers[:0]
+	r.baseInput.Logs, r.workers, r.queue = &r.baseLogs, r.firstWorkers[:0], r.firstQueue[:0]
 	r.wake.L, r.left.L = &r.mu, &r.mu
 	r.poolSize.procs = runtime.GOMAXPROCS(0)
 	return r
@@ -215,8 +230,11 @@ type run struct {
 	queue   []machine.Command
 	head    int
 	workers []*worker
-	// firstWorkers is the first space of workers. Small graphs need no more.
-	firstWorkers [4]*worker
+	// first is the space of the first worker, firstWorkers that of workers and firstQueue that of
+	// queue. A chain needs no more.
+	first        worker
+	firstWorkers [1]*worker
+	firstQueue   [1]machine.Command
 	alive        int // goroutines in work
 	idle         int
 	waking       bool // a worker has been woken or started and has not checked the queue yet

@@ -91,7 +91,11 @@ func (r *run) newWorker() *worker {
 
 // makeWorker returns a worker that executes commands of the run.
 func (r *run) makeWorker() *worker {
-	w := &worker{base: &r.baseInput}
+	w := &r.first
+	if w.base != nil { // it is in use
+		w = &worker{}
+	}
+	w.base = &r.baseInput
 	if r.logged() {
 		base := r.baseInput
 		w.reporter = r.newReporter()

@@ -16,7 +16,6 @@ import (
 // the column keeps the identities of the elements of a union, and which objects of a value
 // nobody else can see, so that it can change them in place.
 type Ledger struct {
-	schema  *Schema
 	columns []Column
 }
 
@@ -123,13 +122,13 @@ func appendWrites(list []any, s slot) []any {
 
 // NewLedger returns a ledger with the given number of writers and starting value for
 // each field. A field whose starting value is value.Missing has no value.
-func NewLedger(s *Schema, writers []int, start []any, guard Guard) *Ledger {
+func NewLedger(s *Schema, writers []int, start []any, guard Guard) Ledger {
 	total := 0
 	for _, n := range writers {
 		total += n
 	}
 	slots, folded := make([]slot, total), make([]any, total+len(writers))
-	l := &Ledger{schema: s, columns: make([]Column, len(s.Fields))}
+	l := Ledger{columns: make([]Column, len(s.Fields))}
 	for i := range l.columns {
 		n := writers[i]
 		c := &l.columns[i] // assigned by parts: copying a whole Column takes longer
@@ -142,14 +141,14 @@ func NewLedger(s *Schema, writers []int, start []any, guard Guard) *Ledger {
 }
 
 // Column returns the column of a field.
-func (l *Ledger) Column(field int) *Column { return &l.columns[field] }
+func (l Ledger) Column(field int) *Column { return &l.columns[field] }
 
 // At returns the value of a field after its first k writers. These must be resolved,
 // and the prefix must not be forgotten.
-func (l *Ledger) At(field, k int) any { return l.columns[field].At(k) }
+func (l Ledger) At(field, k int) any { return l.columns[field].At(k) }
 
 // Final returns the value of a field after all writers in the resolved prefix.
-func (l *Ledger) Final(field int) any { return l.columns[field].Last() }
+func (l Ledger) Final(field int) any { return l.columns[field].Last() }
 
 // NewColumn returns a column whose number of writers is not known in advance, as for
 // the rows of a pipeline. start is the value before the first write.

@@ -5,22 +5,24 @@ import "math/bits"
 // bitset is a set of small integers. It finds its least member in a few steps whatever its size:
 // each bit of a level says whether a word of the level below is non-zero.
 type bitset struct {
-	words []uint64 // of all levels, the lowest first
-	from  [6]int32 // where each level begins
+	words []uint64  // of all levels, the lowest first
+	word  [1]uint64 // the space of words if there is only one
+	from  [6]int32  // where each level begins
 	top   int
 }
 
-// newBitset returns a set for the integers below n.
-func newBitset(n int) bitset {
-	var b bitset
+// init makes the set, which must be zero, one for the integers below n. The set must not be copied.
+func (b *bitset) init(n int) {
 	size := int32(0)
 	for {
 		words := int32(max((n+63)/64, 1))
 		b.from[b.top] = size
 		size += words
 		if words == 1 {
-			b.words = make([]uint64, size)
-			return b
+			if b.words = b.word[:]; size > 1 {
+				b.words = make([]uint64, size)
+			}
+			return
 		}
 		n = int(words)
 		b.top++

@@ -78,7 +78,7 @@ func (f *frame) fieldsCall(n *plan.Node) *Call {
 		return f.empty
 	}
 	c := f.m.newFieldsCall(n)
-	c.CallContext = f.context
+	c.CallContext = f.sharedContext()
 	for i, r := range n.Reads {
 		c.Values[i] = f.at(int(r.Field), int(r.Threshold))
 	}

@@ -77,18 +77,18 @@ func (id ID) String() string {
 
 // Command is one operation for the driver.
 type Command struct {
-	Op   Op         `json:"-"`
-	ID   ID         `json:"id"`
+	ID ID `json:"id"`
+	Op Op `json:"-"`
+	// Keep belongs to OpDiscard: the attempt is over, but its result is placed.
+	Keep bool       `json:"keep,omitempty"`
 	Plan *plan.Plan `json:"-"` // the plan that contains Node
 	Node *plan.Node `json:"-"`
 	// Call is the input of the handler, nil if the handler gets nothing but its name. Of the call
 	// of a timer or deadline only Path is of use.
-	Call  *Call         `json:"-"`
-	Delay time.Duration `json:"delay,omitempty"`
-	// Keep belongs to OpDiscard: the attempt is over, but its result is placed.
-	Keep   bool         `json:"keep,omitempty"`
-	Events Emissions    `json:"events,omitempty"`
-	Report *core.Report `json:"-"`
+	Call   *Call         `json:"-"`
+	Delay  time.Duration `json:"delay,omitempty"`
+	Events Emissions     `json:"events,omitempty"`
+	Report *core.Report  `json:"-"`
 }
 
 // Path returns the path of the frame to which the command belongs: Call.Path, or "" for the run

@@ -63,11 +63,11 @@ type frame struct {
 	mode   planner
 
 	v         []vertex
-	ledger    *state.Ledger
+	ledger    state.Ledger
 	readersAt []int32      // next reader of each field
 	doneAt    []int32      // first reader of each field that has not read everything yet
 	tasks     []task       // by vertex; nil until one is needed
-	context   *CallContext // of calls that have no other context
+	context   *CallContext // of calls that get only fields, nil until one is needed; see sharedContext
 	empty     *Call        // of nodes without input, nil if there is no context
 
 	group          group
@@ -126,7 +126,11 @@ type task interface {
 }
 
 func (m *Machine) newFrame(id int64, p *plan.Plan, path string, parent *frame, start []any, inputs *value.Object) *frame {
-	f := &frame{ID: id, Path: path, Inputs: inputs, Clean: true, v: make([]vertex, len(p.Vertices)), unresolved: len(p.Vertices)}
+	f := &m.own
+	if parent != nil {
+		f = &frame{}
+	}
+	f.ID, f.Path, f.Inputs, f.Clean, f.v, f.unresolved = id, path, inputs, true, make([]vertex, len(p.Vertices)), len(p.Vertices)
 	if len(p.ElseGroups) > 0 {
 		f.ElseGates = make([]int32, len(p.ElseGroups))
 		f.Conditions = make([]conditionResult, len(p.Edges))
@@ -147,12 +151,11 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 			f.ledger.Column(i).SetReads(func(k int) bool { return p.ReadsPrefix(i, k) })
 		}
 	}
-	f.ready = newBitset(len(p.Vertices))
+	f.ready.init(len(p.Vertices))
 	f.mayRunUserCode = m.opts.Guard != nil && p.RunsUserCode
 	f.fastPath = f.Path == ""
-	f.context = &CallContext{Path: f.Path, Inputs: f.Inputs, plain: f.Path == ""}
 	if f.Path != "" || f.Inputs.Len() > 0 {
-		f.empty = &Call{CallContext: f.context}
+		f.empty = &Call{CallContext: f.sharedContext()}
 	}
 	if len(p.Readers) > 0 {
 		at := make([]int32, 2*len(p.Readers))
@@ -170,6 +173,14 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 	}
 	m.frames = append(m.frames, f)
 	f.mode = planners[p.Mode.Name](f)
+}
+
+// sharedContext returns the context of calls that have no other context.
+func (f *frame) sharedContext() *CallContext {
+	if f.context == nil {
+		f.context = &CallContext{Path: f.Path, Inputs: f.Inputs, plain: f.Path == ""}
+	}
+	return f.context
 }
 
 // ended reports whether the frame has nothing left to do or to wait for.
@@ -285,7 +296,8 @@ func (f *frame) task(v int32) task {
 
 func (f *frame) setTask(v int32, t task) {
 	if f.tasks == nil {
-		f.tasks, f.hasSlot = make([]task, len(f.v)), newBitset(len(f.v))
+		f.tasks = make([]task, len(f.v))
+		f.hasSlot.init(len(f.v))
 	}
 	f.tasks[v] = t
 }

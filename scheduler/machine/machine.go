@@ -52,6 +52,7 @@ type Machine struct {
 	maxInFlight  int
 	inFlight     int
 	root         *frame
+	own          frame // the space of root
 	upserts      upserts
 	absent       []core.NodeWarning // of filters that selected nothing; snapshots do not contain them
 	frames       []*frame           // frames that have not ended, in order of their start
@@ -59,6 +60,7 @@ type Machine struct {
 	out          []Command
 	spare        []Command
 	first        [2]Command // the first space of out and spare; a chain needs no more
+	firstFrame   [1]*frame  // the first space of frames
 	calls        []*Call    // to be used again
 	now          int64      // the latest time of any event
 	instant      int64      // at which what the machine handles has happened, at most now
@@ -100,7 +102,7 @@ func New(p *plan.Plan, inputs *value.Object, opts Options) (*Machine, error) {
 
 func newMachine(p *plan.Plan, opts Options) *Machine {
 	m := &Machine{plan: p, opts: opts, maxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight, math.MaxInt)}
-	m.out, m.spare = m.first[:0:1], m.first[1:1:2]
+	m.out, m.spare, m.frames = m.first[:0:1], m.first[1:1:2], m.firstFrame[:0]
 	return m
 }
 
