@@ -15,13 +15,19 @@ import (
 // execute runs the handler of a worker's command, once or for each item of its range, and stores
 // the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
-	c, e := &w.cmd, &w.event
+	c := &w.cmd
 	if c.Node.FieldsOnly && c.ID.Frame == 0 && c.Op == machine.OpRun && r.trace.tracer == nil && !r.opts.Strict && r.generations == nil {
 		if view, ok := c.Call.View(); ok {
 			r.executeBare(w, view)
 			return
 		}
 	}
+	r.executeAny(w)
+}
+
+// executeAny is execute for all commands.
+func (r *run) executeAny(w *worker) {
+	c, e := &w.cmd, &w.event
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
 	w.full = true
 	x := executor{run: r, w: w, p: c.Plan, ctx: r.contextOf(w), c: c, alarm: r.newAlarm(c)}
@@ -45,59 +51,73 @@ func (r *run) execute(w *worker) {
 // executeBare is a shortcut for nodes of the outermost graph that get nothing but fields. It needs
 // neither an executor nor an input that is captured for this node, and sets only those parts of the
 // answer that are used. It has the same effect as executor.one.
+//
+// What few of these nodes need is in functions of its own, so that the others need little stack: a
+// goroutine begins with 2 KB, and to move to a larger stack takes as long as several such nodes.
 func (r *run) executeBare(w *worker, view *core.View) {
 	c, e := &w.cmd, &w.event
 	if w.full {
-		*e, w.full = machine.Event{}, false
+		*e = machine.Event{}
+		w.full = false
 	}
 	e.Kind, e.ID, e.Started = machine.Finished, c.ID, w.stamp
-	in := core.InputOf(c.Node.ID, int(c.ID.Attempt), w.base)
-	if view != nil {
-		in = in.WithView(view)
-	}
-	if err := r.callBare(w, in); err != nil {
-		w.full = true
-		x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
-		x.outcome(r.ctx, &core.Result{}, err, &e.Outcome)
-	}
+	r.callBare(w, view)
 	e.Ended = r.now()
 	w.stamp = e.Ended
 }
 
 // callBare calls the handler. It stores a non-empty result itself, because returning the result
 // would copy it several times, which takes longer than most of these nodes.
-func (r *run) callBare(w *worker, in core.Input) (err error) {
+func (r *run) callBare(w *worker, view *core.View) {
 	w.reports(nil)
 	defer func() {
 		if p := recover(); p != nil {
-			err = panicked(p)
+			r.keepBare(w, &core.Result{}, panicked(p))
 		}
 	}()
+	n := w.cmd.Node
+	in := core.InputOf(n.ID, int(w.cmd.ID.Attempt), w.base)
+	if view != nil {
+		in = in.WithView(view)
+	}
+	if n.Value != nil {
+		v, ok, err := n.Value.HandleValue(r.ctx, in)
+		if ok || err != nil {
+			r.keepValue(w, v, err)
+		}
+		w.unused = w.cmd.Call
+		return
+	}
+	res, err := n.Handler.Handle(r.ctx, in)
+	if err != nil || !res.Empty() {
+		r.keepBare(w, &res, err)
+	}
+}
+
+// keepValue stores the value of the only write of a bare node, or the error of its handler.
+func (r *run) keepValue(w *worker, v any, err error) {
+	if err != nil {
+		r.keepBare(w, &core.Result{}, err)
+		return
+	}
+	w.full = true
+	o := &w.event.Outcome
+	if w.write[0], o.Failure = w.cmd.Plan.AcceptValue(w.cmd.Node, v); o.Failure == nil {
+		o.Writes = w.write[:]
+	}
+}
+
+// keepBare stores a result of a bare node that is not empty, or the error of its handler.
+func (r *run) keepBare(w *worker, res *core.Result, err error) {
+	w.full = true
 	c, o := &w.cmd, &w.event.Outcome
-	if c.Node.Value != nil {
-		v, ok, err := c.Node.Value.HandleValue(r.ctx, in)
-		if err == nil && ok {
-			w.full = true
-			if w.write[0], o.Failure = c.Plan.AcceptValue(c.Node, v); o.Failure == nil {
-				o.Writes = w.write[:]
-			}
-		}
-		w.unused = c.Call
-		return err
-	}
-	res, err := c.Node.Handler.Handle(r.ctx, in)
-	if err == nil && !res.Empty() {
-		w.full = true
-		if res.Placement != nil || res.Upserted != nil {
-			x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
-			all := res
-			x.outcome(r.ctx, &all, nil, o)
-			return nil
-		}
+	if err == nil && res.Placement == nil && res.Upserted == nil {
 		o.Writes = w.write[:0]
-		o.Accept(c.Plan, c.Node, &res)
+		o.Accept(c.Plan, c.Node, res)
+		return
 	}
-	return err
+	x := executor{run: r, w: w, p: c.Plan, ctx: r.ctx, c: c}
+	x.outcome(r.ctx, res, err, o)
 }
 
 // executor runs one command.

@@ -458,12 +458,22 @@ func (r *run) collect(w *worker) {
 			r.rec.next(commands)
 		}
 		for i := range commands {
-			if c := &commands[i]; r.rec == nil || !r.answerKept(c) && !r.rec.holds(c) {
-				r.issue(c, w)
+			if r.rec != nil {
+				r.issueStored(&commands[i], w)
+			} else {
+				r.issue(&commands[i], w)
 			}
 		}
 	}
 	r.pauseIfWaiting()
+}
+
+// issueStored is issue for a command of a stored run, which may be answered by the journal or have
+// to wait for it.
+func (r *run) issueStored(c *machine.Command, w *worker) {
+	if !r.answerKept(c) && !r.rec.holds(c) {
+		r.issue(c, w)
+	}
 }
 
 // ask collects the commands that the answer of a worker has led to. While commands are queued, it

@@ -183,6 +183,14 @@ func (f *frame) emitRetrying(n *plan.Node, id ID, o *Outcome, delay time.Duratio
 	f.m.emit(e)
 }
 
+// emitEnd emits the events of the end of a plain node that did not fail.
+func (f *frame) emitEnd(n *plan.Node, s core.Status, writes []plan.Write) {
+	if f.m.opts.Events {
+		f.emitWrites(f.nodeNote(0, n), writes)
+		f.emitFinished(n.Vertex, s)
+	}
+}
+
 func (f *frame) emitFinished(v int32, s core.Status) {
 	if !f.m.opts.Events {
 		return

@@ -171,10 +171,7 @@ func (f *frame) answerFast(e *Event) bool {
 	}
 	x.Ended = e.Ended
 	f.write(v, e.Outcome.Writes)
-	if f.m.opts.Events {
-		f.emitWrites(f.nodeNote(0, n), e.Outcome.Writes)
-		f.emitFinished(v, core.Success)
-	}
+	f.emitEnd(n, core.Success, e.Outcome.Writes)
 	f.resolve(v, core.Success)
 	return true
 }
@@ -265,8 +262,7 @@ func (f *frame) commit(v int32, o *Outcome) {
 	if o.Status == core.PartialSuccess {
 		status = o.Status
 	}
-	f.emitWrites(f.nodeNote(0, n), o.Writes)
-	f.emitFinished(v, status)
+	f.emitEnd(n, status, o.Writes)
 	f.resolve(v, status)
 }
 

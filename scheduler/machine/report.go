@@ -12,7 +12,8 @@ import (
 
 // report returns the result of a frame.
 func (f *frame) report() *core.Report {
-	r := &core.Report{Run: f.m.opts.Run, Workflow: f.p.Name, Duration: time.Duration(f.m.now), State: f.finalState(false)}
+	r := new(core.Report)
+	r.Run, r.Workflow, r.Duration, r.State = f.m.opts.Run, f.p.Name, time.Duration(f.m.now), f.finalState(false)
 	r.Status, r.Err = f.status()
 	r.Nodes = f.mode.nodes
 	r.Units = f.mode.units
