@@ -145,7 +145,7 @@ func (a *app) importRun(ctx context.Context, flag, name string) error {
 	}
 	tty.Fprintf(a.Out, "run %s of %s (%s) is added to %s\n", m.Run, m.Workflow, m.Status, dir)
 	if m.Status == store.StatusInterrupted || m.Status == store.StatusPaused {
-		tty.Fprintf(a.Err, "resume with: wavefold resume %s\n", m.Run)
+		tty.Fprintf(a.Err, "resume with: %s\n", resumeCommand(m.Run))
 	}
 	return nil
 }

@@ -116,9 +116,9 @@ func (a *app) sayHowToContinue(r *core.Report, k *keeping, quiet bool) {
 			tty.Fprintf(a.Err, "answer with: %s\n", answerCommand(r.Run, &q))
 		}
 	case r.Status == core.RunFailed && !quiet:
-		a.hintf("when the cause is removed, wavefold resume %s runs again what failed", r.Run)
+		a.hintf("when the cause is removed, %s runs again what failed", resumeCommand(r.Run))
 	case r.Status == core.RunCancelled:
-		tty.Fprintf(a.Err, "resume with: wavefold resume %s\n", r.Run)
+		tty.Fprintf(a.Err, "resume with: %s\n", resumeCommand(r.Run))
 	}
 }
 

@@ -161,7 +161,7 @@ func (f *printedFlags) choose(list []scheduler.Printed, node string, item int) (
 		return last, nil
 	case len(items) > 0:
 		first, end := slices.Min(items), slices.Max(items)
-		return nil, fail(exitUsage, "node %s has the output of several items, from %d to %d: name one, for example %s[%d]", node, first, end, node, first)
+		return nil, fail(exitUsage, "node %s has the output of several items, from %d to %d: name one, for example %s", node, first, end, shellWord(fmt.Sprintf("%s[%d]", node, first)))
 	case len(attempts) > 0:
 		slices.Sort(attempts)
 		return nil, fail(exitUsage, "attempt %d of node %s has printed nothing to %s; there is output of %s", f.attempt, node, text, numberedAttempts(slices.Compact(attempts)))

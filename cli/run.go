@@ -397,7 +397,7 @@ func (a *app) hintConcurrency(p *plan.Plan, f *runFlags) {
 	for i := range len(p.Levels) - 1 {
 		width = max(width, p.Levels[i+1]-p.Levels[i])
 	}
-	if f.quiet || f.log == logJSON || f.log == logNone || f.concurrency > 0 || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
+	if f.quiet || f.resumed || f.log == logJSON || f.log == logNone || f.concurrency > 0 || width < 2 || p.Concurrency != 1 || p.Workflow.Runtime.Concurrency != nil {
 		return
 	}
 	a.hintf("this graph is up to %d wide: try -j %d", width, min(width, maxSuggested))

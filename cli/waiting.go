@@ -69,7 +69,9 @@ type questionJSON struct {
 	Default  string        `json:"default"`
 	Asked    time.Time     `json:"asked"`
 	Deadline *time.Time    `json:"deadline"`
-	// Command answers the question once a choice is put in.
+	// Late reports whether the deadline has passed, so that no answer is accepted.
+	Late bool `json:"late"`
+	// Command answers the question once a choice is put in, or resumes the run if the deadline has passed.
 	Command string `json:"command"`
 
 	freeform bool
@@ -120,6 +122,9 @@ func (r *storedRun) question(q *core.PendingQuestion) questionJSON {
 	}
 	if !q.Deadline.IsZero() {
 		j.Deadline = &q.Deadline
+		if j.Late = time.Now().After(q.Deadline); j.Late {
+			j.Command = resumeCommand(r.Run)
+		}
 	}
 	return j
 }
@@ -129,7 +134,7 @@ func (r *storedRun) question(q *core.PendingQuestion) questionJSON {
 func answerCommand(run string, q *core.PendingQuestion) string {
 	keys := make([]string, len(q.Choices))
 	for i, c := range q.Choices {
-		if keys[i] = c.Label; c.Label == "" || strings.ContainsAny(c.Label, " \t\n'\"|&;()<>$`\\*?[]!#~") {
+		if keys[i] = c.Label; c.Label == "" || shellWord(c.Label) != c.Label {
 			keys[i] = c.Key
 		}
 	}
@@ -137,7 +142,23 @@ func answerCommand(run string, q *core.PendingQuestion) string {
 	if len(keys) == 0 {
 		how = " --text TEXT"
 	}
-	return "wavefold answer " + run + " " + q.Node + how
+	return "wavefold answer " + shellWord(run) + " " + shellWord(q.Node) + how
+}
+
+// resumeCommand returns the command that resumes a run.
+func resumeCommand(run string) string { return "wavefold resume " + shellWord(run) }
+
+// shellWord quotes a word for a shell if it needs quotes.
+func shellWord(word string) string {
+	if word != "" && !strings.ContainsFunc(word, special) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// special reports whether a character may have a meaning for a shell.
+func special(c rune) bool {
+	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-./:@%+,", c))
 }
 
 func (a *app) printQuestions(list []questionJSON) {
@@ -176,7 +197,12 @@ func (a *app) printQuestions(list []questionJSON) {
 func askedText(q *questionJSON) string {
 	text := "asked " + q.Asked.Local().Format(time.DateTime)
 	if q.Deadline != nil {
-		text += ", until " + q.Deadline.Local().Format(time.DateTime)
+		if q.Late {
+			text += ", deadline passed"
+		} else {
+			text += ", until"
+		}
+		text += " " + q.Deadline.Local().Format(time.DateTime)
 		if q.Default != "" {
 			text += ", then " + q.Default
 		}
@@ -266,7 +292,7 @@ func (a *app) answer(ctx context.Context, run, node string, f *answerFlags) erro
 		return a.resume(ctx, found.Run, &rerun{}, &f.runFlags)
 	}
 	if found.Holder == nil {
-		tty.Fprintf(a.Err, "resume with: wavefold resume %s\n", found.Run)
+		tty.Fprintf(a.Err, "resume with: %s\n", resumeCommand(found.Run))
 	}
 	return nil
 }

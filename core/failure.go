@@ -239,13 +239,18 @@ type CancelError struct {
 	// First is the first node that failed or was cancelled in flight, or nil if there is
 	// none.
 	First *NodeError
-	// Cause is the reason that the caller's context ended.
+	// Cause is the reason that the caller's context ended. It is nil if a stored run was
+	// cancelled from outside its process; By is then the name of the person, if it is known.
 	Cause error
+	By    string
 }
 
-// Error says that the run was cancelled, and which node failed or was cancelled first.
+// Error says that the run was cancelled, by whom, and which node failed or was cancelled first.
 func (e *CancelError) Error() string {
 	s := "the run was cancelled"
+	if e.By != "" {
+		s += " by " + e.By
+	}
 	if e.Cause != nil {
 		s += ": " + e.Cause.Error()
 	}

@@ -301,6 +301,9 @@ func (r *run) receiveMessage(m store.Message) {
 		if err := r.rec.addMark(mark); err != nil {
 			r.rec.fail(err)
 		}
+		if r.cancelled.IsZero() {
+			r.cancelledBy = c.By
+		}
 		r.cancelRun()
 		r.nudge()
 	}

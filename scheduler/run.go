@@ -259,6 +259,7 @@ type run struct {
 	stray        []string
 	undelivered  int64     // number of events that the listener did not take in time
 	cancelled    time.Time // time at which the caller's context ended
+	cancelledBy  string    // who has cancelled the stored run from outside the process
 	took         time.Duration
 	frames       map[int64]*frameContext
 	timers       map[timerKey]*time.Timer
@@ -416,7 +417,7 @@ func (r *run) finish() (*core.Report, error) {
 	}
 	rep.Warnings, rep.Warned = r.warned.report()
 	if c, ok := rep.Err.(*core.CancelError); ok {
-		c.Cause = context.Cause(r.parent)
+		c.Cause, c.By = context.Cause(r.parent), r.cancelledBy
 	}
 	if code := r.guard.stuck; len(r.stray) > 0 || len(code) > 0 || r.undelivered > 0 {
 		rep.Err = &core.StrayError{Nodes: slices.Compact(r.stray), Code: code, Listener: r.undelivered > 0, Unheard: r.undelivered, Err: rep.Err}

@@ -25,6 +25,7 @@ type Answer struct {
 	Generation int `json:"generation,omitempty"`
 	// Choice is the key or the label of a choice, "" for an answer in text only.
 	Choice string    `json:"choice,omitempty"`
+	Label  string    `json:"label,omitempty"` // of the choice; Post sets it
 	Text   string    `json:"text,omitempty"`
 	Note   string    `json:"note,omitempty"`
 	By     string    `json:"by,omitempty"`
@@ -174,10 +175,10 @@ func (e *AnsweredError) Error() string {
 	return fmt.Sprintf("answered already by %s at %s: %s", by, e.Answer.At.Format(time.RFC3339), e.Answer.Shown())
 }
 
-// Shown returns the choice, or the text in quotes if there is no choice.
+// Shown returns the choice with its label, or the text in quotes if there is no choice.
 func (a *Answer) Shown() string {
 	if a.Choice != "" {
-		return a.Choice
+		return choiceText(core.Choice{Key: a.Choice, Label: a.Label})
 	}
 	return strconv.Quote(a.Text)
 }
@@ -222,7 +223,7 @@ func Post(ctx context.Context, s store.Store, run string, a Answer) (*Answer, er
 	if !q.Deadline.IsZero() && now.After(q.Deadline) {
 		return nil, &LateError{Since: q.Deadline}
 	}
-	a.Visit, a.Attempt, a.Generation, a.Choice, a.At = q.Visit, q.Attempt, q.Generation, choice, now
+	a.Visit, a.Attempt, a.Generation, a.Choice, a.Label, a.At = q.Visit, q.Attempt, q.Generation, choice.Key, choice.Label, now
 	if err := Send(ctx, s, run, &a); err != nil {
 		return nil, err
 	}
@@ -282,23 +283,28 @@ func (st *State) find(a *Answer) (*core.PendingQuestion, error) {
 }
 
 // choose returns the key of the choice that an answer names, "" for an answer in text.
-func choose(q *core.PendingQuestion, a *Answer) (string, error) {
+func choose(q *core.PendingQuestion, a *Answer) (core.Choice, error) {
 	if a.Choice == "" && q.Freeform && a.Text != "" {
-		return "", nil
+		return core.Choice{}, nil
 	}
 	found := q.Match(core.Answer{Text: a.Choice})
 	if len(found) == 1 {
-		return found[0].Key, nil
+		return found[0], nil
 	}
 	keys := make([]string, len(q.Choices))
 	for i, c := range q.Choices {
-		keys[i] = c.Key
-		if c.Label != "" && !strings.EqualFold(c.Label, c.Key) {
-			keys[i] += " (" + c.Label + ")"
-		}
+		keys[i] = choiceText(c)
 	}
 	if len(found) > 1 {
-		return "", noQuestionf("the choice %q of node %s is ambiguous; choices: %s", a.Choice, q.Node, strings.Join(keys, ", "))
+		return core.Choice{}, noQuestionf("the choice %q of node %s is ambiguous; choices: %s", a.Choice, q.Node, strings.Join(keys, ", "))
 	}
-	return "", noQuestionf("node %s has no choice %q; choices: %s", q.Node, a.Choice, strings.Join(keys, ", "))
+	return core.Choice{}, noQuestionf("node %s has no choice %q; choices: %s", q.Node, a.Choice, strings.Join(keys, ", "))
+}
+
+// choiceText returns the key of a choice, and its label if that is another word.
+func choiceText(c core.Choice) string {
+	if c.Label == "" || strings.EqualFold(c.Label, c.Key) {
+		return c.Key
+	}
+	return c.Key + " (" + c.Label + ")"
 }
