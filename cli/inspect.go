@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/internal/timeline"
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/scheduler/projection"
@@ -26,14 +26,19 @@ func (a *app) inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect RUN",
 		Short: "Show how far a stored run has come",
-		Long: `inspect shows a stored run: its nodes with their statuses, attempts and times, what it
-waits for, when it was paused, resumed or answered, and the size of its journal. It
-reads a run that is in progress, too, up to what is stored.
+		Long: `inspect shows a stored run: its nodes with their statuses, attempts and times, the
+critical path, what it waits for, when it was paused, resumed or answered, and the
+size of its journal. It reads a run that is in progress, too, up to what is stored.
+
+The critical path is the chain of executions that decided when the run ended: each
+began because the one before it had ended. --json also has all executions, with their
+idempotency keys.
 
 ` + whereRuns,
 		Example: examples(
 			"wavefold inspect 4kqz7w",
 			"wavefold inspect 4kqz7w --json | jq '.marks'",
+			"wavefold inspect 4kqz7w --json | jq -r '.executions[] | select(.status == \"open\") | .key'",
 		),
 		Args:              exactly(1, "a run"),
 		ValidArgsFunction: a.completeRuns(nil),
@@ -65,17 +70,23 @@ reads a run that is in progress, too, up to what is stored.
 
 // inspection is what inspect shows.
 type inspection struct {
-	Run       string         `json:"run"`
-	Workflow  string         `json:"workflow"`
-	Status    string         `json:"status"`
-	Reason    string         `json:"reason,omitempty"`
-	Started   time.Time      `json:"started"`
-	Duration  time.Duration  `json:"duration_ns"`
-	Nodes     []inspected    `json:"nodes"`
-	Questions []questionJSON `json:"questions"`
-	Usage     *core.Usage    `json:"usage,omitempty"`
-	Marks     []markJSON     `json:"marks"`
-	Journal   journalJSON    `json:"journal"`
+	Run      string        `json:"run"`
+	Workflow string        `json:"workflow"`
+	Status   string        `json:"status"`
+	Reason   string        `json:"reason,omitempty"`
+	Started  time.Time     `json:"started"`
+	Duration time.Duration `json:"duration_ns"`
+	Nodes    []inspected   `json:"nodes"`
+	// Executions are in the order of their starts.
+	Executions []executionJSON `json:"executions"`
+	// CriticalPath is the chain of executions that decided when the run ended.
+	CriticalPath []linkJSON     `json:"critical_path"`
+	Questions    []questionJSON `json:"questions"`
+	Usage        *core.Usage    `json:"usage,omitempty"`
+	Marks        []markJSON     `json:"marks"`
+	Journal      journalJSON    `json:"journal"`
+
+	ended bool
 }
 
 // inspected is a node, pipeline or loop that has begun or was skipped.
@@ -86,7 +97,12 @@ type inspected struct {
 	Items    int           `json:"items,omitempty"`
 	Started  time.Duration `json:"started_ns"` // since the start of the run
 	Duration time.Duration `json:"duration_ns"`
-	Why      string        `json:"why,omitempty"`
+	// Waited is the time for which it waited for a slot when it was ready.
+	Waited time.Duration `json:"waited_ns,omitempty"`
+	// Kept reports whether a resumed run has taken over the result of an earlier part.
+	Kept  bool        `json:"kept,omitempty"`
+	Usage *core.Usage `json:"usage,omitempty"` // of models
+	Why   string      `json:"why,omitempty"`
 }
 
 type markJSON struct {
@@ -107,8 +123,8 @@ type journalJSON struct {
 
 // inspect reads the journal of a run. It needs no lease.
 func (a *app) inspect(ctx context.Context, r *storedRun) (*inspection, error) {
-	out := &inspection{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Reason: secret.Hide(r.Reason), Started: r.Started, Duration: r.duration(),
-		Nodes: []inspected{}, Marks: []markJSON{}, Journal: journalJSON{Path: filepath.Join(r.store.RunDir(r.Run), "journal"), Bytes: r.Bytes, Records: r.Records}}
+	out := &inspection{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Reason: secret.Hide(r.Reason), Started: r.Started, Duration: r.duration(), ended: r.Ended(),
+		Nodes: []inspected{}, Executions: []executionJSON{}, CriticalPath: []linkJSON{}, Marks: []markJSON{}, Journal: journalJSON{Path: filepath.Join(r.store.RunDir(r.Run), "journal"), Bytes: r.Bytes, Records: r.Records}}
 	for rec, err := range r.store.Read(ctx, r.Run, 1) {
 		if err == nil {
 			err = out.add(rec)
@@ -117,18 +133,39 @@ func (a *app) inspect(ctx context.Context, r *storedRun) (*inspection, error) {
 			return nil, err
 		}
 	}
-	s, started := explain.New(nil), map[string]time.Time{}
-	compile := func(h *journal.Head) (*plan.Plan, error) { return a.recordedPlan(ctx, r, h) }
+	return out, a.inspectNodes(ctx, r, out)
+}
+
+// inspectNodes adds what the events of the run say about its nodes.
+func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) error {
+	s, line := explain.New(nil), &timeline.Run{}
+	part, endedIn, times := 0, map[string]int{}, map[string]nodeTimes{}
+	compile := func(h *journal.Head) (*plan.Plan, error) {
+		part++
+		line.Generations = h.Generations
+		return a.recordedPlan(ctx, r, h)
+	}
 	err := projection.Events(ctx, r.store, r.Run, compile, func(e *core.Event) error {
 		s.Add(e)
-		if id := cmp.Or(e.Node, e.Unit); started[id].IsZero() && e.Type == core.NodeStarted {
-			started[id] = e.Time
+		line.Add(e)
+		id := cmp.Or(e.Node, e.Unit)
+		switch t := times[id]; e.Type {
+		case core.NodeReady:
+			t.ready = e.Time
+			times[id] = t
+		case core.NodeStarted:
+			if t.started.IsZero() {
+				t.started = e.Time
+				times[id] = t
+			}
+		case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:
+			endedIn[id] = part
 		}
 		return nil
 	})
 	if err != nil { // for example, the graph was built by another program
 		a.warnf("the nodes of run %s cannot be shown: %v", r.Run, err)
-		return out, nil
+		return nil
 	}
 	for _, id := range s.Nodes() {
 		account, ok := s.Account(id)
@@ -136,12 +173,15 @@ func (a *app) inspect(ctx context.Context, r *storedRun) (*inspection, error) {
 			continue
 		}
 		n := inspected{Path: id, Status: account.Status, Attempts: account.Attempts, Items: account.Items, Duration: account.Duration, Why: s.Brief(account)}
-		if t := started[id]; !t.IsZero() {
-			n.Started = t.Sub(r.Started)
+		n.Kept = endedIn[id] > 0 && endedIn[id] < part
+		n.Usage = usageJSON(account.Usage)
+		if t := times[id]; !t.started.IsZero() {
+			n.Started, n.Waited = t.started.Sub(r.Started), t.waited()
 		}
 		out.Nodes = append(out.Nodes, n)
 	}
-	return out, nil
+	out.addTimeline(line)
+	return nil
 }
 
 // add reads what a record says about the run as a whole.
@@ -184,44 +224,4 @@ func (x *inspection) noteQuestions() {
 			n.Status = "waiting"
 		}
 	}
-}
-
-func (a *app) printInspection(x *inspection) {
-	p := a.palette(a.Out)
-	tty.Fprintf(a.Out, "%s of %s: %s\n", p.Bold(x.Run), x.Workflow, p.Status(x.Status))
-	tty.Fprintf(a.Out, "started %s, %s\n", x.Started.Local().Format(time.DateTime), explain.Duration(x.Duration))
-	if x.Reason != "" {
-		tty.Fprintf(a.Out, "%s\n", x.Reason)
-	}
-	if len(x.Nodes) > 0 {
-		tty.Fprintf(a.Out, "\n")
-		t := tty.NewTable([]string{"node", "status", "items", "attempts", "began", "time", "why"}, 2, 3, 4, 5)
-		t.Spare(4, 2, 3)
-		t.Below()
-		for _, n := range x.Nodes {
-			t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), explain.Duration(n.Started), timeText(n.Duration), n.Why)
-		}
-		a.printTable(a.Out, t)
-	}
-	if len(x.Marks) > 0 {
-		tty.Fprintf(a.Out, "\n")
-		for _, m := range x.Marks {
-			text := m.Kind
-			if m.Node != "" {
-				text += " " + m.Node
-			}
-			if m.By != "" {
-				text += " by " + m.By
-			}
-			if m.Down > 0 {
-				text += " after " + explain.Duration(m.Down)
-			}
-			tty.Fprintf(a.Out, "%s  %s\n", p.Dim(m.At.Local().Format(time.DateTime)), text)
-		}
-	}
-	if len(x.Questions) > 0 {
-		tty.Fprintf(a.Out, "\n")
-		a.printQuestions(x.Questions)
-	}
-	tty.Fprintf(a.Out, "\njournal: %s, %s, %s\n", x.Journal.Path, plural(int(x.Journal.Records), "record"), plural(int(x.Journal.Bytes), "byte"))
 }

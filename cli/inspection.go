@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/explain"
+	"github.com/wavefold/wavefold/internal/timeline"
+)
+
+// executionJSON is an execution of a stored run. Times are since the start of the run.
+type executionJSON struct {
+	Key     string         `json:"key"`
+	Path    string         `json:"path"`
+	Item    *int           `json:"item,omitempty"`
+	Round   *int           `json:"round,omitempty"`
+	Visit   int            `json:"visit,omitempty"`
+	Attempt int            `json:"attempt"` // the last one
+	Status  string         `json:"status"`  // "open" until it has ended
+	Started time.Duration  `json:"started_ns"`
+	Ended   *time.Duration `json:"ended_ns"` // null until it has ended
+	Waited  time.Duration  `json:"waited_ns,omitempty"`
+}
+
+// linkJSON is a part of the critical path.
+type linkJSON struct {
+	executionJSON
+	// Count is the number of executions of this node that followed each other. The other members
+	// describe the last one, except Started, which is that of the first, and Waited, which is the sum.
+	Count int `json:"count"`
+
+	name string
+}
+
+func ordinalJSON(o core.Ordinal) *int {
+	if i, ok := o.Get(); ok {
+		return &i
+	}
+	return nil
+}
+
+func newExecutionJSON(x *timeline.Execution) executionJSON {
+	j := executionJSON{Key: x.Key, Path: x.Path, Item: ordinalJSON(x.Item), Round: ordinalJSON(x.Round), Visit: x.Visit, Attempt: x.Attempt, Status: x.Status,
+		Started: x.Started, Waited: x.Waited}
+	if x.Status != timeline.StatusOpen {
+		j.Ended = &x.Ended
+	}
+	return j
+}
+
+// addTimeline adds the executions of the run. The critical path of a run that has not ended is not known.
+func (x *inspection) addTimeline(line *timeline.Run) {
+	for _, e := range line.Executions() {
+		x.Executions = append(x.Executions, newExecutionJSON(e))
+	}
+	if !x.ended {
+		return
+	}
+	for _, l := range line.CriticalPath() {
+		j := linkJSON{executionJSON: newExecutionJSON(l.Execution), Count: l.Count, name: l.Name()}
+		j.Started, j.Waited = l.Started, l.Waited
+		x.CriticalPath = append(x.CriticalPath, j)
+	}
+}
+
+// nodeTimes are the first start of a node and the last time at which it was ready before that.
+type nodeTimes struct{ ready, started time.Time }
+
+// waited returns the time for which the node waited for a slot.
+func (t nodeTimes) waited() time.Duration {
+	if t.ready.IsZero() || t.ready.After(t.started) {
+		return 0
+	}
+	return t.started.Sub(t.ready)
+}
+
+func (a *app) printInspection(x *inspection) {
+	p := a.palette(a.Out)
+	tty.Fprintf(a.Out, "%s of %s: %s\n", p.Bold(x.Run), x.Workflow, p.Status(x.Status))
+	tty.Fprintf(a.Out, "started %s, %s\n", x.Started.Local().Format(time.DateTime), explain.Duration(x.Duration))
+	if x.Usage != nil {
+		tty.Fprintf(a.Out, "models: %s\n", explain.Usage(*x.Usage))
+	}
+	if x.Reason != "" {
+		tty.Fprintf(a.Out, "%s\n", x.Reason)
+	}
+	if len(x.Nodes) > 0 {
+		tty.Fprintf(a.Out, "\n")
+		a.printInspectedNodes(x)
+	}
+	if len(x.CriticalPath) > 0 {
+		tty.Fprintf(a.Out, "\n")
+		a.printCriticalPath(x)
+	}
+	if len(x.Marks) > 0 {
+		tty.Fprintf(a.Out, "\n")
+		a.printMarks(x.Marks)
+	}
+	if len(x.Questions) > 0 {
+		tty.Fprintf(a.Out, "\n")
+		a.printQuestions(x.Questions)
+	}
+	tty.Fprintf(a.Out, "\njournal: %s, %s, %s\n", x.Journal.Path, plural(int(x.Journal.Records), "record"), plural(int(x.Journal.Bytes), "byte"))
+}
+
+func (a *app) printInspectedNodes(x *inspection) {
+	p := a.palette(a.Out)
+	t := tty.NewTable([]string{"node", "status", "items", "attempts", "began", "waited", "time", "tokens", "cost", "why"}, 2, 3, 4, 5, 6, 7, 8)
+	t.Spare(5, 4, 2, 3)
+	t.Below()
+	for _, n := range x.Nodes {
+		tokens, cost, why := "", "", n.Why
+		if n.Usage != nil {
+			tokens, cost = fmt.Sprint(n.Usage.Input+n.Usage.Output), explain.Cost(n.Usage.Cost)
+		}
+		if n.Kept && why == "" {
+			why = "kept from before the run was resumed"
+		}
+		t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), explain.Duration(n.Started), waitedText(n.Waited), timeText(n.Duration), tokens, cost, why)
+	}
+	a.printTable(a.Out, t)
+}
+
+// waitedText formats a time that is worth showing.
+func waitedText(d time.Duration) string {
+	if d < time.Millisecond {
+		return ""
+	}
+	return explain.Duration(d)
+}
+
+// printCriticalPath prints the executions that decided when the run ended, with the times from their
+// starts to their ends.
+func (a *app) printCriticalPath(x *inspection) {
+	t := tty.NewTable([]string{"critical path", "began", "waited", "time"}, 1, 2, 3)
+	for _, l := range x.CriticalPath {
+		name := l.name
+		if l.Count > 1 {
+			name = fmt.Sprintf("%s (last of %d)", l.name, l.Count)
+		}
+		t.Row(name, explain.Duration(l.Started), waitedText(l.Waited), explain.Duration(*l.Ended-l.Started))
+	}
+	a.printTable(a.Out, t)
+}
+
+func (a *app) printMarks(marks []markJSON) {
+	p := a.palette(a.Out)
+	for _, m := range marks {
+		text := m.Kind
+		if m.Node != "" {
+			text += " " + m.Node
+		}
+		if m.By != "" {
+			text += " by " + m.By
+		}
+		if m.Down > 0 {
+			text += " after " + explain.Duration(m.Down)
+		}
+		tty.Fprintf(a.Out, "%s  %s\n", p.Dim(m.At.Local().Format(time.DateTime)), text)
+	}
+}

@@ -1,0 +1,189 @@
+// Package timeline lists the executions of a run from its events, and finds the chain of them that
+// decided when the run ended.
+package timeline
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// StatusOpen is the status of an execution that has not ended.
+const StatusOpen = "open"
+
+// noWait is the time between ready and started up to which an execution has not waited for a slot: it
+// is the time that the engine takes.
+const noWait = time.Millisecond
+
+// Run is the timeline of a run. An execution is all attempts for one node, item, row, round or visit.
+// The zero Run is empty.
+type Run struct {
+	// Generations are those of the nodes that begin from now on, by the path of the node without
+	// indexes; see core.Input.IdempotencyKey.
+	Generations map[string]int
+
+	all   []*Execution
+	open  map[place]*Execution
+	ready map[string]moment // the last one of each node
+	ended []*Execution      // in the order of their ends
+	outer map[string]bool   // paths of nodes that contain others
+	start time.Time
+	seq   int // the number of events so far
+}
+
+// Execution is one execution. Times are since the start of the run.
+type Execution struct {
+	place
+	Kind    string
+	Attempt int    // the last one
+	Status  string // StatusOpen if it has not ended
+	Key     string // its idempotency key
+	Started time.Duration
+	Ended   time.Duration // 0 if it has not ended
+	Waited  time.Duration // for a slot, after everything else was there
+	ready   int           // place of these in the order of all events
+	started int
+	ended   int
+}
+
+// place identifies an execution among those that are open at a time.
+type place struct {
+	Path  string
+	Item  core.Ordinal
+	Round core.Ordinal
+	Visit int
+}
+
+type moment struct {
+	seq int
+	at  time.Time
+}
+
+// Name returns the path with the index of the item or round in brackets, if there is one.
+func (p place) Name() string {
+	e := core.Event{Node: p.Path, Item: p.Item, Round: p.Round}
+	return e.Execution()
+}
+
+// Add adds the next event. It does not keep it.
+func (t *Run) Add(e *core.Event) {
+	t.seq++
+	if t.start.IsZero() {
+		t.start, t.open, t.ready, t.outer = e.Time, map[place]*Execution{}, map[string]moment{}, map[string]bool{}
+	}
+	if e.Node == "" {
+		return
+	}
+	switch e.Type {
+	case core.NodeReady:
+		t.ready[e.Node] = moment{t.seq, e.Time}
+	case core.NodeStarted:
+		if _, fanOut := e.Total.Get(); !fanOut {
+			t.begin(e)
+		}
+	case core.ItemStarted, core.NodeRepeated:
+		t.begin(e)
+	case core.ItemFinished, core.ItemFailed, core.NodeFinished, core.NodeFailed:
+		t.end(e)
+	}
+}
+
+func placeOf(e *core.Event) place { return place{e.Node, e.Item, e.Round, e.Visit} }
+
+func (t *Run) begin(e *core.Event) {
+	at := placeOf(e)
+	x := t.open[at]
+	if x == nil {
+		x = &Execution{place: at, Kind: e.Kind, Status: StatusOpen, Started: e.Time.Sub(t.start), started: t.seq}
+		x.Key = t.key(e)
+		if r, ok := t.ready[e.Node]; ok {
+			x.ready = r.seq
+			if waited := e.Time.Sub(r.at); at.Item == 0 && waited > noWait {
+				x.Waited = waited
+			}
+		}
+		if i := strings.LastIndexByte(e.Node, '/'); i >= 0 {
+			t.outer[plan.PartPath(e.Node[:i])] = true
+		}
+		t.open[at] = x
+		t.all = append(t.all, x)
+	}
+	x.Attempt = e.Attempt
+}
+
+// key returns the idempotency key of an execution.
+func (t *Run) key(e *core.Event) string {
+	key := e.Run + "/" + e.Node
+	if i, ok := e.Item.Get(); ok {
+		key += "[" + strconv.Itoa(i) + "]"
+	}
+	if i, ok := e.Round.Get(); ok {
+		key += "#" + strconv.Itoa(i)
+	}
+	if e.Visit > 0 {
+		key += "#" + strconv.Itoa(e.Visit)
+	}
+	if g := t.Generations[plan.PartPath(e.Node)]; g > 1 {
+		key += "~" + strconv.Itoa(g)
+	}
+	return key
+}
+
+func (t *Run) end(e *core.Event) {
+	at := placeOf(e)
+	x := t.open[at]
+	if x == nil { // a fan-out as a whole, or an item that was given up
+		return
+	}
+	delete(t.open, at)
+	x.Status, x.Ended, x.ended = e.Status, e.Time.Sub(t.start), t.seq
+	t.ended = append(t.ended, x)
+}
+
+// Executions lists all executions in the order of their starts. Of those with one key, which a resumed
+// run has executed again, it lists the last one.
+func (t *Run) Executions() []*Execution {
+	last := make(map[string]*Execution, len(t.all))
+	for _, x := range t.all {
+		last[x.Key] = x
+	}
+	return slices.DeleteFunc(slices.Clone(t.all), func(x *Execution) bool { return last[x.Key] != x })
+}
+
+// Link is a part of the critical path: an execution, or several of one node that followed each other.
+type Link struct {
+	*Execution     // the last one
+	Count      int // how many there are
+	Started    time.Duration
+	Waited     time.Duration // of all of them
+}
+
+// CriticalPath returns the chain of executions that decided when the run ended, from the first to the
+// last: each began because the one before it had ended, which either was the last one that it
+// needed or gave up the slot that it waited for. Executions that contain others are left out.
+func (t *Run) CriticalPath() []Link {
+	leaves := slices.DeleteFunc(slices.Clone(t.ended), func(x *Execution) bool { return t.outer[plan.PartPath(x.Path)] })
+	var path []Link
+	for n := len(leaves); n > 0; {
+		x := leaves[n-1]
+		if last := len(path) - 1; last >= 0 && path[last].Path == x.Path {
+			path[last].Count++
+			path[last].Started = x.Started
+			path[last].Waited += x.Waited
+		} else {
+			path = append(path, Link{Execution: x, Count: 1, Started: x.Started, Waited: x.Waited})
+		}
+		before := x.started
+		if x.Item == 0 && x.ready > 0 && x.Waited == 0 {
+			before = x.ready
+		}
+		n = sort.Search(n-1, func(i int) bool { return leaves[i].ended >= before })
+	}
+	slices.Reverse(path)
+	return path
+}
