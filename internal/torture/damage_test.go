@@ -15,7 +15,7 @@ import (
 // interrupted returns a run that was killed after a number of records.
 func interrupted(t *testing.T, records int) *runner {
 	t.Helper()
-	j := &job{"row-pipeline", exampleJobs["row-pipeline"], os.DirFS(filepath.Join("..", "..", "examples", "row-pipeline"))}
+	j := &job{name: "row-pipeline", args: exampleJobs["row-pipeline"], files: os.DirFS(filepath.Join("..", "..", "examples", "row-pipeline"))}
 	r := j.start(t, &tally{})
 	r.rng = rand.New(rand.NewPCG(1, 2))
 	if !r.process(&death{records: records}, "run") {
