@@ -362,7 +362,7 @@ func (a *app) outcome(r *core.Report, logErr error, f *runFlags) error {
 	}
 	if lostLease(r.Err) {
 		code = exitHeld
-	} else if _, ok := errors.AsType[*core.SourceChangedError](r.Err); ok {
+	} else if _, ok := errors.AsType[*core.SourceChangedError](r.Err); ok || errors.Is(r.Err, core.ErrReadTwice) {
 		code = exitUsage
 	}
 	if r.Err != nil && r.Status != core.RunPaused {

@@ -74,6 +74,10 @@ func (e *SourceChangedError) Error() string {
 	return e.Source + " has changed since node " + e.Node + " read it: " + e.Reason + " [" + CodeSourceChanged + "]"
 }
 
+// ErrReadTwice is the error of a source that reads standard input in a resumed run. Only the
+// process that began the run could read it.
+var ErrReadTwice = errors.New("standard input cannot be read twice: the process that began the run has read it")
+
 // ErrNotStored is returned by Input.Checkpoint if the run is not stored.
 var ErrNotStored = errors.New("the run is not stored, so there are no checkpoints")
 

@@ -21,7 +21,7 @@ func (s *standard) open(in core.Input) (io.ReadCloser, error) {
 	d := in.Shared().Durability
 	switch {
 	case d != nil && d.Resumed:
-		return nil, core.FailRun(errors.New("standard input cannot be read twice: the process that began the run has read it"))
+		return nil, core.FailRun(core.ErrReadTwice)
 	case s.from == nil:
 		return nil, core.Permanent(errors.New("there is no standard input here"))
 	case s.taken.Swap(true):
