@@ -153,9 +153,9 @@ func isLog(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// openRun opens the events that --run names: those in a file, on standard input, or of a stored run.
-// The caller closes them.
-func (a *app) openRun(ctx context.Context, name string) (io.ReadCloser, error) {
+// openRun opens the events that --run names: those in a file, on standard input, or of a stored run, as
+// events returns them. The caller closes them.
+func (a *app) openRun(ctx context.Context, name string, events projected) (io.ReadCloser, error) {
 	if isLog(name) {
 		return a.openLog(name)
 	}
@@ -165,11 +165,23 @@ func (a *app) openRun(ctx context.Context, name string) (io.ReadCloser, error) {
 	}
 	defer found.store.Close()
 	var out bytes.Buffer
-	if err := a.storedEvents(ctx, found, &eventLog{out: tty.JSON(&out)}, false); err != nil {
-		return nil, err
+	log := &eventLog{out: tty.JSON(&out)}
+	compile := func(h *journal.Head) (*plan.Plan, error) { return a.recordedPlan(ctx, found, h) }
+	err = events(ctx, found.store, found.Run, compile, func(e *core.Event) error {
+		if log.write(e) {
+			log.flush()
+		}
+		return log.err
+	})
+	log.flush()
+	if err != nil {
+		return nil, &exitError{exitFailed, err}
 	}
 	return io.NopCloser(&out), nil
 }
+
+// projected is projection.Events or projection.Newest.
+type projected = func(context.Context, store.Store, string, func(*journal.Head) (*plan.Plan, error), func(*core.Event) error) error
 
 // openLog opens an event log.
 func (a *app) openLog(path string) (io.ReadCloser, error) {

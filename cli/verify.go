@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/scheduler/projection"
 	"github.com/wavefold/wavefold/scheduler/verify"
 )
 
@@ -24,7 +25,9 @@ func (a *app) verifyCommand() *cobra.Command {
 workflow in FILE and reports every violation of the rules, with its line in the log:
 the order of nodes, limits, retries, items, rows and rounds, skips, the paths of
 walks, writes, the final state and statuses. EVENTS is a file, or - for standard
-input; --run names a stored run instead. Files, programs and Go functions that only a run needs may be missing.
+input; --run names a stored run instead. If a run had ended and was resumed, verify
+checks its last part, with the results that were kept of the others. Files, programs
+and Go functions that only a run needs may be missing.
 
 Rules that the log has too little information for are listed as not checked.
 
@@ -50,7 +53,7 @@ event log, is incomplete, or belongs to another workflow.`,
 				if err != nil {
 					return err
 				}
-				in, err := a.openRun(cmd.Context(), run)
+				in, err := a.openRun(cmd.Context(), run, projection.Newest)
 				if err != nil {
 					return runError(err)
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/explain"
+	"github.com/wavefold/wavefold/scheduler/projection"
 )
 
 func (a *app) whyCommand() *cobra.Command {
@@ -61,7 +62,7 @@ explains why a walk never reached a node.`,
 
 // readRun reads the run that --run names: an event log, or a stored run.
 func (a *app) readRun(ctx context.Context, name string) (*explain.Run, error) {
-	in, err := a.openRun(ctx, name)
+	in, err := a.openRun(ctx, name, projection.Events)
 	if err != nil {
 		return nil, runError(err)
 	}

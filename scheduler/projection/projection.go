@@ -26,10 +26,37 @@ const typeCheckpoint core.EventType = "checkpoint"
 // one part unless it was resumed after it had failed, was cancelled, or its workflow had changed.
 // Secrets are masked in the events. Their values are needed only if a condition depends on them.
 func Events(ctx context.Context, s store.Store, run string, compile func(*journal.Head) (*plan.Plan, error), f func(*core.Event) error) error {
-	p := &projection{ctx: ctx, store: s, compile: compile, f: f, batches: map[uint64][]byte{}}
+	return newProjection(ctx, s, compile, f).read(run)
+}
+
+// Newest is Events for the newest part of the journal alone, from its beginning: the events are those of a
+// run in which what was kept of earlier parts ended as it is kept. They are numbered from 1.
+func Newest(ctx context.Context, s store.Store, run string, compile func(*journal.Head) (*plan.Plan, error), f func(*core.Event) error) error {
+	p := newProjection(ctx, s, compile, f)
 	for rec, err := range s.Read(ctx, run, 1) {
-		if err == nil {
+		if err != nil {
+			return err
+		}
+		if rec.Type == store.Head {
+			p.from = rec.Seq
+		}
+	}
+	return p.read(run)
+}
+
+func newProjection(ctx context.Context, s store.Store, compile func(*journal.Head) (*plan.Plan, error), f func(*core.Event) error) *projection {
+	return &projection{ctx: ctx, store: s, compile: compile, f: f, batches: map[uint64][]byte{}}
+}
+
+// read reads the journal.
+func (p *projection) read(run string) error {
+	for rec, err := range p.store.Read(p.ctx, run, 1) {
+		switch {
+		case err != nil:
+		case rec.Seq >= p.from:
 			err = p.add(rec)
+		case rec.Type == store.Batch:
+			p.batches[rec.Seq] = rec.Data
 		}
 		if err == nil {
 			err = p.err
@@ -56,6 +83,7 @@ type projection struct {
 	// kept of an earlier part. Listeners are not given the events of that.
 	repeats bool
 	batches map[uint64][]byte // the payloads of batches, to which those of later parts may refer
+	from    uint64            // the first record whose events are wanted
 	seq     int64
 	event   core.Event
 	err     error // of f
@@ -119,7 +147,7 @@ func (p *projection) head(rec store.Record) error {
 		return err
 	}
 	p.replay.Listener = p.emit
-	p.start, p.repeats = h.Started.UnixNano(), rec.Seq > 1
+	p.start, p.repeats = h.Started.UnixNano(), rec.Seq > max(1, p.from)
 	return nil
 }
 

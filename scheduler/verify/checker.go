@@ -89,7 +89,7 @@ func (c *Checker) Add(line int, e *core.Event) error {
 		return nil
 	}
 	if c.ended && e.Type == core.RunResumed {
-		return c.mismatch("the run had ended before it was resumed, and nodes of it ran again: such a log cannot be checked")
+		return c.mismatch("the run had ended before it was resumed, and nodes of it ran again, so the log has two ends: verify --run %s checks the stored run", e.Run)
 	}
 	if slices.Contains(ignored, e.Type) {
 		return nil
