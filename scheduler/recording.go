@@ -124,8 +124,12 @@ func (rec *recording) next(commands []machine.Command) {
 	}
 }
 
-// holds reports whether a command of the current batch has to wait, and keeps it if so.
+// holds reports whether a command of the current batch has to wait, and keeps it if so. After a failure
+// of the store it drops events: a listener sees none that the journal does not have.
 func (rec *recording) holds(c *machine.Command) bool {
+	if rec.failure != nil && c.Op == machine.OpEmit {
+		return true
+	}
 	if rec.waits == 0 {
 		return false
 	}
@@ -156,7 +160,7 @@ func (rec *recording) emitLocked(e *core.Event) {
 		}
 	}
 	switch n := len(rec.held); {
-	case rec.run.events == nil:
+	case rec.run.events == nil || rec.failure != nil:
 	case seq > 0 && rec.mode == core.DurabilityFull:
 		rec.held = append(rec.held, heldCommand{after: seq, event: e})
 	case n > 0:

@@ -187,7 +187,6 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 		return nil, err
 	}
 	r.workflow, r.baseInput.Inputs = p.Name, r.m.Inputs()
-	go r.rec.loop()
 	return r, nil
 }
 

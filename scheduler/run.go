@@ -314,6 +314,9 @@ func (r *run) drive() (*core.Report, error) {
 		r.events, r.throttled = deliver(r.opts.Run, r.seqBefore, r.opts.Listener, r.opts.Drained), r.opts.Backpressure
 	}
 	stop := r.watchParent()
+	if r.rec != nil {
+		go r.rec.loop()
+	}
 	stopInbox := r.rec.watchInbox()
 	r.runWorkers()
 	stop()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,5 +177,73 @@ func TestBlobsThatCannotBeStoredEndTheRun(t *testing.T) {
 	}
 	if n, _ := r.Node("after"); n.Status == core.Success {
 		t.Error("a node ran although the run could not be stored")
+	}
+}
+
+// TestNoEventsAfterTheStoreFailed: a listener saw the end of a run whose journal had no end, with numbers
+// that the resumed run used again.
+func TestNoEventsAfterTheStoreFailed(t *testing.T) {
+	for left := 1; left < 5; left++ { // only the record of the end comes later
+		p := compile(t, chainOf(&executions{}, "a", "b", "c"))
+		s := memory.New(nil)
+		var seen []core.Event
+		_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Listener: func(e core.Event) { seen = append(seen, e) },
+			Recording: &scheduler.Recording{Store: &crashing{Store: s, left: left}, Durability: core.DurabilityFull}})
+		if _, ok := errors.AsType[*core.StoreError](err); !ok {
+			t.Fatalf("%d records: error %v", left, err)
+		}
+		for i, e := range seen {
+			if e.Seq != int64(i+1) || e.Type == core.NodeFailed || e.Type == core.RunFinished {
+				t.Errorf("%d records: event %d is %d, %s %s", left, i, e.Seq, e.Type, e.Node)
+			}
+		}
+	}
+}
+
+// flushing counts flushes, and fails after some calls of Append if calls is not 0.
+type flushing struct {
+	store.Store
+	calls   int32
+	flushes atomic.Int32
+}
+
+func (s *flushing) Append(ctx context.Context, run string, token uint32, list []store.Record, flush bool) error {
+	if s.calls--; s.calls == 0 {
+		return errDisk
+	}
+	err := s.Store.Append(ctx, run, token, list, flush)
+	if flush {
+		s.flushes.Add(1)
+	}
+	return err
+}
+
+// TestResumeFlushesFirst: an attempt with effects ran again before the journal that it was resumed from was
+// flushed, so that a loss of power could take back what it depends on. If that flush fails, nothing runs.
+func TestResumeFlushesFirst(t *testing.T) {
+	for _, calls := range []int32{0, 1} {
+		s := memory.New(nil)
+		again := &flushing{Store: s, calls: calls}
+		ran, crash := 0, context.CancelFunc(nil)
+		p := compile(t, one(func(ctx context.Context, _ core.Input) (core.Result, error) {
+			if ran++; crash != nil {
+				crash()
+				<-ctx.Done()
+			} else if again.flushes.Load() == 0 {
+				t.Error("an attempt with effects has begun before a flush")
+			}
+			return core.Result{}, nil
+		}, func(n *core.Node) { effects := true; n.Effects = &effects }))
+		c := &crashing{Store: s, left: 2}
+		ctx, cancel := context.WithCancel(t.Context())
+		crash = cancel
+		if _, err := scheduler.Run(ctx, p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: c}}); !errors.Is(err, errCrash) {
+			t.Fatal(err)
+		}
+		crash = nil
+		_, err := resume(t, again, "r", p)
+		if failed := calls > 0; errors.Is(err, errDisk) != failed || (ran == 1) != failed {
+			t.Errorf("the first write fails: %t; it ran %d times, error %v", failed, ran, err)
+		}
 	}
 }

@@ -83,7 +83,6 @@ func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
 		return storeError(err)
 	}
 	r.rec.seq = 1
-	go r.rec.loop()
 	return nil
 }
 
