@@ -118,6 +118,14 @@ func (j *journal) open(recs []store.Record) (created bool, err error) {
 		return false, err
 	}
 	name := filepath.Join(j.dir, j.name)
+	if partToken(j.name) > 0 {
+		if isNew {
+			err = createPart(name)
+		}
+		if err = errors.Join(err, j.syncParts()); err != nil {
+			return false, j.fail(err)
+		}
+	}
 	if end.torn > 0 {
 		j.store.warn(fmt.Sprintf("%s: %d bytes of an incomplete record after record %d were removed", name, end.torn, end.last))
 	}
@@ -126,6 +134,21 @@ func (j *journal) open(recs []store.Record) (created bool, err error) {
 		return false, j.fail(err)
 	}
 	return end.offset == 0, nil
+}
+
+// syncParts flushes the files of earlier holders, whose last records need not be on the disk: records that follow
+// them must not survive without them.
+func (j *journal) syncParts() error {
+	parts, err := openParts(j.dir)
+	closeParts(parts)
+	for _, p := range parts {
+		f, oerr := os.OpenFile(filepath.Join(j.dir, p.name), os.O_WRONLY, 0)
+		if oerr == nil {
+			oerr = errors.Join(syncData(f), f.Close())
+		}
+		err = errors.Join(err, oerr)
+	}
+	return err
 }
 
 // sync flushes the file, and with the first flush its name and that of its folder.

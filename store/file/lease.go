@@ -195,7 +195,11 @@ func (s *Store) takeLocked(run, dir string, holder store.Holder, ttl time.Durati
 	} else if err != nil {
 		return nil, err
 	}
-	if err := s.settle(run, dir, token); err != nil {
+	err = s.settle(run, dir, token)
+	if err == nil && partToken(last.Journal) > 0 && partToken(last.Journal) == last.Token && end.token < last.Token && end.last > 0 && lease.Journal != last.Journal {
+		err = seal(filepath.Join(dir, last.Journal))
+	}
+	if err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -220,6 +224,32 @@ func (s *Store) settle(run, dir string, token uint32) error {
 		}
 	}
 	return nil
+}
+
+// seal makes an empty file of a journal that its holder has not begun. That holder may be about to write its first
+// records, after it has checked its lease. They would replace those of earlier holders that the new one has read.
+func seal(name string) error {
+	for {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		err := createPart(name)
+		if err == nil {
+			err = setExpiry(name, time.Time{}) // the time of the run stays that of its last record
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+}
+
+// createPart makes a file of a journal. The error is fs.ErrExist if it is there already.
+func createPart(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func leaseFile(dir string, token uint32) string {

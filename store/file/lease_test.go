@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,6 +142,34 @@ func TestNewHolderReplacesLateRecords(t *testing.T) {
 		t.Error("a gap was appended")
 	}
 	if err := s.Append(t.Context(), "r1", second.Token, storetest.Records(4, 1), true); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, s, "r1"); got != "1 2 3 4" || err != nil {
+		t.Errorf("read %s, %v", got, err)
+	}
+}
+
+// A holder that has written nothing when it loses its lease cannot begin a file any more: its records would replace
+// those that the next holder has read.
+func TestHolderIsTooLateForItsFile(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	s := open(t, dir, Options{Now: c.Now})
+	begin(t, s, "r1", 2)
+	c.advance(time.Hour)
+	late := acquire(t, s, "r1", store.Holder{ID: "b", Host: "host-b"}, time.Minute)
+	c.advance(time.Hour)
+	_, before, err := stampOf(s.RunDir("r1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := acquire(t, s, "r1", store.Holder{ID: "c", Host: "host-c"}, time.Minute)
+	if err := createPart(filepath.Join(s.RunDir("r1"), fmt.Sprint(journalName, "-", late.Token))); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("the file of the late holder: %v", err)
+	}
+	if _, after, err := stampOf(s.RunDir("r1")); !after.Time.Equal(before.Time) || after.Size != before.Size || err != nil {
+		t.Errorf("the journal seems to have changed: %+v, before %+v, %v", after, before, err)
+	}
+	if err := s.Append(t.Context(), "r1", last.Token, storetest.Records(4, 1), true); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := read(t, s, "r1"); got != "1 2 3 4" || err != nil {
