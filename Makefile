@@ -35,9 +35,9 @@ fuzz: ## fuzz every parser for FUZZTIME each
 mutants: ## change the source in one place at a time: a test must fail
 	WAVEFOLD_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m -run TestMutants ./corpus ./scheduler/internal/schedulertest ./scheduler/machine
 
-torture: ## kill runs after every record and at 500 instants, and 100,000 generated runs: hours
+torture: ## kill runs after every record and at 500 instants, and simulate 100,000 seeds: hours
 	WAVEFOLD_TORTURE=all $(GO) test -count=1 -v -timeout 12h ./internal/torture
-	WAVEFOLD_GRAPHS=500000 $(GO) test -count=1 -v -timeout 12h -run TestPropertyCrash ./scheduler/internal/schedulertest
+	WAVEFOLD_SEEDS=100000 $(GO) test -count=1 -v -timeout 12h -run TestSimulation ./scheduler/internal/schedulertest
 
 lint: ## gofmt, vet, staticcheck and the house rules
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
