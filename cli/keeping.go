@@ -48,15 +48,49 @@ func (a *app) recordingOf(p *plan.Plan, args []string, sources *wavefold.Sources
 	}
 	k := &keeping{app: a, store: s, optional: optional}
 	if s == nil {
-		return k, nil
+		return k, k.needed(p)
 	}
 	if f.runID == "" {
 		f.runID = newRunID()
 	}
 	head := journal.Head{Workflow: p.Name, Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: f.model}}
 	name, _ := fileOf(a.engine, args) // it has been read
-	k.rec = scheduler.Recording{Store: s, Durability: mode, File: name, Sources: sources.Files(), Head: head}
+	k.rec = scheduler.Recording{Waiting: a.waitsFor, Store: s, Durability: mode, File: name, Sources: sources.Files(), Head: head}
 	return k, nil
+}
+
+// needed returns an error if a run of p needs a store.
+func (k *keeping) needed(p *plan.Plan) error {
+	if !p.HasConcurrencyKey() {
+		return nil
+	}
+	return fail(exitUsage, "runs of %s have a concurrency_key, which needs a store (leave out --store none)", p.Name)
+}
+
+// claimKey takes the concurrency key of a run that is stored.
+func (k *keeping) claimKey(ctx context.Context, p *plan.Plan, run string, inputs map[string]any) error {
+	if k.store == nil {
+		return nil
+	}
+	err := k.rec.ClaimKey(ctx, p, run, inputs)
+	if _, unwritable := errors.AsType[*core.StoreError](err); unwritable && k.optional {
+		return k.needed(p)
+	}
+	return err
+}
+
+// waitsFor says that a run waits for another one with its concurrency key.
+func (a *app) waitsFor(other *core.OverlapError) {
+	a.hintf("waiting: %v", other)
+}
+
+// overlaps returns how the command ends if the run did not begin.
+func (a *app) overlaps(other *core.OverlapError) error {
+	if other.Overlap != core.OverlapSkip {
+		return &exitError{exitHeld, other}
+	}
+	tty.Fprintf(a.Err, "skipped: %v\n", other)
+	return nil
 }
 
 func (k *keeping) recording() *scheduler.Recording {
@@ -70,6 +104,7 @@ func (k *keeping) close() {
 	if k.store == nil {
 		return
 	}
+	_ = k.rec.Unclaim() // closing the store does it, too
 	if err := k.store.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
 		k.app.errorf("%v", err)
 	}
@@ -86,9 +121,9 @@ func (k *keeping) retain(ctx context.Context, workflow string) {
 // leftOut reports whether a run could not begin because the default store cannot be written. The run
 // then begins without it. A run that has begun is never repeated: its nodes have had effects. Nor does a
 // run begin that another process executes.
-func (k *keeping) leftOut(r *core.Report, err error) bool {
+func (k *keeping) leftOut(p *plan.Plan, r *core.Report, err error) bool {
 	failed, ok := errors.AsType[*core.StoreError](err)
-	if !ok || !k.optional || r != nil || lostLease(err) {
+	if !ok || !k.optional || r != nil || lostLease(err) || p.HasConcurrencyKey() {
 		return false
 	}
 	k.app.warnf("the run is not stored: %v (--store none stores nothing and does not warn)", failed.Err)

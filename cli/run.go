@@ -233,24 +233,25 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err := a.checkModel(p, inputs); err != nil {
 		return &exitError{exitUsage, err}
 	}
+	keep, err := a.recordingOf(p, args, sources, f)
+	if err != nil {
+		return err
+	}
+	defer keep.close()
+	if err := keep.claimKey(ctx, p, f.runID, inputs); err != nil {
+		return a.badInputs(p, err, f.json)
+	}
 	session, err := f.session(p, inputs)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
 	if session != nil {
 		inputs = session.Inputs
-	}
-	keep, err := a.recordingOf(p, args, sources, f)
-	if err != nil {
-		return err
-	}
-	defer keep.close()
-	if session != nil {
 		keep.rec.Head.Progress, keep.rec.Head.From = session.Path(), session.From
 	}
 	err = a.executeRun(ctx, p, f, keep, session, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
 		report, err := scheduler.Run(ctx, p, inputs, o)
-		if keep.leftOut(report, err) {
+		if keep.leftOut(p, report, err) {
 			o.Recording = nil
 			report, err = scheduler.Run(ctx, p, inputs, o)
 		}
@@ -326,6 +327,12 @@ func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 	ds, ok := source.AsDiagnostics(err)
 	if lostLease(err) {
 		return &exitError{exitHeld, err}
+	}
+	if overlap, ok := errors.AsType[*core.OverlapError](err); ok {
+		return a.overlaps(overlap)
+	}
+	if canceled, ok := errors.AsType[*core.CancelError](err); ok {
+		return &exitError{exitInterrupted, canceled}
 	}
 	if !ok {
 		return &exitError{exitUsage, err}

@@ -125,6 +125,10 @@ type Runtime struct {
 	// Durability is the DurabilityMode of runs with a store, unless the caller chooses another;
 	// "" means DurabilityBatch.
 	Durability source.Text
+	// ConcurrencyKey is a template over the inputs. Of the runs in a store that have the same key, one runs
+	// at a time. "" lets all run. Overlap is the Overlap of the others; "" means OverlapQueue.
+	ConcurrencyKey source.Text
+	Overlap        source.Text
 }
 
 // Phase is a label for display.

@@ -16,6 +16,41 @@ const (
 	renewEvery = 5 * time.Second
 )
 
+// tenure is a lease that this process has.
+type tenure struct {
+	store  store.Store
+	holder store.Holder
+	lease  store.Lease // Expires belongs to renew
+}
+
+// renew renews the lease. The error says that it is lost; any other error is left to the next call.
+func (t *tenure) renew(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	lease, err := t.store.Acquire(ctx, t.lease.Run, t.holder, leaseTime)
+	if err == nil && lease.Token != t.lease.Token {
+		return &store.FencedError{Run: t.lease.Run, Token: t.lease.Token, Now: lease.Token}
+	}
+	if err == nil {
+		t.lease.Expires = lease.Expires
+		return nil
+	}
+	if _, held := errors.AsType[*store.HeldError](err); held || time.Now().After(t.lease.Expires) {
+		return err
+	}
+	return nil
+}
+
+// release gives the lease back.
+func (t *tenure) release() error {
+	if t == nil {
+		return nil
+	}
+	_, err := t.store.Acquire(context.Background(), t.lease.Run, t.holder, 0)
+	return err
+}
+
 // watchInbox handles messages to the run, and renews its lease, until the returned function is
 // called. It does nothing for a run that is not stored.
 func (rec *recording) watchInbox() (stop func()) {
@@ -51,20 +86,15 @@ func (rec *recording) renew(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		lease, err := rec.store.Acquire(ctx, rec.run.opts.Run, rec.holder, leaseTime)
-		lost := err == nil && lease.Token != rec.lease.Token
-		if lost {
-			err = &store.FencedError{Run: rec.run.opts.Run, Token: rec.lease.Token, Now: lease.Token}
+		err := rec.own.renew(ctx)
+		if err == nil {
+			err = rec.claim.renew(ctx)
 		}
-		_, held := errors.AsType[*store.HeldError](err)
-		if err != nil && ctx.Err() == nil && (lost || held || time.Now().After(rec.lease.Expires)) {
+		if err != nil && ctx.Err() == nil {
 			rec.run.mu.Lock()
 			rec.fail(err)
 			rec.run.mu.Unlock()
 			return
-		}
-		if err == nil {
-			rec.lease.Expires = lease.Expires
 		}
 	}
 }

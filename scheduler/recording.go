@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,12 +32,12 @@ const (
 // What is held is released in order. So commands never overtake each other, and with full
 // durability no listener sees an event that a crash could take back.
 type recording struct {
-	run    *run
-	store  store.Store
-	holder store.Holder
-	lease  store.Lease // Expires belongs to renew
-	mode   core.DurabilityMode
-	codec  *journal.Codec
+	run   *run
+	store store.Store
+	own   *tenure // of the run
+	claim *tenure // of its concurrency key, nil if it has none
+	mode  core.DurabilityMode
+	codec *journal.Codec
 
 	// The fields below are guarded by run.mu.
 
@@ -189,7 +190,7 @@ func (rec *recording) mark(kind string, data any) error {
 }
 
 func (rec *recording) newMark(kind string) *journal.Mark {
-	return &journal.Mark{Kind: kind, At: rec.run.now(), Wall: time.Now(), Host: rec.lease.Host, PID: rec.lease.PID}
+	return &journal.Mark{Kind: kind, At: rec.run.now(), Wall: time.Now(), Host: rec.own.lease.Host, PID: rec.own.lease.PID}
 }
 
 func (rec *recording) addMark(m *journal.Mark) error {
@@ -205,7 +206,7 @@ func (rec *recording) add(t store.Type, data []byte, urgent bool) uint64 {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.seq++
-	rec.pending = append(rec.pending, store.Record{Seq: rec.seq, Token: rec.lease.Token, Type: t, Data: data})
+	rec.pending = append(rec.pending, store.Record{Seq: rec.seq, Token: rec.own.lease.Token, Type: t, Data: data})
 	rec.size += len(data)
 	rec.urgent = rec.urgent || urgent
 	if rec.oldest.IsZero() {
@@ -217,7 +218,7 @@ func (rec *recording) add(t store.Type, data []byte, urgent bool) uint64 {
 
 // flushFirst passes the first records of a process to the store, before anything runs and before loop.
 func (rec *recording) flushFirst(ctx context.Context) error {
-	if err := rec.store.Append(ctx, rec.run.opts.Run, rec.lease.Token, rec.pending, true); err != nil {
+	if err := rec.store.Append(ctx, rec.run.opts.Run, rec.own.lease.Token, rec.pending, true); err != nil {
 		return storeError(err)
 	}
 	rec.flushed, rec.pending, rec.urgent, rec.size, rec.oldest = rec.seq, nil, false, 0, time.Time{}
@@ -278,7 +279,7 @@ func (rec *recording) loop() {
 		if !ok {
 			return
 		}
-		err := rec.store.Append(context.Background(), rec.run.opts.Run, rec.lease.Token, list, flush)
+		err := rec.store.Append(context.Background(), rec.run.opts.Run, rec.own.lease.Token, list, flush)
 		if err != nil {
 			rec.run.mu.Lock()
 			rec.fail(err)
@@ -430,7 +431,7 @@ func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
 	rec.mu.Unlock()
 	<-rec.done
 	r.logs.close()
-	_, err = rec.store.Acquire(context.Background(), r.opts.Run, rec.holder, 0)
+	err = errors.Join(rec.own.release(), rec.claim.release())
 	if rec.failure == nil { // the goroutines that set it have ended
 		rec.failure = err
 	}

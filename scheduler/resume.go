@@ -161,6 +161,19 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	}
 	recording.Store = st.store
 	o.Recording = &recording
+	overlap := p.Overlap
+	if overlap == core.OverlapSkip {
+		overlap = core.OverlapFail // whoever resumes a run wants it to continue
+	}
+	claim, err := claimKey(ctx, &recording, st.run, st.Head.ConcurrencyKey, overlap, &tenure{st.store, st.holder, st.lease})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = claim.release() // the first error counts
+		}
+	}()
 	r = newRun(ctx, p, o)
 	r.guard.run = r
 	mode := core.DurabilityMode(st.Head.Options.Durability)
@@ -168,6 +181,7 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 		mode = recording.Durability
 	}
 	r.startRecording(p, st.holder, st.lease, mode, map[string]*value.Object{})
+	r.rec.claim = claim
 	then, anew := p, st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic
 	if !st.Head.IsOf(p) {
 		then, anew = st.Then, true

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -41,20 +42,42 @@ type Recording struct {
 	// Adopted is called by Resume, before anything runs, with each part of the workflow that is new or
 	// has changed and is taken over because it has not started or computes the same. It may be nil.
 	Adopted func(plan.PartChange)
+	// Waiting is called when the run begins to wait for another run that has its concurrency key. It may
+	// be nil.
+	Waiting func(*core.OverlapError)
 	// Head holds what the journal says about the run and the driver does not know: the names of the
 	// workflow and of the version of the program, and settings of the caller. The driver sets the rest.
 	Head journal.Head
+
+	claimed *tenure // by ClaimKey, for the next run
 }
 
-// beginJournal takes the lease of a new run and writes the head of its journal.
-func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
+// beginJournal takes the concurrency key and the lease of a new run, and writes the head of its journal.
+func (r *run) beginJournal(p *plan.Plan, settings machine.Options) (err error) {
 	o := r.opts.Recording
+	key, err := p.ConcurrencyKey(r.m.Inputs())
+	if err != nil {
+		return err
+	}
+	claim, err := o.claim(r.parent, r.opts.Run, key, p.Overlap)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = claim.release() // the first error counts
+		}
+	}()
+	if claim != nil {
+		r.started, r.origin = time.Now(), time.Now().Round(0) // it may have waited
+	}
 	holder := store.NewHolder()
 	lease, err := o.Store.Acquire(r.parent, r.opts.Run, holder, leaseTime)
 	if err != nil {
 		return storeError(err)
 	}
 	head := o.Head
+	head.ConcurrencyKey = key
 	head.SetMachine(settings)
 	head.Format, head.Logic, head.Cut = journal.Format, machine.Logic, machine.Cut
 	recorded := o.Recorded
@@ -67,6 +90,7 @@ func (r *run) beginJournal(p *plan.Plan, settings machine.Options) error {
 	mode := cmp.Or(o.Durability, p.Durability, core.DurabilityBatch)
 	head.Options.Durability = string(mode)
 	r.startRecording(p, holder, lease, mode, nil)
+	r.rec.claim = claim
 	var data []byte
 	if err = o.addSources(r.parent, &head); err == nil {
 		data, err = r.rec.codec.AppendHead(nil, &head)
@@ -130,7 +154,7 @@ func storeError(err error) error { return &core.StoreError{Err: err} }
 // startRecording makes the run a stored one. checkpoints are those of earlier processes.
 func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Lease, mode core.DurabilityMode, checkpoints map[string]*value.Object) {
 	s := r.opts.Recording.Store
-	rec := &recording{run: r, store: s, holder: holder, lease: lease, mode: mode, checkpoints: checkpoints, done: make(chan struct{})}
+	rec := &recording{run: r, store: s, own: &tenure{s, holder, lease}, mode: mode, checkpoints: checkpoints, done: make(chan struct{})}
 	rec.wake.L = &rec.mu
 	rec.codec = codecOf(p, s)
 	put := rec.codec.Put

@@ -136,6 +136,7 @@ func normal(w *core.Workflow) *core.Workflow {
 	dropNumber(&c.Runtime.Concurrency, 1)
 	dropWord(&c.Runtime.Schedule, "dataflow")
 	dropWord(&c.Runtime.Durability, "batch")
+	dropWord(&c.Runtime.Overlap, "queue")
 	c.Fields = slices.Clone(w.Fields)
 	for i := range c.Fields {
 		dropWord(&c.Fields[i].Merge, "last_wins")

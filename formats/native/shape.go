@@ -93,10 +93,12 @@ type phaseShape struct {
 }
 
 type runtimeShape struct {
-	Concurrency *source.Int `wavefold:"concurrency,min=1" doc:"maximum number of nodes that run at once; default 1"`
-	MaxInFlight *source.Int `wavefold:"max_in_flight,min=1" doc:"limit on all user code that runs at once: nodes, items, stages, nested workflows; default: no limit"`
-	Schedule    source.Text `wavefold:"schedule,oneof=dataflow|barrier" doc:"dataflow starts a node as soon as its inputs are there, barrier finishes a level before the next one starts; the results are the same; default dataflow"`
-	Durability  source.Text `wavefold:"durability,oneof=full|batch|off" doc:"how much of a stored run survives a crash of the machine: full everything, batch all but the last 10 ms and every result of nodes with effects, off nothing, so that the run cannot be resumed; default batch"`
+	Concurrency    *source.Int `wavefold:"concurrency,min=1" doc:"maximum number of nodes that run at once; default 1"`
+	MaxInFlight    *source.Int `wavefold:"max_in_flight,min=1" doc:"limit on all user code that runs at once: nodes, items, stages, nested workflows; default: no limit"`
+	Schedule       source.Text `wavefold:"schedule,oneof=dataflow|barrier" doc:"dataflow starts a node as soon as its inputs are there, barrier finishes a level before the next one starts; the results are the same; default dataflow"`
+	Durability     source.Text `wavefold:"durability,oneof=full|batch|off" doc:"how much of a stored run survives a crash of the machine: full everything, batch all but the last 10 ms and every result of nodes with effects, off nothing, so that the run cannot be resumed; default batch"`
+	ConcurrencyKey source.Text `wavefold:"concurrency_key" doc:"runs in one store whose key is the same run one at a time; a template over the inputs, such as load-{{$input.day}}; default: all may run at the same time"`
+	Overlap        source.Text `wavefold:"overlap,oneof=queue|skip|fail|cancel_previous" doc:"what a run does while another one has its concurrency_key: queue waits, skip does not run and succeeds, fail does not run and fails, cancel_previous cancels the other one; default queue"`
 }
 
 type graphShape struct {

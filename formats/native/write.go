@@ -144,6 +144,8 @@ func (w *writer) document(d *core.Workflow) *source.Value {
 	r.number("max_in_flight", d.Runtime.MaxInFlight, 0)
 	r.word("schedule", d.Runtime.Schedule, "dataflow")
 	r.word("durability", d.Runtime.Durability, string(core.DurabilityBatch))
+	r.text("concurrency_key", d.Runtime.ConcurrencyKey)
+	r.word("overlap", d.Runtime.Overlap, string(core.OverlapQueue))
 	o.object("runtime", r)
 	o.object("retry_policies", w.retryPolicies(d))
 	o.put("graph", w.graph(d))

@@ -95,6 +95,9 @@ func (w *writer) document() *source.Value {
 	if in.Runtime.Durability.Value != "" {
 		w.fail("workflow %s: its durability", in.Name.Value)
 	}
+	if in.Runtime.ConcurrencyKey.Value != "" {
+		w.fail("workflow %s: its concurrency_key", in.Name.Value)
+	}
 	kept := in.Walk.Attributes
 	s := w.section()
 	s.text("id", in.Name.Value)

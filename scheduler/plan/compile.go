@@ -195,6 +195,7 @@ func (c *compiler) dag() {
 	c.edges()
 	c.checkStreams()
 	c.incremental()
+	c.overlap(&c.w.Runtime)
 	c.levels()
 	c.order()
 	c.adjacency()

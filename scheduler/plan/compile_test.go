@@ -41,6 +41,12 @@ func TestGoBuilt(t *testing.T) {
 		{"max_in_flight", func(w *core.Workflow, _ *core.Node) { w.Runtime.MaxInFlight = number(-1) }, "9:9 BAD_VALUE runtime.max_in_flight: want a whole number of at least 1, got -1"},
 		{"schedule", func(w *core.Workflow, _ *core.Node) { w.Runtime.Schedule = text("wave") }, `BAD_VALUE runtime.schedule: unknown word "wave" (dataflow or barrier)`},
 		{"durability", func(w *core.Workflow, _ *core.Node) { w.Runtime.Durability = text("bacth") }, `BAD_VALUE runtime.durability: unknown word "bacth" (did you mean "batch"?)`},
+		{"overlap", func(w *core.Workflow, _ *core.Node) {
+			w.Runtime.ConcurrencyKey, w.Runtime.Overlap = text("k"), text("quue")
+		}, `BAD_VALUE runtime.overlap: unknown word "quue" (did you mean "queue"?)`},
+		{"overlap without a key", func(w *core.Workflow, _ *core.Node) { w.Runtime.Overlap = text("skip") }, "MISSING_KEY runtime.overlap: there is no runtime.concurrency_key, so nothing decides which runs overlap"},
+		{"a key of no input", func(w *core.Workflow, _ *core.Node) { w.Runtime.ConcurrencyKey = text("a-{{day}}") }, "EXPR_NAME runtime.concurrency_key: day names no input (write {{$input.day}})"},
+		{"a key of the state", func(w *core.Workflow, _ *core.Node) { w.Runtime.ConcurrencyKey = text("{{$.rows}}") }, "EXPR_NAME runtime.concurrency_key: rows names no input (write {{$input.rows}})"},
 		{"no kind", func(_ *core.Workflow, n *core.Node) { n.Handler = nil }, "MISSING_KEY node n: kind is missing"},
 		{"unknown kind", func(_ *core.Workflow, n *core.Node) { n.Handler, n.Kind = nil, text("tol") }, `UNKNOWN_KIND node n: unknown kind "tol" (did you mean "tool"?)`},
 		{"a kind without a handler", func(_ *core.Workflow, n *core.Node) { n.Handler, n.Kind = nil, text("broken") }, `UNKNOWN_KIND node n: kind "broken" made no handler for it`},

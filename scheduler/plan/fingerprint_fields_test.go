@@ -79,7 +79,7 @@ edges:
 
 // leftOut lists the fields of plans that are not in fingerprints, with the reason.
 var leftOut = map[string]string{
-	"Plan.Name": "the name of a document does not count", "Plan.Workflow": "what is compiled of it counts", "Plan.Refused": "such a plan does not run",
+	"Plan.Name": "the name of a document does not count", "Plan.Workflow": "what is compiled of it counts", "Plan.Refused": "such a plan does not run", "Plan.Overlap": "see TestFingerprintWithoutLimits", "Plan.key": "see TestFingerprintWithoutLimits",
 	"Plan.Concurrency": "results do not depend on it", "Plan.MaxInFlight": "results do not depend on it", "Plan.Durability": "results do not depend on it", "Plan.Races": "follows from Joins",
 	"Plan.Stdout": "follows from the nodes", "Plan.Stdin": "follows from the nodes", "Plan.Secrets": "follows from the configuration of nodes",
 	"Plan.RunsUserCode": "code does not count", "Plan.Nested": "follows from the nodes", "Plan.Conventions": "follows from Mode and Walk.Router",
@@ -324,10 +324,12 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 // can be resumed after they have changed.
 func TestFingerprintWithoutLimits(t *testing.T) {
 	changes := map[string]func(r *core.Runtime){
-		"Concurrency": func(r *core.Runtime) { r.Concurrency = count(7) },
-		"MaxInFlight": func(r *core.Runtime) { r.MaxInFlight = count(7) },
-		"Durability":  func(r *core.Runtime) { r.Durability = word("full") },
-		"Schedule":    nil, // a snapshot counts what is left of a level
+		"Concurrency":    func(r *core.Runtime) { r.Concurrency = count(7) },
+		"MaxInFlight":    func(r *core.Runtime) { r.MaxInFlight = count(7) },
+		"Durability":     func(r *core.Runtime) { r.Durability = word("full") },
+		"ConcurrencyKey": func(r *core.Runtime) { r.ConcurrencyKey = word("other") },
+		"Overlap":        func(r *core.Runtime) { r.ConcurrencyKey, r.Overlap = word("other"), word("fail") },
+		"Schedule":       nil, // a snapshot counts what is left of a level
 	}
 	before := compiled(t, "flow.yaml", func(*core.Workflow) {})
 	for f := range reflect.TypeFor[core.Runtime]().Fields() {

@@ -107,7 +107,7 @@ func TestFingerprint(t *testing.T) {
 	const program = "#!/bin/sh\necho '{}'\n"
 	base := printed(t, "flow.yaml", printedDoc, printedInner, program)
 	for _, tt := range []struct {
-		name     string // with the number of its rule in the page on durability
+		name     string // with the number of a rule
 		old, new string
 		parts    string // the parts that differ
 		same     bool   // whether the fingerprints of the plans are equal

@@ -9,6 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/expressions"
+	"github.com/wavefold/wavefold/expressions/template"
 	"github.com/wavefold/wavefold/internal/items"
 	"github.com/wavefold/wavefold/state"
 )
@@ -25,6 +26,8 @@ type Plan struct {
 	Barrier     bool
 	// Durability is the mode that the document asks for, "" if it leaves it to the caller.
 	Durability core.DurabilityMode
+	// Overlap is what a run does while another one has its ConcurrencyKey.
+	Overlap core.Overlap
 	// Stdout reports whether a node, or one nested in it, writes to standard output. Stdin reports
 	// whether one reads standard input.
 	Stdout, Stdin bool
@@ -97,7 +100,8 @@ type Plan struct {
 	inputIndex map[string]int32
 	// files are the digests of the files that kinds read, by node.
 	files     map[int32]*value.Object
-	edgeDecls []*core.Edge // of Edges; kept separately because a run does not need them
+	key       *template.Template // see ConcurrencyKey
+	edgeDecls []*core.Edge       // of Edges; kept separately because a run does not need them
 }
 
 // ReadsPrefix reports whether a gate waits for the first k writers of a field and reads the value
