@@ -49,6 +49,7 @@ type settings struct {
 	description string
 	effects     *bool
 	version     source.Text
+	pause       source.Text
 
 	allowPartial, autoStatus bool
 
@@ -366,6 +367,19 @@ func Effects() Option { return option("Effects", func(s *settings) { s.effects =
 func Version(v string) Option {
 	pos := here()
 	return setting{name: "Version", pos: pos, set: func(s *settings) { s.version = source.At(v, pos) }}
+}
+
+// PauseBefore makes each execution of a part wait until a person lets it continue, before its
+// first attempt. The question goes to the interviewer of the run (WithInterviewer), or, in a
+// stored run, to Running.Answer and the command.
+func PauseBefore() Option { return pauseAt("PauseBefore", core.PauseBefore) }
+
+// PauseAfter is PauseBefore, except that the execution waits after its last attempt.
+func PauseAfter() Option { return pauseAt("PauseAfter", core.PauseAfter) }
+
+func pauseAt(name, when string) Option {
+	pos := here()
+	return setting{name: name, pos: pos, set: func(s *settings) { s.pause = source.At(when, pos) }}
 }
 
 // Args sets the arguments of a Func or Node. A string that is a path, such as

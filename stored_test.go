@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/inbox"
 	"github.com/wavefold/wavefold/store/memory"
 )
 
@@ -97,5 +98,38 @@ func TestResumeInGo(t *testing.T) {
 	}
 	if calls["first"] != 1 || calls["second"] != 2 {
 		t.Errorf("the functions were called %v times", calls)
+	}
+}
+
+func TestPauseInGo(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		option wavefold.Option
+		before int // calls of the function before the answer
+	}{{"before", wavefold.PauseBefore(), 0}, {"after", wavefold.PauseAfter(), 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			calls := 0
+			g := wavefold.New("paused", wavefold.Func("send", nil, nil, func(context.Context, core.Input) (core.Result, error) {
+				calls++
+				return core.Result{}, nil
+			}, tt.option))
+			s := memory.New(nil)
+			_, err := g.Run(t.Context(), wavefold.WithStore(s), wavefold.WithRunID("r"))
+			paused, ok := errors.AsType[*core.PausedError](err)
+			if !ok || len(paused.Questions) != 1 || calls != tt.before {
+				t.Fatalf("error %v after %d calls", err, calls)
+			}
+			q := paused.Questions[0]
+			if _, err := inbox.Post(t.Context(), s, "r", wavefold.Answer{Node: q.Node, Visit: q.Visit, Attempt: q.Attempt, Choice: "continue"}); err != nil {
+				t.Fatal(err)
+			}
+			r, err := g.Resume(t.Context(), "r", wavefold.WithStore(s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Wait(); err != nil || calls != 1 {
+				t.Errorf("%d calls, error %v", calls, err)
+			}
+		})
 	}
 }
