@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -153,7 +154,7 @@ func (f Figure) Bench(b *testing.B, unit string) {
 			for b.Loop() {
 				run()
 			}
-			b.ReportMetric(float64(b.Elapsed())/float64(b.N*c.Units), "ns/"+unit)
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N*c.Units), "ns/"+strings.ReplaceAll(unit, " ", "-"))
 		})
 	}
 }
