@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -382,7 +383,7 @@ func (k *Codec) appendRecord(dst []byte, record any) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	w := writer{buf: dst, codec: k}
+	w := writer{buf: slices.Grow(dst, len(plain)), codec: k}
 	w.nested(v, 0)
 	return w.buf, w.err
 }
