@@ -128,9 +128,12 @@ func (a *app) importRun(ctx context.Context, flag, name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(dir)
+	s, err := a.openStore(ctx, dir)
 	if err != nil {
 		return &exitError{exitUsage, err}
+	}
+	if isDatabase(dir) {
+		dir = s.String() // without a password
 	}
 	m, added, err := archive.Read(ctx, bufio.NewReader(in), s)
 	if err = errors.Join(err, s.Close()); err != nil {
@@ -150,7 +153,7 @@ func (a *app) importRun(ctx context.Context, flag, name string) error {
 	return nil
 }
 
-// importStore returns the folder of the store to which a run is added.
+// importStore returns the place of the store to which a run is added.
 func (a *app) importStore(flag string) (string, error) {
 	dir, none, err := a.storeSetting(flag)
 	switch {

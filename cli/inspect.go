@@ -121,10 +121,18 @@ type journalJSON struct {
 	Logic   int    `json:"logic"`
 }
 
+// journal returns the path of the journal, or the URL of the database that it is in.
+func (r *storedRun) journal() string {
+	if in, ok := r.store.(interface{ RunDir(run string) string }); ok {
+		return filepath.Join(in.RunDir(r.Run), "journal")
+	}
+	return r.store.String()
+}
+
 // inspect reads the journal of a run. It needs no lease.
 func (a *app) inspect(ctx context.Context, r *storedRun) (*inspection, error) {
 	out := &inspection{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Reason: secret.Hide(r.Reason), Started: r.Started, Duration: r.duration(), ended: r.Ended(),
-		Nodes: []inspected{}, Executions: []executionJSON{}, CriticalPath: []linkJSON{}, Marks: []markJSON{}, Journal: journalJSON{Path: filepath.Join(r.store.RunDir(r.Run), "journal"), Bytes: r.Bytes, Records: r.Records}}
+		Nodes: []inspected{}, Executions: []executionJSON{}, CriticalPath: []linkJSON{}, Marks: []markJSON{}, Journal: journalJSON{Path: r.journal(), Bytes: r.Bytes, Records: r.Records}}
 	for rec, err := range r.store.Read(ctx, r.Run, 1) {
 		if err == nil {
 			err = out.add(rec)

@@ -15,7 +15,6 @@ import (
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/store"
-	"github.com/wavefold/wavefold/store/file"
 )
 
 func durabilityList() []string {
@@ -31,18 +30,18 @@ func durabilityNames() string { return strings.Join(durabilityList(), ", ") }
 // keeping is how a run is stored. The zero value stores nothing.
 type keeping struct {
 	app      *app
-	store    *file.Store
+	store    runStore
 	optional bool // the run goes on without a store that cannot be written
 	rec      scheduler.Recording
 }
 
 // recordingOf returns how a new run of a workflow is stored.
-func (a *app) recordingOf(p *plan.Plan, args []string, sources *wavefold.Sources, f *runFlags) (*keeping, error) {
+func (a *app) recordingOf(ctx context.Context, p *plan.Plan, args []string, sources *wavefold.Sources, f *runFlags) (*keeping, error) {
 	mode := core.DurabilityMode(f.durability)
 	if f.durability != "" && !slices.Contains(core.DurabilityModes(), mode) {
 		return nil, fail(exitUsage, "--durability is %q, want one of %s%s", f.durability, durabilityNames(), suggest(f.durability, durabilityList()))
 	}
-	s, optional, err := a.runStore(f.store, p.Workflow.Dir)
+	s, optional, err := a.newRunStore(ctx, f.store, p.Workflow.Dir)
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}

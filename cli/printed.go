@@ -92,7 +92,11 @@ func (a *app) output(ctx context.Context, run, node string, f *printedFlags) err
 			path = node[:at]
 		}
 	}
-	list, err := scheduler.PrintedBy(found.store, found.Run, path)
+	files, err := found.files()
+	if err != nil {
+		return err
+	}
+	list, err := scheduler.PrintedBy(files, found.Run, path)
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
@@ -100,7 +104,7 @@ func (a *app) output(ctx context.Context, run, node string, f *printedFlags) err
 	if err != nil {
 		return err
 	}
-	r, err := p.Open(found.store, found.Run)
+	r, err := p.Open(files, found.Run)
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}

@@ -123,7 +123,7 @@ func (a *app) prune(ctx context.Context, f *pruneFlags) error {
 	}
 	total := prunedJSON{Runs: []string{}}
 	for _, dir := range dirs {
-		s, err := a.openStore(dir)
+		s, err := a.openStore(ctx, dir)
 		if err != nil {
 			return &exitError{exitUsage, err}
 		}

@@ -161,12 +161,18 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 
 // salvage cuts the damaged journal of a run.
 func (a *app) salvage(ctx context.Context, found *storedRun) error {
+	damaged, ok := found.store.(interface {
+		Salvage(ctx context.Context, run string, token uint32) (*store.DamageError, error)
+	})
+	if !ok {
+		return fail(exitFailed, "%s cannot be salvaged: restore run %s from a backup of the database", found.store, found.Run)
+	}
 	holder := store.NewHolder()
 	lease, err := found.store.Acquire(ctx, found.Run, holder, time.Minute)
 	if err != nil {
 		return err
 	}
-	damage, err := found.store.Salvage(ctx, found.Run, lease.Token)
+	damage, err := damaged.Salvage(ctx, found.Run, lease.Token)
 	if err == nil && damage != nil {
 		a.warnf("%v: it was cut there; %s.damaged is a copy of it", damage, damage.File)
 	}
@@ -296,7 +302,7 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	}
 	name = filepath.FromSlash(st.Head.File)
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(filepath.Dir(found.store.Dir()), name)
+		name = filepath.Join(filepath.Dir(folderOf(found.store)), name)
 	}
 	now := a.engine.Recording(sources)
 	now.Resumed = true

@@ -233,7 +233,7 @@ func (a *app) runWorkflow(ctx context.Context, args []string, f *runFlags) error
 	if err := a.checkModel(p, inputs); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	keep, err := a.recordingOf(p, args, sources, f)
+	keep, err := a.recordingOf(ctx, p, args, sources, f)
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func (a *app) listRuns(ctx context.Context, flag string, q store.Query) ([]store
 	}
 	var all []storedRun
 	for _, dir := range dirs {
-		s, err := a.openStore(dir)
+		s, err := a.openStore(ctx, dir)
 		if err != nil {
 			return nil, &exitError{exitUsage, err}
 		}
@@ -180,7 +180,7 @@ type holderJSON struct {
 // toJSON returns the JSON form of a stored run.
 func (r *storedRun) toJSON() storedJSON {
 	j := storedJSON{Run: r.Run, Workflow: r.Workflow, File: r.file(), Status: r.Status, Started: r.Started, Updated: r.Updated, Duration: r.duration(),
-		Nodes: r.counts(), Waiting: r.Waiting, Resumable: resumable(&r.Summary), Reason: secret.Hide(r.Reason), Parent: r.Parent, Bytes: r.Bytes, Store: storeScheme + r.store.Dir()}
+		Nodes: r.counts(), Waiting: r.Waiting, Resumable: resumable(&r.Summary), Reason: secret.Hide(r.Reason), Parent: r.Parent, Bytes: r.Bytes, Store: r.store.String()}
 	if !r.Finished.IsZero() {
 		j.Finished = &r.Finished
 	}
@@ -195,7 +195,7 @@ func (r *storedRun) file() string {
 	if r.File == "" || filepath.IsAbs(r.File) {
 		return r.File
 	}
-	return filepath.Join(filepath.Dir(r.store.Dir()), filepath.FromSlash(r.File))
+	return filepath.Join(filepath.Dir(folderOf(r.store)), filepath.FromSlash(r.File))
 }
 
 // duration returns the time from the start of the run to its end, or else to the last record. It is 0 if the

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/wavefold/wavefold/store"
 	"github.com/wavefold/wavefold/store/file"
+	"github.com/wavefold/wavefold/store/postgres"
 )
 
 const (
@@ -24,14 +28,38 @@ const (
 	storeScheme   = "file:"
 )
 
-// storeFlag adds --store.
-func (a *app) storeFlag(flags *pflag.FlagSet, to *string) {
-	flags.StringVar(to, "store", "", "where runs are stored: file:`DIR`, or none (default: $"+storeVariable+", or "+storeName+" beside the workflow)")
+// runStore is a store that a command has opened. Its String is what --store is for it, without passwords.
+type runStore interface {
+	store.Store
+	fmt.Stringer
+	io.Closer
+	Retain(ctx context.Context, workflow string) (store.Pruned, error)
 }
 
-// storeSetting returns the folder that --store or the environment names. none reports that no store is
-// wanted; dir is "" if neither names one.
-func (a *app) storeSetting(flag string) (dir string, none bool, err error) {
+// folderOf returns the folder of a store, "" if it is a database.
+func folderOf(s runStore) string {
+	if in, ok := s.(interface{ Dir() string }); ok {
+		return in.Dir()
+	}
+	return ""
+}
+
+// placeOf returns the place of a store for a message.
+func placeOf(s runStore) string { return cmp.Or(folderOf(s), s.String()) }
+
+// isDatabase reports whether a store is in a database, not in a folder.
+func isDatabase(place string) bool {
+	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
+}
+
+// storeFlag adds --store.
+func (a *app) storeFlag(flags *pflag.FlagSet, to *string) {
+	flags.StringVar(to, "store", "", "where runs are stored: file:`DIR`, postgres://HOST/DATABASE, or none (default: $"+storeVariable+", or "+storeName+" beside the workflow)")
+}
+
+// storeSetting returns the folder, or the URL of the database, that --store or the environment names.
+// none reports that no store is wanted; place is "" if neither names one.
+func (a *app) storeSetting(flag string) (place string, none bool, err error) {
 	name, setting := "--store", flag
 	if setting == "" {
 		name, setting = storeVariable, a.Getenv(storeVariable)
@@ -42,20 +70,37 @@ func (a *app) storeSetting(flag string) (dir string, none bool, err error) {
 		return "", false, nil
 	case setting == storeNone:
 		return "", true, nil
+	case isDatabase(setting):
+		return setting, false, nil
 	case !ok || dir == "":
-		return "", false, fail(exitUsage, "%s is %q, want %sDIR or %s", name, setting, storeScheme, storeNone)
+		if scheme, _, url := strings.Cut(setting, "://"); url { // the rest may contain a password
+			setting = scheme + "://..."
+		}
+		return "", false, fail(exitUsage, "%s is %q, want %sDIR, postgres://HOST/DATABASE or %s", name, setting, storeScheme, storeNone)
 	}
 	return dir, false, nil
 }
 
-// openStore opens the store in a folder.
-func (a *app) openStore(dir string) (*file.Store, error) {
-	return file.Open(dir, file.Options{Warn: func(message string) { a.warnf("%s", message) }})
+// openStore opens the store in a folder or in a database.
+func (a *app) openStore(ctx context.Context, place string) (runStore, error) {
+	warn := func(message string) { a.warnf("%s", message) }
+	if isDatabase(place) {
+		return opened(postgres.Open(ctx, place, postgres.Options{Warn: warn}))
+	}
+	return opened(file.Open(place, file.Options{Warn: warn}))
 }
 
-// runStore opens the store for a new run of a workflow in a folder. It is nil if the run is not to be
+// opened returns a store as an interface, which is nil if there is an error.
+func opened[S runStore](s S, err error) (runStore, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// newRunStore opens the store for a new run of a workflow in a folder. It is nil if the run is not to be
 // stored. A default store that cannot be written is left out with a warning: the run goes on without.
-func (a *app) runStore(flag, folder string) (s *file.Store, optional bool, err error) {
+func (a *app) newRunStore(ctx context.Context, flag, folder string) (s runStore, optional bool, err error) {
 	dir, none, err := a.storeSetting(flag)
 	if err != nil || none {
 		return nil, false, err
@@ -64,7 +109,7 @@ func (a *app) runStore(flag, folder string) (s *file.Store, optional bool, err e
 	if optional {
 		dir = filepath.Join(folder, storeName)
 	}
-	s, err = a.openStore(dir)
+	s, err = a.openStore(ctx, dir)
 	if err != nil && optional {
 		a.warnf("the run is not stored: %v", err)
 		return nil, true, nil
@@ -75,7 +120,7 @@ func (a *app) runStore(flag, folder string) (s *file.Store, optional bool, err e
 // maxStoreDepth limits how far below the current folder stores are looked for.
 const maxStoreDepth = 4
 
-// findStores returns the folders of the stores that a command without a workflow looks into, in order:
+// findStores returns the places of the stores that a command without a workflow looks into, in order:
 // the one that is set, or else the default store of the current folder, of the nearest parent that
 // has one, and those of the folders below.
 func (a *app) findStores(flag string) ([]string, error) {
@@ -145,8 +190,16 @@ const minPrefix = 4
 
 // storedRun is a run in a store.
 type storedRun struct {
-	store *file.Store
+	store runStore
 	store.Summary
+}
+
+// files returns the store of a run as one that keeps files with it.
+func (r *storedRun) files() (store.Attacher, error) {
+	if files, ok := r.store.(store.Attacher); ok {
+		return files, nil
+	}
+	return nil, fail(exitUsage, "%s keeps neither log records nor what programs print", r.store)
 }
 
 // findRun opens the store of a run and returns its summary. id may be a prefix of four or more
@@ -156,13 +209,15 @@ func (a *app) findRun(ctx context.Context, flag, id string, fits func(*store.Sum
 	if err != nil {
 		return nil, err
 	}
+	var places []string
 	var best *storedRun
 	var prefixed []string
 	for _, dir := range dirs {
-		s, err := a.openStore(dir)
+		s, err := a.openStore(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
+		places = append(places, placeOf(s))
 		keep := false
 		for sum, err := range s.List(ctx, store.Query{Prefix: id}) {
 			if err != nil {
@@ -192,7 +247,7 @@ func (a *app) findRun(ctx context.Context, flag, id string, fits func(*store.Sum
 			_ = s.Close()
 		}
 	}
-	where := strings.Join(dirs, ", ")
+	where := strings.Join(places, ", ")
 	switch {
 	case len(prefixed) > 1:
 		_ = best.store.Close()

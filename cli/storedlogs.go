@@ -22,7 +22,11 @@ type storedLogs struct {
 
 // openLogs opens the log of a stored run. The caller closes it.
 func (r *storedRun) openLogs() (*storedLogs, error) {
-	file, err := r.store.Attached(r.Run, scheduler.LogName)
+	files, err := r.files()
+	if err != nil {
+		return nil, err
+	}
+	file, err := files.Attached(r.Run, scheduler.LogName)
 	if errors.Is(err, store.ErrNotFound) {
 		return &storedLogs{err: io.EOF}, nil
 	}

@@ -71,6 +71,9 @@ func Open(dir string, o Options) (*Store, error) {
 // Dir returns the absolute path of the folder.
 func (s *Store) Dir() string { return s.dir }
 
+// String returns "file:" and the absolute path of the folder.
+func (s *Store) String() string { return "file:" + s.dir }
+
 // RunDir returns the folder of a run, in which others may keep files of their own: they are removed with
 // the run.
 func (s *Store) RunDir(run string) string { return filepath.Join(s.dir, "runs", escape(run)) }
