@@ -215,6 +215,7 @@ func (a *app) commands() []*cobra.Command {
 		a.cancelCommand(),
 		a.inspectCommand(),
 		a.outputCommand(),
+		a.stateCommand(),
 		a.eventsCommand(),
 		a.pruneCommand(),
 		a.exportCommand(),

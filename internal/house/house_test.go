@@ -41,6 +41,7 @@ var rules = []struct {
 		not: []string{"scheduler"}},
 	{of: "scheduler/journal", why: "a replay needs no driver", not: []string{"scheduler"}},
 	{of: "scheduler/projection", why: "reading a journal needs no driver", not: []string{"scheduler"}},
+	{of: "scheduler/history", why: "reading a journal needs no driver", not: []string{"scheduler"}},
 	{of: "scheduler/machine/internal", why: "the leaves of the machine are arithmetic: numbers in, numbers out",
 		not: []string{"core/...", "state/...", "expressions/...", "scheduler/...", "formats/...", "nodes/...", "cli/...", "."}},
 	{of: "scheduler/verify", why: "a proof must not rest on what it proves",
@@ -80,7 +81,7 @@ var libraries = map[string][]string{
 
 // pure lists the packages that decide: they use no goroutine, clock, randomness, lock,
 // file, network or environment.
-var pure = []string{"core", "expressions", "state", "scheduler/plan", "scheduler/lint", "scheduler/machine", "scheduler/journal", "scheduler/projection", "scheduler/verify", "internal/eventlog", "internal/normalize"}
+var pure = []string{"core", "expressions", "state", "scheduler/plan", "scheduler/lint", "scheduler/machine", "scheduler/journal", "scheduler/projection", "scheduler/history", "scheduler/verify", "internal/eventlog", "internal/normalize"}
 
 var impure = map[string]string{
 	"sync": "a pure package has one owner and needs no lock", "sync/atomic": "a pure package has one owner",
@@ -191,6 +192,7 @@ var longChains = map[string]string{
 	"nodes/std":                        "it only lists kinds",
 	"scheduler":                        "the driver writes the journal, which is a layer between it and the machine",
 	"scheduler/projection":             "it reads the journal, as the driver does",
+	"scheduler/history":                "it reads the journal, as the driver does",
 	"internal/torture":                 "a test kit above the journal: no package of the program imports it",
 	"scheduler/internal/schedulertest": "a test kit above the scheduler: no package of the program imports it",
 }

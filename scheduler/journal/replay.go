@@ -26,6 +26,9 @@ type Replay struct {
 	// Listener is given what the machine emits, as the listener of the run was. It is only called
 	// if the options of the machine contain Events.
 	Listener func(machine.Emissions)
+	// Answered, if it is not nil, is called with each event that the machine does not drop, after it
+	// was applied. path is the path of the node, and ref the place where the event was first recorded.
+	Answered func(ref Ref, path string, e *machine.Event)
 
 	codec   *Codec
 	m       *machine.Machine
@@ -180,6 +183,9 @@ func (r *Replay) apply(x *decodedEvent) {
 	}
 	if r.keep {
 		r.kept = append(r.kept, Kept{Ref: x.ref, Data: x.data, Path: x.path, Event: e, pause: pause, retried: retried})
+	}
+	if r.Answered != nil {
+		r.Answered(x.ref, x.path, e)
 	}
 	r.worked(x.path, e.Ended)
 	if x.read != nil {

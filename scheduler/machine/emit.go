@@ -187,6 +187,7 @@ func (f *frame) emitRetrying(n *plan.Node, id ID, o *Outcome, delay time.Duratio
 func (f *frame) emitEnd(n *plan.Node, s core.Status, writes []plan.Write) {
 	if f.m.opts.Events {
 		f.emitWrites(f.nodeNote(0, n), writes)
+		f.wrote(f.plainID(n.Vertex), writes)
 		f.emitFinished(n.Vertex, s)
 	}
 }

@@ -41,6 +41,9 @@ type Options struct {
 	// Guard calls user code whose result the machine needs at once: reducers, and methods of Go
 	// types that are called to merge their values. If Guard is nil, the code is called directly.
 	Guard state.Guard `json:"-"`
+	// Wrote, if it is not nil, is called with each write that is merged into a state or will be when
+	// the node or unit ends, in the order of the events. It needs Events.
+	Wrote func(*Write) `json:"-"`
 }
 
 // Machine is one run. See the package comment.

@@ -92,6 +92,7 @@ func (t *fanOut) merge() {
 		t.Pull.Read, t.Pull.Partial, t.Pull.Failure = nil, false, nil
 	}
 	list := t.collectedWrite(cut)
+	f.readWritten(t.n.Index, &t.Pull, func(field int32) bool { return slices.Contains(t.n.WriteFields, field) })
 	f.setStopping(t.v, t.firstFailure())
 	f.contribute(t.v, func(field int32) (any, []any) {
 		if field == t.n.Collect {
@@ -140,6 +141,7 @@ func (t *fanOut) collectedWrite(cut int) any {
 		return value.Missing
 	}
 	f.emitWrites(f.nodeNote(0, t.n), []plan.Write{write})
+	f.wrote(ID{Frame: f.ID, Node: t.n.Index}, []plan.Write{write})
 	return write.Value
 }
 
@@ -157,6 +159,7 @@ func (t *fanOut) emitItemWrites(i int, end bool) {
 		t.emitItemEnd(i, o)
 	}
 	writes := t.Results.appendWrites(nil, i-t.Base)
+	t.f.wrote(item{t, i}.id(), writes)
 	t.f.emitWrites(e, slices.DeleteFunc(writes, func(w plan.Write) bool { return w.Field == t.n.Collect }))
 }
 

@@ -36,7 +36,7 @@ func (t *byModel) begin() {
 	if given == nil {
 		given = value.NewObject(0)
 	}
-	t.set(t.w.Context, value.ObjectOf(core.InputsKey, given))
+	t.set(nil, t.w.Context, value.ObjectOf(core.InputsKey, given))
 }
 
 func (t *byModel) memory() any              { return &t.modelMemory }
@@ -110,7 +110,7 @@ func (t *byModel) addToContext(v *visit, o *Outcome) {
 		t.Evals[v.Node] = o.Route.Evals
 		sent = withEvals(sent, o.Route.Evals)
 	}
-	t.set(t.w.Context, value.ObjectOf(t.id(v.Node), sent))
+	t.set(v, t.w.Context, value.ObjectOf(t.id(v.Node), sent))
 }
 
 // withEvals adds the checks of a result to its output, unless the output has a member of that

@@ -76,7 +76,7 @@ func (t *byOutcomes) left(v *visit, o *Outcome) bool {
 			known.Set(core.ContextPreferredLabel, o.Route.Label)
 		}
 	}
-	t.set(t.w.Context, known)
+	t.set(v, t.w.Context, known)
 	return !isStage || !t.endIfRepeating(v, o)
 }
 
@@ -277,6 +277,7 @@ func (t *byOutcomes) restart(v *visit) bool {
 		return false
 	}
 	t.Fields[t.w.Context].Column = t.column(int(t.w.Context))
+	t.f.wroteIn(v, plan.Write{Field: t.w.Context, Value: value.Missing})
 	for i := range t.Nodes {
 		t.Nodes[i].Status = core.StatusNone
 	}

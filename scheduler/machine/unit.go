@@ -350,6 +350,7 @@ func (t *unit) emitRoundWrites(p *pass) {
 		e := t.f.nodeNote(0, n)
 		e.round = core.Nth(p.N)
 		t.f.emitWrites(e, writes)
+		t.f.wrote(ID{Frame: t.f.ID, Node: m, From: int32(p.N), To: int32(p.N + 1)}, writes)
 	}
 }
 
@@ -459,6 +460,7 @@ func (t *unit) finish() {
 		t.Reason = "failed" // its own failure has stopped the run
 	}
 	f.setStopping(t.v, t.Failure)
+	f.readWritten(t.u.Members[0], &t.Pull, func(field int32) bool { return t.u.FieldIndex(field) >= 0 })
 	f.contribute(t.v, t.contribution)
 	for place, m := range t.u.Members {
 		f.setChange(m, t.Results[place].Changes.text(t.pass()))

@@ -74,6 +74,7 @@ func (t *unit) write(p *pass, writes []plan.Write) {
 		e := t.f.nodeNote(0, t.node(p))
 		e.item = core.Nth(p.N)
 		t.f.emitWrites(e, writes)
+		t.f.wrote(p.id(), writes)
 	}
 }
 

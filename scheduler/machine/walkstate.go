@@ -59,7 +59,7 @@ func (t *walk) rejection(writes []plan.Write) *core.Failure {
 // write merges writes into the state.
 func (t *walk) write(v *visit, writes []plan.Write) {
 	for _, w := range writes {
-		t.set(w.Field, w.Value)
+		t.set(v, w.Field, w.Value)
 		if _, ok := t.Fields[w.Field].Last().(*state.FailedMerge); ok {
 			t.noteUnmerged(w.Field, v.Node)
 		}
@@ -78,8 +78,10 @@ func (t *walk) noteUnmerged(field, node int32) {
 	t.Unmerged[field] = node
 }
 
-func (t *walk) set(field int32, value any) {
+// set merges a write of a visit, or of the walk itself if v is nil.
+func (t *walk) set(v *visit, field int32, value any) {
 	c := t.Fields[field]
 	c.Resolve(c.Cursor(), value, nil)
 	c.Forget(c.Cursor(), false)
+	t.f.wroteIn(v, plan.Write{Field: field, Value: value})
 }

@@ -1,0 +1,250 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/wavefold/wavefold/core/value"
+)
+
+// Blame is a value and who wrote it.
+type Blame struct {
+	Value any `json:"value"`
+	// By is the latest execution that contributed to the value.
+	By Author `json:"by"`
+	// All lists all that contributed to a value that cannot be divided, such as a sum, in the order of
+	// their writes. It is nil if there is only one.
+	All []Author `json:"all,omitempty"`
+	// Parts are the elements or members of the value, if not all of them have the same author.
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// Part is a part of a value.
+type Part struct {
+	// Path leads to the part from the value: "[3]", ".totals.eu".
+	Path string `json:"path"`
+	Blame
+}
+
+// FieldBlame is the blame of a field, or of a value inside it.
+type FieldBlame struct {
+	Path string
+	Blame
+}
+
+// Blame returns who wrote the values of all fields that have one, or with a path as for Lookup who wrote
+// that value. The rule depends on the merge strategy of the field: the last write counts if it
+// overwrites, elements and members have authors of their own if it appends, unites or merges, all
+// writes count if it adds up, and the write that attained it counts for a minimum or maximum.
+func (s *State) Blame(path string) ([]FieldBlame, error) {
+	if path != "" {
+		field, steps, err := s.parse(path)
+		if err != nil {
+			return nil, err
+		}
+		v, err := lookup(s.value(field), steps, path)
+		if err != nil {
+			return nil, err
+		}
+		return []FieldBlame{{path, s.r.blame(v, s.origin(field).at(steps))}}, nil
+	}
+	var list []FieldBlame
+	for f := range s.upTo {
+		if v := s.value(f); !value.IsMissing(v) {
+			list = append(list, FieldBlame{s.r.fieldAt(f).Name, s.r.blame(v, s.origin(f))})
+		}
+	}
+	return list, nil
+}
+
+// blame describes the origin of a value.
+func (r *Run) blame(v any, o *origin) Blame {
+	b := Blame{Value: r.mask.Value(v), By: r.author(o.latest)}
+	if len(o.all) > 1 {
+		b.All = make([]Author, len(o.all))
+		for i, w := range o.all {
+			b.All[i] = r.author(w)
+		}
+	}
+	switch v := v.(type) {
+	case []any:
+		if len(o.elements) == len(v) && slices.ContainsFunc(o.elements, func(i int32) bool { return i != o.elements[0] }) {
+			for i, e := range v {
+				b.Parts = append(b.Parts, Part{step{index: i}.String(), r.blame(e, &origin{by: o.elements[i], latest: o.elements[i]})})
+			}
+		}
+	case *value.Object:
+		if o.members == nil {
+			break
+		}
+		same := true
+		for k, m := range v.All() {
+			x := o.member(k)
+			sub, prefix := r.blame(m, x), step{k, -1}.String()
+			same = same && sub.Parts == nil && x.latest == o.latest
+			if sub.Parts == nil {
+				b.Parts = append(b.Parts, Part{prefix, sub})
+			}
+			for _, p := range sub.Parts {
+				b.Parts = append(b.Parts, Part{prefix + p.Path, p.Blame})
+			}
+		}
+		if same {
+			b.Parts = nil
+		}
+	}
+	return b
+}
+
+// origin says which writes a value comes from. Writes are indexes in Run.writes, -1 is the start.
+type origin struct {
+	// by is the write of the parts that are not in elements or members. latest is the last write that
+	// contributed.
+	by, latest int32
+	all        []int32 // of a value that cannot be divided; nil if there is only one
+	elements   []int32
+	members    map[string]*origin
+	written    any // the value that was written by by, for merges of objects
+}
+
+// at returns the origin of a value inside the value.
+func (o *origin) at(steps []step) *origin {
+	for _, s := range steps {
+		switch {
+		case s.index >= 0 && s.index < len(o.elements):
+			o = &origin{by: o.elements[s.index], latest: o.elements[s.index]}
+		case s.index < 0:
+			o = o.member(s.key)
+		default:
+			o = &origin{by: o.by, latest: o.by, all: o.all}
+		}
+	}
+	return o
+}
+
+// member returns the origin of a member.
+func (o *origin) member(key string) *origin {
+	if m := o.members[key]; m != nil {
+		return m
+	}
+	m := &origin{by: o.by, latest: o.by, all: o.all}
+	if in, ok := o.written.(*value.Object); ok {
+		m.written, _ = in.Get(key)
+	}
+	return m
+}
+
+// merge merges a write of an object. Members of objects are merged too if deep is set.
+func (o *origin) merge(w int32, v any, deep bool) *origin {
+	add, ok := v.(*value.Object)
+	before, isObject := o.written.(*value.Object)
+	if !ok || !isObject {
+		return &origin{by: w, latest: w, written: v}
+	}
+	for k, x := range add.All() {
+		m := &origin{by: w, latest: w, written: x}
+		_, had := before.Get(k)
+		if known := o.members[k]; deep && (had || known != nil) {
+			m = o.member(k).merge(w, x, deep)
+		}
+		if o.members == nil {
+			o.members = map[string]*origin{}
+		}
+		o.members[k], o.latest = m, w
+	}
+	return o
+}
+
+// origin returns the origin of the value of a field.
+func (s *State) origin(field int) *origin {
+	r, n := s.r, s.upTo[field]
+	list := r.fields[field][:n]
+	if n == 0 {
+		return &origin{by: -1, latest: -1}
+	}
+	start := canonical(r.graph.Start(field))
+	switch name := r.fieldAt(field).Strategy().Name; name {
+	case "array_append":
+		return r.appended(start, list)
+	case "union":
+		return r.united(field, start, n)
+	case "object_merge", "stream", "members":
+		o := &origin{by: -1, latest: -1, written: start}
+		for _, i := range list {
+			if v := r.writes[i].value; value.IsMissing(v) { // the walk begins again
+				o = &origin{by: -1, latest: -1, written: start}
+			} else {
+				o = o.merge(i, v, name != "members")
+			}
+		}
+		return o
+	case "min", "max":
+		return r.attained(field, start, n)
+	case "sum", "count", "custom":
+		o := &origin{by: list[n-1], latest: list[n-1]}
+		if zero, ok := start.(int64); !empty(start) && !(ok && zero == 0) {
+			o.all = append(o.all, -1)
+		}
+		o.all = append(o.all, list...)
+		return o
+	}
+	w := list[n-1]
+	return &origin{by: w, latest: w, elements: r.writes[w].elements}
+}
+
+func empty(v any) bool { return v == nil || value.IsMissing(v) }
+
+// appended returns the origin of a list to which others were appended.
+func (r *Run) appended(start any, list []int32) *origin {
+	o := &origin{by: list[0], latest: list[0]}
+	if l, ok := start.([]any); ok {
+		o.add(-1, len(l))
+	}
+	for _, i := range list {
+		w := &r.writes[i]
+		l, _ := w.value.([]any)
+		if len(l) > 0 && len(w.elements) == len(l) {
+			for _, e := range w.elements {
+				o.add(e, 1)
+			}
+			o.latest = i
+			continue
+		}
+		o.add(i, len(l))
+	}
+	return o
+}
+
+// add adds elements that a write has added.
+func (o *origin) add(w int32, n int) {
+	if n > 0 {
+		o.latest = w
+		o.elements = append(o.elements, slices.Repeat([]int32{w}, n)...)
+	}
+}
+
+// united returns the origin of a list to which the missing elements of others were added. The
+// elements of a starting value are not compared with each other.
+func (r *Run) united(field int, start any, n int) *origin {
+	list := r.fields[field]
+	o := &origin{by: list[0], latest: list[0]}
+	if l, ok := start.([]any); ok {
+		o.add(-1, len(l))
+	}
+	r.fold(field, n, func(k int, v any) bool {
+		o.add(list[k], length(v)-len(o.elements))
+		return true
+	})
+	return o
+}
+
+// attained returns the origin of a minimum or maximum.
+func (r *Run) attained(field int, start any, n int) *origin {
+	list, by, now := r.fields[field], int32(-1), start
+	r.fold(field, n, func(k int, v any) bool {
+		if c := canonical(v); !value.Equal(c, now) || empty(now) {
+			by, now = list[k], c
+		}
+		return true
+	})
+	return &origin{by: by, latest: by}
+}

@@ -1,0 +1,111 @@
+package history
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/wavefold/wavefold/core/value"
+)
+
+// Write is a write to a field, or to a value inside it.
+type Write struct {
+	Author
+	At time.Time
+	// Value is what was written. It is value.Missing if a walk began again with the starting value.
+	Value any
+	// After is the value after the write. It is value.Missing for values with many elements or
+	// members.
+	After any
+}
+
+// maxAfter limits the elements or members of a value that is shown after each write.
+const maxAfter = 20
+
+// Writes returns the writes to a field, in the order in which they were merged. With a path inside the
+// field, as for Lookup, it returns those that wrote that value, without the other parts of what they
+// wrote.
+func (s *State) Writes(path string) ([]Write, error) {
+	field, steps, err := s.parse(path)
+	if err != nil {
+		return nil, err
+	}
+	r, n := s.r, s.upTo[field]
+	after := make([]any, n)
+	for i := range after {
+		after[i] = value.Missing
+	}
+	r.fold(field, n, func(k int, v any) bool {
+		if length(v) > maxAfter {
+			return r.fieldAt(field).Strategy().Name == "last_wins"
+		}
+		after[k] = canonical(v)
+		return true
+	})
+	elements := s.elements(field, steps)
+	var list []Write
+	for k, i := range r.fields[field][:n] {
+		v, shown := inPath(r.writes[i].value, steps), inPath(after[k], steps)
+		if elements != nil { // the element is at another place in what was written
+			if v = value.Missing; slices.Contains(elements, i) {
+				v, _ = lookup(s.value(field), steps, path)
+			}
+		} else if in := r.writes[i].elements; len(steps) > 0 && len(in) > 0 && !value.IsMissing(v) {
+			i = in[steps[0].index]
+		}
+		if len(steps) == 0 || !value.IsMissing(v) {
+			list = append(list, r.writeOf(i, v, shown))
+		}
+	}
+	return list, nil
+}
+
+// elements returns the writes that the element of a list comes from, nil if the value is not in a list to
+// which writes add elements.
+func (s *State) elements(field int, steps []step) []int32 {
+	name := s.r.fieldAt(field).Strategy().Name
+	if len(steps) == 0 || name != "array_append" && name != "union" {
+		return nil
+	}
+	return []int32{s.origin(field).at(steps[:1]).latest}
+}
+
+// writeOf describes a write.
+func (r *Run) writeOf(i int32, v, after any) Write {
+	return Write{Author: r.author(i), At: r.timeOf(&r.writes[i]), Value: r.masked(v), After: r.masked(after)}
+}
+
+// masked returns a value without secrets.
+func (r *Run) masked(v any) any {
+	if value.IsMissing(v) {
+		return v
+	}
+	return r.mask.Value(v)
+}
+
+// inPath returns the value at a path, value.Missing if there is none.
+func inPath(v any, steps []step) any {
+	for _, s := range steps {
+		in, ok := inside(v, s)
+		if !ok {
+			return value.Missing
+		}
+		v = in
+	}
+	return v
+}
+
+// length returns the number of elements or members of a value, 0 for others.
+func length(v any) int {
+	switch v := v.(type) {
+	case []any:
+		return len(v)
+	case *value.Object:
+		return v.Len()
+	}
+	switch l := reflect.ValueOf(v); l.Kind() {
+	case reflect.Slice, reflect.Map:
+		return l.Len()
+	}
+	return 0
+}
