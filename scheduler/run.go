@@ -2,9 +2,10 @@ package scheduler
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
+	spread "math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -111,12 +112,12 @@ func begin(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) 
 		return nil, errNoContext
 	}
 	if o.Run == "" {
-		o.Run = newID()
+		o.Run = rand.Text() // it is in idempotency keys, so two copies of a virtual machine must not make the same
 	}
 	r := newRun(ctx, p, o)
 	r.guard.run = r
 	settings := machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, FailFast: o.FailFast,
-		MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: rand.Uint64(), Guard: r.guard.call}
+		MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call}
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), settings)
 	if err == nil {
@@ -134,22 +135,6 @@ func begin(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) 
 	}
 	r.workflow, r.baseInput.Inputs = p.Name, r.m.Inputs()
 	return r, nil
-}
-
-// newID returns a random id of 26 letters and digits. It need not be secret: package crypto/rand
-// would take about as long for it as a run of one short node.
-func newID() string {
-	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-	var id [26]byte
-	var bits uint64
-	for i := range id {
-		if i%12 == 0 { // 5 bits each
-			bits = rand.Uint64()
-		}
-		id[i] = digits[bits%32]
-		bits /= 32
-	}
-	return string(id[:])
 }
 
 // finishRun executes a run to its end.
