@@ -65,18 +65,22 @@ func (s *Store) Attached(run, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Attachments implements store.Attacher. Words that are so long that the names of files do not contain them
-// are not returned.
+// Attachments implements store.Attacher. Names with words that are so long that the names of files do not
+// contain them are not returned.
 func (s *Store) Attachments(run, folder string) ([]string, error) {
 	var names []string
 	err := s.inRun(run, func(root *os.Root) error {
-		entries, err := fs.ReadDir(root.FS(), attachmentPath(folder))
-		for _, e := range entries {
-			if name, err := url.PathUnescape(e.Name()); err == nil && !e.IsDir() && len(e.Name()) < maxName {
+		top := attachmentPath(folder)
+		return fs.WalkDir(root.FS(), top, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			name, err := url.PathUnescape(strings.TrimPrefix(file, top+"/"))
+			if err == nil && attachmentPath(folder+"/"+name) == file {
 				names = append(names, name)
 			}
-		}
-		return err
+			return nil
+		})
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

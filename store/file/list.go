@@ -115,6 +115,9 @@ func stampOf(dir string) (files []fs.DirEntry, st stamp, err error) {
 		if err != nil {
 			return nil, st, err
 		}
+		if info.Size() == 0 {
+			continue // nothing is written yet, or ever: see seal
+		}
 		st.Parts++
 		st.Size += info.Size()
 		if info.ModTime().After(st.Time) {
