@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/eventlog"
-	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/store"
 )
 
@@ -26,7 +25,7 @@ func (r *storedRun) openLogs() (*storedLogs, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := files.Attached(r.Run, scheduler.LogName)
+	file, err := files.Attached(r.Run, store.LogFile)
 	if errors.Is(err, store.ErrNotFound) {
 		return &storedLogs{err: io.EOF}, nil
 	}

@@ -10,10 +10,6 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// LogName is the name of the attachment of a run that has its log and progress events, as lines of
-// JSON. They have no number: Event.Seq is 0.
-const LogName = "log.ndjson"
-
 // maxLogFile limits the bytes that a process adds to the log of a run.
 const maxLogFile = 64 << 20
 
@@ -60,7 +56,7 @@ func (l *logFile) add(e core.Event) {
 		return
 	}
 	if l.file == nil {
-		if l.file, err = l.to.Attach(l.run, LogName); err != nil {
+		if l.file, err = l.to.Attach(l.run, store.LogFile); err != nil {
 			l.file, l.ended = nil, true
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/secret"
+	"github.com/wavefold/wavefold/store"
 )
 
 // The log of a stored run has at most maxLogFile bytes, masks secrets, and ends with its run.
@@ -25,7 +26,7 @@ func TestLogFile(t *testing.T) {
 	r.log(entry)
 	r.logs.close()
 	r.log(entry)
-	f, err := s.Attached("r", LogName)
+	f, err := s.Attached("r", store.LogFile)
 	if err != nil {
 		t.Fatal(err)
 	}

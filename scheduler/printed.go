@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// outputFolder is the folder of the attachments of a run that have what its programs printed.
-	outputFolder = "output"
 
 	// printedHead and printedTail are the bytes that are kept of the beginning and of the end of a
 	// stream of an attempt, and maxPrinted those of all attempts of a process.
@@ -65,7 +63,7 @@ func (o *outputs) writer(in core.Input, stream string) io.WriteCloser {
 	if o.earlier != nil {
 		o.forget(in, place)
 	}
-	p := &printed{outputs: o, name: outputFolder + "/" + in.Node() + "/" + place + strconv.Itoa(in.Attempt()) + "." + stream}
+	p := &printed{outputs: o, name: store.OutputFolder + "/" + in.Node() + "/" + place + strconv.Itoa(in.Attempt()) + "." + stream}
 	p.masked = secret.NewStream(o.mask(), &p.limited)
 	p.limited.p = p
 	return p
@@ -200,7 +198,7 @@ var outputNames = lazyregexp.New(`^(?:\[(\d+)\])?((?:#\d+)*)(?:~(\d+))?\.?(\d+)\
 // PrintedBy lists what the programs of a node printed in a run, by item, then from the first to the
 // last. node is the path of the node.
 func PrintedBy(s store.Attacher, run, node string) ([]Printed, error) {
-	folder := outputFolder + "/" + node
+	folder := store.OutputFolder + "/" + node
 	names, err := s.Attachments(run, folder)
 	if err != nil {
 		return nil, err

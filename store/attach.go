@@ -19,6 +19,12 @@ type Attacher interface {
 	// Attached opens a file of a run for reading. The error is ErrNotFound if there is none.
 	Attached(run, name string) (io.ReadCloser, error)
 
-	// Attachments returns the last words of the names of the files whose other words are folder, sorted.
+	// Attachments returns the names of the files whose first words are folder, without these words, sorted.
 	Attachments(run, folder string) ([]string, error)
 }
+
+// Names of the files that runs have.
+const (
+	LogFile      = "log.ndjson" // log records and progress
+	OutputFolder = "output"     // the first word of the names of what programs printed
+)

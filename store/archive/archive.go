@@ -1,6 +1,6 @@
 // Package archive moves stored runs between stores. An archive is one file with everything that a
-// store has of a run: its journal, the blobs that the journal names, and the messages that were posted
-// to it. Whoever unpacks it by hand finds JSON:
+// store has of a run: its journal, the blobs that the journal names, the messages that were posted to
+// it, and its attachments. Whoever unpacks it by hand finds JSON:
 //
 //	zstd -dc run.wavefold | tar x
 //
@@ -8,6 +8,8 @@
 //	journal.ndjson     the records, one in a line
 //	inbox.ndjson       the messages, one in a line; left out if there are none
 //	blobs/HEX          one blob, by the SHA-256 of its content
+//	log.ndjson         log records and progress, if the store has them
+//	output/...         what programs printed, if the store has it
 //
 // Journals have no values of secrets, so archives have none.
 package archive

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,20 @@ func fill(t *testing.T, s store.Store, n int) {
 	if err := s.Post(t.Context(), "r1", store.Message{Name: "gate#1.1", Data: []byte(`{"answer":{"choice":"yes"}}`)}); err != nil {
 		t.Fatal(err)
 	}
+	for name, text := range attached {
+		w, err := s.(store.Attacher).Attach("r1", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.WriteString(w, text)
+		if err := errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
+
+// attached are the attachments of a run.
+var attached = map[string]string{"log.ndjson": "{}\n", "output/a/1.stdout": strings.Repeat("out", 10_000), "output/a[3]/b/1.stderr": "err"}
 
 // add appends records.
 func add(t *testing.T, s store.Store, from, to int, sum string) {
@@ -116,6 +130,16 @@ func TestRoundTrip(t *testing.T) {
 				inbox, err := b.Inbox(t.Context(), "r1")
 				if err != nil || len(inbox) != 1 || inbox[0].Name != "gate#1.1" || string(inbox[0].Data) != `{"answer":{"choice":"yes"}}` {
 					t.Errorf("the inbox is %v (%v)", inbox, err)
+				}
+				for name, want := range attached {
+					r, err := b.(store.Attacher).Attached("r1", name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, err := io.ReadAll(r)
+					if err := errors.Join(err, r.Close()); err != nil || string(got) != want {
+						t.Errorf("%s has %d bytes, want %d (%v)", name, len(got), len(want), err)
+					}
 				}
 				add(t, b, 21, 22, store.BlobName(blob)) // it can be resumed
 			})

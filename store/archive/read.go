@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ func Read(ctx context.Context, r io.Reader, s store.Store) (m *Manifest, added b
 	}
 	defer z.Close()
 	in := &reader{ctx: ctx, store: s, tar: tar.NewReader(z)}
+	defer in.spool.close()
 	if err := in.read(); err != nil {
 		return nil, false, err
 	}
@@ -56,6 +58,56 @@ type reader struct {
 	manifest Manifest
 	records  []store.Record
 	inbox    []store.Message
+	spool    spool
+}
+
+// spool holds attachments until the rest of the archive has been checked.
+type spool struct {
+	file  *os.File // nil before the first one
+	names []Member // in the order in which they are in the file
+}
+
+// add copies an attachment.
+func (s *spool) add(member Member, r io.Reader) (err error) {
+	if s.file == nil {
+		if s.file, err = os.CreateTemp("", "wavefold-import-*"); err != nil {
+			return &storeError{err}
+		}
+	}
+	s.names = append(s.names, member)
+	_, err = io.Copy(s.file, r)
+	return err
+}
+
+// copyTo attaches all to a run.
+func (s *spool) copyTo(to store.Attacher, run string) error {
+	if s.file == nil {
+		return nil
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	for _, member := range s.names {
+		if err := to.Detach(run, member.Name); err != nil { // of a call that did not end
+			return err
+		}
+		w, err := to.Attach(run, member.Name)
+		if err != nil {
+			return err
+		}
+		_, err = io.CopyN(w, s.file, member.Bytes)
+		if err := errors.Join(err, w.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *spool) close() {
+	if s.file != nil {
+		_ = s.file.Close()
+		_ = os.Remove(s.file.Name())
+	}
 }
 
 // read reads all members. It stores blobs at once: nothing names them if the rest is damaged, so the
@@ -151,6 +203,8 @@ func (in *reader) readMember(member Member) error {
 		})
 	case strings.HasPrefix(member.Name, blobFolder):
 		err = in.readBlob(member, r)
+	case isAttachment(member.Name):
+		err = in.spool.add(member, r)
 	default:
 		_, err = io.Copy(io.Discard, r) // of a later version, which says so if it cannot be left out
 	}
@@ -190,6 +244,11 @@ func (in *reader) add() (added bool, err error) {
 		_, rerr := in.store.Acquire(context.WithoutCancel(in.ctx), run, h, 0)
 		err = errors.Join(err, rerr)
 	}()
+	if to, ok := in.store.(store.Attacher); ok {
+		if err := in.spool.copyTo(to, run); err != nil {
+			return false, err
+		}
+	}
 	if err := in.store.Append(in.ctx, run, lease.Token, in.records, true); err != nil {
 		return false, err
 	}

@@ -8,8 +8,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -98,7 +101,52 @@ func contents(ctx context.Context, s store.Store, run string) (*Manifest, []byte
 		}
 		m.Members = append(m.Members, memberOf(blobMember(name), data))
 	}
-	return m, inbox, nil
+	attached, err := attachments(s, run)
+	m.Members = append(m.Members, attached...)
+	return m, inbox, err
+}
+
+// isAttachment reports whether a member is an attachment of the run.
+func isAttachment(name string) bool {
+	return name == store.LogFile || strings.HasPrefix(name, store.OutputFolder+"/")
+}
+
+// attachments measures the attachments of a run.
+func attachments(s store.Store, run string) (list []Member, err error) {
+	from, ok := s.(store.Attacher)
+	if !ok {
+		return nil, nil
+	}
+	outputs, err := from.Attachments(run, store.OutputFolder)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{store.LogFile}
+	for _, name := range outputs {
+		names = append(names, store.OutputFolder+"/"+name)
+	}
+	for _, name := range names {
+		c := &counter{sum: sha256.New()}
+		err := copyAttachment(c, from, run, name, math.MaxInt64)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c.member(name))
+	}
+	return list, nil
+}
+
+// copyAttachment copies the first bytes of an attachment.
+func copyAttachment(to io.Writer, from store.Attacher, run, name string, size int64) error {
+	f, err := from.Attached(run, name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, io.LimitReader(f, size))
+	return errors.Join(err, f.Close())
 }
 
 func memberOf(name string, data []byte) Member {
@@ -140,6 +188,10 @@ func writeMembers(ctx context.Context, t *tar.Writer, s store.Store, m *Manifest
 		case inboxName:
 			err = writeMember(t, inboxName, inbox)
 		default:
+			if isAttachment(member.Name) {
+				err = writeAttachment(t, s, m.Run, member)
+				break
+			}
 			var data []byte
 			if data, err = s.Get(ctx, "sha256:"+member.SHA256); err == nil {
 				err = writeMember(t, member.Name, data)
@@ -163,6 +215,19 @@ func writeJournal(ctx context.Context, t *tar.Writer, s store.Store, m *Manifest
 		}
 		return err
 	})
+}
+
+// writeAttachment writes an attachment as it was measured. It may have become longer since.
+func writeAttachment(t *tar.Writer, s store.Store, run string, member Member) error {
+	if err := t.WriteHeader(header(member.Name, member.Bytes)); err != nil {
+		return err
+	}
+	c := &counter{sum: sha256.New()}
+	err := copyAttachment(io.MultiWriter(t, c), s.(store.Attacher), run, member.Name, member.Bytes)
+	if err == nil && c.member(member.Name) != member {
+		err = fmt.Errorf("%s of run %s was replaced while it was read; try again", member.Name, run)
+	}
+	return err
 }
 
 func writeMember(t *tar.Writer, name string, data []byte) error {

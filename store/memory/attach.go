@@ -77,7 +77,7 @@ func (s *Store) Attachments(run, folder string) ([]string, error) {
 	}
 	var names []string
 	for name := range r.attached {
-		if rest, ok := strings.CutPrefix(name, folder+"/"); ok && !strings.Contains(rest, "/") {
+		if rest, ok := strings.CutPrefix(name, folder+"/"); ok {
 			names = append(names, rest)
 		}
 	}

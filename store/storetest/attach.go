@@ -53,6 +53,10 @@ func testAttachments(t *testing.T, s store.Store) {
 	if got := strings.Join(names, " "); got != "1.stdout [7]#1.1.stdout" || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
+	names, err = a.Attachments("r1", "output")
+	if got := strings.Join(names, " "); !strings.HasPrefix(got, "a[3]/../b/1.stdout a[3]/../b/[7]#1.1.stdout a[3]/é:\\%2E/1.stdout") || err != nil {
+		t.Errorf("got %s, %v", got, err)
+	}
 	if names, err := a.Attachments("r1", "output/none"); len(names) > 0 || err != nil {
 		t.Errorf("got %v, %v", names, err)
 	}
