@@ -149,13 +149,16 @@ func (t *unit) beginPass(i int, n *plan.Node) *pass {
 		return nil
 	case limit >= 0 && i >= limit:
 		c.breaks(Parts, "%s %d begins, there are %d", t.what(), i, limit)
-	case i > t.next:
+	case i > t.next && !t.pausesFirst():
 		c.breaks(Parts, "%s %d begins, and %s %d has not begun", t.what(), i, t.what(), t.next)
 	case n.Member != 0:
 		c.breaks(Parts, "%s %d begins with %s, and not with %s", t.what(), i, n.ID, t.member(0))
 	}
 	if t.u.IsLoop && t.failures > 0 {
 		c.breaks(Parts, "round %d begins after one that failed", i)
+	}
+	for ; t.pausesFirst() && t.next < i; t.next++ {
+		t.live = append(t.live, &pass{n: t.next})
 	}
 	switch {
 	case len(t.live) < t.u.Concurrency:
@@ -168,6 +171,12 @@ func (t *unit) beginPass(i int, n *plan.Node) *pass {
 	t.next = i + 1
 	t.live = append(t.live, p)
 	return p
+}
+
+// pausesFirst reports whether rows are in progress before their first event: they wait for a person
+// first, who may let a later row continue before an earlier one.
+func (t *unit) pausesFirst() bool {
+	return !t.u.IsLoop && t.f.p.Nodes[t.u.Members[0]].Pause == plan.PauseBefore
 }
 
 // checkEarlierPasses checks that an execution sees the same state as if the passes ran
