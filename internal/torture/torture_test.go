@@ -352,9 +352,12 @@ func (r *runner) witness() *torture.Witness {
 func (r *runner) check(story []string, before *torture.Witness) (after *torture.Witness) {
 	r.t.Helper()
 	after = r.witness()
-	ended, issued := map[string]bool{}, map[string]bool{}
+	ended, cancelled, issued := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for e := range before.Ended {
 		ended[fmt.Sprint(e.Attempt, " ", e.Key(runID))] = true
+	}
+	for e := range before.Cancelled {
+		cancelled[fmt.Sprint(e.Attempt, " ", e.Key(runID))] = true
 	}
 	for e := range after.Issued {
 		issued[fmt.Sprint(e.Attempt, " ", e.Key(runID))] = true
@@ -375,6 +378,9 @@ func (r *runner) check(story []string, before *torture.Witness) (after *torture.
 		}
 		if ended[attempt] {
 			r.t.Errorf("%s: process %d started %s again, and its answer was recorded", strings.Join(story, ", "), process, attempt)
+		}
+		if cancelled[attempt] {
+			r.t.Errorf("%s: process %d started %s again, which was cancelled", strings.Join(story, ", "), process, attempt)
 		}
 		if !issued[attempt] {
 			r.t.Errorf("%s: process %d started %s, and the journal does not know it", strings.Join(story, ", "), process, attempt)

@@ -40,12 +40,15 @@ type Witness struct {
 	Records int
 	Issued  map[Execution]bool // those that may have begun
 	Ended   map[Execution]bool // those whose answers are recorded
-	Events  []core.Event       // of the machine
+	// Cancelled has the executions that were cancelled while they were in progress, such as the losers
+	// of a race.
+	Cancelled map[Execution]bool
+	Events    []core.Event // of the machine
 }
 
 // Read replays the journal of a run. The error is store.ErrNotFound if there is none.
 func Read(ctx context.Context, p *plan.Plan, s store.Store, run string) (*Witness, error) {
-	w := &Witness{Issued: map[Execution]bool{}, Ended: map[Execution]bool{}}
+	w := &Witness{Issued: map[Execution]bool{}, Ended: map[Execution]bool{}, Cancelled: map[Execution]bool{}}
 	codec := &journal.Codec{Plan: p, Get: func(sum string) ([]byte, error) { return s.Get(ctx, sum) }}
 	var r *journal.Replay
 	for rec, err := range s.Read(ctx, run, 1) {
@@ -125,6 +128,9 @@ func (w *Witness) issue(list []journal.Open) {
 		for item := from; item < to; item++ {
 			e.Item = int(item)
 			w.Issued[e] = true
+			if o.Cancelled {
+				w.Cancelled[e] = true
+			}
 		}
 	}
 }

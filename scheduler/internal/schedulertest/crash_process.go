@@ -96,9 +96,13 @@ func (p *process) check(before, after *torture.Witness) {
 	}
 	all.twice = append(all.twice, p.rec.twice...) // in one process
 	p.c.count("kept", len(before.Ended))
+	p.c.count("cancelled", len(before.Cancelled))
 	for e, seen := range p.rec.seen {
 		if before.Ended[torture.Execution(e)] {
 			p.fault("again in process %d: %s, whose answer was recorded", p.n, e)
+		}
+		if before.Cancelled[torture.Execution(e)] {
+			p.fault("again in process %d: %s, whose cancellation was recorded", p.n, e)
 		}
 		if !after.Issued[torture.Execution(e)] {
 			if p.c.Mode == core.DurabilityFull || p.effects(e.Node) {
