@@ -281,6 +281,17 @@ func MaxInFlight(n int) Part {
 	return graphOption(func(b *builder) { b.w.Runtime.MaxInFlight = &v })
 }
 
+// ConcurrencyKey lets one run of the graph at a time have the key, among all runs of all workflows in a
+// store. key is a template over the inputs, such as "load-{{$input.day}}". overlap says what a run does
+// while another one has the key; "" means core.OverlapQueue. A run that does not begin ends with a
+// core.OverlapError. The key has no effect on runs without WithStore.
+func ConcurrencyKey(key string, overlap core.Overlap) Part {
+	at := here()
+	return graphOption(func(b *builder) {
+		b.w.Runtime.ConcurrencyKey, b.w.Runtime.Overlap = source.At(key, at), source.At(string(overlap), at)
+	})
+}
+
 // Dir sets the folder to which paths in the configuration of a Node are relative.
 func Dir(path string) Part { return graphOption(func(b *builder) { b.w.Dir = path }) }
 

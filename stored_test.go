@@ -133,3 +133,46 @@ func TestPauseInGo(t *testing.T) {
 		})
 	}
 }
+
+// TestConcurrencyKeyInGo starts a run while another one has its key, and one whose key is another.
+func TestConcurrencyKeyInGo(t *testing.T) {
+	day := wavefold.NewField[string]("day")
+	begun, proceed := make(chan struct{}, 2), make(chan struct{})
+	g := wavefold.New("load", wavefold.ConcurrencyKey("load-{{$input.day}}", core.OverlapFail),
+		wavefold.Func("load", wavefold.Fields(day), nil, func(context.Context, core.Input) (core.Result, error) {
+			begun <- struct{}{}
+			<-proceed
+			return core.Result{}, nil
+		}))
+	s := memory.New(nil)
+	start := func(value string) (*wavefold.Running, error) {
+		return g.Start(t.Context(), day.Is(value), wavefold.WithStore(s))
+	}
+	monday, err := start("monday")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	_, err = start("monday")
+	if overlap, ok := errors.AsType[*core.OverlapError](err); !ok || overlap.Key != "load-monday" || overlap.Run != monday.ID() {
+		t.Errorf("the error is %v", err)
+	}
+	tuesday, err := start("tuesday")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	close(proceed)
+	for _, r := range []*wavefold.Running{monday, tuesday} {
+		if _, err := r.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	again, err := start("monday")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Wait(); err != nil {
+		t.Error(err)
+	}
+}
