@@ -3,7 +3,7 @@
 // A run with a store writes what happens to it into a journal, so that another process can resume
 // it. A Store keeps the journals, the lease that makes one process the only writer of a run, the
 // messages that people send to a run (answers and cancellations) and large values (blobs).
-// store/file keeps them in a folder and store/memory in the memory of the process. The suite
+// store/file keeps them in a folder, store/postgres in a database and store/memory in the memory of the process. The suite
 // store/storetest checks a Store of another kind.
 //
 // A Store knows the framing of a journal, not its meaning. The payload of a record is a JSON object

@@ -45,11 +45,15 @@ func (s *Store) doFor(ctx context.Context, patience time.Duration, f func(ctx co
 			return store.ErrClosed
 		}
 		attempt, cancel := context.WithTimeout(ctx, attemptTime)
+		stop := context.AfterFunc(s.closing, cancel)
 		err := f(attempt, !begun.IsZero())
+		stop()
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case err != nil && s.closing.Err() != nil:
+			return store.ErrClosed
 		case !away(err):
 			s.back()
 			return s.failed(err)

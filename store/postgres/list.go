@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +19,13 @@ import (
 func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Summary, error] {
 	return func(yield func(store.Summary, error) bool) {
 		var all []store.Summary
-		query := newSelection(q)
-		statement := query.statement(listed, q)
 		err := s.do(ctx, func(ctx context.Context, _ bool) error {
+			dead, err := s.deadHolders(ctx)
+			if err != nil {
+				return err
+			}
+			query := newSelection(q, dead)
+			statement := query.statement(listed, q)
 			rows, err := s.pool.Query(ctx, statement, query.args...)
 			if err != nil {
 				return err
@@ -38,6 +43,17 @@ func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Summary
 			}
 		}
 	}
+}
+
+// deadHolders returns the processes with leases that are known to have ended.
+func (s *Store) deadHolders(ctx context.Context) ([]string, error) {
+	rows, err := s.pool.Query(ctx, `SELECT DISTINCT process FROM wavefold_runs WHERE expires > now()`)
+	if err != nil {
+		return nil, err
+	}
+	processes, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	dead := slices.DeleteFunc(processes, func(p string) bool { return !s.hasEnded(p) })
+	return append([]string{}, dead...), err // not nil, which would be null in SQL
 }
 
 // listed are the columns of a list.
@@ -83,9 +99,10 @@ func (s *selection) parameter(value any) string {
 	return fmt.Sprintf("$%d", len(s.args))
 }
 
-// newSelection returns the conditions of q, except Keep, Before and Limit.
-func newSelection(q store.Query) *selection {
-	s := &selection{where: []string{"records > 0"}}
+// newSelection returns the conditions of q, except Keep, Before and Limit. Its first parameter are the processes
+// whose leases do not count.
+func newSelection(q store.Query, dead []string) *selection {
+	s := &selection{where: []string{"records > 0"}, args: []any{dead}}
 	if q.Prefix != "" {
 		s.add("starts_with(run, %s)", q.Prefix)
 	}
@@ -104,7 +121,7 @@ func newSelection(q store.Query) *selection {
 // runs has the columns held and shown in addition to the columns of the table: whether the lease is held, and
 // the status that a list shows.
 const runs = `(SELECT *, CASE WHEN held AND status IN ('` + store.StatusInterrupted + `', '` + store.StatusPaused + `') THEN '` + store.StatusRunning + `' ELSE status END AS shown
-	FROM (SELECT *, coalesce(expires > now(), false) AS held FROM wavefold_runs) AS leased) AS runs`
+	FROM (SELECT *, coalesce(expires > now() AND process <> ALL($1), false) AS held FROM wavefold_runs) AS leased) AS runs`
 
 // newestFirst is the order of a list.
 const newestFirst = " ORDER BY started DESC, run DESC"

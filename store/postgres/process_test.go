@@ -88,6 +88,12 @@ func TestProcessKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	child.Wait()
+	if all := listOf(t, s, store.Query{Status: []string{store.StatusInterrupted}}); len(all) != 1 || all[0].Run != "child" || all[0].Holder != nil {
+		t.Errorf("listed %+v", all)
+	}
+	if p, err := s.Prune(t.Context(), store.Query{Status: []string{store.StatusInterrupted}, DryRun: true}); err != nil || len(p.Runs) != 1 {
+		t.Errorf("would prune %+v, %v", p, err)
+	}
 	lease, err := s.Acquire(t.Context(), "child", ann, ttl)
 	if err != nil || lease.Token != 2 {
 		t.Fatalf("the lease of a dead process: %+v, %v", lease, err)

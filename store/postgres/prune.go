@@ -13,7 +13,7 @@ import (
 // remove removes the runs of a query that are neither held nor written at this moment. The row of a run is removed first: its lock excludes
 // a process that takes the lease.
 const remove = `WITH old AS (%s),
-	gone AS (DELETE FROM wavefold_runs r USING old WHERE r.run = old.run AND r.records = old.records AND (r.expires IS NULL OR r.expires <= clock_timestamp())
+	gone AS (DELETE FROM wavefold_runs r USING old WHERE r.run = old.run AND r.records = old.records AND (r.expires IS NULL OR r.expires <= clock_timestamp() OR r.process = ANY($1))
 		RETURNING r.run, r.bytes, r.started),
 	records AS (DELETE FROM wavefold_records d USING gone WHERE d.run = gone.run),
 	names AS (DELETE FROM wavefold_blob_names d USING gone WHERE d.run = gone.run)
@@ -38,7 +38,11 @@ func (s *Store) prune(ctx context.Context, q store.Query) (pruned store.Pruned, 
 	if s.closing.Err() != nil {
 		return pruned, store.ErrClosed
 	}
-	sel := newSelection(q)
+	dead, err := s.deadHolders(ctx)
+	if err != nil {
+		return pruned, err
+	}
+	sel := newSelection(q, dead)
 	sel.where = append(sel.where, "NOT held")
 	if len(q.Status) == 0 {
 		sel.add("status <> ALL(%s)", []string{store.StatusPaused, store.StatusInterrupted, store.StatusDamaged})

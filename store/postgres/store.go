@@ -32,6 +32,8 @@ const (
 	defaultPatience = time.Minute
 	// maxConns is the default number of connections.
 	maxConns = 8
+	// connectTime limits the time for a connection, unless the URL has connect_timeout.
+	connectTime = 10 * time.Second
 	// openTime limits the time for connecting to the server.
 	openTime = 15 * time.Second
 	// closeTime limits the time for releasing leases.
@@ -104,6 +106,9 @@ func parse(dsn string) (config *pgxpool.Config, schema string, err error) {
 	}
 	if !strings.Contains(dsn, "pool_max_conns") {
 		config.MaxConns = maxConns
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTime
 	}
 	config.AfterConnect = prepare
 	return config, schema, nil

@@ -23,6 +23,8 @@ CREATE TABLE wavefold_runs (
 CREATE INDEX wavefold_runs_started ON wavefold_runs (started DESC, run DESC) WHERE records > 0;
 CREATE INDEX wavefold_runs_workflow ON wavefold_runs (workflow, started DESC, run DESC) WHERE records > 0;
 
+CREATE INDEX wavefold_runs_expires ON wavefold_runs (expires) WHERE expires IS NOT NULL;
+
 -- The journals. There is no foreign key: it would be checked for each record, and the statement that
 -- appends locks the row of the run anyway.
 CREATE TABLE wavefold_records (
