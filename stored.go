@@ -26,7 +26,7 @@ type Answer = inbox.Answer
 
 // WithStore stores the run, so that it can be resumed after a crash, and so that people can answer
 // its questions from other processes and after the process has ended. The caller closes the store.
-// Package store/file stores runs in a folder. The error of a run that cannot be stored is a
+// Package store/file stores runs in a folder, store/postgres in a database. The error of a run that cannot be stored is a
 // core.StoreError.
 func WithStore(s store.Store) RunOption {
 	return runOption(func(r *runSettings) { r.recording().Store = s })
