@@ -59,12 +59,8 @@ func record(t *testing.T, p *plan.Plan, failing string) *recorded {
 	for {
 		commands := m.Next()
 		b.N, b.Seq, b.Issued = b.N+1, b.N+1, issuer.Issued(commands)
-		events, err := b.Each()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range events {
-			x.data[Ref{b.Seq, i}] = events[i]
+		for i, data := range b.Each() {
+			x.data[Ref{b.Seq, i}] = data
 		}
 		if err := r.Batch(b); err != nil {
 			t.Fatal(err)

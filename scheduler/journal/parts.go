@@ -93,7 +93,7 @@ func (p *Parts) keep(rec store.Record) {
 
 // head begins a part of the journal.
 func (p *Parts) head(rec store.Record) error {
-	sealed, err := SealedHead(rec.Data)
+	sealed, inputs, err := sealedHead(rec.Data)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *Parts) head(rec store.Record) error {
 	}
 	p.Codec = &Codec{Plan: compiled, Secrets: secret.OpenerOf(compiled.Secrets), Kept: p.kept, Get: p.Get}
 	p.Head = sealed
-	if p.Head.Inputs, err = p.Codec.decodeInputs(rec.Data); err != nil {
+	if p.Head.Inputs, err = p.Codec.openInputs(inputs); err != nil {
 		return err
 	}
 	o := p.Head.Machine()

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -212,23 +213,37 @@ func EventOf(batch []byte, ref Ref) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := b.Each()
-	if err != nil || ref.Event >= len(list) {
-		return nil, fmt.Errorf("record %d has no event %d: %w", ref.Seq, ref.Event, err)
+	list := b.Each()
+	if ref.Event >= len(list) {
+		return nil, fmt.Errorf("record %d has no event %d", ref.Seq, ref.Event)
 	}
 	return list[ref.Event], nil
 }
 
-// Each returns the JSON forms of the events.
-func (b *Batch) Each() ([]json.RawMessage, error) {
-	if len(b.Events) == 0 {
-		return nil, nil
+// Each returns the JSON forms of the events. They do not share the memory of the batch.
+func (b *Batch) Each() []json.RawMessage {
+	events := bytes.Clone(b.Events)
+	var list []json.RawMessage
+	depth, from, quoted := 0, 0, false
+	for i := 0; i < len(events); i++ {
+		switch c := events[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == ',' && depth == 0:
+			list, from = append(list, events[from:i:i]), i+1
+		}
 	}
-	list := make([]byte, 0, len(b.Events)+2)
-	list = append(append(append(list, '['), b.Events...), ']')
-	var events []json.RawMessage
-	err := json.Unmarshal(list, &events)
-	return events, err
+	if len(events) > 0 {
+		list = append(list, events[from:])
+	}
+	return list
 }
 
 // Side is an event that the driver has made, and not the machine: a question to a person or a
@@ -340,16 +355,12 @@ func (k *Codec) DecodeHead(data []byte) (*Head, error) {
 	return h, nil
 }
 
-// decodeInputs reads the inputs of the payload of a head alone, which takes a fraction of the time of
-// DecodeHead for a large graph.
-func (k *Codec) decodeInputs(data []byte) (*value.Object, error) {
-	var j struct {
-		Inputs json.RawMessage `json:"inputs"`
+// openInputs decodes the sealed inputs of a head.
+func (k *Codec) openInputs(sealed []byte) (*value.Object, error) {
+	if sealed == nil {
+		return nil, nil
 	}
-	if err := json.Unmarshal(data, &j); err != nil || j.Inputs == nil {
-		return nil, err
-	}
-	v, err := value.ParseJSON(j.Inputs)
+	v, err := value.ParseJSON(sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -361,8 +372,18 @@ func (k *Codec) decodeInputs(data []byte) (*value.Object, error) {
 // SealedHead reads the payload of a head without its inputs. Secrets stay sealed, because the plan that
 // has them is not known before the head is read.
 func SealedHead(data []byte) (*Head, error) {
-	h := &Head{}
-	return h, json.Unmarshal(data, h)
+	h, _, err := sealedHead(data)
+	return h, err
+}
+
+// sealedHead is SealedHead, and returns the inputs in their sealed form.
+func sealedHead(data []byte) (*Head, []byte, error) {
+	h := struct {
+		*Head
+		Inputs json.RawMessage `json:"inputs"`
+	}{Head: &Head{}}
+	err := json.Unmarshal(data, &h)
+	return h.Head, h.Inputs, err
 }
 
 // AppendSide appends the payload of a side record.

@@ -104,17 +104,17 @@ func TestBatch(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	b.Add(&Encoded{JSON: []byte(`{"node":"a"}`)})
-	b.Add(&Encoded{JSON: []byte(`{"node":"b"}`), Blobs: []string{"x", "y"}})
+	b.Add(&Encoded{JSON: []byte(`{"node":"b\\\",","x":[1,{}]}`), Blobs: []string{"x", "y"}})
 	data := b.AppendJSON(nil)
-	if want := `{"n":3,"at":12,"events":[{"node":"a"},{"node":"b"}],"issued":2147483648,"blobs":["x","y"]}`; string(data) != want {
+	if want := `{"n":3,"at":12,"events":[{"node":"a"},{"node":"b\\\",","x":[1,{}]}],"issued":2147483648,"blobs":["x","y"]}`; string(data) != want {
 		t.Errorf("got %s, want %s", data, want)
 	}
 	back, err := DecodeBatch(data)
 	if err != nil || !reflect.DeepEqual(back, b) {
 		t.Errorf("came back as %+v, %v", back, err)
 	}
-	if events, err := back.Each(); err != nil || len(events) != 2 || string(events[1]) != `{"node":"b"}` {
-		t.Errorf("events %s, %v", events, err)
+	if events := back.Each(); len(events) != 2 || string(events[0]) != `{"node":"a"}` || string(events[1]) != `{"node":"b\\\",","x":[1,{}]}` {
+		t.Errorf("events %s", events)
 	}
 	for _, damaged := range []string{``, `{`, `{"n":1,"events":{}}`, `{"n":"x"}`} {
 		if _, err := DecodeBatch([]byte(damaged)); err == nil {

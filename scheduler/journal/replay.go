@@ -104,12 +104,8 @@ func (r *Replay) Batch(b *Batch) error {
 	if b.N != r.batches+1 {
 		return fmt.Errorf("batch %d follows batch %d", b.N, r.batches)
 	}
-	events, err := b.Each()
-	if err != nil {
-		return fmt.Errorf("batch %d: %w", b.N, err)
-	}
 	last := ""
-	for i, data := range events {
+	for i, data := range b.Each() {
 		x, err := r.decode(b, i, data)
 		if err != nil {
 			return err
@@ -129,11 +125,7 @@ func (r *Replay) Batch(b *Batch) error {
 // Collect adds the events of a batch to those of Kept, and does not give them to the machine. It
 // takes the batches after one for which Batch has returned a *DivergedError.
 func (r *Replay) Collect(b *Batch) error {
-	events, err := b.Each()
-	if err != nil {
-		return fmt.Errorf("batch %d: %w", b.N, err)
-	}
-	for i, data := range events {
+	for i, data := range b.Each() {
 		x, err := r.decode(b, i, data)
 		if err != nil {
 			return err

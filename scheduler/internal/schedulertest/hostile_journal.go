@@ -116,12 +116,8 @@ func (j *Journal) next(m *machine.Machine, commands []machine.Command) error {
 
 // write appends a batch.
 func (j *Journal) write(b *journal.Batch) error {
-	events, err := b.Each()
-	if err != nil {
-		return err
-	}
 	j.seq++
-	for i, data := range events {
+	for i, data := range b.Each() {
 		j.all[journal.Ref{Seq: j.seq, Event: i}] = data
 	}
 	j.records = append(j.records, record{seq: j.seq, data: b.AppendJSON(nil)})
