@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/store"
 )
@@ -160,6 +161,15 @@ func resume(ctx context.Context, run string, s runSettings, planOf func(*schedul
 	return &Running{r}, nil
 }
 
+// documentOf returns the file of the document with which a run was started.
+func documentOf(head *journal.Head, from store.Store) string {
+	name := filepath.FromSlash(head.File)
+	if in, ok := from.(interface{ Dir() string }); ok && !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(in.Dir()), name)
+	}
+	return name
+}
+
 // graphOf returns the graph of the document of a stored run, and sets the plan with which the run was
 // started if it is another one.
 func (e *Engine) graphOf(ctx context.Context, st *scheduler.Stored, s *runSettings) (*Graph, error) {
@@ -167,10 +177,7 @@ func (e *Engine) graphOf(ctx context.Context, st *scheduler.Stored, s *runSettin
 	if head.File == "" {
 		return nil, fmt.Errorf("run %s was not started from a document: Graph.Resume continues it", head.Run)
 	}
-	name := filepath.FromSlash(head.File)
-	if in, ok := from.(interface{ Dir() string }); ok && !filepath.IsAbs(name) {
-		name = filepath.Join(filepath.Dir(in.Dir()), name)
-	}
+	name := documentOf(head, from)
 	files, err := scheduler.SourceFiles(ctx, from, head)
 	if err != nil {
 		return nil, err

@@ -216,6 +216,7 @@ func (a *app) commands() []*cobra.Command {
 		a.inspectCommand(),
 		a.outputCommand(),
 		a.stateCommand(),
+		a.diffCommand(),
 		a.eventsCommand(),
 		a.pruneCommand(),
 		a.exportCommand(),

@@ -14,14 +14,13 @@ import (
 	"time"
 )
 
-// TestCommandsInDocs runs every command of the console blocks in docs/cli.md, docs/durability.md and
-// docs/testing.md in order, in one empty folder per page, and compares its standard output
+// TestCommandsInDocs runs every command of the console blocks of some pages in order, in one empty folder per page, and compares its standard output
 // with the page. With UPDATE=1 it writes the output to the page.
 func TestCommandsInDocs(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("the pages use jq")
 	}
-	for _, page := range []string{"cli.md", "durability.md", "testing.md"} {
+	for _, page := range []string{"cli.md", "durability.md", "history.md", "testing.md"} {
 		t.Run(page, func(t *testing.T) {
 			path := filepath.Join("..", "docs", page)
 			text, err := os.ReadFile(path)

@@ -142,7 +142,7 @@ func (a *app) printValues(o *value.Object) {
 }
 
 // maxShown limits the characters of a value in a table of several columns.
-const maxShown = 44
+const maxShown = 36
 
 // shownValue returns a value as JSON on a line. The size of one that is cut follows.
 func shownValue(v any) tty.Styled {
