@@ -21,14 +21,14 @@ import (
 )
 
 func (a *app) inspectCommand() *cobra.Command {
-	var at string
+	var at, svg string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "inspect RUN",
 		Short: "Show how far a stored run has come",
 		Long: `inspect shows a stored run: its nodes with their statuses, attempts and times, the
-critical path, what it waits for, when it was paused, resumed or answered, and the
-size of its journal. It reads a run that is in progress, too, up to what is stored.
+critical path, a timeline, what it waits for, when it was paused, resumed or answered,
+and the size of its journal. It reads a run that is in progress, too, up to what is stored.
 
 The critical path is the chain of executions that decided when the run ended: each
 began because the one before it had ended. --json also has all executions, with their
@@ -37,6 +37,7 @@ idempotency keys.
 ` + whereRuns,
 		Example: examples(
 			"wavefold inspect 4kqz7w",
+			"wavefold inspect 4kqz7w --svg timeline.svg",
 			"wavefold inspect 4kqz7w --json | jq '.marks'",
 			"wavefold inspect 4kqz7w --json | jq -r '.executions[] | select(.status == \"open\") | .key'",
 		),
@@ -56,6 +57,11 @@ idempotency keys.
 				return err
 			}
 			out.noteQuestions()
+			if svg != "" {
+				if err := out.writeSVG(svg); err != nil {
+					return err
+				}
+			}
 			if asJSON {
 				return a.writeJSON(out)
 			}
@@ -65,6 +71,7 @@ idempotency keys.
 	}
 	a.storeFlag(cmd.Flags(), &at)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	cmd.Flags().StringVar(&svg, "svg", "", "also draw the timeline to a `file` as SVG")
 	return cmd
 }
 
@@ -87,6 +94,7 @@ type inspection struct {
 	Journal      journalJSON    `json:"journal"`
 
 	ended bool
+	line  *timeline.Run // nil if the nodes are not known
 }
 
 // inspected is a node, pipeline or loop that has begun or was skipped.

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
@@ -52,6 +55,7 @@ func newExecutionJSON(x *timeline.Execution) executionJSON {
 
 // addTimeline adds the executions of the run. The critical path of a run that has not ended is not known.
 func (x *inspection) addTimeline(line *timeline.Run) {
+	x.line = line
 	for _, e := range line.Executions() {
 		x.Executions = append(x.Executions, newExecutionJSON(e))
 	}
@@ -94,6 +98,7 @@ func (a *app) printInspection(x *inspection) {
 		tty.Fprintf(a.Out, "\n")
 		a.printCriticalPath(x)
 	}
+	a.printBars(x)
 	if len(x.Marks) > 0 {
 		tty.Fprintf(a.Out, "\n")
 		a.printMarks(x.Marks)
@@ -143,6 +148,49 @@ func (a *app) printCriticalPath(x *inspection) {
 		t.Row(name, explain.Duration(l.Started), waitedText(l.Waited), explain.Duration(*l.Ended-l.Started))
 	}
 	a.printTable(a.Out, t)
+}
+
+const (
+	// barLength is the number of characters of a bar, and maxBars limits the bars that are printed.
+	barLength = 50
+	maxBars   = 40
+)
+
+// printBars prints when the nodes ran, if there are several.
+func (a *app) printBars(x *inspection) {
+	if x.line == nil {
+		return
+	}
+	bars := x.line.Bars(x.Duration, barLength)
+	if len(bars) < 2 {
+		return
+	}
+	tty.Fprintf(a.Out, "\n")
+	t := tty.NewTable([]string{"timeline", "0" + fmt.Sprintf("%*s", barLength-1, explain.Duration(x.Duration))})
+	for _, b := range bars[:min(len(bars), maxBars)] {
+		t.Row(b.Path, b.Text())
+	}
+	a.printTable(a.Out, t)
+	for _, l := range []struct{ bar, text string }{{"░", "waited for a slot"}, {"▓", "ran, and failed"}} {
+		if slices.ContainsFunc(bars, func(b timeline.Bar) bool { return strings.Contains(b.Text(), l.bar) }) {
+			tty.Fprintf(a.Out, "%s %s\n", l.bar, l.text)
+		}
+	}
+	if n := len(bars) - maxBars; n > 0 {
+		tty.Fprintf(a.Out, "… and %s; --svg FILE draws all of them\n", plural(n, "more node"))
+	}
+}
+
+// writeSVG writes the timeline of a run to a file.
+func (x *inspection) writeSVG(name string) error {
+	if x.line == nil {
+		return fail(exitFailed, "the timeline of run %s is not known", x.Run)
+	}
+	title := fmt.Sprintf("%s of %s: %s, %s", x.Run, x.Workflow, x.Status, explain.Duration(x.Duration))
+	if err := os.WriteFile(name, []byte(x.line.SVG(title, x.Duration, explain.Duration)), 0o666); err != nil {
+		return fail(exitFailed, "the timeline is not written: %w", err)
+	}
+	return nil
 }
 
 func (a *app) printMarks(marks []markJSON) {
