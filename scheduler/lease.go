@@ -28,6 +28,8 @@ func (t *tenure) renew(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
+	ctx, cancel := context.WithDeadline(ctx, t.lease.Expires) // a store may try again for longer
+	defer cancel()
 	lease, err := t.store.Acquire(ctx, t.lease.Run, t.holder, leaseTime)
 	if err == nil && lease.Token != t.lease.Token {
 		return &store.FencedError{Run: t.lease.Run, Token: t.lease.Token, Now: lease.Token}

@@ -91,6 +91,12 @@ func (t *fanOut) event() {
 	t.itemEnded(i, e.Type == core.ItemFinished)
 }
 
+// grouped reports whether items may run in groups. The group that is in progress when the run is stopped may
+// still begin items, until its driver is told, and its events come at its end.
+func (t *fanOut) grouped() bool {
+	return !t.n.Asks && !t.n.Effects && t.n.Pause == plan.NoPause
+}
+
 func (t *fanOut) started(i int) {
 	f, c := t.f, t.f.c
 	phase, attempt := t.at(i)
@@ -115,7 +121,7 @@ func (t *fanOut) started(i int) {
 	if i >= t.cut() {
 		c.breaks(Parts, "begins after too many items before it have failed (max_failures: %d)", t.n.MaxFailures)
 	}
-	if f.failRun {
+	if f.failRun && !(*phase == itemNew && t.grouped()) {
 		c.breaks(Statuses, "begins after a failure with the policy fail_run has stopped the run")
 	}
 	*phase, *attempt = itemRuns, uint8(min(255, f.attempt(t.n, int(*attempt))))

@@ -2,6 +2,9 @@ package verify_test
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -715,5 +718,37 @@ func TestStoppedWalks(t *testing.T) {
 	l[len(l)-1].Reason = "node a: it is late"
 	if got := words(checked(t, p, l)); got != "line 6: a: lifecycle: is cancelled, but nothing has stopped the run\n" {
 		t.Error(got)
+	}
+}
+
+// TestStoppedGroups: items of a group that was in progress when a failure stopped the run may begin after it.
+// Items with effects are not in groups.
+func TestStoppedGroups(t *testing.T) {
+	for effects, want := range map[bool]string{false: "", true: "many[1]: statuses: begins after a failure with the policy fail_run has stopped the run"} {
+		p := compiledWith(t, fmt.Sprintf(`
+name: stopped
+runtime: {concurrency: 2}
+state: {schema: {list: {type: array, default: [1, 2, 3]}}}
+graph:
+  nodes:
+    - {id: many, kind: tool, impl: item, writes: [], effects: %v, for_each: {source: $.list}}
+    - {id: bad, kind: tool, impl: bad, writes: [], on_error: {policy: fail_run}}
+`, effects), map[string]core.HandlerFunc{
+			"item": func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil },
+			"bad": func(context.Context, core.Input) (core.Result, error) {
+				time.Sleep(time.Second) // until the items have ended
+				return core.Result{}, errors.New("bad")
+			},
+		})
+		l := logged(t, p, scheduler.Options{})
+		failed, second := l.at(t, core.NodeFailed, "bad", 1), l.at(t, core.ItemStarted, "many[1]", 1)
+		if second > failed {
+			t.Fatalf("item 1 begins at %d, the failure is at %d", second, failed)
+		}
+		e := l[failed]
+		l = slices.Insert(slices.Delete(l, failed, failed+1), second, e).numbered()
+		if got := words(checked(t, p, l)); want == "" && strings.Contains(got, "begins after a failure") || !strings.Contains(got, want) {
+			t.Errorf("effects %v: %s", effects, got)
+		}
 	}
 }
