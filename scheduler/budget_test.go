@@ -15,6 +15,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store/memory"
 )
 
 func TestBudget(t *testing.T) {
@@ -175,5 +176,58 @@ func TestBudgetOfWalk(t *testing.T) {
 	router = func(context.Context, core.RouteQuestion) (core.RouteAnswer, error) { panic("oh") }
 	if r, err = scheduler.Run(t.Context(), p, nil, scheduler.Options{Router: router}); r.Status != core.RunFailed || !strings.Contains(err.Error(), "panic: oh") {
 		t.Errorf("a router that panics: %v", err)
+	}
+}
+
+// unreliable is a kind whose nodes call a model once and fail while the service is down.
+type unreliable struct {
+	asked *int
+	down  *bool
+}
+
+func (unreliable) Name() string   { return "unreliable" }
+func (unreliable) Keys() []string { return nil }
+func (k unreliable) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics) {
+	return core.Compiled{Models: true, Handler: core.HandlerFunc(func(ctx context.Context, _ core.Input) (core.Result, error) {
+		m := core.MeterOf(ctx)
+		if err := m.Ask(core.ModelCall{}); err != nil {
+			return core.Result{}, err
+		}
+		*k.asked++
+		m.Answered(core.ModelCall{Usage: core.Usage{Calls: 1, Input: 7, Output: 3, Cost: 0.5}})
+		if *k.down {
+			return core.Result{}, errors.New("the service is down")
+		}
+		return core.Result{}, nil
+	})}, nil
+}
+
+// TestBudgetOfAResumedRun: what the second attempt of a failed node had used was free once the run was
+// resumed, because its answer is dropped and only the first attempt is in progress then.
+func TestBudgetOfAResumedRun(t *testing.T) {
+	asked, down := 0, true
+	w := &core.Workflow{Name: source.Text{Value: "resumed"}, Nodes: []*core.Node{{ID: source.Text{Value: "a"}, Kind: source.Text{Value: "unreliable"},
+		OnError: &core.OnError{Policy: source.Text{Value: "retry"}, Attempts: number(t, "2")}}}}
+	p, ds := plan.Compile(w, core.NewRegistry(append(std.Kinds(), unreliable{&asked, &down})...), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	s := memory.New(nil)
+	o := scheduler.Options{Run: "r", Budget: core.Budget{Calls: 5}, Recording: &scheduler.Recording{Store: s}}
+	if _, err := scheduler.Run(t.Context(), p, nil, o); err == nil {
+		t.Fatal("the service is up")
+	}
+	for process, want := range []int{4, 5, 5} {
+		if _, err := resume(t, s, "r", p); asked != want || errors.Is(err, scheduler.ErrBudget) != (process > 0) {
+			t.Errorf("resumed %d times: %d calls, want %d; error %v", process+1, asked, want, err)
+		}
+	}
+	st, err := scheduler.OpenStored(t.Context(), s, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	down = false
+	if _, err := scheduler.Resume(t.Context(), st, p, scheduler.Options{Budget: core.Budget{Calls: 6}}); err != nil || asked != 6 {
+		t.Errorf("with another limit: %d calls, error %v", asked, err)
 	}
 }

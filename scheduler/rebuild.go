@@ -31,7 +31,7 @@ type rebuilding struct {
 	seq      int64            // number of the last event of earlier processes
 	inMemo   bool             // the batches are those of a memo, whose events belong to an earlier part
 	replayed func(core.Event) // is given these events; nil if they are not wanted
-	models   []core.Event     // calls of models that have ended
+	spent    core.Usage       // of all calls of models
 	// batches are the payloads of batches by their records. They are collected if events of later
 	// parts may refer to them.
 	batches map[uint64][]byte
@@ -216,8 +216,10 @@ func (b *rebuilding) side(s *journal.Side, current bool) {
 		position, _ := s.Event.Values.Get("position")
 		name, _ := key.(string)
 		b.run.rec.checkpoints[name], _ = position.(*value.Object)
-	case core.ModelAnswered: // the usage of attempts that are still in flight, see spent
-		b.models = append(b.models, s.Event)
+	case core.ModelAnswered: // the answer of its attempt may be dropped, or not be recorded
+		if s.Event.Usage != nil {
+			b.spent = b.spent.Plus(*s.Event.Usage)
+		}
 		fallthrough
 	default:
 		if current {
@@ -263,7 +265,7 @@ func fromObject(o *value.Object, to any) error {
 // resume continues the run at the current time.
 func (b *rebuilding) resume() error {
 	r := b.run
-	r.spent.used = b.spent()
+	r.spent.used = b.spent
 	last := r.m.Now()
 	now := max(last, int64(time.Since(r.origin))) // a clock that was set back stands still
 	r.started, r.resumed = time.Now().Add(-time.Duration(now)), time.Now()
@@ -326,32 +328,6 @@ func (b *rebuilding) unlessAsked(o *journal.Open, why string) string {
 		return ""
 	}
 	return why
-}
-
-// spent returns the usage of all calls of models: those of attempts that were answered, and those
-// of attempts in flight, whose own calls are recorded as side events.
-func (b *rebuilding) spent() core.Usage {
-	used := b.replay.Usage()
-	open := b.replay.Open()
-	for i := range b.models {
-		e := &b.models[i]
-		if e.Usage != nil && slices.ContainsFunc(open, func(o journal.Open) bool { return isAttempt(&o, e) }) {
-			used = used.Plus(*e.Usage)
-		}
-	}
-	return used
-}
-
-// isAttempt reports whether an event belongs to an open attempt.
-func isAttempt(o *journal.Open, e *core.Event) bool {
-	if o.Op != machine.OpRun || o.Call.Name(o.Node) != e.Node || int(o.ID.Attempt) != e.Attempt {
-		return false
-	}
-	if o.Call != nil && o.Call.Visit != e.Visit {
-		return false
-	}
-	item, ok := e.Item.Get()
-	return !ok || o.ID.From <= int32(item) && int32(item) < o.ID.To
 }
 
 // fill reads the rows again that were read before and that stages in flight still need, and leaves the

@@ -172,7 +172,7 @@ func (k *Codec) has(x *Kept) bool {
 // Machine returns the machine of the new part.
 func (m *Memo) Machine() *machine.Machine { return m.r.m }
 
-// Replay returns what has been replayed: the open commands, the readers of streams and the usage.
+// Replay returns what has been replayed: the open commands and the readers of streams.
 func (m *Memo) Replay() *Replay { return m.r }
 
 // Batches returns the batches of the new part of the journal so far.

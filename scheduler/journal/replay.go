@@ -36,7 +36,6 @@ type Replay struct {
 	issuer  Issuer
 	open    []*Open // in the order of their issue
 	readers map[readerKey]*readerState
-	usage   core.Usage
 	report  *core.Report
 	kept    []Kept
 	keep    bool
@@ -93,9 +92,6 @@ func (r *Replay) Report() *core.Report { return r.report }
 
 // Batches returns the number of the latest batch.
 func (r *Replay) Batches() uint64 { return r.batches }
-
-// Usage returns the usage of models by all attempts and decisions that were answered.
-func (r *Replay) Usage() core.Usage { return r.usage }
 
 // Batch applies the events of a batch and takes the commands that the machine then issues. The
 // error is a *DivergedError if they are not those of the batch. After an error the replay must not
@@ -188,7 +184,6 @@ func (r *Replay) apply(x *decodedEvent) {
 	case e.Kind == machine.Yielded:
 		r.open[at].ID.To = min(r.open[at].ID.To, e.ID.To)
 	default:
-		r.addUsage(e)
 		r.open = slices.Delete(r.open, at, at+1)
 	}
 }
@@ -265,17 +260,6 @@ func (o *Open) answeredBy(e *machine.Event) bool {
 		return o.Op == machine.OpDeadline
 	}
 	return false
-}
-
-func (r *Replay) addUsage(e *machine.Event) {
-	if u := e.Outcome.Usage; u != nil {
-		r.usage = r.usage.Plus(*u)
-	}
-	for i := range e.Items {
-		if u := e.Items[i].Usage; u != nil {
-			r.usage = r.usage.Plus(*u)
-		}
-	}
 }
 
 // take keeps the commands that are to be answered, and applies the others to them.

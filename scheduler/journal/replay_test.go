@@ -198,23 +198,3 @@ func TestOrderOfDeclarationDoesNotCount(t *testing.T) {
 		t.Errorf("got %v", ids)
 	}
 }
-
-func TestUsageOfAJournal(t *testing.T) {
-	k := &Codec{Plan: timed(t, "a", "b")}
-	o := machine.Options{Concurrency: 4}
-	use := func(node string) func(machine.Command) *machine.Event {
-		return func(c machine.Command) *machine.Event {
-			e := done(node, 1)(c)
-			if e != nil {
-				e.Outcome = machine.Outcome{Failure: &core.Failure{Class: core.ClassError, Message: "x"}, Usage: &core.Usage{Calls: 1, Input: 10, Cost: 0.5}}
-			}
-			return e
-		}
-	}
-	list := batches(t, k, o, use("a"), use("b"))
-	list[2].Events = append(append(list[2].Events, ','), list[1].Events...) // an answer that comes twice is dropped
-	r := replayed(t, k, o, list)
-	if got, want := r.Usage(), (core.Usage{Calls: 2, Input: 20, Cost: 1}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
