@@ -33,11 +33,11 @@ func (s *Issuer) Issued(commands []machine.Command) uint32 {
 		if c.Op != machine.OpRun || c.ID.To == 0 {
 			b = binary.LittleEndian.AppendUint32(b, uint32(c.ID.From))
 			b = binary.LittleEndian.AppendUint32(b, uint32(c.ID.To))
-			sum = crc32.Update(sum, castagnoli, b)
+			sum = crc32.Update(sum, castagnoli(), b)
 			continue
 		}
 		for item := c.ID.From; item < c.ID.To; item++ { // as if each item had been issued alone
-			sum = crc32.Update(sum, castagnoli, binary.LittleEndian.AppendUint32(b, uint32(item)))
+			sum = crc32.Update(sum, castagnoli(), binary.LittleEndian.AppendUint32(b, uint32(item)))
 		}
 	}
 	return sum

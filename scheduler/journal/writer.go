@@ -326,6 +326,7 @@ func appendItems[T any](w *writer, column *state.ItemWrites, list []T, single bo
 	}
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli returns a table that crc32 makes when it is first needed.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-func crc(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
+func crc(data []byte) uint32 { return crc32.Checksum(data, castagnoli()) }

@@ -37,7 +37,8 @@ const (
 	maxPayload = 1 << 30
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli returns a table that crc32 makes when it is first needed.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Append appends the binary form of rec to dst. Version 0 means store.Format.
 func Append(dst []byte, rec store.Record) []byte {
@@ -56,7 +57,7 @@ func Append(dst []byte, rec store.Record) []byte {
 	binary.LittleEndian.PutUint16(h[10:], flags)
 	binary.LittleEndian.PutUint32(h[12:], rec.Token)
 	binary.LittleEndian.PutUint64(h[16:], rec.Seq)
-	binary.LittleEndian.PutUint32(h[4:], crc32.Checksum(h[sumStart:], castagnoli))
+	binary.LittleEndian.PutUint32(h[4:], crc32.Checksum(h[sumStart:], castagnoli()))
 	return dst
 }
 

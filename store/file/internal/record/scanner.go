@@ -91,7 +91,7 @@ func (s *Scanner) next() (store.Record, int64, error) {
 }
 
 func checksum(header, payload []byte) uint32 {
-	return crc32.Update(crc32.Checksum(header[sumStart:], castagnoli), castagnoli, payload)
+	return crc32.Update(crc32.Checksum(header[sumStart:], castagnoli()), castagnoli(), payload)
 }
 
 // open returns the record with its payload, whose checksum is right.
