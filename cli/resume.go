@@ -242,6 +242,9 @@ func (a *app) resumeError(err error, f *runFlags) error {
 	if damage, ok := errors.AsType[*store.DamageError](err); ok {
 		return fail(exitFailed, "%w [JOURNAL_DAMAGED]", damage)
 	}
+	if source, ok := errors.AsType[*core.SourceChangedError](err); ok {
+		return fail(exitUsage, "%w: --rerun-from %s reads it from its beginning", source, plan.PartPath(source.Node))
+	}
 	changed, ok := errors.AsType[*scheduler.ChangedError](err)
 	if !ok {
 		return err

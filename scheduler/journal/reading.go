@@ -110,16 +110,6 @@ type Reader struct {
 	Continues bool
 }
 
-// SourceChangedError means that a stream has other rows than the run has read.
-type SourceChangedError struct {
-	Node string // the path of the reader
-}
-
-// Error returns the message.
-func (e *SourceChangedError) Error() string {
-	return fmt.Sprintf("node %s: the rows of the stream differ from those that the run has read [%s]", e.Node, core.CodeSourceChanged)
-}
-
 // note adds what an answer says about the rows that it has read.
 func (r *Replay) note(id machine.ID, read *readRecord) {
 	key := readerKey{id.Frame, id.Node}
@@ -166,7 +156,7 @@ func (r *Replay) Readers() []Reader {
 }
 
 // Fill gives the machine the elements of a stream that it still needs, from x.From on. The error is
-// a *SourceChangedError if they are not the rows that the run has read.
+// a *core.SourceChangedError if they are not the rows that the run has read.
 func (r *Replay) Fill(x *Reader, rows []any) error {
 	var sum RowSum
 	for _, row := range rows {
@@ -187,5 +177,21 @@ func (x *Reader) Changed() error {
 	if x.Path != "" {
 		name = x.Path + "/" + name
 	}
-	return &SourceChangedError{Node: name}
+	return &core.SourceChangedError{Node: name, Source: x.source(), Reason: "the rows that were read are others"}
+}
+
+// source returns the name of the source of the stream, such as that of a file. A stream whose
+// description has no source is named by its field and the node that makes it.
+func (x *Reader) source() string {
+	r := &x.Node.Streams()[0]
+	if at := slices.IndexFunc(x.Node.Reads, func(read plan.Read) bool { return read.Field == r.Field }); at >= 0 {
+		if described, ok := x.Call.Values[at].(*value.Object); ok {
+			if name, ok := described.Get("source"); ok {
+				if name, ok := name.(string); ok {
+					return name
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("the stream %q of node %s", x.Plan.Schema.Fields[r.Field].Name, x.Plan.Nodes[r.Maker].ID)
 }
