@@ -137,6 +137,9 @@ func (s Side) read(ctx context.Context) (*side, error) {
 			return nil, err
 		}
 		if rec.Seq == from {
+			if err := hasAnswers(parts.Head); err != nil {
+				return nil, err
+			}
 			x = newExecutions(parts.Codec.Plan)
 			parts.Replay.Listener = x.emitted
 		}

@@ -122,6 +122,9 @@ func (r *Run) add(parts *journal.Parts, rec store.Record) error {
 		return err
 	}
 	if rec.Seq == parts.From {
+		if err := hasAnswers(parts.Head); err != nil {
+			return err
+		}
 		r.mask, r.start = secret.MaskerOf(parts.Codec.Plan.Secrets), parts.Head.Started
 		parts.Replay.Answered = r.answered
 	}
@@ -130,6 +133,14 @@ func (r *Run) add(parts *journal.Parts, rec store.Record) error {
 
 func newRun(path string) *Run {
 	return &Run{Path: path, answers: map[executionKey]*answers{}, nested: map[string]bool{}, elements: map[collectKey][]int32{}}
+}
+
+// hasAnswers returns an error for a journal without the answers of the run.
+func hasAnswers(h *journal.Head) error {
+	if h.Options.Durability == string(core.DurabilityOff) {
+		return unknown("the journal of run %s has no results of nodes: it was started with durability: off", h.Run)
+	}
+	return nil
 }
 
 // begin notes the graph that the caller asks for. Another attempt of a nested run begins again.
