@@ -69,7 +69,7 @@ docs/durability.md.`,
 	flags.BoolVar(&again.asRecorded, "as-recorded", false, "ignore changes: continue with the documents and prompts as the store has them")
 	flags.BoolVar(&again.adopt, "adopt", false, "continue a run of another version of wavefold although this one decides differently; results are kept")
 	flags.BoolVar(&again.wait, "wait", false, "if another process executes the run, wait until it has ended")
-	flags.BoolVar(&again.salvage, "salvage", false, "cut a damaged journal after its last good record, and keep a copy; what ended later runs again")
+	flags.BoolVar(&again.salvage, "salvage", false, "cut a damaged journal after its last good record, and keep a copy; what ended later runs again, and so do nodes whose results are lost")
 	flags.BoolVar(&again.failed, "failed", false, "run nodes again whose failure was tolerated or handled")
 	flags.BoolVar(&f.strict, "strict", false, "partial success exits with 1")
 	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
@@ -139,6 +139,9 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 		return a.resumeError(errors.Join(err, st.Close()), f)
 	}
 	keep.rec.File, keep.rec.Sources = name, sources.Files()
+	if again.salvage {
+		keep.rec.Salvage = func(e *journal.LostError) { a.warnf("%v: the node runs again", e) }
+	}
 	if !f.quiet {
 		keep.rec.Adopted = func(c plan.PartChange) { a.hintf("%s is %s in the workflow, and is taken over", c.Path, c.Change) }
 	}
@@ -239,6 +242,9 @@ func (a *app) resumeError(err error, f *runFlags) error {
 	if diverged, ok := errors.AsType[*journal.DivergedError](err); ok {
 		return fail(exitFailed, "%w [RESUME_DIVERGED]; the journal is left as it is", diverged)
 	}
+	if lost, ok := errors.AsType[*journal.LostError](err); ok {
+		return fail(exitFailed, "%w: --salvage runs the node again [JOURNAL_DAMAGED]", lost)
+	}
 	if damage, ok := errors.AsType[*store.DamageError](err); ok {
 		return fail(exitFailed, "%w [JOURNAL_DAMAGED]", damage)
 	}
@@ -309,16 +315,16 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	}
 	now := a.engine.Recording(sources)
 	now.Resumed = true
-	files, err := scheduler.SourceFiles(ctx, found.store, st.Head)
-	if err != nil {
-		return nil, "", err
+	if !asRecorded {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			a.hintf("%s is gone; the run continues with the workflow as it was", name)
+			asRecorded = true
+		}
 	}
-	then := a.engine.From(files)
 	if asRecorded {
-		now = then
-	} else if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		a.hintf("%s is gone; the run continues with the workflow as it was", name)
-		now = then
+		if now, err = a.recorded(ctx, st, found); err != nil {
+			return nil, "", err
+		}
 	}
 	p, err = a.load(f.compiler(now), []string{name}, f.strict, f.json, f.quiet)
 	if err != nil {
@@ -326,9 +332,22 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	}
 	a.mask = secret.MaskerOf(p.Secrets)
 	if !st.Head.IsOf(p) {
+		then, err := a.recorded(ctx, st, found)
+		if err != nil {
+			return nil, "", err
+		}
 		st.Then, _ = check(f.compiler(then), []string{name}, false) // if it no longer compiles, Resume says that the workflow has changed
 	}
 	return p, name, nil
+}
+
+// recorded returns an engine that compiles the workflow as it was when the run was started.
+func (a *app) recorded(ctx context.Context, st *scheduler.Stored, found *storedRun) (*wavefold.Engine, error) {
+	files, err := scheduler.SourceFiles(ctx, found.store, st.Head)
+	if err != nil {
+		return nil, err
+	}
+	return a.engine.From(files), nil
 }
 
 // storedError returns the error of a command for an error of a store, with its exit code.

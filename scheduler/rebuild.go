@@ -39,9 +39,11 @@ type rebuilding struct {
 	kept []journal.Kept
 	// inFlight is what was open at the end of the newest part, nil if the run has ended.
 	inFlight []journal.Open
-	// diverged is set if this version of the engine decides differently than the one that has
-	// written the newest part.
-	diverged bool
+	// collects is set from the first batch that the replay cannot follow: this version of the engine
+	// decides differently than the one that has written the newest part, or the store has lost a
+	// result. The run continues in a new part with all results that there are.
+	collects bool
+	lost     []*journal.LostError
 }
 
 // newRebuilding returns the rebuilding of a run from its journal. then is the plan of the newest part,
@@ -86,7 +88,7 @@ func (b *rebuilding) read(ctx context.Context) error {
 	if b.stored.End == nil {
 		b.inFlight = b.replay.Open()
 	}
-	if b.diverged {
+	if b.collects {
 		memo, err := journal.NewMemo(b.codec, b.head.Inputs, b.options(), b.kept)
 		if err != nil {
 			return err
@@ -140,7 +142,7 @@ func (b *rebuilding) add(rec store.Record) error {
 		if err := b.gate(m); err != nil {
 			return err
 		}
-		if current && !b.diverged {
+		if current && !b.collects {
 			b.replay.Mark(m)
 			b.inMemo = b.inMemo && !m.Kept
 		}
@@ -150,10 +152,14 @@ func (b *rebuilding) add(rec store.Record) error {
 
 // batch replays a batch of the newest part.
 func (b *rebuilding) batch(batch *journal.Batch) error {
-	if b.diverged {
+	if b.collects {
 		return b.replay.Collect(batch)
 	}
 	err := b.replay.Batch(batch)
+	if _, ok := errors.AsType[*journal.LostError](err); ok && b.run.opts.Recording.Salvage != nil {
+		b.collects = true
+		return b.replay.Collect(batch)
+	}
 	diverged, ok := errors.AsType[*journal.DivergedError](err)
 	switch {
 	case !ok || b.head.Logic == machine.Logic:
@@ -161,7 +167,7 @@ func (b *rebuilding) batch(batch *journal.Batch) error {
 	case !b.run.opts.Recording.Adopt:
 		return &LogicError{Engine: b.head.Engine, Err: diverged}
 	}
-	b.diverged = true
+	b.collects = true
 	return nil
 }
 
@@ -178,6 +184,12 @@ func (b *rebuilding) start(data []byte) (err error) {
 	}
 	if b.anew {
 		b.replay.Keep()
+	}
+	if salvage := r.opts.Recording.Salvage; salvage != nil {
+		b.replay.Lost = func(e *journal.LostError) {
+			b.lost = append(b.lost, e)
+			salvage(e)
+		}
 	}
 	var x core.Event
 	b.seq, b.inMemo = b.head.Before, b.stored.from > 1
@@ -302,6 +314,9 @@ func (b *rebuilding) repeats(o *journal.Open) string {
 	path := o.Call.Name(o.Node)
 	same := func(id machine.ID) bool {
 		return id.From < max(o.ID.To, o.ID.From+1) && o.ID.From < max(id.To, id.From+1) && id.Attempt != 0
+	}
+	if slices.ContainsFunc(b.lost, func(x *journal.LostError) bool { return x.Path == path && same(x.ID) }) {
+		return "its result was lost"
 	}
 	if slices.ContainsFunc(b.inFlight, func(x journal.Open) bool { return x.Op == machine.OpRun && x.Call.Name(x.Node) == path && same(x.ID) }) {
 		return b.unlessAsked(o, inProgress)

@@ -182,7 +182,7 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	}
 	r.startRecording(p, st.holder, st.lease, mode, map[string]*value.Object{})
 	r.rec.claim = claim
-	then, anew := p, st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic
+	then, anew := p, st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic || recording.Salvage != nil
 	if !st.Head.IsOf(p) {
 		then, anew = st.Then, true
 	}

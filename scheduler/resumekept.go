@@ -85,6 +85,8 @@ func (b *rebuilding) unended(o Recording) ([]journal.Kept, error) {
 		return all, nil
 	case end.Status == string(core.RunCancelled):
 		return journal.Uncancelled(all), nil
+	case len(b.lost) > 0: // what failed runs again when the run is resumed once more
+		return all, nil
 	}
 	report := b.replay.Report()
 	if report == nil {

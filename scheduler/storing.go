@@ -42,6 +42,10 @@ type Recording struct {
 	// Adopted is called by Resume, before anything runs, with each part of the workflow that is new or
 	// has changed and is taken over because it has not started or computes the same. It may be nil.
 	Adopted func(plan.PartChange)
+	// Salvage, if it is not nil, lets Resume continue a run although values of its results are missing in
+	// the store. It is called with each of these results; their executions run again, with the same
+	// idempotency keys. Results of other executions are kept.
+	Salvage func(*journal.LostError)
 	// Waiting is called when the run begins to wait for another run that has its concurrency key. It may
 	// be nil.
 	Waiting func(*core.OverlapError)

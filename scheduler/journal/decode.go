@@ -71,7 +71,7 @@ func (d *decoder) kept(ref, o *value.Object) (decodedEvent, error) {
 	}
 	x, err := d.codec.decodeEvent(data)
 	if err != nil || x.data != nil {
-		return decodedEvent{}, fmt.Errorf("event %d of record %d, which is kept: %w", r.Event, r.Seq, err)
+		return x, fmt.Errorf("event %d of record %d, which is kept: %w", r.Event, r.Seq, err)
 	}
 	x.ref, x.data = r, data
 	x.event, err = part(x.event, id)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -29,6 +30,9 @@ type Replay struct {
 	// Answered, if it is not nil, is called with each event that the machine does not drop, after it
 	// was applied. path is the path of the node, and ref the place where the event was first recorded.
 	Answered func(ref Ref, path string, e *machine.Event)
+	// Lost, if it is not nil, is called by Collect with each answer whose values are not in the store. The
+	// answer is left out.
+	Lost func(*LostError)
 
 	codec   *Codec
 	m       *machine.Machine
@@ -37,6 +41,7 @@ type Replay struct {
 	open    []*Open // in the order of their issue
 	readers map[readerKey]*readerState
 	report  *core.Report
+	decoded []decodedEvent // those of the current batch
 	kept    []Kept
 	keep    bool
 	// lastWork is the instant of the latest event inside a nested run, by its path.
@@ -74,6 +79,22 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("batch %d of the journal issued other commands%s than this version of the engine", e.Batch, at)
 }
 
+// LostError is the error of Replay.Batch and Collect for an answer with a value that is missing in the
+// store, or is not what was stored.
+type LostError struct {
+	Path string     // of the node
+	ID   machine.ID // of the event
+	Err  *store.DamageError
+}
+
+// Error returns the message.
+func (e *LostError) Error() string {
+	return fmt.Sprintf("the result of node %s is lost: %v", e.Path, e.Err)
+}
+
+// Unwrap returns the damage.
+func (e *LostError) Unwrap() error { return e.Err }
+
 // NewReplay returns the replay of a journal of the codec's plan without records. It returns an
 // error if the inputs do not fit the plan.
 func NewReplay(k *Codec, inputs *value.Object, o machine.Options) (*Replay, error) {
@@ -95,20 +116,25 @@ func (r *Replay) Batches() uint64 { return r.batches }
 
 // Batch applies the events of a batch and takes the commands that the machine then issues. The
 // error is a *DivergedError if they are not those of the batch. After an error the replay must not
-// be used.
+// be used, except for Collect. A *LostError leaves it as it was.
 func (r *Replay) Batch(b *Batch) error {
 	if b.N != r.batches+1 {
 		return fmt.Errorf("batch %d follows batch %d", b.N, r.batches)
 	}
-	last := ""
+	r.decoded = r.decoded[:0]
 	for i, data := range b.Each() {
 		x, err := r.decode(b, i, data)
 		if err != nil {
 			return err
 		}
-		r.apply(&x)
-		last = x.path
+		r.decoded = append(r.decoded, x)
 	}
+	last := ""
+	for i := range r.decoded {
+		r.apply(&r.decoded[i])
+		last = r.decoded[i].path
+	}
+	clear(r.decoded)
 	r.batches = b.N
 	commands := r.m.Next()
 	if issued := r.issuer.Issued(commands); issued != b.Issued {
@@ -119,10 +145,15 @@ func (r *Replay) Batch(b *Batch) error {
 }
 
 // Collect adds the events of a batch to those of Kept, and does not give them to the machine. It
-// takes the batches after one for which Batch has returned a *DivergedError.
+// takes the batches after one for which Batch has returned a *DivergedError, or from one for which it
+// has returned a *LostError.
 func (r *Replay) Collect(b *Batch) error {
 	for i, data := range b.Each() {
 		x, err := r.decode(b, i, data)
+		if lost, ok := errors.AsType[*LostError](err); ok && r.Lost != nil {
+			r.Lost(lost)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -135,6 +166,9 @@ func (r *Replay) Collect(b *Batch) error {
 // decode reads event i of a batch.
 func (r *Replay) decode(b *Batch, i int, data []byte) (decodedEvent, error) {
 	x, err := r.codec.decodeEvent(data)
+	if damage, ok := errors.AsType[*store.DamageError](err); ok && x.event != nil {
+		return x, &LostError{Path: x.path, ID: x.event.ID, Err: damage}
+	}
 	if err != nil {
 		return x, fmt.Errorf("batch %d, event %d: %w", b.N, i+1, err)
 	}
