@@ -4,9 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/wavefold/wavefold/internal/lazyregexp"
 )
@@ -24,6 +27,7 @@ func forms(v string) []string {
 	var out []string
 	for _, s := range []string{v, cleaned, trimmed} {
 		out = append(out, s, unquoted(strconv.Quote(s)), unquoted(jsonOf(s, true)), unquoted(jsonOf(s, false)))
+		out = append(out, foreignJSON(s)...)
 	}
 	for _, s := range []string{v, strings.TrimSpace(v)} {
 		for _, escaped := range []string{url.QueryEscape(s), url.PathEscape(s)} {
@@ -52,6 +56,24 @@ func jsonOf(s string, html bool) string {
 		return `""`
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// foreignJSON lists the content of the JSON strings that other languages write by default: ASCII
+// only (Python), with escaped slashes (PHP can write these with or without other characters).
+func foreignJSON(s string) []string {
+	plain := unquoted(jsonOf(s, false))
+	var b strings.Builder
+	for _, r := range plain {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	ascii := b.String()
+	return []string{ascii, strings.ReplaceAll(ascii, "/", `\/`), strings.ReplaceAll(plain, "/", `\/`)}
 }
 
 // unquoted removes the quotes.

@@ -23,6 +23,7 @@ func TestMaskerText(t *testing.T) {
 		{"short lines", []string{"{\n\"key\": 1\n}"}, "saw {\"key\": 1}", "saw ***"},
 		{"go quotes", []string{"a\"b\x01\\c"}, `x: "a\"b\x01\\c"`, `x: "***"`},
 		{"json", []string{"<a&b>\x01\"/"}, `{"x": "\u003ca\u0026b\u003e\u0001\"/", "y": "<a&b>\u0001\"/"}`, `{"x": "***", "y": "***"}`},
+		{"json in ASCII", []string{"pä\"/😀"}, `{"python": "p\u00e4\"/\ud83d\ude00", "php": "p\u00e4\"\/\ud83d\ude00", "short": "pä\"\/😀"}`, `{"python": "***", "php": "***", "short": "***"}`},
 		{"address", []string{"pass word/+ä"}, "?k=pass+word%2F%2B%C3%A4&p=/pass%20word%2F+%C3%A4 %c3%a4 k=pass+word%2f%2b%c3%a4", "?k=***&p=/*** %c3%a4 k=***"},
 		{"base64", []string{"hunter2"}, "aHVudGVyMg== aHVudGVyMg xodW50ZXIyeA", "*** *** x***eA"},
 		{"hexadecimal", []string{"hunter2"}, "68756e74657232 68756E74657232", "*** ***"},

@@ -97,7 +97,7 @@ func sealedForms(name, v string) []sealed {
 	}
 	trimmed := strings.TrimSpace(v)
 	add("text", Clean(v), trimmed)
-	add("json", unquoted(jsonOf(v, true)), unquoted(jsonOf(v, false)), unquoted(strconv.Quote(v)))
+	add("json", append([]string{unquoted(jsonOf(v, true)), unquoted(jsonOf(v, false)), unquoted(strconv.Quote(v))}, foreignJSON(v)...)...)
 	var urls []string
 	for _, escaped := range []string{url.QueryEscape(v), url.PathEscape(v), url.QueryEscape(trimmed), url.PathEscape(trimmed)} {
 		urls = append(urls, escaped, lowerEscapes.ReplaceAllStringFunc(escaped, strings.ToLower))

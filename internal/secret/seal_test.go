@@ -22,6 +22,7 @@ func TestSealIsReversible(t *testing.T) {
 	for _, v := range values {
 		parts = append(parts, v, base64.StdEncoding.EncodeToString([]byte(v)), base64.RawURLEncoding.EncodeToString([]byte("user:"+v)), hex.EncodeToString([]byte(v)),
 			strings.ToUpper(hex.EncodeToString([]byte(v))), url.QueryEscape(v), url.PathEscape(v), jsonOf(v, true), strings.TrimSpace(v))
+		parts = append(parts, foreignJSON(v)...)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
@@ -40,6 +41,9 @@ func TestSealIsReversible(t *testing.T) {
 				t.Fatalf("%q was sealed as %q", text, sealed)
 			}
 		}
+	}
+	if got := s.Seal(`{"k": "pass word/\u00e4+1"}`); got != "{\"k\": \"\x00secret:json3:A\x00\"}" {
+		t.Errorf("got %q", got)
 	}
 	if got := s.Seal("Bearer pass word/ä+1!"); got != "Bearer \x00secret:A\x00!" {
 		t.Errorf("got %q", got)
