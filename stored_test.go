@@ -3,11 +3,17 @@ package wavefold_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/store/file"
 	"github.com/wavefold/wavefold/store/memory"
 )
 
@@ -98,6 +104,121 @@ func TestResumeInGo(t *testing.T) {
 	}
 	if calls["first"] != 1 || calls["second"] != 2 {
 		t.Errorf("the functions were called %v times", calls)
+	}
+}
+
+// TestWhatRunsAgain resumes a run that has ended as a partial success.
+func TestWhatRunsAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		options []wavefold.RunOption
+		want    string // the functions that are called again
+		err     error
+	}{
+		{"nothing", nil, "", scheduler.ErrEnded},
+		{"from a node", []wavefold.RunOption{wavefold.RerunFrom("first")}, "first second tolerated ", nil},
+		{"from two nodes", []wavefold.RunOption{wavefold.RerunFrom("second"), wavefold.RerunFrom("tolerated")}, "second tolerated ", nil},
+		{"what has failed", []wavefold.RunOption{wavefold.RerunFailed()}, "tolerated ", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := wavefold.NewField[int]("n")
+			calls := ""
+			g := wavefold.New("again",
+				wavefold.Func("first", nil, wavefold.Fields(n), func(context.Context, core.Input) (core.Result, error) {
+					calls += "first "
+					return core.Write("n", 1), nil
+				}),
+				wavefold.Func("second", wavefold.Fields(n), nil, func(context.Context, core.Input) (core.Result, error) {
+					calls += "second "
+					return core.Result{}, nil
+				}),
+				wavefold.Func("tolerated", nil, nil, func(context.Context, core.Input) (core.Result, error) {
+					calls += "tolerated "
+					return core.Result{}, errors.New("the service is down")
+				}, wavefold.OnError(wavefold.Skip), wavefold.After("second")),
+			)
+			s := memory.New(nil)
+			if _, err := g.Run(t.Context(), wavefold.WithStore(s), wavefold.WithRunID("r")); err != nil {
+				t.Fatal(err)
+			}
+			calls = ""
+			r, err := g.Resume(t.Context(), "r", append(tt.options, wavefold.WithStore(s))...)
+			if err == nil {
+				_, err = r.Wait()
+			}
+			if !errors.Is(err, tt.err) || calls != tt.want {
+				t.Errorf("called again: %q, want %q; error %v", calls, tt.want, err)
+			}
+		})
+	}
+}
+
+// TestResumeOfAChangedDocument: each node of the document prints its name and the word of the document.
+func TestResumeOfAChangedDocument(t *testing.T) {
+	const document = `
+name: changed
+state: {schema: {first: {type: string}, second: {type: string}}}
+graph:
+  nodes:
+    - {id: one, kind: command, run: [echo, WORD], writes: [first]}
+    - {id: two, kind: command, run: [sh, -c, "test -f ok && echo WORD"], writes: [second]}
+  edges: [{from: one, to: two}]
+`
+	for _, tt := range []struct {
+		name    string
+		options []wavefold.RunOption
+		want    string // the state
+		changed bool   // the error is a scheduler.ChangedError
+	}{
+		{"no option", nil, "", true},
+		{"keep", []wavefold.RunOption{wavefold.Keep("one")}, "old new", false},
+		{"rerun", []wavefold.RunOption{wavefold.RerunFrom("one")}, "new new", false},
+		{"as recorded", []wavefold.RunOption{wavefold.AsRecorded()}, "old old", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(name, text string) {
+				t.Helper()
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := file.Open(filepath.Join(dir, ".wavefold"), file.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			write("w.yaml", strings.ReplaceAll(document, "WORD", "old"))
+			e := wavefold.NewEngine()
+			g, err := e.Load(filepath.Join(dir, "w.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.Run(t.Context(), wavefold.WithStore(s), wavefold.WithRunID("r")); err == nil {
+				t.Fatal("node two has succeeded")
+			}
+			write("ok", "")
+			write("w.yaml", strings.ReplaceAll(document, "WORD", "new"))
+			r, err := e.Resume(t.Context(), "r", append(tt.options, wavefold.WithStore(s))...)
+			if _, changed := errors.AsType[*scheduler.ChangedError](err); changed || tt.changed {
+				if changed != tt.changed {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := r.Wait()
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _ := res.State.Get("first")
+			second, _ := res.State.Get("second")
+			if got := fmt.Sprint(first, " ", second); got != tt.want {
+				t.Errorf("the state is %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
 

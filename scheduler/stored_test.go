@@ -218,32 +218,37 @@ func (s *flushing) Append(ctx context.Context, run string, token uint32, list []
 	return err
 }
 
-// TestResumeFlushesFirst: an attempt with effects ran again before the journal that it was resumed from was
-// flushed, so that a loss of power could take back what it depends on. If that flush fails, nothing runs.
+// TestResumeFlushesFirst: an attempt with effects ran again before the journal that it was resumed from, or the
+// head of the new part of the journal, was flushed, so that a loss of power could take back what it depends
+// on. If that flush fails, nothing runs.
 func TestResumeFlushesFirst(t *testing.T) {
-	for _, calls := range []int32{0, 1} {
+	for _, tt := range []struct {
+		crashed bool // else the first process records that the run has failed
+		calls   int32
+	}{{true, 0}, {true, 1}, {false, 0}, {false, 1}} {
 		s := memory.New(nil)
-		again := &flushing{Store: s, calls: calls}
-		ran, crash := 0, context.CancelFunc(nil)
+		again := &flushing{Store: s, calls: tt.calls}
+		ctx, cancel := context.WithCancel(t.Context())
+		ran, failure, recorded := 0, errDisk, store.Store(s)
+		if tt.crashed {
+			recorded = &crashing{Store: s, left: 2}
+		}
 		p := compile(t, one(func(ctx context.Context, _ core.Input) (core.Result, error) {
-			if ran++; crash != nil {
-				crash()
+			if ran++; ran == 1 && tt.crashed {
+				cancel()
 				<-ctx.Done()
-			} else if again.flushes.Load() == 0 {
+			} else if ran > 1 && again.flushes.Load() == 0 {
 				t.Error("an attempt with effects has begun before a flush")
 			}
-			return core.Result{}, nil
+			return core.Result{}, failure
 		}, func(n *core.Node) { effects := true; n.Effects = &effects }))
-		c := &crashing{Store: s, left: 2}
-		ctx, cancel := context.WithCancel(t.Context())
-		crash = cancel
-		if _, err := scheduler.Run(ctx, p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: c}}); !errors.Is(err, errCrash) {
+		if _, err := scheduler.Run(ctx, p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: recorded}}); err == nil || errors.Is(err, errCrash) != tt.crashed {
 			t.Fatal(err)
 		}
-		crash = nil
+		failure = nil
 		_, err := resume(t, again, "r", p)
-		if failed := calls > 0; errors.Is(err, errDisk) != failed || (ran == 1) != failed {
-			t.Errorf("the first write fails: %t; it ran %d times, error %v", failed, ran, err)
+		if failed := tt.calls > 0; errors.Is(err, errDisk) != failed || (ran == 1) != failed {
+			t.Errorf("%+v: it ran %d times, error %v", tt, ran, err)
 		}
 	}
 }

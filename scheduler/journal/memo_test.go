@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -82,6 +83,27 @@ func record(t *testing.T, p *plan.Plan, failing string) *recorded {
 			b.Add(&entry)
 			m.Apply(e)
 		}
+	}
+}
+
+// TestUnfailedKeepsOtherUnits: a pipeline without edges runs after all nodes, so it was dropped with any
+// node that failed.
+func TestUnfailedKeepsOtherUnits(t *testing.T) {
+	w := &core.Workflow{Name: text("w"), Fields: []core.FieldDecl{{Name: text("list"), Default: []any{int64(1), int64(2), int64(3)}}},
+		Nodes:     []*core.Node{{ID: text("fails"), Handler: core.HandlerFunc(nil)}, {ID: text("stage"), Handler: core.HandlerFunc(nil)}},
+		Pipelines: []*core.Pipeline{{ID: text("rows"), Items: text("$.list"), Stages: []source.Text{text("stage")}}}}
+	p, ds := plan.Compile(w, nil, plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	x := record(t, p, "fails")
+	kept := unfailedOf(x)
+	got := ""
+	for i := range kept {
+		got += fmt.Sprint(kept[i].Path, " ")
+	}
+	if got != "stage stage stage " {
+		t.Errorf("kept: %s", got)
 	}
 }
 
