@@ -124,8 +124,13 @@ func (e *Engine) Resume(ctx context.Context, run string, options ...RunOption) (
 	s := runSettings{}
 	s.Router = e.router
 	s.apply(options)
-	return resume(ctx, run, s, func(st *scheduler.Stored) (*plan.Plan, error) {
-		g, err := e.graphOf(ctx, st, &s)
+	return resume(ctx, run, s, e.planOf(ctx, &s))
+}
+
+// planOf returns a function that compiles the document of a stored run.
+func (e *Engine) planOf(ctx context.Context, s *runSettings) func(*scheduler.Stored) (*plan.Plan, error) {
+	return func(st *scheduler.Stored) (*plan.Plan, error) {
+		g, err := e.graphOf(ctx, st, s)
 		if err != nil {
 			return nil, err
 		}
@@ -133,10 +138,59 @@ func (e *Engine) Resume(ctx context.Context, run string, options ...RunOption) (
 			s.Recording.File, s.Recording.Sources = g.file, g.sources.Files()
 		}
 		return g.Plan()
-	})
+	}
 }
 
-// errNoStore is the error of Resume without WithStore.
+// Replay starts a new run of the graph that shares the past of a stored one. from is the path of the node
+// that runs again, with everything that can see its effect: the id of a node, pipeline or loop, such as
+// "price" or, in a nested workflow, "outer/price". In a walk, it is the node whose first visit is repeated,
+// with all visits since. Other nodes have the results that they have in the stored run, which may be in
+// progress. WithStore names the store, which also stores the new run. Inputs and limits are those of the
+// stored run; idempotency keys are new, because they begin with the id of the run.
+//
+// Nodes that run again have the effects that they have in any run. The errors are those of Graph.Resume.
+func (g *Graph) Replay(ctx context.Context, run, from string, options ...RunOption) (*Running, error) {
+	if err := g.Compile(); err != nil {
+		return nil, err
+	}
+	s := g.settings(options)
+	if s.asRecorded {
+		return nil, errors.New("AsRecorded is for Engine.Replay: a store does not have the functions of a graph")
+	}
+	return replay(ctx, run, from, s, func(*scheduler.Stored) (*plan.Plan, error) { return g.plan, nil })
+}
+
+// Replay is Graph.Replay for a run of a document, which is read as Engine.Resume reads it.
+func (e *Engine) Replay(ctx context.Context, run, from string, options ...RunOption) (*Running, error) {
+	s := runSettings{}
+	s.Router = e.router
+	s.apply(options)
+	return replay(ctx, run, from, s, e.planOf(ctx, &s))
+}
+
+func replay(ctx context.Context, run, from string, s runSettings, planOf func(*scheduler.Stored) (*plan.Plan, error)) (*Running, error) {
+	if s.Recording == nil || s.Recording.Store == nil {
+		return nil, errNoStore
+	}
+	if len(s.values) > 0 {
+		return nil, errors.New("a replay has the inputs of the run whose past it shares")
+	}
+	st, err := scheduler.ReadStored(ctx, s.Recording.Store, run)
+	if err != nil {
+		return nil, err
+	}
+	p, err := planOf(st)
+	if err != nil {
+		return nil, err
+	}
+	r, err := scheduler.StartReplay(ctx, st, p, scheduler.Fork{From: from}, s.Options)
+	if err != nil {
+		return nil, err
+	}
+	return &Running{r}, nil
+}
+
+// errNoStore is the error of Resume and Replay without WithStore.
 var errNoStore = errors.New("WithStore is missing: it names the store of the run")
 
 func resume(ctx context.Context, run string, s runSettings, planOf func(*scheduler.Stored) (*plan.Plan, error)) (*Running, error) {

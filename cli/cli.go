@@ -209,6 +209,7 @@ func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.runCommand(),
 		a.resumeCommand(),
+		a.replayCommand(),
 		a.runsCommand(),
 		a.waitingCommand(),
 		a.answerCommand(),

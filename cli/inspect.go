@@ -93,8 +93,9 @@ type inspection struct {
 	Marks        []markJSON     `json:"marks"`
 	Journal      journalJSON    `json:"journal"`
 
-	ended bool
-	line  *timeline.Run // nil if the nodes are not known
+	ended       bool
+	line        *timeline.Run // nil if the nodes are not known
+	sharedUntil time.Time     // of a replay: what ended later is its own
 }
 
 // inspected is a node, pipeline or loop that has begun or was skipped.
@@ -155,7 +156,7 @@ func (a *app) inspect(ctx context.Context, r *storedRun) (*inspection, error) {
 // inspectNodes adds what the events of the run say about its nodes.
 func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) error {
 	s, line := explain.New(nil), &timeline.Run{}
-	part, endedIn, times := 0, map[string]int{}, map[string]nodeTimes{}
+	part, endedIn, shared, times := 0, map[string]int{}, map[string]bool{}, map[string]nodeTimes{}
 	compile := func(h *journal.Head) (*plan.Plan, error) {
 		part++
 		line.Generations = h.Generations
@@ -175,7 +176,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 				times[id] = t
 			}
 		case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:
-			endedIn[id] = part
+			endedIn[id], shared[id] = part, !e.Time.After(out.sharedUntil)
 		}
 		return nil
 	})
@@ -189,7 +190,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 			continue
 		}
 		n := inspected{Path: id, Status: account.Status, Attempts: account.Attempts, Items: account.Items, Duration: account.Duration, Why: s.Brief(account)}
-		n.Kept = endedIn[id] > 0 && endedIn[id] < part
+		n.Kept = endedIn[id] > 0 && endedIn[id] < part || shared[id]
 		n.Usage = usageJSON(account.Usage)
 		if t := times[id]; !t.started.IsZero() {
 			n.Started, n.Waited = t.started.Sub(r.Started), t.waited()
@@ -213,12 +214,16 @@ func (x *inspection) add(rec store.Record) error {
 			Wall time.Time     `json:"wall"`
 			By   string        `json:"by"`
 			Down time.Duration `json:"down"`
+			At   time.Duration `json:"at"`
 			Data struct {
 				Node string `json:"node"`
 				By   string `json:"by"`
 			} `json:"data"`
 		}
 		err := json.Unmarshal(rec.Data, &m)
+		if m.Kind == store.MarkForked {
+			x.sharedUntil = x.Started.Add(m.At)
+		}
 		x.Marks = append(x.Marks, markJSON{m.Kind, m.Wall, cmp.Or(m.By, m.Data.By), m.Data.Node, m.Down})
 		return err
 	case store.End:

@@ -121,7 +121,9 @@ func (a *app) printInspectedNodes(x *inspection) {
 			tokens, cost = fmt.Sprint(n.Usage.Input+n.Usage.Output), explain.Cost(n.Usage.Cost)
 		}
 		if n.Kept && why == "" {
-			why = "kept from before the run was resumed"
+			if why = "kept from before the run was resumed"; !x.sharedUntil.IsZero() && !x.Started.Add(n.Started).After(x.sharedUntil) {
+				why = "kept of the run that is replayed"
+			}
 		}
 		t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), explain.Duration(n.Started), waitedText(n.Waited), timeText(n.Duration), tokens, cost, why)
 	}

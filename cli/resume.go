@@ -185,7 +185,7 @@ func (a *app) salvage(ctx context.Context, found *storedRun) error {
 
 // resumedSession returns the session of an incremental workflow, nil for others.
 func (a *app) resumedSession(st *scheduler.Stored, p *plan.Plan, f *runFlags) (*incremental.Session, error) {
-	if p.Incremental == nil {
+	if p.Incremental == nil || st.Head.Parent != nil { // a replay does not move the cursor
 		return nil, nil
 	}
 	inputs, err := st.Inputs(p)

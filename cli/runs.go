@@ -278,6 +278,9 @@ func (r *storedRun) why() string {
 	case r.Holder != nil:
 		return fmt.Sprintf("pid %d of %s@%s", r.Holder.PID, r.Holder.User, r.Holder.Host)
 	}
+	if parent, from := r.parentOf(); parent != "" && r.Reason == "" {
+		return fmt.Sprintf("replays %s from %s", parent, from)
+	}
 	return secret.Hide(r.Reason)
 }
 

@@ -25,6 +25,7 @@ type rebuilding struct {
 	plan     *plan.Plan // of the newest part of the journal
 	codec    *journal.Codec
 	anew     bool // the run continues in a new part of the journal
+	forked   bool // the run is a new one, see Replay
 	head     *journal.Head
 	adopted  []plan.PartChange // parts of a changed workflow that are taken over
 	replay   *journal.Replay
@@ -35,6 +36,9 @@ type rebuilding struct {
 	// batches are the payloads of batches by their records. They are collected if events of later
 	// parts may refer to them.
 	batches map[uint64][]byte
+	// entered is called when a node has begun for the first time or once more; nil if nobody wants to
+	// know. Of the kept answers, those so far led to it.
+	entered func(node string)
 	// kept are the answers of the newest part, if the run continues in a new one.
 	kept []journal.Kept
 	// inFlight is what was open at the end of the newest part, nil if the run has ended.
@@ -198,6 +202,13 @@ func (b *rebuilding) start(data []byte) (err error) {
 			if !b.inMemo { // else the listeners of earlier processes were given it in another part
 				b.seq += list[i].Len()
 			}
+			if b.entered != nil {
+				list[i].Events(&x, func(e *core.Event) {
+					if e.Type == core.NodeStarted {
+						b.entered(e.Node)
+					}
+				})
+			}
 			if b.replayed != nil {
 				e := list[i]
 				e.Shift(r.origin.UnixNano())
@@ -306,7 +317,7 @@ func (b *rebuilding) resume() error {
 func (b *rebuilding) repeats(o *journal.Open) string {
 	const inProgress = "it was in progress when the process ended"
 	switch {
-	case o.Op != machine.OpRun:
+	case o.Op != machine.OpRun, b.forked:
 		return ""
 	case !b.anew:
 		return b.unlessAsked(o, inProgress)

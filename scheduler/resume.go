@@ -39,6 +39,7 @@ type Stored struct {
 	parts  int    // of the journal; each begins with a head
 	from   uint64 // the record of Head
 	last   uint64 // the last record
+	forked bool   // a replay whose past was copied
 }
 
 // OpenStored takes the lease of a stored run and reads what its journal says about the run as a
@@ -56,6 +57,12 @@ func OpenStored(ctx context.Context, s store.Store, run string) (*Stored, error)
 	return st, nil
 }
 
+// ReadStored is OpenStored for Replay: it takes no lease, so another process may be executing the run.
+func ReadStored(ctx context.Context, s store.Store, run string) (*Stored, error) {
+	st := &Stored{store: s, run: run, holder: store.NewHolder()}
+	return st, st.read(ctx)
+}
+
 // Inputs returns the inputs of the run. p is its plan.
 func (st *Stored) Inputs(p *plan.Plan) (*value.Object, error) {
 	h, err := codecOf(p, st.store).DecodeHead(st.head)
@@ -67,6 +74,9 @@ func (st *Stored) Inputs(p *plan.Plan) (*value.Object, error) {
 
 // Close gives the lease back.
 func (st *Stored) Close() error {
+	if st.lease.Token == 0 { // see ReadStored
+		return nil
+	}
 	_, err := st.store.Acquire(context.Background(), st.run, st.holder, 0)
 	return err
 }
@@ -83,9 +93,13 @@ func (st *Stored) read(ctx context.Context) error {
 				err = json.Unmarshal(rec.Data, st.Head)
 			case store.Mark:
 				var m journal.Mark
-				if err = json.Unmarshal(rec.Data, &m); m.Kind == store.MarkResumed {
+				err = json.Unmarshal(rec.Data, &m)
+				switch m.Kind {
+				case store.MarkResumed:
 					st.End = nil
 					st.Times++
+				case store.MarkForked:
+					st.forked = true
 				}
 			case store.End:
 				st.End = &journal.End{}
@@ -209,6 +223,9 @@ var (
 	ErrOff = errors.New("the run was started with durability: off, so there is nothing to resume")
 	// ErrEnded is the error of Resume for a run that has ended and of which nothing can run again.
 	ErrEnded = errors.New("the run has ended, and nothing of it can run again")
+	// ErrNotForked is the error of Resume and Replay for a replay whose process ended before the journal
+	// had the past.
+	ErrNotForked = errors.New("the process of the replay ended before anything ran: start the replay again")
 )
 
 // check reports why a run cannot be continued with any plan.
@@ -230,6 +247,8 @@ func (st *Stored) check(p *plan.Plan, o *Recording) error {
 	switch {
 	case core.DurabilityMode(h.Options.Durability) == core.DurabilityOff:
 		return ErrOff
+	case h.Parent != nil && h.Parent.Kind == journal.ParentReplay && !st.forked:
+		return ErrNotForked
 	case st.Complete(o):
 		return ErrEnded
 	}
@@ -296,7 +315,13 @@ func (e *LogicError) Unwrap() error { return e.Err }
 
 // continueOpen begins what was open when the earlier process ended. It is called with mu held.
 func (r *run) continueOpen(b *rebuilding) {
-	r.rec.emitLocked(&core.Event{V: core.EventVersion, Type: core.RunResumed, Run: r.opts.Run, Reason: r.workflow})
+	if r.past != nil {
+		r.events.addEmissions(r.past, r.origin.UnixNano())
+		r.past = nil
+	}
+	if !b.forked {
+		r.rec.emitLocked(&core.Event{V: core.EventVersion, Type: core.RunResumed, Run: r.opts.Run, Reason: r.workflow})
+	}
 	if r.m.Done() { // only the end was not recorded
 		r.report, r.over = r.m.Report(), true
 		return

@@ -227,19 +227,20 @@ type run struct {
 	poolSize     poolSize
 	queueWatch   *time.Timer // checks that the queue does not wait for a slow handler; nil if it is not set
 	over         bool
-	paused       bool             // over, although the machine has not ended: only people can continue the run
-	pausing      bool             // the inbox is being read before the run is paused
-	unattended   int              // number of gates that wait for an answer from outside the process
-	gates        map[string]*gate // questions of a stored run, by their names
-	memo         *journal.Memo    // what is kept of an earlier part of the journal, nil if nothing is
-	generations  map[string]int   // of nodes that run again, by path; nil if there are none
-	rebuilt      *rebuilding      // of a resumed run that has not begun, nil for others
-	seqBefore    int64            // number of the last event of earlier processes
-	resumed      time.Time        // when this process has begun to execute the run
-	remote       bool             // there is no machine
-	throttled    bool             // nothing begins while the listener is far behind
-	again        bool             // the machine has further commands after the current ones
-	unasked      bool             // the machine may have further commands, and the queue is not empty; see ask
+	paused       bool              // over, although the machine has not ended: only people can continue the run
+	pausing      bool              // the inbox is being read before the run is paused
+	unattended   int               // number of gates that wait for an answer from outside the process
+	gates        map[string]*gate  // questions of a stored run, by their names
+	memo         *journal.Memo     // what is kept of an earlier part of the journal, nil if nothing is
+	generations  map[string]int    // of nodes that run again, by path; nil if there are none
+	rebuilt      *rebuilding       // of a resumed run or replay that has not begun, nil for others
+	past         machine.Emissions // of a replay that has not begun: what it shares with another run
+	seqBefore    int64             // number of the last event of earlier processes
+	resumed      time.Time         // when this process has begun to execute the run
+	remote       bool              // there is no machine
+	throttled    bool              // nothing begins while the listener is far behind
+	again        bool              // the machine has further commands after the current ones
+	unasked      bool              // the machine may have further commands, and the queue is not empty; see ask
 	report       *core.Report
 	stray        []string
 	undelivered  int64     // number of events that the listener did not take in time

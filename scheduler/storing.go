@@ -73,7 +73,7 @@ func (r *run) beginJournal(p *plan.Plan, settings machine.Options) (err error) {
 		}
 	}()
 	if claim != nil {
-		r.started, r.origin = time.Now(), time.Now().Round(0) // it may have waited
+		r.beginNow() // it may have waited
 	}
 	holder := store.NewHolder()
 	lease, err := o.Store.Acquire(r.parent, r.opts.Run, holder, leaseTime)
@@ -112,6 +112,14 @@ func (r *run) beginJournal(p *plan.Plan, settings machine.Options) (err error) {
 	}
 	r.rec.seq = 1
 	return nil
+}
+
+// beginNow makes this the moment at which the run has the time of its machine: 0, or that at which the past
+// of a replay ends.
+func (r *run) beginNow() {
+	now := time.Now()
+	r.started = now.Add(-time.Duration(r.m.Now()))
+	r.origin = r.started.Round(0)
 }
 
 // addSources stores the files that a plan was compiled from, and adds their names to the head.

@@ -58,7 +58,13 @@ var kindNames = [...]string{machine.Finished: "", machine.TimerFired: "fired", m
 // stored; x then has its former length. Events without values of Go types other than numbers,
 // strings and booleans take no allocation once the buffers are large enough.
 func (k *Codec) AppendEvent(x *Encoded, c *machine.Command, e *machine.Event) error {
-	w := writer{buf: x.JSON, blobs: x.Blobs, codec: k}
+	return k.appendEvent(x, c, e, nil)
+}
+
+// appendEvent is AppendEvent for an event that may have been decoded. read are the rows that it has read,
+// nil if it has the rows themselves or has read none.
+func (k *Codec) appendEvent(x *Encoded, c *machine.Command, e *machine.Event, read *readRecord) error {
+	w := writer{buf: x.JSON, blobs: x.Blobs, codec: k, read: read}
 	w.event(c, e)
 	if w.err != nil {
 		return fmt.Errorf("answer to %s: %w", e.ID, w.err)
@@ -142,6 +148,10 @@ func (w *writer) id(c *machine.Command, id machine.ID) {
 
 // rows writes the number of the rows that an answer has read, and their checksum.
 func (w *writer) rows(c *machine.Command, e *machine.Event) {
+	if w.read != nil {
+		w.rowSum(w.read.from, w.read.sum)
+		return
+	}
 	rows, from := readRows(c.Plan, e), int64(c.ID.From)
 	if c.Call != nil && c.Plan.Vertices[c.Plan.Nodes[c.ID.Node].Vertex].Unit != nil {
 		from = int64(c.Call.Taken)
@@ -154,6 +164,10 @@ func (w *writer) rows(c *machine.Command, e *machine.Event) {
 			return
 		}
 	}
+	w.rowSum(from, sum)
+}
+
+func (w *writer) rowSum(from int64, sum RowSum) {
 	w.key("rows")
 	w.open('{')
 	w.int("from", from)

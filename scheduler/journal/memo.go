@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -23,8 +24,17 @@ type Memo struct {
 	kept    []*keptEvent
 	of      map[execution][]int32 // the indexes of the kept events of an execution, ascending
 	next    int                   // the first kept event that was not used
+	copies  bool                  // see NewFork
+	answers []candidate           // to open commands
 	batch   *Batch
 	batches []*Batch
+}
+
+// candidate is an open command that may have a kept answer.
+type candidate struct {
+	*Open
+	at    int
+	event *machine.Event // nil if there is none yet
 }
 
 // execution identifies an execution. From is its item, row, round or visit.
@@ -66,7 +76,23 @@ func NewMemo(k *Codec, inputs *value.Object, o machine.Options, kept []Kept) (*M
 	if err != nil {
 		return nil, err
 	}
-	m := &Memo{r: r, of: map[execution][]int32{}}
+	return newMemo(&Memo{r: r}, kept)
+}
+
+// NewFork is NewMemo for the first part of the journal of another run, which shares the past of the
+// run that the events are kept of. Its batches contain the events themselves. listener is given what
+// the machine emits; it may be nil.
+func NewFork(k *Codec, inputs *value.Object, o machine.Options, kept []Kept, listener func(machine.Emissions)) (*Memo, error) {
+	r, err := NewReplay(k, inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Listener = listener
+	return newMemo(&Memo{r: r, copies: true}, kept)
+}
+
+func newMemo(m *Memo, kept []Kept) (*Memo, error) {
+	m.of = map[execution][]int32{}
 	for i := range kept {
 		if err := m.add(&kept[i]); err != nil {
 			return nil, err
@@ -214,6 +240,11 @@ func (m *Memo) take(commands []machine.Command) {
 	m.batches = append(m.batches, m.batch)
 	m.batch = &Batch{}
 	m.r.take(commands)
+	if slices.ContainsFunc(commands, func(c machine.Command) bool {
+		return c.Op == machine.OpCancel || c.Op == machine.OpGiveUp || c.Op == machine.OpMet
+	}) {
+		m.lookAgain()
+	}
 }
 
 // choose returns the event to be applied next, with the command that it answers and the index of the
@@ -222,20 +253,46 @@ func (m *Memo) take(commands []machine.Command) {
 // is nil if no open command has an answer.
 func (m *Memo) choose() (at int, c *Open, e *machine.Event) {
 	m.skipUsed()
+	m.look()
 	at = math.MaxInt
-	for _, o := range m.r.open {
-		i, event := m.answerTo(&o.Command, o.Cancelled)
-		if event != nil && event.Kind == machine.Yielded {
-			return 0, o, event
+	for i := range m.answers {
+		x := &m.answers[i]
+		if limitsWork(&x.Command) {
+			x.at, x.event = m.answerTo(&x.Command, x.Cancelled)
 		}
-		if event != nil && i < at {
-			at, c, e = i, o, event
+		if x.event != nil && x.event.Kind == machine.Yielded {
+			return 0, x.Open, x.event
+		}
+		if x.event != nil && (x.at < at || x.at == at && x.ID.From < c.ID.From) { // two may be parts of one range
+			at, c, e = x.at, x.Open, x.event
 		}
 	}
 	if m.next < len(m.kept) && m.next < at && m.kept[m.next].event.Kind == machine.Cancel {
 		return m.next, nil, m.kept[m.next].event
 	}
 	return at, c, e
+}
+
+// look adds to answers what the commands have that were issued since the last call. Of a deadline it is
+// found when it is due, because that depends on what was answered before.
+func (m *Memo) look() {
+	open := m.r.open
+	for i := len(open) - 1; i >= 0 && !open[i].looked; i-- {
+		o := open[i]
+		o.looked = true
+		at, e := m.answerTo(&o.Command, o.Cancelled)
+		if e != nil || limitsWork(&o.Command) {
+			m.answers = append(m.answers, candidate{o, at, e})
+		}
+	}
+}
+
+// lookAgain makes look consider all open commands: some were cancelled, or have other items.
+func (m *Memo) lookAgain() {
+	m.answers = m.answers[:0]
+	for _, o := range m.r.open {
+		o.looked = false
+	}
 }
 
 // Answer returns the kept answer to a command that the machine has issued after NewMemo returned,
@@ -267,7 +324,11 @@ func (m *Memo) encode(x *Encoded, at int, c *machine.Command, e *machine.Event) 
 		return m.r.codec.AppendEvent(x, c, e)
 	}
 	k := m.kept[at]
-	m.r.codec.AppendKept(x, k.Ref, e.ID)
+	if !m.copies {
+		m.r.codec.AppendKept(x, k.Ref, e.ID)
+	} else if err := m.r.codec.appendEvent(x, c, e, k.read); err != nil {
+		return err
+	}
 	k.used = k.used || c == nil || e.ID.To >= k.event.ID.To
 	return nil
 }
@@ -289,6 +350,12 @@ func (m *Memo) apply(at int, c *Open, e *machine.Event) error {
 	}
 	m.batch.Add(&x)
 	m.r.apply(&d)
+	if e.Kind == machine.Yielded {
+		m.lookAgain()
+	} else if at := slices.IndexFunc(m.answers, func(x candidate) bool { return x.Open == c }); at >= 0 {
+		m.answers[at] = m.answers[len(m.answers)-1]
+		m.answers = m.answers[:len(m.answers)-1]
+	}
 	return nil
 }
 

@@ -92,6 +92,9 @@ func (h *Head) Check() error {
 // IsOf reports whether the run was started with the plan.
 func (h *Head) IsOf(p *plan.Plan) bool { return h.Plan == p.Fingerprint() && h.Order == p.Order() }
 
+// ParentReplay is the kind of a parent whose past a replay shares.
+const ParentReplay = "replay"
+
 // Parent is the run that a run continues.
 type Parent struct {
 	Run  string `json:"run"`

@@ -59,6 +59,8 @@ type Open struct {
 	// Cancelled reports that the machine has cancelled the command since: the answer does not
 	// count, but it is awaited.
 	Cancelled bool
+
+	looked bool // see Memo.look
 }
 
 // DivergedError is the error of Replay.Batch if the machine has issued other commands than the

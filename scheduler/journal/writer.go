@@ -49,6 +49,7 @@ type writer struct {
 	buf   []byte
 	blobs []string
 	codec *Codec
+	read  *readRecord // see Codec.appendEvent
 	err   error
 }
 

@@ -176,8 +176,11 @@ func (r *Recorder) saw(e Execution) string {
 	if s, ok := r.seen[e]; ok {
 		return s
 	}
-	return "did not run"
+	return notRun
 }
+
+// notRun is what a Recorder says of an execution that it has not seen.
+const notRun = "did not run"
 
 // EventKeys counts the events of a run by key, excluding times, progress, log lines and
 // void executions.

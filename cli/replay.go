@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/journal"
+)
+
+// replayFlags are the flags of replay.
+type replayFlags struct {
+	runFlags
+	from                        string
+	planOnly, asRecorded, adopt bool
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay RUN --from NODE",
+		Short: "Start a new run that shares the past of a stored one",
+		Long: `replay starts a new run with the inputs of a stored run. NODE runs again, and with it
+everything that can see its effect: nodes after it, and nodes that read what it writes
+or refer to it. All other results are those of the stored run, which is not changed.
+In a walk, NODE is visited as it was for the first time, and all visits since are
+dropped. NODE is the id of a node, pipeline or loop; "outer/save" is a node of a
+nested workflow.
+
+Nodes that run have their effects: they write files and tables and call services
+once more, with new idempotency keys. --plan-only runs nothing. It lists what would
+be kept, run and skipped, why, and which nodes have effects.
+
+The workflow is read from its file. What is kept must not have changed since;
+--as-recorded takes the workflow as it was. The new run is stored next to the other
+one and can be resumed, inspected and replayed. It does not move the cursor of an
+incremental workflow.
+
+` + whereRuns,
+		Example: examples(
+			"wavefold replay 4kqz7w --from price --plan-only",
+			"wavefold replay 4kqz7w --from price",
+		),
+		Args:              exactly(1, "one run"),
+		ValidArgsFunction: a.completeRuns(nil),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.replay(cmd.Context(), args[0], &f)
+		},
+	}
+	flags := cmd.Flags()
+	a.storeFlag(flags, &f.store)
+	f.outputFlags(cmd)
+	flags.StringVar(&f.from, "from", "", "the `node` that runs again, with everything that can see its effect")
+	flags.BoolVar(&f.planOnly, "plan-only", false, "run nothing: list what would be kept, run and skipped, and why")
+	flags.BoolVar(&f.asRecorded, "as-recorded", false, "ignore changes: take the documents and prompts as the store has them")
+	flags.BoolVar(&f.adopt, "adopt", false, "accept a run of another version of wavefold although this one decides differently; results are kept")
+	flags.BoolVar(&f.strict, "strict", false, "partial success exits with 1")
+	flags.BoolVar(&f.autoApprove, "auto-approve", false, "take the first choice of every human gate instead of asking")
+	f.budget.add(flags)
+	_ = cmd.MarkFlagRequired("from")
+	return cmd
+}
+
+func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
+	if err := f.checkOutput(); err != nil {
+		return err
+	}
+	found, err := a.findRun(ctx, f.store, id, nil)
+	if err != nil {
+		return err
+	}
+	defer found.store.Close()
+	st, err := scheduler.ReadStored(ctx, found.store, found.Run)
+	if err != nil {
+		return storedError(err)
+	}
+	sources := &wavefold.Sources{}
+	p, name, err := a.planOf(ctx, st, found, sources, f.asRecorded, &f.runFlags)
+	if err != nil {
+		return a.resumeError(err, &f.runFlags)
+	}
+	f.runID = newRunID()
+	head := journal.Head{Workflow: p.Name, Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: st.Head.Options.Model}}
+	keep := &keeping{app: a, store: found.store}
+	keep.rec = scheduler.Recording{Waiting: a.waitsFor, Store: found.store, Durability: core.DurabilityMode(f.durability), Adopt: f.adopt, File: name, Sources: sources.Files(), Head: head}
+	fork := scheduler.Fork{From: f.from}
+	steps, err := scheduler.Preview(ctx, st, p, fork, scheduler.Options{Recording: &keep.rec})
+	switch {
+	case err != nil:
+		return a.replayError(err, f)
+	case f.planOnly:
+		return a.printSteps(steps, f.json)
+	case !f.quiet:
+		a.hintf("%s", announce(found.Run, f.runID, steps))
+	}
+	err = a.executeRun(ctx, p, &f.runFlags, keep, nil, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
+		return scheduler.Replay(ctx, st, p, fork, o)
+	})
+	return a.replayError(err, f)
+}
+
+// replayError returns the error of a replay that did not begin, with its exit code.
+func (a *app) replayError(err error, f *replayFlags) error {
+	if changed, ok := errors.AsType[*scheduler.ChangedError](err); ok {
+		if f.json && len(changed.Findings) > 0 {
+			return a.invalid(changed.Findings, true)
+		}
+		a.printFindings(changed.Findings)
+		return fail(exitUsage, "a replay of run %s cannot keep results of what has changed: replay it from %s or a node before it, or --as-recorded ignores the changes", changed.Run, strings.Join(changed.Nodes, ", "))
+	}
+	err = a.resumeError(err, &f.runFlags)
+	if _, coded := err.(*exitError); coded || err == nil {
+		return err
+	}
+	return &exitError{exitUsage, err}
+}
+
+// maxEffects limits the nodes that announce names.
+const maxEffects = 5
+
+// announce says, before a replay begins, which nodes may run, and which of them have effects.
+func announce(from, run string, steps []scheduler.Step) string {
+	kept, ran := 0, 0
+	var effects []string
+	for _, s := range steps {
+		switch s.Action {
+		case scheduler.ActionKeep:
+			kept++
+		case scheduler.ActionRun:
+			ran++
+		}
+		if s.Effects {
+			effects = append(effects, s.Path)
+		}
+	}
+	text := fmt.Sprintf("run %s replays run %s: %s kept, %d to run", run, from, plural(kept, "result"), ran)
+	if n := len(effects); n > 0 {
+		text += fmt.Sprintf(", %d with effects: %s", n, strings.Join(effects[:min(n, maxEffects)], ", "))
+		if n > maxEffects {
+			text += ", ..."
+		}
+	}
+	return text
+}
+
+// printSteps prints what a replay would do.
+func (a *app) printSteps(steps []scheduler.Step, asJSON bool) error {
+	if asJSON {
+		return a.writeJSON(steps)
+	}
+	t := tty.NewTable([]string{"node", "action", "effects", "why"})
+	t.Below()
+	for _, s := range steps {
+		action, effects := string(s.Action), ""
+		if s.Maybe {
+			action = "maybe " + action
+		}
+		if s.Effects {
+			effects = "yes"
+		}
+		t.Row(s.Path, action, effects, a.mask.Text(s.Why))
+	}
+	a.printTable(a.Out, t)
+	return nil
+}
+
+// parentOf returns the run that a run replays, and the node from which on it does; "" for other runs.
+func (r *storedRun) parentOf() (run, from string) {
+	var p journal.Parent
+	if json.Unmarshal(r.Parent, &p) != nil || p.Kind != journal.ParentReplay {
+		return "", ""
+	}
+	return p.Run, p.From
+}

@@ -1,0 +1,152 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// Action is what a replay does with a node.
+type Action string
+
+// Actions.
+const (
+	ActionKeep Action = "keep" // its result is that of the stored run
+	ActionRun  Action = "run"
+	ActionSkip Action = "skip"
+)
+
+// Step is what a replay does with a node of the graph of the run.
+type Step struct {
+	Path   string `json:"path"`
+	Action Action `json:"action"`
+	// Maybe reports that it depends on nodes that run whether this one runs or is skipped. Action is
+	// then ActionRun.
+	Maybe bool `json:"maybe,omitempty"`
+	// Effects reports that the node may run and has effects outside the run.
+	Effects bool   `json:"effects,omitempty"`
+	Why     string `json:"why"`
+}
+
+// Preview returns what Replay would do with each node, in canonical order. Nothing runs or is stored.
+// Steps without Maybe are certain.
+func Preview(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) ([]Step, error) {
+	x, err := st.past(ctx, p, f, o.Recording != nil && o.Recording.Adopt)
+	if err != nil {
+		return nil, err
+	}
+	settings := x.settings()
+	// Nodes that run must not keep others from being answered.
+	settings.Concurrency = max(1, settings.Concurrency, p.Concurrency) + len(p.Nodes) - len(ran(x.kept))
+	settings.MaxInFlight = math.MaxInt32
+	memo, err := x.repeat(settings, nil)
+	if err != nil {
+		return nil, missingSecret(err)
+	}
+	v := &preview{past: x, from: f.From, report: memo.Machine().Report(), begun: map[string]bool{}}
+	v.find(memo.Replay())
+	return v.steps(), nil
+}
+
+// preview describes a machine that has been told what a replay shares with a stored run.
+type preview struct {
+	*past
+	from   string
+	report *core.Report
+	begun  map[string]bool // nodes that run next, and the nodes around them
+	status map[string]core.Status
+}
+
+// find finds the nodes that run next.
+func (v *preview) find(r *journal.Replay) {
+	for _, o := range r.Open() {
+		if o.Op != machine.OpRun && o.Op != machine.OpTimer {
+			continue
+		}
+		path := o.Path()
+		if o.Node != nil {
+			path = o.Call.Name(o.Node)
+		}
+		first, _, _ := strings.Cut(plan.PartPath(path), "/")
+		v.begun[first] = true
+	}
+	v.status = map[string]core.Status{}
+	for _, n := range v.report.Nodes() {
+		v.status[n.ID] = n.Status
+	}
+}
+
+func (v *preview) steps() []Step {
+	var list []Step
+	for _, n := range v.report.Nodes() {
+		s := v.step(&n)
+		def, _ := v.plan.Node(n.ID)
+		s.Effects = s.Action == ActionRun && def.Effects
+		list = append(list, s)
+	}
+	return list
+}
+
+func (v *preview) step(n *core.NodeReport) Step {
+	run := v.b.stored.run
+	switch {
+	case n.Status == core.Skipped && !v.plan.Mode.Visits:
+		return Step{Path: n.ID, Action: ActionSkip, Why: n.Reason}
+	case n.Status == core.Fail && !v.begun[n.ID]:
+		return Step{Path: n.ID, Action: ActionKeep, Why: "it failed in run " + run + ", and does not come after " + v.from}
+	case n.Status != core.StatusNone && !v.begun[n.ID]:
+		return Step{Path: n.ID, Action: ActionKeep, Why: "it has a result in run " + run}
+	case v.isFrom(n.ID):
+		s := Step{Path: n.ID, Action: ActionRun, Why: "the replay begins here"}
+		s.Maybe = !v.begun[n.ID]
+		return s
+	case v.begun[n.ID] && v.again[n.ID]:
+		return Step{Path: n.ID, Action: ActionRun, Why: "it can see the effect of " + v.from}
+	case v.begun[n.ID]:
+		return Step{Path: n.ID, Action: ActionRun, Why: "it had not ended in run " + run}
+	}
+	return Step{Path: n.ID, Action: ActionRun, Maybe: true, Why: v.dependsOn(n.ID)}
+}
+
+// isFrom reports whether the replay begins at a node, inside it, or at its pipeline or loop.
+func (v *preview) isFrom(id string) bool {
+	first, _, _ := strings.Cut(v.from, "/")
+	if id == first {
+		return true
+	}
+	n, _ := v.plan.Node(id)
+	u := v.plan.Vertices[n.Vertex].Unit
+	return u != nil && u.ID == first
+}
+
+// dependsOn says what decides whether a node runs.
+func (v *preview) dependsOn(id string) string {
+	if v.plan.Mode.Visits {
+		return "whether it is visited depends on the visits before it"
+	}
+	n, _ := v.plan.Node(id)
+	first := ""
+	for _, e := range v.plan.InEdges(n.Vertex) {
+		edge := &v.plan.Edges[e]
+		from := v.plan.Vertices[edge.From].ID
+		if v.status[from] != core.StatusNone {
+			continue
+		}
+		if edge.When != nil || edge.Else {
+			return fmt.Sprintf("it depends on the condition of the edge from %s, which has no result yet", from)
+		}
+		if first == "" {
+			first = fmt.Sprintf("it depends on how %s ends", from)
+		}
+	}
+	if first == "" {
+		first = "it waits for values of nodes that run"
+	}
+	return first
+}
