@@ -355,7 +355,7 @@ func storedError(err error) error {
 	switch {
 	case isHeld(err):
 		return &exitError{exitHeld, err}
-	case errors.Is(err, store.ErrNotFound), errors.As(err, new(*store.FormatError)):
+	case errors.Is(err, store.ErrNotFound), errors.As(err, new(*store.FormatError)), errors.As(err, new(*fs.PathError)):
 		return &exitError{exitUsage, err}
 	}
 	if damage, ok := errors.AsType[*store.DamageError](err); ok {
