@@ -100,12 +100,13 @@ type inspection struct {
 
 // inspected is a node, pipeline or loop that has begun or was skipped.
 type inspected struct {
-	Path     string        `json:"path"`
-	Status   string        `json:"status"` // "running" for one that has not ended, "waiting" if it has asked a question
-	Attempts int           `json:"attempts"`
-	Items    int           `json:"items,omitempty"`
-	Started  time.Duration `json:"started_ns"` // since the start of the run
-	Duration time.Duration `json:"duration_ns"`
+	Path     string `json:"path"`
+	Status   string `json:"status"` // "running" for one that has not ended, "waiting" if it has asked a question
+	Attempts int    `json:"attempts"`
+	Items    int    `json:"items,omitempty"`
+	// Started is the time since the start of the run; nil if the node was skipped.
+	Started  *time.Duration `json:"started_ns,omitempty"`
+	Duration time.Duration  `json:"duration_ns"`
 	// Waited is the time for which it waited for a slot when it was ready.
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	// Kept reports whether a resumed run has taken over the result of an earlier part.
@@ -170,7 +171,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 		case core.NodeReady:
 			t.ready = e.Time
 			times[id] = t
-		case core.NodeStarted:
+		case core.NodeStarted, core.ItemStarted: // stages, and nodes in a loop, only begin for rows and rounds
 			if t.started.IsZero() {
 				t.started = e.Time
 				times[id] = t
@@ -193,7 +194,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 		n.Kept = endedIn[id] > 0 && endedIn[id] < part || shared[id]
 		n.Usage = usageJSON(account.Usage)
 		if t := times[id]; !t.started.IsZero() {
-			n.Started, n.Waited = t.started.Sub(r.Started), t.waited()
+			n.Started, n.Waited = new(t.started.Sub(r.Started)), t.waited()
 		}
 		out.Nodes = append(out.Nodes, n)
 	}

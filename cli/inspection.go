@@ -120,12 +120,16 @@ func (a *app) printInspectedNodes(x *inspection) {
 		if n.Usage != nil {
 			tokens, cost = fmt.Sprint(n.Usage.Input+n.Usage.Output), explain.Cost(n.Usage.Cost)
 		}
+		began := ""
+		if n.Started != nil {
+			began = explain.Duration(*n.Started)
+		}
 		if n.Kept && why == "" {
-			if why = "kept from before the run was resumed"; !x.sharedUntil.IsZero() && !x.Started.Add(n.Started).After(x.sharedUntil) {
+			if why = "kept from before the run was resumed"; !x.sharedUntil.IsZero() && n.Started != nil && !x.Started.Add(*n.Started).After(x.sharedUntil) {
 				why = "kept of the run that is replayed"
 			}
 		}
-		t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), explain.Duration(n.Started), waitedText(n.Waited), timeText(n.Duration), tokens, cost, why)
+		t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), began, waitedText(n.Waited), timeText(n.Duration), tokens, cost, why)
 	}
 	a.printTable(a.Out, t)
 }
@@ -138,11 +142,20 @@ func waitedText(d time.Duration) string {
 	return explain.Duration(d)
 }
 
+// maxLinks limits the links of a critical path that are all printed. Of a longer one, links are left out
+// that took less than a hundredth of the run.
+const maxLinks = 20
+
 // printCriticalPath prints the executions that decided when the run ended, with the times from their
 // starts to their ends.
 func (a *app) printCriticalPath(x *inspection) {
 	t := tty.NewTable([]string{"critical path", "began", "waited", "time"}, 1, 2, 3)
+	left := 0
 	for _, l := range x.CriticalPath {
+		if len(x.CriticalPath) > maxLinks && *l.Ended-l.Started < x.Duration/100 {
+			left++
+			continue
+		}
 		name := l.name
 		if l.Count > 1 {
 			name = fmt.Sprintf("%s (last of %d)", l.name, l.Count)
@@ -150,6 +163,9 @@ func (a *app) printCriticalPath(x *inspection) {
 		t.Row(name, explain.Duration(l.Started), waitedText(l.Waited), explain.Duration(*l.Ended-l.Started))
 	}
 	a.printTable(a.Out, t)
+	if left > 0 {
+		tty.Fprintf(a.Out, "and %s of less than %s each\n", plural(left, "execution"), explain.Duration(x.Duration/100))
+	}
 }
 
 const (
