@@ -49,21 +49,25 @@ func (e *HeldError) Error() string {
 		l.Run, l.User, l.Host, l.PID, l.Since.Format(time.RFC3339), l.Expires.Format(time.RFC3339))
 }
 
-// DamageError reports a journal with a record that is missing or is not what was written, or a blob
-// that is missing or is not what was stored.
+// DamageError reports a journal with a record that is missing or is not what was written, a blob that
+// is missing or is not what was stored, or an entry of the cache that is not what was stored.
 type DamageError struct {
-	Run    string // "" for a blob
+	Run    string // "" for a blob or an entry of the cache
 	File   string // the file of the journal; "" if the store has no files
 	Offset int64  // of the first bad byte in File
 	Record uint64 // the number of the first bad record
 	Of     uint64 // the largest number of a record that can be read
-	Blob   string // the name of the blob; "" for a journal
+	Blob   string // the name of the blob; "" for others
+	Cached string // the key of the entry of the cache; "" for others
 	Err    error  // what was found
 }
 
 func (e *DamageError) Error() string {
 	if e.Blob != "" {
 		return fmt.Sprintf("blob %s is damaged: %v", e.Blob, e.Err)
+	}
+	if e.Cached != "" {
+		return fmt.Sprintf("entry %s of the cache is damaged: %v", e.Cached, e.Err)
 	}
 	at := ""
 	if e.File != "" {

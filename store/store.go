@@ -63,8 +63,8 @@ type Store interface {
 	// or is not what was stored.
 	Get(ctx context.Context, sum string) ([]byte, error)
 
-	// Prune removes the runs that match q and the blobs that no journal names any more, except blobs that
-	// were stored in the last hour. It never removes a run that is held, and removes runs that
+	// Prune removes the runs that match q, the blobs that no journal names any more, except blobs that
+	// were stored in the last hour, and the entries of the cache that have expired. It never removes a run that is held, and removes runs that
 	// are paused, interrupted or damaged only if q.Status names that status.
 	Prune(ctx context.Context, q Query) (Pruned, error)
 }
@@ -157,5 +157,13 @@ type Query struct {
 type Pruned struct {
 	Runs  []string // newest first
 	Blobs int      // the number of blobs; 0 in a dry run
-	Bytes int64    // that were freed
+	// Cached is the number of entries of the cache; 0 in a dry run.
+	Cached int
+	Bytes  int64 // that were freed
+}
+
+// Add adds what another call removed.
+func (p *Pruned) Add(more Pruned) {
+	p.Runs = append(p.Runs, more.Runs...)
+	p.Blobs, p.Cached, p.Bytes = p.Blobs+more.Blobs, p.Cached+more.Cached, p.Bytes+more.Bytes
 }

@@ -39,7 +39,7 @@ func (s *Store) Prune(ctx context.Context, q store.Query) (store.Pruned, error) 
 	if err == nil && left {
 		err = s.sweep(ctx, &pruned)
 	}
-	return pruned, err
+	return pruned, errors.Join(err, s.sweepCache(&pruned))
 }
 
 // pruneRun renames the folder of a run, unless the run is held or its journal has changed since it was listed. With dryRun it does

@@ -42,7 +42,7 @@ func (s *Store) Retain(ctx context.Context, workflow string) (store.Pruned, erro
 		if err != nil {
 			return total, err
 		}
-		total.Runs, total.Blobs, total.Bytes = append(total.Runs, pruned.Runs...), total.Blobs+pruned.Blobs, total.Bytes+pruned.Bytes
+		total.Add(pruned)
 	}
 	all = slices.DeleteFunc(all, func(sum store.Summary) bool { return slices.Contains(total.Runs, sum.Run) })
 	if hint, err := json.Marshal(nextRetention(queries, all, listed, now)); err == nil {

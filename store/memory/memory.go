@@ -26,6 +26,7 @@ type Store struct {
 	mu    sync.Mutex // guards all below
 	runs  map[string]*run
 	blobs map[string]blob
+	cache map[string][]byte // by key
 }
 
 var _ store.Store = (*Store)(nil)
@@ -52,7 +53,7 @@ func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{now: now, runs: map[string]*run{}, blobs: map[string]blob{}}
+	return &Store{now: now, runs: map[string]*run{}, blobs: map[string]blob{}, cache: map[string][]byte{}}
 }
 
 // run returns a run that has a journal.
@@ -291,6 +292,9 @@ func (s *Store) Prune(_ context.Context, q store.Query) (store.Pruned, error) {
 		if !q.DryRun {
 			delete(s.runs, sum.Run)
 		}
+	}
+	if !q.DryRun {
+		s.sweepCache(&pruned)
 	}
 	if !q.DryRun && len(pruned.Runs) > 0 {
 		s.sweep(&pruned)

@@ -27,6 +27,10 @@ const sweep = `WITH gone AS (DELETE FROM wavefold_blobs b WHERE stored < clock_t
 // sweepLeases removes leases of runs that have no journal.
 const sweepLeases = `DELETE FROM wavefold_runs WHERE records = 0 AND coalesce(expires, since) < clock_timestamp() - interval '1 hour'`
 
+// sweepCache removes the entries of the cache that have expired.
+const sweepCache = `WITH gone AS (DELETE FROM wavefold_cache WHERE expires <= clock_timestamp() RETURNING octet_length(data) AS bytes)
+	SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone`
+
 // Prune implements store.Store. The runs are removed in one transaction. It is not repeated if the server is
 // away.
 func (s *Store) Prune(ctx context.Context, q store.Query) (store.Pruned, error) {
@@ -64,8 +68,15 @@ func (s *Store) prune(ctx context.Context, q store.Query) (pruned store.Pruned, 
 		pruned.Bytes += bytes
 		return nil
 	})
-	if err != nil || q.DryRun || len(pruned.Runs) == 0 {
+	if err != nil || q.DryRun {
 		return pruned, err
+	}
+	if err := s.pool.QueryRow(ctx, sweepCache).Scan(&pruned.Cached, &bytes); err != nil {
+		return pruned, err
+	}
+	pruned.Bytes += bytes
+	if len(pruned.Runs) == 0 {
+		return pruned, nil
 	}
 	if err := s.pool.QueryRow(ctx, sweep).Scan(&pruned.Blobs, &bytes); err != nil {
 		return pruned, err
@@ -80,7 +91,7 @@ func (s *Store) prune(ctx context.Context, q store.Query) (pruned store.Pruned, 
 func (s *Store) Retain(ctx context.Context, workflow string) (all store.Pruned, err error) {
 	for _, q := range store.Retention(workflow, time.Now()) {
 		pruned, err := s.Prune(ctx, q)
-		all.Runs, all.Blobs, all.Bytes = append(all.Runs, pruned.Runs...), all.Blobs+pruned.Blobs, all.Bytes+pruned.Bytes
+		all.Add(pruned)
 		if err != nil {
 			return all, err
 		}

@@ -37,6 +37,7 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"watch", testWatch},
 		{"blobs", testBlobs},
 		{"attachments", testAttachments},
+		{"cache", testCache},
 		{"list", testList},
 		{"prune", testPrune},
 		{"prune keeps blobs", testPruneBlobs},
