@@ -89,7 +89,7 @@ func (b *builder) declare(n *node) *core.Node {
 		Reads: names(n.view, n.id.Pos), Writes: names(n.writes, n.id.Pos), HasWrites: true,
 		Args: n.args, Config: n.config, OnError: n.onError(), Timeout: n.timeout, Join: n.effectiveJoin(),
 		AllowPartial: n.allowPartial, AutoStatus: n.autoStatus,
-		Priority: n.priority, Effects: n.effects, Version: n.version, Pause: n.pause, Pos: n.id.Pos,
+		Priority: n.priority, Effects: n.effects, Version: n.version, Pause: n.pause, Cache: n.cache, Pos: n.id.Pos,
 	}
 	if d.Config == nil {
 		d.Config = &source.Value{Kind: source.ObjectValue, Pos: n.id.Pos}

@@ -50,6 +50,7 @@ type settings struct {
 	effects     *bool
 	version     source.Text
 	pause       source.Text
+	cache       *core.Cache
 
 	allowPartial, autoStatus bool
 
@@ -376,6 +377,36 @@ func PauseBefore() Option { return pauseAt("PauseBefore", core.PauseBefore) }
 
 // PauseAfter is PauseBefore, except that the execution waits after its last attempt.
 func PauseAfter() Option { return pauseAt("PauseAfter", core.PauseAfter) }
+
+// Cached keeps the results of a part in the store of the run (WithStore): a later execution, in any
+// run on that store, with equal inputs and an equal version (Version) takes the result in place of
+// calling the function. What counts are the values that the part reads, its arguments, and the item of
+// a fan-out; for Func and Node also the index and all inputs of the run, because the function may read
+// them. The code of the function is not seen. Results of ttl or older are not used; 0 means no limit.
+// Failures are never kept.
+func Cached(ttl time.Duration) Option {
+	pos := here()
+	return setting{name: "Cached", pos: pos, set: func(s *settings) {
+		c := s.cacheAt(pos)
+		if ttl != 0 {
+			c.TTL = new(source.At(ttl, pos))
+		}
+	}}
+}
+
+// CacheKey is Cached without a limit, except that an expression decides which executions have the same
+// result, such as "$item.id". Together with Cached, the ttl applies as well.
+func CacheKey(expression string) Option {
+	pos := here()
+	return setting{name: "CacheKey", pos: pos, set: func(s *settings) { s.cacheAt(pos).Key = source.At(expression, pos) }}
+}
+
+func (s *settings) cacheAt(pos source.Position) *core.Cache {
+	if s.cache == nil {
+		s.cache = &core.Cache{Pos: pos}
+	}
+	return s.cache
+}
 
 func pauseAt(name, when string) Option {
 	pos := here()

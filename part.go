@@ -294,10 +294,10 @@ var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true, "Handl
 // stream, whose work is done by the node that reads it. unitOptions are those of
 // pipelines and loops, memberOptions those of the nodes in them.
 var (
-	nodeOptions   = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects", "Version", "PauseBefore", "PauseAfter"}
+	nodeOptions   = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects", "Version", "PauseBefore", "PauseAfter", "Cached", "CacheKey"}
 	makerOptions  = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Phase", "Describe"}
 	unitOptions   = []string{"After", "From", "When", "Else", "On", "Handles", "OnError", "Phase"}
-	memberOptions = []string{"After", "From", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects", "Version", "PauseBefore", "PauseAfter"}
+	memberOptions = []string{"After", "From", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects", "Version", "PauseBefore", "PauseAfter", "Cached", "CacheKey"}
 )
 
 // subject is what a finding is about. It is formatted only if there is a finding.

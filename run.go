@@ -68,6 +68,15 @@ func WithBackpressure() RunOption { return runOption(func(s *runSettings) { s.Ba
 // so. The result lists the warnings of a run in any case.
 func WithStrict() RunOption { return runOption(func(s *runSettings) { s.Strict = true }) }
 
+// WithoutCache makes parts with the option Cached or CacheKey run as if they had none.
+func WithoutCache() RunOption { return runOption(func(s *runSettings) { s.NoCache = true }) }
+
+// WithRefresh makes parts with the option Cached or CacheKey run, given by id. Their results
+// replace earlier ones.
+func WithRefresh(ids ...string) RunOption {
+	return runOption(func(s *runSettings) { s.Refresh = append(s.Refresh, ids...) })
+}
+
 // WithInterviewer sets the interviewer that answers the human gates of a walk. Package
 // nodes/human has interviewers for a terminal, for functions and for tests. Without
 // one, gates get no answer.

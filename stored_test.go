@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
@@ -296,4 +298,42 @@ func TestConcurrencyKeyInGo(t *testing.T) {
 	if _, err := again.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Parts with Cached and CacheKey take results of earlier runs on the same store, each item on its own. Typed
+// functions do not see the index, so it does not count.
+func TestCached(t *testing.T) {
+	calls := map[string]int{}
+	var mu sync.Mutex
+	count := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		calls[what]++
+	}
+	words, lengths, total := wavefold.NewField[[]string]("words"), wavefold.NewField[[]int]("lengths", wavefold.Append), wavefold.NewField[int]("total")
+	g := wavefold.New("cached",
+		wavefold.Each("measure", words, lengths, func(_ context.Context, w string) (int, error) {
+			count("measure " + w)
+			return len(w), nil
+		}, wavefold.Cached(time.Hour), wavefold.Limit(4)),
+		wavefold.Map("add", lengths, total, func(_ context.Context, list []int) (int, error) {
+			count("add")
+			sum := 0
+			for _, n := range list {
+				sum += n
+			}
+			return sum, nil
+		}, wavefold.CacheKey("length($.lengths)"), wavefold.Version("1")))
+	s := memory.New(nil)
+	run := func(want string, options ...wavefold.RunOption) {
+		t.Helper()
+		r, err := g.Run(t.Context(), append(options, wavefold.WithStore(s))...)
+		if got := fmt.Sprint(lengths.Get(r), total.Get(r), calls); err != nil || got != want {
+			t.Errorf("%v: got %s, want %s", err, got, want)
+		}
+	}
+	run("[3 5] 8 map[add:1 measure green:1 measure red:1]", words.Is([]string{"red", "green"}))
+	run("[5 4] 8 map[add:1 measure blue:1 measure green:1 measure red:1]", words.Is([]string{"green", "blue"}))
+	run("[5] 5 map[add:2 measure blue:1 measure green:2 measure red:1]", words.Is([]string{"green"}), wavefold.WithoutCache())
+	run("[4] 4 map[add:3 measure blue:2 measure green:2 measure red:1]", words.Is([]string{"blue"}), wavefold.WithRefresh("measure"))
 }

@@ -110,9 +110,12 @@ type inspected struct {
 	// Waited is the time for which it waited for a slot when it was ready.
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	// Kept reports whether a resumed run has taken over the result of an earlier part.
-	Kept  bool        `json:"kept,omitempty"`
-	Usage *core.Usage `json:"usage,omitempty"` // of models
-	Why   string      `json:"why,omitempty"`
+	Kept bool `json:"kept,omitempty"`
+	// Cached is the number of executions whose results are those of earlier runs. They are not among
+	// Attempts.
+	Cached int         `json:"cached,omitempty"`
+	Usage  *core.Usage `json:"usage,omitempty"` // of models
+	Why    string      `json:"why,omitempty"`
 }
 
 type markJSON struct {
@@ -190,7 +193,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 		if !ok {
 			continue
 		}
-		n := inspected{Path: id, Status: account.Status, Attempts: account.Attempts, Items: account.Items, Duration: account.Duration, Why: s.Brief(account)}
+		n := inspected{Path: id, Status: account.Status, Attempts: account.Attempts, Cached: account.Cached, Items: account.Items, Duration: account.Duration, Why: s.Brief(account)}
 		n.Kept = endedIn[id] > 0 && endedIn[id] < part || shared[id]
 		n.Usage = usageJSON(account.Usage)
 		if t := times[id]; !t.started.IsZero() {

@@ -89,6 +89,7 @@ func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
 		}
 	}
 	a.printAttempts(graphNodes(d), false)
+	a.printCaches(graphNodes(d))
 	a.printEnvironments(graphNodes(d))
 	if d.Partial {
 		a.hintf("the graph is too large to find every field that holds a node back")
@@ -106,6 +107,37 @@ func graphNodes(d *plan.Description) []*plan.NodeDescription {
 		}
 	}
 	return list
+}
+
+// printCaches lists the nodes whose results are kept for later runs.
+func (a *app) printCaches(nodes []*plan.NodeDescription) {
+	t := tty.NewTable([]string{"node", "cache"})
+	t.Spare(1)
+	rows := 0
+	for _, n := range nodes {
+		if n.Cache != nil {
+			t.Row(n.ID, cacheText(n.Cache))
+			rows++
+		}
+	}
+	if rows > 0 {
+		tty.Fprintf(a.Out, "\n")
+		a.printTable(a.Out, t)
+	}
+}
+
+func cacheText(c *plan.CacheDescription) string {
+	s := "for equal inputs"
+	if c.Key != "" {
+		s = "for equal " + c.Key
+	}
+	if c.TTL > 0 {
+		s += ", for " + c.TTL.String()
+	}
+	if c.Version != "" {
+		s += ", version " + c.Version
+	}
+	return s
 }
 
 // printAttempts lists the nodes with retries, allow_partial, auto_status or a pause.

@@ -41,6 +41,7 @@ func (a *app) printRouted(d *plan.Description) {
 	}
 	a.printTable(a.Out, t)
 	a.printAttempts(graphNodes(d), true)
+	a.printCaches(graphNodes(d))
 	a.printEnvironments(graphNodes(d))
 	tty.Fprintf(a.Out, "\n")
 	for _, line := range routedLimits(w) {

@@ -61,6 +61,7 @@ func (a *app) printWalk(d *plan.Description) {
 	a.printSettings(d)
 	a.printFidelity(d)
 	a.printAttempts(graphNodes(d), false)
+	a.printCaches(graphNodes(d))
 	a.printEnvironments(graphNodes(d))
 	tty.Fprintf(a.Out, "\n")
 	for _, line := range walkLimits(w, common) {
@@ -93,6 +94,7 @@ func (a *app) printVisits(d *plan.Description) {
 	}
 	a.printTable(a.Out, t)
 	a.printAttempts(graphNodes(d), false)
+	a.printCaches(graphNodes(d))
 	a.printEnvironments(graphNodes(d))
 }
 

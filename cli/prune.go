@@ -106,7 +106,9 @@ func (f *pruneFlags) queries(now time.Time) ([]store.Query, error) {
 type prunedJSON struct {
 	Runs  []string `json:"runs"`
 	Blobs int      `json:"blobs"`
-	Bytes int64    `json:"bytes"`
+	// Cached is the number of results of nodes that have expired.
+	Cached int   `json:"cached"`
+	Bytes  int64 `json:"bytes"`
 }
 
 func (a *app) prune(ctx context.Context, f *pruneFlags) error {
@@ -133,7 +135,8 @@ func (a *app) prune(ctx context.Context, f *pruneFlags) error {
 			if err != nil {
 				return &exitError{exitFailed, errors.Join(err, s.Close())}
 			}
-			total.Runs, total.Blobs, total.Bytes = append(total.Runs, pruned.Runs...), total.Blobs+pruned.Blobs, total.Bytes+pruned.Bytes
+			total.Runs, total.Blobs = append(total.Runs, pruned.Runs...), total.Blobs+pruned.Blobs
+			total.Cached, total.Bytes = total.Cached+pruned.Cached, total.Bytes+pruned.Bytes
 		}
 		if err := s.Close(); err != nil {
 			return &exitError{exitFailed, err}
@@ -149,6 +152,10 @@ func (a *app) prune(ctx context.Context, f *pruneFlags) error {
 			tty.Fprintf(a.Out, "%s\n", run)
 		}
 	}
-	tty.Fprintf(a.Out, "%s %s, %s, %s\n", verb, plural(len(total.Runs), "run"), plural(total.Blobs, "blob"), plural(int(total.Bytes), "byte"))
+	cached := ""
+	if total.Cached > 0 {
+		cached = plural(total.Cached, "expired result") + ", "
+	}
+	tty.Fprintf(a.Out, "%s %s, %s, %s%s\n", verb, plural(len(total.Runs), "run"), plural(total.Blobs, "blob"), cached, plural(int(total.Bytes), "byte"))
 	return nil
 }

@@ -38,6 +38,8 @@ type runFlags struct {
 	budget                   budgetFlags
 	ended                    *ending // of a walk that a model routes, nil for others
 	store, durability        string
+	noCache                  bool
+	refresh                  []string
 	resumed                  bool // the run continues: events are appended
 }
 
@@ -112,6 +114,8 @@ func (f *runFlags) outputFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(logForms, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.durability, "durability", "", "how much of the stored run survives a crash: "+durabilityNames()+" (default: runtime.durability of the document, or batch)")
 	_ = cmd.RegisterFlagCompletionFunc("durability", cobra.FixedCompletions(durabilityList(), cobra.ShellCompDirectiveNoFileComp))
+	flags.BoolVar(&f.noCache, "no-cache", false, "neither use nor keep results of nodes that have a cache")
+	flags.StringArrayVar(&f.refresh, "refresh", nil, "run a `node` that has a cache, and keep its new result; may be repeated")
 }
 
 // addRunFlags adds the flags of run.
@@ -276,7 +280,7 @@ func (a *app) executeRun(ctx context.Context, p *plan.Plan, f *runFlags, keep *k
 	a.running.Store(true)
 	report, err := run(ctx, scheduler.Options{
 		Run: f.runID, Recording: keep.recording(), Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
-		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict,
+		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict, NoCache: f.noCache, Refresh: f.refresh,
 		Listener: listener, Drained: watch.flush, Replayed: watch.replayed(session), Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
 	logErr := watch.close(ctx, undelivered(report))

@@ -45,7 +45,8 @@ type NodeReport struct {
 	ID     string
 	Status Status
 	// Reason and Cause explain a skip, Failure a failure. If a success or partial success
-	// is due to a setting of the node, Reason names the setting and the reason.
+	// is due to a setting of the node, Reason names the setting and the reason. If the result
+	// is that of an earlier run, Reason begins with CachedReason.
 	Reason  string
 	Cause   string
 	Failure *Failure
@@ -53,7 +54,7 @@ type NodeReport struct {
 	// handled by an on: fail edge with handles: true.
 	Handled  bool
 	Visits   int           // in a walk; the last visit determines the status
-	Attempts int           // of all items together
+	Attempts int           // of all items together; an execution with a result of an earlier run has none
 	Items    int           // items or executions, 1 for a plain node that ran
 	Failed   int           // items that failed
 	Started  time.Duration // since the start of the run

@@ -203,6 +203,8 @@ type Node struct {
 	// Pause makes each execution of the node wait until a person lets it continue: before its
 	// first attempt, PauseBefore, or after its last one, PauseAfter. "" means no pause.
 	Pause source.Text
+	// Cache keeps the results of the node for later runs; nil means that they are not kept.
+	Cache *Cache
 	// Join says how many predecessors must succeed for the node to run, or how many
 	// branches of a parallel node must succeed. nil means all of them.
 	Join *Join
@@ -270,10 +272,28 @@ func (n *Node) Incomplete() bool { return slices.ContainsFunc(n.Lost, usedByKind
 // usedByKind reports whether kinds may use a key of a node.
 func usedByKind(key string) bool {
 	switch key {
-	case "description", "phase", "on_error", "timeout", "join", "priority", "effects":
+	case "description", "phase", "on_error", "timeout", "join", "priority", "effects", "cache":
 		return false
 	}
 	return true
+}
+
+// CachedReason begins the reason of an execution whose result is that of an earlier run:
+// "cached: run RUN, AGE ago".
+const CachedReason = "cached: "
+
+// Cache says how long, and under which key, a store keeps the results of a node for later runs.
+type Cache struct {
+	// Key is an expression. If it is set, executions with an equal value have the same result,
+	// whatever else the node reads. "" means that all that the node reads is compared.
+	Key source.Text
+	// TTL limits the age of a result; nil means no limit.
+	TTL *source.Located[time.Duration]
+	// Version distinguishes results of the node before and after a change that its
+	// configuration does not show.
+	Version source.Text
+	Lost    source.Lost
+	Pos     source.Position
 }
 
 // ForEach runs a node once for each element of an array.

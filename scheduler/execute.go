@@ -226,8 +226,18 @@ func (x *executor) mayEnd(o *machine.Outcome) bool {
 	return unwell && (n.Policy == plan.PolicyFailRun || n.MaxFailures >= 0 || n.Retry.Attempts > 1 || o.Failure != nil && o.Failure.FailsRun) || x.ctx.Err() != nil
 }
 
-// one runs an attempt; place is the index of the item of a fan-out, -1 if there is none.
+// one runs an attempt, or takes its result from an earlier run; place is the index of the item of a
+// fan-out, -1 if there is none.
 func (x *executor) one(place int, o *machine.Outcome) {
+	if x.run.cache != nil && x.c.Node.Cache() != nil {
+		x.cached(place, o)
+		return
+	}
+	x.attempt(place, o)
+}
+
+// attempt runs an attempt.
+func (x *executor) attempt(place int, o *machine.Outcome) {
 	n := x.c.Node
 	x.item = place
 	ctx := x.ctx

@@ -50,6 +50,7 @@ type recording struct {
 	waits       uint64                   // the commands of the current batch wait until this record is flushed, 0 if they need not
 	checkpoints map[string]*value.Object // of earlier processes, by idempotency key; it does not change
 	failure     error                    // the store has failed; nothing is recorded any more
+	results     []store.CacheEntry       // of the events since the last call of Next
 
 	blobs atomic.Pointer[error] // the error of a blob that could not be stored, nil if there was none
 
@@ -57,9 +58,10 @@ type recording struct {
 	wake    sync.Cond
 	seq     uint64 // of the last record
 	pending []store.Record
-	size    int       // bytes in pending and written since the last flush
-	urgent  bool      // flush without delay
-	oldest  time.Time // when the oldest record was made that is not flushed; zero if there is none
+	kept    []keptResult // entries that wait until a record is flushed, in the order of the records
+	size    int          // bytes in pending and written since the last flush
+	urgent  bool         // flush without delay
+	oldest  time.Time    // when the oldest record was made that is not flushed; zero if there is none
 	closed  bool
 	done    chan struct{} // closed when the goroutine has ended
 }
@@ -111,7 +113,10 @@ func (rec *recording) next(commands []machine.Command) {
 	if len(rec.events.JSON) > 0 || issued {
 		rec.batch++
 		b := journal.Batch{N: rec.batch, At: rec.run.m.Now(), Events: rec.events.JSON, Issued: rec.issuer.Issued(commands), Blobs: rec.events.Blobs}
-		rec.add(store.Batch, b.AppendJSON(make([]byte, 0, len(rec.events.JSON)+64)), effects || rec.effects)
+		seq := rec.add(store.Batch, b.AppendJSON(make([]byte, 0, len(rec.events.JSON)+64)), effects || rec.effects)
+		if len(rec.results) > 0 {
+			rec.keepAfter(seq)
+		}
 		rec.events.JSON, rec.events.Blobs, rec.effects = rec.events.JSON[:0], rec.events.Blobs[:0], false
 	}
 	rec.mu.Lock()
@@ -293,6 +298,9 @@ func (rec *recording) loop() {
 			rec.run.mu.Lock()
 			rec.releaseUpTo(written)
 			rec.run.mu.Unlock()
+			if rec.run.cache != nil {
+				rec.putKept(written)
+			}
 		}
 		clear(list)
 		spare = list[:0]
@@ -430,6 +438,9 @@ func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
 	rec.wake.Signal()
 	rec.mu.Unlock()
 	<-rec.done
+	if r.cache != nil {
+		r.cache.keeping.Wait()
+	}
 	r.logs.close()
 	err = errors.Join(rec.own.release(), rec.claim.release())
 	if rec.failure == nil { // the goroutines that set it have ended

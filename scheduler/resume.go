@@ -215,6 +215,7 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 		return nil, err
 	}
 	r.workflow, r.baseInput.Inputs = p.Name, r.m.Inputs()
+	r.startCache(p, st.Head.Options.Model)
 	return r, nil
 }
 

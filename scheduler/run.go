@@ -17,6 +17,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store"
 )
 
 // DefaultGrace is the default of Options.Grace. Handlers of the kinds that run programs need five
@@ -79,6 +80,10 @@ type Options struct {
 	// Recording stores the run, so that it can be resumed after a crash and answered from other
 	// processes; nil if it is not stored.
 	Recording *Recording
+	// NoCache makes nodes with a cache run as if they had none. Refresh are the paths of nodes with a cache
+	// that run and whose results replace earlier ones.
+	NoCache bool
+	Refresh []string
 	// Grace limits the time that handlers may take to return after their context ended, before the
 	// run continues without them; 0 means DefaultGrace.
 	Grace time.Duration
@@ -134,6 +139,11 @@ func begin(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) 
 		return nil, err
 	}
 	r.workflow, r.baseInput.Inputs = p.Name, r.m.Inputs()
+	model := ""
+	if o.Recording != nil {
+		model = o.Recording.Head.Options.Model
+	}
+	r.startCache(p, model)
 	return r, nil
 }
 
@@ -169,9 +179,11 @@ func refused(p *plan.Plan, o *Options, dry bool) error {
 		return p.Refused.Sorted()
 	}
 	if o.Budget.Cost > 0 {
-		return unpriced(p, o.Router, dry).Err(false)
+		if err := unpriced(p, o.Router, dry).Err(false); err != nil {
+			return err
+		}
 	}
-	return nil
+	return unrefreshable(p, o)
 }
 
 // objectOf returns the inputs in the order of their names, nil if there are none.
@@ -205,6 +217,7 @@ type run struct {
 	trace     tracing
 	rec       *recording // nil if the run is not stored
 	logs      *logFile   // nil if the store of the run keeps no log
+	cache     *caching   // nil if no results of earlier runs are used
 	warned    warnings
 	spent     spending
 
@@ -275,13 +288,14 @@ type worker struct {
 	frame     *frameContext   // of the command; nil in the run's own graph
 	ctx       context.Context // of a range that may be cancelled, nil for others
 	cancel    context.CancelFunc
-	base      *core.Shared  // the input of nodes that are given nothing
-	reporter  *reporter     // nil if nobody wants progress
-	upserted  []upserted    // by its current command
-	results   *rangeResults // of its latest range, nil for others
-	slow      *time.Timer   // see watchRange; nil before its first range
-	watch     *time.Timer   // timer for an attempt with a timeout, nil if there is none
-	abandoned bool          // its handler ignored the end of its context, and another goroutine has answered for it
+	base      *core.Shared       // the input of nodes that are given nothing
+	reporter  *reporter          // nil if nobody wants progress
+	upserted  []upserted         // by its current command
+	kept      []store.CacheEntry // the results of its current command that later runs may use
+	results   *rangeResults      // of its latest range, nil for others
+	slow      *time.Timer        // see watchRange; nil before its first range
+	watch     *time.Timer        // timer for an attempt with a timeout, nil if there is none
+	abandoned bool               // its handler ignored the end of its context, and another goroutine has answered for it
 }
 
 // frameContext is the context of the handlers in flight in a nested frame.

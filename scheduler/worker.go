@@ -67,6 +67,7 @@ func (r *run) work() {
 			r.cancelRun()
 		}
 		r.noteUpserts(w)
+		r.rec.keep(w)
 		if answer == nil {
 			answer = w.answer()
 		}

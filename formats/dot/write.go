@@ -243,6 +243,7 @@ func (w *writer) checkNode(n *core.Node, subject string) {
 	w.rejectIf(n.ForEach != nil, subject, "a fan-out")
 	w.rejectIf(len(n.Reads)+len(n.Writes) > 0 || n.HasWrites, subject, "what it reads and writes")
 	w.rejectIf(n.Phase.Value != "" || n.Description.Value != "", subject, "a phase or description")
+	w.rejectIf(n.Cache != nil, subject, "a cache")
 	w.rejectIf(n.Priority.Value != 0 || n.Effects != nil, subject, "a priority or effects")
 	w.rejectIf(n.Kind.Value != kindParallel && (n.Join != nil || n.Parallel != nil), subject, "a join of a node that is not parallel")
 }

@@ -24,6 +24,7 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		OnError:     (*core.OnError)(d.OnError),
 		Timeout:     d.Timeout,
 		Pause:       d.Pause,
+		Cache:       (*core.Cache)(d.Cache),
 		Join:        d.Join.join(d.Race),
 		Priority:    d.Priority,
 		Effects:     d.Effects,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -41,6 +42,7 @@ var sections = []struct {
 	{"node", "A step of the workflow.", nodeShape{}},
 	{"join", "How many predecessors a node takes.", joinKeysShape{}},
 	{"for_each", "Runs a node once for each element of an array.", forEachShape{}},
+	{"cache", "Keeps the results of a node for later runs.", cacheShape{}},
 	{"on_error", "What happens when a node fails.", onErrorShape{}},
 	{"retry_policy", "How often a node is tried, and after what waits.", retryShape{}},
 	{"edge", "Says that one node comes after another.", edgeShape{}},
@@ -227,7 +229,7 @@ func stringSchema(k *source.Key) *value.Object {
 			words = append(words, w)
 		}
 		out.Set("enum", words)
-	case k.Name == "version":
+	case k.Name == "version" && strings.Contains(k.Doc, "three numbers"): // the version of a document
 		out.Set("pattern", versionPattern.String())
 	case k.Required:
 		out.Set("pattern", `\S`)

@@ -123,6 +123,7 @@ type nodeShape struct {
 	Auto        bool                           `wavefold:"auto_status" doc:"whether the node is a success whatever the results of its attempts; default false"`
 	Timeout     *source.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
 	Pause       source.Text                    `wavefold:"pause,oneof=before|after" doc:"each execution of the node waits until a person lets it continue, before its first attempt or after its last one; default: no pause"`
+	Cache       *cacheShape                    `wavefold:"cache" doc:"keep the results of the node in the store of the run, so that later runs with equal inputs need not compute them; default: they are not kept"`
 	Join        joinShape                      `wavefold:"join" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; any: run when one has succeeded; a mapping sets the number; default all"`
 	Race        bool                           `wavefold:"race" doc:"whether a join that takes some predecessors takes the first to finish and gives the others up; without it the first in canonical order are taken, whatever their timing; default false"`
 	Priority    source.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`
@@ -131,6 +132,15 @@ type nodeShape struct {
 	Config      *source.Value                  `wavefold:",rest"`
 	Pos         source.Position                `wavefold:",pos"`
 	Lost        source.Lost                    `wavefold:",lost"`
+}
+
+// cacheShape has the fields of core.Cache.
+type cacheShape struct {
+	Key     source.Text                    `wavefold:"key" doc:"expression whose value identifies a result, such as $item.id; default: all that the node reads does"`
+	TTL     *source.Located[time.Duration] `wavefold:"ttl,min=1ns" doc:"age up to which a result is used, such as 24h; default: no limit"`
+	Version source.Text                    `wavefold:"version" doc:"another version makes the node ignore earlier results"`
+	Lost    source.Lost                    `wavefold:",lost"`
+	Pos     source.Position                `wavefold:",pos"`
 }
 
 type joinKeysShape struct {

@@ -246,6 +246,15 @@ func (w *writer) node(n *core.Node) *source.Value {
 		o.put("timeout", stringValue(n.Timeout.Value.String()))
 	}
 	o.text("pause", n.Pause)
+	if c := n.Cache; c != nil {
+		cache := newObject()
+		cache.text("key", c.Key)
+		if c.TTL != nil {
+			cache.put("ttl", stringValue(c.TTL.Value.String()))
+		}
+		cache.text("version", c.Version)
+		o.put("cache", cache.Value)
+	}
 	joinTree(o, n.Join)
 	o.number("priority", &n.Priority, 0)
 	o.text("version", n.Version)

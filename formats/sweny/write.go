@@ -187,7 +187,7 @@ func (w *writer) node(n *core.Node) *source.Value {
 		w.fail("%s: a node of kind %s", subject, n.Kind.Value)
 		return nil
 	}
-	if n.Timeout != nil || n.MaxVisits != nil || n.Args != nil || len(n.Reads)+len(n.Writes) > 0 || n.AllowPartial || n.AutoStatus || n.Pause.Value != "" {
+	if n.Timeout != nil || n.MaxVisits != nil || n.Args != nil || len(n.Reads)+len(n.Writes) > 0 || n.AllowPartial || n.AutoStatus || n.Pause.Value != "" || n.Cache != nil {
 		w.fail("%s: a setting of all nodes", subject)
 	}
 	label := n.Label.Value

@@ -48,11 +48,14 @@ type Account struct {
 	// it.
 	Handled []string `json:"handled,omitempty"`
 	// Joined names the predecessors that satisfied its join.
-	Joined   string  `json:"joined,omitempty"`
-	Attempts int     `json:"attempts,omitempty"`
-	Retries  []Retry `json:"retries,omitempty"`
-	Items    int     `json:"items,omitempty"`
-	Failed   []Item  `json:"failed,omitempty"`
+	Joined   string `json:"joined,omitempty"`
+	Attempts int    `json:"attempts,omitempty"`
+	// Cached is the number of executions whose results are those of earlier runs. They are not
+	// among Attempts.
+	Cached  int     `json:"cached,omitempty"`
+	Retries []Retry `json:"retries,omitempty"`
+	Items   int     `json:"items,omitempty"`
+	Failed  []Item  `json:"failed,omitempty"`
 	// Visits lists the visits of a node of a walk, in the order of their starts.
 	Visits []Visit `json:"visits,omitempty"`
 	// Usage is the usage of its model calls, including routing decisions after the node.
@@ -229,6 +232,7 @@ func (a *Account) item(e *core.Event) {
 	if e.Type == core.ItemFailed {
 		a.Failed = append(a.Failed, itemOf(e))
 	}
+	a.cached(e)
 	if a.Unit == "" {
 		return
 	}
@@ -241,7 +245,17 @@ func (a *Account) item(e *core.Event) {
 	}
 }
 
+// cached counts an execution whose result is that of an earlier run. The reason of a fan-out begins with its
+// items, which are counted on their own.
+func (a *Account) cached(e *core.Event) {
+	if strings.HasPrefix(e.Reason, core.CachedReason) {
+		a.Cached++
+		a.Attempts--
+	}
+}
+
 func (s *Run) ended(a *Account, e *core.Event) {
+	a.cached(e)
 	a.Status, a.Duration, a.Reason, a.Cause, a.Error = e.Status, e.Duration, e.Reason, e.Cause, e.Error
 	if n, ok := e.Total.Get(); ok && a.IsUnit {
 		a.Items = n

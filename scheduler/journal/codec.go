@@ -90,6 +90,14 @@ func (k *Codec) AppendKept(x *Encoded, ref Ref, id machine.ID) {
 	x.JSON = w.buf
 }
 
+// AppendOutcome appends the JSON form of the outcome of an execution of a node of p, the plan of the run or of
+// a workflow nested in it.
+func (k *Codec) AppendOutcome(buf []byte, p *plan.Plan, o *machine.Outcome) ([]byte, error) {
+	w := writer{buf: buf, codec: k}
+	w.outcome(&machine.Command{Plan: p}, o)
+	return w.buf, w.err
+}
+
 func (w *writer) event(c *machine.Command, e *machine.Event) {
 	w.open('{')
 	w.text("kind", kindNames[e.Kind])

@@ -27,6 +27,21 @@ func (k *Codec) DecodeEvent(data []byte) (*machine.Event, error) {
 	return x.event, nil
 }
 
+// DecodeOutcome returns the outcome whose JSON form AppendOutcome has written.
+func (k *Codec) DecodeOutcome(p *plan.Plan, data []byte) (machine.Outcome, error) {
+	v, err := value.ParseJSON(data)
+	if err != nil {
+		return machine.Outcome{}, err
+	}
+	o, ok := v.(*value.Object)
+	if !ok {
+		return machine.Outcome{}, fmt.Errorf("an outcome is %s, want an object", value.TypeName(v))
+	}
+	d := decoder{codec: k}
+	out := d.outcome(p, o)
+	return out, d.err
+}
+
 // decodedEvent is an event of a journal.
 type decodedEvent struct {
 	event *machine.Event

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -222,8 +223,9 @@ type Outcome struct {
 	// Claim lists the targets to replace before the attempt is over, nil if there are none. The
 	// result follows when they are replaced.
 	Claim *Claim `json:"claim,omitempty"`
-	// Why names the setting of the node that changed the outcome of the visit, "" if the outcome
-	// is that of the last attempt. If Why is set, Status is not zero.
+	// Why names the setting of the node that changed the outcome of the visit, or begins with
+	// core.CachedReason if the outcome is that of an earlier run. It is "" if the outcome is that of the
+	// last attempt. If Why is set, Status is not zero.
 	Why string `json:"why,omitempty"`
 }
 
@@ -240,6 +242,10 @@ type Route struct {
 func (o *Outcome) Empty() bool {
 	return len(o.Writes) == 0 && o.OnlyWrites()
 }
+
+// isCached reports whether the outcome is that of an execution in an earlier run. The attempt does not
+// count.
+func (o *Outcome) isCached() bool { return strings.HasPrefix(o.Why, core.CachedReason) }
 
 // OnlyWrites reports whether it is a success that does nothing but write.
 func (o *Outcome) OnlyWrites() bool {

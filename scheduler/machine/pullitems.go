@@ -43,6 +43,9 @@ func (s *foldedItems) addWrites(r *itemResults, at int) {
 func (s *foldedItems) add(i int, o *Outcome) {
 	s.Partial = s.Partial || o.Status == core.PartialSuccess
 	s.Changes.add(i, o.Why)
+	if o.isCached() {
+		s.Attempts--
+	}
 	if o.HasOutput {
 		for len(s.Sent) < i {
 			s.Sent = append(s.Sent, nil)

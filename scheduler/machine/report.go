@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -144,6 +145,9 @@ func (f *frame) nodeReport(v int32, n *plan.Node) core.NodeReport {
 		r.Attempts = 0 // no item has made an attempt
 	case x.Attempts > 0:
 		r.Items = 1
+		if strings.HasPrefix(r.Reason, core.CachedReason) {
+			r.Attempts = 0
+		}
 	}
 	return r
 }

@@ -319,6 +319,9 @@ func (t *unit) memberEnded(p *pass, o *Outcome) {
 	}
 	res.Partial = res.Partial || o.Status == core.PartialSuccess
 	res.Changes.add(p.N, o.Why)
+	if o.isCached() {
+		res.Attempts--
+	}
 	t.Partial = t.Partial || res.Partial
 	t.f.setNote(t.node(p).Index, o.Note)
 	t.write(p, o.Writes)

@@ -228,6 +228,9 @@ func (t *walk) recordVisit(v *visit, o *Outcome) {
 	r := &t.Nodes[v.Node]
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
 	r.Last = r.Status
+	if o.isCached() {
+		r.Attempts--
+	}
 	r.Started, r.Ended = v.Started, t.f.m.now
 	t.router.noteEnd(v)
 	if o.HasOutput || t.f.Outputs != nil {

@@ -91,6 +91,8 @@ type compiler struct {
 	inputUsed map[string]bool         // names that expressions read through $input
 	anyInput  bool                    // whether some node may read any input
 	prompts   []string                // files of nodes that may refer to inputs
+	promptsOf []string                // files of the node being compiled, if it has a cache
+	opaque    bool                    // it is not known what the handler of the node being compiled reads of its Input
 	fieldUsed []bool                  // fields that something refers to
 	secretAt  map[source.Text]bool    // references to secrets that the plan has already
 	outEdges  map[string][]*core.Edge // of a walk, by node

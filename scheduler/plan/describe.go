@@ -112,6 +112,8 @@ type NodeDescription struct {
 	// Pause is "before" or "after" if each execution waits until a person lets it continue, ""
 	// otherwise.
 	Pause string `json:"pause,omitempty"`
+	// Cache describes for how long results are kept for later runs; nil if they are not.
+	Cache *CacheDescription `json:"cache,omitempty"`
 	// Join is the policy of a join that takes some of the predecessors, such as "any" or
 	// "k_of_n(2), race".
 	Join string `json:"join,omitempty"`
@@ -319,7 +321,7 @@ func (p *Plan) describeVertex(v *Vertex, waits []WaitDescription, known map[*Pla
 func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescription {
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
 		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects, Environments: n.Environments(),
-		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus, Pause: n.Pause.String()}
+		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus, Pause: n.Pause.String(), Cache: n.describeCache()}
 	if !p.Mode.Visits && takesSome(n.Decl.Join) { // in modes that visit nodes, the joins are those of parallel nodes
 		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {
 			d.Join += ", race"

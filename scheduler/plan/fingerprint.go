@@ -250,6 +250,9 @@ func howPrint(p *Plan, n *Node) *value.Object {
 	if n.Pause != NoPause {
 		o.Set("pause", n.Pause.String())
 	}
+	if c := n.Cache(); c != nil {
+		o.Set("cache", value.ObjectOf("key", programPrint(c.Key), "ttl", int64(c.TTL), "version", n.Decl.Cache.Version.Value))
+	}
 	return o
 }
 
@@ -397,6 +400,10 @@ func printable(v any) any {
 	}
 	return c
 }
+
+// Digest returns the SHA-256, in hexadecimal, of the JSON of a value with its keys sorted. Values of Go
+// types must be in their canonical form, see value.Canonical.
+func Digest(v any) string { return digest(v) }
 
 func digest(v any) string {
 	sum := sha256.Sum256(canonical(make([]byte, 0, 1024), v))

@@ -262,6 +262,7 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 		"Node.AutoStatus":   {"flow.yaml", func(w *core.Workflow) { node(w, "b").AutoStatus = true }},
 		"Node.Timeout":      {"flow.yaml", func(w *core.Workflow) { node(w, "b").Timeout = &minute }},
 		"Node.Pause":        {"flow.yaml", func(w *core.Workflow) { node(w, "b").Pause = word("after") }},
+		"Node.Cache":        {"flow.yaml", func(w *core.Workflow) { node(w, "b").Cache = &core.Cache{} }},
 		"Node.Join":         {"flow.yaml", func(w *core.Workflow) { node(w, "j").Join = nil }},
 		"Node.Priority":     {"flow.yaml", func(w *core.Workflow) { node(w, "b").Priority.Value = 1 }},
 		"Node.Version":      {"flow.yaml", func(w *core.Workflow) { node(w, "b").Version = source.Text{Value: "2"} }},

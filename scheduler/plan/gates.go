@@ -186,7 +186,7 @@ func (g *gater) node(n *Node) {
 		n.setRare().items = h
 	}
 	n.FieldsOnly = n.Handler != nil && !n.Claims && !n.Upserts && !n.Cancellable && !n.Models && n.Member < 0 && n.Source == nil && n.Args == nil && n.Timeout == 0 &&
-		len(n.Reads) == len(n.View) && len(use.extra) == 0 && len(n.Streams()) == 0 && len(n.NodeRefs()) == 0 && !n.Asks && n.Pause == NoPause
+		len(n.Reads) == len(n.View) && len(use.extra) == 0 && len(n.Streams()) == 0 && len(n.NodeRefs()) == 0 && !n.Asks && n.Pause == NoPause && n.Cache() == nil
 	if v := &g.c.p.Vertices[n.Vertex]; n.Member < 0 {
 		v.FieldsOnly, v.HasReads, v.Asks = n.FieldsOnly && v.Shape == Plain, len(n.Reads) > 0, (n.Asks || n.Pause == PauseBefore) && v.Shape == Plain
 	}
@@ -196,7 +196,7 @@ func (g *gater) node(n *Node) {
 // may not.
 func (c *compiler) itemsHandler(n *Node) items.Handler {
 	h, ok := n.Handler.(items.Handler)
-	if !ok || n.Source == nil || n.Args != nil || n.Models || n.Claims || len(n.Streams()) > 0 {
+	if !ok || n.Source == nil || n.Args != nil || n.Models || n.Claims || n.Cache() != nil || len(n.Streams()) > 0 {
 		return nil
 	}
 	switch t, ok := h.ItemValues(); {

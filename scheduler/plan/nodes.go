@@ -124,6 +124,7 @@ func (c *compiler) node(i int32, d *core.Node) {
 	}
 	n.Args = c.compileArgs(d.Args, at.at("args"), &use)
 	c.kind(n, d, at, &use)
+	c.cache(n, d, at, &use)
 	c.nodeUse[i].reads = c.distinct(use.Fields, &c.fieldSeen, len(c.p.Schema.Fields))
 	c.nodeUse[i].nodes = c.distinct(use.Nodes, &c.nodeSeen, len(c.w.Nodes))
 	if n.Source != nil {
@@ -319,8 +320,10 @@ func (c *compiler) kind(n *Node, d *core.Node, at place, use *References) {
 	if d.Effects != nil {
 		n.Effects = *d.Effects
 	}
+	c.opaque, c.promptsOf = false, c.promptsOf[:0]
 	if d.Handler != nil {
-		c.anyInput = true
+		_, typed := d.Handler.(core.ValueHandler)
+		c.anyInput, c.opaque = true, !typed
 		n.Handler = d.Handler
 		if r, ok := d.Handler.(core.Replacer); ok {
 			n.replaces = r.Replaces()
@@ -387,7 +390,7 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 		env.Edges = edges(c, d)
 	}
 	made, ds := c.compileKind(k, n, env)
-	c.anyInput = c.anyInput || made.AnyInput || made.NoHandler != ""
+	c.anyInput, c.opaque = c.anyInput || made.AnyInput || made.NoHandler != "", made.AnyInput
 	c.ds = append(c.ds, ds...)
 	if made.Missing.Names != nil {
 		c.missing = append(c.missing, MissingSkills{n.ID, made.Missing})
@@ -436,7 +439,12 @@ func (c *compiler) compileKind(k core.Kind, n *Node, env core.Env) (core.Compile
 	if env.Files == nil {
 		return k.Compile(n.Decl, env)
 	}
-	files := &opened{FS: env.Files, sums: &value.Object{}, read: c.noteFile}
+	files := &opened{FS: env.Files, sums: &value.Object{}, read: func(data []byte) {
+		c.noteFile(data)
+		if n.Decl.Cache != nil {
+			c.promptsOf = append(c.promptsOf, string(data))
+		}
+	}}
 	env.Files = files
 	made, ds := k.Compile(n.Decl, env)
 	if files.sums.Len() > 0 {

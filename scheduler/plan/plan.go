@@ -277,6 +277,7 @@ type rareData struct {
 	prices       Prices
 	environments []core.Environment
 	pauser       *Node
+	cache        *Cache
 	rows         []fieldRows // with columns to look for, see Wanted
 	items        items.Handler
 }
@@ -306,6 +307,9 @@ func (n *Node) NodeRefs() []int32 { return n.rareData().nodeRefs }
 // attempt machine.PauseAttempt of this node; nil if the node has no pause. It is not one of the
 // nodes of the plan.
 func (n *Node) Pauser() *Node { return n.rareData().pauser }
+
+// Cache says how results of the node are kept for later runs, nil if they are not.
+func (n *Node) Cache() *Cache { return n.rareData().cache }
 
 // Streams returns the streams that the node reads.
 func (n *Node) Streams() []StreamRead { return n.rareData().streams }
