@@ -25,8 +25,11 @@ type gate struct {
 	// unattended is set while an attempt waits for the answer that no interviewer of this process
 	// can give.
 	unattended bool
-	// stale is set if the answer belongs to an execution that ended in an earlier part of the journal
-	// and that is not kept: if the node asks again, the question needs another answer.
+	// withdrawn is set when the attempt that has asked ends without an answer, and late if that is
+	// because the time of the question was over.
+	withdrawn, late bool
+	// stale is set if the question is answered or late, and belongs to an execution that ended in an
+	// earlier part of the journal and that is not kept: if the node asks again, it is another question.
 	stale bool
 	// outdated is set if the question was asked before the workflow changed. If it is another one now,
 	// it is asked again, and an answer to the old one does not count.
@@ -68,7 +71,7 @@ func (r *run) askStored(ctx context.Context, q core.Question) (core.Answer, erro
 			if r.leaveGate(g) {
 				return core.Answer{}, errPaused
 			}
-			if d := g.question.Deadline; !d.IsZero() && !time.Now().Before(d) {
+			if g.isLate(time.Now()) {
 				return core.Answer{}, core.ErrLate
 			}
 			return core.Answer{}, ctx.Err()
@@ -120,7 +123,27 @@ func (r *run) late(ctx context.Context, g *gate) (core.Answer, error) {
 	if g.hasAnswer() {
 		return g.toCore(), nil
 	}
+	r.withdraw(g)
 	return core.Answer{}, core.ErrLate
+}
+
+// isLate reports whether the time of the question is over.
+func (g *gate) isLate(now time.Time) bool {
+	d := g.question.Deadline
+	return !d.IsZero() && !now.Before(d)
+}
+
+// withdraw records that the question needs no answer. It is called with mu held. A question that is
+// open when the run ends or is cancelled is not withdrawn: it waits until the run is resumed.
+func (r *run) withdraw(g *gate) {
+	if g.withdrawn || g.hasAnswer() || r.over || r.ctx.Err() != nil {
+		return
+	}
+	if err := r.rec.mark(store.MarkWithdrawn, &g.question); err != nil {
+		r.rec.fail(err)
+		return
+	}
+	g.withdrawn = true
 }
 
 // attendedAnswer is what the interviewer of this process returned.
@@ -158,6 +181,10 @@ func (r *run) openGate(q *core.Question) (*gate, error) {
 	name := inbox.Name(q)
 	before := r.gates[name]
 	if before != nil && !before.stale && !(before.outdated && before.differs(q)) {
+		if before.withdrawn { // the process ended before the end of the attempt was recorded
+			before.withdrawn = false
+			return before, r.rec.mark(store.MarkAsked, &before.question)
+		}
 		return before, nil
 	}
 	g := newGate(core.PendingQuestion{Question: *q, Asked: time.Now()})
@@ -214,12 +241,15 @@ func (r *run) waitUnattended(g *gate) {
 // it, and the answer of the attempt is dropped.
 var errPaused = errors.New("the run is paused")
 
-// leaveGate is called when an attempt no longer waits for the answer. It reports whether that is
+// leaveGate is called when an attempt ends without an answer. It reports whether that is
 // because the run is paused.
 func (r *run) leaveGate(g *gate) (paused bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leaveGateLocked(g)
+	if !r.paused {
+		r.withdraw(g)
+	}
 	return r.paused
 }
 

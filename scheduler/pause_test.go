@@ -100,6 +100,50 @@ func TestPauseEndsAtTheDeadline(t *testing.T) {
 	}
 }
 
+// A question whose attempt has ended without an answer is closed: nobody is told that it waits, and an
+// answer is rejected.
+func TestWithdrawnQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := besides(t, func(ctx context.Context, in core.Input) (core.Result, error) {
+			q := core.Question{Node: in.Node(), Attempt: in.Attempt(), Text: "Go?", Choices: []core.Choice{{Key: "a", Label: "A"}}, Timeout: time.Hour}
+			_, err := in.Shared().Ask(ctx, q)
+			return core.Result{}, err
+		}, noop)
+		s := memory.New(nil)
+		if r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: s}}); r.Status != core.RunPaused {
+			t.Fatalf("status %s, error %v", r.Status, err)
+		}
+		time.Sleep(2 * time.Hour)
+		if r, err := resume(t, s, "r", p); r.Status != core.RunSuccess { // the walk continues after a branch that failed
+			t.Fatalf("status %s, error %v", r.Status, err)
+		}
+		st, err := inbox.Questions(t.Context(), s, "r")
+		if err != nil || len(st.Open) != 0 || len(st.Late) != 1 || st.Late[0].Node != "gate" {
+			t.Errorf("got %+v, %v, want no open and one late question", st, err)
+		}
+		_, err = inbox.Post(t.Context(), s, "r", inbox.Answer{Node: "gate", Choice: "a"})
+		if late, ok := errors.AsType[*inbox.LateError](err); !ok || late.Since.IsZero() {
+			t.Errorf("an answer after the deadline: %v", err)
+		}
+		// The node runs again, and asks another question with a time limit of its own.
+		stored, err := scheduler.OpenStored(t.Context(), s, "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = scheduler.Resume(t.Context(), stored, p, scheduler.Options{Recording: &scheduler.Recording{Store: s, RerunFrom: []string{"gate"}}})
+		paused, ok := errors.AsType[*core.PausedError](err)
+		if !ok || len(paused.Questions) != 1 || paused.Questions[0].Generation != 2 || time.Until(paused.Questions[0].Deadline) != time.Hour {
+			t.Fatalf("error %v, want the question of another generation with an hour left", err)
+		}
+		if _, err := inbox.Post(t.Context(), s, "r", inbox.Answer{Node: "gate", Choice: "a"}); err != nil {
+			t.Error(err)
+		}
+		if r, err := resume(t, s, "r", p); err != nil || r.Status != core.RunSuccess {
+			t.Errorf("status %s, error %v", r.Status, err)
+		}
+	})
+}
+
 // A paused run that is cancelled can be resumed.
 func TestCancelStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

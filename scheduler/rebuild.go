@@ -263,6 +263,14 @@ func (b *rebuilding) gate(m *journal.Mark) error {
 			return err
 		}
 		b.run.addGate(inbox.Name(&q.Question), newGate(q))
+	case store.MarkWithdrawn:
+		var q core.PendingQuestion
+		if err := fromObject(m.Data, &q); err != nil {
+			return err
+		}
+		if g := b.run.gates[inbox.Name(&q.Question)]; g != nil && g.question.Generation == q.Generation {
+			g.withdrawn, g.late = true, g.isLate(m.Wall)
+		}
 	case store.MarkAnswered:
 		var a inbox.Answer
 		if err := fromObject(m.Data, &a); err != nil {

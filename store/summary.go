@@ -25,6 +25,7 @@ const (
 	MarkPaused    = "paused"
 	MarkAsked     = "asked"
 	MarkAnswered  = "answered"
+	MarkWithdrawn = "withdrawn" // the attempt that had asked has ended without an answer
 	MarkCancelled = "cancelled"
 	MarkRerun     = "rerun"
 	MarkAdopted   = "adopted"
@@ -117,7 +118,7 @@ func (s *Summary) addMark(rec Record) error {
 		s.Status, s.Reason, s.Finished = StatusInterrupted, "", time.Time{}
 	case MarkAsked:
 		s.Waiting++
-	case MarkAnswered:
+	case MarkAnswered, MarkWithdrawn:
 		s.Waiting = max(0, s.Waiting-1)
 	}
 	if mark.Counts != nil {

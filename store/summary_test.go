@@ -28,6 +28,8 @@ func TestSummaryFollowsTheRecords(t *testing.T) {
 		{Mark, `{"kind":"answered"}`, StatusInterrupted, 1, false},
 		{End, `{"status":"failed","reason":"node x","at":2000000000}`, "failed", 0, true},
 		{Mark, `{"kind":"resumed"}`, StatusInterrupted, 0, false},
+		{Mark, `{"kind":"asked"}`, StatusInterrupted, 1, false},
+		{Mark, `{"kind":"withdrawn"}`, StatusInterrupted, 0, false},
 		{Mark, `{"kind":"paused","questions":2}`, StatusPaused, 2, false},
 		{Mark, `{"kind":"resumed"}`, StatusInterrupted, 2, false},
 		{Head, `{"workflow":"renamed"}`, StatusInterrupted, 2, false},
@@ -41,10 +43,10 @@ func TestSummaryFollowsTheRecords(t *testing.T) {
 		}
 	}
 	if s.Workflow != "load" || !s.Started.Equal(started) || !s.Finished.Equal(started.Add(5*time.Second)) ||
-		s.Reason != "" || string(s.Counts) != `{"total":4}` || s.Parent != nil || s.Records != 13 {
+		s.Reason != "" || string(s.Counts) != `{"total":4}` || s.Parent != nil || s.Records != 15 {
 		t.Errorf("%+v", s)
 	}
-	if err := s.Add(Record{Seq: 14, Type: Mark, Data: []byte("{")}); err == nil {
+	if err := s.Add(Record{Seq: 16, Type: Mark, Data: []byte("{")}); err == nil {
 		t.Error("a mark that is no JSON was accepted")
 	}
 }

@@ -83,6 +83,7 @@ type State struct {
 	Run      string
 	Workflow string
 	Open     []core.PendingQuestion // asked and not answered, in the order in which they were asked
+	Late     []core.PendingQuestion // without an answer when their time was over
 	Answered []Answer               // in the order in which the run received them
 	Ended    bool                   // the run has ended and is not waiting
 }
@@ -115,7 +116,7 @@ func Questions(ctx context.Context, s store.Store, run string) (*State, error) {
 		return nil, err
 	}
 	for _, m := range list {
-		if a, _ := Decode(m); a != nil && st.take(Name(a.Question()), a.Generation) {
+		if a, _ := Decode(m); a != nil && st.take(Name(a.Question()), a.Generation) != nil {
 			st.Answered = append(st.Answered, *a)
 		}
 	}
@@ -126,6 +127,7 @@ func Questions(ctx context.Context, s store.Store, run string) (*State, error) {
 func (st *State) mark(record []byte) error {
 	var m struct {
 		Kind string          `json:"kind"`
+		Wall time.Time       `json:"wall"`
 		Data json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(record, &m); err != nil {
@@ -139,6 +141,14 @@ func (st *State) mark(record []byte) error {
 		}
 		st.take(Name(&q.Question), q.Generation) // a question that was changed is asked again
 		st.Open = append(st.Open, q)
+	case store.MarkWithdrawn:
+		var q core.PendingQuestion
+		if err := json.Unmarshal(m.Data, &q); err != nil {
+			return err
+		}
+		if q := st.take(Name(&q.Question), q.Generation); q != nil && !q.Deadline.IsZero() && !m.Wall.Before(q.Deadline) {
+			st.Late = append(st.Late, *q)
+		}
 	case store.MarkAnswered:
 		var a Answer
 		if err := json.Unmarshal(m.Data, &a); err != nil {
@@ -152,15 +162,15 @@ func (st *State) mark(record []byte) error {
 	return nil
 }
 
-// take removes an open question and reports whether it was there.
-func (st *State) take(name string, generation int) bool {
-	for i := range st.Open {
-		if q := &st.Open[i]; Name(&q.Question) == name && q.Generation == generation {
+// take removes and returns an open question; it returns nil if there is none.
+func (st *State) take(name string, generation int) *core.PendingQuestion {
+	for i, q := range st.Open {
+		if Name(&q.Question) == name && q.Generation == generation {
 			st.Open = append(st.Open[:i:i], st.Open[i+1:]...)
-			return true
+			return &q
 		}
 	}
-	return false
+	return nil
 }
 
 // AnsweredError is the error of Post if the question has an answer already.
@@ -270,6 +280,11 @@ func (st *State) find(a *Answer) (*core.PendingQuestion, error) {
 	for i := len(st.Answered) - 1; i >= 0; i-- {
 		if b := &st.Answered[i]; fits(b.Node, b.Visit, b.Attempt) {
 			return nil, &AnsweredError{Answer: *b}
+		}
+	}
+	for i := len(st.Late) - 1; i >= 0; i-- {
+		if q := &st.Late[i]; fits(q.Node, q.Visit, q.Attempt) {
+			return nil, &LateError{Since: q.Deadline}
 		}
 	}
 	names := make([]string, len(st.Open))
