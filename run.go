@@ -5,6 +5,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
 // Result is the result of a run. Field.Get reads its state.
@@ -18,6 +19,7 @@ type runSettings struct {
 	scheduler.Options
 	values     map[string]any
 	asRecorded bool // see AsRecorded
+	assume     []machine.Assumption
 }
 
 type runOption func(*runSettings)

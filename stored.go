@@ -11,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/inbox"
 	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/store"
 )
@@ -64,6 +65,12 @@ func AsRecorded() RunOption { return runOption(func(r *runSettings) { r.asRecord
 // Adopt continues a run of another version of the engine although this version decides differently.
 // Results that fit are kept. Without it the error is a scheduler.LogicError.
 func Adopt() RunOption { return runOption(func(r *runSettings) { r.recording().Adopt = true }) }
+
+// Assume gives a node, pipeline or loop of a replay a status without running it: core.Success, core.Fail
+// or core.Skipped. It writes nothing. node is a path as for RerunFrom.
+func Assume(node string, status core.Status) RunOption {
+	return runOption(func(r *runSettings) { r.assume = append(r.assume, machine.Assumption{Node: node, Status: status}) })
+}
 
 // recording returns the settings of the store, which it makes on first use.
 func (s *runSettings) recording() *scheduler.Recording {
@@ -183,7 +190,7 @@ func replay(ctx context.Context, run, from string, s runSettings, planOf func(*s
 	if err != nil {
 		return nil, err
 	}
-	r, err := scheduler.StartReplay(ctx, st, p, scheduler.Fork{From: from}, s.Options)
+	r, err := scheduler.StartReplay(ctx, st, p, scheduler.Fork{From: from, Assume: s.assume}, s.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -14,12 +14,14 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/machine"
 )
 
 // replayFlags are the flags of replay.
 type replayFlags struct {
 	runFlags
 	from                        string
+	assume                      []string
 	planOnly, asRecorded, adopt bool
 }
 
@@ -36,7 +38,8 @@ dropped. NODE is the id of a node, pipeline or loop; "outer/save" is a node of a
 nested workflow.
 
 Nodes that run have their effects: they write files and tables and call services
-once more, with new idempotency keys. --plan-only runs nothing. It lists what would
+once more, with new idempotency keys. A node named by --assume does not run: it has
+the given status, and writes nothing. --plan-only runs nothing. It lists what would
 be kept, run and skipped, why, and which nodes have effects.
 
 The workflow is read from its file. What is kept must not have changed since;
@@ -48,6 +51,7 @@ incremental workflow.
 		Example: examples(
 			"wavefold replay 4kqz7w --from price --plan-only",
 			"wavefold replay 4kqz7w --from price",
+			"wavefold replay 4kqz7w --from price --assume price=fail --plan-only",
 		),
 		Args:              exactly(1, "one run"),
 		ValidArgsFunction: a.completeRuns(nil),
@@ -59,6 +63,7 @@ incremental workflow.
 	a.storeFlag(flags, &f.store)
 	f.outputFlags(cmd)
 	flags.StringVar(&f.from, "from", "", "the `node` that runs again, with everything that can see its effect")
+	flags.StringArrayVar(&f.assume, "assume", nil, "give a node a status without running it: `NODE=STATUS`, where STATUS is fail, success or skipped; may be repeated")
 	flags.BoolVar(&f.planOnly, "plan-only", false, "run nothing: list what would be kept, run and skipped, and why")
 	flags.BoolVar(&f.asRecorded, "as-recorded", false, "ignore changes: take the documents and prompts as the store has them")
 	flags.BoolVar(&f.adopt, "adopt", false, "accept a run of another version of wavefold although this one decides differently; results are kept")
@@ -92,6 +97,9 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 	keep := &keeping{app: a, store: found.store}
 	keep.rec = scheduler.Recording{Waiting: a.waitsFor, Store: found.store, Durability: core.DurabilityMode(f.durability), Adopt: f.adopt, File: name, Sources: sources.Files(), Head: head}
 	fork := scheduler.Fork{From: f.from}
+	if fork.Assume, err = f.assumptions(); err != nil {
+		return err
+	}
 	steps, err := scheduler.Preview(ctx, st, p, fork, scheduler.Options{Recording: &keep.rec})
 	switch {
 	case err != nil:
@@ -105,6 +113,27 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 		return scheduler.Replay(ctx, st, p, fork, o)
 	})
 	return a.replayError(err, f)
+}
+
+// assumptions returns the values of --assume.
+func (f *replayFlags) assumptions() ([]machine.Assumption, error) {
+	var list []machine.Assumption
+	for _, text := range f.assume {
+		node, status, _ := strings.Cut(text, "=")
+		a := machine.Assumption{Node: node}
+		switch status {
+		case "fail":
+			a.Status = core.Fail
+		case "success":
+			a.Status = core.Success
+		case "skipped":
+			a.Status = core.Skipped
+		default:
+			return nil, fail(exitUsage, "--assume is %q, want NODE=fail, NODE=success or NODE=skipped", text)
+		}
+		list = append(list, a)
+	}
+	return list, nil
 }
 
 // replayError returns the error of a replay that did not begin, with its exit code.

@@ -108,3 +108,6 @@ const (
 	ClassRestartBlocked = "restart_blocked" // a loop_restart edge cannot be followed after a failure that is not transient
 	ClassStalled        = "stalled"         // the run showed no sign of progress for too long
 )
+
+// AssumedReason is the reason in the events of a node of a replay that has a status without running.
+func AssumedReason(status string) string { return status + " is assumed" }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -20,6 +21,17 @@ type Fork struct {
 	// From is the path of the node, pipeline or loop that runs again, with everything that can see its
 	// effect. In a walk it is the node whose first visit is repeated, with all that happened since.
 	From string
+	// Assume are nodes that have a status without running. What can see their effect runs again, too.
+	Assume []machine.Assumption
+}
+
+// changed returns the paths of the nodes that have, or may have, another result than in the stored run.
+func (f *Fork) changed() []string {
+	list := []string{f.From}
+	for _, a := range f.Assume {
+		list = append(list, a.Node)
+	}
+	return list
 }
 
 // Replay executes a new run that shares the past of a stored one: what does not run again because of
@@ -127,7 +139,8 @@ func (r *run) shareBatches(b *rebuilding) error {
 // past is what a replay shares with a stored run.
 type past struct {
 	b    *rebuilding // of the stored run
-	plan *plan.Plan  // of the replay
+	fork Fork
+	plan *plan.Plan // of the replay
 	kept []journal.Kept
 	// again are the nodes, pipelines and loops that run again, by path; nil in a walk.
 	again map[string]bool
@@ -141,6 +154,9 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 	if !p.HasPart(f.From) {
 		return nil, fmt.Errorf("a replay cannot begin at node %s: it was removed from the workflow", f.From)
 	}
+	if err := machine.CheckAssumptions(p, f.Assume); err != nil {
+		return nil, err
+	}
 	then := p
 	if !st.Head.IsOf(p) {
 		then = st.Then
@@ -152,9 +168,12 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 	b := newRebuilding(r, st, then, true)
 	visited := -1 // answers before the first visit of the node
 	if p.Mode.Visits {
-		first, _, _ := strings.Cut(f.From, "/")
+		firsts := f.changed()
+		for i := range firsts {
+			firsts[i], _, _ = strings.Cut(firsts[i], "/")
+		}
 		b.entered = func(node string) {
-			if visited < 0 && node == first {
+			if visited < 0 && slices.Contains(firsts, node) {
 				visited = len(b.replay.Kept())
 			}
 		}
@@ -163,14 +182,14 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 		return nil, err
 	}
 	b.inFlight = nil // it is not shared
-	x := &past{b: b, plan: p, kept: b.kept}
+	x := &past{b: b, fork: f, plan: p, kept: b.kept}
 	switch {
 	case p.Mode.Visits && visited < 0:
 		return nil, fmt.Errorf("a replay cannot begin at node %s: run %s has not visited it", f.From, st.run)
 	case p.Mode.Visits:
 		x.kept = x.kept[:visited]
 	default:
-		x.again = affected(then, p, []string{f.From})
+		x.again = affected(then, p, f.changed())
 		x.kept = journal.Without(x.kept, x.again)
 	}
 	if st.End != nil && st.End.Status == string(core.RunCancelled) {
@@ -184,6 +203,10 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 func (x *past) settings() machine.Options {
 	o := x.b.head.Machine()
 	o.Events = false
+	for _, a := range x.fork.Assume { // the stored run may be a replay with assumptions of its own
+		o.Assume = slices.DeleteFunc(slices.Clone(o.Assume), func(before machine.Assumption) bool { return before.Node == a.Node })
+	}
+	o.Assume = append(o.Assume, x.fork.Assume...)
 	return o
 }
 

@@ -26,8 +26,7 @@ const (
 type Step struct {
 	Path   string `json:"path"`
 	Action Action `json:"action"`
-	// Maybe reports that it depends on nodes that run whether this one runs or is skipped. Action is
-	// then ActionRun.
+	// Maybe reports that it depends on nodes that run whether this one is skipped.
 	Maybe bool `json:"maybe,omitempty"`
 	// Effects reports that the node may run and has effects outside the run.
 	Effects bool   `json:"effects,omitempty"`
@@ -95,7 +94,12 @@ func (v *preview) steps() []Step {
 
 func (v *preview) step(n *core.NodeReport) Step {
 	run := v.b.stored.run
+	a := v.assumed(n.ID)
 	switch {
+	case a != nil && a.Status == core.Skipped:
+		return Step{Path: n.ID, Action: ActionSkip, Maybe: n.Status == core.StatusNone, Why: "its status is assumed"}
+	case a != nil:
+		return Step{Path: n.ID, Action: ActionKeep, Maybe: n.Status == core.StatusNone, Why: "its status is assumed: " + a.Status.String()}
 	case n.Status == core.Skipped && !v.plan.Mode.Visits:
 		return Step{Path: n.ID, Action: ActionSkip, Why: n.Reason}
 	case n.Status == core.Fail && !v.begun[n.ID]:
@@ -112,6 +116,18 @@ func (v *preview) step(n *core.NodeReport) Step {
 		return Step{Path: n.ID, Action: ActionRun, Why: "it had not ended in run " + run}
 	}
 	return Step{Path: n.ID, Action: ActionRun, Maybe: true, Why: v.dependsOn(n.ID)}
+}
+
+// assumed returns the assumption about a node, or about its pipeline or loop.
+func (v *preview) assumed(id string) *machine.Assumption {
+	n, _ := v.plan.Node(id)
+	u := v.plan.Vertices[n.Vertex].Unit
+	for i := range v.fork.Assume {
+		if a := &v.fork.Assume[i]; a.Node == id || u != nil && a.Node == u.ID {
+			return a
+		}
+	}
+	return nil
 }
 
 // isFrom reports whether the replay begins at a node, inside it, or at its pipeline or loop.

@@ -111,6 +111,8 @@ type Options struct {
 	FailFast    bool `json:"fail_fast,omitempty"`
 	MaxVisits   int  `json:"max_visits,omitempty"`
 	SingleItems bool `json:"single_items,omitempty"`
+	// Assume are the nodes of a replay that have a status without running.
+	Assume []machine.Assumption `json:"assume,omitempty"`
 
 	Durability  string      `json:"durability,omitempty"`
 	Budget      core.Budget `json:"budget,omitzero"`
@@ -125,13 +127,14 @@ func (h *Head) SetMachine(o machine.Options) {
 	h.Run, h.Seed, h.Events = o.Run, o.Seed, o.Events
 	s := &h.Options
 	s.Concurrency, s.MaxInFlight, s.Barrier, s.FailFast, s.MaxVisits, s.SingleItems = o.Concurrency, o.MaxInFlight, o.Barrier, o.FailFast, o.MaxVisits, o.SingleItems
+	s.Assume = o.Assume
 }
 
 // Machine returns the options of the machine, without a guard.
 func (h *Head) Machine() machine.Options {
 	s := &h.Options
 	return machine.Options{Run: h.Run, Seed: h.Seed, Events: h.Events, Concurrency: s.Concurrency, MaxInFlight: s.MaxInFlight, Barrier: s.Barrier,
-		FailFast: s.FailFast, MaxVisits: s.MaxVisits, SingleItems: s.SingleItems}
+		FailFast: s.FailFast, MaxVisits: s.MaxVisits, SingleItems: s.SingleItems, Assume: s.Assume}
 }
 
 // Batch is a call of machine.Machine.Next, and the events that were applied since the call before.

@@ -27,6 +27,8 @@ func TestEveryOptionIsInTheHead(t *testing.T) {
 			f.SetBool(true)
 		case reflect.Uint64:
 			f.SetUint(1<<63 + 5)
+		case reflect.Slice:
+			f.Set(reflect.ValueOf([]machine.Assumption{{Node: "a", Status: core.Fail}}))
 		case reflect.Func: // the driver's own
 		default:
 			t.Fatalf("a field of kind %s", f.Kind())

@@ -17,6 +17,7 @@ const (
 	skipAll                // every predecessor was skipped
 	skipJoin               // too few of its predecessors succeeded
 	skipRace               // cancelled because it lost a race
+	skipAssumed            // see Options.Assume
 )
 
 // conditionResult is the result of the condition of an edge.
@@ -231,6 +232,9 @@ func (f *frame) handle(e int32) {
 
 // letRun lets a vertex run as soon as the fields that it reads are complete.
 func (f *frame) letRun(v int32) {
+	if f.assume(v) {
+		return
+	}
 	f.v[v].Phase = willRun
 	if f.v[v].Waits == 0 {
 		f.makeStartable(v)
@@ -300,7 +304,7 @@ func (f *frame) openGate(g int32) {
 	if x.Pending--; x.Pending > 0 {
 		return
 	}
-	if f.Clean && x.Waits == 0 && !f.p.Vertices[g].Conditional && !f.Stopped {
+	if f.Clean && x.Waits == 0 && !f.p.Vertices[g].Conditional && !f.Stopped && len(f.m.opts.Assume) == 0 {
 		f.makeStartable(g) // decide would come to the same result
 		return
 	}

@@ -284,6 +284,8 @@ func (f *frame) skipText(v int32) (reason, cause string) {
 	switch f.v[v].Skip {
 	case skipJoin:
 		return f.joinText(v), ""
+	case skipAssumed:
+		return (&Assumption{Status: core.Skipped}).reason(), ""
 	case skipRace:
 		return f.raceText(root), f.name(f.p.Vertices[root].ID)
 	}

@@ -38,6 +38,8 @@ type Options struct {
 	// Seed is the source of the jitter of retry policies. Drivers draw a random seed for each
 	// run; 0 disables jitter.
 	Seed uint64 `json:",omitempty"`
+	// Assume gives nodes, pipelines and loops a status without running them.
+	Assume []Assumption `json:",omitempty"`
 	// Guard calls user code whose result the machine needs at once: reducers, and methods of Go
 	// types that are called to merge their values. If Guard is nil, the code is called directly.
 	Guard state.Guard `json:"-"`

@@ -102,6 +102,14 @@ func (t *walk) startVisit(v *visit) bool {
 		return true
 	}
 	countAttempt(v)
+	if a := t.f.assumption(t.id(v.Node)); a != nil {
+		o := &Outcome{}
+		if a.Status == core.Fail {
+			o.Failure = a.failure()
+		}
+		finish(v, o, t.f.m.now)
+		return false
+	}
 	switch t.w.Nodes[v.Node].Role {
 	case core.RoleStart, core.RoleExit, core.RoleConditional:
 		finish(v, &Outcome{}, t.f.m.now)

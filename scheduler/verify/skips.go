@@ -47,7 +47,7 @@ func (f *frame) compareSkip(i int32, d decision) {
 		got.kind = byFalse
 	}
 	switch {
-	case d.kind == notDecided:
+	case d.kind == notDecided, d.kind == runs && e.Reason == core.AssumedReason(e.Status):
 		return
 	case d.kind == runs:
 		f.c.breaks(Skips, "is skipped (%s), and should run: %s", e.Reason, f.whyRuns(i))

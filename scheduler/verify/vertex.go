@@ -11,6 +11,9 @@ import (
 // nodeEvent handles an event of a node.
 func (f *frame) nodeEvent(n *plan.Node) error {
 	i := n.Vertex
+	if f.assumed(i) {
+		return nil
+	}
 	switch f.c.e.Type {
 	case core.NodeReady:
 		f.ready(i)
@@ -38,6 +41,26 @@ func (f *frame) nodeEvent(n *plan.Node) error {
 		f.c.breaks(Lifecycle, "%s about a node", f.c.e.Type)
 	}
 	return nil
+}
+
+// assumed handles the end of a node that has a status without running, because a replay assumes it, and
+// reports whether the event is one.
+func (f *frame) assumed(i int32) bool {
+	e := f.c.e
+	if f.v[i].phase != undecided || e.Reason != core.AssumedReason(e.Status) {
+		return false
+	}
+	switch e.Type {
+	case core.NodeFinished:
+		f.chosen(i)
+		f.resolve(i, core.Success)
+	case core.NodeFailed:
+		f.chosen(i)
+		f.resolve(i, core.Fail)
+	default:
+		return false
+	}
+	return true
 }
 
 // asks checks that a node may ask a person.

@@ -80,10 +80,19 @@ func forkedRuns(t *testing.T, g *Graph, want *Run, each func(ran, all int)) (run
 			if n.Attempts == 0 {
 				continue
 			}
+			st, err := scheduler.ReadStored(context.Background(), s, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps, err := scheduler.Preview(context.Background(), st, run.Plan, scheduler.Fork{From: n.ID}, o)
+			if err != nil {
+				faults = append(faults, fmt.Sprintf("preview from %s: %v", n.ID, err))
+			}
 			again := execute(n.ID)
 			if again == nil {
 				continue
 			}
+			faults = append(faults, unlike(again, steps)...)
 			ran := len(again.Recorder.seen)
 			for e, seen := range run.Recorder.seen {
 				if again.Recorder.saw(e) == notRun {
@@ -101,4 +110,20 @@ func forkedRuns(t *testing.T, g *Graph, want *Run, each func(ran, all int)) (run
 		}
 	})
 	return run, faults
+}
+
+// unlike lists the steps of a preview that said for certain what the replay has not done.
+func unlike(again *Run, steps []scheduler.Step) (faults []string) {
+	for _, x := range steps {
+		n, _ := again.Report.Node(x.Path)
+		began := n.Attempts > 0 || n.Visits > 0
+		switch {
+		case x.Maybe:
+		case x.Action == scheduler.ActionSkip && n.Status != core.Skipped,
+			x.Action == scheduler.ActionRun && !began && n.Status != core.Fail, // its items may be none
+			x.Action == scheduler.ActionKeep && n.Status == core.Skipped && n.Visits == 0:
+			faults = append(faults, fmt.Sprintf("preview: %+v, and its status is %s", x, n.Status))
+		}
+	}
+	return faults
 }
