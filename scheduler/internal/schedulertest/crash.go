@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,12 +54,6 @@ type Crashes struct {
 // draw returns a random number below n for the use that parts name.
 func (c *Crashes) draw(n int, parts ...any) int {
 	return int(digest(c.Seed, "crash", fmt.Sprint(parts...)) % uint64(n))
-}
-
-func (c *Crashes) count(what string, n int) {
-	if c.Tally != nil {
-		c.Tally[what] += n
-	}
 }
 
 // CrashRun runs a graph with the engine in virtual time, in processes that crash. The journal is the
@@ -128,11 +123,23 @@ type crashedRun struct {
 	seq     int64            // of the last event that a listener has seen
 	late    *process         // has stalled, and another process has taken over the run
 	hosts   int              // on which there were processes
-	faults  []string
+
+	mu     sync.Mutex // guards faults and c.Tally
+	faults []string
 }
 
 func (x *crashedRun) fault(format string, args ...any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.faults = append(x.faults, fmt.Sprintf(format, args...))
+}
+
+func (x *crashedRun) count(what string, n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.c.Tally != nil {
+		x.c.Tally[what] += n
+	}
 }
 
 // maxProcesses ends a run that does not end.
@@ -168,7 +175,7 @@ func (x *crashedRun) untilEnd() *core.Report {
 		x.known = after
 		switch {
 		case p.store.crashed() == "" && p.report != nil && p.report.Status == core.RunPaused:
-			x.c.count("paused", 1)
+			x.count("paused", 1)
 			if paused, ok := errors.AsType[*core.PausedError](p.err); ok { // a crash may have kept the first ones who were asked from hearing it
 				for i := range paused.Questions {
 					x.asked(&paused.Questions[i])
@@ -181,7 +188,7 @@ func (x *crashedRun) untilEnd() *core.Report {
 			return p.report // nil if the process could not resume the run
 		default:
 			crashes++
-			x.c.count(string(p.store.crashed()), 1)
+			x.count(string(p.store.crashed()), 1)
 			time.Sleep(time.Duration(x.c.draw(300, "down", n)) * time.Microsecond)
 		}
 		p.abandon()

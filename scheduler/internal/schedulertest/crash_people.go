@@ -72,7 +72,7 @@ func (x *crashedRun) answer(q *core.PendingQuestion, who string) {
 	case late && taken.Answer.By != first:
 		x.fault("answer to %s: %s is told that %s has answered, it was %s", name, who, taken.Answer.By, first)
 	case late:
-		x.c.count("answered twice", 1)
+		x.count("answered twice", 1)
 	case errors.Is(err, store.ErrNotFound): // the crash has taken the whole run
 	case err != nil:
 		x.fault("answer to %s by %s: %v", name, who, err)

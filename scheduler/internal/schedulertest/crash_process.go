@@ -95,8 +95,8 @@ func (p *process) check(before, after *torture.Witness) {
 		all.seen, all.unitOf = map[Execution]string{}, p.rec.unitOf
 	}
 	all.twice = append(all.twice, p.rec.twice...) // in one process
-	p.c.count("kept", len(before.Ended))
-	p.c.count("cancelled", len(before.Cancelled))
+	p.count("kept", len(before.Ended))
+	p.count("cancelled", len(before.Cancelled))
 	for e, seen := range p.rec.seen {
 		if before.Ended[torture.Execution(e)] {
 			p.fault("again in process %d: %s, whose answer was recorded", p.n, e)
@@ -113,7 +113,7 @@ func (p *process) check(before, after *torture.Witness) {
 		if first, again := all.seen[e]; again && first != seen && before.Issued[torture.Execution(e)] {
 			p.fault("input of %s, which runs again in process %d: %s, it was %s", e, p.n, seen, first)
 		} else if again {
-			p.c.count("repeated", 1)
+			p.count("repeated", 1)
 		}
 		all.seen[e] = seen
 	}
