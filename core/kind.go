@@ -138,6 +138,9 @@ type KindWarning struct {
 	Pos     source.Position
 	Message string
 	Hint    string // for several nodes, the first one's hint is reported
+	// Unseen means that the warning is only for a node whose result nothing in the graph can see:
+	// the node writes no field, its edges have no conditions, and no other node refers to it.
+	Unseen bool
 }
 
 // CheckRef is a reference to a check of the result of a node.

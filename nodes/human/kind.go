@@ -2,6 +2,7 @@ package human
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -60,7 +61,13 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 	if !b.texts.Found.Failed(false) {
 		ds = append(ds, setting.UnusedArgs(n, "text is a template and may contain {{NAME}}", b.texts.Names...)...)
 	}
-	return core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}, ds
+	made := core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}
+	if !g.walk && len(g.options) > 1 && len(g.failOn) == 0 {
+		made.Warnings = []core.KindWarning{{Code: source.CodeIgnored, Pos: n.ID.Pos, Unseen: true,
+			Message: "the choice has no effect: nothing reads the decision, and no choice is in fail_on",
+			Hint:    fmt.Sprintf("write fail_on: [%s] if that choice must stop what follows, or give the edges conditions", g.options[len(g.options)-1].choice.Label)}}
+	}
+	return made, ds
 }
 
 // routes finds the choices of a gate in a walk.
