@@ -111,7 +111,7 @@ func (g *Graph) Start(ctx context.Context, options ...RunOption) (*Running, erro
 //
 // The error is a store.HeldError if another process executes the run, store.ErrNotFound if there is no
 // such run, and a scheduler.ChangedError if the graph has changed in a way that matters to the run.
-// The code of functions is not compared; a function whose results are no longer valid needs another
+// The code of functions is not compared; a function whose earlier results are invalid needs another
 // Version.
 func (g *Graph) Resume(ctx context.Context, run string, options ...RunOption) (*Running, error) {
 	if err := g.Compile(); err != nil {

@@ -31,7 +31,7 @@ func durabilityNames() string { return strings.Join(durabilityList(), ", ") }
 type keeping struct {
 	app      *app
 	store    runStore
-	optional bool // the run goes on without a store that cannot be written
+	optional bool // the run continues without a store that cannot be written
 	rec      scheduler.Recording
 }
 
@@ -150,7 +150,7 @@ func (a *app) sayHowToContinue(r *core.Report, k *keeping, quiet bool) {
 			tty.Fprintf(a.Err, "answer with: %s\n", answerCommand(r.Run, &q))
 		}
 	case r.Status == core.RunFailed && !quiet:
-		a.hintf("when the cause is removed, %s runs again what failed", resumeCommand(r.Run))
+		a.hintf("once the cause is fixed, %s runs what failed again", resumeCommand(r.Run))
 	case r.Status == core.RunCancelled:
 		tty.Fprintf(a.Err, "resume with: %s\n", resumeCommand(r.Run))
 	}

@@ -317,7 +317,7 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	now.Resumed = true
 	if !asRecorded {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			a.hintf("%s is gone; the run continues with the workflow as it was", name)
+			a.hintf("%s does not exist: the run continues with the copy of the workflow in the store", name)
 			asRecorded = true
 		}
 	}
@@ -336,7 +336,7 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 		if err != nil {
 			return nil, "", err
 		}
-		st.Then, _ = check(f.compiler(then), []string{name}, false) // if it no longer compiles, Resume says that the workflow has changed
+		st.Then, _ = check(f.compiler(then), []string{name}, false) // if it does not compile, Resume says that the workflow has changed
 	}
 	return p, name, nil
 }

@@ -99,7 +99,7 @@ func opened[S runStore](s S, err error) (runStore, error) {
 }
 
 // newRunStore opens the store for a new run of a workflow in a folder. It is nil if the run is not to be
-// stored. A default store that cannot be written is left out with a warning: the run goes on without.
+// stored. A default store that cannot be written is left out with a warning: the run continues without it.
 func (a *app) newRunStore(ctx context.Context, flag, folder string) (s runStore, optional bool, err error) {
 	dir, none, err := a.storeSetting(flag)
 	if err != nil || none {

@@ -39,11 +39,11 @@ func (c *conflicts) find(kept []journal.Kept) error {
 		return err
 	}
 	changes := c.plan.Since(c.b.head.Recorded())
-	holds, err := c.values(changes, kept)
+	hasValue, err := c.values(changes, kept)
 	if err != nil {
 		return err
 	}
-	ds := changes.Conflicts(func(path string) bool { return c.started[path] && !c.again[path] && !c.isKept(path) }, holds)
+	ds := changes.Conflicts(func(path string) bool { return c.started[path] && !c.again[path] && !c.isKept(path) }, hasValue)
 	if len(ds) > 0 {
 		return c.changed(ds)
 	}
@@ -97,7 +97,7 @@ func (c *conflicts) cannotKeep() error {
 }
 
 // values returns a function that reports whether a field has a value after the kept answers alone.
-func (c *conflicts) values(changes *plan.Changes, kept []journal.Kept) (holds func(field string) bool, err error) {
+func (c *conflicts) values(changes *plan.Changes, kept []journal.Kept) (hasValue func(field string) bool, err error) {
 	if len(changes.Fields) == 0 {
 		return func(string) bool { return false }, nil
 	}

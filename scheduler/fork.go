@@ -101,7 +101,7 @@ func (r *run) share(past *past) error {
 	if err != nil {
 		return missingSecret(err)
 	}
-	b := &rebuilding{run: r, stored: past.b.stored, head: past.b.head, anew: true, forked: true, replay: r.memo.Replay()}
+	b := &rebuilding{run: r, stored: past.b.stored, head: past.b.head, newPart: true, forked: true, replay: r.memo.Replay()}
 	r.m = b.replay.Machine()
 	r.beginNow()
 	if err := r.beginJournal(past.plan, settings); err != nil {

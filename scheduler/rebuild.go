@@ -24,7 +24,7 @@ type rebuilding struct {
 	stored   *Stored
 	plan     *plan.Plan // of the newest part of the journal
 	codec    *journal.Codec
-	anew     bool // the run continues in a new part of the journal
+	newPart  bool // the run continues in a new part of the journal
 	forked   bool // the run is a new one, see Replay
 	head     *journal.Head
 	adopted  []plan.PartChange // parts of a changed workflow that are taken over
@@ -36,8 +36,8 @@ type rebuilding struct {
 	// batches are the payloads of batches by their records. They are collected if events of later
 	// parts may refer to them.
 	batches map[uint64][]byte
-	// entered is called when a node has begun for the first time or once more; nil if nobody wants to
-	// know. Of the kept answers, those so far led to it.
+	// entered is called when a node has begun for the first time or once more; nil if that is
+	// not wanted. The kept answers up to then led to it.
 	entered func(node string)
 	// kept are the answers of the newest part, if the run continues in a new one.
 	kept []journal.Kept
@@ -51,10 +51,10 @@ type rebuilding struct {
 }
 
 // newRebuilding returns the rebuilding of a run from its journal. then is the plan of the newest part,
-// nil if it is not known. anew says that the run continues in a new part.
-func newRebuilding(r *run, st *Stored, then *plan.Plan, anew bool) *rebuilding {
-	b := &rebuilding{run: r, stored: st, plan: then, codec: r.rec.codec, anew: anew, replayed: masked(r.rec.codec.Plan.Secrets, r.opts.Replayed)}
-	if b.anew || st.parts > 1 {
+// nil if it is not known. newPart says that the run continues in a new part.
+func newRebuilding(r *run, st *Stored, then *plan.Plan, newPart bool) *rebuilding {
+	b := &rebuilding{run: r, stored: st, plan: then, codec: r.rec.codec, newPart: newPart, replayed: masked(r.rec.codec.Plan.Secrets, r.opts.Replayed)}
+	if b.newPart || st.parts > 1 {
 		b.batches = map[uint64][]byte{}
 		r.rec.codec.Kept = b.event
 	}
@@ -182,11 +182,11 @@ func (b *rebuilding) start(data []byte) (err error) {
 		return err
 	}
 	o := b.options()
-	o.Events = o.Events || b.anew // so that they are counted
+	o.Events = o.Events || b.newPart // so that they are counted
 	if b.replay, err = journal.NewReplay(b.codec, b.head.Inputs, o); err != nil {
 		return err
 	}
-	if b.anew {
+	if b.newPart {
 		b.replay.Keep()
 	}
 	if salvage := r.opts.Recording.Salvage; salvage != nil {
@@ -327,7 +327,7 @@ func (b *rebuilding) repeats(o *journal.Open) string {
 	switch {
 	case o.Op != machine.OpRun, b.forked:
 		return ""
-	case !b.anew:
+	case !b.newPart:
 		return b.unlessAsked(o, inProgress)
 	}
 	path := o.Call.Name(o.Node)

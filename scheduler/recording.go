@@ -71,7 +71,7 @@ type heldCommand struct {
 	after   uint64 // the record
 	command machine.Command
 	event   *core.Event   // if it is an event of the driver
-	flushed chan struct{} // closed when the record is flushed, nil if nobody waits for it
+	flushed chan struct{} // closed when the record is flushed, nil if nothing waits for it
 }
 
 // event records an event before it is told to the machine. c is the command that it answers, nil if
@@ -130,9 +130,9 @@ func (rec *recording) next(commands []machine.Command) {
 	}
 }
 
-// holds reports whether a command of the current batch has to wait, and keeps it if so. After a failure
+// postpones reports whether a command of the current batch has to wait, and keeps it if so. After a failure
 // of the store it drops events: a listener sees none that the journal does not have.
-func (rec *recording) holds(c *machine.Command) bool {
+func (rec *recording) postpones(c *machine.Command) bool {
 	if rec.failure != nil && c.Op == machine.OpEmit {
 		return true
 	}

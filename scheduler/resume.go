@@ -177,7 +177,7 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	o.Recording = &recording
 	overlap := p.Overlap
 	if overlap == core.OverlapSkip {
-		overlap = core.OverlapFail // whoever resumes a run wants it to continue
+		overlap = core.OverlapFail // the run is meant to continue
 	}
 	claim, err := claimKey(ctx, &recording, st.run, st.Head.ConcurrencyKey, overlap, &tenure{st.store, st.holder, st.lease})
 	if err != nil {
@@ -196,11 +196,11 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	}
 	r.startRecording(p, st.holder, st.lease, mode, map[string]*value.Object{})
 	r.rec.claim = claim
-	then, anew := p, st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic || recording.Salvage != nil
+	then, newPart := p, st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic || recording.Salvage != nil
 	if !st.Head.IsOf(p) {
-		then, anew = st.Then, true
+		then, newPart = st.Then, true
 	}
-	b := newRebuilding(r, st, then, anew)
+	b := newRebuilding(r, st, then, newPart)
 	if err = b.read(ctx); err == nil {
 		err = b.keep(recording)
 	}

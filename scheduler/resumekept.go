@@ -11,13 +11,13 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// keep decides what is kept of a run that cannot simply go on, because it was cancelled, has failed,
-// or has another workflow now. A new machine repeats the kept answers, and a new part of the journal
-// begins that refers to them.
+// keep decides what is kept of a run that cannot continue with its own machine, because it was
+// cancelled, has failed or has another workflow. A new machine repeats the kept answers, and a new
+// part of the journal begins that refers to them.
 func (b *rebuilding) keep(o Recording) error {
 	r := b.run
 	r.rec.seq = b.stored.last
-	if !b.anew {
+	if !b.newPart {
 		return nil
 	}
 	kept, err := b.remaining(o)

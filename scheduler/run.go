@@ -289,7 +289,7 @@ type worker struct {
 	ctx       context.Context // of a range that may be cancelled, nil for others
 	cancel    context.CancelFunc
 	base      *core.Shared       // the input of nodes that are given nothing
-	reporter  *reporter          // nil if nobody wants progress
+	reporter  *reporter          // nil if progress is not reported
 	upserted  []upserted         // by its current command
 	kept      []store.CacheEntry // the results of its current command that later runs may use
 	results   *rangeResults      // of its latest range, nil for others
@@ -475,7 +475,7 @@ func (r *run) collect(w *worker) {
 // issueStored is issue for a command of a stored run, which may be answered by the journal or have
 // to wait for it.
 func (r *run) issueStored(c *machine.Command, w *worker) {
-	if !r.answerKept(c) && !r.rec.holds(c) {
+	if !r.answerKept(c) && !r.rec.postpones(c) {
 		r.issue(c, w)
 	}
 }

@@ -28,7 +28,7 @@ type Recording struct {
 	File    string
 	Sources []core.SourceFile
 	// Recorded returns plan.Plan.Recorded of the plan of a new run; nil means that each run computes it.
-	// That takes as long as compiling the plan, so whoever runs a plan often should keep the result.
+	// That takes as long as compiling the plan, so callers that run a plan often should keep the result.
 	Recorded func() plan.Recorded
 	// RerunFrom are nodes that run again when the run is resumed, with all nodes that can see their
 	// effect, by path. Keep are nodes whose results count although the nodes have changed. Failed lets

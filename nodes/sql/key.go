@@ -101,7 +101,7 @@ func (b *builder) queryKey(s *statement, d dialect) string {
 	case len(b.Key) == 0:
 		return ""
 	case !b.Stream:
-		b.scope.Errorf(source.CodeBadValue, b.Key[0].Pos, "key", "of a query goes with stream: true")
+		b.scope.Errorf(source.CodeBadValue, b.Key[0].Pos, "key", "of a query needs stream: true")
 	case len(b.Key) > 1:
 		b.scope.Errorf(source.CodeBadValue, b.Key[1].Pos, "key", "a query has one key column, found %d", len(b.Key))
 	default:

@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Kept is an event of a journal that a run with another machine is to repeat: one that goes on after
-// it was cancelled or has failed, or whose workflow has changed.
+// Kept is an event of a journal that a run with another machine is to repeat: one that is continued
+// after it was cancelled or has failed, or with a changed workflow.
 type Kept struct {
 	Ref
 	// Data is the event in the journal.

@@ -269,9 +269,9 @@ func (c *Changes) Adopted(started func(path string) bool) []PartChange {
 // Conflicts returns what prevents a run from continuing with the changed workflow, as errors in the
 // order of Changes: parts that have started and have changed or are gone, and fields that have a
 // value and are gone or have another type. started reports whether anything of a part was recorded,
-// holds whether a field has a value, both by path. Parts of a nested workflow whose node is a
+// hasValue whether a field has a value, both by path. Parts of a nested workflow whose node is a
 // conflict itself are left out.
-func (c *Changes) Conflicts(started, holds func(path string) bool) source.Diagnostics {
+func (c *Changes) Conflicts(started, hasValue func(path string) bool) source.Diagnostics {
 	var ds source.Diagnostics
 	reported := map[string]bool{}
 	for _, pc := range c.Parts {
@@ -292,7 +292,7 @@ func (c *Changes) Conflicts(started, holds func(path string) bool) source.Diagno
 		ds.Errorf(source.CodeResumeChanged, pc.Pos, "%s", text).Node = pc.Path
 	}
 	for _, f := range c.Fields {
-		if !holds(f.Path) {
+		if !hasValue(f.Path) {
 			continue
 		}
 		then, _, _ := strings.Cut(f.Then, " ")

@@ -44,7 +44,7 @@ func TestGoBuilt(t *testing.T) {
 		{"overlap", func(w *core.Workflow, _ *core.Node) {
 			w.Runtime.ConcurrencyKey, w.Runtime.Overlap = text("k"), text("quue")
 		}, `BAD_VALUE runtime.overlap: unknown word "quue" (did you mean "queue"?)`},
-		{"overlap without a key", func(w *core.Workflow, _ *core.Node) { w.Runtime.Overlap = text("skip") }, "MISSING_KEY runtime.overlap: there is no runtime.concurrency_key, so nothing decides which runs overlap"},
+		{"overlap without a key", func(w *core.Workflow, _ *core.Node) { w.Runtime.Overlap = text("skip") }, "MISSING_KEY runtime.overlap: it needs runtime.concurrency_key, which names the runs that must not overlap"},
 		{"a key of no input", func(w *core.Workflow, _ *core.Node) { w.Runtime.ConcurrencyKey = text("a-{{day}}") }, "EXPR_NAME runtime.concurrency_key: day names no input (write {{$input.day}})"},
 		{"a key of the state", func(w *core.Workflow, _ *core.Node) { w.Runtime.ConcurrencyKey = text("{{$.rows}}") }, "EXPR_NAME runtime.concurrency_key: rows names no input (write {{$input.rows}})"},
 		{"no kind", func(_ *core.Workflow, n *core.Node) { n.Handler = nil }, "MISSING_KEY node n: kind is missing"},

@@ -20,7 +20,7 @@ func (c *compiler) overlap(r *core.Runtime) {
 	}
 	if r.ConcurrencyKey.Value == "" {
 		if word.Value != "" {
-			c.ds.Errorf(source.CodeMissingKey, word.Pos, "runtime.overlap: there is no runtime.concurrency_key, so nothing decides which runs overlap")
+			c.ds.Errorf(source.CodeMissingKey, word.Pos, "runtime.overlap: it needs runtime.concurrency_key, which names the runs that must not overlap")
 		}
 		return
 	}

@@ -1,6 +1,6 @@
 // Package archive moves stored runs between stores. An archive is one file with everything that a
 // store has of a run: its journal, the blobs that the journal names, the messages that were posted to
-// it, and its attachments. Whoever unpacks it by hand finds JSON:
+// it, and its attachments. Unpacked by hand, its members are:
 //
 //	zstd -dc run.wavefold | tar x
 //

@@ -82,7 +82,7 @@ func (f *dataFile) Close() error {
 	return errors.Join(err, f.File.Close())
 }
 
-// writeFile writes a file that is there whole or not at all, under a name that nobody else uses until then:
+// writeFile writes a file that is there whole or not at all, under a name that is not used until then:
 // publish gives it its final name.
 func writeFile(name string, data []byte, publish func(temporary string) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*") // with mode 0600

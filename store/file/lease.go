@@ -92,7 +92,7 @@ func (s *Store) renew(run string, holder store.Holder, ttl time.Duration) (store
 	return h.lease, !lost, err
 }
 
-// release ends a hold that is no longer in s.held: it writes what was appended and frees the run.
+// release ends a hold that was removed from s.held: it writes what was appended and frees the run.
 func (s *Store) release(h *hold) error {
 	err := h.journal.close()
 	if eerr := h.setExpiry(time.Time{}); !isFenced(eerr) {

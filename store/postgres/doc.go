@@ -28,10 +28,10 @@
 // Leases expire by the clock of the database, so the clocks of hosts need not agree. On Linux, the lease of a process
 // that has died can be taken at once by a process on the same host.
 //
-// # A server that is away
+// # An unreachable server
 //
 // Calls are repeated until the server has been away for Options.Patience, then they fail, and so does the
-// run. While the server is away, runs continue to execute what they have begun. An append
+// run. While the server is unreachable, runs continue to execute what they have begun. An append
 // whose result was lost is not applied twice.
 //
 // # Messages

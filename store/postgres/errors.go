@@ -63,7 +63,7 @@ func (s *Store) doFor(ctx context.Context, patience time.Duration, f func(ctx co
 			begun = time.Now()
 		}
 		if time.Since(begun)+pause > patience {
-			return fmt.Errorf("store %s: the server was away for %v: %w", s.name, patience, explain(err))
+			return fmt.Errorf("store %s: the server was unreachable for %v: %w", s.name, patience, explain(err))
 		}
 		if err := s.sleep(ctx, pause); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (s *Store) lost(err error) {
 	s.mu.Unlock()
 	if first {
 		s.pool.Reset() // the other connections are lost, too
-		s.warn(fmt.Sprintf("store %s: the server is away, trying for %v: %v", s.name, s.patience, explain(err)))
+		s.warn(fmt.Sprintf("store %s: the server is unreachable, trying for %v: %v", s.name, s.patience, explain(err)))
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *Store) back() {
 	s.awaySince = time.Time{}
 	s.mu.Unlock()
 	if !since.IsZero() {
-		s.warn(fmt.Sprintf("store %s: the server is back after %v", s.name, time.Since(since).Round(time.Millisecond)))
+		s.warn(fmt.Sprintf("store %s: the server is reachable again after %v", s.name, time.Since(since).Round(time.Millisecond)))
 	}
 }
 

@@ -72,7 +72,7 @@ func (s *Store) Inbox(ctx context.Context, run string) (list []store.Message, er
 	return list, err
 }
 
-// Watch implements store.Store. It waits for a server that is away for as long as ctx lasts.
+// Watch implements store.Store. It waits for an unreachable server for as long as ctx lasts.
 func (s *Store) Watch(ctx context.Context, run string) iter.Seq2[store.Message, error] {
 	return func(yield func(store.Message, error) bool) {
 		if _, err := s.records(ctx, run); err != nil {

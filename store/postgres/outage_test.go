@@ -136,7 +136,7 @@ func TestServerRestarts(t *testing.T) {
 	if len(watched) != 1 {
 		t.Errorf("watched %q", watched)
 	}
-	if text := warned.String(); !strings.Contains(text, "the server is away, trying for 1m0s") || !strings.Contains(text, "the server is back after ") {
+	if text := warned.String(); !strings.Contains(text, "the server is unreachable, trying for 1m0s") || !strings.Contains(text, "the server is reachable again after ") {
 		t.Errorf("warned of\n%s", text)
 	}
 }
@@ -155,7 +155,7 @@ func TestServerStaysAway(t *testing.T) {
 		return time.Since(begun), err
 	}
 	took, err := appending(2)
-	if err == nil || took < 100*time.Millisecond || took > 10*time.Second || !strings.Contains(err.Error(), "the server was away for 300ms: ") || !strings.HasPrefix(err.Error(), "store postgres://127.0.0.1:") {
+	if err == nil || took < 100*time.Millisecond || took > 10*time.Second || !strings.Contains(err.Error(), "the server was unreachable for 300ms: ") || !strings.HasPrefix(err.Error(), "store postgres://127.0.0.1:") {
 		t.Errorf("after %v: %v", took, err)
 	}
 	if strings.Contains(fmt.Sprint(err), "pass") {
@@ -168,7 +168,7 @@ func TestServerStaysAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, again := appending(2); !errors.Is(again, err) {
-		t.Errorf("the server is back: %v", again)
+		t.Errorf("the server is reachable again: %v", again)
 	}
 	if _, err := s.Acquire(t.Context(), "r1", ann, 0); err != nil {
 		t.Errorf("release: %v", err)

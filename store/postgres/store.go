@@ -20,10 +20,10 @@ import (
 
 // Options are the settings of a Store. The zero value is usable.
 type Options struct {
-	// Patience is the time for which a call waits for a server that is away. 0 means 60 seconds.
+	// Patience is the time for which a call waits for an unreachable server. 0 means 60 seconds.
 	Patience time.Duration
 
-	// Warn is called with one line when the server is away, and when it is back. Nil means that nothing is
+	// Warn is called with one line when the server is unreachable, and when it is reachable again. Nil means that nothing is
 	// reported. It must be safe for concurrent use.
 	Warn func(message string)
 }
@@ -64,7 +64,7 @@ var _ store.Store = (*Store)(nil)
 // pairs, and creates or upgrades the tables of the store if necessary. In addition to the parameters of libpq and of
 // pgxpool, the string may contain schema=NAME, the schema of the tables, which is created if it does not
 // exist. Without it the tables are in the first schema of the search path. Open does not wait for a
-// server that is away. The caller closes the store.
+// unreachable server. The caller closes the store.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	config, schema, err := parse(dsn)
 	if err != nil {

@@ -36,7 +36,7 @@ type watched struct {
 	changed  chan struct{} // closed and replaced when there may be a new message
 }
 
-// join adds a run. leave must be called when it is no longer watched.
+// join adds a run. leave must be called at the end of the watch.
 func (w *watcher) join(s *Store, run string) (r *watched, leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *watcher) wait() {
 // one is lost.
 func (w *watcher) loop(s *Store) {
 	for !w.idle(s.closing) {
-		_ = w.listen(s.closing, s.pool.Config().ConnConfig) // Append and Acquire report a server that is away
+		_ = w.listen(s.closing, s.pool.Config().ConnConfig) // Append and Acquire report an unreachable server
 		_ = s.sleep(s.closing, pollEvery)
 	}
 }

@@ -161,7 +161,7 @@ func (c Command) withDefaults() Command {
 	return c
 }
 
-// keep returns the writer for a stream, which does nothing if nobody wants it.
+// keep returns the writer for a stream, which discards everything if the stream is not kept.
 func (c Command) keep(stream string) io.WriteCloser {
 	if c.Keep == nil {
 		return notKept{}
