@@ -120,10 +120,10 @@ func (c *compiler) uncacheable(n *Node) (why, hint string) {
 		return "a wait has no result", ""
 	case n.Frame != nil:
 		return "the results of nested workflows are not kept", "set cache on the nodes of the nested workflow"
-	case makes || len(c.takes[n.Index]) > 0:
-		return "the node reads or writes a stream, which is not kept", ""
 	case writes:
 		return "the node writes files or tables, which a kept result would leave out", ""
+	case makes:
+		return "the node writes a stream, which is not kept", ""
 	case n.Stdin:
 		return "the node reads standard input, which its key cannot contain", ""
 	case n.Effects:
@@ -132,6 +132,14 @@ func (c *compiler) uncacheable(n *Node) (why, hint string) {
 		return "the node runs nothing", ""
 	}
 	return "", ""
+}
+
+// cacheStreams rejects a cache on a node that reads a stream, because its elements are not part of the key. It is
+// called when it is known which fields are streams.
+func (c *compiler) cacheStreams(n *Node) {
+	if n.Cache() != nil && len(n.Streams()) > 0 {
+		c.ds.Errorf(source.CodeBadValue, n.Decl.Cache.Pos, "%s: the node reads a stream, whose rows its key cannot contain", nodePlace(n.ID).at("cache"))
+	}
 }
 
 // fixCache sets what is known before the run.

@@ -179,6 +179,7 @@ func (g *gater) node(n *Node) {
 		n.setRare().nodeRefs = use.nodes
 	}
 	g.captureStreams(n)
+	g.c.cacheStreams(n)
 	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
