@@ -337,6 +337,8 @@ func (r *run) drive() (*core.Report, error) {
 // or, if the run was cancelled, the rest of it, but at least a tenth.
 func (r *run) patience() time.Duration {
 	grace := r.opts.Grace
+	r.mu.Lock() // the writer of the journal may still fail
+	defer r.mu.Unlock()
 	if r.cancelled.IsZero() {
 		return grace
 	}
