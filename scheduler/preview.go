@@ -100,8 +100,8 @@ func (v *preview) step(n *core.NodeReport) Step {
 		return Step{Path: n.ID, Action: ActionSkip, Maybe: n.Status == core.StatusNone, Why: "its status is assumed"}
 	case a != nil:
 		return Step{Path: n.ID, Action: ActionKeep, Maybe: n.Status == core.StatusNone, Why: "its status is assumed: " + a.Status.String()}
-	case n.Status == core.Skipped && !v.plan.Mode.Visits:
-		return Step{Path: n.ID, Action: ActionSkip, Why: n.Reason}
+	case n.Status == core.Skipped && n.Visits == 0: // in a walk, a later visit may run it
+		return Step{Path: n.ID, Action: ActionSkip, Maybe: v.plan.Mode.Visits, Why: n.Reason}
 	case n.Status == core.Fail && !v.begun[n.ID]:
 		return Step{Path: n.ID, Action: ActionKeep, Why: "it failed in run " + run + ", and does not come after " + v.from}
 	case n.Status != core.StatusNone && !v.begun[n.ID]:
