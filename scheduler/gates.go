@@ -25,10 +25,9 @@ type gate struct {
 	// unattended is set while an attempt waits for the answer that no interviewer of this process
 	// can give.
 	unattended bool
-	// withdrawn is set when the attempt that has asked ends without an answer, and late if that is
-	// because the time of the question was over.
-	withdrawn, late bool
-	// stale is set if the question is answered or late, and belongs to an execution that ended in an
+	// withdrawn is set when the attempt that has asked ends without an answer.
+	withdrawn bool
+	// stale is set if the question is answered or withdrawn, and belongs to an execution that ended in an
 	// earlier part of the journal and that is not kept: if the node asks again, it is another question.
 	stale bool
 	// outdated is set if the question was asked before the workflow changed. If it is another one now,

@@ -269,7 +269,7 @@ func (b *rebuilding) gate(m *journal.Mark) error {
 			return err
 		}
 		if g := b.run.gates[inbox.Name(&q.Question)]; g != nil && g.question.Generation == q.Generation {
-			g.withdrawn, g.late = true, g.isLate(m.Wall)
+			g.withdrawn = true
 		}
 	case store.MarkAnswered:
 		var a inbox.Answer

@@ -27,7 +27,7 @@ func (b *rebuilding) keep(o Recording) error {
 	again := affected(b.plan, r.rec.codec.Plan, o.RerunFrom)
 	for _, g := range r.gates {
 		g.outdated = b.plan != r.rec.codec.Plan
-		g.stale = (g.hasAnswer() || g.late) && (b.stored.End != nil || again[plan.PartPath(g.question.Node)])
+		g.stale = (g.hasAnswer() || g.withdrawn) && (b.stored.End != nil || again[plan.PartPath(g.question.Node)])
 	}
 	if r.memo, err = journal.NewMemo(r.rec.codec, b.head.Inputs, b.options(), kept); err != nil {
 		return missingSecret(err)

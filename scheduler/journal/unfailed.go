@@ -97,7 +97,7 @@ func (u *unfailed) note(x *Kept) {
 		return
 	}
 	x.eachOutcome(func(item int32, o *machine.Outcome) {
-		if o.Failure == nil || x.retried[item] {
+		if !failing(o) || x.retried[item] {
 			return
 		}
 		u.failed[path] = true
@@ -110,6 +110,10 @@ func (u *unfailed) note(x *Kept) {
 		}
 	})
 }
+
+// failing reports whether an outcome without another attempt is a failure: one that asks for another attempt
+// is one, too.
+func failing(o *machine.Outcome) bool { return o.Failure != nil || o.Status == core.Retry }
 
 // seesOwnWrites reports whether a stage of a pipeline reads a field that a stage writes, so that a row
 // can see the effect of the rows before it.
@@ -199,7 +203,7 @@ func (u *unfailed) lastVisit(kept []Kept) []Kept {
 			last = i
 		}
 	}
-	if last < 0 || kept[last].Event.Outcome.Failure == nil {
+	if last < 0 || !failing(&kept[last].Event.Outcome) {
 		return nil
 	}
 	id := kept[last].Event.ID
