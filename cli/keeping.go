@@ -35,6 +35,9 @@ type keeping struct {
 	rec      scheduler.Recording
 }
 
+// maxRunID limits the length of a run id in bytes, so that it can be part of the name of a file.
+const maxRunID = 64
+
 // recordingOf returns how a new run of a workflow is stored.
 func (a *app) recordingOf(ctx context.Context, p *plan.Plan, args []string, sources *wavefold.Sources, f *runFlags) (*keeping, error) {
 	mode := core.DurabilityMode(f.durability)
@@ -49,8 +52,11 @@ func (a *app) recordingOf(ctx context.Context, p *plan.Plan, args []string, sour
 	if s == nil {
 		return k, k.needed(p)
 	}
-	if f.runID == "" {
+	switch {
+	case f.runID == "":
 		f.runID = newRunID()
+	case len(f.runID) > maxRunID:
+		return nil, fail(exitUsage, "--run-id has %d bytes, at most %d are possible", len(f.runID), maxRunID)
 	}
 	head := journal.Head{Workflow: p.Name, Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: f.model}}
 	name, _ := fileOf(a.engine, args) // it has been read
