@@ -18,12 +18,17 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-const (
-	// newest is the version of the last file in migrations.
-	newest = 1
-	// versionTable has the version of the tables.
-	versionTable = "wavefold_migrations"
-)
+// newest is the version of the last file in migrations: they are numbered from 1.
+var newest = func() int64 {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return int64(len(files))
+}()
+
+// versionTable has the version of the tables.
+const versionTable = "wavefold_migrations"
 
 // migrate brings the tables to the newest version. If they have it already, it costs one query and
 // needs no right to create tables.
