@@ -195,9 +195,9 @@ func TestTypedItemThatIsStuck(t *testing.T) {
 
 var written core.Result
 
-// TestAllocationsOfItems limits the allocations that the engine makes for each item of a
-// fan-out, not counting those of the function. The items of ForEach have effects, so each is handed
-// out alone, which takes an executor and an input.
+// TestAllocationsOfItems limits the allocations of the engine for each item of a fan-out; the function
+// makes none. The items of ForEach have effects, so each is a range of its own, with an executor and an
+// input.
 func TestAllocationsOfItems(t *testing.T) {
 	const n = 10_000
 	in, out := wavefold.NewField[[]int]("in"), wavefold.NewField[[]int]("out", wavefold.Append)

@@ -116,8 +116,8 @@ func (a *app) recordedPlan(ctx context.Context, r *storedRun, h *journal.Head) (
 	return nil, fail(exitUsage, "the workflow of run %s is not known any more: the store does not have it, and %s has changed or is gone", r.Run, r.file())
 }
 
-// planForRun returns the plan of the workflow that the arguments name, or, without arguments, that of
-// the stored run that the value of --run names.
+// planForRun compiles the workflow in args. If args is empty, it compiles the workflow of the stored run
+// that --run names.
 func (a *app) planForRun(ctx context.Context, args []string, name string) (*plan.Plan, error) {
 	if len(args) > 0 || name == "" || isLog(name) {
 		p, ds := check(a.lenient(), args, false)

@@ -68,7 +68,7 @@ graph:
 	}
 }
 
-// TestRunsWithDamagedHead lists a run whose start nobody can read.
+// TestRunsWithDamagedHead: a run whose first record is damaged is in the list.
 func TestRunsWithDamagedHead(t *testing.T) {
 	dir := t.TempDir()
 	file, store := filepath.Join(dir, "workflow.yaml"), "file:"+filepath.Join(dir, "store")

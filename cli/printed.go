@@ -134,7 +134,7 @@ func (r *storedRun) nodePaths(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(known)), nil
 }
 
-// choose returns the output that the flags select from those of a node. item is negative for a node
+// choose returns the output of a node that the flags select. item is negative for a node
 // without items.
 func (f *printedFlags) choose(list []scheduler.Printed, node string, item int) (*scheduler.Printed, error) {
 	stream, text := f.stream()

@@ -22,7 +22,7 @@ import (
 const (
 	// storeName is the folder of the default store, beside the workflow.
 	storeName = ".wavefold"
-	// storeVariable is the environment variable that stands for --store.
+	// storeVariable is the environment variable with the default of --store.
 	storeVariable = "WAVEFOLD_STORE"
 	storeNone     = "none"
 	storeScheme   = "file:"
@@ -120,9 +120,9 @@ func (a *app) newRunStore(ctx context.Context, flag, folder string) (s runStore,
 // maxStoreDepth limits how far below the current folder stores are looked for.
 const maxStoreDepth = 4
 
-// findStores returns the places of the stores that a command without a workflow looks into, in order:
-// the one that is set, or else the default store of the current folder, of the nearest parent that
-// has one, and those of the folders below.
+// findStores returns where a command without a workflow looks for runs: the store that
+// is set, or else the default stores of the current folder, of the nearest parent that has one, and of
+// the folders below, in this order.
 func (a *app) findStores(flag string) ([]string, error) {
 	dir, none, err := a.storeSetting(flag)
 	switch {

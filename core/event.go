@@ -55,9 +55,11 @@ const (
 	Progress EventType = "progress" // a node reports its progress; never part of a comparison
 )
 
-// Numbered reports whether Event.Seq counts the events of this type. It counts all of them except
-// log and progress events, some of which are left out if the listener is slow.
-func (t EventType) Numbered() bool { return t != LogLine && t != Progress }
+// Numbered reports whether Event.Seq counts the events of this type. Log and progress events are not
+// counted: a slow listener does not get all of them.
+func (t EventType) Numbered() bool {
+	return t != LogLine && t != Progress
+}
 
 // Steps by which a walk chooses the next node.
 const (

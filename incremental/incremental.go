@@ -117,9 +117,9 @@ func Begin(p *plan.Plan, given map[string]any, o Options) (*Session, error) {
 	return s, s.partitions(o)
 }
 
-// Resume returns the session of a stored run that continues. inputs are those of the run, and from is
-// the From of its first session. Options.Since, FullRefresh and RetryFailed belong to the first
-// session and have no effect. Listen is to be called with the events of the earlier processes, too.
+// Resume returns the session of a resumed run. inputs are the inputs of the run, and from is the From of
+// its first session. Options.Since, FullRefresh and RetryFailed have no effect. The caller must also
+// pass the events of the earlier processes to Listen.
 func Resume(p *plan.Plan, inputs *value.Object, from json.RawMessage, o Options) (*Session, error) {
 	if p.Incremental == nil {
 		return nil, ErrNothing
@@ -424,7 +424,7 @@ func (s *Session) learnCursor(r *core.Report) error {
 	return err
 }
 
-// equalJSON compares two values in JSON, either of which may be absent.
+// equalJSON reports whether two JSON texts have the same value. An empty text equals only an empty text.
 func equalJSON(a, b json.RawMessage) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

@@ -19,6 +19,7 @@ type TakenError struct {
 	First Message // the message that was posted with the name
 }
 
+// Error returns the message.
 func (e *TakenError) Error() string {
 	return fmt.Sprintf("message %s was posted already at %s", e.First.Name, e.First.Posted.Format(time.RFC3339))
 }
@@ -34,6 +35,7 @@ type FencedError struct {
 	Now   uint32 // of the current lease; 0 if it is not known
 }
 
+// Error returns the message.
 func (e *FencedError) Error() string {
 	return fmt.Sprintf("run %s is no longer held with token %d: the current token is %d", e.Run, e.Token, e.Now)
 }
@@ -43,6 +45,7 @@ type HeldError struct {
 	Lease Lease
 }
 
+// Error returns the message.
 func (e *HeldError) Error() string {
 	l := e.Lease
 	return fmt.Sprintf("run %s is held by %s@%s pid %d since %s, lease until %s",
@@ -62,6 +65,7 @@ type DamageError struct {
 	Err    error  // what was found
 }
 
+// Error returns the message.
 func (e *DamageError) Error() string {
 	if e.Blob != "" {
 		return fmt.Sprintf("blob %s is damaged: %v", e.Blob, e.Err)
@@ -84,6 +88,7 @@ type FormatError struct {
 	Format int // of the journal
 }
 
+// Error returns the message.
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("journal format %d, this wavefold reads up to %d", e.Format, Format)
 }

@@ -1,9 +1,9 @@
-// Package leftover keeps notes of the temporary files of a stored run, in a folder of the
-// run, so that files which a crash leaves behind can be found and removed. A file that is
-// written again by the same execution replaces its leftover on its own. Remove is for the
-// others: the files of executions that are not repeated, and of runs that are pruned.
+// Package leftover records the temporary files of a stored run in the folder of the run, so that
+// files can be removed that were left by a crash. An execution that runs again overwrites its own
+// temporary files. Remove deletes all others: those of executions that do not run again, and of runs
+// that are pruned.
 //
-// Notes are not flushed to the disk. After a power loss, a leftover may have no note.
+// Notes are not flushed to the disk. After a power loss, a temporary file may have no note.
 package leftover
 
 import (

@@ -86,8 +86,8 @@ func NewSealer(values map[string]string) Sealer {
 	return s
 }
 
-// sealedForms returns the forms of a value that are replaced. The number in a reference is the place
-// of the form among those of its kind, so it must not change between versions.
+// sealedForms returns the forms of a value that are replaced. A reference contains the
+// index of the form within its kind, so that index must be the same in all versions.
 func sealedForms(name, v string) []sealed {
 	list := []sealed{{v, name}}
 	add := func(kind string, texts ...string) {

@@ -84,8 +84,8 @@ type effort struct{ every, instants, share int }
 // efforts are the values of WAVEFOLD_TORTURE. By default a third of the jobs are killed a few times.
 var efforts = map[string]effort{"": {every: 12, instants: 1, share: 3}, "ci": {every: 10, instants: 20, share: 1}, "all": {every: 1, instants: 500, share: 1}}
 
-// TestKilled kills runs with SIGKILL and resumes them until they end. The results and files must be
-// those of a run that nobody has killed, and what has ended must not run again. -v prints the seed;
+// TestKilled kills runs with SIGKILL and resumes them until they end. The results and files must equal
+// those of an undisturbed run, and what has ended must not run again. -v prints the seed;
 // WAVEFOLD_TORTURE_SEED repeats it.
 func TestKilled(t *testing.T) {
 	level, ok := efforts[os.Getenv("WAVEFOLD_TORTURE")]

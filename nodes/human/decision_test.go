@@ -192,15 +192,32 @@ func findings(t *testing.T, text string) string {
 	return fmt.Sprint(ds)
 }
 
+// askedTest is a graph with gates or pauses.
+type askedTest struct {
+	name, graph string
+	questions   string // that are asked
+	open        int    // how many of them are open at the same time
+	took        time.Duration
+}
+
+func testAsked(t *testing.T, tests []askedTest) {
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				who := &asked{}
+				r := run(t, "name: t\nstate: {schema: {list: {type: array, default: [1, 2, 3]}}}\ngraph: "+tt.graph+"\n", who, nil)
+				if got := who.sorted(); r.Status != core.RunSuccess || got != tt.questions || who.max != tt.open || r.Duration != tt.took {
+					t.Errorf("%s after %s, %d at once: %s (%v)\nwant %s, %d at once: %s", r.Status, r.Duration, who.max, got, r.Err, tt.took, tt.open, tt.questions)
+				}
+			})
+		})
+	}
+}
+
 // TestGraphs tests gates in dags with one slot: how long the run takes, which questions are asked,
 // and how many of them are open at the same time.
 func TestGraphs(t *testing.T) {
-	for _, tt := range []struct {
-		name, graph string
-		questions   string
-		open        int
-		took        time.Duration
-	}{
+	testAsked(t, []askedTest{
 		{"the rest continues", `{nodes: [{id: work, kind: tool, impl: slow, writes: []}, {id: gate, kind: human}, {id: more, kind: tool, impl: slow, writes: []}]}`,
 			"gate", 1, 2 * time.Hour},
 		{"several at once", `{nodes: [{id: a, kind: human}, {id: b, kind: human}, {id: c, kind: human}, {id: work, kind: tool, impl: slow, writes: []}]}`,
@@ -213,17 +230,7 @@ func TestGraphs(t *testing.T) {
 		{"rows of a pipeline", `{nodes: [{id: gate, kind: human}, {id: work, kind: tool, impl: slow, writes: []}], pipelines: [{id: p, items: $.list, stages: [gate, work], concurrency: 3}]}`,
 			"gate[0] gate[1] gate[2]", 3, 5 * time.Hour},
 		{"rounds of a loop", `{nodes: [{id: gate, kind: human}], loops: [{id: l, body: [gate], max_iters: 2}]}`, "gate[0] gate[1]", 1, 4 * time.Hour},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				who := &asked{}
-				r := run(t, "name: t\nstate: {schema: {list: {type: array, default: [1, 2, 3]}}}\ngraph: "+tt.graph+"\n", who, nil)
-				if got := who.sorted(); r.Status != core.RunSuccess || got != tt.questions || who.max != tt.open || r.Duration != tt.took {
-					t.Errorf("%s after %s, %d at once: %s (%v)\nwant %s, %d at once: %s", r.Status, r.Duration, who.max, got, r.Err, tt.took, tt.open, tt.questions)
-				}
-			})
-		})
-	}
+	})
 }
 
 // TestGateEvents tests that the events of a question name the item or round.

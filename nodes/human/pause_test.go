@@ -15,12 +15,7 @@ import (
 // TestPauses tests pauses of nodes in dags with one slot. The interviewer answers each question
 // after two hours, a tool takes one hour.
 func TestPauses(t *testing.T) {
-	for _, tt := range []struct {
-		name, graph string
-		questions   string
-		open        int
-		took        time.Duration
-	}{
+	testAsked(t, []askedTest{
 		{"before", `{nodes: [{id: a, kind: tool, impl: slow, writes: [], pause: before}, {id: b, kind: tool, impl: slow, writes: []}]}`, "a", 1, 3 * time.Hour},
 		{"after", `{nodes: [{id: a, kind: tool, impl: slow, writes: [], pause: after}, {id: b, kind: tool, impl: slow, writes: []}]}`, "a", 1, 3 * time.Hour},
 		{"before a gate", `{nodes: [{id: gate, kind: human, pause: before}]}`, "gate gate", 1, 4 * time.Hour},
@@ -29,17 +24,7 @@ func TestPauses(t *testing.T) {
 		{"a row at a time", `{nodes: [{id: a, kind: tool, impl: slow, writes: [], pause: before}], pipelines: [{id: p, items: $.list, stages: [a]}]}`, "a[0] a[1] a[2]", 1, 9 * time.Hour},
 		{"rounds", `{nodes: [{id: a, kind: tool, impl: slow, writes: [], pause: after}], loops: [{id: l, body: [a], max_iters: 2}]}`, "a[0] a[1]", 1, 6 * time.Hour},
 		{"a wait", `{nodes: [{id: a, kind: wait, duration: 1h, pause: before}]}`, "a", 1, 3 * time.Hour},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				who := &asked{}
-				r := run(t, "name: t\nstate: {schema: {list: {type: array, default: [1, 2, 3]}}}\ngraph: "+tt.graph+"\n", who, nil)
-				if got := who.sorted(); r.Status != core.RunSuccess || got != tt.questions || who.max != tt.open || r.Duration != tt.took {
-					t.Errorf("%s after %s, %d at once: %s (%v)\nwant %s, %d at once: %s", r.Status, r.Duration, who.max, got, r.Err, tt.took, tt.open, tt.questions)
-				}
-			})
-		})
-	}
+	})
 }
 
 // TestPauseAnswers tests which answers let an execution continue.
