@@ -58,6 +58,9 @@ type Shared struct {
 	Key string
 	// Briefing describes the walk so far to a model node, or is nil.
 	Briefing *Briefing
+	// Conversation holds the messages of the visits that this visit continues, see
+	// Input.Conversation.
+	Conversation []any
 	// Args are the resolved arguments, or nil if there are none.
 	Args *value.Object
 	// View holds the declared reads that have a value, in declared order.
@@ -230,6 +233,12 @@ func (in Input) Round() int { return in.shared().Round }
 
 // Visit returns the number of the visit of the node in a walk, from 1; 0 in a dag.
 func (in Input) Visit() int { return in.shared().Visit }
+
+// Conversation returns the messages of the visits of the node that this visit continues, in
+// order: those of Routing.Messages, from the visit that began the conversation to the one
+// before this one. It is nil unless a walk of RouterSteps visits the node again so that it
+// sees the results of its tools. The messages must not be changed.
+func (in Input) Conversation() []any { return in.shared().Conversation }
 
 // Previous explains why the previous attempt did not succeed: it is the message of its
 // failure, or the note with which it asked for another attempt. It is "" for the first

@@ -291,8 +291,9 @@ type Conventions struct {
 // Registry is a set of kinds and Go functions. It is a plain value: do not change it while
 // it is in use. The zero Registry is empty.
 type Registry struct {
-	kinds map[string]Kind
-	tools map[string]Handler
+	kinds      map[string]Kind
+	tools      map[string]Handler
+	conditions map[string]Predicate
 }
 
 // NewRegistry returns a registry of the given kinds. A later kind replaces an earlier one
@@ -326,6 +327,19 @@ func (r *Registry) AddTool(name string, h Handler) error {
 	return nil
 }
 
+// AddCondition registers a condition under the name that edges of walks refer to it by (see
+// Cond.Ref). It returns an error if the name is taken.
+func (r *Registry) AddCondition(name string, p Predicate) error {
+	if _, ok := r.conditions[name]; ok {
+		return fmt.Errorf("condition %q is registered twice", name)
+	}
+	if r.conditions == nil {
+		r.conditions = map[string]Predicate{}
+	}
+	r.conditions[name] = p
+	return nil
+}
+
 // Kind returns the kind of that name.
 func (r *Registry) Kind(name string) (Kind, bool) {
 	if r == nil {
@@ -342,6 +356,23 @@ func (r *Registry) Tool(name string) (Handler, bool) {
 	}
 	h, ok := r.tools[name]
 	return h, ok
+}
+
+// Condition returns the condition of that name.
+func (r *Registry) Condition(name string) (Predicate, bool) {
+	if r == nil {
+		return nil, false
+	}
+	p, ok := r.conditions[name]
+	return p, ok
+}
+
+// ConditionNames lists the conditions, sorted.
+func (r *Registry) ConditionNames() []string {
+	if r == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(r.conditions))
 }
 
 // KindNames lists the kinds, sorted.
@@ -365,5 +396,5 @@ func (r *Registry) Clone() *Registry {
 	if r == nil {
 		return &Registry{}
 	}
-	return &Registry{kinds: maps.Clone(r.kinds), tools: maps.Clone(r.tools)}
+	return &Registry{kinds: maps.Clone(r.kinds), tools: maps.Clone(r.tools), conditions: maps.Clone(r.conditions)}
 }

@@ -19,7 +19,8 @@ type Walk struct {
 	// node that failed and has no edge to follow, or from the exit if a goal gate is not
 	// satisfied. Targets of the node itself take precedence.
 	RetryTarget, FallbackRetryTarget source.Text
-	// MaxVisits limits the visits of a node; nil or 0 means no limit.
+	// MaxVisits limits the visits of a node; nil or 0 means no limit, and with RouterSteps
+	// DefaultMaxNodeVisits.
 	MaxVisits *source.Int
 	// MaxJumps limits how often an unsatisfied goal gate may send the walk back; nil means
 	// DefaultMaxJumps.
@@ -30,15 +31,23 @@ type Walk struct {
 	// RepeatLimit is the number of times the same failure may recur before the run fails;
 	// nil means DefaultRepeatLimit.
 	RepeatLimit *source.Int
-	// Router says how the edge after a visit is chosen: "" or RouterOutcomes, or
-	// RouterModel. With RouterModel the walk begins at Entry and ends where no edge can be
-	// followed, and the conditions of edges are plain language.
+	// Router says how the edge after a visit is chosen: "" or RouterOutcomes, RouterModel
+	// or RouterSteps. With RouterModel and RouterSteps the walk begins at Entry and ends
+	// where no edge can be followed. The conditions of edges of RouterModel are plain
+	// language.
 	Router source.Text
-	// Entry is the node where a walk of RouterModel begins.
+	// Entry is the node where a walk of RouterModel or RouterSteps begins.
 	Entry source.Text
 	// MaxSteps limits the visits of all nodes of a run together. nil means DefaultMaxSteps
-	// with RouterModel, and no limit otherwise.
+	// with RouterModel, DefaultMaxRunVisits with RouterSteps, and no limit otherwise.
 	MaxSteps *source.Int
+	// LoopUntil, MaxMutations and FixedGraph apply to RouterSteps only. MaxMutations limits
+	// the changes of the graph that a run may make; nil means DefaultMaxMutations. If
+	// FixedGraph is true, the graph cannot be changed by outputs, whose members such as
+	// GraphAction are then ordinary data.
+	LoopUntil    []*LoopUntil
+	MaxMutations *source.Int
+	FixedGraph   *source.Located[bool]
 	// Model names the model that chooses edges, or is "" for the default of the engine.
 	Model source.Text
 	// Fidelity says how much of the walk so far is described to model nodes, one of
@@ -78,6 +87,7 @@ const (
 const (
 	RouterOutcomes = "outcomes" // conditions, labels, suggestions and weights decide
 	RouterModel    = "model"    // a model chooses among the conditions, see Router
+	RouterSteps    = "steps"    // seven steps decide: the tools, output and code of the visit, edges, transitions
 )
 
 // InputsKey is the key of the run's inputs in the context of a walk of RouterModel. The
@@ -162,4 +172,24 @@ type Routing struct {
 	// Evals are the checks of the result, by name, in the form that a Router sees. It is
 	// nil if there are none.
 	Evals *value.Object
+
+	// The fields below apply to walks of RouterSteps only.
+
+	// ToolCalls are the names of the tools that the visit has called, in order.
+	ToolCalls []string
+	// ToolLoop reports whether the node wants to see the results of the tools: it is then
+	// visited again at once. nil means that it does if ToolCalls is not empty.
+	ToolLoop *bool
+	// Messages are the messages that the visit adds to the conversation of the node with a
+	// model, in order, as JSON values. They are part of Input.Conversation of the next
+	// visit if ToolLoop leads to it.
+	Messages []any
+	// Next is the node where the walk continues, or EndNode. "" leaves that to the edges.
+	Next string
+	// GuardsPassed and GuardsFailed are the names of the checks that the result has passed
+	// and failed. A failed guard does not fail the visit.
+	GuardsPassed, GuardsFailed []string
+	// Mutations are changes of the graph of this run, in order. They are made before the
+	// next node is chosen.
+	Mutations []Mutation
 }

@@ -232,7 +232,9 @@ type Node struct {
 	// Fidelities; "" means Walk.Fidelity. The Fidelity of the edge that leads to the visit
 	// takes precedence.
 	Fidelity source.Text
-	// MaxVisits limits the visits of the node; nil means Walk.MaxVisits.
+	// MaxVisits limits the visits of the node; nil means Walk.MaxVisits, and with
+	// RouterSteps DefaultNodeBudget. With RouterSteps the lower one of the two limits
+	// counts.
 	MaxVisits *source.Int
 	// Random chooses among the edges at random, by weight, instead of choosing the heaviest
 	// one.
@@ -252,6 +254,18 @@ type Node struct {
 	// Attributes are the other attributes of the node in the document, as written. They are
 	// kept for saving and drawing.
 	Attributes *value.Object
+
+	// The fields below apply to walks of RouterSteps only.
+
+	// Transitions lead to other nodes by members of the output, in order. DefaultNext is the
+	// node, or EndNode, where the walk continues if nothing else decides.
+	Transitions []Transition
+	DefaultNext source.Text
+	// Critical ends the run at once if a visit of the node fails.
+	Critical bool
+	// Before and After are hooks of nodes that are built in Go; nil means none.
+	Before BeforeHook
+	After  AfterHook
 
 	// Child is the workflow of a node of the kind workflow if it is part of the document.
 	// If it is nil, the configuration names a file.
@@ -375,6 +389,10 @@ type Edge struct {
 	Else bool
 	// On is "" or "success", "fail" or "done".
 	On source.Text
+	// Cond is the condition of an edge of RouterSteps that has no When, or nil. Priority
+	// orders the edges out of a node of such a walk: the highest is tried first.
+	Cond     *Cond
+	Priority source.Int
 	// Handles reports whether the edge, with On "fail", handles the failure: if its
 	// target runs, the failure does not fail the run. Nil means that it does not.
 	Handles *source.Located[bool]
