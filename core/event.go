@@ -47,6 +47,8 @@ const (
 
 	EdgeJudged   EventType = "edge.judged"   // a condition was evaluated
 	EdgeChosen   EventType = "edge.chosen"   // a walk follows an edge or jumps; Step and Reason say why
+	GraphChanged EventType = "graph.changed" // the graph of the run was changed, or jumps: Step is the action, Values the request
+	GraphRefused EventType = "graph.refused" // a change was asked for and is not possible; Reason says why
 	JoinDecided  EventType = "join.decided"  // Nodes are the predecessors or branches that a join takes; Reason says why
 	StateWritten EventType = "state.written" // a field got a value
 	UnitFinished EventType = "unit.finished" // a pipeline or loop ended; Reason says how
@@ -76,6 +78,18 @@ const (
 	StepNone           = "none"            // no condition holds and there is no fallback edge: the walk ends
 	StepDryRun         = "dry_run"         // the walk ends before its first decision
 	StepFailFast       = "fail_fast"       // the walk ends because its node failed and the caller asked for that
+)
+
+// Steps of a walk of RouterSteps. The jump that a graph action asks for is StepJump, too.
+const (
+	StepToolLoop   = "tool_loop"    // the visit wants to see the results of its tools
+	StepRoute      = "route"        // a member of the output names the node
+	StepNextNode   = "next_node"    // the code of the node names it
+	StepEdge       = "edge"         // the condition of the edge holds, or it has none
+	StepTransition = "transition"   // a member of the output is the key of a transition
+	StepDefault    = "default_next" // the default of the node
+	StepEnd        = "end"          // nothing else decides: the walk ends
+	StepBudget     = "budget"       // the visits of the chosen node are used up
 )
 
 // End is the target of an EdgeChosen event that ends a walk because there is no edge to

@@ -283,6 +283,10 @@ type Conventions struct {
 	// the checks of its result; see Routing.Evals. If the model of a node cannot be reached,
 	// the run ends, because the next edge would be chosen without its result.
 	HasRouter bool
+	// Steps reports whether seven steps choose the next node (RouterSteps). A visit of a node
+	// that asks a model is then one call and the tools that it calls, see Routing.ToolCalls,
+	// and a result may change the graph, see Routing.Mutations.
+	Steps bool
 	// Exit reports whether a run fails unless it reaches the exit. Otherwise it ends wherever no
 	// edge can be followed.
 	Exit bool

@@ -103,6 +103,9 @@ const (
 	// The classes below belong to walks that could not continue.
 	ClassNoRoute        = "no_route"        // a stage has no edge to follow, and it is not the exit
 	ClassGoalGate       = "goal_gate"       // a goal gate is not satisfied at the exit, and there is no node to return to
+	ClassMaxIterations  = "max_iterations"  // a walk by steps has made as many visits as it may
+	ClassNodeBudget     = "node_budget"     // the visits of a node of a walk by steps are used up, and no node handles that
+	ClassUnknownNode    = "unknown_node"    // a walk by steps was sent to a node that the graph does not have
 	ClassVisitLimit     = "visit_limit"     // a node has reached its limit of visits
 	ClassFailureCycle   = "failure_cycle"   // the same failure occurred too often
 	ClassRestartBlocked = "restart_blocked" // a loop_restart edge cannot be followed after a failure that is not transient

@@ -138,8 +138,8 @@ type HookState struct {
 // NewHookState returns a state whose values are those that get returns.
 func NewHookState(get func(name string) (any, bool)) *HookState { return &HookState{get: get} }
 
-// Get returns the value of a field, or of a member of the context if the walk declares no
-// fields. It must not be changed.
+// Get returns the value of a field that the node reads, or of a member of the context if the
+// walk declares no fields. It must not be changed.
 func (s *HookState) Get(name string) (v any, ok bool) {
 	if v, ok = s.changes[name]; ok {
 		return v, true

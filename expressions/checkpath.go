@@ -25,8 +25,13 @@ func (c *checker) path(p *Path) info {
 	rest := p.Steps
 	switch p.Root {
 	case RootState:
-		t = c.field(r, rest[0])
-		rest = rest[1:]
+		first := rest[0]
+		if f, ok := c.memberOf(first.Name); ok { // $.k is $.context.k
+			first.Name = f
+		} else {
+			rest = rest[1:]
+		}
+		t = c.field(r, first)
 		if c.missingRowColumn(p, t, c.scope.Rows) {
 			return info{}
 		}
@@ -110,6 +115,16 @@ func pathInfo(t *value.Type) info {
 		kind = value.AnyType // a field declared as null may hold any type in comparisons
 	}
 	return info{kind: kind, typ: t}
+}
+
+// memberOf returns the field of which an undeclared name is a member, if there is one.
+func (c *checker) memberOf(name string) (field string, ok bool) {
+	s, ok := c.scope.Fields.(value.MemberSchema)
+	if !ok {
+		return "", false
+	}
+	_, declared := s.FieldType(name)
+	return s.MembersOf(), !declared
 }
 
 func (c *checker) field(r *ref, s Step) *value.Type {

@@ -39,6 +39,9 @@ func (r *run) executeAny(w *worker) {
 	} else if c.Call != nil && c.Call.Route != nil {
 		x.route(&e.Outcome)
 		e.Ended = r.now()
+	} else if c.Call != nil && c.Call.Functions != nil {
+		x.functions(&e.Outcome)
+		e.Ended = r.now()
 	} else if c.Node.Source == nil {
 		x.one(-1, &e.Outcome)
 		e.Ended = r.now()
@@ -334,6 +337,9 @@ func (x *executor) outcome(ctx context.Context, res *core.Result, err error, o *
 		default:
 			drop(p)
 		}
+		if x.p.Conventions.Steps && !res.Empty() { // what a failed visit sends counts there
+			o.Accept(x.p, x.c.Node, res)
+		}
 		o.Failure = fail
 		return
 	}
@@ -443,6 +449,29 @@ func callRouter(ctx context.Context, r core.Router, q core.RouteQuestion) (a cor
 		return a, ErrNoRouter
 	}
 	return r.Route(ctx, q)
+}
+
+// holds calls a condition.
+func holds(p core.Predicate, r core.VisitResult) (answer byte) {
+	defer func() {
+		if recover() != nil {
+			answer = machine.AnswerPanicked
+		}
+	}()
+	if p(&r) {
+		return machine.AnswerTrue
+	}
+	return machine.AnswerFalse
+}
+
+// hooked calls a hook.
+func hooked(ctx context.Context, f func(context.Context) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	return f(ctx)
 }
 
 // exited returns the failure of a handler that did not return to its caller.

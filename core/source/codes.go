@@ -99,6 +99,18 @@ const (
 	CodeRetryPolicy         Code = "retry_policy_known" // a retry policy that does not exist
 	CodeJoin                Code = "join_policy"        // a join that can never fail or never succeed, or has nothing to join
 
+	// Walks by steps.
+	CodeNoEntry            Code = "no_entry"            // the walk has no entry
+	CodeUnknownEntry       Code = "unknown_entry"       // the entry is not a node
+	CodeUnknownSource      Code = "unknown_source"      // the source of an edge or loop is not a node
+	CodeUnknownTarget      Code = "unknown_target"      // the target of an edge, transition or default is not a node
+	CodeDuplicateNode      Code = "duplicate_node"      // two nodes have the same name
+	CodeReservedName       Code = "reserved_name"       // a node has the name of the end
+	CodeBadLoopBudget      Code = "bad_loop_budget"     // a loop that may not run once
+	CodeUnreachable        Code = "unreachable"         // no edge or transition leads to a node
+	CodeShadowedEdge       Code = "shadowed_edge"       // an edge after one of a higher priority without a condition
+	CodeDuplicateCondition Code = "duplicate_condition" // two conditional edges between two nodes with the same priority
+
 	// Documents of SWEny. The names of these codes are the same as in the format's own
 	// validators.
 	CodeSchema            Code = "SCHEMA"                        // the document does not have the structure of the format

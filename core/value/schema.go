@@ -8,3 +8,10 @@ type Schema interface {
 	// FieldNames returns the names of the fields in the order of their declarations.
 	FieldNames() []string
 }
+
+// MemberSchema is a schema with a field whose members can be named as if they were fields.
+type MemberSchema interface {
+	Schema
+	// MembersOf returns the name of the field. A name that is not declared is a member of it.
+	MembersOf() string
+}

@@ -31,6 +31,9 @@ type Codec struct {
 	// each. The rows that nested runs get are always written, because what these runs do depends on
 	// them.
 	Rows bool
+	// PlanAt returns the plan of the frame at a path. If it is nil, it is that of Plan; a run that has
+	// changed its graph has other plans.
+	PlanAt func(path string) (*plan.Plan, error)
 	// Kept returns an event of an earlier part of the journal; see AppendKept. It may be nil if the
 	// journal has one part.
 	Kept func(Ref) ([]byte, error)
@@ -306,18 +309,14 @@ func (w *writer) route(r *machine.Route) {
 	w.key("route")
 	w.open('{')
 	w.text("label", r.Label)
-	if r.Next != nil {
-		w.key("next")
-		w.open('[')
-		for _, id := range r.Next {
-			w.comma()
-			w.string(id)
-		}
-		w.close(']')
-	}
+	w.strings("next", r.Next)
 	if r.Evals != nil {
 		w.key("evals")
 		w.value(r.Evals)
+	}
+	if r.Visited != nil {
+		w.key("visited")
+		w.visited(r.Visited)
 	}
 	if a := r.Answer; a != nil {
 		w.key("answer")

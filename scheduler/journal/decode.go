@@ -253,7 +253,7 @@ func (d *decoder) id(o *value.Object, e *machine.Event) *plan.Plan {
 
 // frame returns the plan of the frame at a path such as "outer[3]/mid".
 func (d *decoder) frame(path string) *plan.Plan {
-	p, err := d.codec.Plan.At(path)
+	p, err := d.codec.planAt(path)
 	if err != nil {
 		d.fail("%w", err)
 	}
@@ -400,18 +400,12 @@ func (d *decoder) outcome(p *plan.Plan, o *value.Object) machine.Outcome {
 
 func (d *decoder) route(o *value.Object) *machine.Route {
 	r := &machine.Route{Label: d.text(o, "label")}
-	if next, ok := member[[]any](d, o, "next"); ok {
-		r.Next = make([]string, len(next))
-		for i, v := range next {
-			s, ok := v.(string)
-			if !ok {
-				d.fail("next is %s", value.TypeName(v))
-			}
-			r.Next[i] = d.string(s)
-		}
-	}
+	r.Next = d.strings(o, "next")
 	if evals, ok := member[*value.Object](d, o, "evals"); ok {
 		r.Evals, _ = d.value(evals).(*value.Object)
+	}
+	if s, ok := member[*value.Object](d, o, "visited"); ok {
+		r.Visited = d.visited(s)
 	}
 	if a, ok := member[*value.Object](d, o, "answer"); ok {
 		r.Answer = &core.RouteAnswer{Choice: int(d.int(a, "choice")), Unusable: d.flag(a, "unusable"), Raw: d.text(a, "raw"), ViewHash: d.text(a, "view_hash")}

@@ -104,6 +104,9 @@ func NewReplay(k *Codec, inputs *value.Object, o machine.Options) (*Replay, erro
 	if err != nil {
 		return nil, err
 	}
+	live := *k
+	live.PlanAt = m.PlanAt
+	k = &live
 	return &Replay{codec: k, m: m, readers: map[readerKey]*readerState{}}, nil
 }
 

@@ -83,7 +83,8 @@ func unwrap(list []anyJSON) []any {
 type commandJSON struct {
 	Op string `json:"op"`
 	Command
-	Call *callJSON `json:"call,omitempty"`
+	Changes []core.Mutation `json:"changes,omitempty"` // of the graph of a walk by steps
+	Call    *callJSON       `json:"call,omitempty"`
 }
 
 // callJSON adds to a Call the fields that need another form.
@@ -111,6 +112,9 @@ type nodeJSON struct {
 // for_each.source refers to are omitted. The report of OpFinish has no JSON form.
 func EncodeCommand(c *Command) ([]byte, error) {
 	j := commandJSON{Op: c.Op.String(), Command: *c}
+	if c.Plan != nil {
+		j.Changes = c.Plan.Changes()
+	}
 	switch {
 	case c.Op == OpRun && c.Call != nil:
 		j.Call = c.Call.toJSON(c)
@@ -175,7 +179,10 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 		path = j.Call.Path
 	}
 	var err error
-	if c.Plan, err = p.At(path); err != nil {
+	if c.Plan, err = p.At(path); err == nil {
+		c.Plan, err = c.Plan.With(j.Changes)
+	}
+	if err != nil {
 		return c, err
 	}
 	if int(j.ID.Node) >= len(c.Plan.Nodes) {
@@ -196,7 +203,7 @@ func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, er
 			return c, fmt.Errorf("command %s names a node without a pause", j.ID)
 		}
 	}
-	if j.ID.Attempt == 0 && (j.Call == nil || j.Call.Route == nil) { // rows of the node's stream are read
+	if j.ID.Attempt == 0 && (j.Call == nil || j.Call.Route == nil && j.Call.Functions == nil) { // rows of the node's stream are read
 		puller := c.Node.Puller
 		if u := c.Plan.Vertices[c.Node.Vertex].Unit; u != nil {
 			puller = u.Puller

@@ -138,6 +138,12 @@ type CallContext struct {
 	// visit of the node. The handler is not called.
 	Route *core.RouteQuestion `json:"route,omitempty"`
 
+	// Conversation holds the messages of the visits that a visit continues.
+	Conversation values `json:"conversation,omitempty"`
+	// Functions makes the call one of the hooks or conditions of a node of a walk by steps. The
+	// handler is not called.
+	Functions *FunctionCall `json:"functions,omitempty"`
+
 	plain bool // the handler gets only the values of the declared reads and the inputs of the run
 }
 
@@ -234,6 +240,8 @@ type Route struct {
 	Label string        `json:"label,omitempty"`
 	Next  []string      `json:"next,omitempty"`
 	Evals *value.Object `json:"evals,omitempty"`
+	// Visited is what the result says in a walk by steps, nil if it says nothing.
+	Visited *Visited `json:"visited,omitempty"`
 	// Answer is the answer of the router, if it was asked.
 	Answer *core.RouteAnswer `json:"answer,omitempty"`
 }
@@ -269,6 +277,9 @@ func (o *Outcome) Accept(p *plan.Plan, n *plan.Node, res *core.Result) {
 	}
 	if r := res.Routing; r != nil && (r.PreferredLabel != "" || len(r.SuggestedNext) > 0 || r.Evals != nil) {
 		o.Route = &Route{Label: r.PreferredLabel, Next: r.SuggestedNext, Evals: r.Evals}
+	}
+	if p.Conventions.Steps {
+		o.acceptVisited(n, res)
 	}
 	if !res.HasEdgeOutput && res.EdgeOutput == nil {
 		return

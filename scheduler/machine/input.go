@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -15,6 +16,9 @@ func Shared(p *plan.Plan, n *plan.Node, c *Call, place int, stop func() bool) (s
 	}
 	if views := len(n.View); views > 0 {
 		s.View = core.NewView(n.View, c.Values[:views])
+		if members := n.Members(); len(members) > 0 {
+			s.View = withMembers(s.View, members)
+		}
 	}
 	if names, at := n.Extra(); len(names) > 0 {
 		s.Extra = extra(names, at, c)
@@ -64,4 +68,19 @@ func lookup(p *plan.Plan, n *plan.Node, c *Call) core.NodeLookup {
 		}
 		return core.StatusNone, nil, false
 	}
+}
+
+// withMembers returns a view of the context together with some of its members.
+func withMembers(context core.View, members []string) core.View {
+	v, _ := context.Get(core.ContextField)
+	all, _ := v.(*value.Object)
+	names, values := make([]string, 0, len(members)+1), make([]any, 0, len(members)+1)
+	for _, name := range members {
+		member, ok := all.Get(name)
+		if !ok {
+			member = value.Missing
+		}
+		names, values = append(names, name), append(values, member)
+	}
+	return core.NewView(append(names, core.ContextField), append(values, v))
 }

@@ -12,6 +12,7 @@ import (
 // may be, decides what is then certain itself, and asks the model otherwise.
 type byModel struct {
 	*walk
+	plainRouter
 	modelMemory
 	question *question // in flight, nil if there is none
 }
@@ -45,12 +46,7 @@ func (t *byModel) noteEnd(*visit)           {}
 func (t *byModel) noRoute(*visit, *Outcome) { t.end() }
 
 // maxVisits returns the limit of the plan. An option overrides it for the graph of the run.
-func (t *byModel) maxVisits() int {
-	if m := t.f.m; t.f.parent == nil && m.opts.MaxVisits > 0 {
-		return m.opts.MaxVisits
-	}
-	return t.w.MaxSteps
-}
+func (t *byModel) maxVisits() int { return t.optionVisits(t.w.MaxSteps) }
 
 func (t *byModel) chain() []routeStep {
 	return []routeStep{t.byFailure, t.byDryRun, t.byOnlyPath, t.byQuestion}
@@ -68,7 +64,7 @@ func (t *byModel) byFailure(*visit, *Outcome) (route, stepResult) {
 	if !t.f.m.opts.FailFast || t.Last.Status != core.Fail {
 		return route{}, notFound
 	}
-	return route{-1, nowhere, core.StepFailFast, t.Last.Failure.Message}, found
+	return route{edge: -1, to: nowhere, step: core.StepFailFast, reason: t.Last.Failure.Message}, found
 }
 
 // byDryRun ends a dry run before its first decision.
@@ -76,7 +72,7 @@ func (t *byModel) byDryRun(v *visit, _ *Outcome) (route, stepResult) {
 	if !t.dryRun() || !slices.ContainsFunc(t.w.Nodes[v.Node].Out, t.hasCondition) {
 		return route{}, notFound
 	}
-	return route{-1, nowhere, core.StepDryRun, dryRunEnd}, found
+	return route{edge: -1, to: nowhere, step: core.StepDryRun, reason: dryRunEnd}, found
 }
 
 // byOnlyPath follows the only open edge if it has no condition.
@@ -264,7 +260,7 @@ func (t *byModel) answered(v *visit, e *Event) {
 		if q.unusable() {
 			reason = unusableAnswer
 		}
-		t.follow(v, route{-1, nowhere, core.StepNone, reason}, q)
+		t.follow(v, route{edge: -1, to: nowhere, step: core.StepNone, reason: reason}, q)
 	case choice == q.query.Fallback:
 		t.follow(v, t.along(q.edges[choice], core.StepFallback, ""), q)
 	default:

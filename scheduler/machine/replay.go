@@ -3,11 +3,13 @@ package machine
 import (
 	"slices"
 	"time"
+
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // Logic is the number of the rules by which the machine decides. It is raised with every change
 // after which the same events lead to other commands.
-const Logic = 1
+const Logic = 2
 
 // Cut is the number of the rules by which the items of a fan-out are grouped into ranges.
 const Cut = 1
@@ -119,4 +121,15 @@ func (m *Machine) ExtendRun(id ID, by time.Duration) {
 	case f.Deadline > 0:
 		f.Deadline += int64(by)
 	}
+}
+
+// PlanAt returns the plan of the frame at a path such as "outer[3]/mid". A run that has changed its
+// graph has a plan of its own.
+func (m *Machine) PlanAt(path string) (*plan.Plan, error) {
+	for _, f := range m.frames {
+		if f.Path == path && !f.ended() {
+			return f.p, nil
+		}
+	}
+	return m.plan.At(path)
 }

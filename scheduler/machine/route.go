@@ -17,6 +17,7 @@ import (
 // failure ends it.
 type byOutcomes struct {
 	*walk
+	plainRouter
 	outcomeMemory
 }
 
@@ -35,7 +36,7 @@ type goalGate struct {
 
 func (t *byOutcomes) memory() any                 { return &t.outcomeMemory }
 func (t *byOutcomes) begin()                      {}
-func (t *byOutcomes) maxVisits() int              { return t.w.MaxSteps }
+func (t *byOutcomes) maxVisits() int              { return t.optionVisits(t.w.MaxSteps) }
 func (t *byOutcomes) admits(node int32) bool      { return node != t.w.Exit || t.mayEnd() }
 func (t *byOutcomes) ask(*visit)                  { invariant(false, "a walk by outcomes asks for an edge") }
 func (t *byOutcomes) answered(v *visit, _ *Event) { t.ask(v) }
@@ -103,7 +104,7 @@ func (t *byOutcomes) byMeeting(v *visit, o *Outcome) (route, stepResult) {
 	if p == nil || !statusOf(o).Succeeded() || p.Meet < 0 {
 		return route{}, notFound
 	}
-	return route{-1, p.Meet, core.StepJump, "its branches meet there"}, found
+	return route{edge: -1, to: p.Meet, step: core.StepJump, reason: "its branches meet there"}, found
 }
 
 // byCondition follows the best edge whose condition is true.
@@ -177,7 +178,7 @@ func (t *byOutcomes) byTarget(v *visit, o *Outcome) (route, stepResult) {
 	if statusOf(o) != core.Fail || len(n.Targets) == 0 {
 		return route{}, notFound
 	}
-	return route{-1, n.Targets[0], core.StepRetryTarget, t.id(v.Node) + " failed and has no edge to follow"}, found
+	return route{edge: -1, to: n.Targets[0], step: core.StepRetryTarget, reason: t.id(v.Node) + " failed and has no edge to follow"}, found
 }
 
 // picks reports whether the result picks an edge.

@@ -14,6 +14,7 @@ import (
 // compiler gets planInTurn and the machine its router, and no other file refers to them.
 type inTurn struct {
 	*walk
+	plainRouter
 	taken map[int32]int // by node: how often an edge out of it was followed
 }
 
@@ -23,7 +24,7 @@ var planInTurn = &plan.Router{Name: "turns", Compile: func(b *plan.Build) {
 }}
 
 func init() {
-	routers[planInTurn.Name] = func(t *walk) router { return &inTurn{t, map[int32]int{}} }
+	routers[planInTurn.Name] = func(t *walk) router { return &inTurn{walk: t, taken: map[int32]int{}} }
 }
 
 func (t *inTurn) memory() any                { return &t.taken }

@@ -29,10 +29,27 @@ type router interface {
 	take(v *visit, r route)
 	// noRoute ends a walk for which no step has found a route.
 	noRoute(v *visit, o *Outcome)
+	// holdsFirst reports whether something precedes the first attempt of a visit; holdsFirst has
+	// begun it. inform adds to the input of a visit what the router knows.
+	holdsFirst(v *visit) bool
+	inform(c *Call)
+	// intercepts is called with the outcome of a visit of the token before it is recorded, and reports
+	// whether the router calls settle later.
+	intercepts(v *visit, o *Outcome) bool
+	// restored completes a router whose memory was read from a snapshot.
+	restored() error
 	// ask issues the command to decide where the walk continues, and answered handles the answer.
 	ask(v *visit)
 	answered(v *visit, e *Event)
 }
+
+// plainRouter has the methods of a router that does nothing before a visit has been recorded.
+type plainRouter struct{}
+
+func (plainRouter) holdsFirst(*visit) bool           { return false }
+func (plainRouter) inform(*Call)                     {}
+func (plainRouter) intercepts(*visit, *Outcome) bool { return false }
+func (plainRouter) restored() error                  { return nil }
 
 // routeStep looks for the route after a visit.
 type routeStep func(v *visit, o *Outcome) (route, stepResult)
@@ -52,6 +69,10 @@ type route struct {
 	to     int32 // nowhere if the walk ends
 	step   string
 	reason string
+	// unknown reports that the route leads to a name that is not a node. name is the name of the
+	// target if it was chosen by name.
+	unknown bool
+	name    string
 }
 
 const nowhere = -1
@@ -60,6 +81,7 @@ const nowhere = -1
 var routers = map[string]func(t *walk) router{
 	core.RouterOutcomes: func(t *walk) router { return &byOutcomes{walk: t} },
 	core.RouterModel:    func(t *walk) router { return &byModel{walk: t} },
+	core.RouterSteps:    func(t *walk) router { return &bySteps{walk: t} },
 }
 
 // checkRouter returns an error if the plan is a walk and the machine does not have its router.
@@ -93,5 +115,5 @@ func (t *walk) leave(v *visit, o *Outcome) {
 
 // along returns the route along an edge.
 func (t *walk) along(e int32, step, reason string) route {
-	return route{e, t.f.p.Edges[e].ToNode, step, reason}
+	return route{edge: e, to: t.f.p.Edges[e].ToNode, step: step, reason: reason}
 }

@@ -77,6 +77,9 @@ func newWalk(f *frame) *walk {
 	return t
 }
 
+// use replaces the plan of the walk.
+func (t *walk) use(p *plan.Plan) { t.f.p, t.w = p, p.Walk }
+
 // open begins the walk.
 func (t walkPlanner) open() {
 	f := t.f
@@ -170,6 +173,15 @@ func (t *walk) startOne() bool {
 		}
 	}
 	return false
+}
+
+// optionVisits returns the limit of the visits of the walk, 0 if there is none: that of the plan, or of the
+// options of the run for the graph of the run.
+func (t *walk) optionVisits(limit int) int {
+	if m := t.f.m; t.f.parent == nil && m.opts.MaxVisits > 0 {
+		return m.opts.MaxVisits
+	}
+	return limit
 }
 
 // maxVisits returns the limit of the visits of the walk, 0 if there is none.

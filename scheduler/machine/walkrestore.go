@@ -9,13 +9,16 @@ func (t walkPlanner) memory() any { return t.walk }
 // restore connects the visits and fields of a walk that was read from a snapshot.
 func (t walkPlanner) restore() error {
 	f, w := t.f, t.walk
+	if err := w.Router.restore(w.router.memory()); err != nil {
+		return err
+	}
+	if err := w.router.restored(); err != nil {
+		return err
+	}
 	if len(w.Nodes) != len(f.p.Nodes) || len(w.Start) != len(f.p.Schema.Fields) {
 		return ErrOtherWorkflow
 	}
 	f.setTask(0, w)
-	if err := w.Router.restore(w.router.memory()); err != nil {
-		return err
-	}
 	saved := w.Fields
 	w.Fields = make([]column, len(w.Start))
 	for i := range w.Start {

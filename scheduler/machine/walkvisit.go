@@ -22,6 +22,7 @@ type visit struct {
 	Via     int32 `json:"via"`                // the edge that led to the node, -1 if there is none
 	Fork    *fork `json:"fork,omitempty"`     // set when a parallel node has begun
 	GivenUp bool  `json:"given_up,omitempty"` // its outcome does not count
+	Hooked  bool  `json:"hooked,omitempty"`   // the router has done what precedes the first attempt
 }
 
 // enter begins a visit.
@@ -101,6 +102,9 @@ func (t *walk) startVisit(v *visit) bool {
 		pause(v, nil)
 		return true
 	}
+	if t.router.holdsFirst(v) {
+		return true
+	}
 	countAttempt(v)
 	if a := t.f.assumption(t.id(v.Node)); a != nil {
 		o := &Outcome{}
@@ -136,6 +140,7 @@ func (t *walk) call(v *visit) *Call {
 	if n.Briefed {
 		c.Briefing = t.briefing(v)
 	}
+	t.router.inform(c)
 	from := t.Last.Node
 	if v.parent != nil {
 		from = v.parent.Node
@@ -214,6 +219,14 @@ func (t *walk) visitEnded(v *visit, o *Outcome) {
 		t.branchEnded(v, o)
 		return
 	}
+	if !t.f.Stopped && !failsRun(o) && t.router.intercepts(v, o) {
+		return
+	}
+	t.settle(v, o)
+}
+
+// settle stores and records the outcome of a visit of the token, and continues or ends the walk.
+func (t *walk) settle(v *visit, o *Outcome) {
 	o = t.store(v, o)
 	t.recordVisit(v, o)
 	switch {

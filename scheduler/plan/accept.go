@@ -58,6 +58,9 @@ func statusFailure(r *core.Result) *core.Failure {
 }
 
 func (p *Plan) accept(n *Node, r *core.Result, writes []Write) ([]Write, *core.Failure) {
+	if p.open {
+		return p.acceptOpen(n, r, writes)
+	}
 	if r.Routing != nil && len(r.Routing.Context) > 0 {
 		w, fault := p.acceptContext(r.Routing.Context)
 		if fault != nil {
@@ -83,7 +86,7 @@ func (p *Plan) accept(n *Node, r *core.Result, writes []Write) ([]Write, *core.F
 // acceptContext combines the values for the context of a walk into one write.
 func (p *Plan) acceptContext(values map[string]any) (Write, *core.Failure) {
 	if !p.Conventions.Context {
-		return Write{}, &core.Failure{Class: core.ClassWrite, Message: "the result sets values of the context, which exists in walks only"}
+		return Write{}, &core.Failure{Class: core.ClassWrite, Message: "the result sets values of the context, which this workflow does not have"}
 	}
 	v, err := value.Canonical(values)
 	if err != nil {
@@ -118,6 +121,9 @@ func (p *Plan) acceptAll(n *Node, delta map[string]any, writes []Write) ([]Write
 
 // AcceptValue is Accept for the value that a ValueHandler returned.
 func (p *Plan) AcceptValue(n *Node, v any) (Write, *core.Failure) {
+	if p.open {
+		return p.acceptMember(n, v)
+	}
 	return p.acceptField(n, n.WriteFields[0], v)
 }
 

@@ -25,6 +25,9 @@ type Options struct {
 	Modes []*Mode
 	// Routers are routers that a walk may name in addition to the routers of the engine.
 	Routers []*Router
+	// AddedKinds are the kinds, and the names of registered functions, of nodes that a run of a walk by
+	// steps may add. The first one is the kind of a node that names none.
+	AddedKinds []string
 	// Guard calls the methods of Go types that convert default values to JSON, which may never
 	// return. If it is nil, they are called directly.
 	Guard state.Guard
@@ -99,6 +102,7 @@ type compiler struct {
 	has       features
 	fieldSeen marks
 	nodeSeen  marks
+	codes     map[source.Code]source.Code // replace the codes of other modes
 	ints      arena[int32]
 	// nodeRoots are the roots of the node being compiled. memberRoots are the additional roots of
 	// members of pipelines and loops, by id.
@@ -281,12 +285,12 @@ func (c *compiler) schema() {
 	s, ds := state.NewSchema(decls, c.opts.Guard)
 	if i, ok := s.Index(core.ContextField); ok && c.p.Conventions.Context {
 		s.Fields[i].MakeContext()
-		c.p.context = int32(i)
+		c.p.context, c.p.open = int32(i), c.p.Conventions.Steps
 	}
 	c.p.Schema, c.p.RunsUserCode, c.ds = s, s.HasUserCode(), append(c.ds, ds...)
 	c.p.Writers = make([]int, len(s.Fields))
 	c.fieldUsed = make([]bool, len(s.Fields))
-	c.env.Schema = fields{s}
+	c.env.Schema = c.stateFields()
 	if c.invalid.open&expressions.RootState != 0 {
 		c.env.Schema = &expressions.Open{}
 	}
@@ -303,7 +307,7 @@ func (f fields) FieldSlot(name string) (int, bool) { return f.Index(name) }
 // scope returns the names that can be used in an expression.
 func (c *compiler) scope(roots expressions.Root) expressions.Scope {
 	if c.scopeNames == nil {
-		c.scopeNames = &expressions.Scope{Fields: fields{c.p.Schema}, Nodes: c.nodeIDs(), Inputs: c.inputNames(), NodeSlot: c.nodeSlot, Rows: c.columns, InputRows: c.inputColumns}
+		c.scopeNames = &expressions.Scope{Fields: c.stateFields(), Nodes: c.nodeIDs(), Inputs: c.inputNames(), NodeSlot: c.nodeSlot, Rows: c.columns, InputRows: c.inputColumns}
 	}
 	s := *c.scopeNames
 	s.Roots, s.Unknown = roots, c.invalid.has

@@ -176,6 +176,8 @@ type EdgeDescription struct {
 	// MaxIterations limits how often the edges between the two nodes may be followed before this
 	// edge no longer is, 0 for no limit. When is a condition in plain language, for a model.
 	MaxIterations int `json:"max_iterations,omitempty"`
+	// Priority orders the edges out of a node of a walk by steps, the highest first.
+	Priority int `json:"priority,omitempty"`
 }
 
 // maxWriters limits the number of writers that a wait names.
@@ -199,7 +201,7 @@ func (p *Plan) describe(known map[*Plan]*Description) *Description {
 		Edges: make([]EdgeDescription, len(p.Edges)), Levels: [][]VertexDescription{}, Sources: p.Workflow.Sources, Nested: p.Nested}
 	for i := range p.Edges {
 		e := &p.Edges[i]
-		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.Nodes[e.ToNode].ID, Else: e.Else, Handles: e.Handles, Implied: p.edgeDecls[i].Implied, Label: p.edgeDecls[i].Label.Value}
+		d.Edges[i] = EdgeDescription{From: p.Nodes[e.FromNode].ID, To: p.TargetID(int32(i)), Else: e.Else, Handles: e.Handles, Implied: p.edgeDecls[i].Implied, Label: p.edgeDecls[i].Label.Value}
 		if e.When != nil {
 			d.Edges[i].When = e.When.Source()
 		}

@@ -11,13 +11,15 @@ import (
 type WalkDescription struct {
 	Start string `json:"start"`
 	Exit  string `json:"exit,omitempty"` // "" if a model picks the edges
-	// Router is "model" if a model picks the edges, otherwise "". Model is the name of the model,
+	// Router is "model" if a model picks the edges, "steps" in a walk by steps, otherwise "". Model is the name of the model,
 	// "" for the default. Calls is an upper bound on the number of questions to it, and MaxSteps
 	// limits the visits, 0 for no limit.
 	Router   string `json:"router,omitempty"`
 	Model    string `json:"model,omitempty"`
 	Calls    int    `json:"max_model_calls,omitempty"`
 	MaxSteps int    `json:"max_steps,omitempty"`
+	// MaxMutations limits the changes of the graph that a run of a walk by steps may make.
+	MaxMutations int `json:"max_mutations,omitempty"`
 	// Nodes describe the role of each node in the walk, in declared order.
 	Nodes []WalkNodeDescription `json:"nodes"`
 	// MaxJumps limits how often an unsatisfied goal gate sends the walk back. RepeatLimit limits
@@ -55,6 +57,8 @@ type WalkNodeDescription struct {
 	Told *ToldDescription `json:"told,omitempty"`
 	// Parallel describes the branches of a parallel node; nil for all other nodes.
 	Parallel *ParallelDescription `json:"parallel,omitempty"`
+	// Steps describes where a walk by steps continues after the node; nil in other walks.
+	Steps *StepDescription `json:"steps,omitempty"`
 }
 
 // ParallelDescription describes the branches of a parallel node.
@@ -118,6 +122,9 @@ func (p *Plan) describeWalk(d *Description) {
 		at.MaxIterations = e.MaxFollows
 		if e.Condition != "" {
 			at.When = e.Condition
+		}
+		if w.Steps != nil {
+			at.Priority, at.When, at.Label = p.edgeDecls[i].Priority.Value, p.CondText(int32(i)), e.Label
 		}
 		at.Branch = w.Nodes[p.Edges[i].FromNode].Parallel != nil && p.Edges[i].When == nil
 	}

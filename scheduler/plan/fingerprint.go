@@ -117,7 +117,9 @@ func walkSettingsPrint(p *Plan) *value.Object {
 	if w.Start >= 0 {
 		o.Set("start", p.Nodes[w.Start].ID)
 	}
-	if !slices.Contains(routers, w.Router) { // the routers of the engine differ in "routed"
+	if w.Steps != nil {
+		o.Set("steps", value.ObjectOf("mutations", int64(w.Steps.MaxMutations), "fixed", w.Steps.Fixed))
+	} else if !slices.Contains(routers, w.Router) { // the other routers of the engine differ in "routed"
 		o.Set("router", w.Router.Name)
 	}
 	return o
@@ -137,7 +139,9 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 	in, out := make([][]any, len(p.Nodes)), make([][]any, len(p.Nodes))
 	for i := range p.Edges {
 		e := edgePrint(p, i)
-		in[p.Edges[i].ToNode] = append(in[p.Edges[i].ToNode], e)
+		if to := p.Edges[i].ToNode; to != NoNode {
+			in[to] = append(in[to], e)
+		}
 		if p.Mode.Visits {
 			out[p.Edges[i].FromNode] = append(out[p.Edges[i].FromNode], e)
 		}
@@ -196,6 +200,9 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 		walk := walkPrint(p, &p.Walk.Nodes[n.Index])
 		if p.Walk.Routed || p.Walk.Nodes[n.Index].Role == core.RoleHuman {
 			walk.Set("name", n.Decl.Label.Value) // the router, or the person who is asked, sees it
+		}
+		if s := p.Walk.Steps; s != nil {
+			walk.Set("steps", stepPrint(&s.Nodes[n.Index], n.Decl))
 		}
 		o.Set("walk", walk)
 	}
@@ -280,6 +287,10 @@ func edgePrint(p *Plan, i int) *value.Object {
 			"fidelity", w.Fidelity, "condition", w.Condition, "follows", int64(w.MaxFollows))
 		if p.Walk.Nodes[e.FromNode].Role == core.RoleHuman {
 			walk.Set("choice", w.Label)
+		}
+		if p.Walk.Steps != nil {
+			walk.Set("priority", int64(d.Priority.Value))
+			set(walk, "cond", condPrint(d.Cond))
 		}
 		o.Set("walk", walk)
 	}

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"testing"
@@ -88,6 +89,7 @@ var leftOut = map[string]string{
 	"Plan.Levels": "follows from the edges", "Plan.Out": "follows from the edges", "Plan.OutStart": "follows from the edges", "Plan.In": "follows from the edges",
 	"Plan.InStart": "follows from the edges", "Plan.Writers": "follows from WriterVertex", "Plan.writerLevels": "follows from WriterVertex",
 	"Plan.Readers": "follows from Node.Reads", "Plan.Rank": "follows from the priorities of nodes", "Plan.ByRank": "follows from the priorities of nodes",
+	"Plan.open": "follows from the schema", "Plan.maker": "code does not count", "Walk.Steps": "TestEverySettingIsInTheFingerprint changes it",
 	"Plan.nodeIndex": "an index", "Plan.inputIndex": "an index", "Plan.files": "tested by TestFingerprint", "Plan.edgeDecls": "follows from Edges",
 
 	"Plan.Schema": "tested by TestFingerprint", "Plan.Walk": "its fields are tested", "Plan.Vertices": "the fields of units are tested",
@@ -295,6 +297,23 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 		"Edge.Fidelity":      {"g.dot", func(w *core.Workflow) { w.Edges[1].Fidelity = word(core.FidelityTruncate) }},
 		"Edge.Freeform":      {"g.dot", func(w *core.Workflow) { w.Edges[1].Freeform = true }},
 		"Edge.MaxIterations": {"t.yml", func(w *core.Workflow) { w.Edges[1].MaxIterations = count(7) }},
+
+		"Walk.LoopUntil":    {"steps", func(w *core.Workflow) { w.Walk.LoopUntil = nil }},
+		"Walk.MaxMutations": {"steps", func(w *core.Workflow) { w.Walk.MaxMutations = count(7) }},
+		"Walk.FixedGraph":   {"steps", func(w *core.Workflow) { yes := source.At(true, source.Position{}); w.Walk.FixedGraph = &yes }},
+		"Node.Transitions": {"steps", func(w *core.Workflow) {
+			w.Nodes[0].Transitions = []core.Transition{{Key: word("x"), To: word("b")}}
+		}},
+		"Node.DefaultNext": {"steps", func(w *core.Workflow) { w.Nodes[0].DefaultNext = word("b") }},
+		"Node.Critical":    {"steps", func(w *core.Workflow) { w.Nodes[0].Critical = true }},
+		"Node.Before": {"steps", func(w *core.Workflow) {
+			w.Nodes[0].Before = func(context.Context, *core.HookState) error { return nil }
+		}},
+		"Node.After": {"steps", func(w *core.Workflow) {
+			w.Nodes[0].After = func(context.Context, *core.VisitResult) error { return nil }
+		}},
+		"Edge.Cond":     {"steps", func(w *core.Workflow) { w.Edges[0].Cond = &core.Cond{Kind: word(core.CondError)} }},
+		"Edge.Priority": {"steps", func(w *core.Workflow) { w.Edges[0].Priority.Value = 7 }},
 	}
 	notInPlans := map[string]string{
 		"Walk.Router": "a walk of one router is not valid for another", "Walk.Attributes": "only drawn", "Walk.Pos": "a position",
@@ -359,7 +378,24 @@ func TestFingerprintOfTheDefaultMode(t *testing.T) {
 // compiled compiles a document after a change of its workflow.
 func compiled(t *testing.T, name string, change func(*core.Workflow)) *plan.Plan {
 	t.Helper()
+	if name == "steps" {
+		return compileFiles(t, "flow.yaml", map[string]string{"flow.yaml": fieldsDoc, "inner.yaml": fieldsInner}, func(w *core.Workflow) {
+			*w = *fieldsSteps()
+			change(w)
+		})
+	}
 	return compileFiles(t, name, map[string]string{"flow.yaml": fieldsDoc, "inner.yaml": fieldsInner, "g.dot": fieldsDOT, "t.yml": fieldsSWEny}, change)
+}
+
+// fieldsSteps returns a walk by steps.
+func fieldsSteps() *core.Workflow {
+	noop := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
+	until := word("$visits > 1")
+	return &core.Workflow{Name: word("s"), Mode: core.ModeWalk,
+		Nodes: []*core.Node{{ID: word("a"), Handler: noop}, {ID: word("b"), Handler: noop}},
+		Edges: []*core.Edge{{From: word("a"), To: word("b")}},
+		Walk: &core.Walk{Router: word(core.RouterSteps), Entry: word("a"),
+			LoopUntil: []*core.LoopUntil{{Node: word("b"), ExitTo: word(core.EndNode), Until: &until}}}}
 }
 
 // other returns the configuration of a tool with another implementation.

@@ -180,7 +180,7 @@ func (g *gater) node(n *Node) {
 	}
 	g.captureStreams(n)
 	g.c.cacheStreams(n)
-	if h, ok := n.Handler.(core.ValueHandler); ok && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
+	if h, ok := n.Handler.(core.ValueHandler); ok && !g.c.p.Conventions.Steps && len(n.Writes) == 1 && h.ValueField() == n.Writes[0] {
 		n.Value = h
 	}
 	if h := g.c.itemsHandler(n); h != nil {

@@ -97,7 +97,10 @@ type Router struct {
 	// Compile adds the edges, and sets where the walk starts and exits.
 	Compile func(b *Build)
 
-	describe func(p *Plan, d *WalkDescription) // may be nil
+	describe    func(p *Plan, d *WalkDescription)       // may be nil
+	conventions func(w *core.Workflow) core.Conventions // replaces Conventions unless it is nil
+	codes       map[source.Code]source.Code             // replace the codes of other modes
+	adapt       func(w *core.Workflow) *core.Workflow   // the workflow as it is compiled; nil means that it stays as it is
 }
 
 // routers are the routers of the engine. The first is the default.
@@ -109,6 +112,10 @@ var routers = []*Router{
 	{
 		Name: core.RouterModel, Conventions: core.Conventions{Late: true, Branches: true, Skips: true, HasRouter: true},
 		Compile: func(b *Build) { b.c.modelWalk() }, describe: (*Plan).describeRouted,
+	},
+	{
+		Name: core.RouterSteps, Compile: func(b *Build) { b.c.stepWalk() }, describe: (*Plan).describeSteps,
+		conventions: stepConventions, codes: stepCodes, adapt: withOpenInputs,
 	},
 }
 
@@ -167,6 +174,13 @@ func (c *compiler) mode() {
 		c.ds.Errorf(source.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s or %s", core.ModeDAG, core.ModeWalk)
 	}
 	c.p.Mode = m
+	if r, ok := routerOf(c.w, c.opts.Routers); ok && m.Name == core.ModeWalk {
+		c.codes = r.codes
+		if r.adapt != nil {
+			c.w = r.adapt(c.w)
+			c.p.Workflow = c.w
+		}
+	}
 	if m.nodes.begin != nil {
 		m.nodes.begin(c)
 	}

@@ -77,6 +77,13 @@ func isID(s string) bool {
 	return s != ""
 }
 
+func (c *compiler) code(code source.Code) source.Code {
+	if own, ok := c.codes[code]; ok {
+		return own
+	}
+	return code
+}
+
 func (c *compiler) badID(what string, id source.Text) {
 	rule := "letters, digits and underscore, not starting with a digit"
 	if what == "node" && modelRouted(c.w) {

@@ -45,7 +45,7 @@ func (c *compiler) nodeID(i int32, d *core.Node) {
 		c.p.nodeIndex[id] = i
 		return
 	}
-	message.PointTo(c.ds.Errorf(source.CodeDuplicateID, d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
+	message.PointTo(c.ds.Errorf(c.code(source.CodeDuplicateID), d.ID.Pos, "node %q is defined twice", id), "first", c.w.Nodes[first].ID.Pos)
 	c.invalid.mark(expressions.RootNodes, id)
 }
 
@@ -89,12 +89,16 @@ func (c *compiler) node(i int32, d *core.Node) {
 	if c.p.Conventions.Context {
 		reads = seesContext(reads)
 	}
-	if use.Fields, n.View, all = c.fieldNames(reads, at.at("reads")); !all || d.Lost.Has("reads") {
-		c.invalid.references = true
-	}
-	c.fieldSeen.reset(len(c.p.Schema.Fields))
-	if n.WriteFields, n.Writes, all = c.fieldNames(d.Writes, at.at("writes")); !all || d.Lost.Has("writes") {
-		c.invalid.references = true
+	if c.p.open {
+		use.Fields = c.openNames(n, d, at)
+	} else {
+		if use.Fields, n.View, all = c.fieldNames(reads, at.at("reads")); !all || d.Lost.Has("reads") {
+			c.invalid.references = true
+		}
+		c.fieldSeen.reset(len(c.p.Schema.Fields))
+		if n.WriteFields, n.Writes, all = c.fieldNames(d.Writes, at.at("writes")); !all || d.Lost.Has("writes") {
+			c.invalid.references = true
+		}
 	}
 	if d.Timeout != nil {
 		n.Timeout = d.Timeout.Value

@@ -51,8 +51,11 @@ type Plan struct {
 	Conventions core.Conventions
 	// Walk holds what only the mode walk has, nil in other modes.
 	Walk *Walk
-	// context is the index of the field that holds the context.
+	// context is the index of the field that holds the context, and open the result of Open.
 	context int32
+	open    bool
+	// maker compiles the nodes that a run of a walk by steps adds, nil in other plans.
+	maker *nodeMaker
 	// Claimers are the vertices whose files and tables might be those of another vertex, in
 	// canonical order. Their output is put in place in that order.
 	Claimers []Claimer
@@ -280,6 +283,7 @@ type rareData struct {
 	cache        *Cache
 	rows         []fieldRows // with columns to look for, see Wanted
 	items        items.Handler
+	members      []string // see Members
 }
 
 // noRareData is the data of nodes whose field rare is nil. It is never written.
@@ -473,7 +477,7 @@ func (p *Plan) Threshold(field, level int32) int32 {
 
 // Node returns the node with the given id.
 func (p *Plan) Node(id string) (*Node, bool) {
-	i, ok := p.nodeIndex[id]
+	i, ok := p.find(id)
 	if !ok {
 		return nil, false
 	}

@@ -106,7 +106,7 @@ func (c *compiler) compileSource(text source.Text, scope expressions.Scope, at p
 }
 
 func (c *compiler) jsonPath(s *Source, at place, use *References) *Source {
-	path, ds := jsonpath.Compile(s.Text)
+	path, ds := jsonpath.Compile(c.openPath(s.Text))
 	for i := range ds {
 		ds[i].Message = at.String() + ": " + ds[i].Message
 	}

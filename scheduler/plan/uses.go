@@ -35,6 +35,8 @@ func (c *compiler) mentions(tree *expressions.Tree) {
 		case expressions.RootState:
 			if i, ok := c.p.Schema.Index(path.Steps[0].Name); ok {
 				c.fieldUsed[i] = true
+			} else if c.p.open {
+				c.fieldUsed[c.p.context] = true
 			} else {
 				c.invalid.references = true
 			}

@@ -27,6 +27,8 @@ type Walk struct {
 	Routed bool
 	Model  string
 	Pairs  int
+	// Steps holds what a walk by steps has in addition, nil for other walks.
+	Steps *Steps
 	// MaxSteps limits the visits of a run, 0 for no limit.
 	MaxSteps int
 	// Briefs reports whether nodes are told what came before them.
@@ -93,6 +95,9 @@ func (c *compiler) beginWalk() {
 // walkConventions returns the rules of a walk for nodes and their results.
 func walkConventions(w *core.Workflow, o *Options) core.Conventions {
 	r, _ := routerOf(w, o.Routers)
+	if r.conventions != nil {
+		return r.conventions(w)
+	}
 	rules := r.Conventions
 	rules.Context = true
 	return rules
@@ -109,9 +114,11 @@ func (c *compiler) walkSettings() *core.Walk {
 // walk compiles the rest of a walk once its nodes are compiled.
 func (c *compiler) walk() {
 	settings := c.walkSettings()
-	context, _ := c.p.Schema.Index(core.ContextField)
 	w := c.p.Walk
-	w.Start, w.Exit, w.Context = -1, -1, int32(context)
+	w.Start, w.Exit, w.Context = -1, -1, -1
+	if i, ok := c.p.Schema.Index(core.ContextField); ok && c.p.Conventions.Context {
+		w.Context = int32(i)
+	}
 	w.MaxJumps = c.count(settings.MaxJumps, core.DefaultMaxJumps, documentPlace("max_jumps"))
 	w.RepeatLimit = c.count(settings.RepeatLimit, core.DefaultRepeatLimit, documentPlace("loop_restart_signature_limit"))
 	w.StallTimeout = core.DefaultStallTimeout
@@ -234,7 +241,9 @@ func (p *Plan) graph() core.Graph {
 	g := make(core.Graph, len(p.Nodes))
 	for i := range p.Edges {
 		e := &p.Edges[i]
-		g[e.FromNode] = append(g[e.FromNode], core.Arc{To: e.ToNode, Edge: int32(i)})
+		if e.ToNode != NoNode {
+			g[e.FromNode] = append(g[e.FromNode], core.Arc{To: e.ToNode, Edge: int32(i)})
+		}
 	}
 	return g
 }
