@@ -48,7 +48,7 @@ const (
 	EdgeJudged   EventType = "edge.judged"   // a condition was evaluated
 	EdgeChosen   EventType = "edge.chosen"   // a walk follows an edge or jumps; Step and Reason say why
 	GraphChanged EventType = "graph.changed" // the graph of the run was changed, or jumps: Step is the action, Values the request
-	GraphRefused EventType = "graph.refused" // a change was asked for and is not possible; Reason says why
+	GraphRejected EventType = "graph.rejected" // a change was asked for and is not possible; Reason says why
 	JoinDecided  EventType = "join.decided"  // Nodes are the predecessors or branches that a join takes; Reason says why
 	StateWritten EventType = "state.written" // a field got a value
 	UnitFinished EventType = "unit.finished" // a pipeline or loop ended; Reason says how

@@ -163,7 +163,7 @@ func (s *HookState) Set(name string, v any) {
 func (s *HookState) Changes() (names []string, values map[string]any) { return s.order, s.changes }
 
 // Mutation is a change of the graph of a running walk of RouterSteps. It affects this run
-// only. A change that is not possible is refused, which is an event and changes nothing.
+// only. A change that is not possible is rejected, which is an event and changes nothing.
 type Mutation struct {
 	// Action is one of the Mutation constants.
 	Action string

@@ -105,7 +105,7 @@ func (t *bySteps) reason(v *visit, c *steps.Choice) string {
 	return "nothing leads on from " + id
 }
 
-// emitMutation emits that a change of the graph, or a jump, was accepted, or refused if err is not nil.
+// emitMutation emits that a change of the graph, or a jump, was accepted, or rejected if err is not nil.
 func (t *bySteps) emitMutation(v *visit, m *core.Mutation, update any, err error) {
 	if !t.f.m.opts.Events {
 		return
@@ -114,7 +114,7 @@ func (t *bySteps) emitMutation(v *visit, m *core.Mutation, update any, err error
 	e.Kind, e.Phase = "", ""
 	e.Step, e.From, e.To = m.Action, m.From, m.To
 	if err != nil {
-		e.Type, e.Reason = core.GraphRefused, err.Error()
+		e.Type, e.Reason = core.GraphRejected, err.Error()
 	}
 	switch {
 	case m.Config != nil:

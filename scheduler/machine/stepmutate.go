@@ -10,7 +10,7 @@ import (
 )
 
 // mutate makes the changes of the graph that a visit asks for: first those of its code, in order, then
-// the action in its output. A change that is not possible is refused.
+// the action in its output. A change that is not possible is rejected.
 func (t *bySteps) mutate(v *visit, o *Outcome) {
 	if o.Route != nil && o.Route.Visited != nil {
 		for i := range o.Route.Visited.Mutations {
@@ -43,7 +43,7 @@ func (t *bySteps) mayChange() error {
 	return nil
 }
 
-// change makes a change of the graph, and returns an error if it is refused.
+// change makes a change of the graph, and returns an error if it is rejected.
 func (t *bySteps) change(m *core.Mutation) error {
 	if err := t.mayChange(); err != nil {
 		return err
