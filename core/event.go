@@ -45,13 +45,13 @@ const (
 	ItemFinished EventType = "item.finished" // it ended with a success
 	ItemFailed   EventType = "item.failed"   // it ended with a failure
 
-	EdgeJudged   EventType = "edge.judged"   // a condition was evaluated
-	EdgeChosen   EventType = "edge.chosen"   // a walk follows an edge or jumps; Step and Reason say why
-	GraphChanged EventType = "graph.changed" // the graph of the run was changed, or jumps: Step is the action, Values the request
+	EdgeJudged    EventType = "edge.judged"    // a condition was evaluated
+	EdgeChosen    EventType = "edge.chosen"    // a walk follows an edge or jumps; Step and Reason say why
+	GraphChanged  EventType = "graph.changed"  // the graph of the run was changed, or jumps: Step is the action, Values the request
 	GraphRejected EventType = "graph.rejected" // a change was asked for and is not possible; Reason says why
-	JoinDecided  EventType = "join.decided"  // Nodes are the predecessors or branches that a join takes; Reason says why
-	StateWritten EventType = "state.written" // a field got a value
-	UnitFinished EventType = "unit.finished" // a pipeline or loop ended; Reason says how
+	JoinDecided   EventType = "join.decided"   // Nodes are the predecessors or branches that a join takes; Reason says why
+	StateWritten  EventType = "state.written"  // a field got a value
+	UnitFinished  EventType = "unit.finished"  // a pipeline or loop ended; Reason says how
 
 	LogLine  EventType = "log"      // a record of a node's logger
 	Progress EventType = "progress" // a node reports its progress; never part of a comparison
