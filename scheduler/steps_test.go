@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -195,4 +197,73 @@ func TestSteps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStepConversation checks that the messages of visits are passed on while step 1 leads back to the
+// node, and not after any other step.
+func TestStepConversation(t *testing.T) {
+	s := newStepWalk("a", "b")
+	call := func(m string) core.Result {
+		return core.Result{Routing: &core.Routing{ToolCalls: []string{"x"}, Messages: []any{m}}}
+	}
+	s.results["a"] = []core.Result{call("1"), call("2"), {}, {}}
+	s.edge("a", "b")
+	when(s.edge("b", "a"), "$visits == 1", 0)
+	got, _ := s.run(t, nil)
+	if want := "a a a b a b | tool_loop>a tool_loop>a edge>b edge>a edge>b end>(end) | success"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := strings.Join(s.seen["a"], " "); got != "[] [1] [1 2] []" {
+		t.Errorf("conversations %s", got)
+	}
+}
+
+// TestStepHooks checks when hooks are called, what they see and what they can change.
+func TestStepHooks(t *testing.T) {
+	s := newStepWalk("a", "b", "c")
+	var calls []string
+	n := s.node("a")
+	n.Before = func(_ context.Context, st *core.HookState) error {
+		k, _ := st.Get("k")
+		calls = append(calls, fmt.Sprint("before ", k))
+		st.Set("k", int64(len(calls)))
+		return nil
+	}
+	n.After = func(_ context.Context, r *core.VisitResult) error {
+		calls = append(calls, fmt.Sprintf("after %d %v", r.Visit, r.Failure != nil))
+		r.Failure, r.Next = nil, "b"
+		return nil
+	}
+	n.OnError = &core.OnError{Policy: str("retry"), Attempts: &source.Int{Value: 2}, Base: &source.Located[time.Duration]{Value: time.Millisecond}}
+	s.errs["a"] = []error{errors.New("no")}
+	s.node("b").Before = func(context.Context, *core.HookState) error { panic("b") }
+	s.node("b").After = func(_ context.Context, r *core.VisitResult) error { r.End = true; return nil }
+	s.edge("b", "c")
+	got, r := s.run(t, map[string]any{"k": "start"})
+	if want := "a b | next_node>b jump>(end) | success"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := strings.Join(calls, ", "); got != "before start, after 1 true" {
+		t.Errorf("calls %s", got)
+	}
+	if got, _ := value.AppendJSON(nil, r.State); string(got) != `{"context":{"k":1}}` {
+		t.Errorf("state %s", got)
+	}
+}
+
+// TestStepConditionsThatFail checks that a condition that panics or hangs does not hold, and that the
+// others count.
+func TestStepConditionsThatFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStepWalk("a", "b", "c", "d")
+		leave := make(chan bool)
+		s.edge("a", "b").Cond = &core.Cond{Func: func(*core.VisitResult) bool { panic("no") }}
+		s.edge("a", "c").Cond = &core.Cond{Func: func(*core.VisitResult) bool { return <-leave }}
+		s.edge("a", "d").Cond = &core.Cond{Func: func(*core.VisitResult) bool { return true }}
+		got, _ := s.run(t, nil)
+		if want := "a d | edge>d end>(end) | success"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		close(leave)
+	})
 }

@@ -24,6 +24,7 @@ type Memo struct {
 	kept    []*keptEvent
 	of      map[execution][]int32 // the indexes of the kept events of an execution, ascending
 	next    int                   // the first kept event that was not used
+	later   []Kept                // of nodes that the plan does not have, but the run may add
 	copies  bool                  // see NewFork
 	answers []candidate           // to open commands
 	batch   *Batch
@@ -103,6 +104,9 @@ func newMemo(m *Memo, kept []Kept) (*Memo, error) {
 
 func (m *Memo) add(x *Kept) error {
 	if !m.r.codec.has(x) {
+		if m.r.codec.mayAdd(x) {
+			m.later = append(m.later, *x)
+		}
 		return nil
 	}
 	d, err := m.r.codec.decodeEvent(x.Data)
@@ -138,7 +142,7 @@ func (k *Codec) fits(d *decodedEvent) error {
 		return nil
 	}
 	frame, _ := plan.CutPath(d.path)
-	p, err := k.Plan.At(frame)
+	p, err := k.planAt(frame)
 	if err != nil {
 		return err
 	}
@@ -174,7 +178,7 @@ func (m *Memo) waits(d *decodedEvent) bool {
 		return false
 	}
 	frame, _ := plan.CutPath(d.path)
-	p, err := m.r.codec.Plan.At(frame)
+	p, err := m.r.codec.planAt(frame)
 	return err == nil && p.Nodes[e.ID.Node].Wait != nil
 }
 
@@ -187,12 +191,35 @@ func (k *Codec) has(x *Kept) bool {
 	if x.Event.ID.Node < 0 {
 		frame, node = x.Path, ""
 	}
-	p, err := k.Plan.At(frame)
+	p, err := k.planAt(frame)
 	if err != nil || node == "" {
 		return err == nil
 	}
 	n, ok := p.Node(node)
 	return ok && (n.Source != nil || p.Mode.Visits || p.Vertices[n.Vertex].Unit != nil) == (x.Event.ID.To > 0)
+}
+
+// mayAdd reports whether a run may add the node that an event answers.
+func (k *Codec) mayAdd(x *Kept) bool {
+	frame, _ := plan.CutPath(x.Path)
+	p, err := k.planAt(frame)
+	return err == nil && x.Event.ID.Node >= 0 && p.Conventions.Steps
+}
+
+// addLater adds the kept events of nodes that the run has added since, if the command is one of a run
+// that has changed its graph.
+func (m *Memo) addLater(c *machine.Command) error {
+	if len(m.later) == 0 || c.Plan == nil || len(c.Plan.Changes()) == 0 {
+		return nil
+	}
+	list := m.later
+	m.later = nil
+	for i := range list {
+		if err := m.add(&list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Machine returns the machine of the new part.
@@ -209,7 +236,13 @@ func (m *Memo) Batches() []*Batch { return m.batches }
 func (m *Memo) run() error {
 	m.batch = &Batch{}
 	for {
-		m.take(m.r.m.Next())
+		commands := m.r.m.Next()
+		m.take(commands)
+		for i := range commands {
+			if err := m.addLater(&commands[i]); err != nil {
+				return err
+			}
+		}
 		at, c, e := m.choose()
 		if e == nil {
 			return nil
@@ -302,6 +335,9 @@ func (m *Memo) lookAgain() {
 func (m *Memo) Answer(c *machine.Command, x *Encoded) (*machine.Event, error) {
 	if c.Op != machine.OpRun && c.Op != machine.OpTimer && c.Op != machine.OpDeadline && c.Op != machine.OpPlace {
 		return nil, nil
+	}
+	if err := m.addLater(c); err != nil {
+		return nil, err
 	}
 	m.skipUsed()
 	at, e := m.answerTo(c, false)
@@ -458,7 +494,7 @@ func (m *Memo) outcome(at int, item int32) *machine.Outcome {
 func answers(c *machine.Command, e *machine.Event) bool {
 	switch e.Kind {
 	case machine.Finished:
-		return c.Op == machine.OpRun && (e.ID.Attempt == 0) == (c.ID.Attempt == 0)
+		return c.Op == machine.OpRun && (e.ID.Attempt == c.ID.Attempt || e.ID.Attempt > 0 && c.ID.Attempt > 0)
 	case machine.Placed, machine.Gone:
 		return c.Op == machine.OpPlace
 	case machine.TimerFired:

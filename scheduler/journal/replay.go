@@ -234,7 +234,7 @@ func isPause(c *machine.Command) bool {
 
 // retried returns the items of an answer, or the execution, that get another attempt.
 func (r *Replay) retried(e *machine.Event) map[int32]bool {
-	if e.Kind != machine.Finished && e.Kind != machine.Placed || e.ID.Attempt == 0 {
+	if e.Kind != machine.Finished && e.Kind != machine.Placed || e.ID.Attempt <= 0 {
 		return nil
 	}
 	var list map[int32]bool

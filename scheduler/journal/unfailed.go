@@ -199,7 +199,7 @@ func (x *Kept) eachOutcome(f func(item int32, o *machine.Outcome)) {
 func (u *unfailed) lastVisit(kept []Kept) []Kept {
 	last := -1
 	for i := range kept {
-		if e := kept[i].Event; e.Kind == machine.Finished && e.ID.Frame == 0 && e.ID.Attempt > 0 {
+		if e := kept[i].Event; e.Kind == machine.Finished && e.ID.Frame == 0 && (e.ID.Attempt > 0 || e.ID.Attempt == machine.AfterAttempt && e.Outcome.Route != nil) {
 			last = i
 		}
 	}

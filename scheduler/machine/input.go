@@ -35,7 +35,7 @@ func Shared(p *plan.Plan, n *plan.Node, c *Call, place int, stop func() bool) (s
 		s.Item, s.Index = c.Item, c.Row
 	}
 	s.Nodes = lookup(p, n, c)
-	s.Visit, s.Previous, s.Briefing = c.Visit, c.Previous, c.Briefing
+	s.Visit, s.Previous, s.Briefing, s.Conversation = c.Visit, c.Previous, c.Briefing, c.Conversation
 	if c.Loop != "" {
 		s.Loop = c.Loop
 		s.Round, _ = c.Round.Get()

@@ -90,11 +90,11 @@ func (t *bySteps) admits(node int32) bool {
 // inform passes the conversation to a visit that continues it.
 func (t *bySteps) inform(c *Call) { c.Conversation = slices.Clip([]any(t.Talk)) }
 
-// Attempt numbers of the commands that call the hooks of a node. The conditions of its edges are
-// called as attempt 0.
+// BeforeAttempt and AfterAttempt are the numbers of the attempts in the IDs of commands that call the
+// hooks of a node. The conditions of its edges are called as attempt 0.
 const (
-	beforeAttempt = -2
-	afterAttempt  = -3
+	BeforeAttempt = -2
+	AfterAttempt  = -3
 )
 
 // holdsFirst asks for the Before hook of a node.
@@ -102,7 +102,7 @@ func (t *bySteps) holdsFirst(v *visit) bool {
 	if v.def().Decl.Before == nil || v.Number > 0 || v.Hooked {
 		return false
 	}
-	v.Phase, v.Number = routing, beforeAttempt
+	v.Phase, v.Number = routing, BeforeAttempt
 	t.ask(v)
 	return true
 }
@@ -120,7 +120,7 @@ func (t *bySteps) intercepts(v *visit, o *Outcome) bool {
 	}
 	held := *o
 	held.Writes = slices.Clone(o.Writes)
-	v.attempt = attempt{Phase: routing, Number: afterAttempt, attemptDetail: attemptDetail{Held: &held}}
+	v.attempt = attempt{Phase: routing, Number: AfterAttempt, attemptDetail: attemptDetail{Held: &held}}
 	t.Live = append(t.Live, v)
 	t.ask(v)
 	return true
@@ -261,13 +261,13 @@ func (t *bySteps) ask(v *visit) {
 	call := &FunctionCall{Visit: core.VisitResult{Node: t.id(v.Node), Visit: v.Count}}
 	c := CallContext{Path: t.f.Path, Visit: v.Count, Functions: call}
 	switch v.Number {
-	case beforeAttempt:
+	case BeforeAttempt:
 		call.Before = true
 		inner := t.call(v)
 		inner.CallContext.Functions = call
 		t.f.issue(v.def(), v.id(), inner)
 		return
-	case afterAttempt:
+	case AfterAttempt:
 		call.After = true
 		call.Visit = visitResult(call.Visit, v.Held)
 	default:
@@ -298,7 +298,7 @@ func visitResult(r core.VisitResult, o *Outcome) core.VisitResult {
 func (t *bySteps) answered(v *visit, e *Event) {
 	t.f.inFlight--
 	kind := v.Number
-	if kind == beforeAttempt {
+	if kind == BeforeAttempt {
 		v.Phase, v.Number, v.Hooked = waiting, 0, true
 		if t.f.Stopped {
 			v.withdraw()
@@ -313,7 +313,7 @@ func (t *bySteps) answered(v *visit, e *Event) {
 		t.check()
 		return
 	}
-	if kind == afterAttempt {
+	if kind == AfterAttempt {
 		t.settle(v, t.afterEnded(held, &e.Outcome))
 		return
 	}
