@@ -568,7 +568,11 @@ func (x *executor) input(ctx context.Context, place int) (core.Input, error) {
 
 // captured returns what a node gets of the values that were captured for it.
 func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, place int) (core.Shared, error) {
-	s, err := machine.Shared(x.p, n, c, place, func() bool { return ctx.Err() != nil })
+	var stop func() bool // only args are much work
+	if n.Args != nil {
+		stop = func() bool { return ctx.Err() != nil }
+	}
+	s, err := machine.Shared(x.p, n, c, place, stop)
 	if err != nil {
 		return s, err
 	}
@@ -587,7 +591,7 @@ func (x *executor) captured(ctx context.Context, n *plan.Node, c *machine.Call, 
 	if x.w.reporter != nil {
 		s.Reports = &x.w.reporter.Reports
 	} else if x.run.watched.Load() {
-		s.Reports = &core.Reports{Report: func(core.Input, int64, int64) { x.run.signOfLife() }}
+		s.Reports = x.run.livelyReports()
 	}
 	return s, nil
 }

@@ -267,7 +267,9 @@ type run struct {
 	sources      map[sourceKey]*rowSource       // streams of pipelines, between two rows
 	calls        sync.WaitGroup                 // timer and cancel callbacks
 	watched      atomic.Bool                    // a walk needs to know the last sign of life
-	sign         atomic.Int64                   // time of the last sign of life: a handler logged or reported its progress
+	lively       sync.Once
+	livelyRoom   core.Reports // see livelyReports; set by lively
+	sign         atomic.Int64 // time of the last sign of life: a handler logged or reported its progress
 	cancel       context.CancelFunc
 }
 

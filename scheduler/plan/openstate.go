@@ -65,6 +65,9 @@ func (n *Node) Members() []string { return n.rareData().members }
 // acceptOpen is accept for an open state: all that the result writes becomes one write of the context.
 func (p *Plan) acceptOpen(n *Node, r *core.Result, writes []Write) ([]Write, *core.Failure) {
 	delta := r.Writes()
+	if len(delta) == 0 && (r.Routing == nil || len(r.Routing.Context) == 0) {
+		return writes, nil
+	}
 	for name := range delta {
 		if !slices.Contains(n.Writes, name) {
 			return nil, p.undeclared(n, delta)
