@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -22,7 +24,11 @@ import (
 // The code of a Go function does not count either.
 //
 // It costs about as much as compiling the plan, so callers that need it often should store it.
-func (p *Plan) Fingerprint() string { return newPrinter().plan(p) }
+func (p *Plan) Fingerprint() string {
+	x := newPrinter()
+	x.brief = true
+	return x.plan(p)
+}
 
 // PartFingerprint identifies a node, pipeline or loop.
 type PartFingerprint struct {
@@ -70,10 +76,13 @@ func (p *Plan) order() []any {
 type printer struct {
 	plans map[*Plan]string
 	known map[*Plan]map[string]PartFingerprint // the results of parts
+	hows  map[how]string                       // How by what it covers, which most nodes have in common
+	brief bool                                 // parts need neither Own nor Members
+	buf   []byte                               // what digest has written last
 }
 
 func newPrinter() *printer {
-	return &printer{map[*Plan]string{}, map[*Plan]map[string]PartFingerprint{}}
+	return &printer{plans: map[*Plan]string{}, known: map[*Plan]map[string]PartFingerprint{}, hows: map[how]string{}}
 }
 
 func (x *printer) plan(p *Plan) string {
@@ -91,14 +100,25 @@ func (x *printer) plan(p *Plan) string {
 	if p.Incremental != nil {
 		o.Set("incremental", incrementalPrint(p.Incremental))
 	}
-	parts := value.NewObject(len(p.Vertices))
-	for id, part := range x.parts(p) { // the canonical form sorts them
-		parts.Set(id, []any{part.What, part.How})
-	}
-	o.Set("parts", parts)
-	sum := digest(o)
+	o.Set("parts", partsPrint(x.parts(p)))
+	sum := x.digest(o)
 	x.plans[p] = sum
 	return sum
+}
+
+// partsPrint returns the canonical form of a mapping of the parts to What and How.
+func partsPrint(parts map[string]PartFingerprint) printed {
+	b := make(printed, 0, 160*len(parts)+2)
+	b = append(b, '{')
+	for i, id := range slices.Sorted(maps.Keys(parts)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(value.AppendString(b, id), `:["`...)
+		part := parts[id]
+		b = append(append(append(append(b, part.What...), `","`...), part.How...), `"]`...)
+	}
+	return append(b, '}')
 }
 
 // modePrint returns the name of the mode, "" for the default mode.
@@ -151,18 +171,24 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 		what := x.what(p, n)
 		set(what, "in", sorted(in[i]))
 		set(what, "out", out[i]) // the walk prefers the first of several edges of equal weight
-		part := PartFingerprint{What: digest(what), How: digest(howPrint(p, n))}
-		if n.Frame != nil {
+		part := PartFingerprint{What: x.digest(what), How: x.how(n)}
+		if n.Frame != nil && !x.brief {
 			what.Set("nested", nestedPrint(p, n, string(n.Frame.Plan.Mode.Name)))
-			part.Own = digest(what)
+			part.Own = x.digest(what)
 		}
-		part.Members = membersOf(what)
+		if !x.brief {
+			part.Members = membersOf(what)
+		}
 		parts[n.ID] = part
 	}
 	for i := range p.Vertices {
 		if u := p.Vertices[i].Unit; u != nil && p.Walk == nil { // a walk as a whole is no part of itself
 			what := unitWhat(p, u)
-			parts[u.ID] = PartFingerprint{What: digest(what), How: digest(unitHow(p, u)), Members: membersOf(what)}
+			part := PartFingerprint{What: x.digest(what), How: x.digest(unitHow(p, u))}
+			if !x.brief {
+				part.Members = membersOf(what)
+			}
+			parts[u.ID] = part
 		}
 	}
 	x.known[p] = parts
@@ -248,8 +274,33 @@ func walkPrint(p *Plan, n *WalkNode) *value.Object {
 	return o
 }
 
+// how is how a node is executed, apart from its cache.
+type how struct {
+	retry                    Retry
+	policy                   Policy
+	timeout                  time.Duration
+	concurrency, maxFailures int
+	priority                 int
+	allowPartial, autoStatus bool
+	pause                    Pause
+}
+
+// how returns the fingerprint of how a node is executed.
+func (x *printer) how(n *Node) string {
+	if n.Cache() != nil {
+		return x.digest(howPrint(n))
+	}
+	key := how{*n.Retry, n.Policy, n.Timeout, n.Concurrency, n.MaxFailures, n.Decl.Priority.Value, n.AllowPartial, n.AutoStatus, n.Pause}
+	sum, ok := x.hows[key]
+	if !ok {
+		sum = x.digest(howPrint(n))
+		x.hows[key] = sum
+	}
+	return sum
+}
+
 // howPrint returns the canonical form of how a node is executed.
-func howPrint(p *Plan, n *Node) *value.Object {
+func howPrint(n *Node) *value.Object {
 	r := n.Retry
 	o := value.ObjectOf("policy", int64(n.Policy), "attempts", int64(r.Attempts), "factor", r.Factor, "base", int64(r.Base), "max", int64(r.Max),
 		"cap", int64(r.Cap), "jitter", r.Jitter, "transient", r.Transient, "timeout", int64(n.Timeout), "concurrency", int64(n.Concurrency),
@@ -416,16 +467,26 @@ func printable(v any) any {
 // types must be in their canonical form, see value.Canonical.
 func Digest(v any) string { return digest(v) }
 
-func digest(v any) string {
-	sum := sha256.Sum256(canonical(make([]byte, 0, 1024), v))
+func digest(v any) string { return new(printer).digest(v) }
+
+// digest is Digest. It uses the same memory each time.
+func (x *printer) digest(v any) string {
+	x.buf = canonical(x.buf[:0], v)
+	sum := sha256.Sum256(x.buf)
 	return hex.EncodeToString(sum[:])
 }
+
+// printed is a value in its canonical form.
+type printed []byte
 
 // canonical appends the JSON of a value with its keys sorted.
 func canonical(b []byte, v any) []byte {
 	switch v := v.(type) {
+	case printed:
+		return append(b, v...)
 	case *value.Object:
-		keys := slices.Clone(v.Keys())
+		var few [24]string // most objects have fewer keys
+		keys := append(few[:0], v.Keys()...)
 		slices.Sort(keys)
 		b = append(b, '{')
 		for i, k := range keys {
