@@ -96,6 +96,11 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 // if a tag is malformed: these are programming errors.
 func Decode(v *Value, into any) Diagnostics { return (&decoder{}).decode(v, into, nil) }
 
+// Consume is Decode for a tree that the caller does not need any more. It drops each element of a list from
+// the tree once the element is decoded, so that a large tree and its result are not in memory at the same
+// time.
+func Consume(v *Value, into any) Diagnostics { return (&decoder{consumes: true}).decode(v, into, nil) }
+
 // DecodeFor is like Decode for a struct, but the messages begin with subject, such as "node load".
 // known are keys of v that are known to be lost, so they are not reported as missing. DecodeFor
 // returns all lost keys of v.
@@ -123,9 +128,10 @@ func (d *decoder) decode(v *Value, into any, at *place) Diagnostics {
 // parsing them again for every element of a list took a fifth of the time of a large
 // document.
 type decoder struct {
-	ds      Diagnostics
-	shapes  map[reflect.Type]*shape
-	hasLost bool // the tree is not Whole
+	ds       Diagnostics
+	shapes   map[reflect.Type]*shape
+	hasLost  bool // the tree is not Whole
+	consumes bool // see Consume
 	// known and lost are the lost keys of the struct at the root, see DecodeFor. Inside of it they
 	// are nil.
 	known Lost
@@ -352,13 +358,19 @@ func (d *decoder) list(v *Value, dst reflect.Value, at *place, key *Key) complet
 	}
 	out := reflect.MakeSlice(dst.Type(), len(v.Items), len(v.Items))
 	got, n := complete, 0
+	element := &place{up: at} // one after the other
 	for i, e := range v.Items {
-		out.Index(n).SetZero() // the element before may have been invalid
-		one := d.value(e, out.Index(n), &place{up: at, index: i}, key)
+		element.index = i
+		one := d.value(e, out.Index(n), element, key)
 		if one > none {
 			n++
+		} else {
+			out.Index(n).SetZero()
 		}
 		got = min(got, max(one, partial))
+		if d.consumes {
+			v.Items[i] = nil
+		}
 	}
 	dst.Set(out.Slice3(0, n, n))
 	return got
@@ -410,16 +422,31 @@ func (d *decoder) keys(v *Value) completeness {
 // eachMember calls f for each key of a mapping at its first occurrence, and reports the
 // others.
 func (d *decoder) eachMember(v *Value, at *place, f func(i int, at *place)) {
-	seen := make(map[string]Position, len(v.Keys))
+	var seen map[string]int // the first occurrences of keys, if there are many
+	if len(v.Keys) > maxSearched {
+		seen = make(map[string]int, len(v.Keys))
+	}
+	member := &place{up: at} // of one member after the other
 	for i, k := range v.Keys {
-		if first, ok := seen[k.Value]; ok {
-			d.duplicate(k, first, at)
+		first, ok := seen[k.Value]
+		if seen == nil {
+			first = slices.IndexFunc(v.Keys[:i], func(o Text) bool { return o.Value == k.Value })
+			ok = first >= 0
+		}
+		if ok {
+			d.duplicate(k, v.Keys[first].Pos, at)
 			continue
 		}
-		seen[k.Value] = k.Pos
-		f(i, &place{up: at, key: k.Value})
+		if seen != nil {
+			seen[k.Value] = i
+		}
+		member.key = k.Value
+		f(i, member)
 	}
 }
+
+// maxSearched limits the keys that are searched one after the other.
+const maxSearched = 16
 
 func (d *decoder) duplicate(k Text, first Position, at *place) {
 	f := d.errorf(CodeDuplicateKey, k.Pos, at, "key %q appears twice", k.Value)
@@ -444,7 +471,11 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) completeness {
 		return shape.recordLost(dst, report, names(shape.keys), none)
 	}
 	rest := &Value{Kind: ObjectValue, Pos: v.Pos}
-	present := make([]bool, len(shape.keys))
+	var few [32]bool
+	present := few[:]
+	if len(shape.keys) > len(few) {
+		present = make([]bool, len(shape.keys))
+	}
 	var lost Lost
 	d.eachMember(v, at, func(i int, at *place) {
 		k := slices.IndexFunc(shape.keys, func(k Key) bool { return k.Name == v.Keys[i].Value })
@@ -460,7 +491,7 @@ func (d *decoder) object(v *Value, dst reflect.Value, at *place) completeness {
 	var meant []string // by the unknown keys
 	if shape.rest != nil {
 		dst.FieldByIndex(shape.rest).Set(reflect.ValueOf(rest))
-	} else {
+	} else if len(rest.Keys) > 0 {
 		meant = d.unknown(rest.Keys, at, names(shape.keys))
 	}
 	for i, k := range shape.keys {

@@ -29,15 +29,15 @@ func (k ValueKind) String() string { return valueKindNames[k] }
 // Decode decodes it into structs. Scalar holds a bool, int64, float64 or string for the
 // scalar kinds.
 type Value struct {
-	Kind   ValueKind
+	Kind ValueKind
+	// Lost marks a value that could not be read, or an object with keys that could not be
+	// read. The error has been reported.
+	Lost   bool
 	Pos    Position
 	Scalar any
 	Items  []*Value // of an array
 	Keys   []Text   // of an object, in document order
 	Values []*Value // of an object, parallel to Keys
-	// Lost marks a value that could not be read, or an object with keys that could not be
-	// read. The error has been reported.
-	Lost bool
 }
 
 // refused reports whether nothing of the value could be read.

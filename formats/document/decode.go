@@ -12,6 +12,15 @@ func Decode(file string, data []byte, into any) (ds source.Diagnostics, ok bool)
 
 // DecodeTree is Decode for the result of Parse.
 func DecodeTree(tree *source.Value, found source.Diagnostics, into any) (ds source.Diagnostics, ok bool) {
+	return decodeTree(tree, found, into, source.Decode)
+}
+
+// ConsumeTree is DecodeTree for a tree that the caller does not need any more, see source.Consume.
+func ConsumeTree(tree *source.Value, found source.Diagnostics, into any) (ds source.Diagnostics, ok bool) {
+	return decodeTree(tree, found, into, source.Consume)
+}
+
+func decodeTree(tree *source.Value, found source.Diagnostics, into any, decode func(*source.Value, any) source.Diagnostics) (ds source.Diagnostics, ok bool) {
 	ds = found
 	switch {
 	case tree == nil:
@@ -25,5 +34,5 @@ func DecodeTree(tree *source.Value, found source.Diagnostics, into any) (ds sour
 		}
 		return ds, false
 	}
-	return append(ds, source.Decode(tree, into)...), true
+	return append(ds, decode(tree, into)...), true
 }

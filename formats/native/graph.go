@@ -10,8 +10,9 @@ import (
 // commonKeys returns the keys that every node has.
 func commonKeys() []string { return source.KeyNames(nodeShape{}) }
 
-func (p *parser) node(d *nodeShape) *core.Node {
-	n := &core.Node{
+// node sets n to a node of the document.
+func (p *parser) node(n *core.Node, d *nodeShape) {
+	*n = core.Node{
 		ID:          d.ID,
 		Kind:        d.Kind,
 		Phase:       d.Phase,
@@ -42,7 +43,6 @@ func (p *parser) node(d *nodeShape) *core.Node {
 		n.Config = &source.Value{Kind: source.ObjectValue, Pos: d.Pos}
 	}
 	p.checkKeys(n, d)
-	return n
 }
 
 // keysOf returns the keys of a kind; ok is false if the kind does not exist.
@@ -74,10 +74,14 @@ func (p *parser) checkKeys(n *core.Node, d *nodeShape) {
 	if !ok {
 		return
 	}
+	unknown := func(k source.Text) bool { return !slices.Contains(kindKeys, k.Value) }
+	if !slices.ContainsFunc(n.Config.Keys, unknown) {
+		return
+	}
 	known := &source.Value{Kind: source.ObjectValue, Pos: n.Config.Pos}
 	var meant []string
 	for i, k := range n.Config.Keys {
-		if slices.Contains(kindKeys, k.Value) {
+		if !unknown(k) {
 			known.Set(k, n.Config.Values[i])
 			continue
 		}
@@ -100,8 +104,8 @@ func retryPolicy(name source.Text, d retryShape) *core.RetryPolicy {
 	return (*core.RetryPolicy)(&d)
 }
 
-func edge(d edgeShape) *core.Edge {
-	e := &core.Edge{From: d.From, To: d.To, On: d.On, Handles: d.Handles, Lost: d.Lost, Pos: d.Pos}
+func edge(d *edgeShape) core.Edge {
+	e := core.Edge{From: d.From, To: d.To, On: d.On, Handles: d.Handles, Lost: d.Lost, Pos: d.Pos}
 	if d.When.isElse() {
 		e.Else = true
 		return e

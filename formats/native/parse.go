@@ -44,10 +44,10 @@ func Parse(file string, data []byte, opts Options) (*core.Workflow, source.Diagn
 }
 
 // FromTree is Parse for a document that has already been parsed into a tree, with the
-// findings of that step.
+// findings of that step. It uses the tree up, see source.Consume.
 func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Options) (*core.Workflow, source.Diagnostics) {
 	var doc documentShape
-	ds, ok := document.DecodeTree(tree, found, &doc)
+	ds, ok := document.ConsumeTree(tree, found, &doc)
 	if !ok {
 		return nil, ds.Capped()
 	}
@@ -102,11 +102,14 @@ func (p *parser) workflow(d *documentShape, tree *source.Value) *core.Workflow {
 	for _, m := range d.Retry {
 		w.RetryPolicies = append(w.RetryPolicies, retryPolicy(m.Key, m.Value))
 	}
-	for i := range d.Graph.Nodes {
-		w.Nodes = append(w.Nodes, p.node(&d.Graph.Nodes[i]))
+	nodes, edges := make([]core.Node, len(d.Graph.Nodes)), make([]core.Edge, len(d.Graph.Edges))
+	for i := range nodes {
+		p.node(&nodes[i], &d.Graph.Nodes[i])
+		w.Nodes = append(w.Nodes, &nodes[i])
 	}
-	for _, e := range d.Graph.Edges {
-		w.Edges = append(w.Edges, edge(e))
+	for i := range edges {
+		edges[i] = edge(&d.Graph.Edges[i])
+		w.Edges = append(w.Edges, &edges[i])
 	}
 	for _, u := range d.Graph.Pipelines {
 		w.Pipelines = append(w.Pipelines, pipeline(u))
