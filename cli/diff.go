@@ -73,6 +73,7 @@ func (a *app) diff(ctx context.Context, at string, args []string) (d *history.Di
 		args[i] = found.Run
 		sides[i] = history.Side{Store: found.store, Run: found.Run, Compile: func(h *journal.Head) (*plan.Plan, error) {
 			if p := known[h.Plan+h.Order]; p != nil {
+				p.ForReplay() // runs of one workflow are not compared by their nodes
 				return p, nil
 			}
 			p, err := a.recordedPlan(ctx, found, h)

@@ -119,7 +119,13 @@ func (a *app) stateAt(ctx context.Context, r *storedRun, at string) (*history.St
 
 // readHistory reads what a stored run, or a nested run of it, has written.
 func (a *app) readHistory(ctx context.Context, r *storedRun, graph string) (*history.Run, error) {
-	return history.Read(ctx, r.store, r.Run, graph, func(h *journal.Head) (*plan.Plan, error) { return a.recordedPlan(ctx, r, h) })
+	return history.Read(ctx, r.store, r.Run, graph, func(h *journal.Head) (*plan.Plan, error) {
+		p, err := a.recordedPlan(ctx, r, h)
+		if err == nil {
+			p.ForReplay()
+		}
+		return p, err
+	})
 }
 
 // historyError returns the error of looking back on a run.

@@ -38,7 +38,11 @@ func (c *conflicts) find(kept []journal.Kept) error {
 	if err := c.cannotKeep(); err != nil || c.b.plan == c.plan {
 		return err
 	}
-	changes := c.plan.Since(c.b.head.Recorded())
+	then, err := c.b.head.Recorded()
+	if err != nil {
+		return err
+	}
+	changes := c.plan.Since(then)
 	hasValue, err := c.values(changes, kept)
 	if err != nil {
 		return err

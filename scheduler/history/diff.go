@@ -105,7 +105,11 @@ func Compare(ctx context.Context, a, b Side) (*Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Diff{Workflow: partDiffs(x, y), Inputs: []ValueDiff{}, Nodes: []TextDiff{}, Routes: []TextDiff{}, State: []ValueDiff{}, Times: []TimeDiff{}}
+	parts, err := partDiffs(x, y)
+	if err != nil {
+		return nil, err
+	}
+	d := &Diff{Workflow: parts, Inputs: []ValueDiff{}, Nodes: []TextDiff{}, Routes: []TextDiff{}, State: []ValueDiff{}, Times: []TimeDiff{}}
 	d.First = x.parting(y)
 	v := &values{a: x.mask, b: y.mask, list: d.Inputs}
 	v.members("", x.head.Inputs, y.head.Inputs)
@@ -152,17 +156,21 @@ func (s Side) read(ctx context.Context) (*side, error) {
 }
 
 // partDiffs compares the workflows of two runs.
-func partDiffs(x, y *side) []PartDiff {
+func partDiffs(x, y *side) ([]PartDiff, error) {
 	list := []PartDiff{}
 	if x.head.Plan == y.head.Plan {
-		return list
+		return list, nil
 	}
-	for _, c := range y.plan.Since(x.head.Recorded()).Parts {
+	then, err := x.head.Recorded()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range y.plan.Since(then).Parts {
 		if c.Change != plan.Same {
 			list = append(list, PartDiff{c.Path, c.Change.String(), c.Members})
 		}
 	}
-	return list
+	return list, nil
 }
 
 // parting returns the first execution in which two runs differ.

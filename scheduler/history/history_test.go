@@ -73,6 +73,7 @@ func TestHistoryAgreesWithMerges(t *testing.T) {
 			if errors.As(err, new(*core.StoreError)) {
 				t.Fatal(what, err)
 			}
+			p.ForReplay()
 			records := uint64(0)
 			for rec := range s.Read(t.Context(), "r", 1) {
 				records = rec.Seq

@@ -25,7 +25,7 @@ type Parts struct {
 	From uint64
 
 	// Head, Codec and Replay are those of the latest part. Only the inputs of the head are opened;
-	// secrets in other members stay sealed.
+	// secrets in other members stay sealed, and Nodes are not decoded, see Head.Recorded.
 	Head   *Head
 	Codec  *Codec
 	Replay *Replay

@@ -40,6 +40,7 @@ type Head struct {
 	Order  string                          `json:"order"`
 	Nodes  map[string]plan.PartFingerprint `json:"nodes,omitempty"`
 	Fields map[string]string               `json:"fields,omitempty"`
+	nodes  json.RawMessage                 // of Nodes, if they are not decoded
 	// Inputs are the inputs of the run, after defaults.
 	Inputs  *value.Object `json:"-"`
 	Options Options       `json:"options"`
@@ -77,8 +78,12 @@ func (h *Head) SetPlan(p *plan.Plan, r plan.Recorded) {
 }
 
 // Recorded returns what the head has of the plan, for plan.Plan.Since.
-func (h *Head) Recorded() plan.Recorded {
-	return plan.Recorded{Plan: h.Plan, Parts: h.Nodes, Fields: h.Fields}
+func (h *Head) Recorded() (plan.Recorded, error) {
+	r := plan.Recorded{Plan: h.Plan, Parts: h.Nodes, Fields: h.Fields}
+	if h.nodes == nil {
+		return r, nil
+	}
+	return r, json.Unmarshal(h.nodes, &r.Parts)
 }
 
 // Check returns a *store.FormatError if the journal has a later format than this package reads.
@@ -379,16 +384,24 @@ func (k *Codec) openInputs(sealed []byte) (*value.Object, error) {
 // has them is not known before the head is read.
 func SealedHead(data []byte) (*Head, error) {
 	h, _, err := sealedHead(data)
+	if err == nil {
+		var r plan.Recorded
+		r, err = h.Recorded()
+		h.Nodes, h.nodes = r.Parts, nil
+	}
 	return h, err
 }
 
-// sealedHead is SealedHead, and returns the inputs in their sealed form.
+// sealedHead is SealedHead, and returns the inputs in their sealed form. Nodes are only decoded by
+// Recorded: in a large workflow they are most of the head, and few readers need them.
 func sealedHead(data []byte) (*Head, []byte, error) {
 	h := struct {
 		*Head
 		Inputs json.RawMessage `json:"inputs"`
+		Nodes  json.RawMessage `json:"nodes"`
 	}{Head: &Head{}}
 	err := json.Unmarshal(data, &h)
+	h.Head.nodes = h.Nodes
 	return h.Head, h.Inputs, err
 }
 

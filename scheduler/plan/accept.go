@@ -194,7 +194,7 @@ func (p *Plan) undeclared(n *Node, delta map[string]any) *core.Failure {
 	}
 	lines := append(slices.Clone(n.Writes), extra...)
 	msg += fmt.Sprintf("; add to node %s: writes: [%s]", n.ID, strings.Join(lines, ", "))
-	if pos := n.Decl.Pos.String(); pos != "" {
+	if pos := p.placeOf(n).String(); pos != "" {
 		msg += " (" + pos + ")"
 	}
 	return &core.Failure{Class: core.ClassWrite, Message: msg}

@@ -156,21 +156,17 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 		return parts
 	}
 	parts := make(map[string]PartFingerprint, len(p.Nodes)+1)
-	in, out := make([][]any, len(p.Nodes)), make([][]any, len(p.Nodes))
-	for i := range p.Edges {
-		e := edgePrint(p, i)
-		if to := p.Edges[i].ToNode; to != NoNode {
-			in[to] = append(in[to], e)
-		}
-		if p.Mode.Visits {
-			out[p.Edges[i].FromNode] = append(out[p.Edges[i].FromNode], e)
-		}
+	in, out := edgesBy(p, func(e *Edge) int32 { return e.ToNode }), [][]int32{}
+	if p.Mode.Visits {
+		out = edgesBy(p, func(e *Edge) int32 { return e.FromNode })
 	}
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		what := x.what(p, n)
-		set(what, "in", sorted(in[i]))
-		set(what, "out", out[i]) // the walk prefers the first of several edges of equal weight
+		set(what, "in", sorted(edgesPrint(p, in[i])))
+		if p.Mode.Visits {
+			set(what, "out", edgesPrint(p, out[i])) // the walk prefers the first of several edges of equal weight
+		}
 		part := PartFingerprint{What: x.digest(what), How: x.how(n)}
 		if n.Frame != nil && !x.brief {
 			what.Set("nested", nestedPrint(p, n, string(n.Frame.Plan.Mode.Name)))
@@ -193,6 +189,27 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 	}
 	x.known[p] = parts
 	return parts
+}
+
+// edgesBy returns the indexes of the edges of each node, in declared order. node returns the node of an edge.
+func edgesBy(p *Plan, node func(*Edge) int32) [][]int32 {
+	count := make([]int32, len(p.Nodes))
+	for i := range p.Edges {
+		if n := node(&p.Edges[i]); n != NoNode {
+			count[n]++
+		}
+	}
+	all, by := make([]int32, 0, len(p.Edges)), make([][]int32, len(p.Nodes))
+	for i, n := range count {
+		by[i] = all[len(all) : len(all) : len(all)+int(n)]
+		all = all[:len(all)+int(n)]
+	}
+	for i := range p.Edges {
+		if n := node(&p.Edges[i]); n != NoNode {
+			by[n] = append(by[n], int32(i))
+		}
+	}
+	return by
 }
 
 // what returns the canonical form of what a node computes.
@@ -346,6 +363,15 @@ func edgePrint(p *Plan, i int) *value.Object {
 		o.Set("walk", walk)
 	}
 	return o
+}
+
+// edgesPrint returns the canonical forms of edges.
+func edgesPrint(p *Plan, edges []int32) []any {
+	list := make([]any, len(edges))
+	for i, e := range edges {
+		list[i] = edgePrint(p, int(e))
+	}
+	return list
 }
 
 // readsPrint lists the fields that are read and the writers seen, in canonical order.

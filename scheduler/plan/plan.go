@@ -105,6 +105,8 @@ type Plan struct {
 	files     map[int32]*value.Object
 	key       *template.Template // see ConcurrencyKey
 	edgeDecls []*core.Edge       // of Edges; kept separately because a run does not need them
+	// positions are those of Nodes, nil unless ForReplay has dropped their declarations.
+	positions []source.Position
 }
 
 // ReadsPrefix reports whether a gate waits for the first k writers of a field and reads the value
