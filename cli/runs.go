@@ -47,6 +47,8 @@ func (a *app) runsCommand() *cobra.Command {
 done, and why they ended. The status is success, partial_success, failed, cancelled,
 paused (people have to answer, see waiting), running, interrupted (its process has
 ended without a result; resume continues it) or damaged (its journal cannot be read).
+Runs that wait for their concurrency_key are in the list with the status queued,
+before the others; they are not stored yet.
 
 Runs are looked for in the store that --store or $WAVEFOLD_STORE names, or else in
 .wavefold in this folder, in the nearest one above, and in folders up to four levels
@@ -66,7 +68,7 @@ below.`,
 	flags.StringVar(&f.since, "since", "", "only runs that started since this `time`: 2024-01-31, 2024-01-31T08:00:00Z, 90m or 7d ago")
 	flags.Var(count{&f.limit, "--limit"}, "limit", "maximum number of runs, the newest ones (default: all)")
 	flags.BoolVar(&f.json, "json", false, "print the list as JSON")
-	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runStatuses, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(append([]string{statusQueued}, runStatuses...), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -82,6 +84,27 @@ func (f *runsFlags) query(now time.Time) (store.Query, error) {
 	var err error
 	q.Since, err = momentOf("--since", f.since, now)
 	return q, err
+}
+
+// list returns the runs that the flags select: those that wait for their concurrency key, then the stored ones.
+func (f *runsFlags) list(ctx context.Context, a *app) (list []storedRun, err error) {
+	stored := slices.DeleteFunc(slices.Clone(f.status), func(s string) bool { return s == statusQueued })
+	q, err := (&runsFlags{workflow: f.workflow, since: f.since, status: stored, limit: f.limit}).query(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if len(f.status) == 0 || len(stored) > 0 {
+		list, err = a.listRuns(ctx, f.store, q)
+	}
+	if err == nil && f.workflow == "" && (len(f.status) == 0 || len(stored) < len(f.status)) {
+		var queued []storedRun
+		queued, err = a.queuedRuns(ctx, f.store, q)
+		list = append(queued, list...)
+	}
+	if f.limit > 0 && len(list) > f.limit {
+		list = list[:f.limit]
+	}
+	return list, err
 }
 
 func checkStatuses(list []string) error {
@@ -223,11 +246,7 @@ func (r *storedRun) counts() *journal.Counts {
 }
 
 func (a *app) runs(ctx context.Context, f *runsFlags) error {
-	q, err := f.query(time.Now())
-	if err != nil {
-		return err
-	}
-	list, err := a.listRuns(ctx, f.store, q)
+	list, err := f.list(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -275,7 +294,7 @@ func (r *storedRun) why() string {
 	switch {
 	case r.Waiting > 0 && r.Status != store.StatusDamaged:
 		return plural(r.Waiting, "question")
-	case r.Holder != nil:
+	case r.Holder != nil && r.Status != statusQueued:
 		return fmt.Sprintf("pid %d of %s@%s", r.Holder.PID, r.Holder.User, r.Holder.Host)
 	}
 	if parent, from := r.parentOf(); parent != "" && r.Reason == "" {

@@ -24,9 +24,17 @@ type OverlapError struct {
 	Overlap Overlap // OverlapSkip, OverlapFail, or OverlapCancelPrevious if a later run came first
 	Run     string  // the run that has the key
 	Holder  string  // its process: USER@HOST pid N
+	Before  int     // the number of runs that wait for the key before this one
 }
 
 // Error names the key and the run that has it.
 func (e *OverlapError) Error() string {
-	return fmt.Sprintf("run %s has the concurrency key %q (%s)", e.Run, e.Key, e.Holder)
+	text := fmt.Sprintf("run %s has the concurrency key %q (%s)", e.Run, e.Key, e.Holder)
+	switch {
+	case e.Before == 1:
+		text += ", and one run waits for it"
+	case e.Before > 1:
+		text += fmt.Sprintf(", and %d runs wait for it", e.Before)
+	}
+	return text
 }

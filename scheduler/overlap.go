@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,28 +66,14 @@ func claimKey(ctx context.Context, o *Recording, run, key string, overlap core.O
 	if key == "" {
 		return nil, nil
 	}
-	began := time.Now()
-	holder := store.NewHolder()
-	holder.ID = fmt.Sprintf("%s %d %s", run, began.UnixNano(), holder.ID) // for the other runs, see claimantOf
+	c := newClaimant(o, run, key, overlap)
+	defer c.leave()
 	tick := time.NewTicker(claimEvery)
 	defer tick.Stop()
-	before, renewed := "", began
-	for {
-		lease, err := o.Store.Acquire(ctx, keyPrefix+key, holder, leaseTime)
-		if err == nil {
-			return &tenure{o.Store, holder, lease}, nil
-		}
-		held, ok := errors.AsType[*store.HeldError](err)
-		if !ok {
-			return nil, storeError(err)
-		}
-		if held.Lease.ID != before {
-			switch err := o.overlaps(ctx, key, overlap, &held.Lease, began); {
-			case err == nil:
-				before = held.Lease.ID
-			case !errors.Is(err, store.ErrNotFound): // else it has taken the key and not begun
-				return nil, err
-			}
+	for renewed := c.began; ; {
+		claim, err := c.try(ctx)
+		if claim != nil || err != nil {
+			return claim, err
 		}
 		select {
 		case <-ctx.Done():
@@ -102,6 +89,88 @@ func claimKey(ctx context.Context, o *Recording, run, key string, overlap core.O
 	}
 }
 
+// claimant is a run that is to take a concurrency key.
+type claimant struct {
+	*Recording
+	holder  store.Holder
+	lease   string // the name of the lease of the key
+	key     string
+	overlap core.Overlap
+	began   time.Time
+	queue   store.Queuer // nil if the store has no queues
+	queued  bool         // it may be in the queue
+	other   string       // the holder that it has reacted to
+}
+
+func newClaimant(o *Recording, run, key string, overlap core.Overlap) *claimant {
+	c := &claimant{Recording: o, holder: store.NewHolder(), lease: keyPrefix + key, key: key, overlap: cmp.Or(overlap, core.OverlapQueue), began: time.Now()}
+	c.holder.ID = fmt.Sprintf("%s %d %s", run, c.began.UnixNano(), c.holder.ID) // for the other runs, see claimantOf
+	c.queue, _ = o.Store.(store.Queuer)
+	return c
+}
+
+// try takes the key if it is free and no other run waits for it before this one. Without an error, a nil result means
+// that the run waits.
+func (c *claimant) try(ctx context.Context) (*tenure, error) {
+	holder, before, err := c.turn(ctx)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if holder == nil {
+		lease, err := c.Store.Acquire(ctx, c.lease, c.holder, leaseTime)
+		if err == nil {
+			return &tenure{c.Store, c.holder, lease}, nil
+		}
+		held, ok := errors.AsType[*store.HeldError](err)
+		if !ok {
+			return nil, storeError(err)
+		}
+		holder = &held.Lease
+	}
+	if holder.ID == c.other {
+		return nil, nil
+	}
+	switch err := c.overlaps(ctx, holder, before); {
+	case err == nil:
+		c.other = holder.ID
+	case !errors.Is(err, store.ErrNotFound): // else it has taken the key and not begun
+		return nil, err
+	}
+	return nil, nil
+}
+
+// turn waits in the queue for the key. It returns the run that has the key, or else the first that waits before this one,
+// and the number of those that wait before it; nil if the key is free for this run. Only runs that follow each other
+// wait in the queue: one that cancels the previous run begins before those that wait, and the others do not wait.
+func (c *claimant) turn(ctx context.Context) (holder *store.Lease, before int, err error) {
+	if c.queue == nil || c.overlap == core.OverlapCancelPrevious {
+		return nil, 0, nil
+	}
+	ttl := time.Duration(0)
+	if c.overlap == core.OverlapQueue {
+		ttl, c.queued = leaseTime, true
+	}
+	q, err := c.queue.Enqueue(ctx, c.lease, c.holder, ttl)
+	if err != nil {
+		return nil, 0, err
+	}
+	list := q.Before(c.holder.ID)
+	switch {
+	case q.Holder != nil:
+		return q.Holder, len(list), nil
+	case len(list) > 0:
+		return &list[0], len(list) - 1, nil
+	}
+	return nil, 0, nil
+}
+
+// leave gives up the place in the queue. If that fails, the place expires.
+func (c *claimant) leave() {
+	if c.queued {
+		_, _ = c.queue.Enqueue(context.Background(), c.lease, c.holder, 0)
+	}
+}
+
 // claimantOf returns the run that has a concurrency key, and when it was started.
 func claimantOf(l *store.Lease) (run string, began int64) {
 	run, rest, _ := strings.Cut(l.ID, " ")
@@ -110,23 +179,58 @@ func claimantOf(l *store.Lease) (run string, began int64) {
 	return run, began
 }
 
-// overlaps handles another run that has the key. Without an error, the run waits.
-func (o *Recording) overlaps(ctx context.Context, key string, overlap core.Overlap, other *store.Lease, began time.Time) error {
-	run, otherBegan := claimantOf(other)
-	taken := &core.OverlapError{Key: key, Overlap: overlap, Run: run, Holder: fmt.Sprintf("%s@%s pid %d", other.User, other.Host, other.PID)}
-	switch overlap {
+// overlaps handles another run that has the key, or takes it before this one, and a number of others that wait. Without an
+// error, the run waits.
+func (c *claimant) overlaps(ctx context.Context, other *store.Lease, before int) error {
+	run, began := claimantOf(other)
+	taken := &core.OverlapError{Key: c.key, Overlap: c.overlap, Run: run, Before: before, Holder: other.User + "@" + other.Host + " pid " + strconv.Itoa(other.PID)}
+	switch c.overlap {
 	case core.OverlapSkip, core.OverlapFail:
 		return taken
 	case core.OverlapCancelPrevious:
-		if otherBegan > began.UnixNano() {
+		if began > c.began.UnixNano() {
 			return taken // this run is the previous one
 		}
-		if err := inbox.PostCancel(ctx, o.Store, run, "a later run with the concurrency key "+key); err != nil {
+		if err := inbox.PostCancel(ctx, c.Store, run, "a later run with the concurrency key "+c.key); err != nil {
 			return storeError(err)
 		}
 	}
-	if o.Waiting != nil {
-		o.Waiting(taken)
+	if c.Waiting != nil {
+		c.Waiting(taken)
 	}
 	return nil
+}
+
+// QueuedRun is a run that waits for its concurrency key. It is not stored before it has it.
+type QueuedRun struct {
+	Run    string
+	Key    string
+	Lease  store.Lease // its process, and since when it waits
+	Before int         // the number of runs that wait before it
+	Other  string      // the run that has the key, "" if none has
+}
+
+// QueuedRuns returns the runs that wait for concurrency keys in a store, by key, in the order in which they begin.
+func QueuedRuns(ctx context.Context, s store.Store) ([]QueuedRun, error) {
+	queuer, ok := s.(store.Queuer)
+	if !ok {
+		return nil, nil
+	}
+	queues, err := queuer.Queues(ctx)
+	var list []QueuedRun
+	for _, q := range queues {
+		key, ok := strings.CutPrefix(q.Run, keyPrefix)
+		if !ok {
+			continue
+		}
+		other := ""
+		if q.Holder != nil {
+			other, _ = claimantOf(q.Holder)
+		}
+		for i, l := range q.Waiting {
+			run, _ := claimantOf(&l)
+			list = append(list, QueuedRun{Run: run, Key: key, Lease: l, Before: i, Other: other})
+		}
+	}
+	return list, err
 }

@@ -40,6 +40,7 @@ type Store struct {
 
 	mu     sync.Mutex // guards all below
 	held   map[string]*hold
+	places map[placeKey]*place // in queues, of the holders of this store
 	closed bool
 }
 
@@ -58,7 +59,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, host: host, now: o.Now, warn: o.Warn, open: openJournal, flushes: make(chan struct{}, maxFlushes), held: map[string]*hold{}}
+	s := &Store{dir: dir, host: host, now: o.Now, warn: o.Warn, open: openJournal, flushes: make(chan struct{}, maxFlushes), held: map[string]*hold{}, places: map[placeKey]*place{}}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -86,10 +87,13 @@ func (s *Store) Close() error {
 		s.mu.Unlock()
 		return store.ErrClosed
 	}
-	held := s.held
-	s.held, s.closed = map[string]*hold{}, true
+	held, places := s.held, s.places
+	s.held, s.places, s.closed = map[string]*hold{}, map[placeKey]*place{}, true
 	s.mu.Unlock()
 	var errs []error
+	for _, p := range places {
+		errs = append(errs, p.leave())
+	}
 	for _, h := range held {
 		errs = append(errs, s.release(h))
 	}

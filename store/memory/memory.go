@@ -27,6 +27,8 @@ type Store struct {
 	runs  map[string]*run
 	blobs map[string]blob
 	cache map[string][]byte // by key
+
+	queues map[string][]store.Lease // what waits for the lease of a run
 }
 
 var _ store.Store = (*Store)(nil)
@@ -53,7 +55,7 @@ func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{now: now, runs: map[string]*run{}, blobs: map[string]blob{}, cache: map[string][]byte{}}
+	return &Store{now: now, runs: map[string]*run{}, blobs: map[string]blob{}, cache: map[string][]byte{}, queues: map[string][]store.Lease{}}
 }
 
 // run returns a run that has a journal.

@@ -9,12 +9,16 @@
 //
 // It creates its tables, whose names begin with wavefold_, on first use:
 //
-//	wavefold_runs        one row for each run: its lease, and what a list shows of it
-//	wavefold_records     the journals: (run, seq, token, type, version, data)
-//	wavefold_messages    answers and cancellations; (run, name) is unique
-//	wavefold_blobs       large values by their SHA-256
-//	wavefold_blob_names  the blobs that the journal of a run names
-//	wavefold_migrations  the version of the tables
+//	wavefold_runs             one row for each run: its lease, and what a list shows of it
+//	wavefold_records          the journals: (run, seq, token, type, version, data)
+//	wavefold_messages         answers and cancellations; (run, name) is unique
+//	wavefold_blobs            large values by their SHA-256
+//	wavefold_blob_names       the blobs that the journal of a run names
+//	wavefold_cache            results of nodes for later runs
+//	wavefold_queue            runs that wait for a concurrency key, in order
+//	wavefold_attachments      what programs have printed, and log records
+//	wavefold_damaged_records  what Salvage has cut off
+//	wavefold_migrations       the version of the tables
 //
 // # Writing
 //

@@ -25,7 +25,7 @@ func (s *Store) Acquire(ctx context.Context, run string, h store.Holder, ttl tim
 		if err != nil || taken != nil {
 			return s.hold(taken), err
 		}
-		lease, process, err := s.lease(ctx, run)
+		lease, process, err := s.lease(ctx, run, "")
 		switch {
 		case errors.Is(err, pgx.ErrNoRows): // it was removed since
 		case err != nil:
@@ -93,12 +93,13 @@ func (s *Store) hold(t *taken) store.Lease {
 	return t.lease
 }
 
-// lease returns the lease of a run and the process that has taken it. Expires is zero if it is free.
-func (s *Store) lease(ctx context.Context, run string) (l store.Lease, process string, err error) {
+// lease returns the lease of a run, if a condition holds for it, and the process that has taken it. Expires is zero if
+// it is free.
+func (s *Store) lease(ctx context.Context, run, condition string) (l store.Lease, process string, err error) {
 	l.Run = run
 	var expires *time.Time
 	err = s.do(ctx, func(ctx context.Context, _ bool) error {
-		return s.pool.QueryRow(ctx, `SELECT token, holder, host, pid, username, process, since, expires FROM wavefold_runs WHERE run = $1`, run).
+		return s.pool.QueryRow(ctx, `SELECT token, holder, host, pid, username, process, since, expires FROM wavefold_runs WHERE run = $1`+condition, run).
 			Scan(&l.Token, &l.ID, &l.Host, &l.PID, &l.User, &process, &l.Since, &expires)
 	})
 	if expires != nil {

@@ -32,6 +32,8 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"leases", testLeases},
 		{"one of many gets the lease", testOneLease},
 		{"expired lease", testExpiry},
+		{"queue", testQueue},
+		{"a queue of many", testQueueOfMany},
 		{"messages", testMessages},
 		{"the first message wins", testFirstMessage},
 		{"watch", testWatch},

@@ -1,0 +1,217 @@
+package file
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wavefold/wavefold/store"
+)
+
+var _ store.Queuer = (*Store)(nil)
+
+// place is the place in a queue of a holder of this store. It is a file whose name begins with its number and whose
+// time is that of its expiry. The file is locked as long as the process lives.
+type place struct {
+	name string
+	file *os.File
+}
+
+// placeKey identifies a place.
+type placeKey struct{ run, holder string }
+
+// leave removes the place.
+func (p *place) leave() error {
+	err := os.Remove(p.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	_ = os.Remove(filepath.Dir(p.name)) // succeeds if the queue is empty
+	return errors.Join(err, p.file.Close())
+}
+
+func (s *Store) queueDir(run string) string { return filepath.Join(s.dir, "queues", escape(run)) }
+
+// Enqueue implements store.Queuer.
+func (s *Store) Enqueue(_ context.Context, run string, h store.Holder, ttl time.Duration) (store.Queue, error) {
+	if run == "" {
+		return store.Queue{}, errors.New("a run needs a name")
+	}
+	if len(escape(run)) > maxName {
+		return store.Queue{}, fmt.Errorf("the name of run %s is too long", run)
+	}
+	key := placeKey{run, h.ID}
+	s.mu.Lock()
+	p, closed := s.places[key], s.closed
+	s.mu.Unlock()
+	if closed {
+		return store.Queue{}, store.ErrClosed
+	}
+	if p != nil {
+		expires := s.now().Add(ttl)
+		if ttl > 0 && os.Chtimes(p.name, expires, expires) == nil {
+			return s.queue(run)
+		}
+		s.mu.Lock()
+		delete(s.places, key)
+		s.mu.Unlock()
+		if err := p.leave(); err != nil {
+			return store.Queue{}, err
+		}
+	}
+	if ttl > 0 {
+		if err := s.join(key, h, ttl); err != nil {
+			return store.Queue{}, err
+		}
+	}
+	return s.queue(run)
+}
+
+// join adds a place at the end of a queue.
+func (s *Store) join(key placeKey, h store.Holder, ttl time.Duration) error {
+	now := s.now()
+	lease := store.Lease{Run: key.run, Holder: h, Since: now, Expires: now.Add(ttl)}
+	p, err := createPlace(s.queueDir(key.run), &lease)
+	for errors.Is(err, fs.ErrNotExist) { // the first one, or the last one has just removed the folder
+		if err = s.makeDir(); err == nil {
+			err = os.MkdirAll(s.queueDir(key.run), 0o700)
+		}
+		if err != nil {
+			return err
+		}
+		p, err = createPlace(s.queueDir(key.run), &lease)
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.Join(store.ErrClosed, p.leave())
+	}
+	s.places[key] = p
+	return nil
+}
+
+// createPlace makes the file of a place, which others see when it is locked.
+func createPlace(dir string, lease *store.Lease) (*place, error) {
+	data, err := json.Marshal(lease)
+	if err != nil {
+		return nil, err
+	}
+	names, err := placeNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	number := 1
+	if len(names) > 0 {
+		number = placeNumber(names[len(names)-1]) + 1
+	}
+	f, err := os.CreateTemp(dir, ".tmp-*")
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(lease.ID)) // no other file ever has the same name
+	p := &place{filepath.Join(dir, fmt.Sprintf("%d-%s", number, hex.EncodeToString(sum[:8]))), f}
+	_, err = f.Write(data)
+	err = cmp.Or(err, lock(f), os.Chtimes(f.Name(), lease.Expires, lease.Expires))
+	if err == nil {
+		err = os.Rename(f.Name(), p.name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		_ = f.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// placeNames returns the names of the files of a queue, from the first place to the last.
+func placeNames(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if placeNumber(e.Name()) > 0 {
+			names = append(names, e.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(placeNumber(a)-placeNumber(b), strings.Compare(a, b)) })
+	return names, err
+}
+
+// placeNumber returns the number of a place, 0 for another file.
+func placeNumber(name string) int {
+	digits, _, _ := strings.Cut(name, "-")
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// queue returns the queue for the lease of a run. It removes the places of holders that are dead.
+func (s *Store) queue(run string) (store.Queue, error) {
+	q := store.Queue{Run: run}
+	dir := s.queueDir(run)
+	names, err := placeNames(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return q, err
+	}
+	for _, name := range names {
+		lease, err := openLease(filepath.Join(dir, name), 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has left
+		}
+		if err != nil {
+			return q, err
+		}
+		alive := lease.Held(s.now()) && (lease.Host != s.host || !canLock || isLocked(filepath.Join(dir, name)))
+		if alive {
+			q.Waiting = append(q.Waiting, lease.Lease)
+		} else if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return q, err
+		}
+	}
+	entries, err := os.ReadDir(s.RunDir(run))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return q, err
+	}
+	if lease, held, err := s.live(run, entries); err != nil {
+		return q, err
+	} else if held {
+		q.Holder = &lease
+	}
+	return q, nil
+}
+
+// Queues implements store.Queuer.
+func (s *Store) Queues(ctx context.Context) ([]store.Queue, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, "queues"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var list []store.Queue
+	for _, e := range entries {
+		run, err := url.PathUnescape(e.Name())
+		if err != nil || escape(run) != e.Name() {
+			continue
+		}
+		q, err := s.queue(run)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		if len(q.Waiting) > 0 {
+			list = append(list, q)
+		}
+	}
+	slices.SortFunc(list, func(a, b store.Queue) int { return strings.Compare(a.Run, b.Run) })
+	return list, nil
+}
