@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,7 +22,8 @@ func TestPostgres(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			env.Vars = append(env.Vars, promptRace, "WAVEFOLD_STORE="+server.DSN("")+"&schema=jobs")
+			schema := "jobs_" + strings.TrimPrefix(filepath.Base(env.WorkDir), "script-") // the scripts run at the same time
+			env.Vars = append(env.Vars, promptRace, "WAVEFOLD_STORE="+server.DSN("")+"&schema="+schema, "WAVEFOLD_DATABASE="+server.DSN(""))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "interrupt": interrupt},

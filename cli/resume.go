@@ -164,11 +164,9 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 
 // salvage cuts the damaged journal of a run.
 func (a *app) salvage(ctx context.Context, found *storedRun) error {
-	damaged, ok := found.store.(interface {
-		Salvage(ctx context.Context, run string, token uint32) (*store.DamageError, error)
-	})
+	damaged, ok := found.store.(store.Salvager)
 	if !ok {
-		return fail(exitFailed, "%s cannot be salvaged: restore run %s from a backup of the database", found.store, found.Run)
+		return fail(exitFailed, "%s cannot salvage damaged journals", found.store)
 	}
 	holder := store.NewHolder()
 	lease, err := found.store.Acquire(ctx, found.Run, holder, time.Minute)
@@ -176,8 +174,12 @@ func (a *app) salvage(ctx context.Context, found *storedRun) error {
 		return err
 	}
 	damage, err := damaged.Salvage(ctx, found.Run, lease.Token)
-	if err == nil && damage != nil {
+	switch {
+	case err != nil || damage == nil:
+	case damage.File != "":
 		a.warnf("%v: it was cut there; %s.damaged is a copy of it", damage, damage.File)
+	default:
+		a.warnf("%v: it was cut there; the table wavefold_damaged_records has the records after it", damage)
 	}
 	_, rerr := found.store.Acquire(context.WithoutCancel(ctx), found.Run, holder, 0)
 	return errors.Join(err, rerr)

@@ -9,7 +9,7 @@ import "io"
 // The name of a file consists of words that are separated by slashes.
 type Attacher interface {
 	// Attach opens a file of a run for writing at its end, and makes it if there is none. What is written
-	// is visible to readers at once. A file has one writer at a time. The run must exist: the error is
+	// is visible to readers within a second. A file has one writer at a time. The run must exist: the error is
 	// ErrNotFound if there is none.
 	Attach(run, name string) (io.WriteCloser, error)
 

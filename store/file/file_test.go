@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavefold/wavefold/store"
+	"github.com/wavefold/wavefold/store/file/internal/record"
 	"github.com/wavefold/wavefold/store/storetest"
 )
 
@@ -165,4 +166,29 @@ func TestClosedStore(t *testing.T) {
 	if l := acquire(t, s, "r1", other, time.Minute); l.Token != lease.Token+1 {
 		t.Errorf("the token is %d", l.Token)
 	}
+}
+
+func TestSalvageSuite(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	storetest.Salvage(t, s, func(run string, seq uint64) {
+		at := len(record.Magic)
+		for rec, err := range s.Read(t.Context(), run, 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rec.Seq == seq {
+				break
+			}
+			at += len(record.Append(nil, rec))
+		}
+		name := filepath.Join(s.RunDir(run), journalName)
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[at+20] ^= 1
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

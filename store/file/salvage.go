@@ -9,10 +9,10 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// Salvage makes a damaged journal readable: it cuts it after the last good record before the damage, so that
-// what the run did later is lost and runs again. A copy of each file that changes is kept next to it, with
-// ".damaged" after its name. The caller holds the lease with that token and has appended nothing. Salvage returns
-// the damage, nil if there is none.
+var _ store.Salvager = (*Store)(nil)
+
+// Salvage implements store.Salvager. A copy of each file that changes is kept next to it, with ".damaged" after its
+// name.
 func (s *Store) Salvage(ctx context.Context, run string, token uint32) (*store.DamageError, error) {
 	s.mu.Lock()
 	h := s.held[run]

@@ -230,11 +230,14 @@ func (s *Store) page(ctx context.Context, run string, next, last uint64) (page [
 		return nil, err
 	}
 	for i, rec := range page {
+		if i > 0 && (rec.Version > store.Format || rec.Seq != next+uint64(i)) {
+			return page[:i], nil // the next call returns the error
+		}
 		if rec.Version > store.Format {
 			return nil, &store.FormatError{Format: int(rec.Version)}
 		}
 		if rec.Seq != next+uint64(i) {
-			return nil, s.missing(ctx, run, next+uint64(i), last)
+			return nil, s.missing(ctx, run, next, last)
 		}
 	}
 	if len(page) == 0 {

@@ -54,3 +54,25 @@ func TestStore(t *testing.T) {
 	newDSN(t) // skips the test as a whole
 	storetest.Test(t, func(t *testing.T) store.Store { return open(t, newDSN(t), Options{}) })
 }
+
+// A record that somebody has removed is damage. What was cut off stays in the database until the run is pruned.
+func TestSalvage(t *testing.T) {
+	s := open(t, newDSN(t), Options{})
+	storetest.Salvage(t, s, func(run string, seq uint64) {
+		if _, err := s.pool.Exec(t.Context(), `DELETE FROM wavefold_records WHERE run = $1 AND seq = $2`, run, int64(seq)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	kept := func() (n int) {
+		if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM wavefold_damaged_records`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := kept(); n != 3+2+1 {
+		t.Errorf("%d records that were cut off are kept", n)
+	}
+	if _, err := s.Prune(t.Context(), store.Query{}); err != nil || kept() != 0 {
+		t.Errorf("after a prune: %d, %v", kept(), err)
+	}
+}

@@ -17,7 +17,7 @@ const remove = `WITH old AS (%s),
 		RETURNING r.run, r.bytes, r.started),
 	records AS (DELETE FROM wavefold_records d USING gone WHERE d.run = gone.run),
 	names AS (DELETE FROM wavefold_blob_names d USING gone WHERE d.run = gone.run)
-	SELECT run, bytes FROM gone` + newestFirst
+	SELECT run, bytes + coalesce((SELECT sum(octet_length(a.data)) FROM wavefold_attachments a WHERE a.run = gone.run), 0)::bigint FROM gone` + newestFirst
 
 // sweep removes the blobs that no journal names. A blob that is stored again at this moment is young, and stays.
 const sweep = `WITH gone AS (DELETE FROM wavefold_blobs b WHERE stored < clock_timestamp() - interval '1 hour'

@@ -1,13 +1,19 @@
 package storetest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wavefold/wavefold/store"
 )
+
+// visible is how long a test waits for what was written to an attachment: longer than the second that is promised,
+// because machines that test are busy.
+const visible = 10 * time.Second
 
 func testAttachments(t *testing.T, s store.Store) {
 	a, ok := s.(store.Attacher)
@@ -38,7 +44,11 @@ func testAttachments(t *testing.T, s store.Store) {
 			if _, err := io.WriteString(w, word); err != nil {
 				t.Fatal(err)
 			}
-			if got := text("r1", name); !strings.HasSuffix(got, word) {
+			got := text("r1", name)
+			for start := time.Now(); !strings.HasSuffix(got, word) && time.Since(start) < visible; got = text("r1", name) {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if !strings.HasSuffix(got, word) {
 				t.Errorf("%s: what was written is not visible before the end: %q", name, got)
 			}
 			if err := w.Close(); err != nil {
@@ -49,6 +59,7 @@ func testAttachments(t *testing.T, s store.Store) {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}
+	testLargeAttachment(t, a)
 	names, err := a.Attachments("r1", "output/a[3]/../b")
 	if got := strings.Join(names, " "); got != "1.stdout [7]#1.1.stdout" || err != nil {
 		t.Errorf("got %s, %v", got, err)
@@ -96,5 +107,36 @@ func testPruneAttachments(t *testing.T, s store.Store, a store.Attacher, lease s
 	}
 	if _, err := a.Attached("r2", "output/a/1.stdout"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the output of a removed run: %v", err)
+	}
+}
+
+// A file of several megabytes, written in pieces of odd sizes, is read as it was written.
+func testLargeAttachment(t *testing.T, a store.Attacher) {
+	t.Helper()
+	w, err := a.Attach("r1", "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	for i := 0; want.Len() < 5<<20; i++ {
+		piece := bytes.Repeat([]byte{byte(i), 0, '\\', 0xff}, i*37%30_000)
+		want.Write(piece)
+		if n, err := w.Write(piece); n != len(piece) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Attached("r1", "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(r)
+	if err := errors.Join(err, r.Close()); err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("read %d bytes of %d, equal: %v, %v", len(got), want.Len(), bytes.Equal(got, want.Bytes()), err)
+	}
+	if err := a.Detach("r1", "large"); err != nil {
+		t.Error(err)
 	}
 }
