@@ -86,6 +86,11 @@ func (a *app) state(ctx context.Context, id, field string, f *stateFlags) error 
 	if err != nil {
 		return historyError(err)
 	}
+	if f.history || f.blame {
+		if err := s.Inner(ctx); err != nil {
+			return historyError(err)
+		}
+	}
 	switch {
 	case f.history:
 		err = a.showWrites(s, field, f.json)

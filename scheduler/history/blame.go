@@ -45,32 +45,37 @@ func (s *State) Blame(path string) ([]FieldBlame, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []FieldBlame{{path, s.r.blame(v, s.origin(field).at(steps))}}, nil
+		o := s.origin(field)
+		return []FieldBlame{{path, s.r.blame(v, o.at(steps), s.r.placeIn(o, steps))}}, nil
 	}
 	var list []FieldBlame
 	for f := range s.upTo {
 		if v := s.value(f); !value.IsMissing(v) {
-			list = append(list, FieldBlame{s.r.fieldAt(f).Name, s.r.blame(v, s.origin(f))})
+			list = append(list, FieldBlame{s.r.fieldAt(f).Name, s.r.blame(v, s.origin(f), nil)})
 		}
 	}
 	return list, nil
 }
 
-// blame describes the origin of a value.
-func (r *Run) blame(v any, o *origin) Blame {
-	b := Blame{Value: r.mask.Value(v), By: r.author(o.latest)}
+// blame describes the origin of a value. at is its place in what its latest write has written.
+func (r *Run) blame(v any, o *origin, at []step) Blame {
+	by := r.author(o.latest)
+	if o.elements != nil || o.members != nil || len(o.all) > 1 {
+		by = r.innerAuthor(o.latest, nil)
+	} else if b, ok := r.innerBlame(v, o.latest, at); ok {
+		return b
+	}
+	b := Blame{Value: r.mask.Value(v), By: by}
 	if len(o.all) > 1 {
 		b.All = make([]Author, len(o.all))
 		for i, w := range o.all {
-			b.All[i] = r.author(w)
+			b.All[i] = r.innerAuthor(w, nil)
 		}
 	}
 	switch v := v.(type) {
 	case []any:
-		if len(o.elements) == len(v) && slices.ContainsFunc(o.elements, func(i int32) bool { return i != o.elements[0] }) {
-			for i, e := range v {
-				b.Parts = append(b.Parts, Part{step{index: i}.String(), r.blame(e, &origin{by: o.elements[i], latest: o.elements[i]})})
-			}
+		if len(o.elements) == len(v) {
+			b.Parts = r.elementParts(v, o)
 		}
 	case *value.Object:
 		if o.members == nil {
@@ -79,8 +84,8 @@ func (r *Run) blame(v any, o *origin) Blame {
 		same := true
 		for k, m := range v.All() {
 			x := o.member(k)
-			sub, prefix := r.blame(m, x), step{k, -1}.String()
-			same = same && sub.Parts == nil && x.latest == o.latest
+			sub, prefix := r.blame(m, x, append(slices.Clip(at), step{k, -1})), step{k, -1}.String()
+			same = same && sub.Parts == nil && x.latest == o.latest && sub.By == b.By
 			if sub.Parts == nil {
 				b.Parts = append(b.Parts, Part{prefix, sub})
 			}
@@ -93,6 +98,26 @@ func (r *Run) blame(v any, o *origin) Blame {
 		}
 	}
 	return b
+}
+
+// elementParts describes the origin of the elements of a list. It is nil if all have the same author.
+func (r *Run) elementParts(v []any, o *origin) (parts []Part) {
+	same := !slices.ContainsFunc(o.elements, func(w int32) bool { return w != o.elements[0] })
+	if same && r.inner == nil {
+		return nil
+	}
+	of := map[int32]int{} // the elements of each write so far
+	for i, e := range v {
+		w := o.elements[i]
+		b := r.blame(e, &origin{by: w, latest: w}, []step{{index: of[w]}})
+		of[w]++
+		same = same && b.Parts == nil && (i == 0 || b.By == parts[0].By)
+		parts = append(parts, Part{step{index: i}.String(), b})
+	}
+	if same {
+		return nil
+	}
+	return parts
 }
 
 // origin says which writes a value comes from. Writes are indexes in Run.writes, -1 is the start.

@@ -38,10 +38,11 @@ type Run struct {
 	writes  []write
 	fields  [][]int32 // by field: the writes in the order in which they are merged
 	answers map[executionKey]*answers
-	nested  map[string]bool // the paths of executions that ran another workflow
 	// elements are the writes of items that their node collects into one list.
 	elements map[collectKey][]int32
-	now      uint64 // the record that is replayed
+
+	from  *reading
+	inner map[string]*Run // the nested runs that Inner has read, by path
 }
 
 // write is a write to a field.
@@ -82,23 +83,12 @@ type answer struct {
 // Read reads what a stored run has written. path is the path of a nested run such as "outer[3]", "" for
 // the run itself. compile is as for projection.Events.
 func Read(ctx context.Context, s store.Store, run, path string, compile func(*journal.Head) (*plan.Plan, error)) (*Run, error) {
-	r := newRun(path)
-	parts := r.parts(ctx, s, compile)
-	var err error
-	if parts.From, err = journal.NewestPart(ctx, s, run); err != nil {
+	j := &reading{store: s, run: run, compile: compile}
+	parts, err := j.read(ctx, []string{path})
+	if err != nil {
 		return nil, err
 	}
-	for rec, err := range s.Read(ctx, run, 1) {
-		if rec.Type == store.Head && rec.Seq > parts.From {
-			break // another process has begun a part since
-		}
-		if err == nil {
-			err = r.add(parts, rec)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+	r := j.runs[path]
 	if path == "" && parts.Replay != nil {
 		r.begin(parts.Replay.Machine().Root())
 	}
@@ -109,15 +99,45 @@ func Read(ctx context.Context, s store.Store, run, path string, compile func(*jo
 	return r, nil
 }
 
-// parts returns the replay that collects the writes.
-func (r *Run) parts(ctx context.Context, s store.Store, compile func(*journal.Head) (*plan.Plan, error)) *journal.Parts {
-	return &journal.Parts{Compile: compile, Get: func(sum string) ([]byte, error) { return s.Get(ctx, sum) },
-		Options: func(o *machine.Options) { o.Events, o.Wrote = true, r.wrote }}
+// reading is a stored run while it is replayed.
+type reading struct {
+	store   store.Store
+	run     string
+	compile func(*journal.Head) (*plan.Plan, error)
+	runs    map[string]*Run // that are collected, by path
+	nested  map[string]bool // the paths of executions that ran another workflow
+	now     uint64          // the record that is replayed
+}
+
+// read replays the run once, and collects the writes of the graphs with these paths.
+func (j *reading) read(ctx context.Context, paths []string) (*journal.Parts, error) {
+	j.runs, j.nested = map[string]*Run{}, map[string]bool{}
+	for _, path := range paths {
+		j.runs[path] = newRun(path, j)
+	}
+	parts := &journal.Parts{Compile: j.compile, Get: func(sum string) ([]byte, error) { return j.store.Get(ctx, sum) },
+		Options: func(o *machine.Options) { o.Events, o.Wrote = true, j.wrote }}
+	var err error
+	if parts.From, err = journal.NewestPart(ctx, j.store, j.run); err != nil {
+		return nil, err
+	}
+	for rec, err := range j.store.Read(ctx, j.run, 1) {
+		if rec.Type == store.Head && rec.Seq > parts.From {
+			break // another process has begun a part since
+		}
+		if err == nil {
+			err = j.add(parts, rec)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
 }
 
 // add replays a record.
-func (r *Run) add(parts *journal.Parts, rec store.Record) error {
-	r.now = rec.Seq
+func (j *reading) add(parts *journal.Parts, rec store.Record) error {
+	j.now = rec.Seq
 	if err := parts.Add(rec); err != nil {
 		return err
 	}
@@ -125,14 +145,36 @@ func (r *Run) add(parts *journal.Parts, rec store.Record) error {
 		if err := hasAnswers(parts.Head); err != nil {
 			return err
 		}
-		r.mask, r.start = secret.MaskerOf(parts.Codec.Plan.Secrets), parts.Head.Started
-		parts.Replay.Answered = r.answered
+		for _, r := range j.runs {
+			r.mask, r.start = secret.MaskerOf(parts.Codec.Plan.Secrets), parts.Head.Started
+		}
+		parts.Replay.Answered = j.answered
 	}
 	return nil
 }
 
-func newRun(path string) *Run {
-	return &Run{Path: path, answers: map[executionKey]*answers{}, nested: map[string]bool{}, elements: map[collectKey][]int32{}}
+func (j *reading) wrote(w *machine.Write) {
+	if r := j.runs[w.Graph.Path()]; r != nil {
+		r.wrote(w)
+	}
+}
+
+// answered notes the answer of an attempt.
+func (j *reading) answered(ref journal.Ref, path string, e *machine.Event) {
+	if e.Kind != machine.Finished || e.ID.Attempt <= 0 {
+		return
+	}
+	frame, _ := plan.CutPath(path)
+	if frame != "" {
+		j.nested[frame] = true
+	}
+	if r := j.runs[frame]; r != nil {
+		r.answered(ref, e)
+	}
+}
+
+func newRun(path string, from *reading) *Run {
+	return &Run{Path: path, from: from, answers: map[executionKey]*answers{}, elements: map[collectKey][]int32{}}
 }
 
 // hasAnswers returns an error for a journal without the answers of the run.
@@ -154,11 +196,8 @@ func (r *Run) begin(g machine.Graph) {
 
 // wrote collects a write.
 func (r *Run) wrote(w *machine.Write) {
-	if w.Graph.Path() != r.Path {
-		return
-	}
 	r.begin(w.Graph)
-	x := write{id: w.ID, field: w.Field, visit: int32(w.Visit), value: canonical(w.Value), seq: r.now, at: w.At}
+	x := write{id: w.ID, field: w.Field, visit: int32(w.Visit), value: canonical(w.Value), seq: r.from.now, at: w.At}
 	if w.ID.Node >= 0 {
 		key := collectKey{w.ID.Node, w.Field}
 		if w.Element {
@@ -188,17 +227,7 @@ func canonical(v any) any {
 }
 
 // answered notes the answer of an attempt.
-func (r *Run) answered(ref journal.Ref, path string, e *machine.Event) {
-	if e.Kind != machine.Finished || e.ID.Attempt <= 0 {
-		return
-	}
-	frame, _ := plan.CutPath(path)
-	if frame != "" {
-		r.nested[frame] = true
-	}
-	if frame != r.Path {
-		return
-	}
+func (r *Run) answered(ref journal.Ref, e *machine.Event) {
 	key := executionKey{e.ID.Frame, e.ID.Node}
 	a := r.answers[key]
 	if a == nil {

@@ -159,7 +159,7 @@ func (r *Run) ran(n *plan.Node, number int) bool {
 		if r.Path != "" {
 			path = r.Path + "/" + path
 		}
-		return r.nested[path] || slices.ContainsFunc(r.writes, func(w write) bool { return w.id.Node == n.Index && int(w.id.From) == number })
+		return r.from.nested[path] || slices.ContainsFunc(r.writes, func(w write) bool { return w.id.Node == n.Index && int(w.id.From) == number })
 	}
 	a := r.answers[executionKey{r.graph.ID(), n.Index}]
 	return a != nil && number < len(a.of) && a.of[number] != 0

@@ -46,15 +46,17 @@ func (s *State) Writes(path string) ([]Write, error) {
 	var list []Write
 	for k, i := range r.fields[field][:n] {
 		v, shown := inPath(r.writes[i].value, steps), inPath(after[k], steps)
+		at := steps
 		if elements != nil { // the element is at another place in what was written
 			if v = value.Missing; slices.Contains(elements, i) {
 				v, _ = lookup(s.value(field), steps, path)
+				at = r.placeIn(s.origin(field), steps)
 			}
 		} else if in := r.writes[i].elements; len(steps) > 0 && len(in) > 0 && !value.IsMissing(v) {
 			i = in[steps[0].index]
 		}
 		if len(steps) == 0 || !value.IsMissing(v) {
-			list = append(list, r.writeOf(i, v, shown))
+			list = append(list, r.writeOf(i, at, v, shown))
 		}
 	}
 	return list, nil
@@ -70,9 +72,9 @@ func (s *State) elements(field int, steps []step) []int32 {
 	return []int32{s.origin(field).at(steps[:1]).latest}
 }
 
-// writeOf describes a write.
-func (r *Run) writeOf(i int32, v, after any) Write {
-	return Write{Author: r.author(i), At: r.timeOf(&r.writes[i]), Value: r.masked(v), After: r.masked(after)}
+// writeOf describes a write of a value at a place in what it has written.
+func (r *Run) writeOf(i int32, at []step, v, after any) Write {
+	return Write{Author: r.innerAuthor(i, at), At: r.timeOf(&r.writes[i]), Value: r.masked(v), After: r.masked(after)}
 }
 
 // masked returns a value without secrets.
