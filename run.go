@@ -20,6 +20,7 @@ type runSettings struct {
 	values     map[string]any
 	asRecorded bool // see AsRecorded
 	assume     []machine.Assumption
+	set        []machine.Assignment
 }
 
 type runOption func(*runSettings)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/inbox"
 	"github.com/wavefold/wavefold/scheduler/journal"
@@ -70,6 +71,15 @@ func Adopt() RunOption { return runOption(func(r *runSettings) { r.recording().A
 // or core.Skipped. It writes nothing. node is a path as for RerunFrom.
 func Assume(node string, status core.Status) RunOption {
 	return runOption(func(r *runSettings) { r.assume = append(r.assume, machine.Assumption{Node: node, Status: status}) })
+}
+
+// SetField gives a field of the state another value in a replay, in place of what the shared past has left in it.
+// field is the name of a field, or a path inside its value such as "rates.USD". The nodes on the level of
+// the node where the replay begins, and all later ones, see that value; in a walk, the field gets it when
+// the first visit of the node begins. What reads the field there runs again, too. Later writes are merged
+// with the value.
+func SetField(field string, v any) RunOption {
+	return runOption(func(r *runSettings) { r.set = append(r.set, machine.Assignment{Path: field, Value: v}) })
 }
 
 // recording returns the settings of the store, which it makes on first use.
@@ -190,7 +200,13 @@ func replay(ctx context.Context, run, from string, s runSettings, planOf func(*s
 	if err != nil {
 		return nil, err
 	}
-	r, err := scheduler.StartReplay(ctx, st, p, scheduler.Fork{From: from, Assume: s.assume}, s.Options)
+	fork := scheduler.Fork{From: from, Assume: s.assume, Set: s.set}
+	for i := range fork.Set {
+		if fork.Set[i].Value, err = value.Canonical(fork.Set[i].Value); err != nil {
+			return nil, &machine.AssignmentError{Path: fork.Set[i].Path, Err: err}
+		}
+	}
+	r, err := scheduler.StartReplay(ctx, st, p, fork, s.Options)
 	if err != nil {
 		return nil, err
 	}

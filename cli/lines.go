@@ -89,6 +89,9 @@ func detail(e *core.Event) string {
 	case core.EdgeChosen:
 		return routeReason(e)
 	case core.StateWritten:
+		for path, v := range e.Values.All() {
+			return fmt.Sprintf("%s is %s, %s", path, value.JSON(v), e.Reason)
+		}
 		return e.Field
 	case core.NodeAnswered:
 		return answerOf(e)

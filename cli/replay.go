@@ -12,16 +12,18 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
+	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
 // replayFlags are the flags of replay.
 type replayFlags struct {
 	runFlags
 	from                        string
-	assume                      []string
+	assume, set                 []string
 	planOnly, asRecorded, adopt bool
 }
 
@@ -42,6 +44,11 @@ once more, with new idempotency keys. A node named by --assume does not run: it 
 the given status, and writes nothing. --plan-only runs nothing. It lists what would
 be kept, run and skipped, why, and which nodes have effects.
 
+--set gives a field of the state, or a value inside it, another value than the stored
+run had there: all nodes on the level of NODE and on later levels see it, whatever was
+written before. In a walk, the field gets the value when the first visit of NODE
+begins. What reads the field from there on runs again, too.
+
 The workflow is read from its file. What is kept must not have changed since;
 --as-recorded takes the workflow as it was. The new run is stored next to the other
 one and can be resumed, inspected and replayed. It does not move the cursor of an
@@ -51,6 +58,7 @@ incremental workflow.
 		Example: examples(
 			"wavefold replay 4kqz7w --from price --plan-only",
 			"wavefold replay 4kqz7w --from price",
+			"wavefold replay 4kqz7w --from price --set rates.USD=0.92",
 			"wavefold replay 4kqz7w --from price --assume price=fail --plan-only",
 		),
 		Args:              exactly(1, "one run"),
@@ -63,6 +71,7 @@ incremental workflow.
 	a.storeFlag(flags, &f.store)
 	f.outputFlags(cmd)
 	flags.StringVar(&f.from, "from", "", "the `node` that runs again, with everything that can see its effect")
+	flags.StringArrayVar(&f.set, "set", nil, "give a field of the state another value: `FIELD=VALUE`, where FIELD may be a path such as totals.eu and VALUE is as for --input; may be repeated")
 	flags.StringArrayVar(&f.assume, "assume", nil, "give a node a status without running it: `NODE=STATUS`, where STATUS is fail, success or skipped; may be repeated")
 	flags.BoolVar(&f.planOnly, "plan-only", false, "run nothing: list what would be kept, run and skipped, and why")
 	flags.BoolVar(&f.asRecorded, "as-recorded", false, "ignore changes: take the documents and prompts as the store has them")
@@ -100,15 +109,20 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 	if fork.Assume, err = f.assumptions(); err != nil {
 		return err
 	}
-	steps, err := scheduler.Preview(ctx, st, p, fork, scheduler.Options{Recording: &keep.rec})
+	if fork.Set, err = f.assignments(p); err != nil {
+		return err
+	}
+	forecast, err := scheduler.Preview(ctx, st, p, fork, scheduler.Options{Recording: &keep.rec})
 	switch {
 	case err != nil:
 		return a.replayError(err, f)
 	case f.planOnly:
-		return a.printSteps(steps, f.json)
+		a.printSetWarnings(forecast)
+		return a.printForecast(forecast, f.json)
 	case !f.quiet:
-		a.hintf("%s", announce(found.Run, f.runID, steps))
+		a.hintf("%s", announce(found.Run, f.runID, forecast.Steps))
 	}
+	a.printSetWarnings(forecast)
 	err = a.executeRun(ctx, p, &f.runFlags, keep, nil, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
 		return scheduler.Replay(ctx, st, p, fork, o)
 	})
@@ -134,6 +148,53 @@ func (f *replayFlags) assumptions() ([]machine.Assumption, error) {
 		list = append(list, a)
 	}
 	return list, nil
+}
+
+// assignments returns the values of --set.
+func (f *replayFlags) assignments(p *plan.Plan) (list []machine.Assignment, err error) {
+	for _, text := range f.set {
+		path, rest, ok := cutAssignment(text)
+		if !ok || path == "" {
+			return nil, fail(exitUsage, "--set is %q, want FIELD=VALUE", text)
+		}
+		field, steps, err := machine.FieldOf(p, path)
+		if err != nil {
+			if _, isInput := inputType(p, path); isInput {
+				err = fmt.Errorf("%s is an input of the workflow, and a replay has the inputs of the stored run", path)
+			}
+			return nil, fail(exitUsage, "cannot set %s: %v", path, err)
+		}
+		var t *value.Type
+		if len(steps) == 0 {
+			t = p.Schema.Fields[field].Type
+		}
+		v, err := inputValue(t, rest)
+		if err != nil {
+			return nil, fail(exitUsage, "cannot set %s: %v", path, err)
+		}
+		list = append(list, machine.Assignment{Path: path, Value: v})
+	}
+	return list, nil
+}
+
+// cutAssignment divides the value of --set. The path may contain a member with = in quotes.
+func cutAssignment(text string) (path, rest string, ok bool) {
+	from := 0
+	if i := strings.LastIndex(text, "\"]="); i >= 0 && strings.Contains(text[:i], "[\"") && strings.IndexByte(text, '=') > strings.Index(text, "[\"") {
+		from = i
+	}
+	at := strings.IndexByte(text[from:], '=')
+	if at < 0 {
+		return "", "", false
+	}
+	return text[:from+at], text[from+at+1:], true
+}
+
+// printSetWarnings prints the warnings about what a replay sets.
+func (a *app) printSetWarnings(x *scheduler.Forecast) {
+	for _, w := range x.Warnings {
+		a.warnf("%s", w)
+	}
 }
 
 // replayError returns the error of a replay that did not begin, with its exit code.
@@ -180,14 +241,14 @@ func announce(from, run string, steps []scheduler.Step) string {
 	return text
 }
 
-// printSteps prints what a replay would do.
-func (a *app) printSteps(steps []scheduler.Step, asJSON bool) error {
+// printForecast prints what a replay would do.
+func (a *app) printForecast(x *scheduler.Forecast, asJSON bool) error {
 	if asJSON {
-		return a.writeJSON(steps)
+		return a.writeJSON(x.Steps)
 	}
 	t := tty.NewTable([]string{"node", "action", "effects", "why"})
 	t.Below()
-	for _, s := range steps {
+	for _, s := range x.Steps {
 		action, effects := string(s.Action), ""
 		if s.Maybe {
 			action = "maybe " + action
@@ -196,6 +257,23 @@ func (a *app) printSteps(steps []scheduler.Step, asJSON bool) error {
 			effects = "yes"
 		}
 		t.Row(s.Path, action, effects, a.mask.Text(s.Why))
+	}
+	a.printTable(a.Out, t)
+	if len(x.Set) == 0 {
+		return nil
+	}
+	tty.Fprintf(a.Out, "\n")
+	t = tty.NewTable([]string{"field", "is set to", "was"})
+	t.Below()
+	for _, s := range x.Set {
+		was := tty.Safe("-")
+		switch {
+		case !s.Made:
+			was = tty.Safe("not known before nodes have run")
+		case !value.IsMissing(s.Was):
+			was = shownValue(a.mask.Value(s.Was))
+		}
+		t.Row(s.Path, shownValue(a.mask.Value(s.Value)), was)
 	}
 	a.printTable(a.Out, t)
 	return nil

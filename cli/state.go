@@ -180,6 +180,8 @@ func authorText(x history.Author) string {
 	switch {
 	case x.Start:
 		return "the starting value"
+	case x.Set:
+		return "replay --set"
 	case x.Path == "":
 		return "the walk"
 	}

@@ -112,5 +112,8 @@ const (
 	ClassStalled        = "stalled"         // the run showed no sign of progress for too long
 )
 
+// ReasonSetByReplay is the reason in the event of a field that a replay has given another value.
+const ReasonSetByReplay = "set by the replay"
+
 // AssumedReason is the reason in the events of a node of a replay that has a status without running.
 func AssumedReason(status string) string { return status + " is assumed" }

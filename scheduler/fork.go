@@ -23,6 +23,10 @@ type Fork struct {
 	From string
 	// Assume are nodes that have a status without running. What can see their effect runs again, too.
 	Assume []machine.Assumption
+	// Set gives fields of the state other values from From on: in a dag before all nodes on the level of
+	// From, in a walk before its first visit. Before is not used. What reads these fields there runs
+	// again, too.
+	Set []machine.Assignment
 }
 
 // changed returns the paths of the nodes that have, or may have, another result than in the stored run.
@@ -32,6 +36,35 @@ func (f *Fork) changed() []string {
 		list = append(list, a.Node)
 	}
 	return list
+}
+
+// assignments returns what the replay sets, before From.
+func (f *Fork) assignments() []machine.Assignment {
+	list := slices.Clone(f.Set)
+	for i := range list {
+		list[i].Before = f.From
+	}
+	return list
+}
+
+// readers returns the nodes, pipelines and loops that can see what the replay sets.
+func (f *Fork) readers(p *plan.Plan) (ids []string, err error) {
+	if frame, _ := plan.CutPath(f.From); frame != "" && len(f.Set) > 0 {
+		return nil, fmt.Errorf("fields can be set before nodes of the workflow itself, not inside of %s: begin the replay at %s", frame, plan.PartPath(frame))
+	}
+	for i, a := range f.assignments() {
+		if slices.ContainsFunc(f.Set[:i], func(b machine.Assignment) bool { return a.Path == b.Path }) {
+			return nil, &machine.AssignmentError{Path: a.Path, Err: errors.New("it is set twice")}
+		}
+		vertices, _, err := a.Reads(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range vertices {
+			ids = append(ids, p.Vertices[v].ID)
+		}
+	}
+	return ids, nil
 }
 
 // Replay executes a new run that shares the past of a stored one: what does not run again because of
@@ -129,6 +162,13 @@ func (r *run) shareBatches(b *rebuilding) error {
 	m := r.rec.newMark(store.MarkForked)
 	m.At, m.Kept = r.m.Now(), true
 	m.Data = value.ObjectOf("run", b.stored.run, "from", r.opts.Recording.Head.Parent.From)
+	if set := r.m.Assigned(); len(set) > 0 {
+		paths := make([]any, len(set))
+		for i := range set {
+			paths[i] = set[i].Path
+		}
+		m.Data.Set("set", paths)
+	}
 	if err := r.rec.addMark(m); err != nil {
 		return err
 	}
@@ -155,6 +195,10 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 		return nil, fmt.Errorf("a replay cannot begin at node %s: it was removed from the workflow", f.From)
 	}
 	if err := machine.CheckAssumptions(p, f.Assume); err != nil {
+		return nil, err
+	}
+	readers, err := f.readers(p)
+	if err != nil {
 		return nil, err
 	}
 	then := p
@@ -189,7 +233,7 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 	case p.Mode.Visits:
 		x.kept = x.kept[:visited]
 	default:
-		x.again = affected(then, p, f.changed())
+		x.again = affected(then, p, append(f.changed(), readers...))
 		x.kept = journal.Without(x.kept, x.again)
 	}
 	if st.End != nil && st.End.Status == string(core.RunCancelled) {
@@ -207,10 +251,18 @@ func (x *past) settings() machine.Options {
 		o.Assume = slices.DeleteFunc(slices.Clone(o.Assume), func(before machine.Assumption) bool { return before.Node == a.Node })
 	}
 	o.Assume = append(o.Assume, x.fork.Assume...)
+	for _, a := range x.fork.assignments() {
+		o.Set = slices.DeleteFunc(slices.Clone(o.Set), func(before machine.Assignment) bool { return before.Path == a.Path && before.Before == a.Before })
+		o.Set = append(o.Set, a)
+	}
 	return o
 }
 
 // repeat returns a memo that repeats what is shared. listener may be nil.
 func (x *past) repeat(o machine.Options, listener func(machine.Emissions)) (*journal.Memo, error) {
-	return journal.NewFork(codecOf(x.plan, x.b.stored.store), x.b.head.Inputs, o, x.kept, listener)
+	memo, err := journal.NewFork(codecOf(x.plan, x.b.stored.store), x.b.head.Inputs, o, x.kept, listener)
+	if err != nil {
+		return nil, err
+	}
+	return memo, memo.Machine().AssignmentError()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -33,9 +34,19 @@ type Step struct {
 	Why     string `json:"why"`
 }
 
-// Preview returns what Replay would do with each node, in canonical order. Nothing runs or is stored.
-// Steps without Maybe are certain.
-func Preview(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) ([]Step, error) {
+// Forecast is what a replay would do.
+type Forecast struct {
+	// Steps are the nodes in canonical order. Those without Maybe are certain.
+	Steps []Step
+	// Set are the fields that the replay sets, with the values that they had.
+	Set []machine.Assigned
+	// Warnings are about fields that are set without effect, or written later by nodes that do not run
+	// again.
+	Warnings []string
+}
+
+// Preview returns what Replay would do. Nothing runs or is stored.
+func Preview(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) (*Forecast, error) {
 	x, err := st.past(ctx, p, f, o.Recording != nil && o.Recording.Adopt)
 	if err != nil {
 		return nil, err
@@ -50,7 +61,47 @@ func Preview(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) (
 	}
 	v := &preview{past: x, from: f.From, report: memo.Machine().Report(), begun: map[string]bool{}}
 	v.find(memo.Replay())
-	return v.steps(), nil
+	v.findReaders()
+	set := memo.Machine().Assigned()
+	return &Forecast{v.steps(), set[len(set)-len(f.Set):], x.warnings(memo.Machine().Root())}, nil
+}
+
+// warnings are about what the replay sets.
+func (x *past) warnings(g machine.Graph) []string {
+	var list []string
+	for _, a := range x.fork.assignments() {
+		_, any, err := a.Reads(x.plan)
+		field, _, fieldErr := machine.FieldOf(x.plan, a.Path)
+		if err != nil || fieldErr != nil {
+			continue // the replay does not begin
+		}
+		if !any {
+			list = append(list, fmt.Sprintf("nothing that runs again reads %s: setting it changes only the final state", a.Path))
+		}
+		if x.plan.Mode.Visits {
+			continue
+		}
+		name, from := x.plan.Schema.Fields[field].Name, int(x.plan.Threshold(field, x.level()))
+		for _, w := range x.plan.WriterVertex[field][from:] {
+			if id := x.plan.Vertices[w].ID; !x.again[id] && slices.Contains(g.Merged(int(field)), w) {
+				list = append(list, fmt.Sprintf("%s is kept and comes later: what it wrote to %s is merged with the value that is set", id, name))
+			}
+		}
+	}
+	return list
+}
+
+// level returns the level of the node, pipeline or loop where the replay begins.
+func (x *past) level() int32 {
+	if n, ok := x.plan.Node(x.fork.From); ok {
+		return x.plan.Vertices[n.Vertex].Level
+	}
+	for v := range x.plan.Vertices {
+		if u := x.plan.Vertices[v].Unit; u != nil && u.ID == x.fork.From {
+			return x.plan.Vertices[v].Level
+		}
+	}
+	return 0
 }
 
 // preview describes a machine that has been told what a replay shares with a stored run.
@@ -58,7 +109,8 @@ type preview struct {
 	*past
 	from   string
 	report *core.Report
-	begun  map[string]bool // nodes that run next, and the nodes around them
+	reads  map[string]string // by node, pipeline or loop: a field that is set and that it can see
+	begun  map[string]bool   // nodes that run next, and the nodes around them
 	status map[string]core.Status
 }
 
@@ -79,6 +131,25 @@ func (v *preview) find(r *journal.Replay) {
 	for _, n := range v.report.Nodes() {
 		v.status[n.ID] = n.Status
 	}
+}
+
+// findReaders finds what can see the fields that are set.
+func (v *preview) findReaders() {
+	v.reads = map[string]string{}
+	for _, a := range v.fork.assignments() {
+		vertices, _, _ := a.Reads(v.plan) // an error was reported before
+		for _, i := range vertices {
+			if id := v.plan.Vertices[i].ID; v.reads[id] == "" {
+				v.reads[id] = a.Path
+			}
+		}
+	}
+}
+
+// vertexOf returns the id of a node, or of its pipeline or loop.
+func (v *preview) vertexOf(id string) string {
+	n, _ := v.plan.Node(id)
+	return v.plan.Vertices[n.Vertex].ID
 }
 
 func (v *preview) steps() []Step {
@@ -110,6 +181,8 @@ func (v *preview) step(n *core.NodeReport) Step {
 		s := Step{Path: n.ID, Action: ActionRun, Why: "the replay begins here"}
 		s.Maybe = !v.begun[n.ID]
 		return s
+	case v.begun[n.ID] && v.reads[v.vertexOf(n.ID)] != "":
+		return Step{Path: n.ID, Action: ActionRun, Why: "it can see " + v.reads[v.vertexOf(n.ID)] + ", which is set"}
 	case v.begun[n.ID] && v.again[n.ID]:
 		return Step{Path: n.ID, Action: ActionRun, Why: "it can see the effect of " + v.from}
 	case v.begun[n.ID]:

@@ -36,9 +36,9 @@ func BenchmarkPreview(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				steps, err := scheduler.Preview(b.Context(), st, p, scheduler.Fork{From: tt.from}, scheduler.Options{})
-				if err != nil || len(steps) != nodes {
-					b.Fatal(len(steps), err)
+				forecast, err := scheduler.Preview(b.Context(), st, p, scheduler.Fork{From: tt.from}, scheduler.Options{})
+				if err != nil || len(forecast.Steps) != nodes {
+					b.Fatal(len(forecast.Steps), err)
 				}
 			}
 		})

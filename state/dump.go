@@ -29,6 +29,7 @@ func (c *Column) Dump() (*value.Object, error) {
 	if slots != nil {
 		d.set("slots", slots)
 	}
+	d.changes(c)
 	if d.err != nil {
 		return nil, fmt.Errorf("field %q: %w", c.field.Name, d.err)
 	}
@@ -59,6 +60,26 @@ func (d *dumper) value(key string, v any) {
 	}
 }
 
+// changes stores what the changes among the forgotten slots have made of the value, because it cannot be
+// computed again.
+func (d *dumper) changes(c *Column) {
+	if c.rare == nil || c.base == 0 {
+		return
+	}
+	var list []any
+	for _, x := range c.rare.changes {
+		if x.At <= int(c.base) {
+			in := dumper{value.NewObject(2), d.err}
+			in.value("before", x.before)
+			in.value("after", x.after)
+			list, d.err = append(list, in.o), in.err
+		}
+	}
+	if list != nil {
+		d.set("changes", list)
+	}
+}
+
 // Load fills a new column from the result of Dump, decoded from JSON.
 func (c *Column) Load(d *value.Object) error {
 	if err := c.load(d); err != nil {
@@ -82,6 +103,9 @@ func (c *Column) load(d *value.Object) (err error) {
 		if c.folded[0], err = c.loadValue(d, "value"); err != nil {
 			return err
 		}
+	}
+	if err := c.loadChanges(d); err != nil {
+		return err
 	}
 	kept, err := c.restore(d, "kept")
 	if err != nil {
@@ -112,6 +136,34 @@ func (c *Column) load(d *value.Object) (err error) {
 			c.Resolve(int(k), nil, writes)
 		}
 	}
+	return nil
+}
+
+// loadChanges loads the changes among the forgotten slots, and applies those before the first slot.
+func (c *Column) loadChanges(d *value.Object) (err error) {
+	if c.rare == nil {
+		return nil
+	}
+	for _, x := range c.rare.changes {
+		x.done = false
+	}
+	stored, _ := d.Get("changes")
+	list, _ := stored.([]any)
+	for i, v := range list {
+		o, _ := v.(*value.Object)
+		if i >= len(c.rare.changes) {
+			return fmt.Errorf("%d changes are forgotten", len(list))
+		}
+		x := c.rare.changes[i]
+		if x.before, err = c.loadValue(o, "before"); err != nil {
+			return err
+		}
+		if x.after, err = c.loadValue(o, "after"); err != nil {
+			return err
+		}
+		x.done = true
+	}
+	c.Begin()
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"math"
 	"slices"
 
 	"github.com/wavefold/wavefold/core/value"
@@ -49,6 +50,7 @@ type rareColumn struct {
 	tried    any
 	hasTried bool
 	kept     *keptWrites // nil if there are none
+	changes  []*Change   // ascending by At and Level
 }
 
 func (c *Column) setRare() *rareColumn {
@@ -174,11 +176,11 @@ func (c *Column) Cursor() int { return int(c.cursor) }
 // At returns the value after the first k slots, k <= Cursor. Prefixes shorter than the
 // k passed to Forget are no longer available, except the starting value.
 func (c *Column) At(k int) any {
-	if k == 0 {
-		return c.start
-	}
-	if k == int(c.cursor) {
+	if k == int(c.cursor) && (k > 0 || c.rare != nil && c.rare.changes != nil) {
 		return c.Last()
+	}
+	if k == 0 {
+		return c.startFor(math.MaxInt32)
 	}
 	return c.folded[k-int(c.base)]
 }
@@ -231,6 +233,9 @@ func (c *Column) push(v any) {
 	c.cursor++
 	if c.rare == nil {
 		return
+	}
+	if c.rare.changes != nil {
+		c.change()
 	}
 	if reads := c.rare.reads; reads != nil && reads(int(c.cursor)) {
 		c.seen = true

@@ -255,6 +255,9 @@ func (f *Field) MakeStream() error {
 // the member with the same name.
 func (f *Field) MakeContext() { f.strategy = &members }
 
+// IsContext reports whether the field is the context of a walk.
+func (f *Field) IsContext() bool { return f.strategy == &members }
+
 // MergesInPlace reports whether merging may change objects of the previous value instead of
 // copying them. See Column.SetReads.
 func (f *Field) MergesInPlace() bool { return f.strategy.inPlace }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/wavefold/wavefold/core/value"
@@ -74,7 +75,7 @@ func (r *Run) blame(v any, o *origin, at []step) Blame {
 	}
 	switch v := v.(type) {
 	case []any:
-		if len(o.elements) == len(v) {
+		if len(o.elements) == len(v) && slices.ContainsFunc(o.elements, func(i int32) bool { return i != o.elements[0] }) {
 			b.Parts = r.elementParts(v, o)
 		}
 	case *value.Object:
@@ -84,7 +85,7 @@ func (r *Run) blame(v any, o *origin, at []step) Blame {
 		same := true
 		for k, m := range v.All() {
 			x := o.member(k)
-			sub, prefix := r.blame(m, x, append(slices.Clip(at), step{k, -1})), step{k, -1}.String()
+			sub, prefix := r.blame(m, x, append(slices.Clip(at), step{Key: k, Index: -1})), step{Key: k, Index: -1}.String()
 			same = same && sub.Parts == nil && x.latest == o.latest && sub.By == b.By
 			if sub.Parts == nil {
 				b.Parts = append(b.Parts, Part{prefix, sub})
@@ -109,10 +110,10 @@ func (r *Run) elementParts(v []any, o *origin) (parts []Part) {
 	of := map[int32]int{} // the elements of each write so far
 	for i, e := range v {
 		w := o.elements[i]
-		b := r.blame(e, &origin{by: w, latest: w}, []step{{index: of[w]}})
+		b := r.blame(e, &origin{by: w, latest: w}, []step{{Index: of[w]}})
 		of[w]++
 		same = same && b.Parts == nil && (i == 0 || b.By == parts[0].By)
-		parts = append(parts, Part{step{index: i}.String(), b})
+		parts = append(parts, Part{step{Index: i}.String(), b})
 	}
 	if same {
 		return nil
@@ -135,10 +136,10 @@ type origin struct {
 func (o *origin) at(steps []step) *origin {
 	for _, s := range steps {
 		switch {
-		case s.index >= 0 && s.index < len(o.elements):
-			o = &origin{by: o.elements[s.index], latest: o.elements[s.index]}
-		case s.index < 0:
-			o = o.member(s.key)
+		case s.Index >= 0 && s.Index < len(o.elements):
+			o = &origin{by: o.elements[s.Index], latest: o.elements[s.Index]}
+		case s.Index < 0:
+			o = o.member(s.Key)
 		default:
 			o = &origin{by: o.by, latest: o.by, all: o.all}
 		}
@@ -179,51 +180,119 @@ func (o *origin) merge(w int32, v any, deep bool) *origin {
 	return o
 }
 
+// base is a value with which later writes are merged, and its origin.
+type base struct {
+	value any
+	*origin
+	next int // the index of the first later write of the field
+}
+
 // origin returns the origin of the value of a field.
-func (s *State) origin(field int) *origin {
-	r, n := s.r, s.upTo[field]
-	list := r.fields[field][:n]
-	if n == 0 {
-		return &origin{by: -1, latest: -1}
+func (s *State) origin(field int) *origin { return s.r.originAfter(field, s.upTo[field]) }
+
+// originAfter returns the origin of the value of a field after its first n writes.
+func (r *Run) originAfter(field, n int) *origin {
+	from, list := r.base(field, n), r.fields[field][:n]
+	if list = list[from.next:]; len(list) == 0 {
+		return from.origin
 	}
-	start := canonical(r.graph.Start(field))
 	switch name := r.fieldAt(field).Strategy().Name; name {
 	case "array_append":
-		return r.appended(start, list)
+		return r.appended(from, list)
 	case "union":
-		return r.united(field, start, n)
+		return r.united(field, from, n)
 	case "object_merge", "stream", "members":
-		o := &origin{by: -1, latest: -1, written: start}
+		o := from.origin
+		o.written = from.value
 		for _, i := range list {
 			if v := r.writes[i].value; value.IsMissing(v) { // the walk begins again
-				o = &origin{by: -1, latest: -1, written: start}
+				o = &origin{by: -1, latest: -1, written: canonical(r.graph.Start(field))}
 			} else {
 				o = o.merge(i, v, name != "members")
 			}
 		}
 		return o
 	case "min", "max":
-		return r.attained(field, start, n)
+		return r.attained(field, from, n)
 	case "sum", "count", "custom":
-		o := &origin{by: list[n-1], latest: list[n-1]}
-		if zero, ok := start.(int64); !empty(start) && !(ok && zero == 0) {
-			o.all = append(o.all, -1)
+		last := list[len(list)-1]
+		o := &origin{by: last, latest: last}
+		if zero, ok := from.value.(int64); from.by >= 0 || !empty(from.value) && !(ok && zero == 0) {
+			o.all = append(o.all, from.by)
 		}
 		o.all = append(o.all, list...)
 		return o
 	}
-	w := list[n-1]
+	w := list[len(list)-1]
 	return &origin{by: w, latest: w, elements: r.writes[w].elements}
+}
+
+// base returns the value of a field with which its first n writes are merged: the value that a replay has set
+// last, or the starting value.
+func (r *Run) base(field, n int) base {
+	for k := n - 1; k >= 0; k-- {
+		i := r.fields[field][k]
+		if w := &r.writes[i]; w.set {
+			o := &origin{by: i, latest: i}
+			if len(w.steps) > 0 {
+				o = r.originAfter(field, k)
+				o.set(w.steps, i, w.value)
+			}
+			o.written = w.value
+			return base{w.value, o, k + 1}
+		}
+	}
+	return base{canonical(r.graph.Start(field)), &origin{by: -1, latest: -1}, 0}
+}
+
+// set notes that a write has set what is at the end of some steps. v is the value afterwards.
+func (o *origin) set(steps []step, w int32, v any) {
+	if len(steps) == 0 {
+		*o = origin{by: w, latest: w, written: v}
+		return
+	}
+	s := steps[0]
+	in, _ := s.Inside(v)
+	if o.latest = w; o.all != nil {
+		o.all = append(slices.Clip(o.all), w)
+	}
+	if s.Index >= 0 {
+		o.elements = slices.Clone(o.elementsOf(v))
+		o.elements[s.Index] = w
+		return
+	}
+	m := *o.member(s.Key)
+	m.members = maps.Clone(m.members)
+	m.set(steps[1:], w, in)
+	if o.members = maps.Clone(o.members); o.members == nil {
+		o.members = map[string]*origin{}
+	}
+	o.members[s.Key] = &m
+}
+
+// elementsOf returns the writes of the elements of a list.
+func (o *origin) elementsOf(v any) []int32 {
+	list, _ := v.([]any)
+	if len(o.elements) == len(list) {
+		return o.elements
+	}
+	return slices.Repeat([]int32{o.by}, len(list))
+}
+
+// list returns the origin of the list to which writes add elements. first is the first of them.
+func (b base) list(first int32) *origin {
+	o := &origin{by: first, latest: first, elements: slices.Clip(b.elementsOf(b.value))}
+	if len(o.elements) > 0 {
+		o.latest = b.latest
+	}
+	return o
 }
 
 func empty(v any) bool { return v == nil || value.IsMissing(v) }
 
 // appended returns the origin of a list to which others were appended.
-func (r *Run) appended(start any, list []int32) *origin {
-	o := &origin{by: list[0], latest: list[0]}
-	if l, ok := start.([]any); ok {
-		o.add(-1, len(l))
-	}
+func (r *Run) appended(from base, list []int32) *origin {
+	o := from.list(list[0])
 	for _, i := range list {
 		w := &r.writes[i]
 		l, _ := w.value.([]any)
@@ -249,24 +318,23 @@ func (o *origin) add(w int32, n int) {
 
 // united returns the origin of a list to which the missing elements of others were added. The
 // elements of a starting value are not compared with each other.
-func (r *Run) united(field int, start any, n int) *origin {
+func (r *Run) united(field int, from base, n int) *origin {
 	list := r.fields[field]
-	o := &origin{by: list[0], latest: list[0]}
-	if l, ok := start.([]any); ok {
-		o.add(-1, len(l))
-	}
+	o := from.list(list[from.next])
 	r.fold(field, n, func(k int, v any) bool {
-		o.add(list[k], length(v)-len(o.elements))
+		if k >= from.next {
+			o.add(list[k], length(v)-len(o.elements))
+		}
 		return true
 	})
 	return o
 }
 
 // attained returns the origin of a minimum or maximum.
-func (r *Run) attained(field int, start any, n int) *origin {
-	list, by, now := r.fields[field], int32(-1), start
+func (r *Run) attained(field int, from base, n int) *origin {
+	list, by, now := r.fields[field], from.by, from.value
 	r.fold(field, n, func(k int, v any) bool {
-		if c := canonical(v); !value.Equal(c, now) || empty(now) {
+		if c := canonical(v); k >= from.next && (!value.Equal(c, now) || empty(now)) {
 			by, now = list[k], c
 		}
 		return true

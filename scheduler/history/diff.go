@@ -129,7 +129,14 @@ func (s Side) read(ctx context.Context) (*side, error) {
 	}
 	var x *executions
 	parts := &journal.Parts{Compile: s.Compile, From: from, Get: func(sum string) ([]byte, error) { return s.Store.Get(ctx, sum) }}
-	parts.Options = func(o *machine.Options) { o.Events, o.Wrote = true, func(w *machine.Write) { x.wrote(w) } }
+	parts.Options = func(o *machine.Options) {
+		o.Events, o.Wrote = true, func(w *machine.Write) {
+			if x == nil { // the field is set before all writers
+				x = newExecutions(w.Graph.Plan())
+			}
+			x.wrote(w)
+		}
+	}
 	for rec, err := range s.Store.Read(ctx, s.Run, 1) {
 		if rec.Type == store.Head && rec.Seq > from {
 			break
@@ -144,7 +151,9 @@ func (s Side) read(ctx context.Context) (*side, error) {
 			if err := hasAnswers(parts.Head); err != nil {
 				return nil, err
 			}
-			x = newExecutions(parts.Codec.Plan)
+			if x == nil {
+				x = newExecutions(parts.Codec.Plan)
+			}
 			parts.Replay.Listener = x.emitted
 		}
 	}
@@ -246,7 +255,7 @@ func (v *values) members(path string, a, b *value.Object) {
 		if path == "" {
 			return key
 		}
-		return path + step{key, -1}.String()
+		return path + step{Key: key, Index: -1}.String()
 	}
 	for key, x := range a.All() {
 		if y, ok := b.Get(key); ok {

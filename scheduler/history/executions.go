@@ -95,6 +95,10 @@ func (x *executions) get(name string) *Execution {
 
 // wrote notes a write.
 func (x *executions) wrote(w *machine.Write) {
+	if w.Assigned != nil {
+		x.assigned(w)
+		return
+	}
 	if w.Element || w.ID.Node < 0 || value.IsMissing(w.Value) {
 		return
 	}
@@ -114,6 +118,33 @@ func (x *executions) wrote(w *machine.Write) {
 		e.wrote = &value.Object{}
 	}
 	e.wrote.Set(p.Schema.Fields[w.Field].Name, canonical(w.Value))
+}
+
+// assigned notes what a replay has set, as an execution that comes before the others of its level, or before
+// the visit in a walk.
+func (x *executions) assigned(w *machine.Write) {
+	p := w.Graph.Plan()
+	e := x.get("replay --set " + w.Assigned.Path)
+	e.wrote, e.Status = &value.Object{}, core.Success.String()
+	in := e.wrote
+	_, steps, _ := machine.FieldOf(p, w.Assigned.Path) // the machine has accepted it
+	key, v := p.Schema.Fields[w.Field].Name, canonical(w.Value)
+	for _, s := range steps { // only the members that are set
+		inner, ok := s.Inside(v)
+		if !ok || s.Index >= 0 {
+			break
+		}
+		o := &value.Object{}
+		in.Set(key, o)
+		in, key, v = o, s.Key, inner
+	}
+	in.Set(key, v)
+	e.place = []int32{0, -1, -1}
+	if !p.Mode.Visits {
+		e.place[0] = p.Levels[w.Level]
+	} else {
+		e.place[0] = x.visits[""]
+	}
 }
 
 // emitted notes what the machine has emitted.

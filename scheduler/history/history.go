@@ -40,6 +40,7 @@ type Run struct {
 	answers map[executionKey]*answers
 	// elements are the writes of items that their node collects into one list.
 	elements map[collectKey][]int32
+	head     uint64 // the record with the newest head
 
 	from  *reading
 	inner map[string]*Run // the nested runs that Inner has read, by path
@@ -54,6 +55,11 @@ type write struct {
 	elements []int32
 	seq      uint64 // the record that was replayed when it was merged
 	at       int64
+	// set reports whether a replay has given the field this value, level is the level before which it
+	// did, and steps lead to what it has changed of the value.
+	set   bool
+	level int32
+	steps []step
 }
 
 type executionKey struct {
@@ -146,7 +152,7 @@ func (j *reading) add(parts *journal.Parts, rec store.Record) error {
 			return err
 		}
 		for _, r := range j.runs {
-			r.mask, r.start = secret.MaskerOf(parts.Codec.Plan.Secrets), parts.Head.Started
+			r.mask, r.start, r.head = secret.MaskerOf(parts.Codec.Plan.Secrets), parts.Head.Started, parts.From
 		}
 		parts.Replay.Answered = j.answered
 	}
@@ -198,6 +204,10 @@ func (r *Run) begin(g machine.Graph) {
 func (r *Run) wrote(w *machine.Write) {
 	r.begin(w.Graph)
 	x := write{id: w.ID, field: w.Field, visit: int32(w.Visit), value: canonical(w.Value), seq: r.from.now, at: w.At}
+	if a := w.Assigned; a != nil {
+		x.set, x.level, x.seq = true, w.Level, r.head
+		_, x.steps, _ = machine.FieldOf(r.Plan, a.Path) // the machine has accepted it
+	}
 	if w.ID.Node >= 0 {
 		key := collectKey{w.ID.Node, w.Field}
 		if w.Element {
@@ -271,7 +281,7 @@ func (r *Run) sort() {
 		for _, v := range vertices {
 			merged[v] = true
 		}
-		list = slices.DeleteFunc(list, func(i int32) bool { return !merged[r.vertexOf(&r.writes[i])] })
+		list = slices.DeleteFunc(list, func(i int32) bool { return !r.writes[i].set && !merged[r.vertexOf(&r.writes[i])] })
 		slices.SortStableFunc(list, func(a, b int32) int { return r.placeOf(&r.writes[a]).compare(r.placeOf(&r.writes[b])) })
 		r.fields[f] = list
 		for _, v := range vertices {
@@ -295,6 +305,10 @@ func (p place) compare(o place) int {
 
 func (r *Run) placeOf(w *write) place {
 	switch {
+	case w.set && r.Plan.Mode.Visits:
+		return place{0, w.id.From, -1}
+	case w.set:
+		return place{r.Plan.Levels[w.level], -1, -1}
 	case w.id.Node < 0:
 		return place{}
 	case r.Plan.Mode.Visits:
@@ -308,7 +322,7 @@ func (r *Run) placeOf(w *write) place {
 // Author is the execution that wrote a value.
 type Author struct {
 	// Path is the path of the node, such as "save" or "outer[3]/save". It is "" for the starting value
-	// of a field, and for what a walk itself writes.
+	// of a field, for a value that a replay has set, and for what a walk itself writes.
 	Path    string       `json:"path,omitempty"`
 	Item    core.Ordinal `json:"item,omitzero"` // of a fan-out, or row of a pipeline
 	Round   core.Ordinal `json:"round,omitzero"`
@@ -318,6 +332,8 @@ type Author struct {
 	Seq uint64 `json:"seq,omitempty"`
 	// Start reports whether it is the starting value: a default or an input.
 	Start bool `json:"start,omitempty"`
+	// Set reports whether a replay has set the value. Seq is then the record with the settings of the run.
+	Set bool `json:"set,omitempty"`
 }
 
 // author returns the author of a write, by index; -1 is the start.
@@ -326,7 +342,7 @@ func (r *Run) author(i int32) Author {
 		return Author{Start: true}
 	}
 	w := &r.writes[i]
-	a := Author{Seq: w.seq, Visit: int(w.visit)}
+	a := Author{Seq: w.seq, Visit: int(w.visit), Set: w.set}
 	if w.id.Node < 0 {
 		return a
 	}

@@ -173,12 +173,7 @@ func leaves(b Blame) []leaf {
 	}
 	var list []leaf
 	for _, p := range b.Parts {
-		var steps []step
-		for rest := p.Path; rest != ""; {
-			var x step
-			x, rest, _ = cutStep(rest)
-			steps = append(steps, x)
-		}
+		steps, _ := value.ParsePath(p.Path)
 		list = append(list, leaf{p, steps})
 	}
 	return list
@@ -189,7 +184,7 @@ func authorOf(r *Run, f int, prefixes []any, path []step) int32 {
 	list := r.fields[f]
 	if len(path) > 0 && r.fieldAt(f).Strategy().Name != "union" { // a node has collected the list from its items
 		if i := slices.IndexFunc(list, func(i int32) bool { return len(r.writes[i].elements) > 0 }); i >= 0 {
-			return collector(r, list, prefixes[0], path[0].index)
+			return collector(r, list, prefixes[0], path[0].Index)
 		}
 	}
 	switch strategy := r.fieldAt(f).Strategy().Name; strategy {
@@ -201,7 +196,7 @@ func authorOf(r *Run, f int, prefixes []any, path []step) int32 {
 				return list0(list, min(1, len(list)))
 			}
 		} else {
-			whole = path[0].index
+			whole = path[0].Index
 		}
 		for n, v := range prefixes {
 			if length(v) > whole {
@@ -271,7 +266,7 @@ func sets(v any, path []step) bool {
 		if !ok {
 			return true
 		}
-		if v, ok = o.Get(s.key); !ok {
+		if v, ok = o.Get(s.Key); !ok {
 			return false
 		}
 	}

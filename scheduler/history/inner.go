@@ -79,16 +79,16 @@ func (r *Run) within(i int32) (*State, int) {
 // placeIn returns the place of a value in what its latest write has written: an element of a list to which lists
 // were added has another index there.
 func (r *Run) placeIn(o *origin, steps []step) []step {
-	if len(steps) == 0 || steps[0].index < 0 || steps[0].index >= len(o.elements) {
+	if len(steps) == 0 || steps[0].Index < 0 || steps[0].Index >= len(o.elements) {
 		return steps
 	}
-	i, n := steps[0].index, 0
+	i, n := steps[0].Index, 0
 	for _, w := range o.elements[:i] {
 		if w == o.elements[i] {
 			n++
 		}
 	}
-	return append([]step{{index: n}}, steps[1:]...)
+	return append([]step{{Index: n}}, steps[1:]...)
 }
 
 // innerBlame describes the origin of a value, v, that is at a place in what a write has written. It reports

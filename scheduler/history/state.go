@@ -211,12 +211,18 @@ func (s *State) value(field int) any {
 // fold merges the first n writes of a field. each, if it is not nil, is called with the value after each
 // write, and returns false to get no more.
 func (r *Run) fold(field, n int, each func(i int, v any) bool) any {
-	f, c := r.fieldAt(field), r.column(field)
+	f, c := r.fieldAt(field), r.column(field, r.graph.Start(field))
 	for k, i := range r.fields[field][:n] {
 		v := r.writes[i].value
-		if value.IsMissing(v) { // the walk begins again
-			c = r.column(field)
-		} else {
+		switch {
+		case value.IsMissing(v): // the walk begins again
+			c = r.column(field, r.graph.Start(field))
+		case r.writes[i].set:
+			if typed, err := f.Restore(v); err == nil {
+				v = typed
+			}
+			c = r.column(field, v)
+		default:
 			if typed, err := f.Restore(v); err == nil {
 				v = typed
 			}
@@ -230,10 +236,10 @@ func (r *Run) fold(field, n int, each func(i int, v any) bool) any {
 	return c.Last()
 }
 
-// column returns a column of a field with its starting value.
-func (r *Run) column(field int) *state.Column {
+// column returns a column of a field with a starting value.
+func (r *Run) column(field int, start any) *state.Column {
 	f := r.fieldAt(field)
-	c := state.NewColumn(f, r.graph.Start(field), nil)
+	c := state.NewColumn(f, start, nil)
 	if f.MergesInPlace() {
 		c.SetReads(func(int) bool { return false })
 	}
@@ -254,20 +260,7 @@ func (s *State) Lookup(path string) (any, error) {
 }
 
 // step is a member or an element of a value.
-type step struct {
-	key   string
-	index int // -1 for a member
-}
-
-func (s step) String() string {
-	if s.index >= 0 {
-		return "[" + strconv.Itoa(s.index) + "]"
-	}
-	if s.key == "" || strings.ContainsAny(s.key, ".[]\" ") {
-		return "[" + strconv.Quote(s.key) + "]"
-	}
-	return "." + s.key
-}
+type step = value.Step
 
 // parse splits a path into a field and the steps inside it.
 func (s *State) parse(path string) (field int, steps []step, err error) {
@@ -283,36 +276,10 @@ func (s *State) parse(path string) (field int, steps []step, err error) {
 	if !ok {
 		return 0, nil, unknown("the state has no field %q%s", path[:end], hint(path[:end], schema.FieldNames()))
 	}
-	for rest := path[end:]; rest != ""; {
-		var x step
-		if x, rest, ok = cutStep(rest); !ok {
-			return 0, nil, unknown("%q is not a path: a field, then .member, [\"member\"] or [index]", path)
-		}
-		steps = append(steps, x)
+	if steps, ok = value.ParsePath(path[end:]); !ok {
+		return 0, nil, unknown("%q is not a path: a field, then .member, [\"member\"] or [index]", path)
 	}
 	return field, steps, nil
-}
-
-// cutStep cuts the first step from a path that is not empty.
-func cutStep(path string) (x step, rest string, ok bool) {
-	x.index = -1
-	if path[0] == '.' {
-		end := strings.IndexAny(path[1:], ".[")
-		if end < 0 {
-			end = len(path) - 1
-		}
-		x.key = path[1 : end+1]
-		return x, path[end+1:], x.key != ""
-	}
-	if quoted, err := strconv.QuotedPrefix(path[1:]); err == nil {
-		x.key, _ = strconv.Unquote(quoted)
-		rest, ok = strings.CutPrefix(path[1+len(quoted):], "]")
-		return x, rest, ok
-	}
-	number, rest, ok := strings.Cut(path[1:], "]")
-	n, err := strconv.ParseUint(number, 10, 31)
-	x.index = int(n)
-	return x, rest, ok && err == nil && path[0] == '['
 }
 
 // lookup returns a value inside another one. path is for the error.
@@ -321,28 +288,13 @@ func lookup(v any, steps []step, path string) (any, error) {
 		return nil, unknown("%s has no value", path)
 	}
 	for _, s := range steps {
-		in, ok := inside(v, s)
+		in, ok := s.Inside(v)
 		if !ok {
 			return nil, unknown("%s has no value: %s is not in %s", path, strings.TrimPrefix(s.String(), "."), describe(v))
 		}
 		v = in
 	}
 	return v, nil
-}
-
-// inside returns a member or an element of a value.
-func inside(v any, s step) (any, bool) {
-	switch v := v.(type) {
-	case *value.Object:
-		if s.index < 0 {
-			return v.Get(s.key)
-		}
-	case []any:
-		if s.index >= 0 && s.index < len(v) {
-			return v[s.index], true
-		}
-	}
-	return nil, false
 }
 
 // describe says what a value is, and how large.

@@ -25,7 +25,12 @@ func chain(t testing.TB, d core.FieldDecl, writes ...any) *plan.Plan {
 	d.Name = text("x")
 	w := &core.Workflow{Name: text("chain"), Fields: []core.FieldDecl{d}}
 	for i, v := range writes {
-		handler := func(context.Context, core.Input) (core.Result, error) { return core.Write("x", v), nil }
+		handler := func(context.Context, core.Input) (core.Result, error) {
+			if value.IsMissing(v) {
+				return core.Result{}, nil
+			}
+			return core.Write("x", v), nil
+		}
 		w.Nodes = append(w.Nodes, &core.Node{ID: text(fmt.Sprint("w", i+1)), Handler: core.HandlerFunc(handler), Writes: []source.Text{d.Name}, HasWrites: true})
 		if i > 0 {
 			w.Edges = append(w.Edges, &core.Edge{From: text(fmt.Sprint("w", i)), To: text(fmt.Sprint("w", i+1))})
@@ -74,6 +79,9 @@ func names(b Blame) string {
 	for _, a := range b.All {
 		if a.Start {
 			a.Path = "start"
+		}
+		if a.Set {
+			a.Path = "set"
 		}
 		list = append(list, a.Path)
 	}

@@ -53,13 +53,22 @@ func (s *State) Writes(path string) ([]Write, error) {
 				at = r.placeIn(s.origin(field), steps)
 			}
 		} else if in := r.writes[i].elements; len(steps) > 0 && len(in) > 0 && !value.IsMissing(v) {
-			i = in[steps[0].index]
+			i = in[steps[0].Index]
+		}
+		if w := &r.writes[i]; w.set && !overlap(w.steps, steps) {
+			v = value.Missing
 		}
 		if len(steps) == 0 || !value.IsMissing(v) {
 			list = append(list, r.writeOf(i, at, v, shown))
 		}
 	}
 	return list, nil
+}
+
+// overlap reports whether one of two paths leads to the end of the other, or into it.
+func overlap(a, b []step) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
 }
 
 // elements returns the writes that the element of a list comes from, nil if the value is not in a list to
@@ -88,7 +97,7 @@ func (r *Run) masked(v any) any {
 // inPath returns the value at a path, value.Missing if there is none.
 func inPath(v any, steps []step) any {
 	for _, s := range steps {
-		in, ok := inside(v, s)
+		in, ok := s.Inside(v)
 		if !ok {
 			return value.Missing
 		}

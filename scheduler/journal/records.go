@@ -118,6 +118,8 @@ type Options struct {
 	SingleItems bool `json:"single_items,omitempty"`
 	// Assume are the nodes of a replay that have a status without running.
 	Assume []machine.Assumption `json:"assume,omitempty"`
+	// Set are the values that a replay gives to fields.
+	Set []machine.Assignment `json:"set,omitempty"`
 
 	Durability  string      `json:"durability,omitempty"`
 	Budget      core.Budget `json:"budget,omitzero"`
@@ -132,14 +134,14 @@ func (h *Head) SetMachine(o machine.Options) {
 	h.Run, h.Seed, h.Events = o.Run, o.Seed, o.Events
 	s := &h.Options
 	s.Concurrency, s.MaxInFlight, s.Barrier, s.FailFast, s.MaxVisits, s.SingleItems = o.Concurrency, o.MaxInFlight, o.Barrier, o.FailFast, o.MaxVisits, o.SingleItems
-	s.Assume = o.Assume
+	s.Assume, s.Set = o.Assume, o.Set
 }
 
 // Machine returns the options of the machine, without a guard.
 func (h *Head) Machine() machine.Options {
 	s := &h.Options
 	return machine.Options{Run: h.Run, Seed: h.Seed, Events: h.Events, Concurrency: s.Concurrency, MaxInFlight: s.MaxInFlight, Barrier: s.Barrier,
-		FailFast: s.FailFast, MaxVisits: s.MaxVisits, SingleItems: s.SingleItems, Assume: s.Assume}
+		FailFast: s.FailFast, MaxVisits: s.MaxVisits, SingleItems: s.SingleItems, Assume: s.Assume, Set: s.Set}
 }
 
 // Batch is a call of machine.Machine.Next, and the events that were applied since the call before.

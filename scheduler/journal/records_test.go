@@ -28,6 +28,10 @@ func TestEveryOptionIsInTheHead(t *testing.T) {
 		case reflect.Uint64:
 			f.SetUint(1<<63 + 5)
 		case reflect.Slice:
+			if f.Type() == reflect.TypeFor[[]machine.Assignment]() {
+				f.Set(reflect.ValueOf([]machine.Assignment{{Path: "rates.usd", Value: []any{int64(1), 1.5, nil}, Before: "b"}}))
+				continue
+			}
 			f.Set(reflect.ValueOf([]machine.Assumption{{Node: "a", Status: core.Fail}}))
 		case reflect.Func: // the driver's own
 		default:

@@ -57,7 +57,7 @@ func (f *frame) call(n *plan.Node, in *pass) *Call {
 		c.Values = make([]any, len(n.Reads))
 	}
 	for i, r := range n.Reads {
-		c.Values[i] = f.read(r, in)
+		c.Values[i] = f.read(n, r, in)
 	}
 	for _, ref := range n.NodeRefs() {
 		c.Nodes = append(c.Nodes, NodeValue{f.nodeStatus(ref), f.output(ref)})
@@ -80,7 +80,7 @@ func (f *frame) fieldsCall(n *plan.Node) *Call {
 	c := f.m.newFieldsCall(n)
 	c.CallContext = f.sharedContext()
 	for i, r := range n.Reads {
-		c.Values[i] = f.at(int(r.Field), int(r.Threshold))
+		c.Values[i] = f.atLevelOf(n, r)
 	}
 	return c
 }
@@ -121,13 +121,13 @@ func (m *Machine) Reuse(c *Call) {
 }
 
 // read returns the value of a field as the execution sees it.
-func (f *frame) read(r plan.Read, in *pass) any {
+func (f *frame) read(n *plan.Node, r plan.Read, in *pass) any {
 	if in != nil {
 		if i := in.t.u.FieldIndex(r.Field); i >= 0 {
 			return in.t.View[i].At(in.t.before(&in.t.u.Fields[i], in))
 		}
 	}
-	return f.at(int(r.Field), int(r.Threshold))
+	return f.atLevelOf(n, r)
 }
 
 // unreadable returns the failure of an execution that would read a field which lost its value
@@ -158,6 +158,9 @@ func isFailedMerge(v any) bool {
 
 // writer returns the ID of the node or unit that a slot of the ledger belongs to.
 func (f *frame) writer(field int32, slot int) string {
+	if slot < 0 {
+		return "the replay"
+	}
 	return f.p.Vertices[f.p.WriterVertex[field][slot]].ID
 }
 
@@ -212,7 +215,7 @@ type levelEnv struct {
 }
 
 func (e levelEnv) Field(slot int) any {
-	return readable(e.f.at(slot, int(e.f.p.Threshold(int32(slot), e.level))))
+	return readable(e.f.ledger.Column(slot).AtLevel(int(e.f.p.Threshold(int32(slot), e.level)), e.level))
 }
 func (e levelEnv) Node(id int) (status, output any) {
 	return e.f.nodeStatus(int32(id)).Value(), e.f.output(int32(id))

@@ -338,6 +338,9 @@ func (f *frame) contribute(v int32, value func(field int32) (one any, many []any
 		one, many := value(s.Field)
 		col.Resolve(int(s.Slot), one, many)
 		if col.Cursor() > before {
+			if f.m.assigned != nil && f.parent == nil {
+				f.noteAssigned(s.Field, before, col.Cursor())
+			}
 			f.advance(s.Field, int32(col.Cursor()))
 			f.forget(s.Field, col)
 		}

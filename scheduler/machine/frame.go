@@ -172,6 +172,9 @@ func (m *Machine) attach(f *frame, p *plan.Plan, parent *frame, start []any) {
 		m.nested[f.ID] = f
 	}
 	m.frames = append(m.frames, f)
+	if parent == nil && m.assigned != nil {
+		f.declareAssignments()
+	}
 	f.mode = planners[p.Mode.Name](f)
 }
 
@@ -323,6 +326,14 @@ func (f *frame) refresh(v int32) {
 
 // at returns the value of a field after its first k writers, which must be resolved.
 func (f *frame) at(field, k int) any { return f.ledger.At(field, k) }
+
+// atLevelOf returns what a node reads.
+func (f *frame) atLevelOf(n *plan.Node, r plan.Read) any {
+	if f.m.assigned == nil || f.parent != nil {
+		return f.at(int(r.Field), int(r.Threshold))
+	}
+	return f.ledger.Column(int(r.Field)).AtLevel(int(r.Threshold), f.p.Vertices[n.Vertex].Level)
+}
 
 // name returns the path of a node in events and errors.
 func (f *frame) name(id string) string {

@@ -40,6 +40,8 @@ type Options struct {
 	Seed uint64 `json:",omitempty"`
 	// Assume gives nodes, pipelines and loops a status without running them.
 	Assume []Assumption `json:",omitempty"`
+	// Set gives fields other values than those that were written.
+	Set []Assignment `json:",omitempty"`
 	// Guard calls user code whose result the machine needs at once: reducers, and methods of Go
 	// types that are called to merge their values. If Guard is nil, the code is called directly.
 	Guard state.Guard `json:"-"`
@@ -70,7 +72,8 @@ type Machine struct {
 	now          int64      // the latest time of any event
 	instant      int64      // at which what the machine handles has happened, at most now
 	seq          int64
-	events       Emissions // of the commands in out
+	events       Emissions     // of the commands in out
+	assigned     []*assignment // see Options.Set
 	spareEvents  Emissions
 	cancelled    bool
 	finished     bool
@@ -93,12 +96,16 @@ func New(p *plan.Plan, inputs *value.Object, opts Options) (*Machine, error) {
 		return nil, err
 	}
 	m := newMachine(p, opts)
+	if m.assigned, err = newAssignments(p, opts.Set); err != nil {
+		return nil, err
+	}
 	m.newFrame(0, p, "", nil, start, given)
 	if m.opts.Events {
 		m.emit(core.Event{Type: core.RunStarted, Inputs: given, Reason: p.Name, Limits: &core.Limits{
 			Concurrency: m.root.group.limit, MaxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight), Barrier: m.root.barrier,
 			MaxVisits: m.root.mode.maxVisits()}})
 	}
+	m.root.beginAssignments()
 	m.emitSources(p)
 	m.root.mode.open()
 	m.root.propagate()

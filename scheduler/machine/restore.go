@@ -75,7 +75,10 @@ func RestoreAfter(p *plan.Plan, snapshot []byte, down time.Duration) (*Machine, 
 	if err := checkPlanners(p, nil); err != nil {
 		return nil, err
 	}
-	m := newMachine(p, j.Options)
+	m, err := newMachine(p, j.Options), error(nil)
+	if m.assigned, err = newAssignments(p, j.Options.Set); err != nil {
+		return nil, err
+	}
 	if fingerprint, order := m.identity(); j.Plan != fingerprint || j.Order != order {
 		return nil, fmt.Errorf("snapshot: %w", ErrOtherWorkflow)
 	}

@@ -105,6 +105,9 @@ func (t *walk) startVisit(v *visit) bool {
 	if t.router.holdsFirst(v) {
 		return true
 	}
+	if v.Count == 1 && v.Number == 0 && t.f.m.assigned != nil {
+		t.assign(v)
+	}
 	countAttempt(v)
 	if a := t.f.assumption(t.id(v.Node)); a != nil {
 		o := &Outcome{}

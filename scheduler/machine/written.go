@@ -23,6 +23,11 @@ type Write struct {
 	// Element reports whether the value is a list of one element that the node collects. The list
 	// of all elements follows as a write of the node.
 	Element bool
+	// Assigned is the assignment that has changed the value, nil for a write of an execution. Value is the
+	// whole value of the field after it, ID.From the number of the visit that follows it in a walk, and
+	// Level the level that it precedes in a dag.
+	Assigned *Assignment
+	Level    int32
 }
 
 // Graph is the graph of the run itself or of a nested run, and its state so far.
@@ -41,7 +46,7 @@ func (g Graph) Path() string { return g.f.Path }
 func (g Graph) Plan() *plan.Plan { return g.f.p }
 
 // Start returns the value of a field before the first write, value.Missing if there is none.
-func (g Graph) Start(field int) any { return g.f.at(field, 0) }
+func (g Graph) Start(field int) any { return g.f.ledger.Column(field).Start() }
 
 // Value returns the value of a field so far, value.Missing if there is none.
 func (g Graph) Value(field int) any {

@@ -155,6 +155,10 @@ func (c *Checker) dispatch() error {
 		c.runFinished()
 		return nil
 	}
+	if c.e.Type == core.StateWritten && c.e.Node == "" && c.e.Reason == core.ReasonSetByReplay {
+		c.root.set()
+		return nil
+	}
 	f, id, err := c.locate()
 	if f == nil || err != nil {
 		return err

@@ -155,6 +155,7 @@ func (c *Checker) finalField(i int, cancelled bool) {
 		if c.e.Status != string(core.RunFailed) && !cancelled {
 			c.breaks(State, "field %s was written and has no value at the end", f.Name)
 		}
+	case w.set: // compareFinal compares it
 	default:
 		c.folded(i, got, start)
 	}

@@ -38,6 +38,9 @@ func (f *frame) checkRead(edge *plan.Edge, level int32) {
 
 func (f *frame) compareRead(slot int, s readValue) {
 	w, name := &f.writes[slot], f.p.Schema.Fields[slot].Name
+	if w.set {
+		return
+	}
 	if w.count == 0 || w.first >= s.threshold {
 		if start := canonical(f.c.start[slot]); !hasSecret(start) && !f.c.equalsRead(&s, start) {
 			f.c.breaks(State, "the condition on %s -> %s read %s as %s, but no node before it wrote that: it was %s at the start",
@@ -58,6 +61,13 @@ func (f *frame) compareRead(slot int, s readValue) {
 // field was not written in between.
 func (f *frame) compareFinal(slot int, got any) {
 	w := &f.writes[slot]
+	if w.setWhole && !w.setLater && !equal(w.setTo, got) {
+		f.c.breaks(State, "field %s is %s at the end, and the replay has set it to %s after its last writer",
+			f.p.Schema.Fields[slot].Name, brief(got), brief(w.setTo))
+	}
+	if w.set {
+		return
+	}
 	if s := &w.lastRead; s.ok && w.last < s.threshold && !f.c.equalsRead(s, got) {
 		f.c.breaks(State, "field %s is %s at the end, and the condition on %s -> %s read it as %s after its last writer (line %d)",
 			f.p.Schema.Fields[slot].Name, brief(got), s.from, s.to, s.describe(), s.line)

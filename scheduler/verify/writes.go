@@ -10,10 +10,15 @@ import (
 // writes summarizes the writes of a field in the log.
 type writes struct {
 	count     int64
-	first     int32     // the lowest slot that wrote
-	last      int32     // the highest slot that wrote
-	discarded bool      // some writes were discarded
-	setBy     string    // the source of a set_once field's value, empty if it has none
+	first     int32  // the lowest slot that wrote
+	last      int32  // the highest slot that wrote
+	discarded bool   // some writes were discarded
+	setBy     string // the source of a set_once field's value, empty if it has none
+	set       bool   // a replay has given the field another value
+	setTo     any    // that value, if setWhole is set
+	setAt     int32  // the number of the writers before that, if setWhole is set
+	setWhole  bool
+	setLater  bool      // a writer after that has written
 	lastRead  readValue // by the condition that read it after the most writers
 }
 
@@ -49,6 +54,27 @@ func (f *frame) written(n *plan.Node) {
 	f.merged(i, field)
 }
 
+// set handles the event of a field that a replay has given another value. Values that were read before and
+// after it are not compared.
+func (f *frame) set() {
+	e := f.c.e
+	field, ok := f.p.Schema.Index(e.Field)
+	if !ok {
+		f.c.breaks(Writes, "the replay sets %s, which the workflow does not declare%s", e.Field, near(e.Field, f.p.Schema.FieldNames()))
+		return
+	}
+	w := &f.writes[field]
+	w.set, w.setBy = true, "the replay"
+	w.count++
+	if e.Null {
+		w.setBy = ""
+	}
+	level, inDag := e.Level.Get()
+	if whole, ok := e.Values.Get(e.Field); ok && inDag && !hasSecret(whole) {
+		w.setTo, w.setAt, w.setWhole = whole, f.p.Threshold(int32(field), int32(level)), true
+	}
+}
+
 // once records a write of an execution, which may write each field only once.
 func (f *frame) once(wrote []int32, field int32) []int32 {
 	if slices.Contains(wrote, field) {
@@ -66,6 +92,7 @@ func (f *frame) merged(i, field int32) {
 	}
 	w.first, w.last = min(w.first, slot), max(w.last, slot)
 	w.count++
+	w.setLater = w.setLater || slot >= w.setAt
 	decl := &f.p.Schema.Fields[field]
 	if !decl.MayReject {
 		return
