@@ -131,7 +131,7 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 	keep := &keeping{app: a, store: found.store}
 	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Keep: again.keep, Failed: again.failed, Adopt: again.adopt}
 	if st.Complete(&keep.rec) {
-		return a.sayEnded(ctx, st, found, f)
+		return a.sayEnded(ctx, st, found, &keep.rec, f)
 	}
 	sources := &wavefold.Sources{}
 	p, name, err := a.planOf(ctx, st, found, sources, again.asRecorded, f)
@@ -157,7 +157,7 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 		if st, err = scheduler.OpenStored(ctx, found.store, found.Run); err != nil {
 			return storedError(err)
 		}
-		return a.sayEnded(ctx, st, found, f)
+		return a.sayEnded(ctx, st, found, &keep.rec, f)
 	}
 	return a.resumeError(err, f)
 }
@@ -203,13 +203,18 @@ func (a *app) resumedSession(st *scheduler.Stored, p *plan.Plan, f *runFlags) (*
 
 // sayEnded prints the result of a run that has ended, as the run did, and returns its exit code. If the
 // process died before it had moved the cursor of an incremental workflow, that is done now.
-func (a *app) sayEnded(ctx context.Context, st *scheduler.Stored, found *storedRun, f *runFlags) error {
+func (a *app) sayEnded(ctx context.Context, st *scheduler.Stored, found *storedRun, rec *scheduler.Recording, f *runFlags) error {
+	p, _, err := a.planOf(ctx, st, found, &wavefold.Sources{}, false, f)
+	if err == nil {
+		if wrong := st.CheckNames(p, rec); wrong != nil {
+			err = &exitError{exitUsage, wrong}
+		}
+	}
+	if err != nil {
+		return a.resumeError(errors.Join(err, st.Close()), f)
+	}
 	if !f.quiet {
 		a.hintf("run %s has ended with %s; there is nothing to resume", found.Run, st.End.Status)
-	}
-	p, _, err := a.planOf(ctx, st, found, &wavefold.Sources{}, false, f)
-	if err != nil {
-		return errors.Join(err, st.Close())
 	}
 	if st.Then != nil {
 		p = st.Then

@@ -238,12 +238,8 @@ func (st *Stored) check(p *plan.Plan, o *Recording) error {
 	if err := h.Check(); err != nil {
 		return err
 	}
-	if o != nil {
-		for _, path := range slices.Concat(o.RerunFrom, o.Keep) {
-			if err := st.hasPart(p, path); err != nil {
-				return err
-			}
-		}
+	if err := st.CheckNames(p, o); err != nil {
+		return err
 	}
 	switch {
 	case core.DurabilityMode(h.Options.Durability) == core.DurabilityOff:
@@ -260,6 +256,20 @@ func (st *Stored) check(p *plan.Plan, o *Recording) error {
 func (st *Stored) Complete(o *Recording) bool {
 	again := o != nil && (len(o.RerunFrom) > 0 || o.Failed)
 	return !again && st.End != nil && (st.End.Status == string(core.RunSuccess) || st.End.Status == string(core.RunPartial))
+}
+
+// CheckNames returns an error for a node of o that neither the workflow has nor had when the run was
+// started. o may be nil.
+func (st *Stored) CheckNames(p *plan.Plan, o *Recording) error {
+	if o == nil {
+		return nil
+	}
+	for _, path := range slices.Concat(o.RerunFrom, o.Keep) {
+		if err := st.hasPart(p, path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hasPart returns an error unless the workflow has a node, pipeline or loop at a path, or had it when the
