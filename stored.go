@@ -120,7 +120,9 @@ func (g *Graph) Start(ctx context.Context, options ...RunOption) (*Running, erro
 // same idempotency key. Inputs and limits are those with which the run was started.
 //
 // The error is a store.HeldError if another process executes the run, store.ErrNotFound if there is no
-// such run, and a scheduler.ChangedError if the graph has changed in a way that matters to the run.
+// such run, and a scheduler.ChangedError if the graph has changed in a way that matters to the run: Keep and
+// RerunFrom say what becomes of the nodes that it names. After a crash, a changed node that would run next
+// counts as one that has run, because the graph with which the run was started is not known.
 // The code of functions is not compared; a function whose earlier results are invalid needs another
 // Version.
 func (g *Graph) Resume(ctx context.Context, run string, options ...RunOption) (*Running, error) {

@@ -81,7 +81,9 @@ func TestAdopt(t *testing.T) {
 			x := &executions{}
 			p := compile(t, chainOf(x, "a", "b", "c"))
 			s := memory.New(nil)
-			_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: &crashing{Store: s, left: 4}, Durability: core.DurabilityFull}})
+			var numbers []int64
+			listen := func(e core.Event) { numbers = append(numbers, e.Seq) }
+			_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Listener: listen, Recording: &scheduler.Recording{Store: &crashing{Store: s, left: 4}, Durability: core.DurabilityFull}})
 			if !errors.Is(err, errCrash) {
 				t.Fatal(err)
 			}
@@ -90,7 +92,7 @@ func TestAdopt(t *testing.T) {
 				t.Fatal(err)
 			}
 			x.list = nil
-			report, err := scheduler.Resume(t.Context(), st, p, scheduler.Options{Recording: &scheduler.Recording{Adopt: tt.adopt}})
+			report, err := scheduler.Resume(t.Context(), st, p, scheduler.Options{Listener: listen, Recording: &scheduler.Recording{Adopt: tt.adopt}})
 			if tt.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "v9") {
 					t.Errorf("error %v", err)
@@ -103,6 +105,17 @@ func TestAdopt(t *testing.T) {
 			if !slices.Equal(x.list, []string{"r/c"}) {
 				t.Errorf("executed again: %v", x.list)
 			}
+			ascend(t, tt.name, numbers)
 		})
+	}
+}
+
+// ascend fails if numbers of events repeat.
+func ascend(t *testing.T, what string, numbers []int64) {
+	t.Helper()
+	for i := 1; i < len(numbers); i++ {
+		if numbers[i] <= numbers[i-1] {
+			t.Fatalf("%s: event %d comes after event %d: %v", what, numbers[i], numbers[i-1], numbers)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,12 +31,16 @@ func (c *conflicts) find(kept []journal.Kept) error {
 		c.note(c.ended, kept[i].Path)
 		c.note(c.started, kept[i].Path)
 	}
+	for path := range c.b.misfits {
+		c.note(c.ended, path)
+		c.note(c.started, path)
+	}
 	for _, o := range c.b.inFlight {
 		if o.Op == machine.OpRun && !o.Node.Asks && o.ID.Attempt != machine.PauseAttempt { // a question may change until it is answered
 			c.note(c.started, o.Call.Name(o.Node))
 		}
 	}
-	if err := c.cannotKeep(); err != nil || c.b.plan == c.plan {
+	if err := c.cannotKeep(); err != nil || c.b.plan == c.plan && !c.b.foreign {
 		return err
 	}
 	then, err := c.b.head.Recorded()
@@ -50,6 +55,11 @@ func (c *conflicts) find(kept []journal.Kept) error {
 	ds := changes.Conflicts(func(path string) bool { return c.started[path] && !c.again[path] && !c.isKept(path) }, hasValue)
 	if len(ds) > 0 {
 		return c.changed(ds)
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.b.misfits)) {
+		if part := plan.PartPath(path); !c.again[part] && c.plan.HasPart(part) {
+			return &journal.KeptError{Node: path, Err: c.b.misfits[path]}
+		}
 	}
 	c.b.adopted = changes.Adopted(func(path string) bool { return c.started[path] })
 	return nil
@@ -95,6 +105,8 @@ func (c *conflicts) cannotKeep() error {
 			return fmt.Errorf("the result of node %s cannot be kept: the node was removed from the workflow", path)
 		case !c.ended[path]:
 			return fmt.Errorf("the result of node %s cannot be kept: it has none", path)
+		case c.b.misfits[path] != nil:
+			return &journal.KeptError{Node: path, Err: c.b.misfits[path]}
 		}
 	}
 	return nil

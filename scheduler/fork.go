@@ -201,15 +201,19 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 	if err != nil {
 		return nil, err
 	}
-	then := p
+	then, foreign := p, false
 	if !st.Head.IsOf(p) {
 		then = st.Then
+		if foreign = then == nil && st.Head.File == "" && !p.Mode.Visits; foreign {
+			then = p
+		}
 	}
 	r := newRun(ctx, p, Options{Run: st.run, Recording: &Recording{Store: st.store, Adopt: adopt}})
 	r.guard.run = r
 	defer r.guard.close()
 	r.startRecording(p, st.holder, st.lease, core.DurabilityOff, map[string]*value.Object{})
 	b := newRebuilding(r, st, then, true)
+	b.foreign = foreign
 	visited := -1 // answers before the first visit of the node
 	if p.Mode.Visits {
 		firsts := f.changed()

@@ -48,6 +48,10 @@ type rebuilding struct {
 	// result. The run continues in a new part with all results that there are.
 	collects bool
 	lost     []*journal.LostError
+	// foreign is set if the plan that the run was started with is not known: it is read with the plan of
+	// now. misfits are the answers that this plan cannot have, by the path of their node.
+	foreign bool
+	misfits map[string]error
 }
 
 // newRebuilding returns the rebuilding of a run from its journal. then is the plan of the newest part,
@@ -93,11 +97,18 @@ func (b *rebuilding) read(ctx context.Context) error {
 		b.inFlight = b.replay.Open()
 	}
 	if b.collects {
+		b.seq += mostEvents(b.plan, b.kept)
+		if b.stored.End != nil {
+			b.kept = journal.Decided(b.kept)
+		}
 		memo, err := journal.NewMemo(b.codec, b.head.Inputs, b.options(), b.kept)
 		if err != nil {
 			return err
 		}
 		b.replay = memo.Replay()
+		if b.foreign && b.stored.End == nil { // what runs next may have been in progress
+			b.inFlight = b.replay.Open()
+		}
 	}
 	r.m = b.replay.Machine()
 	return nil
@@ -188,6 +199,14 @@ func (b *rebuilding) start(data []byte) (err error) {
 	}
 	if b.newPart {
 		b.replay.Keep()
+	}
+	if b.foreign {
+		b.collects, b.misfits = true, map[string]error{}
+		b.replay.Misfit = func(path string, err error) {
+			if b.misfits[path] == nil {
+				b.misfits[path] = err
+			}
+		}
 	}
 	if salvage := r.opts.Recording.Salvage; salvage != nil {
 		b.replay.Lost = func(e *journal.LostError) {

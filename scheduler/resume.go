@@ -196,11 +196,16 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	}
 	r.startRecording(p, st.holder, st.lease, mode, map[string]*value.Object{})
 	r.rec.claim = claim
+	foreign := false
 	then, newPart := p, st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic || recording.Salvage != nil
 	if !st.Head.IsOf(p) {
 		then, newPart = st.Then, true
+		if foreign = then == nil && st.Head.File == ""; foreign { // a graph that was built in Go
+			then = p
+		}
 	}
 	b := newRebuilding(r, st, then, newPart)
+	b.foreign = foreign
 	if err = b.read(ctx); err == nil {
 		err = b.keep(recording)
 	}

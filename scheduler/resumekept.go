@@ -97,7 +97,7 @@ func (b *rebuilding) unended(o Recording) ([]journal.Kept, error) {
 	switch {
 	case kept != nil:
 		return kept, nil
-	case len(o.RerunFrom) > 0:
+	case len(o.RerunFrom) > 0, len(b.misfits) > 0: // find reports the misfits
 		return all, nil
 	}
 	return nil, ErrEnded

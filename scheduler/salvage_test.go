@@ -53,7 +53,9 @@ func TestSalvageLostResult(t *testing.T) {
 	for _, node := range []string{"a", "b"} {
 		x.list = nil
 		s := &forgetful{Store: memory.New(nil)}
-		_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: &crashing{Store: s, left: 5}, Durability: core.DurabilityFull}})
+		var numbers []int64
+		listen := func(e core.Event) { numbers = append(numbers, e.Seq) }
+		_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Listener: listen, Recording: &scheduler.Recording{Store: &crashing{Store: s, left: 5}, Durability: core.DurabilityFull}})
 		if !errors.Is(err, errCrash) || !slices.Equal(x.list, []string{"r/a", "r/b", "r/c", "r/d"}) {
 			t.Fatalf("error %v, executed %v", err, x.list)
 		}
@@ -71,6 +73,7 @@ func TestSalvageLostResult(t *testing.T) {
 		report, err := scheduler.Resume(t.Context(), st, p, scheduler.Options{
 			Recording: &scheduler.Recording{Salvage: func(e *journal.LostError) { said = append(said, e.Path) }},
 			Listener: func(e core.Event) {
+				listen(e)
 				if e.Type == core.NodeRepeated {
 					reasons = append(reasons, e.Node+": "+e.Reason)
 				}
@@ -82,5 +85,6 @@ func TestSalvageLostResult(t *testing.T) {
 		if want := []string{"r/" + node, "r/d"}; !slices.Equal(x.list, want) || !slices.Equal(said, []string{node}) || !slices.Contains(reasons, node+": its result was lost") {
 			t.Errorf("%s: executed %v, want %v; reported %v; %v", node, x.list, want, said, reasons)
 		}
+		ascend(t, node, numbers)
 	}
 }

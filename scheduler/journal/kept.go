@@ -82,6 +82,26 @@ func (x Kept) undecided() Kept {
 	return x
 }
 
+// Decided returns the events of a run that has ended, some of which were collected without being replayed: a
+// failure that no other attempt follows is the end of its execution.
+func Decided(kept []Kept) []Kept {
+	list, later := slices.Clone(kept), map[execution]bool{}
+	for i := len(list) - 1; i >= 0; i-- {
+		x := &list[i]
+		id := x.Event.ID
+		retried := map[int32]bool{}
+		for item := id.From; item == id.From || item < id.To; item++ {
+			key := execution{id.Frame, id.Node, item}
+			if x.retried[item] && later[key] {
+				retried[item] = true
+			}
+			later[key] = later[key] || x.Event.Kind == machine.Finished && id.Attempt > 0
+		}
+		x.retried = retried
+	}
+	return list
+}
+
 // without returns the parts of an event without the items, or nothing of an event with the outcome,
 // that drop selects.
 func (x Kept) without(drop func(*machine.Outcome) bool) []Kept {

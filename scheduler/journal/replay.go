@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/machine"
 	"github.com/wavefold/wavefold/scheduler/plan"
 	"github.com/wavefold/wavefold/store"
@@ -33,6 +35,9 @@ type Replay struct {
 	// Lost, if it is not nil, is called by Collect with each answer whose values are not in the store. The
 	// answer is left out.
 	Lost func(*LostError)
+	// Misfit, if it is not nil, is called by Collect with each answer that the plan cannot have, because the
+	// plan is not the one of the journal. The answer is left out.
+	Misfit func(path string, err error)
 
 	codec   *Codec
 	m       *machine.Machine
@@ -159,6 +164,13 @@ func (r *Replay) Collect(b *Batch) error {
 			r.Lost(lost)
 			continue
 		}
+		if err == nil && r.Misfit != nil && x.event.Kind != machine.Cancel {
+			err = r.codec.fits(&x)
+		}
+		if path := r.codec.pathOf(data); err != nil && r.Misfit != nil && path != "" && !isLoss(err) {
+			r.Misfit(path, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -166,6 +178,36 @@ func (r *Replay) Collect(b *Batch) error {
 		r.kept = append(r.kept, kept.undecided())
 	}
 	return nil
+}
+
+// isLoss reports whether an event could not be read because a secret or a blob is missing.
+func isLoss(err error) bool {
+	_, secretMissing := errors.AsType[*secret.MissingError](err)
+	_, lost := errors.AsType[*LostError](err)
+	_, damaged := errors.AsType[*store.DamageError](err)
+	return secretMissing || lost || damaged
+}
+
+// pathOf returns the path of the node that an event of a journal answers, "" if it answers none.
+func (k *Codec) pathOf(data []byte) string {
+	var e struct {
+		Node string `json:"node"`
+		Kept *struct {
+			Seq   uint64 `json:"seq"`
+			Event int    `json:"event"`
+		} `json:"kept"`
+	}
+	if json.Unmarshal(data, &e) != nil {
+		return ""
+	}
+	if e.Kept == nil || k.Kept == nil {
+		return e.Node
+	}
+	earlier, err := k.Kept(Ref{e.Kept.Seq, e.Kept.Event})
+	if err != nil {
+		return ""
+	}
+	return k.pathOf(earlier)
 }
 
 // decode reads event i of a batch.

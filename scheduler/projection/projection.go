@@ -81,6 +81,9 @@ func (p *projection) add(rec store.Record) error {
 		p.mask = secret.MaskerOf(p.parts.Codec.Plan.Secrets)
 		p.start = p.parts.Head.Started.UnixNano()
 		p.parts.Replay.Listener = p.emit
+		if p.parts.From == 0 {
+			p.seq = max(p.seq, p.parts.Head.Before)
+		}
 	case rec.Type == store.Side:
 		side, err := p.parts.Codec.DecodeSide(rec.Data)
 		if err == nil && side.Event.Type != typeCheckpoint {
