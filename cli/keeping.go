@@ -29,6 +29,7 @@ func durabilityNames() string { return strings.Join(durabilityList(), ", ") }
 
 // keeping is how a run is stored. The zero value stores nothing.
 type keeping struct {
+	mocked   bool // a replay with mock answers, which cannot be resumed
 	app      *app
 	store    runStore
 	optional bool // the run continues without a store that cannot be written
@@ -145,7 +146,7 @@ func lostLease(err error) bool {
 
 // sayHowToContinue prints the command that continues a stored run, as the last line.
 func (a *app) sayHowToContinue(r *core.Report, k *keeping, quiet bool) {
-	if k.store == nil {
+	if k.store == nil || k.mocked {
 		return
 	}
 	paused, ok := errors.AsType[*core.PausedError](r.Err)

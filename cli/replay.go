@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/internal/rehearse"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -23,6 +25,7 @@ import (
 type replayFlags struct {
 	runFlags
 	from                        string
+	mock                        string
 	assume, set                 []string
 	planOnly, asRecorded, adopt bool
 }
@@ -49,6 +52,11 @@ run had there: all nodes on the level of NODE and on later levels see it, whatev
 written before. In a walk, the field gets the value when the first visit of NODE
 begins. What reads the field from there on runs again, too.
 
+With --mock, nodes that run take their answers from a mock file as in wavefold test: no
+program, service, model or person is asked, and waits and delays take no time. A node
+without an answer succeeds and writes nothing. The new run is stored, but cannot be
+resumed, because its nodes would run then.
+
 The workflow is read from its file. What is kept must not have changed since;
 --as-recorded takes the workflow as it was. The new run is stored next to the other
 one and can be resumed, inspected and replayed. It does not move the cursor of an
@@ -60,6 +68,7 @@ incremental workflow.
 			"wavefold replay 4kqz7w --from price",
 			"wavefold replay 4kqz7w --from price --set rates.USD=0.92",
 			"wavefold replay 4kqz7w --from price --assume price=fail --plan-only",
+			"wavefold replay 4kqz7w --from price --mock outage.mock.yaml",
 		),
 		Args:              exactly(1, "one run"),
 		ValidArgsFunction: a.completeRuns(nil),
@@ -73,6 +82,7 @@ incremental workflow.
 	flags.StringVar(&f.from, "from", "", "the `node` that runs again, with everything that can see its effect")
 	flags.StringArrayVar(&f.set, "set", nil, "give a field of the state another value: `FIELD=VALUE`, where FIELD may be a path such as totals.eu and VALUE is as for --input; may be repeated")
 	flags.StringArrayVar(&f.assume, "assume", nil, "give a node a status without running it: `NODE=STATUS`, where STATUS is fail, success or skipped; may be repeated")
+	flags.StringVar(&f.mock, "mock", "", "take the answers of nodes that run from a mock `FILE` (see wavefold test): nothing outside of the run is changed")
 	flags.BoolVar(&f.planOnly, "plan-only", false, "run nothing: list what would be kept, run and skipped, and why")
 	flags.BoolVar(&f.asRecorded, "as-recorded", false, "ignore changes: take the documents and prompts as the store has them")
 	flags.BoolVar(&f.adopt, "adopt", false, "accept a run of another version of wavefold although this one decides differently; results are kept")
@@ -112,7 +122,12 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 	if fork.Set, err = f.assignments(p); err != nil {
 		return err
 	}
-	forecast, err := scheduler.Preview(ctx, st, p, fork, scheduler.Options{Recording: &keep.rec})
+	mock, err := a.mockOf(p, f)
+	if err != nil {
+		return err
+	}
+	keep.mocked = mock != nil
+	forecast, err := scheduler.Preview(ctx, st, p, fork, scheduler.Options{Recording: &keep.rec, Mock: mock})
 	switch {
 	case err != nil:
 		return a.replayError(err, f)
@@ -124,6 +139,7 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 	}
 	a.printSetWarnings(forecast)
 	err = a.executeRun(ctx, p, &f.runFlags, keep, nil, func(ctx context.Context, o scheduler.Options) (*core.Report, error) {
+		o.Mock = mock
 		return scheduler.Replay(ctx, st, p, fork, o)
 	})
 	return a.replayError(err, f)
@@ -148,6 +164,22 @@ func (f *replayFlags) assumptions() ([]machine.Assumption, error) {
 		list = append(list, a)
 	}
 	return list, nil
+}
+
+// mockOf returns the answers of --mock, nil if there are none.
+func (a *app) mockOf(p *plan.Plan, f *replayFlags) (scheduler.Mock, error) {
+	if f.mock == "" {
+		return nil, nil
+	}
+	file, ds := rehearse.ReadMock(f.mock)
+	if ds.Failed(false) {
+		return nil, a.invalid(ds, f.json)
+	}
+	mock, ds := rehearse.NewMock(p, filepath.Base(f.mock), file)
+	if ds.Failed(false) {
+		return nil, a.invalid(ds.Sorted(), f.json)
+	}
+	return mock, nil
 }
 
 // assignments returns the values of --set.
@@ -281,9 +313,17 @@ func (a *app) printForecast(x *scheduler.Forecast, asJSON bool) error {
 
 // parentOf returns the run that a run replays, and the node from which on it does; "" for other runs.
 func (r *storedRun) parentOf() (run, from string) {
-	var p journal.Parent
-	if json.Unmarshal(r.Parent, &p) != nil || p.Kind != journal.ParentReplay {
-		return "", ""
+	p, _ := parentIn(r.Parent)
+	if p.Mock != "" {
+		p.From += " with " + p.Mock
 	}
 	return p.Run, p.From
+}
+
+// parentIn reads the parent of a run, and reports whether it is the run that a replay shares its past with.
+func parentIn(data []byte) (p journal.Parent, ok bool) {
+	if json.Unmarshal(data, &p) != nil || p.Kind != journal.ParentReplay {
+		return journal.Parent{}, false
+	}
+	return p, true
 }

@@ -79,6 +79,9 @@ docs/durability.md.`,
 
 // resumable reports whether a run can be resumed without naming it.
 func resumable(s *store.Summary) bool {
+	if parent, ok := parentIn(s.Parent); ok && parent.Mock != "" {
+		return false
+	}
 	switch s.Status {
 	case store.StatusInterrupted, store.StatusPaused, string(core.RunCancelled), string(core.RunFailed):
 		return true

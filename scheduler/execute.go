@@ -16,7 +16,7 @@ import (
 // the answer in w.event. It is called without mu.
 func (r *run) execute(w *worker) {
 	c := &w.cmd
-	if c.Node.FieldsOnly && c.ID.Frame == 0 && c.Op == machine.OpRun && r.trace.tracer == nil && !r.opts.Strict && r.generations == nil {
+	if c.Node.FieldsOnly && c.ID.Frame == 0 && c.Op == machine.OpRun && r.trace.tracer == nil && !r.opts.Strict && r.generations == nil && r.opts.Mock == nil {
 		if view, ok := c.Call.View(); ok {
 			r.executeBare(w, view)
 			return
@@ -31,7 +31,9 @@ func (r *run) executeAny(w *worker) {
 	*e = machine.Event{Kind: machine.Finished, ID: c.ID, Started: w.stamp}
 	w.full = true
 	x := executor{run: r, w: w, p: c.Plan, ctx: r.contextOf(w), c: c, alarm: r.newAlarm(c)}
-	if c.Op == machine.OpPlace {
+	if r.opts.Mock != nil {
+		x.mocked(e)
+	} else if c.Op == machine.OpPlace {
 		x.place(e)
 	} else if c.Node.Pull {
 		x.pull(e)
@@ -155,7 +157,7 @@ const slowRange = time.Millisecond
 func (x *executor) items(e *machine.Event) {
 	var o machine.Outcome
 	results := x.results()
-	if n := x.c.Node; results.values == nil && n.Args == nil && !n.Asks && len(n.Streams()) == 0 && x.alarm == nil {
+	if n := x.c.Node; results.values == nil && x.run.opts.Mock == nil && n.Args == nil && !n.Asks && len(n.Streams()) == 0 && x.alarm == nil {
 		in, _ := x.input(x.ctx, -1) // only args can fail, and there are none
 		x.shared = &in              // nothing but the item differs
 	}
@@ -232,6 +234,10 @@ func (x *executor) mayEnd(o *machine.Outcome) bool {
 // one runs an attempt, or takes its result from an earlier run; place is the index of the item of a
 // fan-out, -1 if there is none.
 func (x *executor) one(place int, o *machine.Outcome) {
+	if x.run.opts.Mock != nil {
+		x.mockOne(place, o)
+		return
+	}
 	if x.run.cache != nil && x.c.Node.Cache() != nil {
 		x.cached(place, o)
 		return

@@ -104,6 +104,11 @@ func (st *Stored) fork(ctx context.Context, p *plan.Plan, f Fork, o Options) (*r
 	if err := refused(p, &o, false); err != nil {
 		return nil, err
 	}
+	if o.Mock != nil {
+		if err := past.mockable(); err != nil {
+			return nil, err
+		}
+	}
 	head := past.b.head
 	if o.Budget == (core.Budget{}) {
 		o.Budget = head.Options.Budget
@@ -111,6 +116,9 @@ func (st *Stored) fork(ctx context.Context, p *plan.Plan, f Fork, o Options) (*r
 	o.Strict = o.Strict || head.Options.Strict
 	recording := *o.Recording
 	recording.Head.Parent = &journal.Parent{Run: st.run, From: f.From, Kind: journal.ParentReplay}
+	if o.Mock != nil {
+		recording.Head.Parent.Mock = o.Mock.Name()
+	}
 	if head.File != "" && len(recording.Sources) == 0 { // the plan was compiled from those of the stored run
 		recording.File, recording.Head.File, recording.Head.Sources = "", head.File, head.Sources
 	}
@@ -201,12 +209,9 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 	if err != nil {
 		return nil, err
 	}
-	then, foreign := p, false
-	if !st.Head.IsOf(p) {
-		then = st.Then
-		if foreign = then == nil && st.Head.File == "" && !p.Mode.Visits; foreign {
-			then = p
-		}
+	then, foreign := st.before(p)
+	if foreign && p.Mode.Visits { // where the walk was is found by replaying it
+		then, foreign = nil, false
 	}
 	r := newRun(ctx, p, Options{Run: st.run, Recording: &Recording{Store: st.store, Adopt: adopt}})
 	r.guard.run = r

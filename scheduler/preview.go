@@ -51,6 +51,11 @@ func Preview(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) (
 	if err != nil {
 		return nil, err
 	}
+	if o.Mock != nil {
+		if err := x.mockable(); err != nil {
+			return nil, err
+		}
+	}
 	settings := x.settings()
 	// Nodes that run must not keep others from being answered.
 	settings.Concurrency = max(1, settings.Concurrency, p.Concurrency) + len(p.Nodes) - len(ran(x.kept))
@@ -59,7 +64,7 @@ func Preview(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) (
 	if err != nil {
 		return nil, missingSecret(err)
 	}
-	v := &preview{past: x, from: f.From, report: memo.Machine().Report(), begun: map[string]bool{}}
+	v := &preview{past: x, mock: o.Mock, from: f.From, report: memo.Machine().Report(), begun: map[string]bool{}}
 	v.find(memo.Replay())
 	v.findReaders()
 	set := memo.Machine().Assigned()
@@ -108,6 +113,7 @@ func (x *past) level() int32 {
 type preview struct {
 	*past
 	from   string
+	mock   Mock // nil if nodes run
 	report *core.Report
 	reads  map[string]string // by node, pipeline or loop: a field that is set and that it can see
 	begun  map[string]bool   // nodes that run next, and the nodes around them
@@ -157,7 +163,14 @@ func (v *preview) steps() []Step {
 	for _, n := range v.report.Nodes() {
 		s := v.step(&n)
 		def, _ := v.plan.Node(n.ID)
-		s.Effects = s.Action == ActionRun && def.Effects
+		s.Effects = s.Action == ActionRun && def.Effects && v.mock == nil
+		switch {
+		case v.mock == nil || s.Action != ActionRun || def.Frame != nil || def.Wait != nil:
+		case v.mock.Has(n.ID):
+			s.Why += "; the answer is in " + v.mock.Name()
+		default:
+			s.Why += "; it writes nothing, because " + v.mock.Name() + " has no answer"
+		}
 		list = append(list, s)
 	}
 	return list

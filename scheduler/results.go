@@ -37,7 +37,7 @@ func (x *executor) results() *rangeResults {
 		return r
 	}
 	r := &rangeResults{node: n, size: size, writes: make([]*state.ItemWrites, len(n.WriteFields)), buffer: make([]plan.Write, 0, len(n.WriteFields))}
-	if n.Items() != nil && x.run.trace.tracer == nil { // a tracer is given the Input
+	if n.Items() != nil && x.run.trace.tracer == nil && x.run.opts.Mock == nil { // a tracer is given the Input
 		var list any
 		r.call = x.c.Call
 		list, r.first = r.call.Items.List()

@@ -165,6 +165,9 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	if err := st.check(p, o.Recording); err != nil {
 		return nil, err
 	}
+	if mockOf(st.Head) != "" {
+		return nil, ErrMocked
+	}
 	if err := refused(p, &o, false); err != nil {
 		return nil, err
 	}
@@ -196,14 +199,9 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	}
 	r.startRecording(p, st.holder, st.lease, mode, map[string]*value.Object{})
 	r.rec.claim = claim
-	foreign := false
-	then, newPart := p, st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic || recording.Salvage != nil
-	if !st.Head.IsOf(p) {
-		then, newPart = st.Then, true
-		if foreign = then == nil && st.Head.File == ""; foreign { // a graph that was built in Go
-			then = p
-		}
-	}
+	then, foreign := st.before(p)
+	newPart := st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic || recording.Salvage != nil
+	newPart = newPart || !st.Head.IsOf(p)
 	b := newRebuilding(r, st, then, newPart)
 	b.foreign = foreign
 	if err = b.read(ctx); err == nil {
@@ -233,6 +231,18 @@ var (
 	// had the past.
 	ErrNotForked = errors.New("the process of the replay ended before anything ran: start the replay again")
 )
+
+// before returns the plan of the newest part of the journal, nil if it is not known. foreign reports that it
+// is that of a graph which was built in Go and has changed: the journal is read with p.
+func (st *Stored) before(p *plan.Plan) (then *plan.Plan, foreign bool) {
+	switch {
+	case st.Head.IsOf(p):
+		return p, false
+	case st.Then == nil && st.Head.File == "":
+		return p, true
+	}
+	return st.Then, false
+}
 
 // check reports why a run cannot be continued with any plan.
 func (st *Stored) check(p *plan.Plan, o *Recording) error {

@@ -167,7 +167,7 @@ func (r *run) nudge() {
 	if r.head == len(r.queue) || r.waking {
 		return
 	}
-	if r.active() >= r.poolSize.workers() {
+	if r.active() >= r.maxWorkers() {
 		r.watchQueue()
 		return
 	}

@@ -51,7 +51,7 @@ func (d *driver) route(c *machine.Command, node string) machine.Outcome {
 	if a == nil {
 		return d.unscripted(d.routes.pos, node, q, "")
 	}
-	answer, err := d.answerTo(a, q)
+	answer, err := answerTo(a, q)
 	switch {
 	case errors.Is(err, errUnscripted):
 		return d.unscripted(a.Pos, node, q, a.To.Value)
@@ -63,7 +63,7 @@ func (d *driver) route(c *machine.Command, node string) machine.Outcome {
 
 // answerTo converts a scripted answer to the answer of a router. An answer in the words of
 // a model is parsed like a model's answer.
-func (d *driver) answerTo(a *mock.Route, q *core.RouteQuestion) (core.RouteAnswer, error) {
+func answerTo(a *mock.Route, q *core.RouteQuestion) (core.RouteAnswer, error) {
 	switch {
 	case a.Error != nil:
 		return core.RouteAnswer{}, core.Categorized(errors.New(a.Error.Message.Value), category(a.Error))

@@ -105,6 +105,8 @@ type Parent struct {
 	Run  string `json:"run"`
 	From string `json:"from,omitempty"` // the node from which on it differs
 	Kind string `json:"kind"`
+	// Mock is the mock file that has given the answers of a replay, "" if its nodes have run.
+	Mock string `json:"mock,omitempty"`
 }
 
 // Options are the settings of a run: those of the machine, and those of the driver that change what

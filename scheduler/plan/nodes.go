@@ -411,6 +411,9 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	c.noHandler(n, made, at)
 	n.Effects = n.Effects || made.Effects && d.Effects == nil
 	n.Models = made.Models
+	if made.Bookkeeping {
+		n.setRare().bookkeeping = true
+	}
 	if len(made.Unpriced) > 0 || made.AsksRouter {
 		n.setRare().prices = Prices{made.Unpriced, made.AsksRouter, made.RouterModel}
 	}

@@ -286,6 +286,7 @@ type rareData struct {
 	rows         []fieldRows // with columns to look for, see Wanted
 	items        items.Handler
 	members      []string // see Members
+	bookkeeping  bool
 }
 
 // noRareData is the data of nodes whose field rare is nil. It is never written.
@@ -332,6 +333,9 @@ func (n *Node) Items() items.Handler { return n.rareData().items }
 
 // Prices returns what a budget needs to know about the models that the node calls.
 func (n *Node) Prices() Prices { return n.rareData().prices }
+
+// Bookkeeping reports whether the handler only looks at its input; see core.Compiled.Bookkeeping.
+func (n *Node) Bookkeeping() bool { return n.rareData().bookkeeping }
 
 // Environments returns the environment variables of the programs of the node, if they do not
 // inherit all of them.
