@@ -14,6 +14,7 @@ import (
 
 func (a *app) planCommand() *cobra.Command {
 	var strict, asJSON bool
+	var f planFlags
 	cmd := &cobra.Command{
 		Use:   "plan [FILE]",
 		Short: "Show the levels of a workflow and what each node waits for",
@@ -22,22 +23,33 @@ predecessors of each node, and the fields it waits for without an edge. Nodes of
 one level may run at the same time. A node starts as soon as everything it waits
 for is available; it does not wait for the rest of an earlier level.
 
+For nodes with a cache, plan says which results the store of runs has for the given
+inputs, and how old they are. What depends on nodes that run is not known before.
+
 For a walk (.dot, .fabro) plan shows where each node may lead and what limits it.
 Files, programs and Go functions may be missing: only a run needs them.`,
-		Example:           examples("wavefold plan flow.yaml", "wavefold plan --json flow.yaml | jq .width"),
+		Example:           examples("wavefold plan flow.yaml", "wavefold plan --json flow.yaml | jq .width", "wavefold plan -i words='[\"red\"]' score.yaml"),
 		Args:              atMost(1, oneWorkflow),
 		ValidArgsFunction: workflowFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.load(a.lenient(), args, strict, asJSON, false)
 			if err != nil {
 				return err
 			}
-			return a.printPlan(p, asJSON)
+			d := p.Describe()
+			if err := a.forecastCache(cmd.Context(), p, d, args, &f); err != nil {
+				return err
+			}
+			return a.printDescription(p, d, asJSON)
 		},
 	}
 	a.parallelFlag(cmd)
 	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
+	a.storeFlag(cmd.Flags(), &f.store)
+	cmd.Flags().StringVar(&f.model, "model", "", "the model of nodes that name none, as for run")
+	cmd.Flags().StringArrayVarP(&f.inputs, "input", "i", nil, "`NAME=VALUE` of an input, as for run: results of earlier runs are looked up for it; may be repeated")
+	cmd.Flags().StringArrayVar(&f.files, "inputs", nil, "JSON or YAML `FILE` with inputs, as for run; may be repeated")
 	return cmd
 }
 
@@ -46,7 +58,10 @@ Files, programs and Go functions may be missing: only a run needs them.`,
 const maxNestedJSON = 1000
 
 func (a *app) printPlan(p *plan.Plan, asJSON bool) error {
-	d := p.Describe()
+	return a.printDescription(p, p.Describe(), asJSON)
+}
+
+func (a *app) printDescription(p *plan.Plan, d *plan.Description, asJSON bool) error {
 	if asJSON {
 		if d.Nested > maxNestedJSON {
 			d.Once()
@@ -111,12 +126,12 @@ func graphNodes(d *plan.Description) []*plan.NodeDescription {
 
 // printCaches lists the nodes whose results are kept for later runs.
 func (a *app) printCaches(nodes []*plan.NodeDescription) {
-	t := tty.NewTable([]string{"node", "cache"})
+	t := tty.NewTable([]string{"node", "cache", "now"})
 	t.Spare(1)
 	rows := 0
 	for _, n := range nodes {
 		if n.Cache != nil {
-			t.Row(n.ID, cacheText(n.Cache))
+			t.Row(n.ID, cacheText(n.Cache), forecastText(n.Cache.Now))
 			rows++
 		}
 	}

@@ -215,8 +215,8 @@ type run struct {
 	ctx       context.Context
 	started   time.Time
 	skipped   atomic.Int64 // the delays of timers that have ended at once, see Options.Mock
-	origin    time.Time // when the run started, by the clock; a resumed run has started in another process
-	workflow  string    // name
+	origin    time.Time    // when the run started, by the clock; a resumed run has started in another process
+	workflow  string       // name
 	events    *delivery
 	trace     tracing
 	rec       *recording // nil if the run is not stored

@@ -33,6 +33,29 @@ type CacheDescription struct {
 	Key     string        `json:"key,omitempty"`
 	TTL     time.Duration `json:"ttl_ns,omitempty"` // 0 if there is no limit
 	Version string        `json:"version,omitempty"`
+	// Now is what the store has, if that was looked up.
+	Now *CacheForecast `json:"now,omitempty"`
+}
+
+// Statuses of a CacheForecast.
+const (
+	CacheHit     = "hit"     // the store has the result of each execution
+	CachePartial = "partial" // it has those of some items, rows or rounds
+	CacheMiss    = "miss"
+	CacheUnknown = "unknown" // what the executions read depends on nodes that run
+)
+
+// CacheForecast is what a store has of the results of a node for a run with given inputs.
+type CacheForecast struct {
+	Status string `json:"status"`
+	// Run is the run that made the oldest of the results that were found, and Age their greatest age.
+	Run string        `json:"run,omitempty"`
+	Age time.Duration `json:"age_ns,omitempty"`
+	// Executions is the number of items, or 1, and Hits the number of those that have a result.
+	Executions int `json:"executions,omitempty"`
+	Hits       int `json:"hits,omitempty"`
+	// Why explains what is not known.
+	Why string `json:"why,omitempty"`
 }
 
 func (n *Node) describeCache() *CacheDescription {
