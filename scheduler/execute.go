@@ -379,7 +379,7 @@ func (x *executor) storing(id machine.ID) func(*core.Upserted) error {
 	}
 }
 
-// call, callValue, guarded, callRouter and rangeResults.handle are the places where code of users is
+// call, callValue, guarded, callRouter and rangeResults.handle, and holds and hooked, are the places where code of users is
 // called. A panic becomes the failure of the node.
 func call(ctx context.Context, n *plan.Node, in core.Input) (res core.Result, err error) {
 	defer func() {
@@ -455,29 +455,6 @@ func callRouter(ctx context.Context, r core.Router, q core.RouteQuestion) (a cor
 		return a, ErrNoRouter
 	}
 	return r.Route(ctx, q)
-}
-
-// holds calls a condition.
-func holds(p core.Predicate, r core.VisitResult) (answer byte) {
-	defer func() {
-		if recover() != nil {
-			answer = machine.AnswerPanicked
-		}
-	}()
-	if p(&r) {
-		return machine.AnswerTrue
-	}
-	return machine.AnswerFalse
-}
-
-// hooked calls a hook.
-func hooked(ctx context.Context, f func(context.Context) error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicked(p)
-		}
-	}()
-	return f(ctx)
 }
 
 // exited returns the failure of a handler that did not return to its caller.

@@ -133,3 +133,26 @@ func (x *executor) warn(hook string, err error) {
 	in := core.NewInput(x.run.opts.Run, x.c.Call.Name(x.c.Node), 0, core.Shared{Logs: x.logs()})
 	in.Logger().Warn("the hook "+hook+" failed and is ignored", "error", err.Error())
 }
+
+// holds calls a condition.
+func holds(p core.Predicate, r core.VisitResult) (answer byte) {
+	defer func() {
+		if recover() != nil {
+			answer = machine.AnswerPanicked
+		}
+	}()
+	if p(&r) {
+		return machine.AnswerTrue
+	}
+	return machine.AnswerFalse
+}
+
+// hooked calls a hook.
+func hooked(ctx context.Context, f func(context.Context) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	return f(ctx)
+}
