@@ -371,7 +371,7 @@ func (r *hostileRun) attempt(c machine.Command, index int) machine.Outcome {
 		}
 		return machine.Outcome{Route: &machine.Route{Answer: &a}}
 	}
-	if len(c.Node.Streams()) > 0 || c.Node.Pull { // the driver opens streams itself
+	if len(c.Node.Streams()) > 0 || c.Node.Pull || c.Plan.Conventions.Steps { // the driver opens streams and calls conditions itself
 		e, err := scheduler.Execute(context.Background(), &c, scheduler.Options{Run: cmp.Or(r.run, "r")})
 		if err != nil {
 			return machine.Outcome{Failure: core.FailureOf(err)}
