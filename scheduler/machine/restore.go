@@ -119,7 +119,7 @@ func (m *Machine) restoreFrame(root *plan.Plan, j *frameJSON) error {
 		return err
 	}
 	if len(j.Ledger) != len(p.Schema.Fields) || len(j.Vertices) != len(p.Vertices) ||
-		f.EndReasons != nil && len(f.EndReasons) != len(j.Vertices) || f.Outputs != nil && len(f.Outputs) != len(p.Nodes) {
+		f.EndReasons != nil && len(f.EndReasons) != len(j.Vertices) || f.Outputs != nil && len(f.Outputs) < len(p.Nodes) { // a run may have added nodes, see restoreParts
 		return ErrOtherWorkflow
 	}
 	var parent *frame
@@ -182,6 +182,9 @@ func (f *frame) restoreParts(j *frameJSON) error {
 	}
 	if err := f.mode.restore(); err != nil {
 		return err
+	}
+	if f.Outputs != nil && len(f.Outputs) != len(f.p.Nodes) {
+		return ErrOtherWorkflow
 	}
 	if f.parent != nil {
 		w := f.parent.find(f.Owner)
