@@ -464,7 +464,7 @@ func (r *hostileRun) apply(a answer) error {
 		e.Items = slices.Clone(e.Items) // it may be applied twice
 		return r.tell(&a.command, &e)
 	}
-	codec, x := journal.Codec{Plan: r.p, Rows: true}, journal.Encoded{}
+	codec, x := journal.Codec{Plan: r.p, PlanAt: r.m.PlanAt, Rows: true}, journal.Encoded{}
 	if err := codec.AppendEvent(&x, &a.command, &a.event); err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}

@@ -129,7 +129,7 @@ func pickOne[T any](d stepsDice, list ...T) T { return list[d.IntN(len(list))] }
 
 // target names a node, or the end.
 func (d stepsDice) target() string {
-	if d.chance(12) {
+	if d.chance(5) {
 		return core.EndNode
 	}
 	return d.g.Nodes[d.IntN(len(d.g.Nodes))].ID
@@ -160,10 +160,10 @@ func GenerateSteps(seed uint64) *StepsGraph {
 	for _, n := range g.Nodes {
 		d.ways(n)
 	}
-	for range 1 + d.IntN(2*len(g.Nodes)) {
+	for range 1 + d.IntN(3*len(g.Nodes)/2) {
 		d.edge(g.Nodes[d.IntN(len(g.Nodes))].ID)
 	}
-	if d.chance(20) { // many edges of one priority
+	if d.chance(15) { // many edges of one priority
 		from := g.Nodes[d.IntN(len(g.Nodes))].ID
 		for range 13 + d.IntN(28) {
 			d.edge(from)
@@ -183,16 +183,16 @@ func GenerateSteps(seed uint64) *StepsGraph {
 func (d stepsDice) limits() {
 	g := d.g
 	if d.chance(40) {
-		g.MaxSteps = 1 + d.IntN(12)
+		g.MaxSteps = 1 + d.IntN(9)
 	}
-	if d.chance(40) {
+	if d.chance(20) {
 		g.MaxNode = 1 + d.IntN(3)
 	}
 	if d.chance(50) {
 		g.MaxMutations = d.IntN(4)
 	}
 	g.Fixed, g.Schema = d.chance(15), d.chance(50)
-	if d.chance(80) {
+	if d.chance(85) {
 		g.Kinds = []string{"note", "other"}
 	}
 }
@@ -200,7 +200,7 @@ func (d stepsDice) limits() {
 // node returns a node without edges.
 func (d stepsDice) node(id string) *StepsNode {
 	n := &StepsNode{ID: id, Attempts: 1, Critical: d.chance(8)}
-	if d.chance(50) {
+	if d.chance(35) {
 		n.MaxVisits = 1 + d.IntN(3)
 	}
 	if d.chance(30) {
@@ -209,16 +209,16 @@ func (d stepsDice) node(id string) *StepsNode {
 	if d.chance(60) {
 		n.Writes = pickOne(d, []string{"m"}, []string{"m", "sum"})
 	}
-	n.Tools, n.Route, n.Next, n.Fail = 25*d.IntN(2), 20*d.IntN(2), 15*d.IntN(2), 25*d.IntN(2)
-	n.Guards, n.Mutate, n.Act, n.Set = 30*d.IntN(2), 30*d.IntN(2), 40*d.IntN(2), 50*d.IntN(2)
-	n.Silent, n.Text = 15*d.IntN(2), 10*d.IntN(2)
+	n.Tools, n.Route, n.Next, n.Fail = 20*d.IntN(2), 45*d.IntN(2), 15*d.IntN(2), 40*d.IntN(2)
+	n.Guards, n.Mutate, n.Act, n.Set = 40*d.IntN(2), 30*d.IntN(2), 35+35*d.IntN(2), 70
+	n.Silent, n.Text = 30*d.IntN(2), 10*d.IntN(2)
 	return n
 }
 
 // ways sets the transitions and the default of a node.
 func (d stepsDice) ways(n *StepsNode) {
-	if d.chance(50) {
-		for range 1 + d.IntN(3) {
+	if d.chance(75) {
+		for range 1 + d.IntN(4) {
 			key := pickOne(d, append(stepsMembers, "approve")...)
 			if strings.Contains(fmt.Sprint(n.Transitions), "{"+key+" ") {
 				continue
@@ -226,7 +226,7 @@ func (d stepsDice) ways(n *StepsNode) {
 			n.Transitions = append(n.Transitions, StepsTransition{key, d.target()})
 		}
 	}
-	if d.chance(50) {
+	if d.chance(75) {
 		n.Default = d.target()
 	}
 }
@@ -239,7 +239,7 @@ func (d stepsDice) edge(from string) {
 	if d.chance(40) {
 		e.Priority = pickOne(d, 5, 10, 10, 20, -1)
 	}
-	if d.chance(75) {
+	if d.chance(90) {
 		e.Cond = d.condition()
 	}
 	d.g.Edges = append(d.g.Edges, e)
@@ -348,7 +348,7 @@ func (d stepsDice) mutation(n *StepsNode) core.Mutation {
 
 // config describes a node to add, sometimes in a way that is rejected.
 func (d stepsDice) config() *value.Object {
-	o := value.ObjectOf("name", pickOne[any](d, "x0", "x0", "x1", "x1", "n0", core.EndNode, "", int64(3)))
+	o := value.ObjectOf("name", pickOne[any](d, "x0", "x0", "x0", "x1", "x1", "x1", "n0", core.EndNode, "", int64(3)))
 	if d.chance(10) {
 		o = value.NewObject(4)
 	}
@@ -376,16 +376,21 @@ func (d stepsDice) output(n *StepsNode) any {
 		return pickOne[any](d, "route", "n1", int64(3), nil, []any{"n0"})
 	}
 	o := value.NewObject(6)
-	for range 2 {
-		if d.chance(n.Set) {
-			o.Set(pickOne(d, stepsMembers...), d.member())
+	for range 3 {
+		if !d.chance(n.Set) {
+			continue
 		}
+		key := pickOne(d, stepsMembers...)
+		if len(n.Transitions) > 0 && d.chance(60) {
+			key = n.Transitions[d.IntN(len(n.Transitions))].Key
+		}
+		o.Set(key, d.member())
 	}
 	if d.chance(40) {
 		o.Set("confidence", pickOne[any](d, 0.7, 0.71, 0.69, int64(1), "0.9", 0.5))
 	}
 	for d.chance(n.Route) {
-		o.Set(core.RouteKeys[d.IntN(len(core.RouteKeys))], pickOne[any](d, d.anyNode(), d.target(), "approve", "", "N0", int64(1), " n0"))
+		o.Set(core.RouteKeys[d.IntN(len(core.RouteKeys))], pickOne[any](d, d.anyNode(), d.target(), d.target(), d.target(), "approve", "approve", "", "N0", int64(1), " n0"))
 	}
 	if d.chance(n.Act) {
 		d.action(o)
@@ -402,7 +407,7 @@ func (d stepsDice) output(n *StepsNode) any {
 
 // action adds a request to change the graph to an output.
 func (d stepsDice) action(o *value.Object) {
-	what := pickOne[any](d, core.MutationSkipTo, core.MutationRetryWith, core.MutationRetryWith, core.MutationAddEdge, core.MutationAddNode, core.MutationRemoveNode, "explode", int64(1))
+	what := pickOne[any](d, core.MutationSkipTo, core.MutationSkipTo, core.MutationRetryWith, core.MutationRetryWith, core.MutationAddEdge, core.MutationAddNode, core.MutationAddNode, core.MutationRemoveNode, "explode", int64(1))
 	o.Set(core.GraphAction, what)
 	add := func(key string, v any) {
 		if !d.chance(8) {
@@ -413,13 +418,17 @@ func (d stepsDice) action(o *value.Object) {
 	case core.MutationSkipTo:
 		add(core.ActionTarget, d.anyNode())
 	case core.MutationRetryWith:
-		add(core.ActionUpdate, pickOne[any](d, value.ObjectOf("m", int64(1+d.IntN(3))), value.ObjectOf("sum", int64(2), "m", int64(1)), value.NewObject(0),
+		add(core.ActionUpdate, pickOne[any](d, value.ObjectOf("m", int64(1+d.IntN(3))), value.ObjectOf("m", int64(d.IntN(3))), value.ObjectOf("sum", int64(2), "m", int64(1)), value.NewObject(0),
 			value.ObjectOf("m", "text"), value.ObjectOf("m", int64(2), "more", true), "m"))
 	case core.MutationAddEdge:
 		add(core.ActionFrom, d.anyNode())
 		add(core.ActionTo, d.anyNode())
 	case core.MutationAddNode:
-		add(core.ActionConfig, d.config())
+		config := d.config()
+		add(core.ActionConfig, config)
+		if name, _ := config.Get("name"); d.chance(50) {
+			o.Set(core.RouteKeys[0], name)
+		}
 	}
 }
 

@@ -47,6 +47,8 @@ type oracleNode struct {
 	critical    bool
 	limit       int
 	loop        *StepsLoop
+	attempts    int
+	writes      []string
 }
 
 func newOracleGraph(g *StepsGraph) *oracleGraph {
@@ -56,7 +58,8 @@ func newOracleGraph(g *StepsGraph) *oracleGraph {
 		if limit == 0 {
 			limit = 10
 		}
-		out.nodes = append(out.nodes, &oracleNode{id: n.ID, transitions: n.Transitions, next: n.Default, critical: n.Critical, limit: limit})
+		out.nodes = append(out.nodes, &oracleNode{id: n.ID, transitions: n.Transitions, next: n.Default, critical: n.Critical, limit: limit,
+			attempts: n.Attempts, writes: n.Writes})
 	}
 	for _, e := range g.Edges {
 		out.edges = append(out.edges, *e)
@@ -205,11 +208,13 @@ func (o *stepsOracle) divert(to string) (target string, diverted, ok bool) {
 func (o *stepsOracle) visit(n *oracleNode) *oracleVisit {
 	o.path = append(o.path, n.id)
 	o.visits[n.id]++
-	node := o.g.node(n.id)
-	out := &oracleVisit{n: n, count: o.visits[n.id], v: o.g.visit(node, o.visits[n.id])}
+	out := &oracleVisit{n: n, count: o.visits[n.id], v: o.g.visit(o.g.node(n.id), o.visits[n.id])}
 	after := out.v.Failing + 1
-	if after > node.Attempts { // all attempts have failed
-		after = node.Attempts
+	switch {
+	case after > n.attempts: // all attempts have failed
+		after = n.attempts
+		out.v = &StepsVisit{Err: "lost"}
+	case len(out.v.Writes) > 0 && len(n.writes) == 0: // a node that has replaced a removed one declares none
 		out.v = &StepsVisit{Err: "lost"}
 	}
 	if out.v.Err == "panic" { // there is no result then
@@ -227,8 +232,8 @@ func (o *stepsOracle) visit(n *oracleNode) *oracleVisit {
 	switch {
 	case out.v.Sends:
 		out.output = out.v.Output
-	case len(node.Writes) == 1:
-		out.output = out.v.Writes[node.Writes[0]]
+	case len(n.writes) == 1:
+		out.output = out.v.Writes[n.writes[0]]
 	case len(out.v.Writes) > 0:
 		out.output = out.v.Writes
 	}
@@ -362,7 +367,7 @@ func (o *stepsOracle) addNode(config *value.Object) bool {
 	if kind, ok := config.Get("type"); ok && !slices.ContainsFunc(o.g.Kinds, func(k string) bool { return k == kind }) {
 		return false
 	}
-	n := &oracleNode{id: name, limit: 10}
+	n := &oracleNode{id: name, limit: 10, attempts: 1}
 	if max, ok := get("max_iterations").(int64); ok {
 		n.limit = int(max)
 	}
@@ -520,12 +525,11 @@ func StepsLogOf(r *core.Report, events []core.Event) *StepsLog {
 	}
 	end := string(r.Status)
 	if f, ok := errors.AsType[*core.NodeError](r.Err); ok {
-		end += " " + f.Failure.Class
-		if f.Failure.Class == core.ClassPanic {
-			end = string(r.Status) + " " + core.ClassError
-		}
-		if f.Failure.Class == core.ClassError || f.Failure.Class == core.ClassPanic {
-			end += " at " + f.Node
+		switch f.Failure.Class {
+		case core.ClassMaxIterations, core.ClassNodeBudget, core.ClassUnknownNode:
+			end += " " + f.Failure.Class
+		default:
+			end += " " + core.ClassError + " at " + f.Node
 		}
 	}
 	log.Walk = append(log.Walk, end)
