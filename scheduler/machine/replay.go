@@ -126,10 +126,16 @@ func (m *Machine) ExtendRun(id ID, by time.Duration) {
 // PlanAt returns the plan of the frame at a path such as "outer[3]/mid". A run that has changed its
 // graph has a plan of its own.
 func (m *Machine) PlanAt(path string) (*plan.Plan, error) {
+	var last *plan.Plan // a late answer may belong to a frame that has ended
 	for _, f := range m.frames {
-		if f.Path == path && !f.ended() {
-			return f.p, nil
+		if f.Path == path {
+			if last = f.p; !f.ended() {
+				return last, nil
+			}
 		}
+	}
+	if last != nil {
+		return last, nil
 	}
 	return m.plan.At(path)
 }
