@@ -102,7 +102,7 @@ func (c *Checker) Add(line int, e *core.Event) error {
 }
 
 var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
-	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.NodeAsked, core.NodeAnswered,
+	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.GraphChanged, core.GraphRejected, core.NodeAsked, core.NodeAnswered,
 	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.SourcesResolved, core.ModelAsked, core.ModelAnswered, core.ToolCalled,
 	core.RunHeld, core.RunResumed, core.NodeRepeated}
 

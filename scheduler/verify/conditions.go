@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
@@ -67,6 +68,11 @@ func (f *frame) reevaluate(edge *plan.Edge) {
 // replay evaluates the condition of an edge on the values in the current event. can is
 // false if the condition cannot be evaluated outside its run.
 func (c *Checker) replay(edge *plan.Edge) (result, known, can bool) {
+	return c.replayOn(edge, c.e.Values)
+}
+
+// replayOn is replay for other values.
+func (c *Checker) replayOn(edge *plan.Edge, values *value.Object) (result, known, can bool) {
 	r, ok := c.replays[edge.When]
 	if !ok {
 		r, _ = edge.When.Replay()
@@ -75,7 +81,7 @@ func (c *Checker) replay(edge *plan.Edge) (result, known, can bool) {
 	if r == nil {
 		return false, false, false
 	}
-	result, known = r.Test(c.e.Values)
+	result, known = r.Test(values)
 	return result, known, true
 }
 

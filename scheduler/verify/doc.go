@@ -17,7 +17,8 @@
 //
 // The package recomputes the machine's decisions from the plan and the log alone. It
 // shares no code with the machine, because a check must not depend on the code it
-// checks.
+// checks. The exception are walks by steps, whose choices package steps makes again from
+// what the log says of each visit.
 //
 // # Limits of a log
 //

@@ -14,6 +14,10 @@ func (t *walk) chosen(n *plan.Node) {
 		t.checkRoute(n)
 		return
 	}
+	if t.stepped != nil {
+		t.checkStep(n)
+		return
+	}
 	c := t.f.c
 	to, ok := t.f.p.Node(c.e.To)
 	switch {

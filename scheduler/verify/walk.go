@@ -24,8 +24,9 @@ type walk struct {
 	// restartRejected means that a chosen loop restart is not allowed. cancelled means
 	// that a visit was cancelled together with the run.
 	restartRejected, cancelled bool
-	reachedExit                bool    // the exit was visited
-	routed                     *routed // nil unless a model routes the walk
+	reachedExit                bool     // the exit was visited
+	routed                     *routed  // nil unless a model routes the walk
+	stepped                    *stepped // nil unless the walk is by steps
 }
 
 // visit is a visit in progress.
@@ -59,10 +60,15 @@ func newWalk(f *frame) *walk {
 	w := f.p.Walk
 	t := &walk{f: f, w: w, visits: make([]int, len(f.p.Nodes)), jumps: make([]int, len(f.p.Nodes)), next: w.Start}
 	t.group = group{parent: &f.group, name: "the walk"}
-	f.writes[w.Context].count++ // the engine writes the context too
+	if w.Context >= 0 {
+		f.writes[w.Context].count++ // the engine writes the context too
+	}
 	f.v[0].phase = running
 	if w.Routed {
 		t.routed = newRouted(f.p)
+	}
+	if w.Steps != nil {
+		t.stepped = &stepped{}
 	}
 	return t
 }
@@ -91,6 +97,9 @@ func (t *walk) event(n *plan.Node) {
 	case core.NodeSkipped:
 		t.branchSkipped(n)
 		return
+	case core.GraphChanged, core.GraphRejected, core.EdgeJudged:
+		t.stepEvent(n)
+		return
 	case core.NodeRetrying, core.NodeFinished, core.NodeFailed, core.StateWritten, core.JoinDecided, core.NodeAsked, core.NodeAnswered:
 	default:
 		c.breaks(Lifecycle, "%s in a walk", c.e.Type)
@@ -99,6 +108,9 @@ func (t *walk) event(n *plan.Node) {
 	v := t.at(n)
 	if asks := c.e.Type == core.NodeAsked || c.e.Type == core.NodeAnswered; v == nil && asks && n.Pause == plan.PauseBefore {
 		return // the visit begins when a person lets it continue
+	}
+	if v == nil && t.hookWrites(n) {
+		return
 	}
 	if v == nil {
 		c.breaks(Lifecycle, "%s of visit %d, which is not in progress", c.e.Type, c.e.Visit)
@@ -169,6 +181,9 @@ func (t *walk) begins(n *plan.Node) *visit {
 		if t.routed.visits++; t.routed.visits > t.maxVisits() {
 			c.breaks(Limits, "is visit %d of the walk, which may make %d", t.routed.visits, t.maxVisits())
 		}
+	}
+	if t.stepped != nil {
+		t.stepBegins(v)
 	}
 	if limit := t.w.Nodes[i].MaxVisits; limit > 0 && v.n > limit {
 		c.breaks(Limits, "is visited %s, max_visits is %d", count(v.n, "time"), limit)
@@ -248,6 +263,10 @@ func (t *walk) note(v *visit) {
 		t.noteRouted(v)
 		return
 	}
+	if t.stepped != nil {
+		t.stepped.status = v.status
+		return
+	}
 	n := &t.w.Nodes[v.node]
 	if n.GoalGate {
 		if i := slices.IndexFunc(t.gates, func(g gate) bool { return g.node == v.node }); i >= 0 {
@@ -268,7 +287,7 @@ func (t *walk) note(v *visit) {
 // branches.
 func (t *walk) written(v *visit, n *plan.Node) {
 	c := t.f.c
-	field, ok := t.f.p.Schema.Index(c.e.Field)
+	field, ok := t.field()
 	switch {
 	case !ok:
 		c.breaks(Writes, "writes %s, which it does not declare%s", c.e.Field, near(c.e.Field, t.f.p.Schema.FieldNames()))
@@ -277,7 +296,7 @@ func (t *walk) written(v *visit, n *plan.Node) {
 		c.breaks(Writes, "writes %s, and it is a branch: its parallel node writes what it leaves", c.e.Field)
 	case v.phase != running:
 		c.breaks(Writes, "writes %s while it waits for another attempt", c.e.Field)
-	case int32(field) != t.w.Context && !t.declares(n, c.e.Field):
+	case c.e.Field != core.ContextField && !t.declares(n, c.e.Field) && !t.mayUpdate(n):
 		c.breaks(Writes, "writes %s, which it does not declare%s", c.e.Field, near(c.e.Field, n.Writes))
 	}
 	w := &t.f.writes[field]
@@ -331,6 +350,10 @@ func (t *walk) end(stopped bool) {
 		t.endRouted()
 		return
 	}
+	if t.stepped != nil {
+		t.endStepped()
+		return
+	}
 	switch {
 	case t.next == t.w.Exit && t.unsatisfied() < 0 && !t.restartRejected:
 		t.f.faultOf(t.f.name(t.id(t.next)), Routes, "the walk was on its way there when it ended")
@@ -356,6 +379,9 @@ func (t *walk) limited(node int32) bool {
 func (t *walk) status() core.RunStatus {
 	if t.routed != nil {
 		return t.routedStatus()
+	}
+	if t.stepped != nil {
+		return t.steppedStatus()
 	}
 	if t.reachedExit {
 		return core.RunSuccess

@@ -38,7 +38,7 @@ func TestPropertyStepsEqualsOracle(t *testing.T) {
 		var events []core.Event
 		r, _ := scheduler.Run(t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) { events = append(events, e) }})
 		compareSteps(t, g, "engine", want, StepsLogOf(r, events))
-		for _, d := range noViolations(p, events) {
+		for _, d := range violations(p, events) {
 			t.Errorf("seed %d: verify: %s", seed, d)
 		}
 		for _, c := range faultModes(seed) {
@@ -284,4 +284,3 @@ func (g *StepsGraph) tallyEdges(is func(string, bool)) {
 	}
 	is("13 edges of one priority", many)
 }
-func noViolations(*plan.Plan, []core.Event) []string { return nil }
