@@ -164,6 +164,9 @@ func (t *bySteps) resolve(v *visit) route {
 		Failed: e.Failed, GuardFailed: len(e.Result.GuardsFailed) > 0}
 	n := t.step(v)
 	c := steps.Resolve((*stepGraph)(t), &n.Node, &r)
+	if c.Step == steps.ToolLoop && n.Removed { // the visit has removed its own node
+		c.To, c.Name = steps.Unknown, t.id(v.Node)
+	}
 	to, budget := c.To, ""
 	if c.To >= 0 {
 		to, budget = t.budgeted(c.To)

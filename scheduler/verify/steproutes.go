@@ -60,6 +60,9 @@ func (t *walk) decideAgain(n *plan.Node) {
 	r, g := t.visitResult(), &loggedGraph{walk: t, conditions: listIn(c.e.Values, "conditions")}
 	t.checkJump(n, r.Jump)
 	choice := steps.Resolve(g, &t.f.p.StepsOf(n.Index).Node, &r)
+	if choice.Step == steps.ToolLoop && t.f.p.StepsOf(n.Index).Removed {
+		choice.To, choice.Name = steps.Unknown, n.ID
+	}
 	if g.mismatch {
 		c.breaks(Routes, "the log has other conditions than step 4 looks at")
 		return

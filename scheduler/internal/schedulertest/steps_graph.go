@@ -335,7 +335,7 @@ func (d stepsDice) mutation(n *StepsNode) core.Mutation {
 		return core.Mutation{Action: core.MutationRemoveEdge, From: e.From, To: e.To}
 	case 6:
 		for range 8 {
-			if id := d.anyNode(); id != n.ID && id != core.EndNode {
+			if id := d.anyNode(); id != core.EndNode {
 				return core.Mutation{Action: core.MutationRemoveNode, Node: id}
 			}
 		}

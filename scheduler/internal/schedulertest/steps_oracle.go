@@ -383,6 +383,9 @@ func (o *stepsOracle) addNode(config *value.Object) bool {
 
 // resolve returns where the walk continues, and the step that has decided.
 func (o *stepsOracle) resolve(v *oracleVisit) (to, step string) {
+	if n := o.graph.node(v.n.id); n != nil { // the visit may have replaced its own node
+		v.n = n
+	}
 	if v.jump != "" {
 		return v.jump, core.StepJump
 	}
