@@ -3,10 +3,12 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -54,4 +56,36 @@ func BenchmarkVisit(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/visits, "ns/visit")
 		})
 	}
+}
+
+// BenchmarkManyWalks measures 10,000 walks of a few visits that run at once, each of which changes its
+// graph.
+func BenchmarkManyWalks(b *testing.B) {
+	const walks = 10_000
+	s := newStepWalk("a", "b", "c")
+	s.edge("a", "b")
+	s.node("b").Handler = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+		return core.Send(value.ObjectOf("_graph_action", "add_edge", "_from", "b", "_to", "c")), nil
+	})
+	for _, id := range []string{"a", "c"} { // the handlers of stepWalk record what they see
+		s.node(id).Handler = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
+	}
+	p, ds := plan.Compile(s.w, nil, plan.Options{})
+	if p == nil {
+		b.Fatal(ds)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var wg sync.WaitGroup
+		for range walks {
+			wg.Go(func() {
+				r, err := scheduler.Run(context.Background(), p, nil, scheduler.Options{Concurrency: 1})
+				if err != nil || len(r.Path) != 3 {
+					b.Error(r.Path, err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/walks, "ns/walk")
 }
