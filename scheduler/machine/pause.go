@@ -41,7 +41,7 @@ func askToContinue[W work](w W) {
 	f, id := w.frame(), w.id()
 	call, _ := w.capture()
 	call = call.own()
-	call.Values, call.Edges, call.Nodes, call.Items, call.Briefing = nil, nil, nil, Items{}, nil // which the question does not need
+	call.Values, call.Edges, call.Nodes, call.Items, call.Briefing, call.Conversation = nil, nil, nil, Items{}, nil, nil // which the question does not need
 	if w.def().Source != nil {
 		call.Row = core.Nth(int(id.From))
 	}
