@@ -14,6 +14,8 @@ func (r *runner) read(answer string) (v any, wrong []string) {
 	switch {
 	case r.lenient:
 		return data(answer, r.schema != nil)
+	case r.schema == nil && r.choices != "":
+		return chosen(answer), nil
 	case r.schema == nil:
 		return answer, nil
 	}

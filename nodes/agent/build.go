@@ -82,6 +82,7 @@ func (b *builder) build(prompts []templates.Prompt) *runner {
 	b.offer(r)
 	b.require(r)
 	r.checks = b.rules.checks(b.Eval, b.JudgeModel.Value)
+	b.choices(r)
 	b.checkModel(r)
 	b.warnIgnored(r, told)
 	return r

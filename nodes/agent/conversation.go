@@ -43,20 +43,14 @@ func (c *conversation) run(ctx context.Context) (v any, text string, err error) 
 		if err != nil {
 			return nil, "", err
 		}
-		switch {
-		case res.Refusal != "":
-			return nil, "", decline(core.Deterministic, "the model declined: %s", cut(res.Refusal, maxReason))
-		case len(res.Calls) > 0:
+		if res.Refusal == "" && len(res.Calls) > 0 {
 			if err := c.callTools(ctx, res, turn); err != nil {
 				return nil, "", err
 			}
 			continue
-		case res.Finish == llm.FinishLength:
-			return nil, "", decline(core.BudgetExhausted, "the answer was cut off: it is longer than the limit of tokens allows")
-		case res.Finish == llm.FinishFilter:
-			return nil, "", decline(core.Deterministic, "the answer was held back by a filter of the model's server")
-		case strings.TrimSpace(res.Text) == "" && c.schema == nil && len(c.uses) == 0:
-			return nil, "", decline(core.Deterministic, "the model answered nothing")
+		}
+		if err := c.usable(res); err != nil {
+			return nil, "", err
 		}
 		v, wrong := c.read(res.Text)
 		if wrong == nil {
@@ -66,11 +60,31 @@ func (c *conversation) run(ctx context.Context) (v any, text string, err error) 
 			if c.lenient {
 				return v, res.Text, nil
 			}
-			return nil, "", decline(core.Deterministic, "the answer cannot be used: %s; it was: %s", strings.Join(wrong, "; "), cut(res.Text, maxReason))
+			return nil, "", unusable(wrong, res.Text)
 		}
 		repaired = true
 		c.messages = append(c.messages, llm.Message{Role: llm.Assistant, Text: res.Text}, llm.Message{Role: llm.User, Text: c.repair(wrong)})
 	}
+}
+
+// usable returns an error if a reply without tool calls has no answer.
+func (c *conversation) usable(res *llm.Response) error {
+	switch {
+	case res.Refusal != "":
+		return decline(core.Deterministic, "the model declined: %s", cut(res.Refusal, maxReason))
+	case res.Finish == llm.FinishLength:
+		return decline(core.BudgetExhausted, "the answer was cut off: it is longer than the limit of tokens allows")
+	case res.Finish == llm.FinishFilter:
+		return decline(core.Deterministic, "the answer was held back by a filter of the model's server")
+	case strings.TrimSpace(res.Text) == "" && c.schema == nil && len(c.uses) == 0:
+		return decline(core.Deterministic, "the model answered nothing")
+	}
+	return nil
+}
+
+// unusable returns the error of an answer that is not as the schema requires.
+func unusable(wrong []string, answer string) error {
+	return decline(core.Deterministic, "the answer cannot be used: %s; it was: %s", strings.Join(wrong, "; "), cut(answer, maxReason))
 }
 
 // request returns the request for a turn.
@@ -104,7 +118,7 @@ func (c *conversation) callTools(ctx context.Context, res *llm.Response, turn in
 		return decline(core.Deterministic, "the model asked for the tool %s, and it was offered none", res.Calls[0].Name)
 	case len(res.Calls) > maxCalls:
 		return decline(core.BudgetExhausted, "the model asked for %d tools at once, and may ask for %d", len(res.Calls), maxCalls)
-	case turn >= c.maxTurns:
+	case turn >= c.maxTurns && !c.graph.Steps:
 		return decline(core.BudgetExhausted, "the turn limit of %d is reached and the model still asks for tools", c.maxTurns)
 	}
 	c.messages = append(c.messages, llm.Message{Role: llm.Assistant, Text: res.Text, Calls: slices.Clone(res.Calls)})

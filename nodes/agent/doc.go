@@ -78,6 +78,18 @@
 // reads them from standard input. Every failure of a call is reported to the model only: an
 // unknown tool, invalid arguments, an error, a panic, an exit code.
 //
+// # Walks by steps
+//
+// In a walk by steps (core.RouterSteps) a visit is one call of the model and the calls of the
+// tools that it asks for. If it has called tools, the walk comes back to the node, and the next
+// visit continues the conversation; any other way into the node begins a new one. The visits of
+// the node are limited, and max_turns is not used. An answer that cannot be used fails the attempt;
+// the model is not asked again within the visit.
+//
+// If the node has two transitions or more and no tools, the model is told their keys, and chooses
+// one by the member route of its answer, a JSON object; a schema is extended by that member
+// unless it has one of core.RouteKeys.
+//
 // # Failures
 //
 // An error of the backend is the error of the attempt, and the node's retry policy applies;

@@ -40,6 +40,7 @@ type runner struct {
 	writes      []string
 	id          string
 	graph       core.Conventions
+	choices     string // what a prompt says about the transitions that the model may choose, "" if nothing
 }
 
 // Handle calls the model until it answers without calling tools.
@@ -57,6 +58,9 @@ func (r *runner) Handle(ctx context.Context, in core.Input) (core.Result, error)
 	known := r.contextOf(in)
 	if wrong := r.requires.check(known); wrong != nil {
 		return r.requirementsFailed(wrong), nil
+	}
+	if r.graph.Steps {
+		return r.handleVisit(ctx, in, known)
 	}
 	c, err := r.converse(ctx, in, known)
 	if err != nil {
@@ -81,11 +85,9 @@ func (r *runner) converse(ctx context.Context, in core.Input, known *value.Objec
 			return nil, fmt.Errorf("system: %w", err)
 		}
 	}
-	prompt := r.instruction
-	if r.prompt != nil {
-		if prompt, err = r.prompt.Render(in); err != nil {
-			return nil, fmt.Errorf("prompt: %w", err)
-		}
+	prompt, err := r.promptText(in)
+	if err != nil {
+		return nil, err
 	}
 	parts, err := r.retryPreamble(ctx, in, prompt)
 	if err != nil {
@@ -106,8 +108,23 @@ func (r *runner) converse(ctx context.Context, in core.Input, known *value.Objec
 		}
 		parts = append(parts, shown)
 	}
-	c.messages = []llm.Message{{Role: llm.User, Text: strings.Join(append(parts, prompt), "\n\n---\n\n")}}
+	if parts = append(parts, prompt); r.choices != "" {
+		parts = append(parts, r.choices)
+	}
+	c.messages = []llm.Message{{Role: llm.User, Text: strings.Join(parts, "\n\n---\n\n")}}
 	return c, nil
+}
+
+// promptText renders the prompt.
+func (r *runner) promptText(in core.Input) (string, error) {
+	if r.prompt == nil {
+		return r.instruction, nil
+	}
+	text, err := r.prompt.Render(in)
+	if err != nil {
+		return "", fmt.Errorf("prompt: %w", err)
+	}
+	return text, nil
 }
 
 // contextOf returns the context of the node. In a walk that is the context of the walk,

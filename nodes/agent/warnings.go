@@ -48,9 +48,10 @@ func (b *builder) warnIgnored(r *runner, prompt string) {
 	if b.Lenient && r.schema == nil {
 		without("lenient", "the answer has no schema", "add a schema")
 	}
+	b.warnTurns()
 	if len(r.tools) == 0 && b.missing.Names == nil {
 		const hint = "offer it tools, or leave the key out"
-		if b.MaxTurns.Value > 0 {
+		if b.MaxTurns.Value > 0 && !b.env.Steps {
 			without("max_turns", "the model has no tools to call", hint)
 		}
 		if b.MaxOutput > 0 {
