@@ -76,8 +76,18 @@ func (p *Program) Tree() *Tree { return p.tree }
 func (p *Program) Type() value.TypeKind { return p.kind }
 
 // Fields returns the state fields the expression reads, each once, in order of first
-// use.
-func (p *Program) Fields() []string { return p.tree.Fields() }
+// use. A name that stands for a member of a field (value.MemberSchema) counts as that field.
+func (p *Program) Fields() []string {
+	slots := p.FieldSlots()
+	out := make([]string, 0, len(slots))
+	for _, slot := range slots {
+		if slot < 0 || slot >= len(p.slots) { // of a schema that is not known in full
+			return p.tree.Fields()
+		}
+		out = append(out, p.slots[slot])
+	}
+	return out
+}
 
 // FieldSlots returns the slots of Fields, in the same order.
 func (p *Program) FieldSlots() []int {

@@ -123,7 +123,7 @@ func (f *frame) accept(n *plan.Node, out *plan.Output, v any) (any, error) {
 		v   any
 		err error
 	}
-	if err := f.guarded("output "+out.Name, func() { r.v, r.err = f.p.AcceptField(n, out.Outer, v) }); err != nil {
+	if err := f.guarded("output "+out.Name, func() { r.v, r.err = f.p.AcceptOutput(n, out, v) }); err != nil {
 		return nil, err
 	}
 	return r.v, r.err

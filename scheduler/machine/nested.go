@@ -167,8 +167,12 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 	if r.Status == core.RunPartial {
 		o.Status = core.PartialSuccess
 	}
+	var written map[string]any // if it is the output, too
+	if f.parent.p.Conventions.Steps && !n.Frame.Send {
+		written = map[string]any{}
+	}
 	for _, out := range n.Frame.Outputs {
-		v := f.mode.final(int(out.Inner))
+		v := out.Of(f.mode.final(int(out.Inner)))
 		if value.IsMissing(v) {
 			continue
 		}
@@ -180,7 +184,11 @@ func (f *frame) outcome(n *plan.Node) Outcome {
 			return Outcome{Failure: fault}
 		}
 		o.Writes = append(o.Writes, plan.Write{Field: out.Outer, Value: accepted})
+		if written != nil {
+			written[out.Name] = v
+		}
 	}
+	o.outputOfWrites(n, written)
 	if n.Frame.Send {
 		status := "success"
 		if r.Status == core.RunPartial {

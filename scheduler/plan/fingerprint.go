@@ -257,7 +257,14 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 func nestedPrint(p *Plan, n *Node, inner string) *value.Object {
 	outputs := value.NewObject(len(n.Frame.Outputs))
 	for _, out := range n.Frame.Outputs {
-		outputs.Set(p.Schema.Fields[out.Outer].Name, n.Frame.Plan.Schema.Fields[out.Inner].Name)
+		outer, inner := p.Schema.Fields[out.Outer].Name, n.Frame.Plan.Schema.Fields[out.Inner].Name
+		if p.open {
+			outer += "." + out.Name
+		}
+		if out.Member != "" {
+			inner += "." + out.Member
+		}
+		outputs.Set(outer, inner)
 	}
 	return value.ObjectOf("plan", inner, "outputs", outputs, "send", n.Frame.Send)
 }

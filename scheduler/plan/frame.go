@@ -77,6 +77,10 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 			innerName = mapped
 		}
 		j, ok := inner.Schema.Index(innerName)
+		member := ""
+		if !ok && inner.open {
+			j, ok, member = int(inner.context), true, innerName
+		}
 		if !ok && made.invalid.open&expressions.RootState != 0 {
 			continue
 		}
@@ -90,8 +94,10 @@ func (c *compiler) frame(n *Node, f *core.Frame, at place, use *References) {
 			c.hint(d, innerName, inner.Schema.FieldNames)
 			continue
 		}
-		c.frameOutput(n, inner, j, field, pos, at)
-		n.Frame.Outputs = append(n.Frame.Outputs, Output{Outer: field, Name: name, Inner: int32(j)})
+		if !c.p.open && member == "" {
+			c.frameOutput(n, inner, j, field, pos, at)
+		}
+		n.Frame.Outputs = append(n.Frame.Outputs, Output{Outer: field, Name: name, Inner: int32(j), Member: member})
 	}
 	inherited := c.frameGoal(n, inner, at, use)
 	c.frameInputs(n, made, inherited, at)

@@ -124,6 +124,19 @@ func (p *Plan) acceptMember(n *Node, v any) (Write, *core.Failure) {
 	return Write{p.context, all}, fault
 }
 
+// AcceptOutput validates a value that a nested run leaves for a field or, in an open state, for a
+// member of the context.
+func (p *Plan) AcceptOutput(n *Node, out *Output, v any) (any, error) {
+	if !p.open {
+		return p.AcceptField(n, out.Outer, v)
+	}
+	all := value.NewObject(1)
+	if fault := addMember(all, out.Name, v); fault != nil {
+		return nil, fault
+	}
+	return all, nil
+}
+
 // openPath returns a JSONPath into an open state as one into the context.
 func (c *compiler) openPath(text source.Text) source.Text {
 	rest, ok := strings.CutPrefix(text.Value, "$")

@@ -377,6 +377,22 @@ type Output struct {
 	Outer int32 // field of the outer schema
 	Name  string
 	Inner int32
+	// Member is the member of the field Inner that is copied, "" for the whole field. It is set if
+	// the nested state is open, see Plan.Open.
+	Member string
+}
+
+// Of returns the value to copy from the value of the field Inner, value.Missing if there is none.
+func (o *Output) Of(v any) any {
+	if o.Member == "" {
+		return v
+	}
+	whole, _ := v.(*value.Object)
+	member, ok := whole.Get(o.Member)
+	if !ok {
+		return value.Missing
+	}
+	return member
 }
 
 // Unit is a pipeline or loop.
