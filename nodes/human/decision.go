@@ -24,7 +24,7 @@ const (
 	DecisionBy = "by"
 )
 
-// defaultChoices are the choices of a gate of a dag that declares none.
+// defaultChoices are the choices of a gate that declares none, unless it has transitions.
 var defaultChoices = []string{"approve", "reject"}
 
 // decided returns the result for a choice in a dag.
@@ -33,6 +33,9 @@ func (g *gate) decided(w *option, a core.Answer) (core.Result, error) {
 		return core.Result{}, unanswered(rejection(w, a))
 	}
 	o := decision(w, a)
+	if _, taken := o.Get(w.choice.Label); !taken && slices.Contains(g.transitions, w.choice.Label) {
+		o.Set(w.choice.Label, true)
+	}
 	r := core.Result{EdgeOutput: o, HasEdgeOutput: true}
 	if g.into != "" {
 		r.Delta = map[string]any{g.into: o}
@@ -59,7 +62,7 @@ func rejection(w *option, a core.Answer) error {
 // decides compiles the choices of a gate in a dag.
 func (b *builder) decides(g *gate) {
 	subject := b.node.Subject()
-	g.options = b.choices()
+	g.options, g.transitions = b.choices(), source.Strings(b.transitions())
 	offered := make([]string, len(g.options))
 	for i := range g.options {
 		offered[i] = g.options[i].choice.Label
@@ -111,6 +114,9 @@ func (b *builder) checkType(g *gate) {
 func (b *builder) choices() []option {
 	list := b.Choices
 	if len(list) == 0 {
+		list = b.transitions()
+	}
+	if len(list) == 0 {
 		for _, c := range defaultChoices {
 			list = append(list, source.At(c, b.node.ID.Pos))
 		}
@@ -129,6 +135,17 @@ func (b *builder) choices() []option {
 		out = append(out, option{choice: core.Choice{Key: core.Accelerator(label), Label: label}, pos: c.Pos})
 	}
 	return out
+}
+
+// transitions returns the keys of the transitions of a node in a walk by steps.
+func (b *builder) transitions() []source.Text {
+	var keys []source.Text
+	for _, t := range b.node.Transitions {
+		if b.env.Steps && t.Key.Value != core.ErrorKey {
+			keys = append(keys, t.Key)
+		}
+	}
+	return keys
 }
 
 // offered reports an error if a setting names something else than a choice.

@@ -20,6 +20,11 @@
 // is one. An edge that has a condition and no label is not a choice. The engine uses it, for
 // example if there is no answer.
 //
+// In a walk by steps a gate has choices as in a dag; by default they are the keys of the node's
+// transitions, if it has any. The walk continues according to the result: the condition of an edge
+// tests it, such as $output.choice == 'approve', and a choice that is the key of a transition is also a
+// member of the result, which is true, so that the transition is followed.
+//
 // Each choice has a key, the first character of the choice or the prefix of one such as
 // "[A] Approve", see core.Accelerator. The answer of the person is compared with the keys and
 // the choices. If it matches none, the question is asked again.

@@ -41,7 +41,9 @@ type gate struct {
 	timeout  time.Duration
 	walk     bool     // the choices are edges of a walk
 	failOn   []string // the choices that make a gate of a dag fail
-	into     string   // the field that gets the decision in a dag, "" if there is none
+	// transitions are the keys of the transitions of a node in a walk by steps.
+	transitions []string
+	into        string // the field that gets the decision in a dag, "" if there is none
 }
 
 // Handle asks until an answer picks a choice.

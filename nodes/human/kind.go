@@ -44,7 +44,7 @@ type builder struct {
 func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagnostics) {
 	var ds source.Diagnostics
 	b := &builder{config: *c, node: n, env: env, texts: templates.NewSet(n, env)}
-	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), files: env.Files, dir: env.Dir, walk: env.Edges != nil}
+	g := &gate{text: cmp.Or(n.Label.Value, n.ID.Value), files: env.Files, dir: env.Dir, walk: env.Edges != nil && !env.Steps}
 	if c.Text.Value != "" {
 		g.template = b.texts.Template(c.Text, "text")
 	}
@@ -62,7 +62,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 		ds = append(ds, setting.UnusedArgs(n, "text is a template and may contain {{NAME}}", b.texts.Names...)...)
 	}
 	made := core.Compiled{Handler: g, Role: core.RoleHuman, Reads: b.texts.Reads, Nodes: b.texts.Nodes}
-	if !g.walk && len(g.options) > 1 && len(g.failOn) == 0 {
+	if !g.walk && !b.env.Steps && len(g.options) > 1 && len(g.failOn) == 0 {
 		made.Warnings = []core.KindWarning{{Code: source.CodeIgnored, Pos: n.ID.Pos, Unseen: true,
 			Message: "the choice has no effect: nothing reads the decision, and no choice is in fail_on",
 			Hint:    fmt.Sprintf("write fail_on: [%s] if that choice must stop what follows, or give the edges conditions", g.options[len(g.options)-1].choice.Label)}}
