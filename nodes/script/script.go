@@ -67,7 +67,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 		}
 		return core.Compiled{}, f.Found
 	}
-	s := &script{from: c.From.Value, form: program.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), context: env.Context}
+	s := &script{from: c.From.Value, form: program.Text, stdin: c.Stdin.Value != "", maxOutput: int(c.MaxOutput), context: env.Context && !env.Steps}
 	if c.Output.Value != "" {
 		s.form = program.Form(c.Output.Value)
 	}
