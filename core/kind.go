@@ -118,6 +118,9 @@ type Compiled struct {
 	// Bookkeeping means that Handler only looks at its input and changes nothing outside of
 	// its result. Rehearsals call such a handler, unless they have a substitute answer.
 	Bookkeeping bool
+	// Next are the nodes, or EndNode, that the result may name in Routing.Next, as far as the
+	// configuration of the node names them. They must exist in a walk of RouterSteps.
+	Next []source.Text
 	// Stdout reports whether the node writes to Env.Stdout; only one node of a graph may do
 	// so. Stdin reports whether it reads Env.Stdin.
 	Stdout, Stdin bool

@@ -123,7 +123,7 @@ func withoutExecutionFindings(ds source.Diagnostics) (rest source.Diagnostics, d
 // array, which is how a mock file answers.
 func neverRun(made core.Compiled) core.Compiled {
 	return core.Compiled{Handler: plan.Placeholder{HandlerFunc: neverCalled}, Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects, Columns: made.Columns,
-		Outputs: made.Outputs, Inputs: made.Inputs}
+		Outputs: made.Outputs, Inputs: made.Inputs, Next: made.Next}
 }
 
 // bookkeeper is a handler that a rehearsal calls: its only effect is its result.

@@ -10,7 +10,9 @@ import (
 	"github.com/wavefold/wavefold/nodes/agent"
 	"github.com/wavefold/wavefold/nodes/command"
 	"github.com/wavefold/wavefold/nodes/fanin"
+	"github.com/wavefold/wavefold/nodes/guard"
 	"github.com/wavefold/wavefold/nodes/human"
+	"github.com/wavefold/wavefold/nodes/router"
 	"github.com/wavefold/wavefold/nodes/script"
 	"github.com/wavefold/wavefold/nodes/template"
 	"github.com/wavefold/wavefold/nodes/tool"
@@ -32,6 +34,8 @@ func Kinds() []core.Kind {
 		wait.Kind,
 		human.Kind,
 		fanin.Kind,
+		guard.Kind,
+		router.Kind(nil),
 		workflow.Kind,
 		workflow.Experience,
 	}, agent.Kinds(nil), walk.Kinds(), unhandled.Kinds())

@@ -180,6 +180,8 @@ var wholeNodes = map[string][]string{
 	"template":   {`{"text": "{{$.name}} {{x}}", "into": "out", "args": {"x": 1}, "writes": ["out"]}`, `{"file": "t.txt"}`},
 	"tool":       {`{"impl": "fn"}`, `{"impl": "run.sh", "pass_env": ["X"], "max_output": "1MB"}`},
 	"human":      {`{"text": "{{$.name}}", "show": ["name"]}`},
+	"guard":      {`{"check": "$.name == 'x'", "writes": ["out"]}`, `{"checks": [{"name": "c", "expr": "$nodes.x.output.y"}], "on_pass": "x", "on_fail": "x"}`},
+	"router":     {`{"prompt": "{{$.name}} {{x}}", "system": "{{$.name}}", "routes": {"a": "x"}, "model": "m", "effort": "low", "args": {"x": 1}, "writes": ["out"]}`},
 	"route":      {`{"choices": [{"target": "a", "when": "x"}, {"target": "b"}], "shows": {"x": ["y"]}, "node": "x", "model": "m", "writes": ["out"]}`},
 	"wait":       {`{"duration": "1s"}`},
 	"workflow":   {`{"file": "other.yaml", "outputs": {"out": "theirs"}, "writes": ["out"]}`},

@@ -19,7 +19,7 @@ import (
 )
 
 func TestKinds(t *testing.T) {
-	want := []string{"agent", "cli-agent", "command", "conditional", "dataset", "exit", "experience", "fan_in", "http", "human", "parallel", "prompt", "route", "script", "sink", "skill", "sql", "start", "template", "tool", "transform", "wait", "workflow"}
+	want := []string{"agent", "cli-agent", "command", "conditional", "dataset", "exit", "experience", "fan_in", "guard", "http", "human", "parallel", "prompt", "route", "router", "script", "sink", "skill", "sql", "start", "template", "tool", "transform", "wait", "workflow"}
 	if got := core.NewRegistry(std.Kinds()...).KindNames(); !slices.Equal(got, want) {
 		t.Errorf("kinds %q, want %q", got, want)
 	}

@@ -30,6 +30,8 @@ var templateNodes = map[string][]string{
 	"wait":       {`{"duration": "1s"}`},
 	"human":      {`{"text": "well?"}`},
 	"route":      {`{"choices": [{"when": "yes"}]}`},
+	"guard":      {`{"check": "$.a == 1"}`, `{"checks": [{"name": "c", "expr": "$.a == 1"}]}`},
+	"router":     {`{"prompt": "p", "routes": {"a": "b"}}`},
 	"template":   {`{"text": "t", "writes": ["a"]}`, `{"file": "t.txt", "writes": ["a"]}`},
 	"agent": {`{"prompt": "p", "tools": [{"name": "fn"}], "commands": [{"name": "c", "run": ["echo"]}], "skills": [{"name": "s", "instruction": "i"}], "tool_filter": {"allow": ["s"]}}`,
 		`{"prompt": "p", "eval": [{"name": "e", "kind": "judge", "rubric": "r"}]}`,

@@ -97,7 +97,7 @@ var leftOut = map[string]string{
 
 	"Walk.Router": "tested by TestAddedRouter", "Walk.Nodes": "their fields are tested", "Walk.Edges": "their fields are tested",
 	"Walk.Exit": "follows from the roles of nodes", "Walk.Context": "follows from the schema", "Walk.Pairs": "follows from the edges", "Walk.Briefs": "follows from the nodes",
-	"WalkNode.Out": "follows from the edges",
+	"WalkNode.Out": "follows from the edges", "WalkNode.Next": "follows from the configuration of the node",
 
 	"Parallel.Branches": "follows from the edges", "Parallel.Edges": "follows from the edges", "Parallel.Meet": "follows from the edges",
 	"WalkEdge.Pair": "follows from the edges",

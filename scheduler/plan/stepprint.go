@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/steps"
 )
@@ -42,9 +43,11 @@ type StepDescription struct {
 	// continues if nothing else decides, "" for the end.
 	Transitions []TransitionDescription `json:"transitions,omitempty"`
 	Default     string                  `json:"default_next,omitempty"`
-	Critical    bool                    `json:"critical,omitempty"`
-	Before      bool                    `json:"before,omitempty"` // whether there is a hook
-	After       bool                    `json:"after,omitempty"`
+	// Next are the nodes that the configuration of the node lets its result name.
+	Next     []string `json:"next,omitempty"`
+	Critical bool     `json:"critical,omitempty"`
+	Before   bool     `json:"before,omitempty"` // whether there is a hook
+	After    bool     `json:"after,omitempty"`
 	// Edges are the edges out of the node in the order in which they are tried, as indexes of
 	// Description.Edges.
 	Edges []int32 `json:"edges,omitempty"`
@@ -64,7 +67,8 @@ func (p *Plan) describeSteps(d *WalkDescription) {
 	}
 	for i := range d.Nodes {
 		n, decl := &p.Walk.Steps.Nodes[i], p.Nodes[i].Decl
-		s := &StepDescription{Budget: n.Budget, Exit: n.Exit, Default: n.Default, Critical: n.Critical, Before: decl.Before != nil, After: decl.After != nil}
+		s := &StepDescription{Budget: n.Budget, Exit: n.Exit, Default: n.Default, Critical: n.Critical, Before: decl.Before != nil, After: decl.After != nil,
+			Next: source.Strings(p.Walk.Nodes[i].Next)}
 		for _, t := range n.Transitions {
 			s.Transitions = append(s.Transitions, TransitionDescription{t.Key.Value, t.To.Value})
 		}

@@ -111,6 +111,9 @@ func (c *compiler) stepNode(i int32, d *core.Node, settings *core.Walk) {
 	if d.DefaultNext.Value != "" {
 		c.stepTarget(d.DefaultNext, at.at("default_next"))
 	}
+	for _, to := range c.p.Walk.Nodes[i].Next {
+		c.stepTarget(to, at)
+	}
 	if role := c.p.Walk.Nodes[i].Role; role != core.RoleStage && role != core.RoleHuman {
 		c.ds.Errorf(source.CodeBadValue, d.Kind.Pos, "%s: a %s node has no place in a walk by steps", at, role)
 	}
@@ -389,6 +392,9 @@ func (p *Plan) stepGraph() core.Graph {
 			add(t.To.Value)
 		}
 		add(n.Default)
+		for _, to := range p.Walk.Nodes[i].Next {
+			add(to.Value)
+		}
 	}
 	return g
 }

@@ -52,6 +52,8 @@ type WalkNode struct {
 	Fidelity string
 	// ViewMembers are the members of its output that a router sees; nil means all.
 	ViewMembers []string
+	// Next are the nodes that its result may name, see core.Compiled.Next.
+	Next []source.Text
 }
 
 // Parallel describes a node whose edges lead to branches.

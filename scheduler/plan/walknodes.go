@@ -99,6 +99,7 @@ func (c *compiler) walkRole(n *Node, made core.Compiled, at place) bool {
 	if w.Role = made.Role; w.Role == core.RoleParallel {
 		w.Parallel = &Parallel{}
 	}
+	w.Next = made.Next
 	n.Briefed = made.Briefed && made.Role == core.RoleStage
 	return true
 }

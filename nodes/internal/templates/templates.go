@@ -71,12 +71,7 @@ var nodeRef = lazyregexp.New(`\$nodes\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
 // Template compiles one template. key is the key of the template in messages. Template returns nil
 // after an error.
 func (s *Set) Template(src source.Text, key string) *Template {
-	scope := expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.rows, InputRows: s.given}
-	var places []source.Text
-	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
-		places = appendOnce(places, source.Cut(src, m[2], m[3]))
-	}
-	scope.Nodes = source.Strings(places)
+	scope, places := s.scope(src)
 	t, ds := template.CompilePart(src, scope, s.subject+": "+key)
 	s.Found = append(s.Found, ds...)
 	s.Names = append(s.Names, t.Names()...)
@@ -93,6 +88,15 @@ func (s *Set) Template(src source.Text, key string) *Template {
 		return nil
 	}
 	return &Template{t}
+}
+
+// scope returns what a text of the node may refer to, and where it refers to nodes.
+func (s *Set) scope(src source.Text) (expressions.Scope, []source.Text) {
+	var places []source.Text
+	for _, m := range nodeRef.FindAllStringSubmatchIndex(src.Value, -1) {
+		places = appendOnce(places, source.Cut(src, m[2], m[3]))
+	}
+	return expressions.Scope{Fields: s.schema, Inputs: s.inputs, Roots: s.roots, Item: s.item, Rows: s.rows, InputRows: s.given, Nodes: source.Strings(places)}, places
 }
 
 // place returns the first position of a node id. For a spelling that nodeRef does not match it
@@ -143,12 +147,8 @@ type input struct {
 }
 
 func (e input) Extra(root expressions.Root) any {
-	switch {
-	case e.in.Loop() == "":
-	case root == expressions.RootIter:
-		return int64(e.in.Round())
-	case root == expressions.RootLoop:
-		return e.in.Loop()
+	if v, ok := ofRound(e.in, root); ok {
+		return v
 	}
 	return e.Env.Extra(root)
 }
