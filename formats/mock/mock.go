@@ -27,6 +27,9 @@ type File struct {
 	Inputs  source.Members[*source.Value] `wavefold:"inputs" doc:"inputs of the run, by name"`
 	// Nodes are the answers of the nodes, by id. Other nodes are not mocked.
 	Nodes source.Members[Answers] `wavefold:"nodes" doc:"what each node answers, by id: one entry for each call, the last one repeats"`
+	// Conditions are the answers of conditions that are Go functions, by the names under which they
+	// are registered. Other registered conditions are called.
+	Conditions source.Members[Verdicts] `wavefold:"conditions" doc:"what conditions that are Go functions answer, by name: one entry for each call, the last one repeats"`
 	// Model holds the answers of models, nil if there are none.
 	Model  *Model          `wavefold:"model" doc:"what models answer"`
 	Expect *Expect         `wavefold:"expect" doc:"expected result of the run"`
@@ -100,6 +103,13 @@ type Answer struct {
 	PreferredLabel source.Text                   `wavefold:"preferred_label" doc:"in a walk: label of the preferred edge"`
 	SuggestedNext  []source.Text                 `wavefold:"suggested_next" doc:"in a walk: suggested next nodes, best first"`
 	ContextUpdates source.Members[*source.Value] `wavefold:"context_updates" doc:"in a walk: values for the context, by key"`
+	// The keys up to Mutations are for walks by steps. ToolCalls are the tools that the visit has
+	// called; ToolLoop reports whether the node wants to see their results, nil for the default.
+	ToolCalls []source.Text `wavefold:"tool_calls" doc:"in a walk by steps: names of the tools that the visit has called; the node is visited again"`
+	ToolLoop  *bool         `wavefold:"tool_loop" doc:"in a walk by steps: whether the node wants to see the results of tool_calls; default true"`
+	Guards    *Guards       `wavefold:"guards" doc:"in a walk by steps: names of the checks that the result has passed and failed"`
+	NextNode  source.Text   `wavefold:"next_node" doc:"in a walk by steps: the next node, as code sets it, or __end__"`
+	Mutations []Mutation    `wavefold:"mutations" doc:"in a walk by steps: changes of the graph that the code of the node asks for"`
 	// Human is the answer of a person at a human gate. If it is nil, the other keys
 	// apply.
 	Human *source.Text `wavefold:"human" doc:"at a human gate: the answer of the person, a key or label; with a sleep beyond the timeout it is too late"`
@@ -111,6 +121,35 @@ type Answer struct {
 	Sleep source.Located[time.Duration] `wavefold:"sleep" doc:"duration of the call, such as 200ms"`
 	Pos   source.Position               `wavefold:",pos"`
 }
+
+// Guards are the names of checks.
+type Guards struct {
+	Passed []source.Text   `wavefold:"passed" doc:"the checks that were passed"`
+	Failed []source.Text   `wavefold:"failed" doc:"the checks that were not"`
+	Pos    source.Position `wavefold:",pos"`
+}
+
+// Mutation is a change of the graph, see core.Mutation.
+type Mutation struct {
+	Action source.Text     `wavefold:"action,required,oneof=add_node|remove_node|add_edge|remove_edge" doc:"what is changed"`
+	Node   source.Text     `wavefold:"node" doc:"of remove_node: the node"`
+	From   source.Text     `wavefold:"from" doc:"of edges: the node that the edge leaves"`
+	To     source.Text     `wavefold:"to" doc:"of edges: where the edge leads"`
+	Config *source.Value   `wavefold:"config" doc:"of add_node: the description of the node"`
+	Pos    source.Position `wavefold:",pos"`
+}
+
+// Verdicts are the answers of a condition, never empty: true, false, or Panics.
+type Verdicts []Verdict
+
+// Verdict is one answer of a condition.
+type Verdict struct {
+	Holds, Panics bool
+	Pos           source.Position
+}
+
+// Panics, in place of true or false, means that a condition panics.
+const Panics = "panic"
 
 // Eval is a check of a node's result.
 type Eval struct {

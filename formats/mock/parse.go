@@ -62,6 +62,27 @@ func (r *Routes) DecodeValue(v *source.Value) source.Diagnostics {
 	return ds
 }
 
+type verdictsPlain Verdicts
+
+// DecodeValue decodes a list of at least one answer of a condition, or a single one.
+func (l *Verdicts) DecodeValue(v *source.Value) source.Diagnostics {
+	ds := source.Decode(listOf(v), (*verdictsPlain)(l))
+	if isEmpty(v) {
+		ds.Errorf(source.CodeMissingKey, v.Pos, "want at least one answer")
+	}
+	return ds
+}
+
+// DecodeValue decodes true, false or panic.
+func (d *Verdict) DecodeValue(v *source.Value) source.Diagnostics {
+	d.Pos = v.Pos
+	holds, ok := v.Scalar.(bool)
+	if d.Holds, d.Panics = holds, v.Scalar == Panics; !ok && !d.Panics {
+		return source.WrongType(v, "true, false or "+Panics)
+	}
+	return nil
+}
+
 type routePlain Route
 
 // DecodeValue decodes the id of a node, none, a number, or a mapping.

@@ -42,7 +42,7 @@ func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, interviewe
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{run: o.Run, m: m, calls: newCalls(f), routes: newDecisions(f), rec: newRecord(p, f), interviewer: interviewer}
+	d := &driver{run: o.Run, m: m, calls: newCalls(f), routes: newDecisions(f), verdicts: newVerdicts(f), rec: newRecord(p, f), interviewer: interviewer}
 	for !m.Done() {
 		d.carryOut()
 		if len(d.queue) == 0 {
@@ -73,6 +73,7 @@ type driver struct {
 	calls *script[mock.Answer]
 	// routes holds the answers to routing decisions.
 	routes      *decisions
+	verdicts    *script[mock.Verdict] // of conditions, by name
 	rec         *Record
 	interviewer core.Interviewer // nil if there is none
 	now         int64
@@ -149,6 +150,10 @@ func (d *driver) start(c *machine.Command) {
 	node := nodePath(c)
 	if c.Call != nil && c.Call.Route != nil {
 		d.push("", d.now, machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now, Outcome: d.route(c, node)})
+		return
+	}
+	if c.Call != nil && c.Call.Functions != nil {
+		d.push("", d.now, machine.Event{Kind: machine.Finished, ID: c.ID, Started: d.now, Outcome: d.functions(c)})
 		return
 	}
 	if c.ID.Attempt == machine.PauseAttempt { // a rehearsal continues after every pause

@@ -29,6 +29,13 @@ func registry(real *core.Registry, f *mock.File, dry bool) *core.Registry {
 		k, _ := real.Kind(name)
 		reg.AddKind(noop{k, f, dry})
 	}
+	for _, name := range real.ConditionNames() {
+		condition, _ := real.Condition(name)
+		_ = reg.AddCondition(name, condition) // each name is unique
+	}
+	for _, m := range f.Conditions {
+		_ = reg.AddCondition(m.Key.Value, neverAsked) // the file answers for it
+	}
 	for _, name := range real.ToolNames() {
 		_ = reg.AddTool(name, core.HandlerFunc(neverCalled)) // each name is unique
 	}

@@ -55,7 +55,9 @@ func fieldNames(w *core.Workflow) []string {
 func Names(p *plan.Plan, f *mock.File) source.Diagnostics {
 	n := &names{plan: p}
 	for _, m := range f.Nodes {
-		n.node(m.Key, "nodes", false)
+		if !addedNode(f, m.Key.Value) {
+			n.node(m.Key, "nodes", false)
+		}
 	}
 	if f.Model != nil {
 		n.model(f.Model)
@@ -89,7 +91,9 @@ func Names(p *plan.Plan, f *mock.File) source.Diagnostics {
 		n.node(m.Key, "expect.asked", false)
 	}
 	for _, id := range e.Path {
-		n.node(id, "expect.path", false)
+		if !addedNode(f, id.Value) {
+			n.node(id, "expect.path", false)
+		}
 	}
 	for _, m := range e.Peak {
 		if m.Key.Value != Total {

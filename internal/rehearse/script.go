@@ -52,11 +52,12 @@ func accepted(res *core.Result, p *plan.Plan, n *plan.Node) machine.Outcome {
 
 // routing returns the routing fields of an answer, nil if it has none.
 func routing(a *mock.Answer) *core.Routing {
-	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil && a.Evals == nil && a.Category.Value == "" {
+	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil && a.Evals == nil && a.Category.Value == "" && !bySteps(a) {
 		return nil
 	}
 	r := &core.Routing{PreferredLabel: a.PreferredLabel.Value, SuggestedNext: source.Strings(a.SuggestedNext), Context: map[string]any{},
 		Category: core.Category(a.Category.Value)}
+	stepRouting(r, a)
 	for _, m := range a.ContextUpdates {
 		r.Context[m.Key.Value] = m.Value.Plain()
 	}
