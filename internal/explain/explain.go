@@ -17,6 +17,7 @@ const maxShown = 10
 func (s *Run) Explain(a *Account) []string {
 	lines := []string{a.headline()}
 	lines = append(lines, a.detailLines()...)
+	lines = append(lines, s.changeLines(a)...)
 	if a.Cause == "" || a.Cause == a.Node {
 		return lines
 	}

@@ -21,6 +21,8 @@ type Run struct {
 
 	// Steps lists the edges and jumps that walks took, in order.
 	Steps []*Step
+	// Changes lists the changes of the graph that visits of walks by steps asked for, in order.
+	Changes []*Change
 
 	accounts map[string]*Account
 	order    []string            // ids in the order of their first events
@@ -167,6 +169,9 @@ func (s *Run) Add(e *core.Event) {
 		return
 	case core.EdgeChosen:
 		s.addStep(e)
+		return
+	case core.GraphChanged, core.GraphRejected:
+		s.addChange(e)
 		return
 	}
 	a := s.account(e)

@@ -128,10 +128,13 @@ func StepText(rule, reason string) string {
 // Why formats a step without its ends.
 func (w *Step) Why() string {
 	text := StepText(w.Rule, w.Reason)
+	if w.bySteps() {
+		text = w.stepText()
+	}
 	if w.Label != "" {
 		text = fmt.Sprintf("%q, ", w.Label) + text
 	}
-	if w.byModel() {
+	if w.byModel() || w.bySteps() {
 		return text
 	}
 	return text + prefixed(", with ", Values(w.Values))
@@ -229,7 +232,7 @@ func (v *Visit) lines() []string {
 	lines := []string{fmt.Sprintf("  visit %d: %s", v.Visit, came), "    " + end + prefixed(": ", v.Reason)}
 	if v.Went != nil {
 		lines = append(lines, "    then to "+v.Went.To+": "+v.Went.Why())
-		for _, line := range v.Went.choiceLines() {
+		for _, line := range append(v.Went.choiceLines(), v.Went.conditionLines()...) {
 			lines = append(lines, "      "+line)
 		}
 	}
