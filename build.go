@@ -24,6 +24,18 @@ type builder struct {
 	vertexOf []int // the vertex of each node, or of the unit that contains the node
 	units    map[int]*unit
 	vertices int // number of vertices; they are numbered in the order of the parts
+
+	walk   *Walk      // nil in a dag
+	router WalkRouter // of the walk
+}
+
+// parts adds parts in order.
+func (b *builder) parts(parts []Part) {
+	for _, p := range parts {
+		if !isNil(p) {
+			p.addTo(b)
+		}
+	}
 }
 
 // vertex reserves a vertex and returns its number.
@@ -34,12 +46,18 @@ func (b *builder) vertex() int {
 
 // node adds a plain node.
 func (b *builder) node(n *node, vertex int) {
-	options := nodeOptions
-	if n.run != nil && n.run.writesTo != "" {
-		options = makerOptions
+	switch of := (subject{"node", n.id.Value}); {
+	case b.walk != nil:
+		b.checkWalkOptions(of, n.applied, extraOptions[n.constructor], walkNodeOptions)
+		if n.run != nil && (n.run.writesTo != "" || n.run.readsFrom != "") {
+			b.ds.Errorf(source.CodeStream, n.id.Pos, "%s: streams exist in dags only", of).WithHint("nest a graph of New (Sub)")
+		}
+	case n.run != nil && n.run.writesTo != "":
+		checkOptions(&b.ds, of, n.constructor, n.applied, makerOptions)
+	default:
+		checkOptions(&b.ds, of, n.constructor, n.applied, nodeOptions)
 	}
-	checkOptions(&b.ds, subject{"node", n.id.Value}, n.constructor, n.applied, options)
-	if !n.isFanOut && (n.limit != nil || n.maxFailures != nil || n.collect != nil) {
+	if !n.isFanOut && n.constructor != "Parallel" && (n.limit != nil || n.maxFailures != nil || n.collect != nil) {
 		b.ds.Errorf(source.CodeUnknownKey, n.id.Pos, "node %s: Limit, MaxFailures and Collect are for a fan-out", n.id.Value).
 			WithHint("add Items, or Over for a Sub")
 	}
@@ -93,6 +111,9 @@ func (b *builder) declare(n *node) *core.Node {
 	}
 	if d.Config == nil {
 		d.Config = &source.Value{Kind: source.ObjectValue, Pos: n.id.Pos}
+	}
+	if b.walk != nil {
+		b.declareVisits(d, n)
 	}
 	if n.isFanOut {
 		d.ForEach = &core.ForEach{Source: n.source, Concurrency: n.limit, MaxFailures: n.maxFailures, Lost: n.lost, Pos: n.id.Pos}

@@ -325,6 +325,41 @@ func Example_ownKind() {
 	// notices.yaml:8:40: error: node warn: urgent: want true or false, found string "very" [WRONG_TYPE]
 }
 
+type Draft struct {
+	Text  string `json:"text"`
+	Score int    `json:"score"`
+}
+
+func Example_article() {
+	ctx := context.Background()
+	write := func(_ context.Context, topic string) (Draft, error) { return Draft{topic, 1}, nil }
+	improve := func(_ context.Context, d Draft) (Draft, error) { return Draft{d.Text, min(d.Score+3, 9)}, nil }
+	check := func(_ context.Context, d Draft, v *wavefold.Visit) (string, error) {
+		if d.Score < 9 {
+			v.GuardsFailed = []string{"quality"}
+			return "", nil
+		}
+		return fmt.Sprintf("%s, %d", d.Text, d.Score), nil
+	}
+	alert := func(context.Context) error { return nil }
+
+	topic, d, published := wavefold.NewField[string]("topic"), wavefold.NewField[Draft]("draft"), wavefold.NewField[string]("published")
+	w := wavefold.NewWalk("article",
+		wavefold.Map("write", topic, d, write, wavefold.Entry()),     // func(ctx, string) (Draft, error)
+		wavefold.Map("refine", d, d, improve),                        // func(ctx, Draft) (Draft, error)
+		wavefold.Step("check", d, published, check),                  // func(ctx, Draft, *Visit) (string, error)
+		wavefold.Do("alert", alert, wavefold.DefaultNext("refine"))). // func(ctx) error
+		Sequential("write", "refine").
+		LoopUntil("refine", "check", wavefold.CondOutput(func(d Draft) bool { return d.Score >= 7 }).Named("good"), 4).
+		OnGuardFail("check", "refine", wavefold.Priority(1)).
+		OnError("check", "alert").
+		Always("check", wavefold.End)
+	r, err := w.Graph().Run(ctx, topic.Is("waves"))
+	fmt.Println(r.Path, published.Get(r), err)
+	// Output:
+	// [write refine refine check refine check] waves, 9 <nil>
+}
+
 const fixDOT = `
 digraph fix {
   goal = "a sum of four"

@@ -2,10 +2,12 @@ package wavefold
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/wavefold/wavefold/core"
@@ -37,7 +39,8 @@ type Engine struct {
 	// instead of an error.
 	Resumed bool
 
-	origin *origin // nil for files on the disk that are not recorded
+	added  []string // see AllowAdded
+	origin *origin  // nil for files on the disk that are not recorded
 	reg    *core.Registry
 	model  llm.Model   // nil if there is none
 	router core.Router // for model
@@ -56,6 +59,24 @@ func EngineOf(r *core.Registry) *Engine { return &Engine{reg: r} }
 
 // Registry returns the engine's kinds and functions.
 func (e *Engine) Registry() *core.Registry { return e.reg }
+
+// AddCondition registers a condition under the name by which edges of walks by steps refer
+// to it: `ref:` in documents, CondNamed in Go. It returns an error if the name is taken. See
+// core.Predicate for the rules of the function.
+func (e *Engine) AddCondition(name string, p core.Predicate) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("a condition needs a name")
+	case p == nil:
+		return fmt.Errorf("condition %q: the function is nil", name)
+	}
+	return e.reg.AddCondition(name, p)
+}
+
+// AllowAdded lets runs of walks by steps add nodes of the given kinds, or nodes that call
+// the registered functions of the given names. Without it, such changes of a running graph
+// are refused. The first name of the first call is the kind of an added node that has none.
+func (e *Engine) AllowAdded(kinds ...string) { e.added = slices.Concat(e.added, kinds) }
 
 // maxDocument exceeds the limit of every format. A longer file is read only up to this
 // size, and the format reports it.
@@ -108,7 +129,7 @@ func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan,
 		return nil, ds
 	}
 	defer l.compiled.Store(true)
-	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: lint.Check, Strict: strict, Guard: timelimit.Call})
+	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: lint.Check, Strict: strict, Guard: timelimit.Call, AddedKinds: e.added})
 }
 
 func (e *Engine) readFile(path string) ([]byte, error) {

@@ -22,7 +22,9 @@ type Graph struct {
 	engine *Engine // nil means an engine with the default kinds
 	strict bool
 	tools  []namedTool
-	subs   map[string]*Graph // sub-workflows by file name
+	// conditions are the functions of conditions that have names.
+	conditions []Condition
+	subs       map[string]*Graph // sub-workflows by file name
 	// file is the document that the graph was loaded from, "" if there is none, and sources the
 	// files that it was compiled from.
 	file    string
@@ -50,22 +52,23 @@ type namedTool struct {
 // implies no edges. If two parts each read a field that the other writes, the one that
 // comes first in the list sees the starting value.
 func New(name string, parts ...Part) *Graph {
-	pos := here()
-	g := &Graph{w: &core.Workflow{Name: source.At(name, pos), Pos: pos}}
-	b := &builder{w: g.w, g: g, specs: map[string]*spec{}, phases: map[string]bool{}, units: map[int]*unit{}}
-	b.nodes, b.settings, b.vertexOf = make([]*node, 0, len(parts)), make([]*settings, 0, len(parts)), make([]int, 0, len(parts))
-	g.w.Nodes, g.tools = make([]*core.Node, 0, len(parts)), make([]namedTool, 0, len(parts))
-	if name == "" {
-		b.ds.Errorf(source.CodeMissingKey, pos, "the graph has no name")
-	}
-	for _, p := range parts {
-		if !isNil(p) {
-			p.addTo(b)
-		}
-	}
+	g, b := newGraph(source.At(name, here()), len(parts))
+	b.parts(parts)
 	b.edges()
 	g.w.Findings = b.ds
 	return g
+}
+
+// newGraph returns an empty graph and its builder, with room for n parts.
+func newGraph(name source.Text, n int) (*Graph, *builder) {
+	g := &Graph{w: &core.Workflow{Name: name, Pos: name.Pos}}
+	b := &builder{w: g.w, g: g, specs: map[string]*spec{}, phases: map[string]bool{}, units: map[int]*unit{}}
+	b.nodes, b.settings, b.vertexOf = make([]*node, 0, n), make([]*settings, 0, n), make([]int, 0, n)
+	g.w.Nodes, g.tools = make([]*core.Node, 0, n), make([]namedTool, 0, n)
+	if name.Value == "" {
+		b.ds.Errorf(source.CodeMissingKey, name.Pos, "the graph has no name")
+	}
+	return g, b
 }
 
 // Graph returns a graph for a workflow that was read by Read or Parse. Compile checks
@@ -322,8 +325,8 @@ func (g *Graph) SaveAll() (map[string][]byte, error) {
 	return out, nil
 }
 
-// Bind registers the functions of a graph built in Go, and those of its sub-workflows,
-// so that their documents can be loaded.
+// Bind registers the functions of a graph built in Go, its conditions that have names, and
+// those of its sub-workflows, so that their documents can be loaded.
 func (e *Engine) Bind(g *Graph) error {
 	if ds := g.missingWorkflow(); ds != nil {
 		return ds.Err(false)
@@ -331,6 +334,11 @@ func (e *Engine) Bind(g *Graph) error {
 	for _, sub := range g.reachable() {
 		for _, t := range sub.tools {
 			if err := e.reg.AddTool(t.name, t.handler); err != nil {
+				return err
+			}
+		}
+		for _, c := range sub.conditions {
+			if err := e.AddCondition(c.cond.Ref.Value, c.cond.Func); err != nil {
 				return err
 			}
 		}

@@ -32,6 +32,7 @@ type settings struct {
 
 	edges []edge
 	conditions
+	walkSettings
 	join        *core.Join
 	race        *source.Position
 	limit       *source.Int

@@ -285,7 +285,8 @@ var extraOptions = map[string][]string{
 	"Node":     {"Limit", "MaxFailures", "Collect", "Args", "Items", "Reads", "Writes"},
 	"Sub":      {"Limit", "MaxFailures", "In", "Out", "OutEach", "Over", "Is"},
 	"Pipeline": {"Limit"}, "StreamPipeline": {"Limit", "Flush"},
-	"Loop": {"Until", "MaxIters", "FailExhausted"},
+	"Loop":     {"Until", "MaxIters", "FailExhausted"},
+	"Parallel": {"AnyOf", "KOfN", "Quorum", "Limit", "BranchErrors"},
 }
 
 var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true, "Handles": true}
@@ -333,7 +334,7 @@ func optionHint(name string, general []string) string {
 		}
 	}
 	if len(out) == 0 {
-		return ""
+		return walkOptionHint(name, walkNodeOptions)
 	}
 	return fmt.Sprintf("it is for %v", out)
 }

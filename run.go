@@ -104,8 +104,8 @@ func WithBudget(b core.Budget) RunOption {
 // it the walk continues, and the run fails at its end.
 func WithFailFast() RunOption { return runOption(func(s *runSettings) { s.FailFast = true }) }
 
-// WithMaxVisits limits the visits of a walk that a model routes, and overrides the
-// limit in its document; 0 keeps that limit.
+// WithMaxVisits limits the visits of all nodes of a walk together, and overrides the limit
+// of the graph; 0 keeps that limit. The visit after the last one fails the run.
 func WithMaxVisits(n int) RunOption { return runOption(func(s *runSettings) { s.MaxVisits = n }) }
 
 // WithTracer notifies a tracer of the beginning and end of the run and of each attempt
