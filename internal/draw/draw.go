@@ -96,6 +96,9 @@ func edgeLabel(e *plan.EdgeDescription) string {
 	if n := e.MaxIterations; n > 0 {
 		text = strings.TrimSpace(text + " (at most " + plural(n, "time") + ")")
 	}
+	if priority := priorityText(e); priority != "" {
+		text = strings.TrimSpace(text + " " + priority)
+	}
 	if e.LoopRestart {
 		text = strings.TrimSpace(text + " (starts again)")
 	}

@@ -82,6 +82,8 @@ func (r *Run) taken(e *plan.EdgeDescription) int {
 		return 0
 	case isGateEdge(e):
 		return r.Taken[EdgeKey{From: e.From, To: e.To}]
+	case e.To == core.EndNode:
+		return r.Taken[EdgeKey{e.From, core.End, e.Label, e.When}]
 	}
 	return r.Taken[EdgeKey{e.From, e.To, e.Label, e.When}]
 }

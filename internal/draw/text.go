@@ -10,7 +10,8 @@ import (
 )
 
 // Text draws a tree by levels: nodes that may run at the same time form a group, and below
-// each node are its predecessors. A walk is drawn by the distance from its start. With a
+// each node are its predecessors. A walk is drawn by the distance from its start, and below
+// each node of a walk by steps is where the walk continues. With a
 // run, nodes show their statuses and edges show how often a walk took them.
 func Text(d *plan.Description, o Options) string {
 	edges := map[string][]*plan.EdgeDescription{}
@@ -26,7 +27,12 @@ func Text(d *plan.Description, o Options) string {
 	for i, level := range d.Levels {
 		group := branch(d.Mode.LevelName(i))
 		for j := range level {
-			group.Child(vertexTree(&level[j], edges, walk[level[j].ID], o.Run))
+			v, about := &level[j], walk[level[j].ID]
+			if about != nil && about.Steps != nil {
+				group.Child(stepTree(d, v, about, o.Run))
+				continue
+			}
+			group.Child(vertexTree(v, edges, about, o.Run))
 		}
 		t.Child(group)
 	}
@@ -52,6 +58,19 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// stepTree draws a node of a walk by steps. Below it is where the walk continues.
+func stepTree(d *plan.Description, v *plan.VertexDescription, about *plan.WalkNodeDescription, run *Run) *tree.Tree {
+	label := nodeLabel(&v.Nodes[0])
+	if about := walkText(about); len(about) > 0 {
+		label += ": " + strings.Join(about, ", ")
+	}
+	t := nodeTree(label, &v.Nodes[0], nil, run)
+	for _, line := range leaving(d, about.Steps, run) {
+		t.Child(safe(line))
+	}
+	return t
 }
 
 func vertexTree(v *plan.VertexDescription, edges map[string][]*plan.EdgeDescription, walk *plan.WalkNodeDescription, run *Run) *tree.Tree {

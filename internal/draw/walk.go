@@ -9,13 +9,14 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// drawable returns the description that pictures show. In modes that visit nodes, each node
+// drawable returns the description that pictures show: see withSteps. In modes that visit nodes, each node
 // is below all nodes that lead to it, except by back edges, and there are additional edges
 // from the exit to the nodes to which goal gates send the walk.
 func drawable(d *plan.Description) *plan.Description {
 	if !d.Mode.Visits {
 		return d
 	}
+	d = withSteps(d)
 	c := *d
 	c.Levels, c.Edges = layers(&c), slices.Clone(d.Edges)
 	for _, n := range d.Visited() {
@@ -148,6 +149,9 @@ func walkText(n *plan.WalkNodeDescription) []string {
 	}
 	if n.Parallel != nil && n.Parallel.Join != core.JoinWaitAll {
 		parts = append(parts, n.Parallel.Join)
+	}
+	if n.Steps != nil {
+		parts = append(parts, stepsText(n.Steps)...)
 	}
 	return parts
 }

@@ -169,6 +169,9 @@ func (p *Plan) describeWalkNode(i int32) WalkNodeDescription {
 // last group.
 func (p *Plan) distances() [][]int32 {
 	g := p.graph()
+	if p.Walk != nil && p.Walk.Steps != nil {
+		g = p.stepGraph()
+	}
 	seen := make([]bool, len(p.Nodes))
 	var levels [][]int32
 	var found []int32
