@@ -289,12 +289,12 @@ func (g *Graph) notStarted(err error) (*Result, error) {
 		Nodes: func() []core.NodeReport { return nil }, Units: func() []core.UnitReport { return nil }}}, err
 }
 
-// Save returns the graph as a document, in DOT if the graph is a walk. In the document
-// of a graph built in Go, functions are called by name, "graph.node"; an engine must
-// have these functions to run the document (Bind). A graph with something that only
-// exists in Go, such as a reducer, cannot be saved; the error names it. Nor can a graph
-// whose document would exceed the limit of 10 MB. Loading the document and saving it
-// again gives the same bytes.
+// Save returns the graph as a document: in DOT if it was read from DOT, otherwise in YAML.
+// In the document of a graph built in Go, functions are called by name, "graph.node"; an
+// engine must have these functions to run the document (Bind). A graph with something that
+// only exists in Go, such as a reducer, a hook or a condition that is a function without a
+// name, cannot be saved; the error names it. Nor can a graph whose document would exceed the
+// limit of 10 MB. Loading the document and saving it again gives the same bytes.
 func (g *Graph) Save() ([]byte, error) {
 	if ds := g.missingWorkflow(); ds != nil {
 		return nil, ds.Err(false)
@@ -302,7 +302,10 @@ func (g *Graph) Save() ([]byte, error) {
 	if err := g.w.Findings.Err(false); err != nil {
 		return nil, err
 	}
-	if dot.Holds(g.w) {
+	if err := onlyInGo(g.w); err != nil {
+		return nil, err
+	}
+	if dot.Holds(g.w) && (g.w.Walk == nil || g.w.Walk.Router.Value == "") { // only DOT leaves out the router
 		return dot.Write(g.w)
 	}
 	return native.Write(g.w)

@@ -2,8 +2,11 @@ package wavefold
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/gotype"
 )
 
 // Visit is a visit of a node made by Step.
@@ -35,4 +38,21 @@ func Step[A, B any](id string, in Field[A], out Field[B], fn func(ctx context.Co
 		r.Routing = &v.Routing
 		return r, err
 	})
+}
+
+// ConversationAs returns the messages of Visit.Conversation as values of type T, such as the
+// type that was added to Visit.Messages.
+func ConversationAs[T any](v *Visit) ([]T, error) {
+	codec := gotype.New(reflect.TypeFor[T]())
+	if codec.Err != nil {
+		return nil, codec.Err
+	}
+	out := make([]T, len(v.Conversation))
+	for i, m := range v.Conversation {
+		var err error
+		if out[i], err = gotype.As[T](codec, m); err != nil {
+			return nil, fmt.Errorf("message %d of the conversation: %w", i, err)
+		}
+	}
+	return out, nil
 }

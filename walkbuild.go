@@ -226,3 +226,30 @@ func (b *builder) walkLoops() {
 		b.w.Walk.LoopUntil = append(b.w.Walk.LoopUntil, d)
 	}
 }
+
+// onlyInGo returns an error if a walk has hooks, or conditions that are functions without a
+// name.
+func onlyInGo(w *core.Workflow) error {
+	for _, n := range w.Nodes {
+		if n.Before != nil || n.After != nil {
+			return fmt.Errorf("%s: a walk whose nodes have BeforeVisit or AfterVisit cannot be saved", n.Subject())
+		}
+	}
+	const unnamed = "%s: its condition is a Go function without a name, so the walk cannot be saved: give it one with Named"
+	for _, e := range w.Edges {
+		if unsaved(e.Cond) {
+			return fmt.Errorf(unnamed, edgeName{e.From.Value, e.To.Value})
+		}
+	}
+	if w.Walk == nil {
+		return nil
+	}
+	for _, l := range w.Walk.LoopUntil {
+		if unsaved(l.Cond) {
+			return fmt.Errorf(unnamed, loopName(l.Node.Value))
+		}
+	}
+	return nil
+}
+
+func unsaved(c *core.Cond) bool { return c != nil && c.Func != nil && c.Ref.Value == "" }

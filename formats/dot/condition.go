@@ -18,16 +18,6 @@ const (
 	contextPrefix     = core.ContextField + "."
 )
 
-// ParseCondition parses the condition of an edge of a walk by outcomes. The condition is nil
-// if the text is blank, and after an error.
-func ParseCondition(text source.Text) (core.Condition, source.Diagnostics) {
-	tree, ds := parseCondition(text)
-	if tree == nil {
-		return nil, ds
-	}
-	return tree, ds
-}
-
 // parseCondition parses the condition of an edge:
 //
 //	condition   = conjunction { "||" conjunction }

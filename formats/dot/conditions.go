@@ -1,0 +1,16 @@
+package dot
+
+import (
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+)
+
+// ParseCondition parses the condition of an edge of a walk by outcomes. The condition is nil
+// if the text is blank, and after an error.
+func ParseCondition(text source.Text) (core.Condition, source.Diagnostics) {
+	tree, ds := parseCondition(text)
+	if tree == nil {
+		return nil, ds
+	}
+	return tree, ds
+}
