@@ -305,7 +305,7 @@ func (g *Graph) Save() ([]byte, error) {
 	if err := onlyInGo(g.w); err != nil {
 		return nil, err
 	}
-	if dot.Holds(g.w) && (g.w.Walk == nil || g.w.Walk.Router.Value == "") { // only DOT leaves out the router
+	if dot.Holds(g.w) {
 		return dot.Write(g.w)
 	}
 	return native.Write(g.w)

@@ -11,8 +11,11 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Holds reports whether a workflow has the mode that DOT represents, walk.
-func Holds(w *core.Workflow) bool { return w.Mode == core.ModeWalk }
+// Holds reports whether a workflow is a walk that was read from DOT. Such a walk names no
+// router, which every other walk does.
+func Holds(w *core.Workflow) bool {
+	return w.Mode == core.ModeWalk && (w.Walk == nil || w.Walk.Router.Value == "")
+}
 
 // Write formats a walk as a document. Parsing the document with the options that were
 // used for the walk gives an equal workflow, and writing that gives the same bytes.

@@ -417,6 +417,7 @@ var knowModes = []string{
 	"scheduler/machine/planner.go", "scheduler/machine/routing.go", // the tables of planners and routers
 	"scheduler/machine/walk.go", // which reads its part of the plan
 	"formats", "scheduler/plan", "scheduler/verify",
+	"walk.go", "walkbuild.go", "walkoption.go", // build walks, as the formats do
 }
 
 func TestModesAreBehindOneSeam(t *testing.T) {
