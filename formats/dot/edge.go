@@ -5,6 +5,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/formats/internal/condition"
 )
 
 // edges adds the edges of a chain. Its attributes apply to each edge.
@@ -53,7 +54,7 @@ func (l *loader) condition(e *core.Edge, s *settings) {
 		return
 	}
 	e.When = &when
-	tree, ds := parseCondition(when)
+	tree, ds := condition.Parse(when)
 	for _, d := range ds {
 		if d.Code == source.CodeOrphanOutcome { // many edges use the same word, so it is reported once
 			if l.reported[d.Message] {

@@ -1,4 +1,7 @@
-package dot
+// Package condition parses the conditions on edges of walks whose edges are chosen by
+// outcomes, such as outcome=fail && context.tries > 2. All formats that have such walks
+// share it. docs/formats/dot.md describes the language.
+package condition
 
 import (
 	"errors"
@@ -18,7 +21,7 @@ const (
 	contextPrefix     = core.ContextField + "."
 )
 
-// parseCondition parses the condition of an edge:
+// Parse parses the condition of an edge:
 //
 //	condition   = conjunction { "||" conjunction }
 //	conjunction = negation { "&&" negation }
@@ -26,7 +29,7 @@ const (
 //	clause      = key [ ("=" | "!=") [ value ] | (">" | "<" | ">=" | "<=" | "contains" | "matches") value ]
 //
 // The tree is nil if the string is blank, and after an error.
-func parseCondition(src source.Text) (*expressions.Tree, source.Diagnostics) {
+func Parse(src source.Text) (*expressions.Tree, source.Diagnostics) {
 	p := &conditionParser{src: src, scanner: conditionScanner{src: src.Value}}
 	if len(src.Value) > expressions.MaxLength {
 		p.ds.Errorf(source.CodeLimit, src.Pos, "condition: it is longer than %d bytes", expressions.MaxLength)

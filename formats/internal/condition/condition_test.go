@@ -1,4 +1,4 @@
-package dot
+package condition
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ func (v visit) env() expressions.MapEnv {
 // compiled compiles a condition. It returns nil if the condition has errors.
 func compiled(tb testing.TB, text string) *expressions.Program {
 	tb.Helper()
-	tree, ds := parseCondition(source.Text{Value: text})
+	tree, ds := Parse(source.Text{Value: text})
 	if ds.Failed(false) {
 		tb.Fatalf("%s: %v", text, ds)
 	}
@@ -158,7 +158,7 @@ func TestConditions(t *testing.T) {
 
 // TestManualConditions executes the table of conditions in the manual.
 func TestManualConditions(t *testing.T) {
-	data, err := os.ReadFile(page)
+	data, err := os.ReadFile("../../../docs/formats/dot.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestManualConditions(t *testing.T) {
 
 func TestNoCondition(t *testing.T) {
 	for _, text := range []string{"", "  ", "\n"} {
-		if tree, ds := parseCondition(source.Text{Value: text}); tree != nil || ds != nil {
+		if tree, ds := Parse(source.Text{Value: text}); tree != nil || ds != nil {
 			t.Errorf("%q: %v, %v", text, tree, ds)
 		}
 	}
@@ -228,7 +228,7 @@ func TestConditionErrors(t *testing.T) {
 		{"lines", "a=1 &&\n", 0, "expected a key at the end"},
 	} {
 		src := source.At(c.text, source.Position{File: "f.dot", Line: 3, Column: 1})
-		tree, ds := parseCondition(src)
+		tree, ds := Parse(src)
 		if tree != nil || len(ds) != 1 || ds[0].Code != source.CodeConditionSyntax || !strings.Contains(ds.Error(), c.message) {
 			t.Errorf("rule %s: %s: %v, %v; want %q", c.rule, c.text, tree, ds, c.message)
 			continue
@@ -245,7 +245,7 @@ func TestConditionLimits(t *testing.T) {
 		"deep":  strings.Repeat("!", 100_000/2) + "a",
 		"parts": "a" + strings.Repeat("&&a", expressions.MaxNodes),
 	} {
-		if tree, ds := parseCondition(source.Text{Value: text}); tree != nil || !ds.Has(source.CodeLimit) {
+		if tree, ds := Parse(source.Text{Value: text}); tree != nil || !ds.Has(source.CodeLimit) {
 			t.Errorf("%s: %v", name, ds)
 		}
 	}
@@ -271,7 +271,7 @@ func TestUndefinedOutcomes(t *testing.T) {
 		`outcome matches "^(fail|skip)"`:  "",
 		"outcome":                         "",
 	} {
-		tree, ds := parseCondition(source.Text{Value: text})
+		tree, ds := Parse(source.Text{Value: text})
 		switch {
 		case strings.Contains(text, "^(done|skip)$") && !strings.Contains(text, `"`):
 			if tree != nil { // | ends a word
@@ -360,7 +360,7 @@ func TestOneHolds(t *testing.T) {
 }
 
 func ExampleClause() {
-	tree, _ := parseCondition(source.Text{Value: `!outcome=succeeded&&context.score>=0.5||context.note="a b"`})
+	tree, _ := Parse(source.Text{Value: `!outcome=succeeded&&context.score>=0.5||context.note="a b"`})
 	fmt.Println(tree)
 	// Output: !outcome = success && context.score >= 0.5 || context.note = "a b"
 }

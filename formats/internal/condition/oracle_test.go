@@ -1,4 +1,4 @@
-package dot
+package condition
 
 import (
 	"math"
@@ -186,7 +186,7 @@ func TestConditionsMatchOracle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawOracleCondition(rt)
 		text := s.write(rt)
-		tree, ds := parseCondition(source.Text{Value: text})
+		tree, ds := Parse(source.Text{Value: text})
 		if tree == nil {
 			rt.Fatalf("%s: %v", text, ds)
 		}
@@ -258,7 +258,7 @@ func FuzzCondition(f *testing.F) {
 	v := visit{outcome: "fail", label: "No", context: value.ObjectOf("a", "1", "b", []any{"x"})}
 	f.Fuzz(func(t *testing.T, text string) {
 		src := source.At(text, source.Position{File: "f.dot", Line: 1, Column: 1})
-		tree, ds := parseCondition(src)
+		tree, ds := Parse(src)
 		for _, d := range ds {
 			if !d.Pos.IsValid() || int(d.Pos.Column) > len(text)+1 || int(d.Pos.Line) > strings.Count(text, "\n")+1 {
 				t.Errorf("%q: %v lies outside", text, d)
@@ -274,7 +274,7 @@ func FuzzCondition(f *testing.F) {
 		if p == nil {
 			t.Fatalf("%q parses and does not compile", text)
 		}
-		again, ds := parseCondition(source.Text{Value: tree.String()})
+		again, ds := Parse(source.Text{Value: tree.String()})
 		if again == nil || again.String() != tree.String() {
 			t.Fatalf("%q prints as %q, which is %v (%v)", text, tree, again, ds)
 		}
