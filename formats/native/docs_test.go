@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,12 @@ func docsKeys(section string) []source.Key {
 		return source.KeysOf(mock.Error{})
 	case "mock expect":
 		return source.KeysOf(mock.Expect{})
-	default:
-		return Keys(section)
 	}
+	keys := Keys(section)
+	if strings.HasSuffix(section, "_node") { // the page lists the keys of all nodes once
+		keys = slices.DeleteFunc(keys, func(k source.Key) bool { return nodeKeys[k.Name] })
+	}
+	return keys
 }
 
 var tables = regexp.MustCompile(`(?s)<!-- keys: ([a-z_ ]+) -->\n.*?<!-- end -->\n`)
@@ -89,6 +93,10 @@ func typeText(t reflect.Type, k source.Key) string {
 		return "string or list of strings"
 	case reflect.TypeFor[joinShape]():
 		return "`all`, `all_done`, `any` or mapping"
+	case reflect.TypeFor[parallelJoinShape]():
+		return "`wait_all`, `first_success` or mapping"
+	case reflect.TypeFor[textShape]():
+		return "string"
 	case reflect.TypeFor[mappingShape]():
 		return "mapping"
 	case reflect.TypeFor[source.Text]():

@@ -7,11 +7,18 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// commonKeys returns the keys that every node has.
-func commonKeys() []string { return source.KeyNames(nodeShape{}) }
-
-// node sets n to a node of the document.
+// node sets n to a node of a dag.
 func (p *parser) node(n *core.Node, d *nodeShape) {
+	p.nodeKeys(n, &d.nodeHead, &d.nodeRun, &d.nodeTail)
+	n.Join, n.Priority = d.Join.join(d.Race), d.Priority
+	if f := d.ForEach; f != nil {
+		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Collect: f.Collect, Lost: f.Lost, Pos: f.Pos}
+	}
+	p.checkKeys(n, d)
+}
+
+// nodeKeys sets n to a node with the keys that nodes of all modes have.
+func (p *parser) nodeKeys(n *core.Node, d *nodeHead, run *nodeRun, tail *nodeTail) {
 	*n = core.Node{
 		ID:          d.ID,
 		Kind:        d.Kind,
@@ -21,28 +28,22 @@ func (p *parser) node(n *core.Node, d *nodeShape) {
 		Writes:      d.Writes,
 		HasWrites:   d.Writes != nil,
 		Args:        d.Args.tree,
-		Config:      d.Config,
-		OnError:     (*core.OnError)(d.OnError),
-		Timeout:     d.Timeout,
-		Pause:       d.Pause,
-		Cache:       (*core.Cache)(d.Cache),
-		Join:        d.Join.join(d.Race),
-		Priority:    d.Priority,
-		Effects:     d.Effects,
-		Version:     d.Version,
-		Lost:        d.Lost,
-		Pos:         d.Pos,
+		Config:      tail.Config,
+		OnError:     (*core.OnError)(run.OnError),
+		Timeout:     run.Timeout,
+		Pause:       run.Pause,
+		Cache:       (*core.Cache)(run.Cache),
+		Effects:     tail.Effects,
+		Version:     tail.Version,
+		Lost:        tail.Lost,
+		Pos:         tail.Pos,
 
-		AllowPartial: d.Partial,
-		AutoStatus:   d.Auto,
-	}
-	if f := d.ForEach; f != nil {
-		n.ForEach = &core.ForEach{Source: f.Source, Concurrency: f.Concurrency, MaxFailures: f.MaxFailures, Collect: f.Collect, Lost: f.Lost, Pos: f.Pos}
+		AllowPartial: run.Partial,
+		AutoStatus:   run.Auto,
 	}
 	if n.Config == nil { // the node is not a mapping, which has been reported
-		n.Config = &source.Value{Kind: source.ObjectValue, Pos: d.Pos}
+		n.Config = &source.Value{Kind: source.ObjectValue, Pos: tail.Pos}
 	}
-	p.checkKeys(n, d)
 }
 
 // keysOf returns the keys of a kind; ok is false if the kind does not exist.
@@ -59,9 +60,10 @@ func (p *parser) keysOf(kind string) (keys []string, ok bool) {
 	return keys, ok
 }
 
-// checkKeys checks the keys that are not common to all nodes against the keys of the
-// kind. If the kind does not exist, the keys cannot be checked.
-func (p *parser) checkKeys(n *core.Node, d *nodeShape) {
+// checkKeys checks the keys that are not common to all nodes of the shape, to which d
+// points, against the keys of the kind. If the kind does not exist, the keys cannot be
+// checked.
+func (p *parser) checkKeys(n *core.Node, d any) {
 	for i, v := range n.Config.Values {
 		if !v.Whole() {
 			n.Lost = append(n.Lost, n.Config.Keys[i].Value)
@@ -85,9 +87,12 @@ func (p *parser) checkKeys(n *core.Node, d *nodeShape) {
 			known.Set(k, n.Config.Values[i])
 			continue
 		}
-		all := slices.Concat(commonKeys(), kindKeys)
-		p.ds.Errorf(source.CodeUnknownKey, k.Pos, "%s: unknown key %q for kind %s", n.Subject(), k.Value, n.Kind.Value).
-			WithHint("%s", source.KeyHint(k.Value, all))
+		all := slices.Concat(source.KeyNames(d), kindKeys)
+		hint := otherForm(p.form, "node", k.Value)
+		if hint == "" {
+			hint = source.KeyHint(k.Value, all)
+		}
+		p.ds.Errorf(source.CodeUnknownKey, k.Pos, "%s: unknown key %q for kind %s", n.Subject(), k.Value, n.Kind.Value).WithHint("%s", hint)
 		meant = append(meant, source.Intended(k.Value, all))
 	}
 	n.Config = known

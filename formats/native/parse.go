@@ -46,20 +46,49 @@ func Parse(file string, data []byte, opts Options) (*core.Workflow, source.Diagn
 // FromTree is Parse for a document that has already been parsed into a tree, with the
 // findings of that step. It uses the tree up, see source.Consume.
 func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Options) (*core.Workflow, source.Diagnostics) {
-	var doc documentShape
-	ds, ok := document.ConsumeTree(tree, found, &doc)
+	p := &parser{opts: opts, ds: found}
+	w, ok := p.document(tree)
 	if !ok {
-		return nil, ds.Capped()
+		return nil, p.ds.Capped()
 	}
-	p := &parser{opts: opts, ds: ds}
-	p.hintElseKeys()
-	p.warnReferences(tree)
-	w := p.workflow(&doc, tree)
 	if file != "" {
 		w.Dir = filepath.Dir(file)
 	}
 	w.Findings = p.ds
 	return w, p.ds.Capped()
+}
+
+// document decodes a document in the form of its mode and router. ok is false if the
+// document is no mapping.
+func (p *parser) document(tree *source.Value) (w *core.Workflow, ok bool) {
+	switch formOf(tree) {
+	case formSteps:
+		return readWalk(p, tree, p.stepsWalk)
+	case formOutcomes:
+		return readWalk(p, tree, p.outcomesWalk)
+	case formModel:
+		return readWalk(p, tree, p.modelWalk)
+	case formUnrouted:
+		return readWalk(p, tree, p.unroutedWalk)
+	}
+	var doc documentShape
+	if w, ok = read(p, tree, &doc); !ok {
+		return nil, false
+	}
+	p.hintElseKeys()
+	p.dag(w, &doc.Graph)
+	w.Lost = doc.lost(tree, doc.Graph, doc.Graph.Lost)
+	return w, true
+}
+
+// read decodes a document and converts everything but its graph.
+func read[G any](p *parser, tree *source.Value, doc *documentOf[G]) (w *core.Workflow, ok bool) {
+	if p.ds, ok = document.ConsumeTree(tree, p.ds, doc); !ok {
+		return nil, false
+	}
+	p.hintOtherForms()
+	p.warnReferences(tree)
+	return p.head(&doc.headShape), true
 }
 
 // parser converts a decoded document to a workflow and makes the checks that struct
@@ -70,11 +99,14 @@ type parser struct {
 	// keys holds the keys of the kinds that have occurred, because kinds read them from the type
 	// of their configuration each time.
 	keys map[string][]string
+	// form is the form of the document.
+	form form
 }
 
 var versionPattern = lazyregexp.New(`^\d+\.\d+\.\d+$`)
 
-func (p *parser) workflow(d *documentShape, tree *source.Value) *core.Workflow {
+// head converts everything of a document but its graph.
+func (p *parser) head(d *headShape) *core.Workflow {
 	if v := d.Version; v.Pos.IsValid() && !versionPattern.MatchString(v.Value) {
 		p.ds.Errorf(source.CodeBadValue, v.Pos, "version: want three numbers with points, found %q", v.Value).
 			WithHint("write 1.0.0")
@@ -87,7 +119,7 @@ func (p *parser) workflow(d *documentShape, tree *source.Value) *core.Workflow {
 		Document:    true,
 		HasInputs:   d.Inputs != nil,
 		Runtime:     core.Runtime(d.Runtime),
-		Lost:        d.lost(tree),
+		Incremental: incremental(d.Incremental),
 		Pos:         d.Pos,
 	}
 	for _, ph := range d.Phases {
@@ -102,35 +134,38 @@ func (p *parser) workflow(d *documentShape, tree *source.Value) *core.Workflow {
 	for _, m := range d.Retry {
 		w.RetryPolicies = append(w.RetryPolicies, retryPolicy(m.Key, m.Value))
 	}
-	nodes, edges := make([]core.Node, len(d.Graph.Nodes)), make([]core.Edge, len(d.Graph.Edges))
+	return w
+}
+
+// dag converts the graph of a dag.
+func (p *parser) dag(w *core.Workflow, g *graphShape) {
+	nodes, edges := make([]core.Node, len(g.Nodes)), make([]core.Edge, len(g.Edges))
 	for i := range nodes {
-		p.node(&nodes[i], &d.Graph.Nodes[i])
+		p.node(&nodes[i], &g.Nodes[i])
 		w.Nodes = append(w.Nodes, &nodes[i])
 	}
 	for i := range edges {
-		edges[i] = edge(&d.Graph.Edges[i])
+		edges[i] = edge(&g.Edges[i])
 		w.Edges = append(w.Edges, &edges[i])
 	}
-	for _, u := range d.Graph.Pipelines {
+	for _, u := range g.Pipelines {
 		w.Pipelines = append(w.Pipelines, pipeline(u))
 	}
-	w.Incremental = incremental(d.Incremental)
-	for _, u := range d.Graph.Loops {
+	for _, u := range g.Loops {
 		p.warnIgnored("loop "+u.ID.Value+": budget", u.Budget)
 		w.Loops = append(w.Loops, loop(u))
 	}
-	return w
 }
 
 // lost returns the sections with parts that could not be read. If state has unknown keys and no
 // schema, the fields are probably under one of those keys.
-func (d *documentShape) lost(tree *source.Value) source.Lost {
-	lost := slices.Concat(d.Lost, d.State.Lost, d.Graph.Lost)
+func (d *headShape) lost(tree *source.Value, graph any, graphLost source.Lost) source.Lost {
+	lost := slices.Concat(d.Lost, d.State.Lost, graphLost)
 	if d.Lost.Has("state") {
 		lost = append(lost, source.KeyNames(d.State)...)
 	}
 	if d.Lost.Has("graph") {
-		lost = append(lost, source.KeyNames(d.Graph)...)
+		lost = append(lost, source.KeyNames(graph)...)
 	}
 	if state := tree.Get("state"); d.State.Schema == nil && state != nil && slices.ContainsFunc(state.Keys, func(k source.Text) bool {
 		return !slices.Contains(source.KeyNames(d.State), k.Value)

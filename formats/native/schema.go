@@ -49,6 +49,16 @@ var sections = []struct {
 	{"pipeline", "Rows of an array that pass through stages.", pipelineShape{}},
 	{"loop", "Nodes that are repeated.", loopShape{}},
 	{"unit_on_error", "What happens when a pipeline or loop fails.", unitOnErrorShape{}},
+	{"steps_graph", "The graph of a walk with router: steps.", stepsGraph{}},
+	{"steps_node", "A node of a walk with router: steps.", stepsNode{}},
+	{"steps_edge", "Says where the walk may go after a visit.", stepsEdge{}},
+	{"loop_until", "A node that is visited again until a condition is true.", loopUntilShape{}},
+	{"outcomes_graph", "The graph of a walk with router: outcomes.", outcomesGraph{}},
+	{"outcomes_node", "A node of a walk with router: outcomes.", outcomesNode{}},
+	{"outcomes_edge", "Says where the walk may go after an outcome.", outcomesEdge{}},
+	{"model_graph", "The graph of a walk with router: model.", modelGraph{}},
+	{"model_node", "A node of a walk with router: model.", modelNode{}},
+	{"model_edge", "Says where a model may lead the walk.", modelEdge{}},
 }
 
 func sectionName(t reflect.Type) string {
@@ -65,12 +75,19 @@ func generate(r *core.Registry) []byte {
 	for _, s := range sections {
 		defs.Set(s.name, sectionSchema(s.doc, source.KeysOf(s.shape)))
 	}
-	if r != nil {
-		node, _ := defs.Get("node")
-		closeNode(node.(*value.Object), r)
-	} else {
-		node, _ := defs.Get("node")
-		node.(*value.Object).Delete("additionalProperties")
+	chooseGraph(def(defs, "document"))
+	for _, name := range []string{"node", "steps_node", "outcomes_node", "model_node"} {
+		switch node := def(defs, name); {
+		case r == nil:
+			node.Delete("additionalProperties")
+		case name == "node":
+			closeNode(node, r)
+		default:
+			closeWalkNode(node, r)
+		}
+	}
+	for _, name := range []string{"steps_edge", "loop_until"} {
+		exclusive(def(defs, name))
 	}
 	doc, err := value.AppendJSON(nil, value.ObjectOf(
 		"$schema", "https://json-schema.org/draft/2020-12/schema",
@@ -151,12 +168,25 @@ func (conditionShape) schema() *value.Object {
 func (mappingShape) schema() *value.Object { return value.ObjectOf("type", []any{"object", "null"}) }
 
 func (joinShape) schema() *value.Object {
+	return joinSchema(core.JoinAll, core.JoinAllDone, core.JoinAny, nil)
+}
+
+// joinSchema returns the schema of one of the words or a mapping with a number.
+func joinSchema(words ...any) *value.Object {
 	const keys = "#/$defs/join"
 	return value.ObjectOf("anyOf", []any{
-		value.ObjectOf("enum", []any{core.JoinAll, core.JoinAllDone, core.JoinAny, nil}),
+		value.ObjectOf("enum", words),
 		value.ObjectOf("$ref", keys, "type", "object", "required", []any{core.JoinKOfN}),
 		value.ObjectOf("$ref", keys, "type", "object", "required", []any{core.JoinQuorum}),
 	})
+}
+
+func (textShape) schema() *value.Object {
+	return value.ObjectOf("type", "string", "pattern", `\S`)
+}
+
+func (parallelJoinShape) schema() *value.Object {
+	return joinSchema(core.JoinWaitAll, core.JoinFirstSuccess, nil)
 }
 
 func (bodyShape) schema() *value.Object {

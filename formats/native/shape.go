@@ -9,8 +9,10 @@ import (
 // These structs define the format. A tag gives the key and its limits, `doc` its
 // meaning. Write prints the keys in the order of the fields.
 
-type documentShape struct {
+// headShape holds the keys of a document other than graph, whose form depends on mode.
+type headShape struct {
 	Name        source.Text                `wavefold:"name,required" doc:"what the workflow is called in logs and events"`
+	Mode        source.Text                `wavefold:"mode,oneof=dag|walk" doc:"dag runs each node once, when the nodes before it are done; walk visits one node at a time and may return to it; default dag"`
 	Version     source.Text                `wavefold:"version" doc:"version of the workflow: three numbers with points, such as 1.4.0"`
 	Description source.Text                `wavefold:"description" doc:"what the workflow is for"`
 	Inputs      source.Members[inputShape] `wavefold:"inputs" doc:"parameters of a run, by name; without this section a run accepts a starting value for every state field"`
@@ -19,10 +21,18 @@ type documentShape struct {
 	Phases      []phaseShape               `wavefold:"phases" doc:"labels that group nodes for display"`
 	Runtime     runtimeShape               `wavefold:"runtime" doc:"limits of a run, and how safely it is stored"`
 	Retry       source.Members[retryShape] `wavefold:"retry_policies" doc:"retry policies that nodes may name in on_error.preset"`
-	Graph       graphShape                 `wavefold:"graph,required" doc:"nodes and what connects them"`
 	Pos         source.Position            `wavefold:",pos"`
 	Lost        source.Lost                `wavefold:",lost"`
 }
+
+// documentOf is a document whose graph has the form G.
+type documentOf[G any] struct {
+	headShape
+	Graph G `wavefold:"graph,required" doc:"nodes and what connects them"`
+}
+
+// documentShape is a document of the mode dag.
+type documentShape = documentOf[graphShape]
 
 type inputShape struct {
 	Type        source.Text               `wavefold:"type,oneof=string|number|integer|boolean|object|array|null" doc:"type of the value; absent: anything"`
@@ -109,29 +119,43 @@ type graphShape struct {
 	Lost      source.Lost     `wavefold:",lost"`
 }
 
+// nodeHead, nodeRun and nodeTail are the keys that nodes have in all modes, in the order in
+// which they are written.
+type nodeHead struct {
+	ID          source.Text   `wavefold:"id,required" doc:"name of the node: letters, digits and underscore, not starting with a digit"`
+	Kind        source.Text   `wavefold:"kind,required" doc:"what the node does; each kind has its own keys"`
+	Description source.Text   `wavefold:"description" doc:"purpose of the node"`
+	Phase       source.Text   `wavefold:"phase" doc:"label for display; should be one of phases"`
+	Args        mappingShape  `wavefold:"args" doc:"arguments. A string that is a path such as $.orders[0].id is replaced by the value; write $$. for a string that begins with $."`
+	Reads       []source.Text `wavefold:"reads" doc:"the state fields the node sees; default: none"`
+	Writes      []source.Text `wavefold:"writes" doc:"the state fields the node may write; default: none"`
+}
+
+type nodeRun struct {
+	OnError *onErrorShape                  `wavefold:"on_error" doc:"what happens when the node fails; absent: nodes that depend on it are skipped, the others run, the run is failed"`
+	Partial bool                           `wavefold:"allow_partial" doc:"whether the node is a partial success when its last attempt still asks for another; default false"`
+	Auto    bool                           `wavefold:"auto_status" doc:"whether the node is a success whatever the results of its attempts; default false"`
+	Timeout *source.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
+	Pause   source.Text                    `wavefold:"pause,oneof=before|after" doc:"each execution of the node waits until a person lets it continue, before its first attempt or after its last one; default: no pause"`
+	Cache   *cacheShape                    `wavefold:"cache" doc:"keep the results of the node in the store of the run, so that later runs with equal inputs need not compute them; default: they are not kept"`
+}
+
+type nodeTail struct {
+	Version source.Text     `wavefold:"version" doc:"the version of what the node computes; a stored run does not keep results of another version"`
+	Effects *bool           `wavefold:"effects" doc:"whether the node's work is visible outside of the run, so that it must start only when its inputs are final; default: as the kind says"`
+	Config  *source.Value   `wavefold:",rest"`
+	Pos     source.Position `wavefold:",pos"`
+	Lost    source.Lost     `wavefold:",lost"`
+}
+
 type nodeShape struct {
-	ID          source.Text                    `wavefold:"id,required" doc:"name of the node: letters, digits and underscore, not starting with a digit"`
-	Kind        source.Text                    `wavefold:"kind,required" doc:"what the node does; each kind has its own keys"`
-	Description source.Text                    `wavefold:"description" doc:"purpose of the node"`
-	Phase       source.Text                    `wavefold:"phase" doc:"label for display; should be one of phases"`
-	Args        mappingShape                   `wavefold:"args" doc:"arguments. A string that is a path such as $.orders[0].id is replaced by the value; write $$. for a string that begins with $."`
-	Reads       []source.Text                  `wavefold:"reads" doc:"the state fields the node sees; default: none"`
-	Writes      []source.Text                  `wavefold:"writes" doc:"the state fields the node may write; default: none"`
-	ForEach     *forEachShape                  `wavefold:"for_each" doc:"run the node once for each element of an array"`
-	OnError     *onErrorShape                  `wavefold:"on_error" doc:"what happens when the node fails; absent: nodes that depend on it are skipped, the others run, the run is failed"`
-	Partial     bool                           `wavefold:"allow_partial" doc:"whether the node is a partial success when its last attempt still asks for another; default false"`
-	Auto        bool                           `wavefold:"auto_status" doc:"whether the node is a success whatever the results of its attempts; default false"`
-	Timeout     *source.Located[time.Duration] `wavefold:"timeout,min=1ns" doc:"limit on one attempt, such as 30s; default: no limit"`
-	Pause       source.Text                    `wavefold:"pause,oneof=before|after" doc:"each execution of the node waits until a person lets it continue, before its first attempt or after its last one; default: no pause"`
-	Cache       *cacheShape                    `wavefold:"cache" doc:"keep the results of the node in the store of the run, so that later runs with equal inputs need not compute them; default: they are not kept"`
-	Join        joinShape                      `wavefold:"join" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; any: run when one has succeeded; a mapping sets the number; default all"`
-	Race        bool                           `wavefold:"race" doc:"whether a join that takes some predecessors takes the first to finish and gives the others up; without it the first in canonical order are taken, whatever their timing; default false"`
-	Priority    source.Int                     `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`
-	Version     source.Text                    `wavefold:"version" doc:"the version of what the node computes; a stored run does not keep results of another version"`
-	Effects     *bool                          `wavefold:"effects" doc:"whether the node's work is visible outside of the run, so that it must start only when its inputs are final; default: as the kind says"`
-	Config      *source.Value                  `wavefold:",rest"`
-	Pos         source.Position                `wavefold:",pos"`
-	Lost        source.Lost                    `wavefold:",lost"`
+	nodeHead
+	ForEach *forEachShape `wavefold:"for_each" doc:"run the node once for each element of an array"`
+	nodeRun
+	Join     joinShape  `wavefold:"join" doc:"all: every predecessor must be done and no condition false; all_done: run once all predecessors are resolved, whatever happened; any: run when one has succeeded; a mapping sets the number; default all"`
+	Race     bool       `wavefold:"race" doc:"whether a join that takes some predecessors takes the first to finish and gives the others up; without it the first in canonical order are taken, whatever their timing; default false"`
+	Priority source.Int `wavefold:"priority" doc:"of the nodes that may start, the one with the highest number starts first; affects time only; default 0"`
+	nodeTail
 }
 
 // cacheShape has the fields of core.Cache.

@@ -35,6 +35,28 @@ func (c *conditionShape) isElse() bool {
 	return c.text != nil && strings.TrimSpace(c.text.Value) == "else"
 }
 
+// textShape is a string that is not blank: a condition that is not an expression.
+type textShape struct{ text *source.Text }
+
+// DecodeValue decodes a string.
+func (c *textShape) DecodeValue(v *source.Value) source.Diagnostics {
+	text, ok := v.Scalar.(string)
+	if !ok {
+		ds := source.WrongType(v, "a string")
+		if v.Kind == source.NullValue {
+			ds[0].WithHint("leave the key out if there is no condition")
+		}
+		return ds
+	}
+	if strings.TrimSpace(text) == "" {
+		var ds source.Diagnostics
+		ds.Errorf(source.CodeBadValue, v.Pos, "the condition is empty").WithHint("leave the key out if there is none")
+		return ds
+	}
+	c.text = &source.Text{Value: text, Pos: v.Pos}
+	return nil
+}
+
 // mappingShape is a mapping whose keys the format does not define.
 type mappingShape struct{ tree *source.Value }
 
@@ -81,18 +103,32 @@ type joinShape struct {
 // joinWords are the joins without a number.
 var joinWords = []string{core.JoinAll, core.JoinAllDone, core.JoinAny}
 
+// parallelJoinShape is the join of the branches of a parallel node.
+type parallelJoinShape struct{ joinShape }
+
+// parallelJoinWords are the joins of branches without a number.
+var parallelJoinWords = []string{core.JoinWaitAll, core.JoinFirstSuccess}
+
 // DecodeValue decodes a string or a mapping.
-func (j *joinShape) DecodeValue(v *source.Value) source.Diagnostics {
+func (j *joinShape) DecodeValue(v *source.Value) source.Diagnostics { return j.decode(v, joinWords) }
+
+// DecodeValue decodes a string or a mapping.
+func (j *parallelJoinShape) DecodeValue(v *source.Value) source.Diagnostics {
+	return j.decode(v, parallelJoinWords)
+}
+
+// decode decodes one of the words, or a mapping with a number.
+func (j *joinShape) decode(v *source.Value, words []string) source.Diagnostics {
 	j.pos = v.Pos
 	switch v.Kind {
 	case source.NullValue:
 		return nil
 	case source.StringValue:
-		return j.decodeWord(v)
+		return j.decodeWord(v, words)
 	case source.ObjectValue:
 		ds := source.Decode(v, &j.keys)
 		for i := range ds {
-			if ds[i].Code == source.CodeUnknownKey && v.Get("race") != nil {
+			if ds[i].Code == source.CodeUnknownKey && v.Get("race") != nil && slices.Contains(words, core.JoinAll) {
 				ds[i].WithHint("write race: true next to join")
 			}
 		}
@@ -104,21 +140,21 @@ func (j *joinShape) DecodeValue(v *source.Value) source.Diagnostics {
 	return source.WrongType(v, "a word or a mapping such as {k_of_n: 2}")
 }
 
-func (j *joinShape) decodeWord(v *source.Value) source.Diagnostics {
+func (j *joinShape) decodeWord(v *source.Value, words []string) source.Diagnostics {
 	word := v.Scalar.(string)
-	if slices.Contains(joinWords, word) {
+	if slices.Contains(words, word) {
 		j.word = source.At(word, v.Pos)
 		return nil
 	}
 	var ds source.Diagnostics
-	d := ds.Errorf(source.CodeBadValue, v.Pos, "%q is none of %s, {k_of_n: 2}, {quorum: 0.5}", word, strings.Join(joinWords, ", "))
+	d := ds.Errorf(source.CodeBadValue, v.Pos, "%q is none of %s, {k_of_n: 2}, {quorum: 0.5}", word, strings.Join(words, ", "))
 	switch word {
 	case core.JoinKOfN:
 		d.WithHint("write {k_of_n: 2}")
 	case core.JoinQuorum:
 		d.WithHint("write {quorum: 0.5}")
 	default:
-		d.WithHint("%s", source.DidYouMean(word, joinWords))
+		d.WithHint("%s", source.DidYouMean(word, words))
 	}
 	return ds
 }
@@ -173,7 +209,7 @@ func hintShorthand(v *source.Value, ds source.Diagnostics) source.Diagnostics {
 }
 
 // DecodeSubject names the node by its id.
-func (*nodeShape) DecodeSubject(v *source.Value) string { return named("node", v, "id") }
+func (*nodeHead) DecodeSubject(v *source.Value) string { return named("node", v, "id") }
 
 // DecodeSubject names the pipeline by its id.
 func (*pipelineShape) DecodeSubject(v *source.Value) string { return named("pipeline", v, "id") }
@@ -182,7 +218,15 @@ func (*pipelineShape) DecodeSubject(v *source.Value) string { return named("pipe
 func (*loopShape) DecodeSubject(v *source.Value) string { return named("loop", v, "id") }
 
 // DecodeSubject names the edge by its ends.
-func (*edgeShape) DecodeSubject(v *source.Value) string {
+func (*edgeShape) DecodeSubject(v *source.Value) string { return edgeSubject(v) }
+
+// DecodeSubject names the edge by its ends.
+func (*edgeEnds) DecodeSubject(v *source.Value) string { return edgeSubject(v) }
+
+// DecodeSubject names the loop by its node.
+func (*loopUntilShape) DecodeSubject(v *source.Value) string { return named("loop_until", v, "node") }
+
+func edgeSubject(v *source.Value) string {
 	from, to := wordMember(v, "from"), wordMember(v, "to")
 	if from == "" || to == "" {
 		return ""

@@ -121,11 +121,14 @@ func stringValue(s string) *source.Value { return &source.Value{Kind: source.Str
 func intValue(n int) *source.Value { return &source.Value{Kind: source.IntValue, Scalar: int64(n)} }
 
 func (w *writer) document(d *core.Workflow) *source.Value {
-	if d.Mode != "" && d.Mode != core.ModeDAG {
+	if d.Mode != "" && d.Mode != core.ModeDAG && d.Mode != core.ModeWalk {
 		w.fail("workflow %s: mode %s cannot be written in this format", d.Name.Value, d.Mode)
 	}
 	o := w.section()
 	o.text("name", d.Name)
+	if d.Mode == core.ModeWalk {
+		o.put("mode", stringValue(string(d.Mode)))
+	}
 	o.text("version", d.Version)
 	o.text("description", d.Description)
 	w.inputs(o, d)
@@ -148,7 +151,11 @@ func (w *writer) document(d *core.Workflow) *source.Value {
 	r.word("overlap", d.Runtime.Overlap, string(core.OverlapQueue))
 	o.object("runtime", r)
 	o.object("retry_policies", w.retryPolicies(d))
-	o.put("graph", w.graph(d))
+	if d.Mode == core.ModeWalk {
+		o.put("graph", w.walk(d))
+	} else {
+		o.put("graph", w.graph(d))
+	}
 	return o.Value
 }
 
@@ -187,7 +194,7 @@ func (w *writer) graph(d *core.Workflow) *source.Value {
 	o := w.section()
 	nodes := make([]*source.Value, len(d.Nodes))
 	for i, n := range d.Nodes {
-		nodes[i] = w.node(n)
+		nodes[i] = w.dagNode(n)
 	}
 	o.list("nodes", nodes)
 	edges := make([]*source.Value, len(d.Edges))
@@ -208,7 +215,26 @@ func (w *writer) graph(d *core.Workflow) *source.Value {
 	return o.Value
 }
 
-func (w *writer) node(n *core.Node) *source.Value {
+func (w *writer) dagNode(n *core.Node) *source.Value {
+	o := w.nodeHead(n, nodeShape{})
+	if f := n.ForEach; f != nil {
+		fe := newObject()
+		fe.text("source", f.Source)
+		fe.number("concurrency", f.Concurrency, 1)
+		fe.number("max_failures", f.MaxFailures, -1)
+		fe.text("collect", f.Collect)
+		o.put("for_each", fe.Value)
+	}
+	nodeRunTree(o, n)
+	joinTree(o, n.Join, core.JoinAll)
+	o.number("priority", &n.Priority, 0)
+	nodeTailTree(o, n)
+	return o.Value
+}
+
+// nodeHead begins a node: the keys of nodeHead, and the keys of its kind. shape has the keys
+// that all nodes have.
+func (w *writer) nodeHead(n *core.Node, shape any) object {
 	if impl, _ := n.Config.Get("impl").Plain().(string); n.Handler != nil && impl == "" {
 		w.fail("node %s: its Go function has no registered name, so a document cannot refer to it", n.ID.Value)
 	}
@@ -218,7 +244,7 @@ func (w *writer) node(n *core.Node) *source.Value {
 	o.text("description", n.Description)
 	o.text("phase", n.Phase)
 	if n.Config != nil {
-		common := commonKeys()
+		common := source.KeyNames(shape)
 		for i, k := range n.Config.Keys {
 			if slices.Contains(common, k.Value) {
 				w.fail("node %s: key %q of kind %s is one that all nodes have", n.ID.Value, k.Value, n.Kind.Value)
@@ -231,14 +257,11 @@ func (w *writer) node(n *core.Node) *source.Value {
 	}
 	o.stringList("reads", source.Strings(n.Reads), false)
 	o.stringList("writes", source.Strings(n.Writes), n.HasWrites)
-	if f := n.ForEach; f != nil {
-		fe := newObject()
-		fe.text("source", f.Source)
-		fe.number("concurrency", f.Concurrency, 1)
-		fe.number("max_failures", f.MaxFailures, -1)
-		fe.text("collect", f.Collect)
-		o.put("for_each", fe.Value)
-	}
+	return o
+}
+
+// nodeRunTree adds the keys of nodeRun.
+func nodeRunTree(o object, n *core.Node) {
 	o.object("on_error", onErrorTree(n.OnError))
 	o.flag("allow_partial", n.AllowPartial)
 	o.flag("auto_status", n.AutoStatus)
@@ -255,13 +278,14 @@ func (w *writer) node(n *core.Node) *source.Value {
 		cache.text("version", c.Version)
 		o.put("cache", cache.Value)
 	}
-	joinTree(o, n.Join)
-	o.number("priority", &n.Priority, 0)
+}
+
+// nodeTailTree adds the keys of nodeTail.
+func nodeTailTree(o object, n *core.Node) {
 	o.text("version", n.Version)
 	if n.Effects != nil { // false may override the kind
 		o.put("effects", &source.Value{Kind: source.BoolValue, Scalar: *n.Effects})
 	}
-	return o.Value
 }
 
 func onErrorTree(e *core.OnError) object {
@@ -358,8 +382,8 @@ func (w *writer) loop(l *core.Loop) *source.Value {
 	return o.Value
 }
 
-// joinTree adds the join of a node.
-func joinTree(o object, j *core.Join) {
+// joinTree adds the join of a node, unless it is the default.
+func joinTree(o object, j *core.Join, byDefault string) {
 	if j == nil {
 		return
 	}
@@ -375,7 +399,7 @@ func joinTree(o object, j *core.Join) {
 		}
 		o.object("join", keys)
 	default:
-		o.word("join", j.Policy, core.JoinAll)
+		o.word("join", j.Policy, byDefault)
 	}
 	o.flag("race", j.Race)
 }

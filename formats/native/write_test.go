@@ -134,7 +134,8 @@ func TestWriteErrors(t *testing.T) {
 			"field note: its merge strategy is a Go function, which a document cannot hold"},
 		{"default", func(w *core.Workflow) { w.Fields[0].Default = []any{math.Inf(1)} }, "field rows: default: "},
 		{"enum", func(w *core.Workflow) { w.Fields[1].Type.Enum = []any{make(chan int)} }, "field note: enum: "},
-		{"mode", func(w *core.Workflow) { w.Mode = "walk" }, "workflow built: mode walk cannot be written in this format"},
+		{"mode", func(w *core.Workflow) { w.Mode = "spiral" }, "workflow built: mode spiral cannot be written in this format"},
+		{"walk", func(w *core.Workflow) { w.Mode = core.ModeWalk }, "workflow built: pipelines and loops cannot be written: they exist in dags only"},
 		{"input", func(w *core.Workflow) {
 			w.Inputs = []core.InputDecl{{Name: text("in"), Type: &value.Type{Kind: value.ObjectType, Required: []string{"a"}}, Default: value.Missing}}
 		}, "input in: required members and $ref of a type cannot be written"},
@@ -176,15 +177,21 @@ func TestWriteOrder(t *testing.T) {
 				checkOrder(t, f, "field")
 			}
 			checkOrder(t, tree.Get("runtime"), "runtime")
-			graph := tree.Get("graph")
-			checkOrder(t, graph, "graph")
+			graph, router := tree.Get("graph"), ""
+			if r, ok := tree.Get("graph").Get("router").Plain().(string); ok {
+				router = r + "_"
+			}
+			checkOrder(t, graph, router+"graph")
+			for _, l := range items(graph.Get("loop_until")) {
+				checkOrder(t, l, "loop_until")
+			}
 			for _, n := range items(graph.Get("nodes")) {
-				checkOrder(t, n, "node")
+				checkOrder(t, n, router+"node")
 				checkOrder(t, n.Get("for_each"), "for_each")
 				checkOrder(t, n.Get("on_error"), "on_error")
 			}
 			for _, e := range items(graph.Get("edges")) {
-				checkOrder(t, e, "edge")
+				checkOrder(t, e, router+"edge")
 			}
 			for _, p := range items(graph.Get("pipelines")) {
 				checkOrder(t, p, "pipeline")

@@ -111,7 +111,7 @@ var routers = []*Router{
 	},
 	{
 		Name: core.RouterModel, Conventions: core.Conventions{Late: true, Branches: true, Skips: true, HasRouter: true},
-		Compile: func(b *Build) { b.c.modelWalk() }, describe: (*Plan).describeRouted,
+		Compile: func(b *Build) { b.c.modelWalk() }, describe: (*Plan).describeRouted, adapt: withOpenInputs,
 	},
 	{
 		Name: core.RouterSteps, Compile: func(b *Build) { b.c.stepWalk() }, describe: (*Plan).describeSteps,

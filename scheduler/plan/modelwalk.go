@@ -16,8 +16,9 @@ func (c *compiler) modelWalk() {
 		w.MaxSteps = core.DefaultMaxSteps
 	}
 	c.routedEdges()
+	visits := c.count(settings.MaxVisits, 0, documentPlace("max_node_visits"))
 	for i, d := range c.w.Nodes {
-		c.routedNode(&w.Nodes[i], d)
+		c.routedNode(&w.Nodes[i], d, visits)
 	}
 	if i, ok := c.p.nodeIndex[settings.Entry.Value]; ok {
 		w.Start = i
@@ -56,8 +57,13 @@ func (c *compiler) routedEdges() {
 	w.Pairs = len(pairs)
 }
 
-func (c *compiler) routedNode(n *WalkNode, d *core.Node) {
+// routedNode compiles what a router needs to know of a node. visits is the limit on the visits of
+// nodes without a limit of their own, 0 for no limit.
+func (c *compiler) routedNode(n *WalkNode, d *core.Node, visits int) {
 	at := nodePlace(d.ID.Value)
+	if n.MaxVisits = visits; d.MaxVisits != nil {
+		n.MaxVisits = c.count(d.MaxVisits, 0, at.at("max_visits"))
+	}
 	if d.ViewMembers != nil {
 		n.ViewMembers = source.Strings(d.ViewMembers)
 	}

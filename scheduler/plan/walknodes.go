@@ -29,6 +29,9 @@ func (c *compiler) walkNodes(settings *core.Walk) {
 		if d.Join != nil && n.Role != core.RoleParallel {
 			c.ds.Errorf(source.CodeBadValue, d.Join.Pos, "%s: join belongs to parallel nodes of a walk", at)
 		}
+		if d.Parallel != nil && n.Role != core.RoleParallel {
+			c.ds.Errorf(source.CodeBadValue, d.Pos, "%s: max_parallel and error_policy belong to parallel nodes of a walk", at)
+		}
 		c.walkOut(n, d, at)
 	}
 }
@@ -57,6 +60,9 @@ func (c *compiler) walkType(n *Node, d *core.Node, at place) bool {
 	}
 	switch h, ok := c.reg.Tool(d.Kind.Value); {
 	case ok:
+		for _, k := range configKeys(d) {
+			c.ds.Errorf(source.CodeUnknownKey, k.Pos, "%s: unknown key %q for the Go function %s", at, k.Value, d.Kind.Value).WithHint("its arguments are under args")
+		}
 		n.Handler = c.bind(h, d)
 	case d.Lacks != "":
 		n.Lacks = d.Lacks
@@ -65,6 +71,14 @@ func (c *compiler) walkType(n *Node, d *core.Node, at place) bool {
 		n.Lacks = fmt.Sprintf("no handler is registered for type %q: register a Go function of that name, or a kind", d.Kind.Value)
 	}
 	return true
+}
+
+// configKeys returns the keys of the configuration of a node.
+func configKeys(d *core.Node) []source.Text {
+	if d.Config == nil {
+		return nil
+	}
+	return d.Config.Keys
 }
 
 // bind passes the node to a function that implements core.Binder.
