@@ -179,6 +179,10 @@ func (w *writer) checkWorkflow(d *core.Workflow) {
 	if d.Mode != core.ModeWalk {
 		w.fail("%s: only walks can be written in DOT", subject)
 	}
+	if g := d.Walk; g != nil {
+		w.rejectIf(g.Router.Value != "" && g.Router.Value != core.RouterOutcomes, subject, "router "+g.Router.Value)
+		w.rejectIf(g.MaxSteps != nil, subject, "a limit of the visits of a run")
+	}
 	w.rejectIf(d.Name.Value == "", subject, "a graph without a name")
 	w.rejectIf(len(d.Fields) > 0, subject, "fields of the state")
 	w.rejectIf(len(d.Pipelines)+len(d.Loops) > 0, subject, "a pipeline or loop")
