@@ -342,7 +342,7 @@ func TestOnlyDriversStartGoroutines(t *testing.T) {
 // recovers lists the functions that may recover. Each of them calls user code (handlers,
 // listeners, reducers, models, and the UnmarshalJSON and MarshalJSON of values) or a
 // library that panics on damaged files.
-var recovers = []string{"scheduler/execute.go", "scheduler/functions.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/failure.go", "core/value/json.go", "core/value/panic.go", "llm/complete.go", "nodes/agent/tools.go", "nodes/internal/parquet/guard.go"}
+var recovers = []string{"scheduler/execute.go", "scheduler/functions.go", "internal/rehearse/functions.go", "scheduler/delivery.go", "scheduler/tracing.go", "state/schema.go", "core/failure.go", "core/value/json.go", "core/value/panic.go", "llm/complete.go", "nodes/agent/tools.go", "nodes/internal/parquet/guard.go"}
 
 func TestRecoverStaysAtTheEdge(t *testing.T) {
 	files, fset := sourceFiles(t)
