@@ -100,6 +100,15 @@ func nodeMarks(d *plan.Description, s *explain.Run) *draw.Run {
 	if r.Title == "" {
 		r.Title = "the log stops before the end of the run"
 	}
+	for _, c := range s.Changes {
+		switch {
+		case c.Rejected != "" || strings.Contains(c.Node, "/"): // drawings do not show what nested runs add
+		case c.Action == core.MutationAddNode:
+			r.AddedNodes = append(r.AddedNodes, c.Subject)
+		case c.Action == core.MutationAddEdge:
+			r.AddedEdges = append(r.AddedEdges, [2]string{c.From, c.To})
+		}
+	}
 	for _, id := range s.Nodes() {
 		account, ok := s.Account(id)
 		if !ok {

@@ -14,6 +14,10 @@ import (
 
 // printWalk prints the plan of a walk: the edges out of each node, and the limits.
 func (a *app) printWalk(d *plan.Description) {
+	if d.Routing.Router == core.RouterSteps {
+		a.printStepWalk(d)
+		return
+	}
 	if d.Routing.Router != "" {
 		a.printRouted(d)
 		return

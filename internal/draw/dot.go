@@ -15,7 +15,7 @@ import (
 // outline. With a run, nodes have the colours of their statuses, and edges that a walk took
 // are green and labelled with how often they were taken.
 func DOT(d *plan.Description, o Options) string {
-	d = drawable(d)
+	d = drawable(d, o.Run)
 	g := &dot{walk: visitedNodes(d), run: o.Run}
 	g.line(0, "digraph %s {", quote(d.Name))
 	if o.Direction != "" {
@@ -107,7 +107,9 @@ func (g *dot) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription
 	if text := g.run.mark(n.ID).Text; text != "" {
 		label = append(label, text)
 	}
-	attributes += dotColors[g.run.class(n.ID)]
+	if attributes += dotColors[g.run.class(n.ID)]; g.run.addedNode(n.ID) {
+		attributes += `, color="` + addedColor + `", penwidth=3`
+	}
 	g.line(depth, "%s [label=%s%s];", quote(n.ID), quote(label...), attributes)
 }
 
@@ -130,7 +132,9 @@ func (g *dot) edge(e *plan.EdgeDescription) {
 	case e.Branch:
 		list = append(list, "penwidth=2")
 	}
-	if g.run.taken(e) > 0 {
+	if g.run.added(e) {
+		list = append(list, `color="`+addedColor+`"`, "penwidth=2")
+	} else if g.run.taken(e) > 0 {
 		list = append(list, `color="#2f9e55"`, "penwidth=2")
 	}
 	if label := g.run.edgeLabel(e); label != "" {

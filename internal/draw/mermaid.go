@@ -19,7 +19,7 @@ import (
 // outline. With a run, nodes have the colours of their statuses, and edges that a walk took
 // are thick and labelled with how often they were taken.
 func Mermaid(d *plan.Description, o Options) string {
-	d = drawable(d)
+	d = drawable(d, o.Run)
 	m := &mermaid{walk: visitedNodes(d), run: o.Run}
 	if o.Title != "" || o.Run != nil {
 		m.line(0, "---\ntitle: %s\n---", strconv.Quote(strings.ReplaceAll(safe(o.title(d)), "%%", "%")))
@@ -45,6 +45,7 @@ type mermaid struct {
 	// lists the indexes of edges that the walk took.
 	edges int
 	taken []string
+	added []string // indexes of edges that the run has added
 }
 
 func (m *mermaid) line(depth int, format string, args ...any) {
@@ -116,7 +117,9 @@ var mermaidShapes = map[string][2]string{
 
 func (m *mermaid) edge(e *plan.EdgeDescription) {
 	from, to, label := mermaidID(e.From), mermaidID(e.To), mermaidText(m.run.edgeLabel(e))
-	if m.run.taken(e) > 0 {
+	if m.run.added(e) {
+		m.added = append(m.added, strconv.Itoa(m.edges))
+	} else if m.run.taken(e) > 0 {
 		m.taken = append(m.taken, strconv.Itoa(m.edges))
 	}
 	m.edges++
@@ -162,6 +165,12 @@ func (m *mermaid) colors(d *plan.Description) {
 			m.line(1, "classDef %s %s", c.status, c.style)
 			m.line(1, "class %s %s", strings.Join(ids, ","), c.status)
 		}
+	}
+	for _, id := range m.run.AddedNodes {
+		m.line(1, "style %s stroke:%s,stroke-width:4px", mermaidID(id), addedColor)
+	}
+	if m.added != nil {
+		m.line(1, "linkStyle %s stroke:%s,stroke-width:3px", strings.Join(m.added, ","), addedColor)
 	}
 	if m.taken != nil {
 		m.line(1, "linkStyle %s stroke:#2f9e55,stroke-width:3px", strings.Join(m.taken, ","))

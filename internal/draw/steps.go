@@ -13,6 +13,7 @@ import (
 const (
 	transitionLabel = "transition"
 	defaultLabel    = "default"
+	nextLabel       = "next" // the configuration of the node lets its result name the node
 )
 
 // withSteps returns the description of a walk by steps with edges for the transitions and
@@ -29,6 +30,11 @@ func withSteps(d *plan.Description) *plan.Description {
 		}
 		for _, t := range n.Steps.Transitions {
 			c.Edges = append(c.Edges, plan.EdgeDescription{From: n.ID, To: t.To, Label: transitionLabel, When: "output." + t.Key})
+		}
+		for _, to := range n.Steps.Next {
+			if !slices.ContainsFunc(c.Edges, func(e plan.EdgeDescription) bool { return e.From == n.ID && e.To == to }) {
+				c.Edges = append(c.Edges, plan.EdgeDescription{From: n.ID, To: to, Label: nextLabel})
+			}
 		}
 		if n.Steps.Default != "" {
 			c.Edges = append(c.Edges, plan.EdgeDescription{From: n.ID, To: n.Steps.Default, Label: defaultLabel})

@@ -28,6 +28,9 @@ type Run struct {
 	Evaluated map[[2]string]bool
 	// Taken counts how often a walk took each edge.
 	Taken map[EdgeKey]int
+	// AddedNodes and AddedEdges are what a walk by steps has added to its graph.
+	AddedNodes []string
+	AddedEdges [][2]string
 }
 
 // Classes of nodes in addition to their statuses.
@@ -108,7 +111,7 @@ type EdgeKey struct{ From, To, Label, When string }
 // are dashed. In a walk, the start and the exit are round, conditional nodes have pointed
 // sides, human gates slanted sides, and back edges lead from below to above.
 func SVG(d *plan.Description, o Options) string {
-	d = drawable(d)
+	d = drawable(d, o.Run)
 	s := &svg{d: d, run: o.Run, walk: visitedNodes(d), title: o.title(d)}
 	s.jumps()
 	s.measure()
@@ -283,6 +286,9 @@ func (s *svg) write() {
 	s.printf("<title>%s</title>\n", text(title))
 	s.printf("<style>%s</style>\n", plainFirst(svgStyle))
 	s.printf(`<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>` + "\n")
+	if s.run != nil && len(s.run.AddedNodes)+len(s.run.AddedEdges) > 0 {
+		s.printf(`<style>.added { stroke: %s; stroke-width: 2.4 }</style>`+"\n", addedColor)
+	}
 	s.printf(`<rect class="page" width="100%%" height="100%%"/>` + "\n")
 	s.printf(`<text class="name" x="%.1f" y="%.1f">%s</text>`+"\n", margin, margin+12, text(title))
 	s.printf(`<g transform="translate(%.1f,%.1f)">`+"\n", margin+left, margin+top)
@@ -369,6 +375,9 @@ func (s *svg) unit(v *svgVertex, b *box) {
 
 // class returns the CSS class for the status of a node in the run.
 func (s *svg) class(id string) string {
+	if s.run.addedNode(id) {
+		return s.run.class(id) + " added"
+	}
 	return s.run.class(id)
 }
 

@@ -43,6 +43,9 @@ func (s *svg) edge(i int) string {
 	case s.walk[e.From] != nil:
 		if s.taken(i) > 0 {
 			class += " taken"
+		}
+		if s.run.added(&s.d.Edges[i]) {
+			class += " added"
 		} else {
 			class += " dead"
 		}

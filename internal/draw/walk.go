@@ -12,11 +12,11 @@ import (
 // drawable returns the description that pictures show: see withSteps. In modes that visit nodes, each node
 // is below all nodes that lead to it, except by back edges, and there are additional edges
 // from the exit to the nodes to which goal gates send the walk.
-func drawable(d *plan.Description) *plan.Description {
+func drawable(d *plan.Description, r *Run) *plan.Description {
 	if !d.Mode.Visits {
 		return d
 	}
-	d = withSteps(d)
+	d = withSteps(withAdded(d, r))
 	c := *d
 	c.Levels, c.Edges = layers(&c), slices.Clone(d.Edges)
 	for _, n := range d.Visited() {
