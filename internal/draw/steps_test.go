@@ -28,7 +28,7 @@ func TestSteps(t *testing.T) {
 	d := p.Describe()
 	run := &draw.Run{Taken: map[draw.EdgeKey]int{{From: "c", To: "b"}: 1}, AddedNodes: []string{"n"}, AddedEdges: [][2]string{{"c", "b"}, {"b", "n"}}}
 	for name, want := range map[string][]string{
-		"mermaid": {`a -. "transition: output.good" .-> c`, `-. "transition: output.bad" .->`, `b -- "default" --> a`, "c --> b", "b --> n", "style n stroke:#8a4fd3", "linkStyle 5,6 stroke:#8a4fd3"},
+		"mermaid": {`a -. "transition: output.good" .-> c`, `-. "transition: output.bad" .->`, `b -- "default" --> a`, "c --> b", "b --> n", "style n stroke:#8a4fd3", "linkStyle 2,3 stroke:#8a4fd3"},
 		"dot":     {`"a" -> "c" [style=dashed, label="transition: output.good"]`, `"c" -> "b" [color="#8a4fd3", penwidth=2]`, `"b" -> "n" [color="#8a4fd3", penwidth=2]`, `"c" -> "__end__"`},
 		"svg":     {" added"},
 		"text":    {"a", "c"},
