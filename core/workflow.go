@@ -19,6 +19,9 @@ const (
 	// ModeWalk visits one node at a time along edges that are chosen one by one. It may
 	// return to a node. See Walk.
 	ModeWalk Mode = "walk"
+	// ModeFlow moves several tokens along the edges: each arrival of a token runs the node. See
+	// Flow.
+	ModeFlow Mode = "flow"
 )
 
 // Workflow is a graph as it was written: plain data with positions, not yet checked.
@@ -52,6 +55,8 @@ type Workflow struct {
 	RetryPolicies []*RetryPolicy
 	// Walk holds the settings of ModeWalk; nil means defaults.
 	Walk *Walk
+	// Flow holds the settings of ModeFlow; nil means defaults.
+	Flow *Flow
 	// Incremental says what a run keeps for the next run, or is nil if nothing.
 	Incremental *Incremental
 	// Sources are the texts that the format used as the nodes' instructions, if it records
@@ -267,6 +272,9 @@ type Node struct {
 	Before BeforeHook
 	After  AfterHook
 
+	// Flow is what the node does in a flow; nil means that it is a step like an agent.
+	Flow *FlowNode
+
 	// Child is the workflow of a node of the kind workflow if it is part of the document.
 	// If it is nil, the configuration names a file.
 	Child *Workflow
@@ -402,8 +410,11 @@ type Edge struct {
 
 	// The fields from Label to MaxIterations apply to walks only.
 
-	// Label is the display name of the edge, by which a node may also prefer it.
+	// Label is the display name of the edge, by which a node may also prefer it. In a flow it
+	// is the handle at which the edge leaves its source.
 	Label source.Text
+	// Into is the handle at which the edge of a flow enters its target.
+	Into source.Text
 	// Weight decides between edges that could be followed: the highest weight wins.
 	Weight source.Int
 	// LoopRestart restarts the walk at the target, with a fresh context.

@@ -133,4 +133,20 @@ const (
 	CodeUnboundedCycle    Code = "UNBOUNDED_CYCLE"     // a cycle of edges without a limit
 	CodeAmbiguousEdges    Code = "AMBIGUOUS_EDGES"     // more than one edge out of a node has no condition
 	CodeDeadEnd           Code = "DEAD_END"            // a stage of a walk with no edge to follow, or with none left when the limits of a cycle are used up
+
+	// Flows. The names of these codes are the names of the rules.
+	CodeStartMissing         Code = "start_missing"         // no start
+	CodeStartMany            Code = "start_many"            // several starts
+	CodeDanglingConnection   Code = "dangling_connection"   // a connection with an end that is not a node
+	CodeSubagentSource       Code = "subagent_source"       // a delegation that does not begin at an agent
+	CodeSubagentTarget       Code = "subagent_target"       // a delegation that does not end at an agent
+	CodeSubagentToolOff      Code = "subagent_tool_off"     // the parent may not delegate
+	CodeSubagentHandle       Code = "subagent_handle"       // a delegation that enters another handle than input
+	CodeSubagentSelf         Code = "subagent_self"         // an agent that delegates to itself
+	CodeSubagentParents      Code = "subagent_parents"      // a sub-agent with several parents
+	CodeSubagentExecutes     Code = "subagent_executes"     // a sub-agent that is a step of the flow, too
+	CodeSubagentCycle        Code = "subagent_cycle"        // sub-agents that delegate in a ring
+	CodeStartUnconnected     Code = "start_unconnected"     // nothing follows the start
+	CodeConditionUnconnected Code = "condition_unconnected" // nothing follows a condition, whatever it finds
+	CodeApprovalUnconnected  Code = "approval_unconnected"  // nothing follows an approval, whatever the decision
 )
