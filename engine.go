@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
+	flowdoc "github.com/wavefold/wavefold/formats/builder"
 	"github.com/wavefold/wavefold/formats/document"
 	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/formats/native"
@@ -99,12 +100,15 @@ func (e *Engine) Read(path string) (*core.Workflow, source.Diagnostics) {
 // document's relative paths start from its folder; a document without a name has no
 // folder and cannot refer to files. A name that ends in .dot or .fabro denotes a graph
 // in DOT, whose prompt files are read as well. Any other name denotes a document in
-// YAML or JSON.
+// YAML or JSON, which may be the graph of a visual builder.
 func (e *Engine) Parse(name string, data []byte) (*core.Workflow, source.Diagnostics) {
 	e.origin.document(name, data)
 	dir := e.files(filepath.Dir(name), new(atomic.Bool))
 	if ext := filepath.Ext(name); ext == ".dot" || ext == ".fabro" {
 		return dot.Parse(name, data, dot.OptionsFor(e.reg, dir))
+	}
+	if flowdoc.Is(data) {
+		return flowdoc.Parse(name, data)
 	}
 	tree, found := document.Parse(name, data)
 	if sweny.Is(tree) || tree == nil && sweny.Looks(data) {

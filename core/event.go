@@ -53,6 +53,8 @@ const (
 	StateWritten  EventType = "state.written"  // a field got a value
 	UnitFinished  EventType = "unit.finished"  // a pipeline or loop ended; Reason says how
 
+	FlowLogged EventType = "flow.logged" // an entry of the log of a flow: Step is its type, one of the Log constants, and Log its content
+
 	LogLine  EventType = "log"      // a record of a node's logger
 	Progress EventType = "progress" // a node reports its progress; never part of a comparison
 )
@@ -77,6 +79,7 @@ const (
 	StepFallback       = "fallback"        // no condition holds; the fallback edge has none
 	StepNone           = "none"            // no condition holds and there is no fallback edge: the walk ends
 	StepDryRun         = "dry_run"         // the walk ends before its first decision
+	StepToken          = "token"           // a token of a flow moves on
 	StepFailFast       = "fail_fast"       // the walk ends because its node failed and the caller asked for that
 )
 
@@ -146,8 +149,8 @@ type Event struct {
 	When   string        `json:"when,omitempty"`
 	Result *bool         `json:"result,omitempty"`
 	Values *value.Object `json:"values,omitempty"`
-	// Step is the rule by which a walk chose the edge, one of the Step constants. Label is
-	// the label of the edge, or of an answer.
+	// Step is the rule by which a walk chose the edge, one of the Step constants, or the type of
+	// an entry in the log of a flow. Label is the label of the edge, or of an answer.
 	Step  string `json:"step,omitempty"`
 	Label string `json:"label,omitempty"`
 	// Purpose, Model, Tool, Turn and Usage describe a call to a model or of a tool. In

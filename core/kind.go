@@ -256,6 +256,8 @@ type Env struct {
 	// Edges are the edges that leave the node, in declared order, if its result may choose
 	// among them; otherwise it is nil.
 	Edges []*Edge
+	// Agent is the call that an agent of a flow makes, with its sub-agents; nil for other nodes.
+	Agent *AgentCall
 	Conventions
 	// Items reports whether the node has $item and $index: it has for_each or is a stage of
 	// a pipeline. Rounds reports whether it has $iter and $loop: it is in the body of a

@@ -79,6 +79,9 @@ type Meter struct {
 	// Again, if it is not nil, is called if a call in flight is going to be repeated. why
 	// gives the reason and the time; it becomes a log line of the run.
 	Again func(why string)
+	// Logged, if it is not nil, adds an entry to the log of a flow, such as the call of a sub-agent.
+	// entry is one of the Log constants.
+	Logged func(entry, content string)
 	// Estimate asks for estimated tokens of answers that report none, because the run has a
 	// budget of tokens or money. Priced forbids calls to models whose price is not known,
 	// because the run has a budget of money.

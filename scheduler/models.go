@@ -37,7 +37,7 @@ type meter struct {
 // meter that counts them.
 func (x *executor) metered(ctx context.Context, index core.Ordinal) (context.Context, *meter) {
 	m := &meter{run: x.run, node: x.c.Node, call: x.c.Call, item: index, attempt: int(x.c.ID.Attempt)}
-	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool, Again: m.again,
+	ctx = core.WithMeter(ctx, &core.Meter{Ask: func(c core.ModelCall) error { return m.ask(ctx, c) }, Answered: m.answered, Tool: m.tool, Again: m.again, Logged: m.logged,
 		Estimate: m.run.opts.Budget.Tokens > 0 || m.run.opts.Budget.Cost > 0, Priced: m.run.opts.Budget.Cost > 0})
 	if r := x.run.opts.Router; r != nil {
 		ctx = core.WithRouter(ctx, r)
@@ -80,6 +80,11 @@ func (m *meter) tool(c core.ToolCall) {
 			e.Reason = value.CutText(c.Err.Error())
 		}
 	})
+}
+
+// logged adds an entry to the log of a flow.
+func (m *meter) logged(entry, content string) {
+	m.emit(core.FlowLogged, func(e *core.Event) { e.Kind, e.Phase, e.Attempt, e.Step, e.Log = "", "", 0, entry, content })
 }
 
 func (m *meter) again(why string) {

@@ -414,8 +414,9 @@ func TestFilesStaySmall(t *testing.T) {
 // mode needs no change there.
 var knowModes = []string{
 	"core/workflow.go", "core/walk.go", // the constants, and the settings of a walk
+	"core/flow.go", "core/flowrules.go", // the settings of a flow, and what is checked before its runs
 	"scheduler/machine/planner.go", "scheduler/machine/routing.go", // the tables of planners and routers
-	"scheduler/machine/walk.go", // which reads its part of the plan
+	"scheduler/machine/walk.go", "scheduler/machine/flow.go", // which read their parts of the plan
 	"formats", "scheduler/plan", "scheduler/verify",
 	"walk.go", "walkbuild.go", "walkoption.go", // build walks, as the formats do
 }
@@ -436,7 +437,7 @@ func TestModesAreBehindOneSeam(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"ModeDAG", "ModeWalk", "RouterOutcomes", "RouterModel", "Walk", "Routed", `"walk"`, `"dag"`} {
+	for _, name := range []string{"ModeDAG", "ModeWalk", "ModeFlow", "RouterOutcomes", "RouterModel", "Walk", "Flow", "Routed", `"walk"`, `"dag"`, `"flow"`} {
 		if !seen[name] {
 			t.Errorf("the rule is about %s, which no package has any more", name)
 		}
@@ -450,7 +451,7 @@ type modeWord struct {
 }
 
 // modeConstants are the constants of core for modes and for ways of choosing edges.
-var modeConstants = []string{"ModeDAG", "ModeWalk", "RouterOutcomes", "RouterModel"}
+var modeConstants = []string{"ModeDAG", "ModeWalk", "ModeFlow", "RouterOutcomes", "RouterModel"}
 
 // modesIn returns the places of a file that distinguish modes.
 func modesIn(f file) (found []modeWord) {
@@ -483,7 +484,7 @@ func modesIn(f file) (found []modeWord) {
 				if x != nil && x.Obj == nil && slices.Contains(core, x.Name) {
 					found = append(found, modeWord{n.Sel.Name, n.Pos()})
 				}
-			case n.Sel.Name == "Walk": // of a plan or a workflow; core.Walk and ast.Walk are not fields
+			case n.Sel.Name == "Walk", n.Sel.Name == "Flow": // of a plan, workflow or node; core.Walk and ast.Walk are not fields
 				if x == nil || x.Obj != nil || !packages[x.Name] {
 					found = append(found, modeWord{n.Sel.Name, n.Pos()})
 				}
@@ -495,7 +496,7 @@ func modesIn(f file) (found []modeWord) {
 				found = append(found, modeWord{n.Name, n.Pos()})
 			}
 		case *ast.BasicLit:
-			if word, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && (word == "walk" || word == "dag") {
+			if word, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && (word == "walk" || word == "dag" || word == "flow") {
 				found = append(found, modeWord{strconv.Quote(word), n.Pos()})
 			}
 		}
@@ -527,6 +528,7 @@ func TestModesAreFound(t *testing.T) {
 		{"cli", "import \"example.org/other\"\nvar x = other.ModeWalk", ""},
 		{"cli", "func f(ModeWalk int) int { return ModeWalk }", ""},
 		{"cli", "var x = \"a walk\"", ""},
+		{"cli", imported + "var x = w.Mode == core.ModeFlow || n.Flow != nil || s == `flow`", "ModeFlow Flow \"flow\""},
 	} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+tt.src, 0)
 		if err != nil {

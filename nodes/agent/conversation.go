@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 type conversation struct {
 	*runner
 	in       core.Input
+	as       string // the node that requests name, "" for that of in
 	system   string
 	messages []llm.Message
 	uses     []toolUse
@@ -89,7 +91,7 @@ func unusable(wrong []string, answer string) error {
 
 // request returns the request for a turn.
 func (c *conversation) request(turn int) *llm.Request {
-	r := &llm.Request{Purpose: llm.PurposeRun, Node: c.in.Node(), Visit: c.in.Visit(), Turn: turn, Model: c.model, Provider: c.provider,
+	r := &llm.Request{Purpose: llm.PurposeRun, Node: cmp.Or(c.as, c.in.Node()), Visit: c.in.Visit(), Turn: turn, Model: c.model, Provider: c.provider,
 		Messages: c.opening(), Hosted: c.hosted, Effort: c.effort, MaxTokens: c.maxTokens, Temperature: c.temperature}
 	r.Messages = append(r.Messages, c.messages...)
 	for _, t := range c.tools {

@@ -34,6 +34,9 @@ func Kinds(m llm.Model) []core.Kind {
 			WritesState: true,
 			Partial:     true,
 			Compile: func(n *core.Node, env core.Env, c *agentConfig) (core.Compiled, source.Diagnostics) {
+				if env.Agent != nil {
+					return compileInFlow(n, env, m)
+				}
 				return compile(kindAgent, newBuilder(n, env, m, *c))
 			},
 		}),

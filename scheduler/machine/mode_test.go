@@ -16,27 +16,27 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// flowMode is a mode that the engine does not have: each visit of a node sends a token along
+// tokenMode is a mode that the engine does not have: each visit of a node sends a token along
 // every edge, and a node runs once for each token that arrives. The compiler gets it as this
 // value and the machine its planner, and no other file refers to it.
-var flowMode = &plan.Mode{
-	Name: "flow", Graph: "flow", Level: "step %d", Visits: true,
+var tokenMode = &plan.Mode{
+	Name: "tokens", Graph: "tokens", Level: "step %d", Visits: true,
 	Compile:     (*plan.Build).Visits,
 	Ends:        func(*plan.Plan) (start, exit int32) { return 0, -1 },
 	Conventions: func(*core.Workflow, *plan.Options) core.Conventions { return core.Conventions{Context: true} },
 }
 
-func init() { planners[flowMode.Name] = newFlow }
+func init() { planners[tokenMode.Name] = newTokens }
 
-// flow is the planner of flowMode and the task of its vertex. Everything else is as in a dag.
-type flow struct {
+// tokens is the planner of tokenMode and the task of its vertex. Everything else is as in a dag.
+type tokens struct {
 	dag
 	group group
-	flowMemory
+	tokensMemory
 }
 
-// flowMemory is what snapshots contain of a flow.
-type flowMemory struct {
+// tokensMemory is what snapshots contain of it.
+type tokensMemory struct {
 	Queue   []token // tokens that wait for their visits
 	Flying  []token // tokens whose visits are running
 	Arrived int
@@ -54,66 +54,66 @@ type token struct {
 	Input any
 }
 
-func newFlow(f *frame) planner {
-	t := &flow{dag: dag{f}}
+func newTokens(f *frame) planner {
+	t := &tokens{dag: dag{f}}
 	t.Visits = make([]nodeVisits, len(f.p.Nodes))
 	t.Fields = t.columns()
-	t.group = group{parent: &f.group, limit: math.MaxInt, holder: flowTask{t}}
+	t.group = group{parent: &f.group, limit: math.MaxInt, holder: tokensTask{t}}
 	return t
 }
 
-func (t *flow) columns() (list []column) {
+func (t *tokens) columns() (list []column) {
 	for i := range t.f.p.Schema.Fields {
 		list = append(list, column{Column: state.NewColumn(&t.f.p.Schema.Fields[i], t.f.ledger.Final(i), nil)})
 	}
 	return list
 }
 
-func (t *flow) memory() any { return &t.flowMemory }
+func (t *tokens) memory() any { return &t.tokensMemory }
 
-func (t *flow) restore() error {
+func (t *tokens) restore() error {
 	saved := t.Fields
 	t.Fields = t.columns()
-	t.f.setTask(0, flowTask{t})
+	t.f.setTask(0, tokensTask{t})
 	return loadColumns(t.Fields, saved)
 }
 
-func (t *flow) open() {
+func (t *tokens) open() {
 	t.f.v[0].Phase = running
-	t.f.setTask(0, flowTask{t})
+	t.f.setTask(0, tokensTask{t})
 	start, _ := t.f.p.Mode.Ends(t.f.p)
 	t.arrive(start, "go")
 	t.f.refresh(0)
 }
 
-func (t *flow) arrive(node int32, input any) {
+func (t *tokens) arrive(node int32, input any) {
 	t.Queue = append(t.Queue, token{int32(t.Arrived), node, 0, input})
 	t.Arrived++
 }
 
-func (t *flow) id(v token) ID {
+func (t *tokens) id(v token) ID {
 	return ID{Frame: t.f.ID, Node: v.Node, From: v.N, To: v.N + 1, Attempt: 1}
 }
 
-func (t *flow) emit(what core.EventType, v token, status string) {
+func (t *tokens) emit(what core.EventType, v token, status string) {
 	n := &t.f.p.Nodes[v.Node]
 	t.f.m.emit(core.Event{Type: what, Node: t.f.name(n.ID), Kind: n.Kind, Visit: v.Visit, Attempt: 1, Status: status})
 }
 
-func (t *flow) final(field int) any              { return t.Fields[field].Last() }
-func (t *flow) units() []core.UnitReport         { return nil }
-func (t *flow) locate(*core.Event, ID)           {}
-func (t *flow) unmergedWriter(int32, int) string { return "" }
-func (t *flow) failedNode(int32) string          { return "" }
+func (t *tokens) final(field int) any              { return t.Fields[field].Last() }
+func (t *tokens) units() []core.UnitReport         { return nil }
+func (t *tokens) locate(*core.Event, ID)           {}
+func (t *tokens) unmergedWriter(int32, int) string { return "" }
+func (t *tokens) failedNode(int32) string          { return "" }
 
-func (t *flow) nodes() (list []core.NodeReport) {
+func (t *tokens) nodes() (list []core.NodeReport) {
 	for i, v := range t.Visits {
 		list = append(list, core.NodeReport{ID: t.f.p.Nodes[i].ID, Visits: v.Visits, Attempts: v.Attempts, Status: v.Status})
 	}
 	return list
 }
 
-func (t *flow) path() (ids []string) {
+func (t *tokens) path() (ids []string) {
 	for _, node := range t.Order {
 		ids = append(ids, t.f.p.Nodes[node].ID)
 	}
@@ -121,24 +121,24 @@ func (t *flow) path() (ids []string) {
 }
 
 // run starts the handler of a visit.
-func (t *flow) run(v token) {
+func (t *tokens) run(v token) {
 	n := &t.f.p.Nodes[v.Node]
 	c := newCall(CallContext{Edges: value.ObjectOf("input", v.Input)})
 	c.Values = make([]any, len(n.Reads))
 	t.f.run(n, t.id(v), c, &t.group)
 }
 
-// flowTask implements task for a flow.
-type flowTask struct{ *flow }
+// tokensTask implements task for tokens.
+type tokensTask struct{ *tokens }
 
-func (t flowTask) slotChanged()    { t.f.refresh(0) }
-func (t flowTask) holdsSlot() bool { return t.group.active > 0 }
-func (t flowTask) canStart() bool  { return len(t.Queue) > 0 }
-func (t flowTask) commit()         {}
-func (t flowTask) stop()           { t.Queue = nil }
-func (t flowTask) find(ID) work    { return nil }
+func (t tokensTask) slotChanged()    { t.f.refresh(0) }
+func (t tokensTask) holdsSlot() bool { return t.group.active > 0 }
+func (t tokensTask) canStart() bool  { return len(t.Queue) > 0 }
+func (t tokensTask) commit()         {}
+func (t tokensTask) stop()           { t.Queue = nil }
+func (t tokensTask) find(ID) work    { return nil }
 
-func (t flowTask) startOne() bool {
+func (t tokensTask) startOne() bool {
 	if len(t.Queue) == 0 || !t.group.free() {
 		return false
 	}
@@ -153,13 +153,13 @@ func (t flowTask) startOne() bool {
 	return true
 }
 
-func (t flowTask) reissue() {
+func (t tokensTask) reissue() {
 	for _, v := range t.Flying {
 		t.run(v)
 	}
 }
 
-func (t flowTask) answer(e *Event) bool {
+func (t tokensTask) answer(e *Event) bool {
 	at := slices.IndexFunc(t.Flying, func(v token) bool { return t.id(v) == e.ID })
 	if at < 0 {
 		return false
@@ -182,8 +182,8 @@ func (t flowTask) answer(e *Event) bool {
 	return true
 }
 
-// flowPlan compiles a graph in which s sends to a and b, and a and b send to m.
-func flowPlan(t *testing.T, modes ...*plan.Mode) *plan.Plan {
+// tokensPlan compiles a graph in which s sends to a and b, and a and b send to m.
+func tokensPlan(t *testing.T, modes ...*plan.Mode) *plan.Plan {
 	t.Helper()
 	text := func(s string) source.Text { return source.Text{Value: s} }
 	w := &core.Workflow{Name: text("tokens"), Mode: modes[0].Name, Fields: []core.FieldDecl{{Name: text("x"), Default: value.Missing}}}
@@ -203,17 +203,17 @@ func flowPlan(t *testing.T, modes ...*plan.Mode) *plan.Plan {
 // TestNewMode registers a mode with one value, and plans, draws, runs and reports a graph of that
 // mode.
 func TestNewMode(t *testing.T) {
-	p := flowPlan(t, flowMode)
+	p := tokensPlan(t, tokenMode)
 	d := p.Describe()
-	if d.Mode.Name != "flow" || d.Mode.Start != "s" || d.Mode.Exit != "" || len(d.Levels) != 3 || d.Width != 2 || len(d.Edges) != 4 {
+	if d.Mode.Name != "tokens" || d.Mode.Start != "s" || d.Mode.Exit != "" || len(d.Levels) != 3 || d.Width != 2 || len(d.Edges) != 4 {
 		t.Errorf("described as %+v, %d levels of at most %d, %d edges", d.Mode, len(d.Levels), d.Width, len(d.Edges))
 	}
-	for _, want := range []string{"tokens: a flow of 4 nodes", "step 0", "step 2", "after a", "after b"} {
+	for _, want := range []string{"tokens: a tokens of 4 nodes", "step 0", "step 2", "after a", "after b"} {
 		if got := draw.Text(d, draw.Options{}); !strings.Contains(got, want) {
 			t.Errorf("drawn without %q:\n%s", want, got)
 		}
 	}
-	if again := flowPlan(t, flowMode); p.Fingerprint() != again.Fingerprint() {
+	if again := tokensPlan(t, tokenMode); p.Fingerprint() != again.Fingerprint() {
 		t.Error("the fingerprint differs between two plans of one workflow")
 	}
 	taken := &draw.Run{Taken: map[draw.EdgeKey]int{{From: "s", To: "a"}: 7}}
@@ -243,7 +243,7 @@ func TestNewMode(t *testing.T) {
 	if n := r.Nodes()[3]; n.ID != "m" || n.Visits != 2 || n.Status != core.Success {
 		t.Errorf("reported %+v", n)
 	}
-	if most := m.root.mode.(*flow).Most; most != 2 {
+	if most := m.root.mode.(*tokens).Most; most != 2 {
 		t.Errorf("at most %d visits ran at once, want 2", most)
 	}
 	var rows []string
@@ -303,13 +303,13 @@ func drive(t *testing.T, m *Machine, listen func(*core.Event), handler func(c Co
 // A mode without a planner is rejected before anything runs, and a mode that is not registered is
 // rejected by the compiler.
 func TestModesWithoutPlanner(t *testing.T) {
-	lame := *flowMode
+	lame := *tokenMode
 	lame.Name = "lame"
-	if _, err := New(flowPlan(t, &lame), nil, Options{}); err == nil || !strings.Contains(err.Error(), `the mode "lame" has no planner`) {
+	if _, err := New(tokensPlan(t, &lame), nil, Options{}); err == nil || !strings.Contains(err.Error(), `the mode "lame" has no planner`) {
 		t.Errorf("got %v", err)
 	}
-	w := &core.Workflow{Mode: "flow", Nodes: []*core.Node{{ID: source.Text{Value: "a"}, Handler: core.HandlerFunc(nil)}}}
-	if p, ds := plan.Compile(w, nil, plan.Options{}); p != nil || !strings.Contains(fmt.Sprint(ds), `mode: unknown word "flow"`) {
+	w := &core.Workflow{Mode: "lost", Nodes: []*core.Node{{ID: source.Text{Value: "a"}, Handler: core.HandlerFunc(nil)}}}
+	if p, ds := plan.Compile(w, nil, plan.Options{}); p != nil || !strings.Contains(fmt.Sprint(ds), `mode: unknown word "lost"`) {
 		t.Errorf("got %v", ds)
 	}
 }

@@ -53,6 +53,7 @@ type planner interface {
 var planners = map[core.Mode]func(f *frame) planner{
 	core.ModeDAG:  func(f *frame) planner { return dag{f} },
 	core.ModeWalk: func(f *frame) planner { return walkPlanner{newWalk(f)} },
+	core.ModeFlow: func(f *frame) planner { return flowPlanner{newFlow(f)} },
 }
 
 // checkPlanners returns an error if the machine has no planner for the mode of the plan or of a

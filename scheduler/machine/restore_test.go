@@ -136,7 +136,7 @@ func TestRestoreOfAnotherWorkflow(t *testing.T) {
 
 // A snapshot without the planner of a mode that has one is not restored.
 func TestRestoreWithoutPlanner(t *testing.T) {
-	checkRestoreWithout(t, flowPlan(t, flowMode), "planner")
+	checkRestoreWithout(t, tokensPlan(t, tokenMode), "planner")
 }
 
 // checkRestoreWithout checks that a snapshot that lacks a member is not restored.

@@ -89,16 +89,17 @@ type compiler struct {
 	tables    tables
 	checks    resultChecks
 	unitIDs   map[string]source.Position
-	warnings  []NodeWarning           // the warnings of kinds
-	missing   []MissingSkills         // skills that do not exist
-	inputUsed map[string]bool         // names that expressions read through $input
-	anyInput  bool                    // whether some node may read any input
-	prompts   []string                // files of nodes that may refer to inputs
-	promptsOf []string                // files of the node being compiled, if it has a cache
-	opaque    bool                    // it is not known what the handler of the node being compiled reads of its Input
-	fieldUsed []bool                  // fields that something refers to
-	secretAt  map[source.Text]bool    // references to secrets that the plan has already
-	outEdges  map[string][]*core.Edge // of a walk, by node
+	warnings  []NodeWarning              // the warnings of kinds
+	missing   []MissingSkills            // skills that do not exist
+	inputUsed map[string]bool            // names that expressions read through $input
+	anyInput  bool                       // whether some node may read any input
+	prompts   []string                   // files of nodes that may refer to inputs
+	promptsOf []string                   // files of the node being compiled, if it has a cache
+	opaque    bool                       // it is not known what the handler of the node being compiled reads of its Input
+	fieldUsed []bool                     // fields that something refers to
+	secretAt  map[source.Text]bool       // references to secrets that the plan has already
+	outEdges  map[string][]*core.Edge    // of a walk, by node
+	agents    map[string]*core.AgentCall // of a flow, by node
 	has       features
 	fieldSeen marks
 	nodeSeen  marks

@@ -36,7 +36,7 @@ func TestGoBuilt(t *testing.T) {
 		want  string
 	}{
 		{"no nodes", func(w *core.Workflow, _ *core.Node) { w.Nodes = nil }, "MISSING_KEY the graph has no nodes"},
-		{"mode", func(w *core.Workflow, _ *core.Node) { w.Mode = "wlak" }, `BAD_VALUE mode: unknown word "wlak" (dag or walk)`},
+		{"mode", func(w *core.Workflow, _ *core.Node) { w.Mode = "wlak" }, `BAD_VALUE mode: unknown word "wlak" (dag, walk or flow)`},
 		{"concurrency", func(w *core.Workflow, _ *core.Node) { w.Runtime.Concurrency = number(0) }, "9:9 BAD_VALUE runtime.concurrency: want a whole number of at least 1, got 0"},
 		{"max_in_flight", func(w *core.Workflow, _ *core.Node) { w.Runtime.MaxInFlight = number(-1) }, "9:9 BAD_VALUE runtime.max_in_flight: want a whole number of at least 1, got -1"},
 		{"schedule", func(w *core.Workflow, _ *core.Node) { w.Runtime.Schedule = text("wave") }, `BAD_VALUE runtime.schedule: unknown word "wave" (dataflow or barrier)`},

@@ -27,6 +27,8 @@ type Description struct {
 	Mode ModeDescription `json:"-"`
 	// Routing describes how a walk picks its edges; nil in other modes.
 	Routing *WalkDescription `json:"walk,omitempty"`
+	// Flow describes a flow; nil in other modes.
+	Flow *FlowDescription `json:"flow,omitempty"`
 	// Sources are the files that the text of nodes was read from, as far as the format reports
 	// them.
 	Sources []core.Source `json:"sources,omitempty"`
@@ -165,6 +167,8 @@ type EdgeDescription struct {
 	// Label is the text that is shown for the edge. A node of a walk may select an edge by its
 	// label.
 	Label string `json:"label,omitempty"`
+	// Delegates marks an edge of a flow to a sub-agent, which no token follows.
+	Delegates bool `json:"delegates,omitempty"`
 	// The fields from here on are set for walks only. Among the edges that could be followed, the
 	// one with the highest Weight is.
 	Weight int `json:"weight,omitempty"`

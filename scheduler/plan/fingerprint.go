@@ -94,6 +94,9 @@ func (x *printer) plan(p *Plan) string {
 	if p.Walk != nil {
 		o.Set("walk", walkSettingsPrint(p))
 	}
+	if p.Flow != nil {
+		o.Set("flow", int64(p.Flow.MaxArrivals))
+	}
 	if p.Barrier {
 		o.Set("barrier", true) // the results are the same, but a snapshot counts what is left of a level
 	}
@@ -178,7 +181,7 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 		parts[n.ID] = part
 	}
 	for i := range p.Vertices {
-		if u := p.Vertices[i].Unit; u != nil && p.Walk == nil { // a walk as a whole is no part of itself
+		if u := p.Vertices[i].Unit; u != nil && !p.Mode.Visits { // a walk or a flow as a whole is no part of itself
 			what := unitWhat(p, u)
 			part := PartFingerprint{What: x.digest(what), How: x.digest(unitHow(p, u))}
 			if !x.brief {
@@ -248,6 +251,9 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 			walk.Set("steps", stepPrint(&s.Nodes[n.Index], n.Decl))
 		}
 		o.Set("walk", walk)
+	}
+	if p.Flow != nil {
+		o.Set("flow", flowPrint(&p.Flow.Nodes[n.Index], n.Decl))
 	}
 	return o
 }
@@ -356,6 +362,9 @@ func unitHow(_ *Plan, u *Unit) *value.Object {
 func edgePrint(p *Plan, i int) *value.Object {
 	e, d := &p.Edges[i], p.edgeDecls[i]
 	o := value.ObjectOf("from", d.From.Value, "to", d.To.Value, "when", programPrint(e.When), "else", e.Else, "on", e.On.String(), "handles", e.Handles)
+	if p.Flow != nil {
+		o.Set("handle", d.Label.Value)
+	}
 	if p.Walk != nil {
 		w := &p.Walk.Edges[i]
 		walk := value.ObjectOf("label", w.Key, "weight", int64(w.Weight), "restart", w.LoopRestart, "freeform", w.Freeform,

@@ -78,6 +78,16 @@ edges:
 `
 )
 
+const fieldsBuilder = `{"nodes": [
+  {"id": "s", "type": "start", "data": {"initialInput": "x"}},
+  {"id": "a", "type": "agent", "data": {"tools": {"subagents": true}}},
+  {"id": "b", "type": "agent"},
+  {"id": "c", "type": "if", "data": {"conditions": [{"operator": "equal", "value": "x"}]}},
+  {"id": "p", "type": "approval", "data": {"prompt": "Go?"}}],
+"connections": [{"source": "s", "target": "a"}, {"source": "a", "target": "b", "sourceHandle": "subagent"}, {"source": "a", "target": "c"},
+  {"source": "c", "target": "p", "sourceHandle": "false"}, {"source": "p", "target": "a", "sourceHandle": "reject"}]}
+`
+
 // leftOut lists the fields of plans that are not in fingerprints, with the reason.
 var leftOut = map[string]string{
 	"Plan.Name": "the name of a document does not count", "Plan.Workflow": "what is compiled of it counts", "Plan.Refused": "such a plan does not run", "Plan.Overlap": "see TestFingerprintWithoutLimits", "Plan.key": "see TestFingerprintWithoutLimits",
@@ -93,6 +103,8 @@ var leftOut = map[string]string{
 	"Plan.nodeIndex": "an index", "Plan.inputIndex": "an index", "Plan.files": "tested by TestFingerprint", "Plan.edgeDecls": "follows from Edges", "Plan.positions": "not in a document",
 
 	"Plan.Schema": "tested by TestFingerprint", "Plan.Walk": "its fields are tested", "Plan.Vertices": "the fields of units are tested",
+	"Plan.Flow": "its fields are tested", "Flow.Nodes": "their fields are tested", "Flow.Start": "follows from the roles of nodes", "Flow.Context": "follows from the schema",
+	"FlowNode.Ways": "follow from the edges", "FlowNode.Output": "the test of documents changes it", "Edge.Delegates": "follows from the handle",
 	"Plan.Nodes": "their fields are tested", "Plan.Edges": "their fields are tested", "Plan.Joins": "their fields are tested", "Plan.WriterVertex": "tested by TestFingerprint",
 
 	"Walk.Router": "tested by TestAddedRouter", "Walk.Nodes": "their fields are tested", "Walk.Edges": "their fields are tested",
@@ -122,6 +134,7 @@ var leftOut = map[string]string{
 // Each field of a plan is in its fingerprint or in leftOut.
 func TestEveryFieldIsInTheFingerprint(t *testing.T) {
 	dag, walk := printed(t, "flow.yaml", fieldsDoc, fieldsInner, ""), printed(t, "g.dot", fieldsDOT, fieldsInner, "")
+	flow := printed(t, "b.json", fieldsBuilder, fieldsInner, "")
 	node := func(p *plan.Plan, id string) *plan.Node {
 		n, ok := p.Node(id)
 		if !ok {
@@ -143,6 +156,7 @@ func TestEveryFieldIsInTheFingerprint(t *testing.T) {
 		{dag, []any{dag, dag.Incremental, node(dag, "a"), node(dag, "c").Retry, node(dag, "sub").Frame, &node(dag, "sub").Frame.Outputs[0],
 			node(dag, "w").Wait, &dag.Edges[0], &dag.Joins[0]}},
 		{walk, []any{walk.Walk, &walk.Walk.Nodes[node(walk, "fork").Index], walk.Walk.Nodes[node(walk, "fork").Index].Parallel, &walk.Walk.Edges[choice]}},
+		{flow, []any{flow.Flow, &flow.Flow.Nodes[node(flow, "a").Index]}},
 	} {
 		if s.p == dag {
 			for i := range dag.Vertices {
@@ -282,6 +296,8 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 		"Node.Parallel":            {"g.dot", func(w *core.Workflow) { node(w, "fork").Parallel = &core.Parallel{MaxParallel: count(7)} }},
 		"Node.ViewMembers":         {"t.yml", func(w *core.Workflow) { node(w, "a").ViewMembers = []source.Text{word("x")} }},
 
+		"Node.Flow": {"b.json", func(w *core.Workflow) { node(w, "s").Flow = &core.FlowNode{Role: core.FlowStart, Output: "y"} }},
+
 		"Edge.From": {"flow.yaml", func(w *core.Workflow) { w.Edges[1].From = word("w") }},
 		"Edge.To":   {"flow.yaml", func(w *core.Workflow) { w.Edges[1].To = word("w") }},
 		"Edge.When": {"flow.yaml", func(w *core.Workflow) { w.Edges[0].When = nil }},
@@ -320,6 +336,7 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 		"Node.Phase": "only displayed", "Node.Description": "only displayed", "Node.HasWrites": "the test changes it with Writes", "Node.Classes": "formats apply styles",
 		"Node.Asks": "for kinds that are not registered", "Node.Lacks": "for kinds that are not registered", "Node.Toolless": "suppresses a warning", "Node.Attributes": "only drawn",
 		"Node.Handler": "code does not count", "Node.Lost": "errors", "Node.Pos": "a position",
+		"Edge.Into": "a rule of delegations",
 		"Edge.Parsed": "another form of When", "Edge.Attributes": "only drawn", "Edge.Implied": "only displayed", "Edge.Lost": "errors", "Edge.Pos": "a position",
 	}
 	for _, of := range []reflect.Type{reflect.TypeFor[core.Walk](), reflect.TypeFor[core.Node](), reflect.TypeFor[core.Edge]()} {
@@ -384,7 +401,7 @@ func compiled(t *testing.T, name string, change func(*core.Workflow)) *plan.Plan
 			change(w)
 		})
 	}
-	return compileFiles(t, name, map[string]string{"flow.yaml": fieldsDoc, "inner.yaml": fieldsInner, "g.dot": fieldsDOT, "t.yml": fieldsSWEny}, change)
+	return compileFiles(t, name, map[string]string{"flow.yaml": fieldsDoc, "inner.yaml": fieldsInner, "g.dot": fieldsDOT, "t.yml": fieldsSWEny, "b.json": fieldsBuilder}, change)
 }
 
 // fieldsSteps returns a walk by steps.

@@ -48,6 +48,9 @@ type nodeSteps struct {
 	edges       func(c *compiler, d *core.Node) []*core.Edge
 	retries     func(c *compiler) *Retry // for nodes without a retry policy
 	role        func(c *compiler, n *Node, made core.Compiled, at place) bool
+	id          func(id string) bool // reports whether a string that is no name is an id nevertheless
+	agent       func(c *compiler, d *core.Node) *core.AgentCall
+	preflight   func(w *core.Workflow) source.Diagnostics
 }
 
 // modes are the modes of the engine. The first is the default.
@@ -64,6 +67,14 @@ var modes = []*Mode{
 		Describe: (*Plan).describeWalk, Conventions: walkConventions,
 		nodes: nodeSteps{begin: (*compiler).beginWalk, unknownKind: (*compiler).walkType, edges: (*compiler).edgesOf,
 			retries: (*compiler).walkRetries, role: (*compiler).walkRole},
+	},
+	{
+		Name: core.ModeFlow, Graph: "flow", Level: "%d from the start", Visits: true, Marked: true,
+		Compile:  func(b *Build) { b.c.flow() },
+		Ends:     func(p *Plan) (start, exit int32) { return p.Flow.Start, -1 },
+		Describe: (*Plan).describeFlow, Conventions: func(*core.Workflow, *Options) core.Conventions { return core.Conventions{Context: true} },
+		nodes: nodeSteps{begin: (*compiler).beginFlow, settings: (*compiler).flowSettings, unknownKind: (*compiler).flowNode, id: isFlowID,
+			agent: (*compiler).flowAgent, preflight: (*core.Workflow).Preflight},
 	},
 }
 
@@ -171,7 +182,7 @@ func (b *Build) Visits() {
 func (c *compiler) mode() {
 	m, ok := modeNamed(c.w.Mode, c.opts.Modes)
 	if !ok {
-		c.ds.Errorf(source.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s or %s", core.ModeDAG, core.ModeWalk)
+		c.ds.Errorf(source.CodeBadValue, c.w.Pos, "mode: unknown word %q", string(c.w.Mode)).WithHint("%s, %s or %s", core.ModeDAG, core.ModeWalk, core.ModeFlow)
 	}
 	c.p.Mode = m
 	if r, ok := routerOf(c.w, c.opts.Routers); ok && m.Name == core.ModeWalk {
@@ -186,6 +197,15 @@ func (c *compiler) mode() {
 	}
 	c.p.Conventions = c.conventionsOf(c.w)
 	c.env.ConventionsOf = c.conventionsOf
+}
+
+// Preflight returns the first problem of the workflow that does not keep it from running and is reported
+// before a run, by the rules of its mode.
+func (p *Plan) Preflight() source.Diagnostics {
+	if check := p.Mode.nodes.preflight; check != nil {
+		return check(p.Workflow)
+	}
+	return nil
 }
 
 // conventionsOf returns the rules of the mode of a workflow for its nodes and their results.

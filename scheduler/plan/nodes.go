@@ -390,6 +390,9 @@ func (c *compiler) askKind(k core.Kind, n *Node, d *core.Node, at place, use *Re
 	env.Items, env.Rounds = c.nodeRoots&itemRoots != 0, c.nodeRoots&roundRoots != 0
 	env.Item = c.nodeItem
 	env.Conventions = c.p.Conventions
+	if agent := c.p.Mode.nodes.agent; agent != nil {
+		env.Agent = agent(c, d)
+	}
 	if edges := c.p.Mode.nodes.edges; edges != nil {
 		env.Edges = edges(c, d)
 	}

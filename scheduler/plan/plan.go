@@ -51,6 +51,8 @@ type Plan struct {
 	Conventions core.Conventions
 	// Walk holds what only the mode walk has, nil in other modes.
 	Walk *Walk
+	// Flow holds what only the mode flow has, nil in other modes.
+	Flow *Flow
 	// context is the index of the field that holds the context, and open the result of Open.
 	context int32
 	open    bool
@@ -457,6 +459,8 @@ type Edge struct {
 	Handles bool
 	// InElseGroup reports whether the else group of the source evaluates the edge.
 	InElseGroup bool
+	// Delegates marks an edge of a flow to a sub-agent, which no token follows.
+	Delegates bool
 	// JoinBranch is 1 plus the index of the join's branch to which the edge belongs, 0 if there is none.
 	JoinBranch int32
 }

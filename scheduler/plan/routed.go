@@ -233,7 +233,13 @@ func modelRouted(w *core.Workflow) bool {
 }
 
 // isNodeID reports whether a string is a valid id of a node.
-func (c *compiler) isNodeID(s string) bool { return isID(s) || modelRouted(c.w) && isRoutedID(s) }
+func (c *compiler) isNodeID(s string) bool {
+	if isID(s) || modelRouted(c.w) && isRoutedID(s) {
+		return true
+	}
+	m := c.p.Mode
+	return m != nil && m.nodes.id != nil && m.nodes.id(s)
+}
 
 // isRoutedID reports whether a string is a valid id of a node in a walk whose edges a model picks:
 // letters, digits, underscores and dashes.

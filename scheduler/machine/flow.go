@@ -1,0 +1,307 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
+)
+
+// flow is the planner of the mode flow: several tokens move along the edges, and each arrival runs
+// the node. It is the task of the only vertex.
+//
+// While nothing is asked, arrivals of one token are admitted together: agents begin when they get a
+// slot, and nodes without a handler end at once. When a token reaches an approval, the flow is
+// paused: what was admitted goes on, and what follows it waits in the queue, except approvals, which
+// wait to be asked. When nothing is admitted any more, the answer takes effect: first the branch of the
+// decision runs to its end, then each token of the queue to its own end, then the next approval is asked.
+type flow struct {
+	f     *frame
+	p     *plan.Flow
+	group group
+	flowMemory
+}
+
+// flowMemory is what snapshots contain of a flow.
+type flowMemory struct {
+	Admitted []*arrival `json:"admitted,omitempty"` // arrivals at steps that have not ended, in order
+	Asked    *arrival   `json:"asked,omitempty"`    // at the approval that is asked; the flow is paused
+	Decision *Outcome   `json:"decision,omitempty"` // the answer to Asked, until it takes effect
+	Waiting  []*arrival `json:"waiting,omitempty"`  // at approvals that are asked later, in order
+	Queue    []*arrival `json:"queue,omitempty"`    // deferred, in order
+
+	Arrived  int32           `json:"arrived"`
+	Nodes    []nodeVisits    `json:"nodes"`
+	Fields   []column        `json:"fields"`
+	Start    values          `json:"start"` // starting values
+	Unmerged map[int32]int32 `json:"unmerged,omitempty"`
+	Path     []int32         `json:"path"` // nodes in the order in which tokens arrived
+
+	Failure *core.Failure `json:"failure,omitempty"` // why the flow failed
+	FailAt  int32         `json:"fail_at"`           // the node where it failed, -1 if it did not
+	Ended   bool          `json:"ended,omitempty"`
+}
+
+// flowPlanner implements planner for a flow.
+type flowPlanner struct{ *flow }
+
+func newFlow(f *frame) *flow {
+	t := &flow{f: f, p: f.p.Flow}
+	t.flowMemory.Nodes, t.FailAt = make([]nodeVisits, len(f.p.Nodes)), -1
+	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
+	return t
+}
+
+// open begins the flow.
+func (t flowPlanner) open() {
+	f := t.f
+	for i := range f.p.Schema.Fields {
+		t.Start = append(t.Start, f.ledger.Final(i))
+		t.Fields = append(t.Fields, column{Column: t.column(i)})
+	}
+	f.v[0].Phase, f.v[0].Started, f.v[0].Attempts = running, f.m.now, 1
+	f.setTask(0, t.flow)
+	if a := t.create(t.p.Start, nil, true); a != nil {
+		t.admit(a)
+	}
+	t.settle()
+	f.refresh(0)
+}
+
+// column returns a new column of a field, with its starting value.
+func (t *flow) column(field int) *state.Column {
+	c := state.NewColumn(&t.f.p.Schema.Fields[field], t.Start[field], t.f.m.opts.Guard)
+	c.SetReads(func(int) bool { return false })
+	return c
+}
+
+func (t *flow) id(node int32) string { return t.f.p.Nodes[node].ID }
+
+// create makes the arrival of a token. It fails the flow and returns nil if there are too many.
+func (t *flow) create(node int32, input any, trunk bool) *arrival {
+	if limit := t.maxVisits(); int(t.Arrived) >= limit {
+		t.fail(node, core.LogError, &core.Failure{Class: core.ClassVisitLimit, Permanent: true,
+			Message: fmt.Sprintf("the flow has made %d arrivals, as many as it may; the next one is at %s, %s", limit, t.id(node), t.ringText(node))})
+		return nil
+	}
+	r := &t.flowMemory.Nodes[node]
+	r.Visits++
+	a := &arrival{t: t, N: t.Arrived, Node: node, Count: r.Visits, Input: anyJSON{input}, Trunk: trunk}
+	t.Arrived++
+	t.Path = append(t.Path, node)
+	return a
+}
+
+// admit runs the node of a token: a step begins when it gets a slot, any other node ends at once.
+func (t *flow) admit(a *arrival) {
+	n := &t.p.Nodes[a.Node]
+	if n.Role == core.FlowStep {
+		t.Admitted = append(t.Admitted, a)
+		return
+	}
+	a.Started = t.f.m.now
+	t.emitStarted(a)
+	t.log(a, core.LogStepStart, t.describe(a.Node))
+	switch n.Role {
+	case core.FlowStart:
+		t.left(a, n.Output)
+	case core.FlowIf:
+		way := t.selectWay(a, n)
+		t.recordEnd(a, &Outcome{})
+		t.follow(a, way, a.Input.v, a.Trunk)
+	default:
+		t.log(a, core.LogWarn, fmt.Sprintf("Unknown node type %q skipped", t.f.p.Nodes[a.Node].Kind))
+		t.left(a, nil)
+	}
+}
+
+// left stores the result of a node and moves the token on.
+func (t *flow) left(a *arrival, v any) {
+	t.set(a, t.id(a.Node), v)
+	if a.Trunk {
+		t.set(a, core.FlowPrevious, v)
+	}
+	t.recordEnd(a, &Outcome{Output: v, HasOutput: true})
+	t.follow(a, &t.p.Nodes[a.Node].Ways[0], v, a.Trunk)
+}
+
+// selectWay returns the way of the first condition that holds.
+func (t *flow) selectWay(a *arrival, n *plan.FlowNode) *plan.FlowWay {
+	text := core.FlowText(a.Input.v)
+	for i, c := range n.Conditions {
+		holds := c.Holds(text)
+		t.log(a, core.LogLogicCheck, fmt.Sprintf("Condition %d (%s) evaluated as %t", i+1, c, holds))
+		if holds {
+			return &n.Ways[i]
+		}
+	}
+	return &n.Ways[len(n.Conditions)]
+}
+
+// follow moves a token along all edges of a way. Its targets are reached together: that one of them is
+// an approval does not keep the others from beginning.
+func (t *flow) follow(from *arrival, way *plan.FlowWay, v any, trunk bool) {
+	for _, id := range way.Lost {
+		t.log(from, core.LogWarn, fmt.Sprintf("Connection target %q not found", id))
+	}
+	paused := t.Asked != nil
+	trunk = trunk && len(way.Edges) == 1
+	for i, e := range way.Edges {
+		to := t.f.p.Edges[e].ToNode
+		asks := t.p.Nodes[to].Role == core.FlowApproval
+		if t.Failure != nil || asks && t.leadsTo(way.Edges[:i], to) { // an approval is asked once
+			continue
+		}
+		a := t.create(to, v, trunk)
+		if a == nil {
+			return
+		}
+		t.emitFollowed(from, e)
+		switch {
+		case asks:
+			t.reach(a)
+		case paused:
+			t.Queue = append(t.Queue, a)
+		default:
+			t.admit(a)
+		}
+	}
+}
+
+// leadsTo reports whether one of the edges leads to a node.
+func (t *flow) leadsTo(edges []int32, node int32) bool {
+	for _, e := range edges {
+		if t.f.p.Edges[e].ToNode == node {
+			return true
+		}
+	}
+	return false
+}
+
+// reach handles the arrival at an approval: it is asked at once, or waits for the one that is.
+func (t *flow) reach(a *arrival) {
+	t.log(a, core.LogStepStart, t.describe(a.Node))
+	if t.Asked != nil {
+		t.Waiting = append(t.Waiting, a)
+		return
+	}
+	t.ask(a)
+}
+
+// ask pauses the flow at an approval.
+func (t *flow) ask(a *arrival) {
+	t.Asked = a
+	a.Phase, a.Number, a.Started = running, 1, t.f.m.now
+	t.flowMemory.Nodes[a.Node].Attempts++
+	t.emitStarted(a)
+	t.log(a, core.LogWaitInput, "Waiting for user approval")
+	a.run(t.call(a))
+}
+
+// settle goes on when nothing is admitted: with the answer, the queue, or the next approval. It ends the
+// flow if nothing is left.
+func (t *flow) settle() {
+	for len(t.Admitted) == 0 && !t.Ended {
+		switch {
+		case t.f.Stopped, t.Failure != nil:
+			if t.Asked == nil {
+				t.finish()
+			}
+			return
+		case t.Asked != nil:
+			if t.Decision == nil {
+				return
+			}
+			t.decide()
+		case len(t.Queue) > 0:
+			a := t.Queue[0]
+			t.Queue = t.Queue[1:]
+			a.Trunk = true
+			t.admit(a)
+		case len(t.Waiting) > 0:
+			a := t.Waiting[0]
+			t.Waiting = t.Waiting[1:]
+			t.ask(a)
+		default:
+			t.finish()
+		}
+	}
+}
+
+// decide moves the token of an approval on, by the decision. The token carries the value from before
+// the approval.
+func (t *flow) decide() {
+	a, o := t.Asked, t.Decision
+	t.Asked, t.Decision = nil, nil
+	word, way := core.HandleApprove, plan.WayApprove
+	if o.Route.Label == core.HandleReject {
+		word, way = core.HandleReject, plan.WayReject
+	}
+	t.log(a, core.LogInputReceived, decisionText(word, o.Note))
+	t.set(a, t.id(a.Node)+core.FlowDecision, value.ObjectOf("decision", word, "note", o.Note))
+	t.set(a, core.FlowPrevious, a.Input.v)
+	t.recordEnd(a, &Outcome{Note: o.Note})
+	t.follow(a, &t.p.Nodes[a.Node].Ways[way], a.Input.v, true)
+}
+
+// fail ends the flow because of a failure. What runs is awaited, and its results are dropped.
+func (t *flow) fail(node int32, entry string, fail *core.Failure) {
+	if t.Failure != nil {
+		return
+	}
+	t.Failure, t.FailAt = fail, node
+	t.f.emitLog(t.id(node), 0, entry, fail.Message)
+	t.Queue, t.Waiting = nil, nil
+	for _, a := range append([]*arrival(nil), t.Admitted...) {
+		if n := a.def(); a.child != nil || a.Number > 0 && a.inFlight(n) {
+			continue // awaited
+		}
+		halt(a)
+	}
+	if t.Asked != nil && t.Decision == nil {
+		t.f.giveUp(t.Asked.id())
+	}
+	t.dropDecision()
+}
+
+// dropDecision ends an approval whose answer will not take effect.
+func (t *flow) dropDecision() {
+	if a := t.Asked; t.Decision != nil {
+		t.Asked, t.Decision = nil, nil
+		t.recordEnd(a, &Outcome{Failure: cancelled()})
+	}
+}
+
+// finish ends the flow.
+func (t *flow) finish() {
+	f := t.f
+	t.Ended = true
+	f.v[0].Ended = f.m.now
+	if t.Failure == nil && f.Stopped {
+		t.Failure = cancelled()
+	}
+	if t.Failure != nil {
+		f.setFailure(0, t.Failure)
+		f.resolve(0, core.Fail)
+		return
+	}
+	f.resolve(0, core.Success)
+}
+
+// set sets a member of the context.
+func (t *flow) set(a *arrival, key string, v any) {
+	t.write(a, plan.Write{Field: t.p.Context, Value: value.ObjectOf(key, v)})
+}
+
+// write merges a write into the state.
+func (t *flow) write(a *arrival, w plan.Write) {
+	c := t.Fields[w.Field]
+	c.Resolve(c.Cursor(), w.Value, nil)
+	c.Forget(c.Cursor(), false)
+	if t.f.m.opts.Wrote != nil {
+		t.f.m.opts.Wrote(&Write{Graph: Graph{t.f}, ID: a.id(), Visit: a.Count, At: t.f.m.instant, Write: w})
+	}
+}
