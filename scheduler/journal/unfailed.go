@@ -14,6 +14,9 @@ import (
 // again: a walk, for example, that has reached its end. dropped are the nodes that were decided because
 // of a failure, by path without the numbers of items; what they did is decided again.
 func Unfailed(p *plan.Plan, kept []Kept, report *core.Report, all bool) (rest []Kept, dropped map[string]bool) {
+	if p.Mode.Final {
+		return nil, nil
+	}
 	kept = Uncancelled(kept) // a failure may have cancelled others
 	u := &unfailed{plan: p, all: all, failed: map[string]bool{}, drop: map[string]bool{}, executions: map[execution]bool{}, rows: map[execution]int32{}}
 	if p.Mode.Visits {

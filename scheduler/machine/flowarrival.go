@@ -30,7 +30,7 @@ func (a *arrival) group() *group                   { return &a.t.group }
 func (a *arrival) path() string                    { return a.t.f.elementPath(a.t.id(a.Node), a.Count) }
 func (a *arrival) retryDue()                       {}
 func (a *arrival) handlerEnded(*Event)             { a.t.f.ranOrAsked(a.def(), &a.t.group) }
-func (a *arrival) givenUp() bool                   { return a == a.t.Asked && a.t.Failure != nil }
+func (a *arrival) givenUp() bool                   { return a.t.Failure != nil }
 func (a *arrival) afterAnswer()                    { a.t.f.refresh(0) }
 func (a *arrival) mayPlace() bool                  { return true }
 func (a *arrival) capture() (*Call, *core.Failure) { return a.t.call(a), nil }

@@ -336,7 +336,7 @@ func TestEverySettingIsInTheFingerprint(t *testing.T) {
 		"Node.Phase": "only displayed", "Node.Description": "only displayed", "Node.HasWrites": "the test changes it with Writes", "Node.Classes": "formats apply styles",
 		"Node.Asks": "for kinds that are not registered", "Node.Lacks": "for kinds that are not registered", "Node.Toolless": "suppresses a warning", "Node.Attributes": "only drawn",
 		"Node.Handler": "code does not count", "Node.Lost": "errors", "Node.Pos": "a position",
-		"Edge.Into": "a rule of delegations",
+		"Edge.Into":   "a rule of delegations",
 		"Edge.Parsed": "another form of When", "Edge.Attributes": "only drawn", "Edge.Implied": "only displayed", "Edge.Lost": "errors", "Edge.Pos": "a position",
 	}
 	for _, of := range []reflect.Type{reflect.TypeFor[core.Walk](), reflect.TypeFor[core.Node](), reflect.TypeFor[core.Edge]()} {

@@ -93,7 +93,7 @@ func (c *compiler) flowNode(n *Node, d *core.Node, _ place) bool {
 	case core.FlowStep:
 		return false
 	case core.FlowApproval:
-		n.Handler, n.Asks = approver{d.Flow.Prompt.Value}, true
+		n.Handler, n.Asks, n.Cancellable = approver{d.Flow.Prompt.Value}, true, true
 	}
 	return true
 }

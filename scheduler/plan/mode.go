@@ -27,6 +27,8 @@ type Mode struct {
 	Functions bool
 	// Marked reports whether a run begins at a node that the document marks.
 	Marked bool
+	// Final reports whether a run that has failed has nothing to run again when it is resumed.
+	Final bool
 	// Compile adds the vertices and edges to a plan whose nodes and schema have been compiled.
 	Compile func(b *Build)
 	// Ends returns the nodes where a run begins and ends, -1 if there is no such node. Ends is nil

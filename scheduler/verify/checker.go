@@ -104,12 +104,12 @@ func (c *Checker) Add(line int, e *core.Event) error {
 var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
 	core.NodeFailed, core.NodeHandled, core.NodeSkipped, core.ItemStarted, core.ItemFinished, core.ItemFailed, core.JoinDecided, core.EdgeJudged, core.EdgeChosen, core.GraphChanged, core.GraphRejected, core.NodeAsked, core.NodeAnswered,
 	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.SourcesResolved, core.ModelAsked, core.ModelAnswered, core.ToolCalled,
-	core.RunHeld, core.RunResumed, core.NodeRepeated}
+	core.RunHeld, core.RunResumed, core.NodeRepeated, core.FlowLogged}
 
 // ignored are the event types that handlers and routers may emit at any time and that a log may omit, and
 // those of a stored run that continues in another process, which change nothing in the graph.
 var ignored = []core.EventType{core.SourcesResolved, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled,
-	core.RunHeld, core.RunResumed, core.NodeRepeated}
+	core.RunHeld, core.RunResumed, core.NodeRepeated, core.FlowLogged}
 
 func typeNames() []string {
 	var names []string
@@ -183,6 +183,10 @@ func (c *Checker) dispatch() error {
 		f.walk.event(n)
 		return nil
 	}
+	if f.flow != nil {
+		f.flow.event(n)
+		return nil
+	}
 	return f.nodeEvent(n)
 }
 
@@ -211,17 +215,22 @@ func (c *Checker) locate() (*frame, string, error) {
 	return nil, "", nil
 }
 
-// inWalk returns the nested run of a walk's visit, which it opens at the first event of
+// inWalk returns the nested run of a visit of a walk or flow, which it opens at the first event of
 // the nested run.
 func (c *Checker) inWalk(outer string) *frame {
 	around := c.root
 	if at := strings.LastIndexByte(outer, '/'); at >= 0 {
 		around = c.frames[outer[:at]]
 	}
-	if around == nil || around.walk == nil {
+	switch {
+	case around == nil:
 		return nil
+	case around.flow != nil:
+		return around.flow.nested(outer)
+	case around.walk != nil:
+		return around.walk.nested(outer)
 	}
-	return around.walk.nested(outer)
+	return nil
 }
 
 // exists returns an error if the workflow has no nested run with the given path.

@@ -51,7 +51,7 @@ func (c *Checker) runFinished() {
 	c.ended, c.report.Status = true, c.e.Status
 	f := c.root
 	cancelled := c.e.Status == string(core.RunCancelled)
-	f.unended(f.walk == nil || !cancelled)
+	f.unended(f.walk == nil && f.flow == nil || !cancelled)
 	for _, in := range c.openFrames() {
 		in.parent.doubts = append(in.parent.doubts, in.doubts...)
 	}

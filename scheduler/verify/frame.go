@@ -15,7 +15,8 @@ type frame struct {
 	p      *plan.Plan
 	path   string
 	parent *frame
-	walk   *walk // nil in a dag
+	walk   *walk // nil in other modes
+	flow   *flow // nil in other modes
 
 	v            []vertex
 	verdicts     []verdict      // by edge
@@ -105,6 +106,9 @@ func (c *Checker) open(p *plan.Plan, path string, parent *frame) *frame {
 	if p.Walk != nil {
 		f.walk = newWalk(f)
 	}
+	if p.Flow != nil {
+		f.flow = newFlow(f)
+	}
 	return f
 }
 
@@ -155,6 +159,9 @@ func (f *frame) anythingBegan() bool {
 	if f.walk != nil {
 		return slices.Max(f.walk.visits) > 0
 	}
+	if f.flow != nil {
+		return f.c.started
+	}
 	return slices.ContainsFunc(f.v, func(v vertex) bool { return v.phase != undecided })
 }
 
@@ -163,6 +170,10 @@ func (f *frame) anythingBegan() bool {
 func (f *frame) unended(complete bool) {
 	if f.walk != nil {
 		f.walk.end(!complete)
+		return
+	}
+	if f.flow != nil {
+		f.flow.end(!complete)
 		return
 	}
 	for i := range f.v {
@@ -256,6 +267,9 @@ func (f *frame) tolerates(i int32) bool { return f.policy(i) == plan.PolicySkip 
 func (f *frame) status() (core.RunStatus, string) {
 	if f.walk != nil {
 		return f.walk.status(), ""
+	}
+	if f.flow != nil {
+		return f.flow.status(), ""
 	}
 	tolerated, first, canceled := false, -1, false
 	for i := range f.v {

@@ -36,7 +36,7 @@ func Rules() []About {
 		{Retries, "attempts count from 1 up to what the policy allows, with the delays it demands"},
 		{Parts, "every item, row and round is there once, stages and rounds in order, up to max_iters"},
 		{Skips, "skips and handled failures follow from the conditions and from how the predecessors ended"},
-		{Routes, "a walk follows its edges, by the steps in their order; joins and goal gates decide as they must"},
+		{Routes, "a walk follows its edges, by the steps in their order; joins and goal gates decide as they must; tokens of a flow move along edges"},
 		{Writes, "only declared fields are written, by what ends well, in canonical order, set_once fields once"},
 		{State, "the final state has what its writes can have left"},
 		{Statuses, "the ends of nodes, units and the run agree with what happened in them"},

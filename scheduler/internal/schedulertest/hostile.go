@@ -51,8 +51,10 @@ type Hostile struct {
 	Yield bool
 	// Cancel cancels the run after that many answers; 0 means never.
 	Cancel int
-	// Router makes the decisions of walks that a model routes.
+	// Router makes the decisions of walks that a model routes, and Ask answers the questions to
+	// people; nil means that nobody does.
 	Router core.Router
+	Ask    core.InterviewerFunc
 	// Trace is given every command except events, if it is not nil.
 	Trace func(machine.Command)
 }
@@ -378,7 +380,7 @@ func (r *hostileRun) attempt(c machine.Command, index int) machine.Outcome {
 		}
 		return e.Outcome
 	}
-	res, failure := call(c.Node.Handler, inputOf(r.run, c, index))
+	res, failure := call(c.Node.Handler, inputOf(r.run, c, index, r.h.Ask))
 	if failure != nil && res.Status != core.Fail {
 		return machine.Outcome{Failure: failure}
 	}
@@ -434,8 +436,11 @@ func (r *hostileRun) endingOf(id machine.ID, index int) ending {
 }
 
 // inputOf builds the input of an execution from its command alone.
-func inputOf(run string, c machine.Command, index int) core.Input {
+func inputOf(run string, c machine.Command, index int, ask core.InterviewerFunc) core.Input {
 	var s core.Shared
+	if c.Node.Asks {
+		s.Ask = ask
+	}
 	name := c.Node.ID
 	if call := c.Call; call != nil {
 		if call.Path != "" {
