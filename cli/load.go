@@ -35,6 +35,7 @@ func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan,
 	if p == nil {
 		return nil, ds
 	}
+	ds = append(ds, p.Preflight()...)
 	if ds = append(ds, secret.Check(p.Secrets)...).Sorted(); ds.Failed(strict) {
 		return nil, ds
 	}

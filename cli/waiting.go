@@ -24,7 +24,7 @@ func (a *app) waitingCommand() *cobra.Command {
 		Short: "List the questions that people have to answer",
 		Long: `waiting lists the questions of stored runs that nobody has answered yet, with what
 they show, their choices, and the command that answers. Without RUN it lists those of
-all runs.
+all runs. A flow asks one approval at a time: the others are listed as queued.
 
 ` + whereRuns,
 		Example: examples(
@@ -71,6 +71,9 @@ type questionJSON struct {
 	Deadline *time.Time    `json:"deadline"`
 	// Late reports whether the deadline has passed, so that no answer is accepted.
 	Late bool `json:"late"`
+	// Queued reports that the question is asked later: a flow asks one approval at a time. Asked is then
+	// the time since when it waits.
+	Queued bool `json:"queued,omitempty"`
 	// Command answers the question once a choice is put in, or resumes the run if the deadline has passed.
 	Command string `json:"command"`
 
@@ -106,6 +109,9 @@ func (a *app) questions(ctx context.Context, flag string, args []string) ([]ques
 		for j := range st.Open {
 			out = append(out, r.question(&st.Open[j]))
 		}
+		for j := range st.Queued {
+			out = append(out, r.queued(&st.Queued[j], st.Open))
+		}
 	}
 	return out, nil
 }
@@ -125,6 +131,16 @@ func (r *storedRun) question(q *core.PendingQuestion) questionJSON {
 		if j.Late = time.Now().After(q.Deadline); j.Late {
 			j.Command = resumeCommand(r.Run)
 		}
+	}
+	return j
+}
+
+// queued is question for one that is asked later, after those in open.
+func (r *storedRun) queued(q *core.PendingQuestion, open []core.PendingQuestion) questionJSON {
+	j := r.question(q)
+	j.Queued, j.Command = true, resumeCommand(r.Run)
+	if len(open) > 0 {
+		j.Command = answerCommand(r.Run, &open[0])
 	}
 	return j
 }
@@ -195,6 +211,9 @@ func (a *app) printQuestions(list []questionJSON) {
 
 // askedText says when a question was asked, and until when an answer counts.
 func askedText(q *questionJSON) string {
+	if q.Queued {
+		return "asked later, waits since " + q.Asked.Local().Format(time.DateTime)
+	}
 	text := "asked " + q.Asked.Local().Format(time.DateTime)
 	if q.Deadline != nil {
 		if q.Late {

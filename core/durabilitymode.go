@@ -45,6 +45,8 @@ type PendingQuestion struct {
 type PausedError struct {
 	Run       string
 	Questions []PendingQuestion
+	// Queued are the approvals of flows that are asked later, one at a time, in order.
+	Queued []Question
 }
 
 // Error names the nodes that wait.

@@ -3,12 +3,14 @@ package scheduler
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/inbox"
 	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -400,8 +402,10 @@ func (r *run) pause() {
 	slices.SortFunc(err.Questions, func(a, b core.PendingQuestion) int {
 		return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Node, b.Node))
 	})
+	err.Queued = r.m.Queued()
 	r.report = r.m.Report()
 	m := r.rec.newMark(store.MarkPaused)
+	m.Data = queuedData(err.Queued)
 	m.Counts, m.Questions = journal.CountsOf(r.report, true), len(err.Questions)
 	if err := r.rec.addMark(m); err != nil {
 		r.rec.fail(err)
@@ -413,4 +417,21 @@ func (r *run) pause() {
 	r.cancel()
 	r.wake.Broadcast()
 	r.left.Broadcast()
+}
+
+// queuedData returns what the mark of a pause says about the questions that are asked later, nil if
+// there are none.
+func queuedData(list []core.Question) *value.Object {
+	if len(list) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(list)
+	if err != nil { // questions have strings and numbers only
+		panic("scheduler: " + err.Error())
+	}
+	v, err := value.ParseJSON(text)
+	if err != nil {
+		panic("scheduler: " + err.Error())
+	}
+	return value.ObjectOf("queued", v)
 }

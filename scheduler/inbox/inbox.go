@@ -83,6 +83,7 @@ type State struct {
 	Run      string
 	Workflow string
 	Open     []core.PendingQuestion // asked and not answered, in the order in which they were asked
+	Queued   []core.PendingQuestion // approvals of a paused flow that are asked later, in order; Asked is when it was paused
 	Late     []core.PendingQuestion // without an answer when their time was over
 	Answered []Answer               // in the order in which the run received them
 	Ended    bool                   // the run has ended and is not waiting
@@ -156,8 +157,19 @@ func (st *State) mark(record []byte) error {
 		}
 		st.take(Name(a.Question()), a.Generation)
 		st.Answered = append(st.Answered, a)
+	case store.MarkPaused:
+		var d struct{ Queued []core.Question }
+		if m.Data != nil {
+			if err := json.Unmarshal(m.Data, &d); err != nil {
+				return err
+			}
+		}
+		st.Queued = nil
+		for _, q := range d.Queued {
+			st.Queued = append(st.Queued, core.PendingQuestion{Question: q, Asked: m.Wall})
+		}
 	case store.MarkResumed:
-		st.Ended = false
+		st.Ended, st.Queued = false, nil
 	}
 	return nil
 }
@@ -277,6 +289,11 @@ func (st *State) find(a *Answer) (*core.PendingQuestion, error) {
 			return q, nil
 		}
 	}
+	for i := range st.Queued {
+		if q := &st.Queued[i]; fits(q.Node, q.Visit, q.Attempt) {
+			return nil, st.queuedError(q)
+		}
+	}
 	for i := len(st.Answered) - 1; i >= 0; i-- {
 		if b := &st.Answered[i]; fits(b.Node, b.Visit, b.Attempt) {
 			return nil, &AnsweredError{Answer: *b}
@@ -295,6 +312,14 @@ func (st *State) find(a *Answer) (*core.PendingQuestion, error) {
 		return nil, noQuestionf("run %s waits for no answer", st.Run)
 	}
 	return nil, noQuestionf("node %q does not wait for an answer; waiting: %s", a.Node, strings.Join(names, ", "))
+}
+
+// queuedError is the error of an answer to an approval that is not asked yet. It names the one that is.
+func (st *State) queuedError(q *core.PendingQuestion) error {
+	if len(st.Open) == 0 {
+		return noQuestionf("node %q is asked when run %s goes on: approvals are asked one at a time, and the one before is answered", q.Node, st.Run)
+	}
+	return noQuestionf("node %q is asked later: approvals are asked one at a time, and %s is asked now", q.Node, st.Open[0].Node)
 }
 
 // choose returns the key of the choice that an answer names, "" for an answer in text.

@@ -111,3 +111,21 @@ func (t *flow) reissue() {
 		}
 	}
 }
+
+// Queued returns what is asked later in flows that are paused, in the order in which it is asked: all
+// approvals that a token has reached while another one was asked.
+func (m *Machine) Queued() (list []core.Question) {
+	for _, f := range m.frames {
+		t, ok := f.mode.(flowPlanner)
+		if !ok {
+			continue
+		}
+		for _, a := range t.Waiting {
+			if q, ok := a.def().Question(a.Input.v); ok {
+				q.Run, q.Node, q.Visit, q.Attempt = m.opts.Run, f.name(t.id(a.Node)), a.Count, 1
+				list = append(list, q)
+			}
+		}
+	}
+	return list
+}
