@@ -24,7 +24,8 @@ func (a *app) graphCommand() *cobra.Command {
 		Long: `graph draws a workflow. Fan-outs, pipelines, loops and nested workflows each have
 their own shape. Edges with a condition are dotted or dashed and show the
 condition. Walks (.dot, .fabro) are drawn with their cycles, labels, goal gates
-and branches. Drawing does not need the files, programs and Go functions that a
+and branches. Flows (.json of a visual builder) are drawn with their handles, and
+with edges of their own kind to sub-agents. Drawing does not need the files, programs and Go functions that a
 run needs.
 
 With --run, graph reads a run, its event log or a stored run, and shows which nodes
@@ -40,6 +41,7 @@ conditions held.`,
 			"wavefold graph --run 4kqz7w > run.svg          # a stored run, as it was",
 			"wavefold graph --run events.ndjson --format mermaid --direction LR triage.yml",
 			"wavefold graph --format svg release.dot > release.svg",
+			"wavefold graph --format dot --positions trip.json | dot -Tsvg > trip.svg",
 		),
 		Args:              atMost(1, oneWorkflow),
 		ValidArgsFunction: workflowFiles,
@@ -57,6 +59,9 @@ conditions held.`,
 				return fmt.Errorf("--direction is %q, want %s", o.Direction, strings.Join(draw.Directions, " or "))
 			case !f.HasDirection:
 				return fmt.Errorf("--direction is for mermaid and dot; %s is always drawn from top to bottom", f.Name)
+			}
+			if o.Positions && !f.HasPositions {
+				return fmt.Errorf("--positions is for dot; %s has a layout of its own", f.Name)
 			}
 			p, err := a.planForRun(cmd.Context(), args, log)
 			if err != nil {
@@ -78,6 +83,7 @@ conditions held.`,
 	cmd.Flags().StringVarP(&format, "format", "f", format, strings.Join(formatNames(), ", "))
 	a.runFlag(cmd, &log, "show a run: a `file` with its events, or the id of a stored run; the default format is then svg")
 	cmd.Flags().StringVar(&o.Direction, "direction", "", "direction of mermaid and dot drawings: "+strings.Join(draw.Directions, " (from top to bottom) or ")+" (from left to right)")
+	cmd.Flags().BoolVar(&o.Positions, "positions", false, "with --format dot: draw the nodes of a flow where its document does")
 	cmd.Flags().StringVar(&o.Title, "title", "", "a heading in place of the name of the workflow")
 	_ = cmd.RegisterFlagCompletionFunc("direction", cobra.FixedCompletions(draw.Directions, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

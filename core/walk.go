@@ -62,6 +62,9 @@ type Walk struct {
 // LimitVisits returns a copy of the workflow in which each node is visited at most n times.
 // A lower limit of the document, and a limit of a node, are kept.
 func (w *Workflow) LimitVisits(n int) *Workflow {
+	if w.Mode == ModeFlow { // the arrivals of a flow have a limit
+		return w
+	}
 	c, walk := *w, Walk{}
 	if w.Walk != nil {
 		walk = *w.Walk

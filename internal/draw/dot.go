@@ -12,17 +12,21 @@ import (
 // components, and pipelines and loops are clusters (dashed for loops); parts that depend on
 // a condition are dashed. In a walk, the start and the exit are ellipses, conditional nodes
 // diamonds, human gates hexagons and parallel nodes trapezia; goal gates have a thick
-// outline. With a run, nodes have the colours of their statuses, and edges that a walk took
-// are green and labelled with how often they were taken.
+// outline. In a flow, edges to sub-agents are dotted and end in a circle. With a run, nodes have the
+// colours of their statuses, and edges that a walk took are green and labelled with how often they
+// were taken.
 func DOT(d *plan.Description, o Options) string {
 	d = drawable(d, o.Run)
-	g := &dot{walk: visitedNodes(d), run: o.Run}
+	g := &dot{walk: visitedNodes(d), run: o.Run, placed: o.Positions}
 	g.line(0, "digraph %s {", quote(d.Name))
 	if o.Direction != "" {
 		g.line(1, "rankdir=%s;", o.Direction)
 	}
 	if o.Title != "" || o.Run != nil {
 		g.line(1, `label=%s; labelloc=t; fontname="sans-serif";`, quote(o.title(d)))
+	}
+	if o.Positions {
+		g.line(1, "layout=neato; inputscale=72; splines=true;")
 	}
 	g.line(1, `node [shape=box, style=rounded, fontname="sans-serif"];`)
 	g.line(1, `edge [fontname="sans-serif", fontsize=10];`)
@@ -42,6 +46,8 @@ type dot struct {
 	b    strings.Builder
 	walk map[string]*plan.WalkNodeDescription
 	run  *Run
+	// placed draws nodes where the document does.
+	placed bool
 }
 
 // dotColors maps statuses to attributes of nodes.
@@ -103,6 +109,9 @@ func (g *dot) node(depth int, n *plan.NodeDescription, v *plan.VertexDescription
 		if w.GoalGate {
 			attributes += ", penwidth=3"
 		}
+		if g.placed && w.Place != nil {
+			attributes += fmt.Sprintf(`, pos="%g,%g!"`, w.Place.X, -w.Place.Y)
+		}
 	}
 	if text := g.run.mark(n.ID).Text; text != "" {
 		label = append(label, text)
@@ -127,6 +136,8 @@ func (g *dot) edge(e *plan.EdgeDescription) {
 	switch {
 	case isGateEdge(e):
 		list = append(list, "style=dotted")
+	case e.Delegates:
+		list = append(list, "style=dotted", "arrowhead=odot")
 	case conditional(e):
 		list = append(list, "style=dashed")
 	case e.Branch:

@@ -15,18 +15,19 @@ import (
 
 // Formats lists the formats.
 var Formats = []Format{
-	{"mermaid", Mermaid, true},
-	{"dot", DOT, true},
-	{"text", Text, false},
-	{"svg", SVG, false},
+	{"mermaid", Mermaid, true, false},
+	{"dot", DOT, true, true},
+	{"text", Text, false, false},
+	{"svg", SVG, false, false},
 }
 
 // Format is a drawing format.
 type Format struct {
 	Name string
 	Draw func(d *plan.Description, o Options) string
-	// HasDirection reports whether the format supports Options.Direction.
-	HasDirection bool
+	// HasDirection reports whether the format supports Options.Direction, and HasPositions whether it
+	// supports Options.Positions.
+	HasDirection, HasPositions bool
 }
 
 // Options configure a drawing. The zero value draws a plan from top to bottom.
@@ -38,6 +39,8 @@ type Options struct {
 	Direction string
 	// Title replaces the name of the workflow.
 	Title string
+	// Positions draws the nodes of a flow where its document does. Only DOT can.
+	Positions bool
 }
 
 // Directions lists the values of Options.Direction: top to bottom, and left to right.

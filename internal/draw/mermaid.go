@@ -124,6 +124,8 @@ func (m *mermaid) edge(e *plan.EdgeDescription) {
 	}
 	m.edges++
 	switch {
+	case e.Delegates:
+		m.line(1, `%s -- "%s" --o %s`, from, label, to)
 	case conditional(e) || isGateEdge(e):
 		m.line(1, `%s -. "%s" .-> %s`, from, label, to)
 	case e.Branch:

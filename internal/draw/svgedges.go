@@ -35,7 +35,7 @@ func (s *svg) edge(i int) string {
 		class += " on-fail"
 	case e.Branch:
 		class += " thick"
-	case isGateEdge(e), s.jumped > 0 && i >= s.jumped:
+	case e.Delegates, isGateEdge(e), s.jumped > 0 && i >= s.jumped:
 		class += " again"
 	}
 	switch {

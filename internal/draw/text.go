@@ -126,6 +126,8 @@ func nodeTree(label string, n *plan.NodeDescription, edges map[string][]*plan.Ed
 	for _, e := range edges[n.ID] {
 		text := "after " + e.From
 		switch {
+		case e.Delegates:
+			text = "sub-agent of " + e.From
 		case e.Else:
 			text += ", " + edgeLabel(e)
 		case e.When != "" && e.On == "":

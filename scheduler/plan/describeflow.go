@@ -31,10 +31,23 @@ type FlowNodeDescription struct {
 	Subagents []string `json:"subagents,omitempty"`
 	// Parent is the agent of which the node is a sub-agent, "" if it is a step.
 	Parent string `json:"parent,omitempty"`
-	// X and Y are the place in the drawing of the document. Placed reports whether it has one.
-	X      float64 `json:"x,omitempty"`
-	Y      float64 `json:"y,omitempty"`
-	Placed bool    `json:"-"`
+	// Place is where the document draws the node, nil if it does not say.
+	Place *core.FlowPlace `json:"place,omitempty"`
+}
+
+// flowShapes maps what a node of a flow does to the role in a walk that is drawn like it.
+var flowShapes = map[string]core.Role{
+	core.FlowStart.String(): core.RoleStart, core.FlowIf.String(): core.RoleConditional, core.FlowApproval.String(): core.RoleHuman,
+}
+
+// visited describes the nodes as those of a walk.
+func (d *FlowDescription) visited() []WalkNodeDescription {
+	list := make([]WalkNodeDescription, len(d.Nodes))
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		list[i] = WalkNodeDescription{ID: n.ID, Label: n.Label, Role: flowShapes[n.Role].String(), Place: n.Place}
+	}
+	return list
 }
 
 // describeFlow adds what only flows have.
@@ -50,9 +63,7 @@ func (p *Plan) describeFlow(d *Description) {
 		}
 		if decl.Flow != nil {
 			x.Prompt = decl.Flow.Prompt.Value
-			if at := decl.Flow.Place; at != nil {
-				x.X, x.Y, x.Placed = at.X, at.Y, true
-			}
+			x.Place = decl.Flow.Place
 		}
 		if a := n.Agent; a != nil {
 			x.Model, x.Effort, x.WebSearch = a.Model, a.ReasoningEffort, a.Tools.WebSearch
@@ -62,9 +73,19 @@ func (p *Plan) describeFlow(d *Description) {
 		}
 	}
 	for i := range p.Edges {
-		if e := &p.Edges[i]; e.Delegates {
-			d.Edges[i].Delegates = true
-			d.Flow.Nodes[e.ToNode].Parent = p.Nodes[e.FromNode].ID
+		if d.Edges[i].Label = ""; p.Edges[i].Delegates { // handles that select nothing are not shown
+			d.Edges[i].Delegates, d.Edges[i].Label = true, core.HandleSubagent
+			d.Flow.Nodes[p.Edges[i].ToNode].Parent = p.Nodes[p.Edges[i].FromNode].ID
+		}
+	}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		for k, w := range n.Ways {
+			for _, e := range w.Edges {
+				if d.Edges[e].Label = w.Handle; k < len(n.Conditions) {
+					d.Edges[e].When = n.Conditions[k].String()
+				}
+			}
 		}
 	}
 }

@@ -59,6 +59,8 @@ type WalkNodeDescription struct {
 	Parallel *ParallelDescription `json:"parallel,omitempty"`
 	// Steps describes where a walk by steps continues after the node; nil in other walks.
 	Steps *StepDescription `json:"steps,omitempty"`
+	// Place is where the document draws the node, nil if it does not say.
+	Place *core.FlowPlace `json:"-"`
 }
 
 // ParallelDescription describes the branches of a parallel node.
@@ -82,6 +84,8 @@ func (d *Description) Visited() []WalkNodeDescription {
 	switch {
 	case d.Routing != nil:
 		return slices.Clone(d.Routing.Nodes)
+	case d.Flow != nil:
+		return d.Flow.visited()
 	case !d.Mode.Visits:
 		return nil
 	}
