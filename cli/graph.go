@@ -53,15 +53,8 @@ conditions held.`,
 			if log != "" && !cmd.Flags().Changed("format") {
 				f, _ = draw.ByName("svg")
 			}
-			switch {
-			case o.Direction == "":
-			case !slices.Contains(draw.Directions, o.Direction):
-				return fmt.Errorf("--direction is %q, want %s", o.Direction, strings.Join(draw.Directions, " or "))
-			case !f.HasDirection:
-				return fmt.Errorf("--direction is for mermaid and dot; %s is always drawn from top to bottom", f.Name)
-			}
-			if o.Positions && !f.HasPositions {
-				return fmt.Errorf("--positions is for dot; %s has a layout of its own", f.Name)
+			if err := fits(&f, &o); err != nil {
+				return err
 			}
 			p, err := a.planForRun(cmd.Context(), args, log)
 			if err != nil {
@@ -90,6 +83,20 @@ conditions held.`,
 		return formatNames(), cobra.ShellCompDirectiveNoFileComp
 	}) // fails only for an unknown flag
 	return cmd
+}
+
+// fits returns an error if a format cannot draw with the options.
+func fits(f *draw.Format, o *draw.Options) error {
+	switch {
+	case o.Positions && !f.HasPositions:
+		return fmt.Errorf("--positions is for dot; %s has a layout of its own", f.Name)
+	case o.Direction == "":
+	case !slices.Contains(draw.Directions, o.Direction):
+		return fmt.Errorf("--direction is %q, want %s", o.Direction, strings.Join(draw.Directions, " or "))
+	case !f.HasDirection:
+		return fmt.Errorf("--direction is for mermaid and dot; %s is always drawn from top to bottom", f.Name)
+	}
+	return nil
 }
 
 // nodeMarks returns the statuses of a run that colour its nodes.

@@ -415,6 +415,7 @@ func TestFilesStaySmall(t *testing.T) {
 var knowModes = []string{
 	"core/workflow.go", "core/walk.go", // the constants, and the settings of a walk
 	"core/flow.go", "core/flowrules.go", // the settings of a flow, and what is checked before its runs
+	"flow.go", "flowrun.go", // which build and run flows in Go
 	"scheduler/machine/planner.go", "scheduler/machine/routing.go", // the tables of planners and routers
 	"scheduler/machine/walk.go", "scheduler/machine/flow.go", // which read their parts of the plan
 	"formats", "scheduler/plan", "scheduler/verify",

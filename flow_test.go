@@ -1,0 +1,294 @@
+package wavefold_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/llm"
+	"github.com/wavefold/wavefold/llm/llmtest"
+	"github.com/wavefold/wavefold/nodes/std"
+	"github.com/wavefold/wavefold/scheduler/inbox"
+)
+
+// says returns an agent that answers with a text and its prompt.
+func says(text string) wavefold.AgentSpec {
+	return wavefold.AgentSpec{Run: func(_ context.Context, c core.AgentCall) (string, error) { return text + "(" + c.UserPrompt + ")", nil }}
+}
+
+// letter is a flow in which two approvals are reached at once: ask first, then also.
+func letter() *wavefold.Graph {
+	return wavefold.NewFlow("letter",
+		wavefold.FlowStart("start", "dear"),
+		wavefold.FlowAgent("write", says("w")),
+		wavefold.FlowApproval("ask", "Send it?"),
+		wavefold.FlowApproval("also", "Print it?"),
+		wavefold.FlowAgent("send", says("s")),
+		wavefold.FlowAgent("drop", says("d")),
+		wavefold.FlowFunc("note", func(_ context.Context, in any) (any, error) { return map[string]any{"n": in}, nil }),
+		wavefold.FlowFunc("after", func(_ context.Context, in any) (any, error) { return core.FlowText(in) + "!", nil }),
+		wavefold.Connect("start", "write"),
+		wavefold.Connect("write", "ask"), wavefold.Connect("write", "note"), wavefold.Connect("write", "also"),
+		wavefold.Connect("note", "after"),
+		wavefold.Connect("ask", "send", "approve"), wavefold.Connect("ask", "drop", "reject"),
+		wavefold.Connect("also", "send", "approve"),
+	)
+}
+
+func current(r *wavefold.FlowResult) string {
+	node := "-"
+	if r.CurrentNodeID != nil {
+		node = *r.CurrentNodeID
+	}
+	return fmt.Sprintf("%s %t %s %v", r.Status, r.WaitingForInput, node, r.Queued)
+}
+
+// TestFlowPausesAndGoesOn answers approvals in one process: one at a time, the queue after the branch.
+func TestFlowPausesAndGoesOn(t *testing.T) {
+	var mu sync.Mutex
+	live := 0
+	run, err := letter().StartFlow(t.Context(), wavefold.WithFlowLog(func(wavefold.FlowEntry) { mu.Lock(); live++; mu.Unlock() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Wait()
+	if got := current(r); err != nil || got != "paused true ask [also]" {
+		t.Fatalf("%s, %v", got, err)
+	}
+	for _, wrong := range []string{"", "maybe", "do not reject", "approve reject"} {
+		if r, err = run.Answer(t.Context(), wavefold.Decision{Decision: wrong}); !errors.Is(err, wavefold.ErrDecision) || current(r) != "paused true ask [also]" {
+			t.Errorf("%q: %s, %v", wrong, current(r), err)
+		}
+	}
+	r, err = run.Answer(t.Context(), wavefold.Decision{Decision: "REJECT", Note: "not yet"})
+	if got := current(r); err != nil || got != "paused true also []" {
+		t.Fatalf("%s, %v", got, err)
+	}
+	r, err = run.Answer(t.Context(), wavefold.Decision{Decision: "approve"})
+	if got := current(r); err != nil || got != "completed false - []" {
+		t.Fatalf("%s, %v", got, err)
+	}
+	if again, err := run.Answer(t.Context(), wavefold.Decision{Decision: "reject"}); err != nil || current(again) != current(r) {
+		t.Errorf("answered again: %s, %v", current(again), err)
+	}
+	want := `{"start":"dear","previous_output":"s(w(dear))","write":"w(dear)","note":{"n":"w(dear)"},"ask_approval":{"decision":"reject","note":"not yet"},` +
+		`"drop":"d(w(dear))","after":"{\"n\":\"w(dear)\"}!","also_approval":{"decision":"approve","note":""},"send":"s(w(dear))"}`
+	if got := value.JSON(r.State); got != want {
+		t.Errorf("state\n%s\nwant\n%s", got, want)
+	}
+	var entries []string
+	for _, e := range r.Logs {
+		if !slices.Contains([]string{core.LogStepStart, core.LogStartPrompt}, e.Type) || e.NodeID == "ask" {
+			entries = append(entries, e.NodeID+" "+e.Type)
+		}
+	}
+	if got, want := strings.Join(entries, ", "), "write llm_response, ask step_start, ask wait_input, note llm_response, ask input_received, drop llm_response, after llm_response, also wait_input, also input_received, send llm_response"; got != want {
+		t.Errorf("log %s\nwant %s", got, want)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if live != len(r.Logs) || r.Logs[0].Timestamp == "" {
+		t.Errorf("%d entries were heard, %d are in the log", live, len(r.Logs))
+	}
+}
+
+// TestFlowSnapshot restores a paused run from JSON, in a graph that was built again.
+func TestFlowSnapshot(t *testing.T) {
+	run, err := letter().StartFlow(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := run.Wait()
+	for range 3 { // pause by pause
+		data, err := run.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plain any
+		if err := json.Unmarshal(data, &plain); err != nil {
+			t.Fatal(err)
+		}
+		if data, err = json.Marshal(plain); err != nil {
+			t.Fatal(err)
+		}
+		restored, err := letter().RestoreFlow(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, _ := restored.Wait()
+		if a, b := value.JSON(r.State), value.JSON(back.State); current(back) != current(r) || len(back.Logs) != len(r.Logs) || len(a) != len(b) {
+			t.Fatalf("restored as %s with %d entries and %s, was %s with %d and %s", current(back), len(back.Logs), b, current(r), len(r.Logs), a)
+		}
+		if run = restored; !back.WaitingForInput {
+			break
+		}
+		if r, err = run.Answer(t.Context(), wavefold.Decision{Decision: "approve"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if current(r) != "completed false - []" {
+		t.Error(current(r))
+	}
+	data, _ := run.Snapshot(t.Context())
+	other := wavefold.NewFlow("letter", wavefold.FlowStart("start", "other"), wavefold.FlowAgent("write", says("w")), wavefold.Connect("start", "write"))
+	if _, err := other.RestoreFlow(t.Context(), data); !errors.Is(err, wavefold.ErrOtherFlow) {
+		t.Errorf("the snapshot of another flow: %v", err)
+	}
+	if _, err := letter().RestoreFlow(t.Context(), []byte(`{"runId":"1","status":"paused","logs":[{"type":"llm_request","content":{"a":1}}]}`)); err == nil {
+		t.Error("a record of an older format was restored")
+	}
+}
+
+// TestFlowAnsweredTwice answers one approval from many places at once: one answer counts.
+func TestFlowAnsweredTwice(t *testing.T) {
+	run, err := letter().StartFlow(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := run.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored, err := letter().RestoreFlow(t.Context(), data) // its first answer resumes; the others come at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	conflicts, fine := 0, 0
+	for range 8 {
+		group.Go(func() {
+			_, err := restored.Answer(context.Background(), wavefold.Decision{Decision: "reject"})
+			mu.Lock()
+			defer mu.Unlock()
+			if _, ok := errors.AsType[*inbox.AnsweredError](err); ok {
+				conflicts++
+			} else if err == nil {
+				fine++
+			} else {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	r, err := restored.Wait()
+	if err != nil || fine == 0 || conflicts+fine != 8 || r.Status != wavefold.FlowPaused && r.Status != wavefold.FlowCompleted {
+		t.Errorf("%d answers count, %d conflicts: %v, %v", fine, conflicts, r.Status, err)
+	}
+}
+
+// A flow that cannot run has failed, with one entry that names the rule, and no agent was asked.
+func TestFlowThatCannotRun(t *testing.T) {
+	never := wavefold.AgentSpec{Run: func(context.Context, core.AgentCall) (string, error) { panic("called") }}
+	for rule, g := range map[string]*wavefold.Graph{
+		"start_missing": wavefold.NewFlow("f", wavefold.FlowAgent("a", never)),
+		"start_many":    wavefold.NewFlow("f", wavefold.FlowStart("s", "x"), wavefold.FlowStart("t", "x"), wavefold.FlowAgent("a", never), wavefold.Connect("s", "a")),
+		"subagent_cycle": wavefold.NewFlow("f", wavefold.FlowStart("s", "x"), wavefold.FlowAgent("a", never), wavefold.FlowAgent("b", never), wavefold.FlowAgent("c", never),
+			wavefold.Connect("s", "a"), wavefold.Delegate("b", "c"), wavefold.Delegate("c", "b")),
+	} {
+		run, err := g.StartFlow(t.Context())
+		if err != nil {
+			t.Fatal(rule, err)
+		}
+		r, err := run.Wait()
+		if err == nil || r.Status != wavefold.FlowFailed || len(r.Logs) != 1 || r.Logs[0].NodeID != "system" || r.Logs[0].Type != "error" || !strings.Contains(r.Logs[0].Content, rule) {
+			t.Errorf("%s: %+v, %v", rule, r, err)
+		}
+	}
+}
+
+// A ring is stopped by the limit of arrivals, which names it, and so are many branches of one node.
+func TestFlowBounds(t *testing.T) {
+	calls := 0
+	ring := wavefold.NewFlow("ring", wavefold.FlowStart("s", "x"),
+		wavefold.FlowFunc("a", func(_ context.Context, in any) (any, error) { calls++; return in, nil }), wavefold.FlowFunc("b", func(_ context.Context, in any) (any, error) { return in, nil }),
+		wavefold.Connect("s", "a"), wavefold.Connect("a", "b"), wavefold.Connect("b", "a"))
+	run, err := ring.StartFlow(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Wait()
+	if last := r.Logs[len(r.Logs)-1]; err == nil || r.Status != wavefold.FlowFailed || last.Type != "error" || !strings.Contains(last.Content, "1000 arrivals") || !strings.Contains(last.Content, "in the ring b -> a -> b") || calls != 500 {
+		t.Errorf("%d calls: %+v, %v", calls, last, err)
+	}
+	if run, err = ring.StartFlow(t.Context(), wavefold.WithMaxVisits(5)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = run.Wait(); err == nil || !strings.Contains(err.Error(), "5 arrivals") {
+		t.Errorf("%v, %v", r.Status, err)
+	}
+	parts := []wavefold.FlowPart{wavefold.FlowStart("s", "x")}
+	for i := range 10_000 {
+		id := fmt.Sprint("n", i)
+		parts = append(parts, wavefold.FlowFunc(id, func(context.Context, any) (any, error) { t.Error("called"); return nil, nil }), wavefold.Connect("s", id))
+	}
+	if run, err = wavefold.NewFlow("wide", parts...).StartFlow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = run.Wait(); err == nil || len(r.Logs) != 2 || r.Logs[1].Type != "error" {
+		t.Errorf("%d entries, %v", len(r.Logs), err)
+	}
+}
+
+// TestFlowSubagents lets a model delegate to two agents, one of which delegates again and one of which
+// fails.
+func TestFlowSubagents(t *testing.T) {
+	e := wavefold.NewEngine(std.Kinds()...)
+	m := llmtest.Script(t,
+		llmtest.Answer{Node: "lead", Turn: 1, Calls: []llm.ToolCall{{ID: "1", Name: "ask_facts", Arguments: `{"input":"find"}`}, {ID: "2", Name: "ask_broken", Arguments: `{"input":"x"}`}}},
+		llmtest.Answer{Node: "facts", Turn: 1, Calls: []llm.ToolCall{{ID: "1", Name: "ask_deep", Arguments: `{"input":"dig"}`}}},
+		llmtest.Answer{Node: "deep", Text: "gold"},
+		llmtest.Answer{Node: "facts", Turn: 2, Text: "facts with gold"},
+		llmtest.Answer{Node: "broken", Err: errors.New("out of order")},
+		llmtest.Answer{Node: "lead", Turn: 2, Text: "done"},
+	)
+	e.UseModel(m)
+	g := e.NewFlow("team", wavefold.FlowStart("s", "go $$5 & <b>"), wavefold.FlowAgent("lead", wavefold.AgentSpec{Name: "Lead", System: "You lead.", Prompt: "Do: {{PREVIOUS_OUTPUT}} {{PREVIOUS_OUTPUT}}", WebSearch: true, Effort: "high"}),
+		wavefold.FlowAgent("facts", wavefold.AgentSpec{Name: "Facts", Prompt: "Facts: {{PREVIOUS_OUTPUT}}"}), wavefold.FlowAgent("deep", wavefold.AgentSpec{Name: "Deep"}), wavefold.FlowAgent("broken", wavefold.AgentSpec{}),
+		wavefold.Connect("s", "lead"), wavefold.Delegate("lead", "facts", "broken"), wavefold.Delegate("facts", "deep"))
+	run, err := g.StartFlow(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Wait()
+	if err != nil || r.Status != wavefold.FlowCompleted {
+		t.Fatal(r.Status, err)
+	}
+	var events []string
+	for _, entry := range r.Logs {
+		if strings.HasPrefix(entry.Type, "subagent_") {
+			events = append(events, entry.NodeID+" "+entry.Content)
+		}
+	}
+	want := []string{
+		`lead {"type":"subagent_call_start","parentNodeId":"lead","subagentNodeId":"facts","subagentName":"Facts","callId":"lead-1-1","depth":1}`,
+		`lead {"type":"subagent_call_start","parentNodeId":"lead","subagentNodeId":"deep","subagentName":"Deep","callId":"lead-1-2","parentCallId":"lead-1-1","depth":2}`,
+		`lead {"type":"subagent_call_end","parentNodeId":"lead","subagentNodeId":"deep","subagentName":"Deep","callId":"lead-1-2","parentCallId":"lead-1-1","depth":2}`,
+		`lead {"type":"subagent_call_end","parentNodeId":"lead","subagentNodeId":"facts","subagentName":"Facts","callId":"lead-1-1","depth":1}`,
+		`lead {"type":"subagent_call_start","parentNodeId":"lead","subagentNodeId":"broken","subagentName":"Agent","callId":"lead-1-3","depth":1}`,
+		`lead {"type":"subagent_call_error","parentNodeId":"lead","subagentNodeId":"broken","subagentName":"Agent","callId":"lead-1-3","depth":1,"message":"out of order"}`,
+	}
+	if !slices.Equal(events, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(events, "\n"), strings.Join(want, "\n"))
+	}
+	first := m.Requests()[0]
+	if first.Messages[1].Text != "Do: go $$5 & <b> go $$5 & <b>" || first.Messages[0].Text != "You lead." || first.Model != "gpt-5" || first.Effort != "high" || !slices.Equal(first.Hosted, []string{"web_search"}) {
+		t.Errorf("the first request is %+v", first)
+	}
+	for _, q := range m.Requests() {
+		if q.Node == "deep" && (q.Messages[0].Text != core.DefaultAgentSystem || q.Messages[1].Text != "dig" || len(q.Tools) > 0) {
+			t.Errorf("the deepest agent was asked %+v", q)
+		}
+	}
+}
