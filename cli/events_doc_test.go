@@ -233,7 +233,7 @@ graph:
 			}
 		}
 	}
-	if len(seen) != len(eventTypes(t))-11 { // missing are log, progress, changes of graphs and the types of models and tools, which come from handlers, sources, which come from documents, and the three types of stored runs
+	if len(seen) != len(eventTypes(t))-12 { // missing are log, progress, entries of flows, changes of graphs and the types of models and tools, which come from handlers, sources, which come from documents, and the three types of stored runs
 		t.Errorf("the run had only %d types", len(seen))
 	}
 }

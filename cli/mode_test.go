@@ -15,9 +15,9 @@ import (
 // TestModeOfOwn checks that the plan and the summary are printed for a graph whose mode the
 // command does not know and whose nodes are visited.
 func TestModeOfOwn(t *testing.T) {
-	flow := &plan.Mode{Name: "flow", Graph: "flow", Level: "step %d", Visits: true, Compile: (*plan.Build).Visits,
+	flow := &plan.Mode{Name: "tokens", Graph: "flow", Level: "step %d", Visits: true, Compile: (*plan.Build).Visits,
 		Ends: func(*plan.Plan) (start, exit int32) { return 0, -1 }}
-	w := &core.Workflow{Name: source.Text{Value: "tokens"}, Mode: "flow", Edges: []*core.Edge{{From: source.Text{Value: "read"}, To: source.Text{Value: "merge"}}}}
+	w := &core.Workflow{Name: source.Text{Value: "tokens"}, Mode: "tokens", Edges: []*core.Edge{{From: source.Text{Value: "read"}, To: source.Text{Value: "merge"}}}}
 	for _, id := range []string{"read", "merge", "alert"} {
 		w.Nodes = append(w.Nodes, &core.Node{ID: source.Text{Value: id}, Handler: core.HandlerFunc(nil)})
 	}
