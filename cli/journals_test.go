@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold"
@@ -43,5 +44,36 @@ func TestJournalsOfEveryFormat(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestJournalsOfFlows resumes a flow that an earlier version has paused: one approval is asked, and another
+// one waits.
+func TestJournalsOfFlows(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/journals/flow1")); err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(dir, "runs")
+	if err := os.Rename(filepath.Join(dir, "store"), moved); err != nil {
+		t.Fatal(err)
+	}
+	at := "file:" + moved
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"waiting", "--json", "--store", at}, 0, `"queued": true`},
+		{[]string{"answer", "flow", "operations", "--choice", "approve", "--store", at}, 2, "legal is asked now"},
+		{[]string{"answer", "flow", "legal", "--choice", "approve", "--resume", "-q", "--store", at}, 3, "board asks"},
+		{[]string{"answer", "flow", "board", "--choice", "approve", "--resume", "-q", "--store", at}, 3, "operations asks"},
+		{[]string{"answer", "flow", "operations", "--choice", "approve", "--resume", "-q", "--store", at}, 0, "path: start -> prices -> legal -> operations -> board"},
+		{[]string{"answer", "flow", "operations", "--choice", "reject", "--store", at}, 1, "answered already"},
+	} {
+		code, out, errs := run(t, wavefold.NewEngine(std.Kinds()...), c.args...)
+		if code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Fatalf("%q: exit code %d, want %d and %q\n%s%s", c.args, code, c.code, c.want, out, errs)
+		}
 	}
 }
