@@ -2,6 +2,7 @@ package wavefold
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -206,6 +207,35 @@ type FlowEntry struct {
 	NodeID    string `json:"nodeId"` // core.SystemNode if it is about no node
 	Type      string `json:"type"`   // one of the Log constants of core
 	Content   string `json:"content"`
+}
+
+// UnmarshalJSON reads an entry. Records of older formats have contents that are no strings, which become
+// compact JSON.
+func (e *FlowEntry) UnmarshalJSON(data []byte) error {
+	var j struct {
+		Timestamp, NodeID, Type string
+		Content                 json.RawMessage
+	}
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*e = FlowEntry{Timestamp: j.Timestamp, NodeID: j.NodeID, Type: j.Type}
+	if len(j.Content) == 0 || json.Unmarshal(j.Content, &e.Content) == nil {
+		return nil
+	}
+	v, err := value.ParseJSON(j.Content)
+	e.Content = core.FlowText(v)
+	return err
+}
+
+// ReadFlowRecord reads the record of a run: a snapshot, or a record that another program has stored, also
+// of an older format. Missing members are empty. Only a snapshot can be continued, by Graph.RestoreFlow.
+func ReadFlowRecord(data []byte) (*FlowResult, error) {
+	var r FlowResult
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	return &r, nil
 }
 
 // WithFlowLog calls a function with each entry of the log of a flow as it is made, as WithListener does

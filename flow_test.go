@@ -142,8 +142,12 @@ func TestFlowSnapshot(t *testing.T) {
 	if _, err := other.RestoreFlow(t.Context(), data); !errors.Is(err, wavefold.ErrOtherFlow) {
 		t.Errorf("the snapshot of another flow: %v", err)
 	}
-	if _, err := letter().RestoreFlow(t.Context(), []byte(`{"runId":"1","status":"paused","logs":[{"type":"llm_request","content":{"a":1}}]}`)); err == nil {
-		t.Error("a record of an older format was restored")
+	older := []byte(`{"runId":"1","status":"paused","logs":[{"nodeId":"a","type":"llm_request","content":{"a":1}}],"state":{"last_output":"x"},"waitingForInput":true}`)
+	if _, err := letter().RestoreFlow(t.Context(), older); !errors.Is(err, wavefold.ErrNoSnapshot) {
+		t.Errorf("a record of an older format was restored: %v", err)
+	}
+	if r, err := wavefold.ReadFlowRecord(older); err != nil || r.Logs[0].Content != `{"a":1}` || current(r) != "paused true - []" {
+		t.Errorf("a record of an older format is read as %+v, %v", r, err)
 	}
 }
 

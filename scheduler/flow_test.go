@@ -1,0 +1,92 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/nodes/std"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store/memory"
+)
+
+// flowOf compiles a flow. A node is an agent that does nothing, unless it is start, or an approval whose
+// id begins with a question mark.
+func flowOf(t testing.TB, most int, edges ...[3]string) *plan.Plan {
+	t.Helper()
+	text := func(s string) source.Text { return source.Text{Value: s} }
+	w := &core.Workflow{Name: text("flow"), Mode: core.ModeFlow, Flow: &core.Flow{MaxArrivals: &source.Int{Value: most}}}
+	seen := map[string]bool{}
+	add := func(id string) {
+		if seen[id] {
+			return
+		}
+		seen[id] = true
+		n := &core.Node{ID: text(id), Kind: text("agent"), Flow: &core.FlowNode{Output: ""}}
+		switch {
+		case id == "start":
+			n.Flow.Role = core.FlowStart
+		case id[:1] == "?":
+			n.Flow.Role = core.FlowApproval
+		default:
+			n.Handler = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
+		}
+		w.Nodes = append(w.Nodes, n)
+	}
+	for _, e := range edges {
+		add(e[0])
+		add(e[1])
+		w.Edges = append(w.Edges, &core.Edge{From: text(e[0]), To: text(e[1]), Label: text(e[2])})
+	}
+	p, ds := plan.Compile(w, core.NewRegistry(std.Kinds()...), plan.Options{})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	return p
+}
+
+// BenchmarkFlow measures a flow that cycles between two agents that do nothing. BenchmarkWalk is the same
+// for a walk.
+func BenchmarkFlow(b *testing.B) {
+	const hops = 1000
+	p := flowOf(b, hops+1, [3]string{"start", "a", ""}, [3]string{"a", "b", ""}, [3]string{"b", "a", ""})
+	b.ReportAllocs()
+	for b.Loop() { // the last arrival fails it
+		if r, err := scheduler.Run(context.Background(), p, nil, scheduler.Options{Concurrency: 1}); err == nil || len(r.Path) != hops+1 {
+			b.Fatal(err, len(r.Path))
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*hops), "ns/hop")
+}
+
+// TestManyPausedFlows pauses 1,000 flows in a store, answers each and resumes it.
+func TestManyPausedFlows(t *testing.T) {
+	p, s := flowOf(t, 100, [3]string{"start", "a", ""}, [3]string{"a", "?ask", ""}, [3]string{"?ask", "b", "approve"}), memory.New(nil)
+	const runs = 1000
+	for i := range runs {
+		o := scheduler.Options{Run: fmt.Sprint("r", i), Recording: &scheduler.Recording{Store: s}}
+		_, err := scheduler.Run(t.Context(), p, nil, o)
+		if paused, ok := errors.AsType[*core.PausedError](err); !ok || len(paused.Questions) != 1 {
+			t.Fatalf("run %d: %v", i, err)
+		}
+	}
+	for i := range runs {
+		id := fmt.Sprint("r", i)
+		if _, err := inbox.Post(t.Context(), s, id, inbox.Answer{Node: "?ask", Choice: "approve"}); err != nil {
+			t.Fatal(err)
+		}
+		st, err := scheduler.OpenStored(t.Context(), s, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := scheduler.Resume(t.Context(), st, p, scheduler.Options{Recording: &scheduler.Recording{Store: s}})
+		if err != nil || r.Status != core.RunSuccess || len(r.Path) != 4 {
+			t.Fatalf("run %d: %v, %v", i, r, err)
+		}
+	}
+}
