@@ -90,7 +90,7 @@ func (f *runFlags) checkRouted(p *plan.Plan) error {
 	switch {
 	case f.failFast:
 		flag = "--fail-fast"
-	case f.maxVisits > 0:
+	case f.maxVisits > 0 && !p.LimitsArrivals():
 		flag = "--max-visits"
 	default:
 		return nil
