@@ -68,4 +68,3 @@ func canonical(t *testing.T, v any) any {
 	}
 	return c
 }
-
