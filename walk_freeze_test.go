@@ -37,7 +37,7 @@ func TestGraphOfAWalkIsFrozen(t *testing.T) {
 	}
 	clear(parts[:3])
 	equals["list"].([]any)[0] = 2
-	parts = append(parts, wavefold.Do("b", idle))
+	_ = append(parts, wavefold.Do("b", idle)) // into the spare capacity
 	for i := range 100 {
 		w.Always("a", "c", wavefold.Priority(100+i))
 		w.Add(wavefold.Do(fmt.Sprint("x", i), idle, wavefold.DefaultNext("nowhere")))
