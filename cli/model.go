@@ -86,16 +86,13 @@ func (f *runFlags) checkRouted(p *plan.Plan) error {
 	if _, ok := p.Router(); ok {
 		return nil
 	}
-	flag := ""
 	switch {
 	case f.failFast:
-		flag = "--fail-fast"
-	case f.maxVisits > 0 && !p.LimitsArrivals():
-		flag = "--max-visits"
-	default:
-		return nil
+		return fmt.Errorf("--fail-fast is for walks that a model routes, and %s is none", p.Name)
+	case f.maxVisits > 0 && !p.LimitsVisits():
+		return fmt.Errorf("--max-visits is for walks and flows, and %s is neither", p.Name)
 	}
-	return fmt.Errorf("%s is for walks that a model routes, and %s is none", flag, p.Name)
+	return nil
 }
 
 // budgetFlags are the flags that limit the calls to models, their tokens and their cost.

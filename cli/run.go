@@ -134,7 +134,7 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
 	flags.StringVar(&f.model, "model", "", "the `name` of the model to ask, in place of the models in the workflow")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "end a walk that a model routes at the first visit that fails")
-	flags.Var(count{&f.maxVisits, "--max-visits"}, "max-visits", "maximum number of visits of a walk that a model routes (default: the limit of the document, or 200), or of arrivals in a flow (1000)")
+	flags.Var(count{&f.maxVisits, "--max-visits"}, "max-visits", "maximum number of visits of a walk, or of arrivals in a flow (default: the limit of the document)")
 	f.budget.add(flags)
 	flags.StringVar(&f.since, "since", "", "begin at this `value` instead of the cursor that the last run saved")
 	flags.BoolVar(&f.fullRefresh, "full-refresh", false, "ignore the saved cursor and run every partition")

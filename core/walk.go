@@ -43,8 +43,8 @@ type Walk struct {
 	MaxSteps *source.Int
 	// LoopUntil, MaxMutations and FixedGraph apply to RouterSteps only. MaxMutations limits
 	// the changes of the graph that a run may make; nil means DefaultMaxMutations. If
-	// FixedGraph is true, the graph cannot be changed by outputs, whose members such as
-	// GraphAction are then ordinary data.
+	// FixedGraph is true, the graph cannot be changed: members of outputs such as
+	// GraphAction are then ordinary data, and Routing.Mutations are rejected.
 	LoopUntil    []*LoopUntil
 	MaxMutations *source.Int
 	FixedGraph   *source.Located[bool]

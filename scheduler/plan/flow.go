@@ -44,8 +44,9 @@ const (
 	WayReject
 )
 
-// LimitsArrivals reports whether machine.Options.MaxVisits limits the arrivals of tokens.
-func (p *Plan) LimitsArrivals() bool { return p.Flow != nil }
+// LimitsVisits reports whether machine.Options.MaxVisits limits the visits of the run, or the arrivals of
+// its tokens.
+func (p *Plan) LimitsVisits() bool { return p.Walk != nil || p.Flow != nil }
 
 // isFlowID reports whether a string is a valid id of a node in a flow: printable characters except
 // those with a meaning in paths.
