@@ -77,3 +77,20 @@ func TestJournalsOfFlows(t *testing.T) {
 		}
 	}
 }
+
+// TestJournalsOfSteps resumes a walk by steps that an earlier version has paused. The run has added an edge
+// to its graph, which is the only way to the gate that waits.
+func TestJournalsOfSteps(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/journals/steps1")); err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(dir, "runs")
+	if err := os.Rename(filepath.Join(dir, "store"), moved); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"answer", "steps", "gate", "--choice", "publish", "--resume", "-q", "--store", "file:" + moved}
+	if code, out, errs := run(t, wavefold.NewEngine(std.Kinds()...), args...); code != 0 || !strings.Contains(out, "path: draft -> gate -> publish") {
+		t.Fatalf("%q: exit code %d\n%s%s", args, code, out, errs)
+	}
+}
