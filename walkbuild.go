@@ -11,39 +11,58 @@ import (
 )
 
 // Options of nodes and edges of walks, by router. Those of the router "" are for all.
-var (
-	walkNodeOptions = map[WalkRouter][]string{
-		"": {"Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "Phase", "Describe", "Effects", "Version",
-			"PauseBefore", "PauseAfter", "Cached", "CacheKey", "Label"},
-		BySteps:    {"MaxVisits", "Transition", "DefaultNext", "Critical", "Entry", "BeforeVisit", "AfterVisit"},
-		ByOutcomes: {"MaxVisits", "GoalGate", "RandomEdge", "RetryTarget", "Fidelity", "Priority"},
-		ByModel:    {"Entry"},
-	}
-	walkEdgeOptions = map[WalkRouter][]string{
-		"":         {"Label"},
-		BySteps:    {"Priority"},
-		ByOutcomes: {"Weight", "Restart", "Freeform", "Fidelity"},
-		ByModel:    {"MaxFollows"},
-	}
-)
+// walkOptions returns the options that a part of a walk takes with a router, or, for "", with every router.
+type walkOptions func(r WalkRouter) []string
 
-var walkRouters = []WalkRouter{BySteps, ByOutcomes, ByModel}
+// walkNodeOptions are the options of nodes, and walkEdgeOptions those of edges.
+func walkNodeOptions(r WalkRouter) []string {
+	switch r {
+	case BySteps:
+		return []string{"MaxVisits", "Transition", "DefaultNext", "Critical", "Entry", "BeforeVisit", "AfterVisit"}
+	case ByOutcomes:
+		return []string{"MaxVisits", "GoalGate", "RandomEdge", "RetryTarget", "Fidelity", "Priority"}
+	case ByModel:
+		return []string{"Entry"}
+	}
+	return []string{"Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "Phase", "Describe", "Effects", "Version",
+		"PauseBefore", "PauseAfter", "Cached", "CacheKey", "Label"}
+}
 
-// routerWords are the routers as messages name them.
-var routerWords = map[WalkRouter]string{BySteps: "a walk by steps", ByOutcomes: "a walk by outcomes", ByModel: "a walk by a model"}
+func walkEdgeOptions(r WalkRouter) []string {
+	switch r {
+	case BySteps:
+		return []string{"Priority"}
+	case ByOutcomes:
+		return []string{"Weight", "Restart", "Freeform", "Fidelity"}
+	case ByModel:
+		return []string{"MaxFollows"}
+	}
+	return []string{"Label"}
+}
+
+// routerWord returns a router as messages name it.
+func routerWord(r WalkRouter) string {
+	switch r {
+	case ByOutcomes:
+		return "a walk by outcomes"
+	case ByModel:
+		return "a walk by a model"
+	}
+	return "a walk by steps"
+}
 
 // walkOptionHint says which walks take an option.
-func walkOptionHint(name string, table map[WalkRouter][]string) string {
+func walkOptionHint(name string, table walkOptions) string {
 	var in []string
-	for _, r := range walkRouters {
-		if slices.Contains(table[r], name) {
-			in = append(in, routerWords[r])
+	for _, r := range [...]WalkRouter{BySteps, ByOutcomes, ByModel} {
+		if slices.Contains(table(r), name) {
+			in = append(in, routerWord(r))
 		}
 	}
 	switch {
 	case in != nil:
 		return "it is for " + strings.Join(in, " and ")
-	case slices.Contains(table[""], name):
+	case slices.Contains(table(""), name):
 		return "it is for walks"
 	case edgeOptions[name] || name == "After" || name == "From":
 		return "the methods of Walk add the edges"
@@ -54,10 +73,10 @@ func walkOptionHint(name string, table map[WalkRouter][]string) string {
 }
 
 // checkWalkOptions reports options that a node or an edge of the walk does not take.
-func (b *builder) checkWalkOptions(of fmt.Stringer, used []setting, extra []string, table map[WalkRouter][]string) {
+func (b *builder) checkWalkOptions(of fmt.Stringer, used []setting, extra []string, table walkOptions) {
 	for _, u := range used {
-		if !slices.Contains(table[""], u.name) && !slices.Contains(table[b.router], u.name) && !slices.Contains(extra, u.name) {
-			b.ds.Errorf(source.CodeUnknownKey, u.pos, "%s: option %s means nothing in %s", of, u.name, routerWords[b.router]).
+		if !slices.Contains(table(""), u.name) && !slices.Contains(table(b.router), u.name) && !slices.Contains(extra, u.name) {
+			b.ds.Errorf(source.CodeUnknownKey, u.pos, "%s: option %s means nothing in %s", of, u.name, routerWord(b.router)).
 				WithHint("%s", walkOptionHint(u.name, table))
 		}
 	}
@@ -83,9 +102,9 @@ func (b *builder) walkSetting(name string, at source.Position, routers ...WalkRo
 	}
 	words := make([]string, len(routers))
 	for i, r := range routers {
-		words[i] = routerWords[r]
+		words[i] = routerWord(r)
 	}
-	b.ds.Errorf(source.CodeUnknownKey, at, "%s means nothing in %s", name, routerWords[b.router]).WithHint("it is for %s", strings.Join(words, " and "))
+	b.ds.Errorf(source.CodeUnknownKey, at, "%s means nothing in %s", name, routerWord(b.router)).WithHint("it is for %s", strings.Join(words, " and "))
 	return false
 }
 
@@ -183,7 +202,7 @@ func (b *builder) condition(of fmt.Stringer, c *Condition) (when *source.Text, c
 		own := *c.cond
 		return nil, &own, true
 	}
-	b.ds.Errorf(source.CodeBadValue, c.pos, "%s: a condition %s means nothing in %s", of, c.made, routerWords[b.router]).WithHint("use %s", want)
+	b.ds.Errorf(source.CodeBadValue, c.pos, "%s: a condition %s means nothing in %s", of, c.made, routerWord(b.router)).WithHint("use %s", want)
 	return nil, nil, false
 }
 
@@ -214,7 +233,7 @@ func (b *builder) walkLoops() {
 		l := &b.walk.loops[i]
 		pos := l.node.Pos
 		if b.router != BySteps {
-			b.ds.Errorf(source.CodeUnknownKey, pos, "LoopUntil means nothing in %s", routerWords[b.router]).WithHint("it is for %s", routerWords[BySteps])
+			b.ds.Errorf(source.CodeUnknownKey, pos, "LoopUntil means nothing in %s", routerWord(b.router)).WithHint("it is for %s", routerWord(BySteps))
 			continue
 		}
 		limit := l.max

@@ -21,7 +21,7 @@ func TestDocsKeys(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|")
 	for heading, want := range map[string][]string{
 		"| key | what": documentKeys, "| key of a node |": nodeKeys, "| key of a connection |": edgeKeys,
-		"| key of data |": slices.Concat(dataKeys[typeStart], dataKeys[typeAgent], dataKeys[typeIf], dataKeys[typeApproval]),
+		"| key of data |": slices.Concat(dataKeys(typeStart), dataKeys(typeAgent), dataKeys(typeIf), dataKeys(typeApproval)),
 	} {
 		_, table, _ := strings.Cut(string(text), heading)
 		table, _, _ = strings.Cut(table, "\n\n")

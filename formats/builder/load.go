@@ -30,12 +30,23 @@ var (
 	documentKeys = []string{keyNodes, keyConnections}
 	nodeKeys     = []string{"id", "type", "x", "y", "data"}
 	edgeKeys     = []string{"source", "target", "sourceHandle", "targetHandle"}
-	dataKeys     = map[string][]string{
-		typeStart: {"initialInput"}, typeIf: {"conditions", "condition"}, typeApproval: {"prompt"},
-		typeAgent: {"agentName", "systemPrompt", "userPrompt", "model", "reasoningEffort", "tools"},
-	}
-	toolKeys = []string{"web_search", "subagents"}
+	toolKeys     = []string{"web_search", "subagents"}
 )
+
+// dataKeys returns the keys of the data of a node of a type.
+func dataKeys(of string) []string {
+	switch of {
+	case typeStart:
+		return []string{"initialInput"}
+	case typeIf:
+		return []string{"conditions", "condition"}
+	case typeApproval:
+		return []string{"prompt"}
+	case typeAgent:
+		return []string{"agentName", "systemPrompt", "userPrompt", "model", "reasoningEffort", "tools"}
+	}
+	return nil
+}
 
 // Is reports whether text appears to be a document of this format: a JSON object with connections
 // and without the key graph of other formats. If the text is not valid JSON, the words decide.
@@ -176,7 +187,7 @@ func (l *loader) node(p *part) *core.Node {
 	}
 	l.hints(subject, p, nodeKeys)
 	if data != nil {
-		l.hints(subject+": data", data, dataKeys[n.Kind.Value])
+		l.hints(subject+": data", data, dataKeys(n.Kind.Value))
 	}
 	switch f := n.Flow; n.Kind.Value {
 	case typeStart:

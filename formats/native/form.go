@@ -22,14 +22,14 @@ const (
 
 // forms lists, for each form, how a document asks for it and the keys of its parts.
 var forms = [...]struct {
-	form   form
-	where  string
-	shapes map[string]any
+	form              form
+	where             string
+	graph, node, edge any // their shapes
 }{
-	{formDAG, "mode: dag", map[string]any{"graph": graphShape{}, "node": nodeShape{}, "edge": edgeShape{}}},
-	{formSteps, "router: steps", map[string]any{"graph": stepsGraph{}, "node": stepsNode{}, "edge": stepsEdge{}}},
-	{formOutcomes, "router: outcomes", map[string]any{"graph": outcomesGraph{}, "node": outcomesNode{}, "edge": outcomesEdge{}}},
-	{formModel, "router: model", map[string]any{"graph": modelGraph{}, "node": modelNode{}, "edge": modelEdge{}}},
+	{formDAG, "mode: dag", graphShape{}, nodeShape{}, edgeShape{}},
+	{formSteps, "router: steps", stepsGraph{}, stepsNode{}, stepsEdge{}},
+	{formOutcomes, "router: outcomes", outcomesGraph{}, outcomesNode{}, outcomesEdge{}},
+	{formModel, "router: model", modelGraph{}, modelNode{}, modelEdge{}},
 }
 
 // formOf returns the form of a document.
@@ -52,12 +52,20 @@ func formOf(tree *source.Value) form {
 func otherForm(f form, part, key string) string {
 	var where []string
 	for _, o := range forms {
-		if o.form == f && slices.Contains(source.KeyNames(o.shapes[part]), key) {
+		shape := o.graph
+		switch part {
+		case "node":
+			shape = o.node
+		case "edge":
+			shape = o.edge
+		}
+		if !slices.Contains(source.KeyNames(shape), key) {
+			continue
+		}
+		if o.form == f {
 			return ""
 		}
-		if o.form != f && slices.Contains(source.KeyNames(o.shapes[part]), key) {
-			where = append(where, o.where)
-		}
+		where = append(where, o.where)
 	}
 	switch {
 	case where == nil:

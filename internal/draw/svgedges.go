@@ -43,11 +43,11 @@ func (s *svg) edge(i int) string {
 	case s.walk[e.From] != nil:
 		if s.taken(i) > 0 {
 			class += " taken"
+		} else {
+			class += " dead"
 		}
 		if s.run.added(&s.d.Edges[i]) {
 			class += " added"
-		} else {
-			class += " dead"
 		}
 	default:
 		if s.run.notTaken(e) {

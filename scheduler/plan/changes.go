@@ -187,7 +187,7 @@ func (c *Changes) parts(p *Plan, prefix string, then, now map[string]PartFingerp
 		case v.Unit == nil:
 			node(v.Node)
 		default:
-			if p.Walk == nil {
+			if !p.Mode.Visits {
 				what, pos := unitPlace(p, v.Unit)
 				add(what, v.ID, pos)
 			}

@@ -103,7 +103,7 @@ type compiler struct {
 	has       features
 	fieldSeen marks
 	nodeSeen  marks
-	codes     map[source.Code]source.Code // replace the codes of other modes
+	ownCode   func(source.Code) source.Code // replaces the codes of other modes; may be nil
 	ints      arena[int32]
 	// nodeRoots are the roots of the node being compiled. memberRoots are the additional roots of
 	// members of pipelines and loops, by id.

@@ -35,9 +35,17 @@ type FlowNodeDescription struct {
 	Place *core.FlowPlace `json:"place,omitempty"`
 }
 
-// flowShapes maps what a node of a flow does to the role in a walk that is drawn like it.
-var flowShapes = map[string]core.Role{
-	core.FlowStart.String(): core.RoleStart, core.FlowIf.String(): core.RoleConditional, core.FlowApproval.String(): core.RoleHuman,
+// flowShape returns the role in a walk that is drawn like what a node of a flow does.
+func flowShape(role string) core.Role {
+	switch role {
+	case core.FlowStart.String():
+		return core.RoleStart
+	case core.FlowIf.String():
+		return core.RoleConditional
+	case core.FlowApproval.String():
+		return core.RoleHuman
+	}
+	return core.RoleStage
 }
 
 // visited describes the nodes as those of a walk.
@@ -45,7 +53,7 @@ func (d *FlowDescription) visited() []WalkNodeDescription {
 	list := make([]WalkNodeDescription, len(d.Nodes))
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		list[i] = WalkNodeDescription{ID: n.ID, Label: n.Label, Role: flowShapes[n.Role].String(), Place: n.Place}
+		list[i] = WalkNodeDescription{ID: n.ID, Label: n.Label, Role: flowShape(n.Role).String(), Place: n.Place}
 	}
 	return list
 }

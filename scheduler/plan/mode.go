@@ -112,7 +112,7 @@ type Router struct {
 
 	describe    func(p *Plan, d *WalkDescription)       // may be nil
 	conventions func(w *core.Workflow) core.Conventions // replaces Conventions unless it is nil
-	codes       map[source.Code]source.Code             // replace the codes of other modes
+	code        func(source.Code) source.Code           // replaces the codes of other modes; may be nil
 	adapt       func(w *core.Workflow) *core.Workflow   // the workflow as it is compiled; nil means that it stays as it is
 }
 
@@ -128,7 +128,7 @@ var routers = []*Router{
 	},
 	{
 		Name: core.RouterSteps, Compile: func(b *Build) { b.c.stepWalk() }, describe: (*Plan).describeSteps,
-		conventions: stepConventions, codes: stepCodes, adapt: withOpenInputs,
+		conventions: stepConventions, code: stepCode, adapt: withOpenInputs,
 	},
 }
 
@@ -188,7 +188,7 @@ func (c *compiler) mode() {
 	}
 	c.p.Mode = m
 	if r, ok := routerOf(c.w, c.opts.Routers); ok && m.Name == core.ModeWalk {
-		c.codes = r.codes
+		c.ownCode = r.code
 		if r.adapt != nil {
 			c.w = r.adapt(c.w)
 			c.p.Workflow = c.w

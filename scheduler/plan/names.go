@@ -77,13 +77,6 @@ func isID(s string) bool {
 	return s != ""
 }
 
-func (c *compiler) code(code source.Code) source.Code {
-	if own, ok := c.codes[code]; ok {
-		return own
-	}
-	return code
-}
-
 func (c *compiler) badID(what string, id source.Text) {
 	rule := "letters, digits and underscore, not starting with a digit"
 	if what == "node" && modelRouted(c.w) {
@@ -147,4 +140,12 @@ func (c *compiler) nodeIDs() []string {
 		}
 	}
 	return c.ids
+}
+
+// code returns the code with which the mode of the workflow reports a finding.
+func (c *compiler) code(code source.Code) source.Code {
+	if c.ownCode == nil {
+		return code
+	}
+	return c.ownCode(code)
 }

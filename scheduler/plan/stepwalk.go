@@ -48,8 +48,13 @@ type StepNode struct {
 const stepRoots = graphRoots | expressions.RootOutput | expressions.RootError | expressions.RootToolCalls |
 	expressions.RootGuardsFailed | expressions.RootVisits
 
-// Codes of findings about walks by steps that other modes report with other codes.
-var stepCodes = map[source.Code]source.Code{source.CodeDuplicateID: source.CodeDuplicateNode}
+// stepCode returns the code of a finding about a walk by steps that other modes report with another code.
+func stepCode(code source.Code) source.Code {
+	if code == source.CodeDuplicateID {
+		return source.CodeDuplicateNode
+	}
+	return code
+}
 
 // openState reports whether the state of a workflow has no declared fields, so that its only field
 // is the context, whose members are whatever the nodes write.

@@ -80,13 +80,23 @@ const (
 	GuardFailed
 )
 
-var tests = map[string]Test{core.CondToolCalled: ToolCalled, core.CondNoToolCall: NoToolCall, core.CondOutput: Output, core.CondError: Failed,
-	core.CondConfidence: Confidence, core.CondGuardFailed: GuardFailed}
-
 // TestOf returns the kind of a condition of core.Cond.
 func TestOf(kind string) (t Test, ok bool) {
-	t, ok = tests[kind]
-	return t, ok
+	switch kind {
+	case core.CondToolCalled:
+		return ToolCalled, true
+	case core.CondNoToolCall:
+		return NoToolCall, true
+	case core.CondOutput:
+		return Output, true
+	case core.CondError:
+		return Failed, true
+	case core.CondConfidence:
+		return Confidence, true
+	case core.CondGuardFailed:
+		return GuardFailed, true
+	}
+	return Always, false
 }
 
 // Sort puts the edges out of a node, which are in the order in which they were added, into
