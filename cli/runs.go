@@ -86,7 +86,7 @@ func (f *runsFlags) query(now time.Time) (store.Query, error) {
 	return q, err
 }
 
-// list returns the runs that the flags select: those that wait for their concurrency key, then the stored ones.
+// list returns the runs that the flags select: the runs that wait for their concurrency key, then the stored runs.
 func (f *runsFlags) list(ctx context.Context, a *app) (list []storedRun, err error) {
 	stored := slices.DeleteFunc(slices.Clone(f.status), func(s string) bool { return s == statusQueued })
 	q, err := (&runsFlags{workflow: f.workflow, since: f.since, status: stored, limit: f.limit}).query(time.Now())

@@ -109,7 +109,7 @@ type Event struct {
 	V int `json:"v"`
 	// Seq counts the events of the run from 1 without gaps, except log and progress events, which
 	// have the number of the last event before them that is counted, 0 if there is none. Numbers are
-	// left out before a run.resumed of which the journal before cannot be replayed, because another
+	// left out before a run.resumed if the earlier journal cannot be replayed, because another
 	// version of the engine wrote it or a part of it is lost.
 	Seq  int64     `json:"seq"`
 	Time time.Time `json:"ts"`

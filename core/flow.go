@@ -48,7 +48,7 @@ type FlowNode struct {
 	Role FlowRole
 	// Output is the value that leaves a start.
 	Output any
-	// Conditions are those of an if. Legacy reports that the document has the older form, a text
+	// Conditions are the conditions of an if node. Legacy reports that the document has the older form, a text
 	// that the input must contain.
 	Conditions []FlowCondition
 	Legacy     bool
@@ -78,7 +78,7 @@ const (
 )
 
 // AgentCall is a call of an agent of a flow: what a backend gets. Subagents are the agents to which
-// it may delegate, in the order of their edges. UserPrompt is that of the document, or, in a call in
+// it may delegate, in the order of their edges. UserPrompt is the prompt in the document, or, in a call in
 // progress, the prompt with the previous output in it.
 type AgentCall struct {
 	NodeID          string       `json:"nodeId"`

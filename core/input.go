@@ -235,7 +235,7 @@ func (in Input) Round() int { return in.shared().Round }
 func (in Input) Visit() int { return in.shared().Visit }
 
 // Conversation returns the messages of the visits of the node that this visit continues, in
-// order: those of Routing.Messages, from the visit that began the conversation to the one
+// order: the Routing.Messages of all visits from the visit that began the conversation to the one
 // before this one. It is nil unless a walk of RouterSteps visits the node again so that it
 // sees the results of its tools. The messages must not be changed.
 func (in Input) Conversation() []any { return in.shared().Conversation }

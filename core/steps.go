@@ -135,7 +135,7 @@ type HookState struct {
 	order   []string
 }
 
-// NewHookState returns a state whose values are those that get returns.
+// NewHookState returns a state with the values that get returns.
 func NewHookState(get func(name string) (any, bool)) *HookState { return &HookState{get: get} }
 
 // Get returns the value of a field that the node reads, or of a member of the context if the
