@@ -25,23 +25,23 @@ func (a *app) eventsCommand() *cobra.Command {
 	var at, to string
 	var logs bool
 	cmd := &cobra.Command{
-		Use:   "events RUN",
+		Use:   "events [RUN]",
 		Short: "Print the events of a stored run",
 		Long: `events prints the events of a stored run, one JSON object per line, as run --events
 writes them: with the times and numbers that they had, whether or not the run had an
 event log. With --logs, the log records and the progress of its nodes are put between
 them, by their times; a crash may have taken the last of these. Secrets are masked.
 
-` + whereRuns,
+` + whereRuns + newestRun,
 		Example: examples(
 			"wavefold events 4kqz7w",
 			"wavefold events 4kqz7w --logs -o run.ndjson",
 			"wavefold events 4kqz7w | jq -c 'select(.type == \"node.failed\")'",
 		),
-		Args:              exactly(1, "a run"),
+		Args:              atMost(1, "one run"),
 		ValidArgsFunction: a.completeRuns(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := a.findRun(cmd.Context(), at, args[0], nil)
+			found, err := a.findRun(cmd.Context(), at, first(args), nil)
 			if err != nil {
 				return err
 			}

@@ -28,8 +28,7 @@ func (a *app) exportCommand() *cobra.Command {
 and the answers that were posted to it. import reads the file into another store,
 where the run can be inspected and resumed. The file has no values of secrets.
 
-` + whereRuns + `
-Without RUN it takes the newest run. Of a run in progress the file has what is
+` + whereRuns + newestRun + ` Of a run in progress the file has what is
 recorded so far.`,
 		Example: examples(
 			"wavefold export 4kqz7w                       # writes 4kqz7w2mdjcu.tar.zst",
@@ -39,11 +38,7 @@ recorded so far.`,
 		Args:              atMost(1, "one run"),
 		ValidArgsFunction: a.completeRuns(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id := ""
-			if len(args) > 0 {
-				id = args[0]
-			}
-			return a.export(cmd.Context(), at, id, out)
+			return a.export(cmd.Context(), at, first(args), out)
 		},
 	}
 	a.storeFlag(cmd.Flags(), &at)
@@ -52,7 +47,7 @@ recorded so far.`,
 }
 
 func (a *app) export(ctx context.Context, flag, id, out string) error {
-	found, err := a.findRun(ctx, flag, id, func(*store.Summary) bool { return true })
+	found, err := a.findRun(ctx, flag, id, nil)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	var at, svg string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "inspect RUN",
+		Use:   "inspect [RUN]",
 		Short: "Show how far a stored run has come",
 		Long: `inspect shows a stored run: its nodes with their statuses, attempts and times, the
 critical path, a timeline, what it waits for, when it was paused, resumed or answered,
@@ -34,17 +35,18 @@ The critical path is the chain of executions that decided when the run ended: ea
 began because the one before it had ended. --json also has all executions, with their
 idempotency keys.
 
-` + whereRuns,
+` + whereRuns + newestRun,
 		Example: examples(
+			"wavefold inspect                            # the newest run",
 			"wavefold inspect 4kqz7w",
 			"wavefold inspect 4kqz7w --svg timeline.svg",
 			"wavefold inspect 4kqz7w --json | jq '.marks'",
 			"wavefold inspect 4kqz7w --json | jq -r '.executions[] | select(.status == \"open\") | .key'",
 		),
-		Args:              exactly(1, "a run"),
+		Args:              atMost(1, "one run"),
 		ValidArgsFunction: a.completeRuns(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := a.findRun(cmd.Context(), at, args[0], nil)
+			found, err := a.findRun(cmd.Context(), at, first(args), nil)
 			if err != nil {
 				return err
 			}
@@ -116,6 +118,14 @@ type inspected struct {
 	Cached int         `json:"cached,omitempty"`
 	Usage  *core.Usage `json:"usage,omitempty"` // of models
 	Why    string      `json:"why,omitempty"`
+}
+
+// began returns when the node began, for sorting: nodes that have not begun come last.
+func (n *inspected) began() time.Duration {
+	if n.Started == nil {
+		return math.MaxInt64
+	}
+	return *n.Started
 }
 
 type markJSON struct {
@@ -201,6 +211,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 		}
 		out.Nodes = append(out.Nodes, n)
 	}
+	slices.SortStableFunc(out.Nodes, func(a, b inspected) int { return cmp.Compare(a.began(), b.began()) })
 	out.addTimeline(line)
 	return nil
 }

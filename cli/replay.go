@@ -33,7 +33,7 @@ type replayFlags struct {
 func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
-		Use:   "replay RUN --from NODE",
+		Use:   "replay [RUN] --from NODE",
 		Short: "Start a new run that shares the past of a stored one",
 		Long: `replay starts a new run with the inputs of a stored run. NODE runs again, and with it
 everything that can see its effect: nodes after it, and nodes that read what it writes
@@ -62,7 +62,7 @@ The workflow is read from its file. What is kept must not have changed since;
 one and can be resumed, inspected and replayed. It does not move the cursor of an
 incremental workflow.
 
-` + whereRuns,
+` + whereRuns + newestRun,
 		Example: examples(
 			"wavefold replay 4kqz7w --from price --plan-only",
 			"wavefold replay 4kqz7w --from price",
@@ -70,10 +70,10 @@ incremental workflow.
 			"wavefold replay 4kqz7w --from price --assume price=fail --plan-only",
 			"wavefold replay 4kqz7w --from price --mock outage.mock.yaml",
 		),
-		Args:              exactly(1, "one run"),
+		Args:              atMost(1, "one run"),
 		ValidArgsFunction: a.completeRuns(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.replay(cmd.Context(), args[0], &f)
+			return a.replay(cmd.Context(), first(args), &f)
 		},
 	}
 	flags := cmd.Flags()

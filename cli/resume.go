@@ -54,11 +54,7 @@ docs/durability.md.`,
 		Args:              atMost(1, "one run"),
 		ValidArgsFunction: a.completeRuns(resumable),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id := ""
-			if len(args) > 0 {
-				id = args[0]
-			}
-			return a.resume(cmd.Context(), id, &again, &f)
+			return a.resume(cmd.Context(), first(args), &again, &f)
 		},
 	}
 	flags := cmd.Flags()

@@ -30,6 +30,18 @@ const whereRuns = `RUN is the id of a run or the beginning of it, at least four 
 looked for in the store that --store or $WAVEFOLD_STORE names, or else in .wavefold
 in this folder, in the nearest one above, and in folders up to four levels below.`
 
+// newestRun follows whereRuns in the help of commands for which RUN may be left out.
+const newestRun = `
+Without RUN it takes the newest run.`
+
+// first returns the first argument, "" if there is none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
 // runsFlags are the flags of runs.
 type runsFlags struct {
 	store, workflow, since string

@@ -26,7 +26,7 @@ type stateFlags struct {
 func (a *app) stateCommand() *cobra.Command {
 	var f stateFlags
 	cmd := &cobra.Command{
-		Use:   "state RUN [FIELD[.path]]",
+		Use:   "state [RUN [FIELD[.path]]]",
 		Short: "Show the state of a stored run, and who wrote it",
 		Long: `state shows the state of a stored run: all fields, or one field or a value inside it, such
 as totals.eu or rows[3].id, as JSON. The state of a run that has not ended has the
@@ -42,7 +42,7 @@ a nested run, and shows the state of the nested run.
 the record of the journal with its result. --history lists the writes to a field.
 Secrets are masked.
 
-` + whereRuns,
+` + whereRuns + newestRun,
 		Example: examples(
 			"wavefold state 4kqz7w",
 			"wavefold state 4kqz7w totals.eu --blame",
@@ -50,21 +50,21 @@ Secrets are masked.
 			"wavefold state 4kqz7w --at price[7] --json",
 		),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) > 2 {
-				return errors.New("want a run, and at most one field or path")
+			if len(args) > 2 {
+				return errors.New("want at most a run, and a field or path of it")
 			}
 			return nil
 		},
 		ValidArgsFunction: a.completeRuns(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			field := strings.Join(args[1:], "")
+			field := strings.Join(args[min(1, len(args)):], "")
 			switch {
 			case f.blame && f.history:
 				return errors.New("--blame and --history are two views: choose one")
 			case f.history && field == "":
 				return errors.New("--history lists the writes to a field: name the field after the run")
 			}
-			return a.state(cmd.Context(), args[0], field, &f)
+			return a.state(cmd.Context(), first(args), field, &f)
 		},
 	}
 	flags := cmd.Flags()

@@ -203,7 +203,7 @@ func (r *storedRun) files() (store.Attacher, error) {
 }
 
 // findRun opens the store of a run and returns its summary. id may be a prefix of four or more
-// characters; "" means the newest run that fits. The caller closes the store.
+// characters; "" means the newest run that fits; if fits is nil, all runs do. The caller closes the store.
 func (a *app) findRun(ctx context.Context, flag, id string, fits func(*store.Summary) bool) (*storedRun, error) {
 	dirs, err := a.findStores(flag)
 	if err != nil {
@@ -224,7 +224,7 @@ func (a *app) findRun(ctx context.Context, flag, id string, fits func(*store.Sum
 				return nil, errors.Join(err, s.Close())
 			}
 			exact := sum.Run == id
-			if id == "" && !fits(&sum) || id != "" && !exact && len(id) < minPrefix {
+			if id == "" && fits != nil && !fits(&sum) || id != "" && !exact && len(id) < minPrefix {
 				continue
 			}
 			if id != "" {
