@@ -24,7 +24,7 @@ type Parts struct {
 	// it are only kept for references. 0 means all parts.
 	From uint64
 
-	// Head, Codec and Replay are those of the latest part. Only the inputs of the head are opened;
+	// Head, Codec and Replay are those of the latest part. The inputs and assignments of the head are opened;
 	// secrets in other members stay sealed, and Nodes are not decoded, see Head.Recorded.
 	Head   *Head
 	Codec  *Codec
@@ -107,6 +107,9 @@ func (p *Parts) head(rec store.Record) error {
 	p.Codec = &Codec{Plan: compiled, Secrets: secret.OpenerOf(compiled.Secrets), Kept: p.kept, Get: p.Get}
 	p.Head = sealed
 	if p.Head.Inputs, err = p.Codec.openInputs(inputs); err != nil {
+		return err
+	}
+	if err := p.Codec.openAssignments(p.Head.Options.Set); err != nil {
 		return err
 	}
 	o := p.Head.Machine()

@@ -384,6 +384,15 @@ func (k *Codec) openInputs(sealed []byte) (*value.Object, error) {
 	return inputs, d.err
 }
 
+// openAssignments decodes the sealed values of a head that a replay gives to fields.
+func (k *Codec) openAssignments(list []machine.Assignment) error {
+	d := decoder{codec: k}
+	for i := range list {
+		list[i].Value = d.value(list[i].Value)
+	}
+	return d.err
+}
+
 // SealedHead reads the payload of a head without its inputs. Secrets stay sealed, because the plan that
 // has them is not known before the head is read.
 func SealedHead(data []byte) (*Head, error) {
