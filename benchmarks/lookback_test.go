@@ -7,12 +7,18 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli"
 	"github.com/wavefold/wavefold/nodes/std"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/scheduler/history"
+	"github.com/wavefold/wavefold/scheduler/journal"
+	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/store/file"
 )
 
 // BenchmarkLookBack has the commands that read a large workflow or look back on a run of it. Each reads
@@ -41,6 +47,75 @@ func BenchmarkLookBack(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkLookBackGraph looks back on runs of a graph that was built in Go: no document is read again.
+func BenchmarkLookBackGraph(b *testing.B) {
+	const nodes, width = 100_000, 100
+	f := intFields(width)
+	parts := make([]wavefold.Part, nodes)
+	for i := range parts {
+		parts[i] = wavefold.Map(NodeName(i), f[i%width], f[i%width], increment)
+		if i >= width {
+			parts[i] = wavefold.Map(NodeName(i), f[i%width], f[i%width], increment, wavefold.After(NodeName(i-width)))
+		}
+	}
+	g, ctx := wavefold.New("layers", parts...), context.Background()
+	s, err := file.Open(filepath.Join(b.TempDir(), "store"), file.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	inputs := []wavefold.RunOption{wavefold.WithStore(s), wavefold.WithConcurrency(8), wavefold.WithDurability(wavefold.Batch)}
+	for i := range f {
+		inputs = append(inputs, f[i].Is(i))
+	}
+	var runs [2]string
+	for i := range runs {
+		r, err := g.Start(ctx, inputs...)
+		if err == nil {
+			_, err = r.Wait()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		runs[i] = r.ID()
+	}
+	p, err := g.Plan()
+	if err != nil {
+		b.Fatal(err)
+	}
+	compile := func(*journal.Head) (*plan.Plan, error) { return p, nil }
+	b.Run("blame", func(b *testing.B) {
+		for b.Loop() {
+			h, err := g.History(ctx, s, runs[0], "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			if list, err := h.State().Blame(""); err != nil || len(list) != width {
+				b.Fatal(len(list), err)
+			}
+		}
+	})
+	b.Run("diff", func(b *testing.B) {
+		for b.Loop() {
+			d, err := history.Compare(ctx, history.Side{Store: s, Run: runs[0], Compile: compile}, history.Side{Store: s, Run: runs[1], Compile: compile})
+			if err != nil || !d.Equal() {
+				b.Fatal(d, err)
+			}
+		}
+	})
+	b.Run("plan-only", func(b *testing.B) {
+		for b.Loop() {
+			st, err := scheduler.ReadStored(ctx, s, runs[0])
+			if err != nil {
+				b.Fatal(err)
+			}
+			if f, err := scheduler.Preview(ctx, st, p, scheduler.Fork{From: NodeName(nodes / 2)}, scheduler.Options{}); err != nil || len(f.Steps) != nodes {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // writeLayers writes flow.yaml, a workflow of layers of 100 nodes. Each node writes a field and follows one

@@ -76,12 +76,15 @@ type printer struct {
 	plans map[*Plan]string
 	known map[*Plan]map[string]PartFingerprint // the results of parts
 	hows  map[how]string                       // How by what it covers, which most nodes have in common
-	brief bool                                 // parts need neither Own nor Members
-	buf   []byte                               // what digest has written last
+	// prefixes are the digests of the first writers of fields with many writers, see firstWriters.
+	prefixes map[writersOf][]string
+	brief    bool   // parts need neither Own nor Members
+	buf      []byte // what digest has written last
 }
 
 func newPrinter() *printer {
-	return &printer{plans: map[*Plan]string{}, known: map[*Plan]map[string]PartFingerprint{}, hows: map[how]string{}}
+	return &printer{plans: map[*Plan]string{}, known: map[*Plan]map[string]PartFingerprint{}, hows: map[how]string{},
+		prefixes: map[writersOf][]string{}}
 }
 
 func (x *printer) plan(p *Plan) string {
@@ -181,7 +184,7 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 	}
 	for i := range p.Vertices {
 		if u := p.Vertices[i].Unit; u != nil && !p.Mode.Visits { // a walk or a flow as a whole is no part of itself
-			what := unitWhat(p, u)
+			what := x.unitWhat(p, u)
 			part := PartFingerprint{What: x.digest(what), How: x.digest(unitHow(p, u))}
 			if !x.brief {
 				part.Members = membersOf(what)
@@ -221,7 +224,7 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 		o.Set("version", n.Decl.Version.Value)
 	}
 	set(o, "declared", anys(slices.Sorted(slices.Values(n.View))))
-	set(o, "reads", readsPrint(p, n.OwnReads()))
+	set(o, "reads", x.reads(p, n.OwnReads()))
 	set(o, "source", sourcePrint(n.Source))
 	if n.Collect >= 0 {
 		o.Set("collect", p.Schema.Fields[n.Collect].Name)
@@ -343,13 +346,13 @@ func howPrint(n *Node) *value.Object {
 	return o
 }
 
-func unitWhat(p *Plan, u *Unit) *value.Object {
+func (x *printer) unitWhat(p *Plan, u *Unit) *value.Object {
 	members := make([]any, len(u.Members))
 	for i, m := range u.Members {
 		members[i] = p.Nodes[m].ID
 	}
 	return value.ObjectOf("loop", u.IsLoop, "members", members, "items", sourcePrint(u.Items), "batch", int64(u.Batch), "until", programPrint(u.Until),
-		"max_iters", int64(u.MaxIters), "fail_exhausted", u.FailExhausted, "reads", readsPrint(p, u.Reads))
+		"max_iters", int64(u.MaxIters), "fail_exhausted", u.FailExhausted, "reads", x.reads(p, u.Reads))
 }
 
 func unitHow(_ *Plan, u *Unit) *value.Object {
@@ -387,22 +390,6 @@ func edgesPrint(p *Plan, edges []int32) []any {
 		list[i] = edgePrint(p, int(e))
 	}
 	return list
-}
-
-// readsPrint lists the fields that are read and the writers seen, in canonical order.
-func readsPrint(p *Plan, reads []Read) *value.Object {
-	o := value.NewObject(len(reads))
-	for _, r := range reads {
-		writers := []any{}
-		for slot := range p.WriterVertex[r.Field] {
-			if !p.Mode.Visits && slot >= int(r.Threshold) {
-				break
-			}
-			writers = append(writers, p.Vertices[p.WriterVertex[r.Field][slot]].ID)
-		}
-		o.Set(p.Schema.Fields[r.Field].Name, writers)
-	}
-	return o
 }
 
 func schemaPrint(p *Plan) *value.Object {

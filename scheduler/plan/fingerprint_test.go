@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -248,6 +249,54 @@ func TestFingerprintStays(t *testing.T) {
 	for range 20 {
 		if got := p.Fingerprint(); got != want {
 			t.Fatalf("the fingerprint is %s, want %s; a change of it makes recorded runs unreadable", got, want)
+		}
+	}
+}
+
+// A part that sees more writers than a fingerprint lists has a digest of them: each of them counts, and their
+// order, but none that comes later.
+func TestFingerprintOfManyWriters(t *testing.T) {
+	const seen, all = 100, 120
+	writers := func() (list []string) {
+		for i := range all {
+			list = append(list, fmt.Sprintf("w%03d", i))
+		}
+		return list
+	}
+	// compile returns a chain of writers of one field, with a reader between the last that it sees and the next.
+	compile := func(ids []string) *plan.Plan {
+		var nodes, edges strings.Builder
+		list := slices.Insert(slices.Clone(ids), seen, "reader")
+		for i, id := range list {
+			rest := "writes: [f]"
+			if id == "reader" {
+				rest = "reads: [f], writes: []"
+			}
+			fmt.Fprintf(&nodes, "    - {id: %s, kind: tool, impl: noop, %s}\n", id, rest)
+			if i > 0 {
+				fmt.Fprintf(&edges, "    - {from: %s, to: %s}\n", list[i-1], id)
+			}
+		}
+		doc := "name: many\nstate: {schema: {f: {type: string}}}\ngraph:\n  nodes:\n" + nodes.String() + "  edges:\n" + edges.String()
+		return compileFiles(t, "flow.yaml", map[string]string{"flow.yaml": doc}, func(*core.Workflow) {})
+	}
+	base := compile(writers())
+	for _, tt := range []struct {
+		name   string
+		change func(ids []string)
+		same   bool // for the reader
+	}{
+		{"nothing", func([]string) {}, true},
+		{"the first writer", func(ids []string) { ids[0] = "x" }, false},
+		{"a writer in the middle", func(ids []string) { ids[70] = "x" }, false},
+		{"the order of writers", func(ids []string) { ids[10], ids[11] = ids[11], ids[10] }, false},
+		{"a writer after the reader", func(ids []string) { ids[seen+5] = "x" }, true},
+	} {
+		ids := writers()
+		tt.change(ids)
+		got := slices.Contains(strings.Fields(differences(base, compile(ids))), "reader")
+		if got == tt.same {
+			t.Errorf("%s: the reader is another: %v, want %v", tt.name, got, !tt.same)
 		}
 	}
 }
