@@ -124,8 +124,8 @@ func newAssignment(p *plan.Plan, of *Assignment) (a *assignment, err error) {
 	switch n, isNode := p.Node(of.Before); {
 	case f.IsStream():
 		return nil, fmt.Errorf("the field is a stream, whose rows are not in the state")
-	case f.IsContext():
-		return nil, fmt.Errorf("the field is the context of the walk, which the engine writes")
+	case f.IsContext() && len(a.steps) == 0:
+		return nil, fmt.Errorf("the context has keys of the engine: set one of its keys, such as %s.KEY or %[1]s[\"KEY\"]", f.Name)
 	case isNode && p.Mode.Visits:
 		a.node = n.Index
 	case isNode:

@@ -16,7 +16,7 @@ type writes struct {
 	setBy     string // the source of a set_once field's value, empty if it has none
 	set       bool   // a replay has given the field another value
 	setTo     any    // that value, if setWhole is set
-	setAt     int32  // the number of the writers before that, if setWhole is set
+	setAt     int32  // the number of the writers before that, if set is set in a dag
 	setWhole  bool
 	setLater  bool      // a writer after that has written
 	lastRead  readValue // by the condition that read it after the most writers
@@ -70,8 +70,12 @@ func (f *frame) set() {
 		w.setBy = ""
 	}
 	level, inDag := e.Level.Get()
-	if whole, ok := e.Values.Get(e.Field); ok && inDag && !hasSecret(whole) {
-		w.setTo, w.setAt, w.setWhole = whole, f.p.Threshold(int32(field), int32(level)), true
+	if !inDag {
+		return
+	}
+	w.setAt = f.p.Threshold(int32(field), int32(level))
+	if whole, ok := e.Values.Get(e.Field); ok && !hasSecret(whole) {
+		w.setTo, w.setWhole = whole, true
 	}
 }
 
@@ -100,7 +104,7 @@ func (f *frame) merged(i, field int32) {
 	if k, ok := f.missing(field, slot); !ok {
 		f.c.breaks(Writes, "writes %s before %s is resolved, whose write comes first in canonical order", e.Field, k)
 	}
-	if decl.Strategy().Name != "set_once" {
+	if decl.Strategy().Name != "set_once" || w.set && slot < w.setAt { // merged before the replay has set it
 		return
 	}
 	if w.setBy != "" {

@@ -46,7 +46,7 @@ func forkedRuns(t *testing.T, g *Graph, want *Run, each func(fork *scheduler.For
 	t.Helper()
 	defer func() {
 		if fault := recover(); fault != nil { // synctest has found a deadlock
-			faults = append(faults, fmt.Sprint("deadlock: ", fault))
+			faults = []string{"replays", fmt.Sprint("deadlock: ", fault)}
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +65,9 @@ func forkedRuns(t *testing.T, g *Graph, want *Run, each func(fork *scheduler.For
 			}
 		}
 		f.fromTheStart(each)
-		faults = append(faults, f.faults...)
+		if len(f.faults) > 0 {
+			faults = append([]string{"replays"}, f.faults...) // the way in which it was run comes first
+		}
 	})
 	return run, faults
 }
@@ -192,18 +194,26 @@ func (f *forker) fromTheStart(each func(fork *scheduler.Fork, ran, all int)) {
 	}
 }
 
-// same sets one of the fields to the value that it has before a node.
+// same sets one of the fields, or a key of the context of a walk, to the value that it has before a node.
 func (f *forker) same(from string, i int) (set []machine.Assignment, ok bool) {
-	names := f.run.Plan.Schema.FieldNames()
-	name := names[(int(f.g.Seed)+i)%len(names)]
-	v, ok := f.run.Report.State.Get(name) // a value of the right type
+	fields := f.run.Plan.Schema.Fields
+	field := &fields[(int(f.g.Seed)+i)%len(fields)]
+	path := field.Name
+	v, ok := f.run.Report.State.Get(field.Name) // a value of the right type
 	if !ok || v == nil {
 		return nil, false
 	}
-	set = []machine.Assignment{{Path: name, Value: v}}
+	if keys, isObject := v.(*value.Object); isObject && field.IsContext() {
+		if keys.Len() == 0 {
+			return nil, false
+		}
+		key, member := keys.At((int(f.g.Seed) + i) % keys.Len())
+		path, v = fmt.Sprintf("%s[%q]", path, key), member
+	}
+	set = []machine.Assignment{{Path: path, Value: v}}
 	forecast, err := scheduler.Preview(context.Background(), f.stored(), f.run.Plan, scheduler.Fork{From: from, Set: set}, f.options("test"))
 	if err != nil {
-		return nil, false // a stream, or the context of a walk
+		return nil, false // a stream
 	}
 	x := forecast.Set[0]
 	if !x.Made || value.IsMissing(x.Was) || x.Was == nil {
