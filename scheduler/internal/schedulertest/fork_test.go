@@ -138,9 +138,17 @@ func (f *forker) replay(fork scheduler.Fork, each func(fork *scheduler.Fork, ran
 		}
 	}
 	ran := len(again.Recorder.seen)
+	kept := func(Execution) bool { return true }
+	if f.g.Walk != nil { // whose way may be another one, if the order in which branches end decides
+		visited := map[string]bool{}
+		for _, e := range again.Events {
+			visited[fmt.Sprint(e.Type, e.Node, e.Visit)] = true
+		}
+		kept = func(e Execution) bool { return visited[fmt.Sprint(core.NodeStarted, e.Node, e.Visit)] }
+	}
 	for e, seen := range f.run.Recorder.seen {
-		if again.Recorder.saw(e) == notRun {
-			again.Recorder.seen[e] = seen // it is kept
+		if again.Recorder.saw(e) == notRun && kept(e) {
+			again.Recorder.seen[e] = seen
 		}
 	}
 	wanted := f.want
