@@ -50,7 +50,7 @@ be kept, run and skipped, why, and which nodes have effects.
 --set gives a field of the state, or a value inside it, another value than the stored
 run had there: all nodes on the level of NODE and on later levels see it, whatever was
 written before. In a walk, the field gets the value when the first visit of NODE
-begins. What reads the field from there on runs again, too.
+begins. Keys of its context are set as context.KEY. What reads the field from there on runs again, too.
 
 With --mock, nodes that run take their answers from a mock file as in wavefold test: no
 program, service, model or person is asked, and waits and delays take no time. A node
