@@ -54,10 +54,10 @@ func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Op
 	return w, w.Findings.Capped()
 }
 
-// Is reports whether a document is in this format: it has no key graph, and its nodes
-// are a mapping or it has an entry.
+// Is reports whether a document is in this format: it has no keys graph and mode, which
+// are those of another format, and its nodes are a mapping or it has an entry.
 func Is(tree *source.Value) bool {
-	if tree == nil || tree.Kind != source.ObjectValue || tree.Get("graph") != nil {
+	if tree == nil || tree.Kind != source.ObjectValue || tree.Get("graph") != nil || tree.Get("mode") != nil {
 		return false
 	}
 	nodes := tree.Get("nodes")

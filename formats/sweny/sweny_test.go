@@ -200,6 +200,7 @@ func TestIs(t *testing.T) {
 		"{name: A}":                                      false,
 		"{name: A, graph: {nodes: []}, id: a, entry: b}": false,
 		"{name: A, nodes: [{id: a}]}":                    false,
+		"{mode: walk, entry: a, nodes: [{id: a}]}":       false,
 		"[a]":                                            false,
 		"":                                               false,
 	} {
