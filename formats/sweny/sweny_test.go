@@ -201,8 +201,8 @@ func TestIs(t *testing.T) {
 		"{name: A, graph: {nodes: []}, id: a, entry: b}": false,
 		"{name: A, nodes: [{id: a}]}":                    false,
 		"{mode: walk, entry: a, nodes: [{id: a}]}":       false,
-		"[a]":                                            false,
-		"":                                               false,
+		"[a]": false,
+		"":    false,
 	} {
 		if got := Is(tree(t, doc)); got != want {
 			t.Errorf("%s: got %v", doc, got)
