@@ -23,6 +23,9 @@ type yamlSource struct {
 	// file may be a single line of 10 MB.
 	lastLine, lastColumn, lastOffset int
 
+	// aliased reports whether the document has aliases, so that parts of the tree are used again.
+	aliased bool
+
 	// nonLiteral are the offsets of the scalars whose values the document does not
 	// contain literally.
 	nonLiteral map[*yaml.Node]int
@@ -112,6 +115,7 @@ func (s *yamlSource) locate(n *yaml.Node) {
 			s.nonLiteral[n] = from
 		}
 	}
+	s.aliased = s.aliased || n.Kind == yaml.AliasNode
 	p := s.position(at)
 	n.Line, n.Column = int(p.Line), int(p.Column)
 	for _, c := range n.Content {

@@ -49,12 +49,22 @@ func (w *walker) value(n *yaml.Node, depth int) *source.Value {
 	case yaml.SequenceNode:
 		w.checkTag(n, "!!seq")
 		out := &source.Value{Kind: source.ArrayValue, Pos: w.src.at(n)}
-		for _, c := range n.Content {
+		out.Items = make([]*source.Value, 0, len(n.Content))
+		for i, c := range n.Content {
 			out.Items = append(out.Items, w.value(c, depth+1))
+			w.release(n, i)
 		}
 		return out
 	default:
 		return w.scalar(n)
+	}
+}
+
+// release drops an element of a node that has been converted: the library's tree of a large document takes
+// more memory than the result.
+func (w *walker) release(n *yaml.Node, i int) {
+	if !w.src.aliased {
+		n.Content[i] = nil
 	}
 }
 
@@ -110,6 +120,8 @@ func (w *walker) mapping(n *yaml.Node, depth int) *source.Value {
 		}
 		written[key.Value] = key.Pos
 		out.Set(key, w.value(v, depth+1))
+		w.release(n, i)
+		w.release(n, i+1)
 	}
 	if merge != nil {
 		w.merge(out, written, merge, depth)
