@@ -103,7 +103,7 @@ type inspection struct {
 // inspected is a node, pipeline or loop that has begun or was skipped.
 type inspected struct {
 	Path     string `json:"path"`
-	Status   string `json:"status"` // "running" for one that has not ended, "waiting" if it has asked a question
+	Status   string `json:"status"` // "running" for one that has not ended, "waiting" if it has asked a question, "queued" if it asks one later
 	Attempts int    `json:"attempts"`
 	Items    int    `json:"items,omitempty"`
 	// Started is the time since the start of the run; nil if the node was skipped.
@@ -256,7 +256,12 @@ func (x *inspection) add(rec store.Record) error {
 func (x *inspection) noteQuestions() {
 	for i := range x.Nodes {
 		n := &x.Nodes[i]
-		if n.Status == "running" && slices.ContainsFunc(x.Questions, func(q questionJSON) bool { return q.Node == n.Path }) {
+		j := slices.IndexFunc(x.Questions, func(q questionJSON) bool { return q.Node == n.Path })
+		switch {
+		case n.Status != "running" || j < 0:
+		case x.Questions[j].Queued:
+			n.Status = "queued"
+		default:
 			n.Status = "waiting"
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/internal/timeline"
+	"github.com/wavefold/wavefold/store"
 )
 
 // executionJSON is an execution of a stored run. Times are since the start of the run.
@@ -214,6 +215,9 @@ func (x *inspection) writeSVG(name string) error {
 func (a *app) printMarks(marks []markJSON) {
 	p := a.palette(a.Out)
 	for _, m := range marks {
+		if m.Kind == store.MarkQueued { // the questions are listed
+			continue
+		}
 		text := m.Kind
 		if m.Node != "" {
 			text += " " + m.Node

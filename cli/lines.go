@@ -97,6 +97,8 @@ func detail(e *core.Event) string {
 		return answerOf(e)
 	case core.ModelAsked, core.ModelAnswered, core.ToolCalled:
 		return callOf(e)
+	case core.FlowLogged:
+		return explain.EntryOf(e).String()
 	case core.LogLine:
 		add("%s %s", e.Severity, e.Log)
 		for k, v := range e.Values.All() {

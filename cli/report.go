@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -76,7 +77,7 @@ func warnedText(r *core.Report) string {
 func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 	colors := a.palette(out)
 	nodes := r.Nodes()
-	columns := spentOn(r)
+	columns, at := spentOn(r), standingOf(r)
 	t := columns.table("node", "status", "items", "attempts", "time", "why")
 	t.Spare(4, 2, 3)
 	t.Below()
@@ -92,7 +93,7 @@ func (a *app) summary(out io.Writer, p *plan.Plan, r *core.Report) {
 			continue
 		}
 		rows++
-		t.Row(columns.row(n, n.ID, colors.Status(nodeStatus(n)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
+		t.Row(columns.row(n, n.ID, colors.Status(at.status(n)), itemsText(n), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	for _, u := range r.Units() {
 		t.Row(columns.row(nil, u.ID, colors.Status(statusText(u.Status)), countText(u.Rows), "", "", unitText(&u))...)
@@ -150,11 +151,47 @@ func valueText(v any, stream bool) tty.Styled {
 	return tty.Cut(tty.Safe(text), maxValueLen)
 }
 
-// nodeStatus returns the status of a node. In a run that is paused, a node that has begun and not ended
-// waits for people.
-func nodeStatus(n *core.NodeReport) string {
-	if n.Status == core.StatusNone && n.Attempts > 0 {
-		return "waiting"
+// standing has what the nodes of a paused run wait for: a question, or one that is asked later. It is empty
+// for other runs.
+type standing struct {
+	paused bool
+	of     map[string]string
+}
+
+// Statuses of nodes that have not ended.
+const (
+	statusWaiting = "waiting"          // for a person
+	statusLater   = "waiting (queued)" // for a person, after other questions
+	statusToken   = "queued"           // a token of a paused flow
+	statusNotRun  = "not run"          // a token of a flow that has ended
+)
+
+func standingOf(r *core.Report) standing {
+	s := standing{paused: r.Status == core.RunPaused, of: map[string]string{}}
+	if p, ok := errors.AsType[*core.PausedError](r.Err); ok {
+		for _, q := range p.Queued {
+			s.of[q.Node] = statusLater
+		}
+		for _, q := range p.Questions {
+			s.of[q.Node] = statusWaiting
+		}
+	}
+	return s
+}
+
+// status returns the status of a node. In a run that is paused, a node that has begun and not ended waits
+// for people.
+func (s standing) status(n *core.NodeReport) string {
+	switch {
+	case s.of[n.ID] != "":
+		return s.of[n.ID]
+	case n.Status != core.StatusNone:
+	case n.Attempts > 0:
+		return statusWaiting
+	case n.Visits > 0 && s.paused:
+		return statusToken
+	case n.Visits > 0:
+		return statusNotRun
 	}
 	return statusText(n.Status)
 }

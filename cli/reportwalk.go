@@ -20,13 +20,13 @@ import (
 func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *ending) {
 	colors := a.palette(out)
 	visited, unvisited := inWalkOrder(p, r)
-	columns := spentOn(r)
+	columns, at := spentOn(r), standingOf(r)
 	t := columns.table("node", "status", "visits", "attempts", "time", "why")
 	t.Spare(4, 3)
 	t.Below()
 	for i := range visited[:min(len(visited), maxRows)] {
 		n := &visited[i]
-		t.Row(columns.row(n, n.ID, colors.Status(nodeStatus(n)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
+		t.Row(columns.row(n, n.ID, colors.Status(at.status(n)), countText(n.Visits), countText(n.Attempts), timeText(n.Duration), whyText(n))...)
 	}
 	a.printTable(out, t)
 	if n := len(visited) - maxRows; n > 0 {

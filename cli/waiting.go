@@ -30,7 +30,7 @@ all runs. A flow asks one approval at a time: the others are listed as queued.
 		Example: examples(
 			"wavefold waiting",
 			"wavefold waiting 4kqz7w",
-			"wavefold waiting --json | jq -r '.[].command'",
+			"wavefold waiting --json | jq -r '.[] | select(.queued | not).command'",
 		),
 		Args:              atMost(1, "at most one run"),
 		ValidArgsFunction: a.completeRuns(waits),
@@ -74,7 +74,8 @@ type questionJSON struct {
 	// Queued reports that the question is asked later: a flow asks one approval at a time. Asked is then
 	// the time since when it waits.
 	Queued bool `json:"queued,omitempty"`
-	// Command answers the question once a choice is put in, or resumes the run if the deadline has passed.
+	// Command answers the question once a choice is put in, or resumes the run if the deadline has passed. It
+	// is empty if the question is queued.
 	Command string `json:"command"`
 
 	freeform bool
@@ -110,7 +111,7 @@ func (a *app) questions(ctx context.Context, flag string, args []string) ([]ques
 			out = append(out, r.question(&st.Open[j]))
 		}
 		for j := range st.Queued {
-			out = append(out, r.queued(&st.Queued[j], st.Open))
+			out = append(out, r.queued(&st.Queued[j]))
 		}
 	}
 	return out, nil
@@ -135,13 +136,10 @@ func (r *storedRun) question(q *core.PendingQuestion) questionJSON {
 	return j
 }
 
-// queued is question for one that is asked later, after those in open.
-func (r *storedRun) queued(q *core.PendingQuestion, open []core.PendingQuestion) questionJSON {
+// queued is question for one that is asked later. No command answers it before.
+func (r *storedRun) queued(q *core.PendingQuestion) questionJSON {
 	j := r.question(q)
-	j.Queued, j.Command = true, resumeCommand(r.Run)
-	if len(open) > 0 {
-		j.Command = answerCommand(r.Run, &open[0])
-	}
+	j.Queued, j.Command = true, ""
 	return j
 }
 
@@ -202,7 +200,9 @@ func (a *app) printQuestions(list []questionJSON) {
 			tty.Fprintf(a.Out, "  [%s] %s\n", c.Key, c.Label)
 		}
 		tty.Fprintf(a.Out, "  %s\n", askedText(q))
-		tty.Fprintf(a.Out, "  %s\n", q.Command)
+		if q.Command != "" {
+			tty.Fprintf(a.Out, "  %s\n", q.Command)
+		}
 	}
 	if len(list) == 0 {
 		tty.Fprintf(a.Out, "no questions\n")
@@ -212,7 +212,7 @@ func (a *app) printQuestions(list []questionJSON) {
 // askedText says when a question was asked, and until when an answer counts.
 func askedText(q *questionJSON) string {
 	if q.Queued {
-		return "asked later, waits since " + q.Asked.Local().Format(time.DateTime)
+		return "asked after the others, waits since " + q.Asked.Local().Format(time.DateTime)
 	}
 	text := "asked " + q.Asked.Local().Format(time.DateTime)
 	if q.Deadline != nil {

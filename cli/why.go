@@ -89,7 +89,7 @@ func (a *app) why(s *explain.Run, node string, asJSON bool) error {
 			return fail(exitUsage, "%s is a file, and the node comes before it: wavefold why NODE %s --run …, or no node and no file for all that went wrong", node, shellWord(node))
 		}
 		if len(s.Steps) > 0 {
-			return fail(exitUsage, "node %q is not in the events: the walk never reached it, or has no such node%s; with the workflow there is more to see: wavefold why %s FILE.dot --run …", node, hintFor(node, s.Nodes()), shellWord(node))
+			return fail(exitUsage, "node %q is not in the events: it was never reached, or the workflow has no such node%s; with the workflow there is more to see: wavefold why %s FILE.dot --run …", node, hintFor(node, s.Nodes()), shellWord(node))
 		}
 		return fail(exitUsage, "node %q is not in the events: it was never reached, or the workflow has no such node%s", node, hintFor(node, s.Nodes()))
 	}

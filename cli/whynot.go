@@ -14,7 +14,7 @@ import (
 // whyNot explains why a walk never visited a node: for the nearest nodes that it did visit,
 // it shows where the walk went instead.
 func (a *app) whyNot(s *explain.Run, node string, file []string) error {
-	lines := gateJumps(s, node)
+	lines := append(gateJumps(s, node), queuedTokens(s, node)...)
 	if len(lines) == 0 {
 		p, ds := check(a.lenient(), file, false)
 		if p == nil {
@@ -40,6 +40,15 @@ func (a *app) whyNot(s *explain.Run, node string, file []string) error {
 	}
 	a.ownError(s, nil)
 	return nil
+}
+
+// queuedTokens describes the tokens of a flow that have moved to a node that did not begin.
+func queuedTokens(s *explain.Run, node string) []string {
+	var lines []string
+	for _, w := range s.Arrived(node) {
+		lines = append(lines, fmt.Sprintf("a token came from %s and was queued: %s", w.From, w.Why()))
+	}
+	return firstOf(lines, maxAlternatives)
 }
 
 // gateJumps describes how often goal gates sent a walk back from its exit.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -87,6 +89,59 @@ func TestManyPausedFlows(t *testing.T) {
 		r, err := scheduler.Resume(t.Context(), st, p, scheduler.Options{Recording: &scheduler.Recording{Store: s}})
 		if err != nil || r.Status != core.RunSuccess || len(r.Path) != 4 {
 			t.Fatalf("run %d: %v, %v", i, r, err)
+		}
+	}
+}
+
+// TestQueuedWhileRunning lists the approvals that are asked later while an agent still runs: another process
+// sees them in the store.
+func TestQueuedWhileRunning(t *testing.T) {
+	p, s := flowOf(t, 100, [3]string{"start", "?one", ""}, [3]string{"start", "?two", ""}, [3]string{"start", "?three", ""}, [3]string{"start", "slow", ""},
+		[3]string{"slow", "?four", ""}), memory.New(nil)
+	node, _ := p.Node("slow")
+	node.Handler = core.HandlerFunc(func(ctx context.Context, _ core.Input) (core.Result, error) {
+		for { // the marks are written by a goroutine
+			st, err := inbox.Questions(ctx, s, "r")
+			if err != nil {
+				return core.Result{}, err
+			}
+			if len(st.Open) == 1 && len(st.Queued) == 2 {
+				if st.Open[0].Node != "?one" || st.Queued[0].Node != "?two" || st.Queued[1].Node != "?three" {
+					return core.Result{}, fmt.Errorf("asked %v, queued %v", st.Open, st.Queued)
+				}
+				if _, err := inbox.Post(ctx, s, "r", inbox.Answer{Node: "?two", Choice: "approve"}); !errors.Is(err, inbox.ErrNoQuestion) {
+					return core.Result{}, fmt.Errorf("the answer to a queued approval: %v", err)
+				}
+				return core.Result{}, nil
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	_, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: s}})
+	for _, want := range [][]string{{"?one", "?two", "?three", "?four"}, {"?two", "?three", "?four"}, {"?three", "?four"}, {"?four"}} {
+		paused, ok := errors.AsType[*core.PausedError](err)
+		if !ok {
+			t.Fatalf("before %v: %v", want, err)
+		}
+		st, err2 := inbox.Questions(t.Context(), s, "r")
+		if err2 != nil {
+			t.Fatal(err2)
+		}
+		got := []string{st.Open[0].Node}
+		for i, q := range st.Queued {
+			if got = append(got, q.Node); q.Asked.IsZero() || paused.Queued[i].Node != q.Node {
+				t.Errorf("queued %+v, and the error has %v", q, paused.Queued)
+			}
+		}
+		if !slices.Equal(got, want) || len(st.Open) != 1 {
+			t.Fatalf("asked %v, want %v", got, want)
+		}
+		if _, err := inbox.Post(t.Context(), s, "r", inbox.Answer{Node: got[0], Choice: "approve"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = resume(t, s, "r", p)
+		if len(want) == 1 && err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -419,8 +419,21 @@ func (r *run) pause() {
 	r.left.Broadcast()
 }
 
-// queuedData returns what the mark of a pause says about the questions that are asked later, nil if
-// there are none.
+// recordQueue records the questions that are asked later, so that other processes can list them while
+// the run goes on. It is called with mu held.
+func (r *run) recordQueue() {
+	list := r.m.Queue()
+	if len(list) == 0 || r.rec == nil || r.paused {
+		return
+	}
+	m := r.rec.newMark(store.MarkQueued)
+	m.Data = queuedData(list)
+	if err := r.rec.addMark(m); err != nil {
+		r.rec.fail(err)
+	}
+}
+
+// queuedData returns what a mark says about the questions that are asked later, nil if there are none.
 func queuedData(list []core.Question) *value.Object {
 	if len(list) == 0 {
 		return nil

@@ -483,6 +483,7 @@ func (r *run) collect(w *worker) {
 			}
 		}
 	}
+	r.recordQueue()
 	r.pauseIfWaiting()
 }
 

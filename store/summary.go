@@ -24,6 +24,7 @@ const (
 	MarkResumed   = "resumed"
 	MarkPaused    = "paused"
 	MarkAsked     = "asked"
+	MarkQueued    = "queued" // questions that are asked later, one at a time
 	MarkAnswered  = "answered"
 	MarkWithdrawn = "withdrawn" // the attempt that had asked has ended without an answer
 	MarkCancelled = "cancelled"

@@ -56,6 +56,8 @@ func (a *Account) reason() string {
 	switch {
 	case a.Error != nil && (a.IsUnit || a.Reason == ""):
 		return a.Error.Message
+	case a.Waits != "":
+		return a.Waits
 	case !a.IsUnit:
 		return a.Reason
 	}
@@ -153,6 +155,9 @@ func (a *Account) headline() string {
 	case core.PartialSuccess.String():
 		return what + " succeeded in part" + took
 	}
+	if a.Waits != "" {
+		return what + " waits for a person"
+	}
 	return what + " had not ended when the log stops"
 }
 
@@ -160,7 +165,10 @@ func (a *Account) detailLines() []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
 	lines = append(lines, a.visitLines()...)
-	if r := a.reason(); r != "" && len(a.Visits) == 0 {
+	if a.Waits != "" {
+		add("%s", a.Waits)
+	}
+	if r := a.reason(); r != "" && a.Waits == "" && len(a.Visits) == 0 {
 		add("%s", r)
 	}
 	if a.Error != nil && a.Error.Class != core.ClassError {

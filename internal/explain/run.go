@@ -27,6 +27,8 @@ type Run struct {
 	accounts map[string]*Account
 	order    []string            // ids in the order of their first events
 	writers  map[string][]string // by field
+	arrivals map[string]int      // of flows, by node: tokens so far
+	arrived  map[arrival]*Step   // of flows: the steps that led to visits
 }
 
 // Account describes how one node or unit ended and why.
@@ -38,6 +40,8 @@ type Account struct {
 	// Status is "running" for a node whose end is not in the log.
 	Status   string        `json:"status"`
 	Duration time.Duration `json:"duration_ns,omitempty"`
+	// Waits describes the person that a node without an end waits for, "" if it waits for none.
+	Waits string `json:"waits,omitempty"`
 	// Reason explains a skip, a failure or the end of a unit.
 	Reason string `json:"reason,omitempty"`
 	// Cause is the node that originally caused the failure or skip, "" for this node.
@@ -193,6 +197,12 @@ func (s *Run) Add(e *core.Event) {
 	case core.NodeFinished, core.NodeFailed, core.NodeSkipped, core.UnitFinished:
 		s.ended(a, e)
 		s.visit(a, e)
+	case core.NodeAsked:
+		a.Waits = "it asks: " + e.Reason
+	case core.NodeAnswered:
+		a.Waits = ""
+	case core.FlowLogged:
+		s.logged(a, e)
 	case core.NodeHandled:
 		a.Handled = append(a.Handled, e.Reason)
 		slices.Sort(a.Handled) // they arrive in the order in which their targets are decided
@@ -261,7 +271,7 @@ func (a *Account) cached(e *core.Event) {
 
 func (s *Run) ended(a *Account, e *core.Event) {
 	a.cached(e)
-	a.Status, a.Duration, a.Reason, a.Cause, a.Error = e.Status, e.Duration, e.Reason, e.Cause, e.Error
+	a.Status, a.Duration, a.Reason, a.Cause, a.Error, a.Waits = e.Status, e.Duration, e.Reason, e.Cause, e.Error, ""
 	if n, ok := e.Total.Get(); ok && a.IsUnit {
 		a.Items = n
 	}

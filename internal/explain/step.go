@@ -36,6 +36,10 @@ type Visit struct {
 	Branch string `json:"branch,omitempty"`
 	Came   *Step  `json:"came,omitempty"`
 	Went   *Step  `json:"went,omitempty"`
+	// Also are the steps of other tokens that followed a visit in a flow, after Went. Log are the entries of
+	// the flow's log about the visit.
+	Also []*Step `json:"also,omitempty"`
+	Log  []Entry `json:"log,omitempty"`
 }
 
 // lastFailure returns the last visit that failed, nil if there is none.
@@ -53,19 +57,27 @@ func (s *Run) visit(a *Account, e *core.Event) {
 	if e.Visit == 0 {
 		return
 	}
-	v := a.visitOf(e.Visit)
-	if v == nil {
-		a.Visits = append(a.Visits, Visit{Visit: e.Visit, Status: "running", Branch: e.Unit})
-		v = &a.Visits[len(a.Visits)-1]
-		if last := s.lastStep(frameOf(a.Node)); e.Unit == "" && last != nil && last.To == a.Node {
-			v.Came = last
-		}
-	}
+	v := s.visitAt(a, e)
 	if e.Type == core.NodeStarted {
 		v.Attempts++
 		return
 	}
 	v.Status, v.Duration, v.Reason = e.Status, e.Duration, e.Reason
+}
+
+// visitAt returns the visit of an event, a new one if it is the first event of the visit.
+func (s *Run) visitAt(a *Account, e *core.Event) *Visit {
+	if v := a.visitOf(e.Visit); v != nil {
+		return v
+	}
+	a.Visits = append(a.Visits, Visit{Visit: e.Visit, Status: "running", Branch: e.Unit})
+	v := &a.Visits[len(a.Visits)-1]
+	if w := s.arrived[arrival{a.Node, e.Visit}]; w != nil {
+		v.Came = w
+	} else if last := s.lastStep(frameOf(a.Node)); e.Unit == "" && last != nil && last.To == a.Node {
+		v.Came = last
+	}
+	return v
 }
 
 func (a *Account) visitOf(number int) *Visit {
@@ -95,8 +107,15 @@ func (s *Run) addStep(e *core.Event) {
 	frame := frameOf(e.Node)
 	w := &Step{From: frame + e.From, To: frame + e.To, Rule: e.Step, Reason: e.Reason, Label: e.Label, When: e.When, Values: e.Values, Ended: e.Status}
 	s.Steps = append(s.Steps, w)
+	if w.Rule == core.StepToken {
+		s.token(w)
+	}
 	if a := s.accounts[e.Node]; a != nil && e.Visit > 0 {
 		if v := a.visitOf(e.Visit); v != nil {
+			if v.Went != nil && w.Rule == core.StepToken {
+				v.Also = append(v.Also, w)
+				return
+			}
 			v.Went = w
 		}
 	}
@@ -119,6 +138,8 @@ func StepText(rule, reason string) string {
 		return "a model found that no condition fits, and this edge has none"
 	case core.StepDryRun:
 		return "a dry run ends where the first decision is"
+	case core.StepToken:
+		return "a token moves on" + prefixed(": ", reason)
 	case core.StepNone:
 		return "a model was asked, and the walk ends: " + reason
 	}
@@ -229,12 +250,27 @@ func (v *Visit) lines() []string {
 	if v.Attempts > 1 {
 		end += fmt.Sprintf(", with attempt %d", v.Attempts)
 	}
-	lines := []string{fmt.Sprintf("  visit %d: %s", v.Visit, came), "    " + end + prefixed(": ", v.Reason)}
+	if v.Attempts == 0 {
+		end = "it has not begun"
+	}
+	lines := []string{fmt.Sprintf("  visit %d: %s", v.Visit, came)}
+	for _, e := range v.Log {
+		if e.Type != core.LogStepStart { // the first line says so
+			lines = append(lines, "    "+e.String())
+		}
+	}
+	lines = append(lines, "    "+end+prefixed(": ", v.Reason))
 	if v.Went != nil {
 		lines = append(lines, "    then to "+v.Went.To+": "+v.Went.Why())
 		for _, line := range append(v.Went.choiceLines(), v.Went.conditionLines()...) {
 			lines = append(lines, "      "+line)
 		}
+	}
+	for i, w := range v.Also {
+		if i == maxShown {
+			return append(lines, fmt.Sprintf("    … and %d more", len(v.Also)-maxShown))
+		}
+		lines = append(lines, "    and to "+w.To+": "+w.Why())
 	}
 	return lines
 }

@@ -4,11 +4,13 @@
 package runview
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/explain"
 	"github.com/wavefold/wavefold/internal/progress"
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
@@ -55,6 +57,7 @@ type Row struct {
 	Started  time.Time
 	Took     time.Duration
 	Text     string // reason, error or note
+	Entry    string // of a flow: the last entry of the log about the visit
 	Total    int    // items or rows, -1 if unknown
 	Done     int    // items, rows or rounds that have ended
 	Failed   int    // failures among Done
@@ -142,6 +145,8 @@ func (m *Model) Apply(e *core.Event) {
 			m.visit(r, e)
 		}
 		r.start(e)
+	case core.FlowLogged:
+		m.logged(r, e)
 	case core.NodeAsked:
 		r.Text = "asks: " + e.Reason
 	case core.JoinDecided:
@@ -183,16 +188,34 @@ func (m *Model) model(r *Row, e *core.Event) {
 		r.Text = strings.TrimSuffix("called "+e.Tool+": "+e.Reason, ": ")
 	case core.EdgeChosen:
 		switch e.Step {
+		case core.StepToken:
+			if e.Reason != "" {
+				r.Text = "then " + e.To + ": " + e.Reason
+			}
 		case core.StepModel, core.StepFallback, core.StepNone, core.StepDryRun:
 			r.Text = "then " + e.To + ": " + e.Reason
 		}
 	}
 }
 
+// logged shows an entry of the log of a flow. The first entry about an approval that is asked later comes
+// before its visit begins.
+func (m *Model) logged(r *Row, e *core.Event) {
+	if e.Visit > r.Visits {
+		m.visit(r, e)
+		r.State, r.Text = Waiting, "asked later"
+		return
+	}
+	if e.Step != core.LogStepStart && e.Visit == r.Visits {
+		r.Entry = explain.EntryOf(e).String()
+		r.Text = r.Entry
+	}
+}
+
 // visit records the start of another visit of a node of a walk. The first visit adds the
 // row of the node: below its parallel node if it is a branch.
 func (m *Model) visit(r *Row, e *core.Event) {
-	r.Started, r.Visits, r.Handled = time.Time{}, e.Visit, false
+	r.Started, r.Visits, r.Handled, r.Entry = time.Time{}, e.Visit, false, ""
 	if r != m.rootRow(e) {
 		return
 	}
@@ -305,7 +328,7 @@ func (m *Model) item(r *Row, e *core.Event) {
 }
 
 func (r *Row) end(e *core.Event) {
-	r.Took, r.Text = e.Duration, e.Reason
+	r.Took, r.Text = e.Duration, cmp.Or(e.Reason, r.Entry)
 	if n, ok := e.Total.Get(); ok && r.Shape != plan.Loop.String() {
 		r.Total = n
 	}

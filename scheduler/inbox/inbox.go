@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,7 +84,7 @@ type State struct {
 	Run      string
 	Workflow string
 	Open     []core.PendingQuestion // asked and not answered, in the order in which they were asked
-	Queued   []core.PendingQuestion // approvals of a paused flow that are asked later, in order; Asked is when it was paused
+	Queued   []core.PendingQuestion // approvals of a flow that are asked later, in order; Asked is since when they wait
 	Late     []core.PendingQuestion // without an answer when their time was over
 	Answered []Answer               // in the order in which the run received them
 	Ended    bool                   // the run has ended and is not waiting
@@ -141,6 +142,7 @@ func (st *State) mark(record []byte) error {
 			return err
 		}
 		st.take(Name(&q.Question), q.Generation) // a question that was changed is asked again
+		st.Queued = slices.DeleteFunc(st.Queued, func(later core.PendingQuestion) bool { return Name(&later.Question) == Name(&q.Question) })
 		st.Open = append(st.Open, q)
 	case store.MarkWithdrawn:
 		var q core.PendingQuestion
@@ -157,20 +159,35 @@ func (st *State) mark(record []byte) error {
 		}
 		st.take(Name(a.Question()), a.Generation)
 		st.Answered = append(st.Answered, a)
-	case store.MarkPaused:
-		var d struct{ Queued []core.Question }
-		if m.Data != nil {
-			if err := json.Unmarshal(m.Data, &d); err != nil {
-				return err
-			}
-		}
-		st.Queued = nil
-		for _, q := range d.Queued {
-			st.Queued = append(st.Queued, core.PendingQuestion{Question: q, Asked: m.Wall})
-		}
+	case store.MarkPaused: // it lists all of them again
+		return st.queue(nil, m.Data, m.Wall)
+	case store.MarkQueued:
+		return st.queue(st.Queued, m.Data, m.Wall)
 	case store.MarkResumed:
 		st.Ended, st.Queued = false, nil
 	}
+	return nil
+}
+
+// queue sets the questions that are asked later to those in list and those in the content of a mark, without
+// content none. A question that waited before keeps the time since when it waits.
+func (st *State) queue(list []core.PendingQuestion, data []byte, since time.Time) error {
+	var d struct{ Queued []core.Question }
+	if data != nil {
+		if err := json.Unmarshal(data, &d); err != nil {
+			return err
+		}
+	}
+	for _, q := range d.Queued {
+		p := core.PendingQuestion{Question: q, Asked: since}
+		for i := range st.Queued {
+			if Name(&st.Queued[i].Question) == Name(&q) {
+				p.Asked = st.Queued[i].Asked
+			}
+		}
+		list = append(list, p)
+	}
+	st.Queued = list
 	return nil
 }
 

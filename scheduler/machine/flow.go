@@ -159,7 +159,7 @@ func (t *flow) follow(from *arrival, way *plan.FlowWay, v any, trunk bool) {
 		if a == nil {
 			return
 		}
-		t.emitFollowed(from, e)
+		t.emitFollowed(from, way, e)
 		switch {
 		case asks:
 			t.reach(a)
@@ -186,6 +186,7 @@ func (t *flow) reach(a *arrival) {
 	t.log(a, core.LogStepStart, t.describe(a.Node))
 	if t.Asked != nil {
 		t.Waiting = append(t.Waiting, a)
+		t.f.m.queued = append(t.f.m.queued, a)
 		return
 	}
 	t.ask(a)

@@ -98,28 +98,16 @@ func (t *flow) emitWrites(a *arrival, writes []plan.Write) {
 	}
 }
 
-// emitFollowed emits that a token moves along an edge.
-func (t *flow) emitFollowed(a *arrival, edge int32) {
+// emitFollowed emits that a token moves along an edge of a way.
+func (t *flow) emitFollowed(a *arrival, way *plan.FlowWay, edge int32) {
 	if !t.f.m.opts.Events {
 		return
 	}
 	e := t.event(core.EdgeChosen, a)
 	e.Kind, e.Phase = "", ""
 	e.From, e.To = t.id(a.Node), t.id(t.f.p.Edges[edge].ToNode)
-	e.Step, e.Label, e.Status = core.StepToken, t.handle(a.Node, edge), core.Success.String()
+	e.Step, e.Label, e.Reason, e.Status = core.StepToken, way.Handle, way.Why, core.Success.String()
 	t.f.m.emit(e)
-}
-
-// handle returns the handle that selected an edge, "" if the node follows all of its edges.
-func (t *flow) handle(node, edge int32) string {
-	for i := range t.p.Nodes[node].Ways {
-		for _, e := range t.p.Nodes[node].Ways[i].Edges {
-			if e == edge {
-				return t.p.Nodes[node].Ways[i].Handle
-			}
-		}
-	}
-	return ""
 }
 
 // locate adds the number of the arrival to an event.

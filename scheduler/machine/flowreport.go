@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -93,6 +94,7 @@ func (t flowPlanner) restore() error {
 			}
 		}
 	}
+	f.m.queued = append(f.m.queued, w.Waiting...)
 	return nil
 }
 
@@ -116,16 +118,34 @@ func (t *flow) reissue() {
 // approvals that a token has reached while another one was asked.
 func (m *Machine) Queued() (list []core.Question) {
 	for _, f := range m.frames {
-		t, ok := f.mode.(flowPlanner)
-		if !ok {
-			continue
-		}
-		for _, a := range t.Waiting {
-			if q, ok := a.def().Question(a.Input.v); ok {
-				q.Run, q.Node, q.Visit, q.Attempt = m.opts.Run, f.name(t.id(a.Node)), a.Count, 1
-				list = append(list, q)
+		if t, ok := f.mode.(flowPlanner); ok {
+			for _, a := range t.Waiting {
+				list = a.appendQuestion(list)
 			}
 		}
 	}
 	return list
+}
+
+// Queue returns the questions that have joined those of Queued since it was last called, and are still among
+// them. The first call after Restore returns all of them.
+func (m *Machine) Queue() (list []core.Question) {
+	for _, a := range m.queued {
+		if slices.Contains(a.t.Waiting, a) {
+			list = a.appendQuestion(list)
+		}
+	}
+	m.queued = nil
+	return list
+}
+
+// appendQuestion appends the question that an approval will ask.
+func (a *arrival) appendQuestion(list []core.Question) []core.Question {
+	q, ok := a.def().Question(a.Input.v)
+	if !ok {
+		return list
+	}
+	f := a.t.f
+	q.Run, q.Node, q.Visit, q.Attempt = f.m.opts.Run, f.name(a.t.id(a.Node)), a.Count, 1
+	return append(list, q)
 }

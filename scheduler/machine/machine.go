@@ -81,6 +81,7 @@ type Machine struct {
 	dropped      int
 
 	asking        []asking            // vertices that are about to ask a person
+	queued        []*arrival          // approvals that Queue has not returned yet; snapshots do not contain them
 	claims        map[string]claimant // by target: the execution that replaced it last
 	pendingFrames []*frame            // frames with results that wait to be placed
 }

@@ -34,6 +34,7 @@ type FlowNode struct {
 // FlowWay is a set of edges that a token follows together.
 type FlowWay struct {
 	Handle string // what selects the way, "" if nothing does
+	Why    string // why it is selected, "" if nothing selects it
 	Edges  []int32
 	Lost   []string // targets of edges that are not nodes
 }
@@ -132,12 +133,12 @@ func (c *compiler) flowRole(n *FlowNode, d *core.Node) {
 	case core.FlowIf:
 		n.Conditions = d.Flow.Conditions
 		for i := range n.Conditions {
-			n.Ways = append(n.Ways, FlowWay{Handle: core.HandleCondition + strconv.Itoa(i)})
+			n.Ways = append(n.Ways, FlowWay{Handle: core.HandleCondition + strconv.Itoa(i), Why: "condition " + strconv.Itoa(i+1) + " holds: " + n.Conditions[i].String()})
 		}
-		n.Ways = append(n.Ways, FlowWay{Handle: core.HandleFalse})
+		n.Ways = append(n.Ways, FlowWay{Handle: core.HandleFalse, Why: "no condition holds"})
 		return
 	case core.FlowApproval:
-		n.Ways = []FlowWay{WayApprove: {Handle: core.HandleApprove}, WayReject: {Handle: core.HandleReject}}
+		n.Ways = []FlowWay{WayApprove: {Handle: core.HandleApprove, Why: "approved"}, WayReject: {Handle: core.HandleReject, Why: "rejected"}}
 		return
 	}
 	n.Ways = []FlowWay{{}}
