@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -61,6 +62,9 @@ conditions held.`,
 				return err
 			}
 			d := p.Describe()
+			if o.Positions && !placed(d) {
+				return fail(exitUsage, "--positions: %s has no positions of nodes; documents of visual builders have (x and y)", d.Name)
+			}
 			if log != "" {
 				s, err := a.readRun(cmd.Context(), log)
 				if err != nil {
@@ -89,7 +93,9 @@ conditions held.`,
 func fits(f *draw.Format, o *draw.Options) error {
 	switch {
 	case o.Positions && !f.HasPositions:
-		return fmt.Errorf("--positions is for dot; %s has a layout of its own", f.Name)
+		return fmt.Errorf("--positions is for --format dot; %s has a layout of its own", f.Name)
+	case o.Positions && o.Direction != "":
+		return errors.New("--positions and --direction exclude each other")
 	case o.Direction == "":
 	case !slices.Contains(draw.Directions, o.Direction):
 		return fmt.Errorf("--direction is %q, want %s", o.Direction, strings.Join(draw.Directions, " or "))
@@ -97,6 +103,11 @@ func fits(f *draw.Format, o *draw.Options) error {
 		return fmt.Errorf("--direction is for mermaid and dot; %s is always drawn from top to bottom", f.Name)
 	}
 	return nil
+}
+
+// placed reports whether the document of a graph says where a node is drawn.
+func placed(d *plan.Description) bool {
+	return slices.ContainsFunc(d.Visited(), func(n plan.WalkNodeDescription) bool { return n.Place != nil })
 }
 
 // nodeMarks returns the statuses of a run that colour its nodes.
