@@ -296,3 +296,31 @@ func TestFlowSubagents(t *testing.T) {
 		}
 	}
 }
+
+// A decision is approve or reject. The loose reading is a function of its own.
+func TestFlowDecisions(t *testing.T) {
+	run, err := letter().StartFlow(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := run.Wait()
+	if err != nil || before.Status != wavefold.FlowPaused {
+		t.Fatalf("%s: %v", before.Status, err)
+	}
+	for _, word := range []string{"", "yes", "rejected", "do not reject"} {
+		r, err := run.Answer(t.Context(), wavefold.Decision{Decision: word})
+		if !errors.Is(err, wavefold.ErrDecision) || r.Status != wavefold.FlowPaused || len(r.Logs) != len(before.Logs) {
+			t.Errorf("%q: %s, %v, %d entries", word, r.Status, err, len(r.Logs)-len(before.Logs))
+		}
+	}
+	d, err := wavefold.LooseDecision(map[string]any{"decision": "REJECT", "note": "no"})
+	if err != nil || d != (wavefold.Decision{Decision: "reject", Note: "no"}) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err = wavefold.LooseDecision(nil); err != nil || d.Decision != "approve" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if r, err := run.Answer(t.Context(), d); err != nil || r.Status == wavefold.FlowFailed {
+		t.Errorf("%s: %v", r.Status, err)
+	}
+}

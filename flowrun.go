@@ -50,6 +50,18 @@ type Decision struct {
 	By       string `json:"by,omitempty"`
 }
 
+// LooseDecision reads an answer as visual builders do that take anything for approval that does not say
+// reject; see core.LooseDecision. The answer is a JSON value: an object with the members decision and note, a
+// text, or nil. FlowRun.Answer is strict: a program that needs this reading asks for it here.
+func LooseDecision(answer any) (Decision, error) {
+	v, err := value.Canonical(answer)
+	if err != nil {
+		return Decision{}, err
+	}
+	word, note := core.LooseDecision(v)
+	return Decision{Decision: word, Note: note}, nil
+}
+
 // ErrDecision is the error of an answer that is no decision. The run stays paused.
 var ErrDecision = errors.New("want the decision approve or reject")
 

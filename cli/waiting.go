@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/inbox"
 	"github.com/wavefold/wavefold/store"
@@ -233,7 +234,7 @@ func askedText(q *questionJSON) string {
 type answerFlags struct {
 	runFlags
 	choice, text, note, by string
-	resume                 bool
+	resume, loose          bool
 }
 
 func (a *app) answerCommand() *cobra.Command {
@@ -254,11 +255,12 @@ choice; with --resume those of run.`,
 			"wavefold answer 4kqz7w gate --choice approve --note 'looks good'",
 			"wavefold answer 4kqz7w gate --choice a --resume",
 			"wavefold answer 4kqz7w ask --text 'Version 2'",
+			"wavefold answer 4kqz7w ask --loose --text 'looks fine to me'",
 		),
 		Args:              exactly(2, "a run and a node"),
 		ValidArgsFunction: a.completeQuestions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.choice == "" && f.text == "" {
+			if f.choice == "" && f.text == "" && !f.loose {
 				return errors.New("answer needs a choice: --choice KEY (or --text TEXT for a question without choices)")
 			}
 			return a.answer(cmd.Context(), args[0], args[1], &f)
@@ -270,6 +272,7 @@ choice; with --resume those of run.`,
 	flags.StringVar(&f.text, "text", "", "an answer in words, where the question accepts one")
 	flags.StringVar(&f.note, "note", "", "a remark that is kept with the answer")
 	flags.StringVar(&f.by, "by", "", "the `name` of the person (default: the user)")
+	flags.BoolVar(&f.loose, "loose", false, "of an approval of a flow: reject if --choice is reject or --text contains it, approve otherwise, also without either")
 	flags.BoolVar(&f.resume, "resume", false, "continue the run at once if it has no process")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "with --resume, hide progress and hints of the run")
 	flags.BoolVar(&f.json, "json", false, "print the answer as JSON; with --resume, the report of the run")
@@ -292,7 +295,14 @@ func (a *app) answer(ctx context.Context, run, node string, f *answerFlags) erro
 	if err != nil {
 		return err
 	}
-	posted, err := inbox.Post(ctx, found.store, found.Run, inbox.Answer{Node: node, Choice: f.choice, Text: f.text, Note: f.note, By: userName(f.by)})
+	given := inbox.Answer{Node: node, Choice: f.choice, Text: f.text, Note: f.note, By: userName(f.by)}
+	if f.loose {
+		err = loosen(ctx, found, &given)
+	}
+	var posted *inbox.Answer
+	if err == nil {
+		posted, err = inbox.Post(ctx, found.store, found.Run, given)
+	}
 	if err != nil {
 		return errors.Join(answerError(err), found.store.Close())
 	}
@@ -316,6 +326,29 @@ func (a *app) answer(ctx context.Context, run, node string, f *answerFlags) erro
 	return nil
 }
 
+// loosen makes an answer to an approval a decision, by core.LooseDecision. Other questions have no such reading.
+func loosen(ctx context.Context, r *storedRun, a *inbox.Answer) error {
+	st, err := inbox.Questions(ctx, r.store, r.Run)
+	if err != nil {
+		return err
+	}
+	for _, q := range slices.Concat(st.Open, st.Queued) {
+		if q.Node == a.Node && !q.Approval {
+			return fail(exitUsage, "--loose is for approvals of flows, and %s is another question", a.Node)
+		}
+	}
+	var answer any
+	switch {
+	case a.Choice != "":
+		answer = value.ObjectOf("decision", a.Choice)
+	case a.Text != "":
+		answer = a.Text
+	}
+	a.Choice, _ = core.LooseDecision(answer)
+	a.Text = ""
+	return nil
+}
+
 // userName returns the name of the person who gives a command.
 func userName(flag string) string {
 	if flag != "" {
@@ -333,6 +366,9 @@ func answerError(err error) error {
 		return &exitError{exitFailed, err}
 	case errors.Is(err, inbox.ErrNoQuestion):
 		return &exitError{exitUsage, err}
+	}
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err
 	}
 	return storedError(err)
 }

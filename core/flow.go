@@ -163,6 +163,29 @@ const (
 	HandleReject    = "reject"
 )
 
+// LooseDecision reads the answer to an approval as visual builders do that are less strict than a run, which
+// accepts approve and reject only. Of an object, the member decision counts: reject, in any case of letters, is
+// reject, and anything else, or nothing, is approve. A text is reject if it contains reject, in any case of
+// letters, even in "do not reject", and approve otherwise. No answer is approve. The note is the member note of
+// an object, if it is a string.
+func LooseDecision(answer any) (decision, note string) {
+	rejects := false
+	switch v := answer.(type) {
+	case string:
+		rejects = strings.Contains(strings.ToLower(v), HandleReject)
+	case *value.Object:
+		word, _ := v.Get("decision")
+		s, _ := word.(string)
+		rejects = strings.EqualFold(strings.TrimSpace(s), HandleReject)
+		text, _ := v.Get("note")
+		note, _ = text.(string)
+	}
+	if rejects {
+		return HandleReject, note
+	}
+	return HandleApprove, note
+}
+
 // Delegates reports whether an edge of a flow leads to a sub-agent. It is never followed.
 func (e *Edge) Delegates() bool { return e.Label.Value == HandleSubagent }
 

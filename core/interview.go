@@ -53,6 +53,8 @@ type Question struct {
 	Choices []Choice `json:"choices,omitempty"`
 	// Freeform means that text that matches no choice is an answer, too.
 	Freeform bool `json:"freeform,omitempty"`
+	// Approval means that an approval of a flow asks. See LooseDecision.
+	Approval bool `json:"approval,omitempty"`
 	// Timeout limits the time for an answer, 0 if there is no limit; ctx ends then. Default
 	// identifies the choice that is taken in that case, by its target or, if it has no
 	// target, by its label. It is "" if there is none.

@@ -355,6 +355,9 @@ func choose(q *core.PendingQuestion, a *Answer) (core.Choice, error) {
 	if len(found) > 1 {
 		return core.Choice{}, noQuestionf("the choice %q of node %s is ambiguous; choices: %s", a.Choice, q.Node, strings.Join(keys, ", "))
 	}
+	if a.Choice == "" {
+		return core.Choice{}, noQuestionf("node %s takes no text; choices: %s", q.Node, strings.Join(keys, ", "))
+	}
 	return core.Choice{}, noQuestionf("node %s has no choice %q; choices: %s", q.Node, a.Choice, strings.Join(keys, ", "))
 }
 

@@ -27,7 +27,7 @@ var decisions = []core.Choice{{Key: "a", Label: core.HandleApprove}, {Key: "r", 
 
 // Question returns what an approval asks, without the run and the node.
 func (a approver) Question(input any) core.Question {
-	q := core.Question{Text: cmp.Or(a.prompt, "approve this step?"), Choices: decisions}
+	q := core.Question{Text: cmp.Or(a.prompt, "approve this step?"), Choices: decisions, Approval: true}
 	if text := core.FlowText(input); text != "" {
 		shown := core.Shown{Name: FlowInput, Text: text}
 		if len(text) > maxShown {
