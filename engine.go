@@ -1,6 +1,7 @@
 package wavefold
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -146,7 +147,13 @@ func (e *Engine) readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxDocument))
+	size := int64(bytes.MinRead)
+	if info, err := f.Stat(); err == nil { // 0 for files that are no regular ones
+		size = min(info.Size()+bytes.MinRead, maxDocument)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, size))
+	_, err = b.ReadFrom(io.LimitReader(f, maxDocument))
+	return b.Bytes(), err
 }
 
 // fileError formats an error without the path, which the finding's position has.

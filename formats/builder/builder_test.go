@@ -133,6 +133,9 @@ func TestIs(t *testing.T) {
 		{`{"nodes": {"connections": 1}, "entry": "connections"}`, false},
 		{`[{"connections": []}]`, false},
 		{"nodes: []\nconnections: []", false},
+		{`{"nodes": [], "connections": [], "x": "`, true},
+		{`{"x": "\"connections\": 1", "y": {"connections": 1}}`, false},
+		{`{"connections" : [], "x": [{"graph": 1}]}`, true},
 		{"", false},
 	} {
 		if got := Is([]byte(tt.text)); got != tt.want {
@@ -310,4 +313,23 @@ func jsonOf(t *testing.T, v any) any {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestManyKeys finds a key that appears twice among many, in time that grows with the document.
+func TestManyKeys(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"nodes": [], "connections": []`)
+	const keys = 200_000
+	for i := range keys {
+		fmt.Fprintf(&b, `, "k%d": %d`, i, i)
+	}
+	b.WriteString(`, "k5": 1, "k199999": 1}`)
+	began := time.Now()
+	_, ds := Parse("graph.json", []byte(b.String()))
+	if len(ds) != 2 || !strings.Contains(ds[0].Message, `"k5" appears twice`) || !strings.Contains(ds[1].Message, `"k199999" appears twice`) {
+		t.Error(ds)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %s", took)
+	}
 }

@@ -55,10 +55,43 @@ func Is(data []byte) bool {
 	if !strings.HasPrefix(begin, "{") || !bytes.Contains(data, []byte(`"connections"`)) {
 		return false
 	}
-	if _, root := scan("", data); root != nil {
-		return root.get(keyConnections) != nil && root.get("graph") == nil
+	if connections, graph, ok := members(data); ok {
+		return connections && !graph
 	}
 	return bytes.Contains(data, []byte(`"nodes"`)) && !bytes.Contains(data, []byte(`"graph"`))
+}
+
+// members looks for two members of a JSON object. ok is false if the text ends too early.
+func members(data []byte) (connections, graph, ok bool) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	s := &scanner{data: data}
+	depth := 0
+	for s.at < len(data) {
+		switch data[s.at] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			begin := s.at
+			s.skipString()
+			if s.at > len(data) {
+				return false, false, false
+			}
+			if quoted := data[begin:s.at]; depth == 1 && s.isKey() {
+				connections, graph = connections || string(quoted) == `"connections"`, graph || string(quoted) == `"graph"`
+			}
+			continue
+		}
+		s.at++
+	}
+	return connections, graph, depth == 0
+}
+
+// isKey reports whether a colon follows.
+func (s *scanner) isKey() bool {
+	s.space()
+	return s.at < len(s.data) && s.data[s.at] == ':'
 }
 
 // Parse parses a document. file is used in positions and for the name of the workflow; its folder

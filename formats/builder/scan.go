@@ -36,21 +36,17 @@ type scanner struct {
 	lines []int // offsets of the first bytes of the lines
 	at    int
 	room  []part // space for the next parts
+	names map[string]string
+	// keys and items are those of the objects and arrays that are being read, the outermost first.
+	keys  []key
+	items []*part
 	ds    source.Diagnostics
 	deep  bool // a limit of depth was reported
 }
 
 // scan returns the parts of a document, nil if it is not valid.
 func scan(file string, data []byte) (*scanner, *part) {
-	s := &scanner{file: file, data: data}
-	for i, b := range data {
-		if i == 0 {
-			s.lines = append(s.lines, 0)
-		}
-		if b == '\n' {
-			s.lines = append(s.lines, i+1)
-		}
-	}
+	s := &scanner{file: file, data: data, lines: lineStarts(data), names: map[string]string{}}
 	if len(data) > maxBytes {
 		s.ds.Errorf(source.CodeLimit, s.pos(0), "document has %d bytes, at most %d are read", len(data), maxBytes)
 		return s, nil
@@ -71,6 +67,31 @@ func scan(file string, data []byte) (*scanner, *part) {
 		return s, nil
 	}
 	return s, root
+}
+
+// endsWord reports whether a byte ends a number, or a word such as true.
+func endsWord(b byte) bool {
+	switch b {
+	case ',', ']', '}', ' ', '\t', '\r', '\n':
+		return true
+	}
+	return false
+}
+
+// lineStarts returns the offsets of the first bytes of the lines.
+func lineStarts(data []byte) []int {
+	if len(data) == 0 {
+		return nil
+	}
+	lines := make([]int, 1, bytes.Count(data, []byte{'\n'})+1)
+	for at := 0; ; {
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			return lines
+		}
+		at += i + 1
+		lines = append(lines, at)
+	}
 }
 
 func (s *scanner) syntaxError() {
@@ -128,7 +149,7 @@ func (s *scanner) value(depth int) *part {
 		if p.kind != 't' && p.kind != 'f' && p.kind != 'n' {
 			p.kind = 0
 		}
-		for s.at < len(s.data) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(s.data[s.at])) {
+		for s.at < len(s.data) && !endsWord(s.data[s.at]) {
 			s.at++
 		}
 	}
@@ -138,6 +159,8 @@ func (s *scanner) value(depth int) *part {
 
 func (s *scanner) object(p *part, depth int) {
 	s.at++
+	firstKey, firstItem := len(s.keys), len(s.items)
+	var seen map[string]bool // of an object with many keys
 	for s.space(); s.data[s.at] != '}'; s.space() {
 		if s.data[s.at] == ',' {
 			s.at++
@@ -146,33 +169,71 @@ func (s *scanner) object(p *part, depth int) {
 		k := key{at: s.at}
 		s.skipString()
 		k.end = s.at
-		k.name = text(s.data[k.at:k.end])
+		k.name = s.name(s.data[k.at:k.end])
 		s.space()
 		s.at++ // the colon
 		v := s.value(depth + 1)
-		if slices.ContainsFunc(p.keys, func(o key) bool { return o.name == k.name }) {
-			s.ds.Errorf(source.CodeDuplicateKey, s.pos(k.at+1), "key %q appears twice", k.name)
-			continue
+		if before := s.keys[firstKey:]; len(before) < fewKeys {
+			if slices.ContainsFunc(before, func(o key) bool { return o.name == k.name }) {
+				s.twice(k)
+				continue
+			}
+		} else {
+			if seen == nil {
+				seen = make(map[string]bool, 4*fewKeys)
+				for i := range before {
+					seen[before[i].name] = true
+				}
+			}
+			if seen[k.name] {
+				s.twice(k)
+				continue
+			}
+			seen[k.name] = true
 		}
-		p.keys, p.items = append(p.keys, k), append(p.items, v)
+		s.keys, s.items = append(s.keys, k), append(s.items, v)
 	}
 	s.at++
+	p.keys, p.items = slices.Clone(s.keys[firstKey:]), slices.Clone(s.items[firstItem:])
+	s.keys, s.items = s.keys[:firstKey], s.items[:firstItem]
+}
+
+// fewKeys is the number of keys up to which an object is searched for a key that appears twice.
+const fewKeys = 32
+
+func (s *scanner) twice(k key) {
+	s.ds.Errorf(source.CodeDuplicateKey, s.pos(k.at+1), "key %q appears twice", k.name)
+}
+
+// name returns the content of a key. Most keys of a document are the same few.
+func (s *scanner) name(quoted []byte) string {
+	if n, ok := s.names[string(quoted)]; ok {
+		return n
+	}
+	n := text(quoted)
+	if len(s.names) < 1000 {
+		s.names[string(quoted)] = n
+	}
+	return n
 }
 
 func (s *scanner) array(p *part, depth int) {
 	s.at++
+	first := len(s.items)
 	for s.space(); s.data[s.at] != ']'; s.space() {
 		if s.data[s.at] == ',' {
 			s.at++
 			continue
 		}
-		p.items = append(p.items, s.value(depth+1))
+		s.items = append(s.items, s.value(depth+1))
 	}
 	s.at++
+	p.items = slices.Clone(s.items[first:])
+	s.items = s.items[:first]
 }
 
 func (s *scanner) skipString() {
-	for s.at++; s.data[s.at] != '"'; s.at++ {
+	for s.at++; s.at < len(s.data) && s.data[s.at] != '"'; s.at++ {
 		if s.data[s.at] == '\\' {
 			s.at++
 		}

@@ -33,10 +33,14 @@ func Kinds(m llm.Model) []core.Kind {
 			Doc:         "Sends a prompt to a language model that may have tools.",
 			WritesState: true,
 			Partial:     true,
-			Compile: func(n *core.Node, env core.Env, c *agentConfig) (core.Compiled, source.Diagnostics) {
-				if env.Agent != nil {
-					return compileInFlow(n, env, m)
+			Before: func(n *core.Node, env core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
+				if env.Agent == nil || n.Incomplete() {
+					return made, false, nil
 				}
+				made, ds = compileInFlow(n, env, m)
+				return made, true, ds
+			},
+			Compile: func(n *core.Node, env core.Env, c *agentConfig) (core.Compiled, source.Diagnostics) {
 				return compile(kindAgent, newBuilder(n, env, m, *c))
 			},
 		}),
