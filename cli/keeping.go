@@ -145,7 +145,7 @@ func lostLease(err error) bool {
 }
 
 // sayHowToContinue prints the command that continues a stored run, as the last line.
-func (a *app) sayHowToContinue(r *core.Report, k *keeping, quiet bool) {
+func (a *app) sayHowToContinue(p *plan.Plan, r *core.Report, k *keeping, quiet bool) {
 	if k.store == nil || k.mocked {
 		return
 	}
@@ -156,6 +156,8 @@ func (a *app) sayHowToContinue(r *core.Report, k *keeping, quiet bool) {
 			tty.Fprintf(a.Err, "%s asks: %s\n", q.Node, a.mask.Text(q.Text))
 			tty.Fprintf(a.Err, "answer with: %s\n", answerCommand(r.Run, &q))
 		}
+	case r.Status == core.RunFailed && !quiet && p.Mode.Final:
+		a.hintf("a %s that has failed cannot be resumed; %s starts a new run with the results up to there", p.Mode.Graph, replayCommand(r.Run))
 	case r.Status == core.RunFailed && !quiet:
 		a.hintf("once the cause is fixed, %s runs what failed again", resumeCommand(r.Run))
 	case r.Status == core.RunCancelled:

@@ -68,8 +68,14 @@ func inWalkOrder(p *plan.Plan, r *core.Report) (visited []core.NodeReport, unvis
 	for _, id := range r.Path {
 		add(id)
 	}
+	called := map[string]bool{} // sub-agents are called and not visited
+	for i := range p.Edges {
+		if e := &p.Edges[i]; e.Delegates {
+			called[p.Nodes[e.ToNode].ID] = true
+		}
+	}
 	for i := range nodes {
-		if nodes[i].Visits == 0 && nodes[i].Status != core.Skipped {
+		if nodes[i].Visits == 0 && nodes[i].Status != core.Skipped && !called[nodes[i].ID] {
 			unvisited = append(unvisited, nodes[i].ID)
 		}
 	}

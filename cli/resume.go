@@ -200,6 +200,14 @@ func (a *app) resumedSession(st *scheduler.Stored, p *plan.Plan, f *runFlags) (*
 	return s, nil
 }
 
+// replayHint names the command that runs a part of a run again that has failed for good.
+func replayHint(p *plan.Plan, run, status string) string {
+	if !p.Mode.Visits || status != string(core.RunFailed) {
+		return ""
+	}
+	return " (" + replayCommand(run) + " starts a new run with the results up to there)"
+}
+
 // sayEnded prints the result of a run that has ended, as the run did, and returns its exit code. If the
 // process died before it had moved the cursor of an incremental workflow, that is done now.
 func (a *app) sayEnded(ctx context.Context, st *scheduler.Stored, found *storedRun, rec *scheduler.Recording, f *runFlags) error {
@@ -213,7 +221,7 @@ func (a *app) sayEnded(ctx context.Context, st *scheduler.Stored, found *storedR
 		return a.resumeError(errors.Join(err, st.Close()), f)
 	}
 	if !f.quiet {
-		a.hintf("run %s has ended with %s; there is nothing to resume", found.Run, st.End.Status)
+		a.hintf("run %s has ended with %s; there is nothing to resume%s", found.Run, st.End.Status, replayHint(p, found.Run, st.End.Status))
 	}
 	if st.Then != nil {
 		p = st.Then

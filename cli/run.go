@@ -304,7 +304,7 @@ func (a *app) executeRun(ctx context.Context, p *plan.Plan, f *runFlags, keep *k
 	if err == nil && unsaved != nil {
 		err = reported(exitFailed)
 	}
-	a.sayHowToContinue(report, keep, f.quiet || f.log == logJSON || f.log == logNone)
+	a.sayHowToContinue(p, report, keep, f.quiet || f.log == logJSON || f.log == logNone)
 	return err
 }
 

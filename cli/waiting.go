@@ -163,6 +163,9 @@ func answerCommand(run string, q *core.PendingQuestion) string {
 // resumeCommand returns the command that resumes a run.
 func resumeCommand(run string) string { return "wavefold resume " + shellWord(run) }
 
+// replayCommand returns the command that replays a run from a node.
+func replayCommand(run string) string { return "wavefold replay " + shellWord(run) + " --from NODE" }
+
 // shellWord quotes a word for a shell if it needs quotes.
 func shellWord(word string) string {
 	if word != "" && !strings.ContainsFunc(word, special) {

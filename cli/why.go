@@ -135,7 +135,7 @@ func (a *app) troubles(s *explain.Run, asJSON bool) error {
 // example because a merge failed.
 func (a *app) ownError(s *explain.Run, list []*explain.Account) {
 	if s.Error != "" && len(s.Steps) > 0 {
-		tty.Fprintf(a.Out, "the walk could not continue: %s\n", s.Error)
+		tty.Fprintf(a.Out, "the run could not continue: %s\n", s.Error)
 		return
 	}
 	if s.Error != "" && !slices.ContainsFunc(list, func(x *explain.Account) bool { return x.Status == core.Fail.String() }) {

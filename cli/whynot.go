@@ -92,7 +92,9 @@ func untakenEdges(d *plan.Description, s *explain.Run, node string) []string {
 		var further []string
 		for _, to := range targets {
 			for _, e := range into[to] {
-				if _, visited := s.Account(e.From); visited {
+				if e.Delegates {
+					lines = append(lines, fmt.Sprintf("%s is a sub-agent of %s, whose model may call it: such calls are in the log of the agents above it", to, e.From))
+				} else if _, visited := s.Account(e.From); visited {
 					lines = append(lines, alternatives(s, e)...)
 				} else if !seen[e.From] {
 					seen[e.From] = true

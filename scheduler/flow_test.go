@@ -145,3 +145,54 @@ func TestQueuedWhileRunning(t *testing.T) {
 		}
 	}
 }
+
+// A flow that has failed is not resumed: its other results are dropped. A new run can replay it.
+func TestFailedFlowStays(t *testing.T) {
+	p, s := flowOf(t, 100, [3]string{"start", "a", ""}, [3]string{"start", "?ask", ""}), memory.New(nil)
+	calls := 0
+	node, _ := p.Node("a")
+	node.Handler = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+		calls++
+		return core.Result{}, errors.New("no")
+	})
+	r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: s}})
+	if err == nil || r.Status != core.RunFailed {
+		t.Fatalf("%s, %v", r.Status, err)
+	}
+	if _, err := resume(t, s, "r", p); !errors.Is(err, scheduler.ErrEnded) || calls != 1 {
+		t.Errorf("resumed: %v, %d calls", err, calls)
+	}
+	if _, err := inbox.Post(t.Context(), s, "r", inbox.Answer{Node: "?ask", Choice: "approve"}); err == nil {
+		t.Error("an approval of a failed flow takes an answer")
+	}
+}
+
+// TestRepeatedToken resumes a cancelled flow: what runs again is named by its node and its visit. It was named
+// as an item with the number of the token.
+func TestRepeatedToken(t *testing.T) {
+	p, s := flowOf(t, 100, [3]string{"start", "a", ""}, [3]string{"a", "b", ""}), memory.New(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	node, _ := p.Node("b")
+	node.Handler = core.HandlerFunc(func(inner context.Context, _ core.Input) (core.Result, error) {
+		cancel()
+		<-inner.Done()
+		return core.Result{}, inner.Err()
+	})
+	if r, _ := scheduler.Run(ctx, p, nil, scheduler.Options{Run: "r", Recording: &scheduler.Recording{Store: s}}); r.Status != core.RunCancelled {
+		t.Fatal(r.Status)
+	}
+	node.Handler = core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
+	st, err := scheduler.OpenStored(t.Context(), s, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again []core.Event
+	r, err := scheduler.Resume(t.Context(), st, p, scheduler.Options{Recording: &scheduler.Recording{Store: s}, Listener: func(e core.Event) {
+		if e.Type == core.NodeRepeated {
+			again = append(again, e)
+		}
+	}})
+	if err != nil || r.Status != core.RunSuccess || len(again) != 1 || again[0].Node != "b" || again[0].Visit != 1 || again[0].Item != 0 || again[0].Unit != "" {
+		t.Errorf("%v, %v, repeated %+v", r.Status, err, again)
+	}
+}

@@ -375,7 +375,11 @@ func (r *run) onlyWaits() bool {
 	}
 	busy := 0
 	for _, w := range r.workers {
-		if w.busy && !w.abandoned {
+		switch {
+		case !w.busy || w.abandoned:
+		case w.givenUp: // a question that the machine has withdrawn: its attempt is about to end
+			return false
+		default:
 			busy++
 		}
 	}

@@ -120,6 +120,7 @@ func (r *run) giveUp(id machine.ID) {
 		}
 		if w.cmd.Node.Source == nil { // which includes nodes that fetch rows
 			w.cancel()
+			w.givenUp = true
 			busy = append(busy, w)
 			continue
 		}
@@ -129,6 +130,7 @@ func (r *run) giveUp(id machine.ID) {
 		}
 		if max(at, w.cmd.ID.From) >= id.From {
 			w.cancel()
+			w.givenUp = true
 			busy = append(busy, w)
 		}
 	}

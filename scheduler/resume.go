@@ -391,13 +391,13 @@ func repeated(run string, c *machine.Command, why string) *core.Event {
 	n := c.Node
 	e := &core.Event{V: core.EventVersion, Type: core.NodeRepeated, Run: run, Node: c.Call.Name(n), Kind: n.Kind, Phase: n.Phase,
 		Attempt: c.ID.AttemptNumber(), Reason: why}
-	if u := c.Plan.Vertices[n.Vertex].Unit; u != nil {
-		e.Unit = u.ID
-	}
 	if c.Call != nil {
 		e.Visit, e.Round = c.Call.Visit, c.Call.Round
 	}
-	if c.ID.To > 0 && e.Round == 0 {
+	if u := c.Plan.Vertices[n.Vertex].Unit; u != nil && e.Visit == 0 { // the only vertex of a walk or flow is none
+		e.Unit = u.ID
+	}
+	if c.ID.To > 0 && e.Round == 0 && e.Visit == 0 { // in a flow, it is the number of the token
 		e.Item = core.Nth(int(c.ID.From))
 	}
 	return e

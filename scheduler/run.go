@@ -289,6 +289,7 @@ type worker struct {
 	unused    *machine.Call   // of a handler that has returned, to be used again
 	full      bool            // event has more fields set than the next short answer overwrites
 	busy      bool
+	givenUp   bool            // the machine has given its command up, and its context has ended
 	held      bool            // its handler takes longer than those before it
 	commands  int             // number of commands that it has begun
 	frame     *frameContext   // of the command; nil in the run's own graph

@@ -113,6 +113,7 @@ func (r *run) cancelFrame(frame int64) {
 	var busy []*worker
 	for _, w := range r.workers {
 		if w.busy && w.cmd.ID.Frame == frame {
+			w.givenUp = true
 			busy = append(busy, w)
 		}
 	}

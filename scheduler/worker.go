@@ -146,7 +146,7 @@ func (r *run) hand(w *worker, c *machine.Command) {
 
 // begin makes a command the current command of the worker.
 func (w *worker) begin(c *machine.Command) {
-	w.cmd, w.began, w.busy = *c, w.stamp, true
+	w.cmd, w.began, w.busy, w.givenUp = *c, w.stamp, true, false
 	if c.ID.To > 0 {
 		w.items.set(c.ID.From, c.ID.To)
 	}

@@ -3,6 +3,7 @@ package explain
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -29,6 +30,23 @@ func EntryOf(e *core.Event) Entry {
 	}
 	return Entry{e.Step, clip(strings.Join(strings.Fields(text), " "), maxEntry)}
 }
+
+// dropUnasked removes the accounts of approvals that were not asked before the run ended. Nothing happened
+// there but the arrival of tokens.
+func (s *Run) dropUnasked() {
+	s.order = slices.DeleteFunc(s.order, func(id string) bool {
+		a := s.accounts[id]
+		a.Visits = slices.DeleteFunc(a.Visits, func(v Visit) bool { return v.Attempts == 0 })
+		unasked := a.Waits == laterText && len(a.Visits) == 0
+		if unasked {
+			delete(s.accounts, id)
+		}
+		return unasked
+	})
+}
+
+// laterText is what an approval waits for that is asked after others.
+const laterText = "it is asked after other approvals"
 
 // subagentText describes the call of a sub-agent, whose event is JSON.
 func subagentText(content string) string {
@@ -58,7 +76,7 @@ func (s *Run) logged(a *Account, e *core.Event) {
 	v := s.visitAt(a, e)
 	v.Log = append(v.Log, EntryOf(e))
 	if v.Attempts == 0 {
-		a.Waits = "it is asked after other approvals"
+		a.Waits = laterText
 	}
 }
 

@@ -170,6 +170,7 @@ func (s *Run) Add(e *core.Event) {
 		if e.Status == string(core.RunFailed) {
 			s.Error = e.Reason
 		}
+		s.dropUnasked()
 		return
 	case core.EdgeChosen:
 		s.addStep(e)

@@ -71,7 +71,7 @@ var modes = []*Mode{
 			retries: (*compiler).walkRetries, role: (*compiler).walkRole},
 	},
 	{
-		Name: core.ModeFlow, Graph: "flow", Level: "%d from the start", Visits: true, Marked: true,
+		Name: core.ModeFlow, Graph: "flow", Level: "%d from the start", Visits: true, Marked: true, Final: true,
 		Compile:  func(b *Build) { b.c.flow() },
 		Ends:     func(p *Plan) (start, exit int32) { return p.Flow.Start, -1 },
 		Describe: (*Plan).describeFlow, Conventions: func(*core.Workflow, *Options) core.Conventions { return core.Conventions{Context: true} },
