@@ -149,6 +149,10 @@ func (m *Model) Apply(e *core.Event) {
 		m.logged(r, e)
 	case core.NodeAsked:
 		r.Text = "asks: " + e.Reason
+	case core.NodeAnswered:
+		if e.Label != "" { // in a flow, the answer takes effect when nothing runs any more
+			r.Text = "answered: " + e.Label
+		}
 	case core.JoinDecided:
 		r.Text = e.Reason
 	case core.ModelAsked, core.ModelAnswered, core.ToolCalled, core.EdgeChosen:

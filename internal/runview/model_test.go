@@ -68,6 +68,10 @@ func TestFlowRows(t *testing.T) {
 	if len(m.Rows) != 4 || m.Rows[3].State != Waiting || m.Rows[2].State != Running {
 		t.Errorf("%d rows", len(m.Rows))
 	}
+	m.Apply(&core.Event{Type: core.NodeAnswered, Node: "ask", Visit: 1, Label: "approve"})
+	if got := m.Rows[2].Text; got != "answered: approve" {
+		t.Errorf("an approval that is answered: %q", got)
+	}
 	m.Apply(&core.Event{Type: core.NodeStarted, Node: "later", Visit: 1})
 	if len(m.Rows) != 4 || m.Rows[3].State != Running || m.Visits != 4 {
 		t.Errorf("an approval that is asked has %d rows, %d visits", len(m.Rows), m.Visits)
