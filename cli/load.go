@@ -32,10 +32,10 @@ func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan,
 	}
 	p, ds := c.Compile(w, false)
 	ds = slices.DeleteFunc(ds, func(d source.Diagnostic) bool { return d.Input != "" && slices.Contains(given, d.Input) })
+	ds = plan.Preflight(w, ds)
 	if p == nil {
-		return nil, ds
+		return nil, ds.Sorted()
 	}
-	ds = append(ds, p.Preflight()...)
 	if ds = append(ds, secret.Check(p.Secrets)...).Sorted(); ds.Failed(strict) {
 		return nil, ds
 	}

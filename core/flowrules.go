@@ -99,7 +99,7 @@ func (g *flowGraph) starts() source.Diagnostics {
 func (g *flowGraph) dangling() source.Diagnostics {
 	for _, e := range g.w.Edges {
 		for _, end := range []source.Text{e.From, e.To} {
-			if g.node(end.Value) == nil {
+			if end.Value != "" && g.node(end.Value) == nil { // a missing end is reported where it is read
 				return finding(source.CodeDanglingConnection, firstKnown(end.Pos, e.Pos), "connection %s -> %s: there is no node %q", e.From.Value, e.To.Value, end.Value)
 			}
 		}

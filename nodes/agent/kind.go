@@ -34,7 +34,7 @@ func Kinds(m llm.Model) []core.Kind {
 			WritesState: true,
 			Partial:     true,
 			Before: func(n *core.Node, env core.Env) (made core.Compiled, done bool, ds source.Diagnostics) {
-				if env.Agent == nil || n.Incomplete() {
+				if env.Agent == nil {
 					return made, false, nil
 				}
 				made, ds = compileInFlow(n, env, m)

@@ -57,7 +57,10 @@ func isFlowID(s string) bool {
 	})
 }
 
-const maxFlowID = 200
+const (
+	maxFlowID  = 200
+	flowIDRule = "at most 200 bytes of printable characters without / [ ] # ~"
+)
 
 // beginFlow prepares the compilation of the nodes of a flow.
 func (c *compiler) beginFlow() {
@@ -67,6 +70,8 @@ func (c *compiler) beginFlow() {
 	c.ds = append(c.ds, problems...)
 	if len(problems) == 0 {
 		c.agents = c.w.AgentCalls()
+	} else { // agents are checked nevertheless, without their sub-agents, which may delegate in a ring
+		c.agents = (&core.Workflow{Nodes: c.w.Nodes}).AgentCalls()
 	}
 	if c.w.Walk != nil {
 		c.ds.Errorf(source.CodeBadValue, c.w.Walk.Pos, "a flow has no settings of a walk")

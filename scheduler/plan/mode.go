@@ -51,6 +51,7 @@ type nodeSteps struct {
 	retries     func(c *compiler) *Retry // for nodes without a retry policy
 	role        func(c *compiler, n *Node, made core.Compiled, at place) bool
 	id          func(id string) bool // reports whether a string that is no name is an id nevertheless
+	idRule      string                                                        // says for id what an id is
 	agent       func(c *compiler, d *core.Node) *core.AgentCall
 	preflight   func(w *core.Workflow) source.Diagnostics
 }
@@ -75,7 +76,7 @@ var modes = []*Mode{
 		Compile:  func(b *Build) { b.c.flow() },
 		Ends:     func(p *Plan) (start, exit int32) { return p.Flow.Start, -1 },
 		Describe: (*Plan).describeFlow, Conventions: func(*core.Workflow, *Options) core.Conventions { return core.Conventions{Context: true} },
-		nodes: nodeSteps{begin: (*compiler).beginFlow, settings: (*compiler).flowSettings, unknownKind: (*compiler).flowNode, id: isFlowID,
+		nodes: nodeSteps{begin: (*compiler).beginFlow, settings: (*compiler).flowSettings, unknownKind: (*compiler).flowNode, id: isFlowID, idRule: flowIDRule,
 			agent: (*compiler).flowAgent, preflight: (*core.Workflow).Preflight},
 	},
 }
@@ -201,13 +202,22 @@ func (c *compiler) mode() {
 	c.env.ConventionsOf = c.conventionsOf
 }
 
-// Preflight returns the first problem of the workflow that does not keep it from running and is reported
-// before a run, by the rules of its mode.
-func (p *Plan) Preflight() source.Diagnostics {
-	if check := p.Mode.nodes.preflight; check != nil {
-		return check(p.Workflow)
+// Preflight adds to the findings of compiling a workflow the first problem that the rules of its mode find
+// before a run, whether it keeps the workflow from running or not. It takes the place of findings about later
+// rules.
+func Preflight(w *core.Workflow, ds source.Diagnostics) source.Diagnostics {
+	check := ModeOf(w).nodes.preflight
+	if check == nil {
+		return ds
 	}
-	return nil
+	first := check(w)
+	if len(first) == 0 {
+		return ds
+	}
+	later := w.FlowErrors()
+	return append(slices.DeleteFunc(ds, func(d source.Diagnostic) bool {
+		return slices.ContainsFunc(later, func(e source.Diagnostic) bool { return e.Code == d.Code && e.Pos == d.Pos })
+	}), first...)
 }
 
 // conventionsOf returns the rules of the mode of a workflow for its nodes and their results.

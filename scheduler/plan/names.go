@@ -79,8 +79,12 @@ func isID(s string) bool {
 
 func (c *compiler) badID(what string, id source.Text) {
 	rule := "letters, digits and underscore, not starting with a digit"
-	if what == "node" && modelRouted(c.w) {
+	switch m := c.p.Mode; {
+	case what != "node":
+	case modelRouted(c.w):
 		rule = "letters, digits, underscore and dash"
+	case m != nil && m.nodes.idRule != "":
+		rule = m.nodes.idRule
 	}
 	d := c.ds.Errorf(source.CodeBadID, id.Pos, "%s %q: a name is %s", what, id.Value, rule)
 	if fixed := wellFormed(id.Value); strings.Trim(fixed, "_") != "" {
