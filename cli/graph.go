@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,23 +58,7 @@ conditions held.`,
 			if err := fits(&f, &o); err != nil {
 				return err
 			}
-			p, err := a.planForRun(cmd.Context(), args, log)
-			if err != nil {
-				return err
-			}
-			d := p.Describe()
-			if o.Positions && !placed(d) {
-				return fail(exitUsage, "--positions: %s has no positions of nodes; documents of visual builders have (x and y)", d.Name)
-			}
-			if log != "" {
-				s, err := a.readRun(cmd.Context(), log)
-				if err != nil {
-					return err
-				}
-				o.Run = nodeMarks(d, s)
-			}
-			_, _ = io.WriteString(a.Out, f.Draw(d, o)) // the stream records its error
-			return nil
+			return a.graph(cmd.Context(), args, log, &f, &o)
 		},
 	}
 	a.parallelFlag(cmd)
@@ -87,6 +72,27 @@ conditions held.`,
 		return formatNames(), cobra.ShellCompDirectiveNoFileComp
 	}) // fails only for an unknown flag
 	return cmd
+}
+
+// graph draws a workflow, or a run of it.
+func (a *app) graph(ctx context.Context, args []string, log string, f *draw.Format, o *draw.Options) error {
+	p, err := a.planForRun(ctx, args, log)
+	if err != nil {
+		return err
+	}
+	d := p.Describe()
+	if o.Positions && !placed(d) {
+		return fail(exitUsage, "--positions: %s has no positions of nodes; documents of visual builders have (x and y)", d.Name)
+	}
+	if log != "" {
+		s, err := a.readRun(ctx, log)
+		if err != nil {
+			return err
+		}
+		o.Run = nodeMarks(d, s)
+	}
+	_, _ = io.WriteString(a.Out, f.Draw(d, *o)) // the stream records its error
+	return nil
 }
 
 // fits returns an error if a format cannot draw with the options.
