@@ -281,27 +281,3 @@ func (f *frame) assigned(a *assignment, visit int32) {
 	}
 	f.m.emit(e)
 }
-
-// assign makes the assignments that come before the first visit of a node. n is the number of the visit.
-func (t *walk) assign(v *visit) {
-	if t.f != t.f.m.root {
-		return
-	}
-	for _, a := range t.f.m.assigned {
-		if a.node != v.Node {
-			continue
-		}
-		field := &t.f.p.Schema.Fields[a.field]
-		now, err := a.apply(field, t.Fields[a.field].Last())
-		if err != nil {
-			now = a.after
-			t.noteUnmerged(a.field, v.Node)
-		} else {
-			delete(t.Unmerged, a.field)
-		}
-		c := state.NewColumn(field, now, t.f.m.opts.Guard)
-		c.SetReads(func(int) bool { return false })
-		t.Fields[a.field].Column = c
-		t.f.assigned(a, v.N)
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
-	"github.com/wavefold/wavefold/state"
 )
 
 // flow is the planner of the mode flow: several tokens move along the edges, and each arrival runs
@@ -19,7 +18,6 @@ import (
 // wait to be asked. When nothing is admitted any more, the answer takes effect: first the branch of the
 // decision runs to its end, then each token of the queue to its own end, then the next approval is asked.
 type flow struct {
-	f     *frame
 	p     *plan.Flow
 	group group
 	flowMemory
@@ -33,52 +31,28 @@ type flowMemory struct {
 	Waiting  []*arrival `json:"waiting,omitempty"`  // at approvals that are asked later, in order
 	Queue    []*arrival `json:"queue,omitempty"`    // deferred, in order
 
-	Arrived  int32           `json:"arrived"`
-	Nodes    []nodeVisits    `json:"nodes"`
-	Fields   []column        `json:"fields"`
-	Start    values          `json:"start"` // starting values
-	Unmerged map[int32]int32 `json:"unmerged,omitempty"`
-	Path     []int32         `json:"path"` // nodes in the order in which tokens arrived
-
-	Failure *core.Failure `json:"failure,omitempty"` // why the flow failed
-	FailAt  int32         `json:"fail_at"`           // the node where it failed, -1 if it did not
-	Ended   bool          `json:"ended,omitempty"`
+	Arrived int32 `json:"arrived"`
+	visits
 }
 
 // flowPlanner implements planner for a flow.
 type flowPlanner struct{ *flow }
 
 func newFlow(f *frame) *flow {
-	t := &flow{f: f, p: f.p.Flow}
-	t.flowMemory.Nodes, t.FailAt = make([]nodeVisits, len(f.p.Nodes)), -1
+	t := &flow{p: f.p.Flow, flowMemory: flowMemory{visits: newVisits(f)}}
 	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
 	return t
 }
 
 // open begins the flow.
 func (t flowPlanner) open() {
-	f := t.f
-	for i := range f.p.Schema.Fields {
-		t.Start = append(t.Start, f.ledger.Final(i))
-		t.Fields = append(t.Fields, column{Column: t.column(i)})
-	}
-	f.v[0].Phase, f.v[0].Started, f.v[0].Attempts = running, f.m.now, 1
-	f.setTask(0, t.flow)
+	t.begin(t.flow)
 	if a := t.create(t.p.Start, nil, true); a != nil {
 		t.admit(a)
 	}
 	t.settle()
-	f.refresh(0)
+	t.f.refresh(0)
 }
-
-// column returns a new column of a field, with its starting value.
-func (t *flow) column(field int) *state.Column {
-	c := state.NewColumn(&t.f.p.Schema.Fields[field], t.Start[field], t.f.m.opts.Guard)
-	c.SetReads(func(int) bool { return false })
-	return c
-}
-
-func (t *flow) id(node int32) string { return t.f.p.Nodes[node].ID }
 
 // create makes the arrival of a token. It fails the flow and returns nil if there are too many.
 func (t *flow) create(node int32, input any, trunk bool) *arrival {
@@ -87,7 +61,7 @@ func (t *flow) create(node int32, input any, trunk bool) *arrival {
 			Message: fmt.Sprintf("the flow has made %d arrivals, as many as it may; the next one is at %s, %s", limit, t.id(node), t.ringText(node))})
 		return nil
 	}
-	r := &t.flowMemory.Nodes[node]
+	r := &t.Nodes[node]
 	r.Visits++
 	a := &arrival{t: t, N: t.Arrived, Node: node, Count: r.Visits, Input: anyJSON{input}, Trunk: trunk}
 	t.Arrived++
@@ -103,6 +77,7 @@ func (t *flow) admit(a *arrival) {
 		return
 	}
 	a.Started = t.f.m.now
+	t.assignFirst(a)
 	t.emitStarted(a)
 	t.log(a, core.LogStepStart, t.describe(a.Node))
 	switch n.Role {
@@ -115,6 +90,13 @@ func (t *flow) admit(a *arrival) {
 	default:
 		t.log(a, core.LogWarn, fmt.Sprintf("Unknown node type %q skipped", t.f.p.Nodes[a.Node].Kind))
 		t.left(a, nil)
+	}
+}
+
+// assignFirst makes the assignments that come before the first token begins at a node.
+func (t *flow) assignFirst(a *arrival) {
+	if a.Count == 1 && t.f.m.assigned != nil {
+		t.assign(a.Node, a.N)
 	}
 }
 
@@ -196,7 +178,8 @@ func (t *flow) reach(a *arrival) {
 func (t *flow) ask(a *arrival) {
 	t.Asked = a
 	a.Phase, a.Number, a.Started = running, 1, t.f.m.now
-	t.flowMemory.Nodes[a.Node].Attempts++
+	t.Nodes[a.Node].Attempts++
+	t.assignFirst(a)
 	t.emitStarted(a)
 	t.log(a, core.LogWaitInput, "Waiting for user approval")
 	a.run(t.call(a))
@@ -299,9 +282,7 @@ func (t *flow) set(a *arrival, key string, v any) {
 
 // write merges a write into the state.
 func (t *flow) write(a *arrival, w plan.Write) {
-	c := t.Fields[w.Field]
-	c.Resolve(c.Cursor(), w.Value, nil)
-	c.Forget(c.Cursor(), false)
+	t.merge(a.Node, w)
 	if t.f.m.opts.Wrote != nil {
 		t.f.m.opts.Wrote(&Write{Graph: Graph{t.f}, ID: a.id(), Visit: a.Count, At: t.f.m.instant, Write: w})
 	}

@@ -44,6 +44,7 @@ func (a *arrival) begun(first bool) {
 	t := a.t
 	if first {
 		a.Started = t.f.m.now
+		t.assignFirst(a)
 		t.emitStarted(a)
 		t.log(a, core.LogStepStart, t.describe(a.Node))
 		if t.f.m.opts.Events {
@@ -52,7 +53,7 @@ func (a *arrival) begun(first bool) {
 	} else {
 		t.emitStarted(a)
 	}
-	t.flowMemory.Nodes[a.Node].Attempts++
+	t.Nodes[a.Node].Attempts++
 }
 
 func (a *arrival) run(call *Call) {
@@ -70,7 +71,7 @@ func (a *arrival) adopt(child *frame) {
 func (a *arrival) withdraw() {
 	t := a.t
 	t.drop(a)
-	t.flowMemory.Nodes[a.Node].Visits--
+	t.Nodes[a.Node].Visits--
 	t.settle()
 }
 
@@ -124,19 +125,6 @@ func (t *flow) stepEnded(a *arrival, o *Outcome) {
 	t.follow(a, &t.p.Nodes[a.Node].Ways[0], v, a.Trunk)
 }
 
-// rejection returns the failure if the state rejects one of the writes of a step.
-func (t *flow) rejection(writes []plan.Write) *core.Failure {
-	for _, w := range writes {
-		if !t.f.p.Schema.Fields[w.Field].MayReject {
-			continue
-		}
-		if err := t.Fields[w.Field].Try(w.Value); err != nil {
-			return &core.Failure{Class: core.ClassMerge, Message: err.Error(), Permanent: true, Cause: err}
-		}
-	}
-	return nil
-}
-
 // answered handles the answer to the approval that is asked. Nothing but a decision lets the flow go on.
 func (t *flow) answered(o *Outcome) {
 	a := t.Asked
@@ -172,14 +160,14 @@ func (t *flow) call(a *arrival) *Call {
 		c.Values[i] = readable(t.Fields[r.Field].Last())
 	}
 	for _, ref := range n.NodeRefs() {
-		c.Nodes = append(c.Nodes, NodeValue{t.flowMemory.Nodes[ref].Status, t.f.output(ref)})
+		c.Nodes = append(c.Nodes, NodeValue{t.Nodes[ref].Status, t.f.output(ref)})
 	}
 	return c
 }
 
 // recordEnd stores how the execution of a node ended and emits the event.
 func (t *flow) recordEnd(a *arrival, o *Outcome) {
-	r := &t.flowMemory.Nodes[a.Node]
+	r := &t.Nodes[a.Node]
 	r.Status, r.Failure, r.Why = statusOf(o), o.Failure, o.Why
 	r.Last = r.Status
 	if o.isCached() {

@@ -1,7 +1,7 @@
 package machine
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,16 +9,13 @@ import (
 )
 
 // answer handles an answer about the flow as a whole.
-func (t flowPlanner) answer(e *Event) bool                     { return e.Kind == Expired && t.f.expire() }
-func (flowPlanner) stallTimer(ID) (int64, bool)                { return 0, false }
-func (flowPlanner) noteActivity()                              {}
-func (t flowPlanner) userCodeRuns() bool                       { return t.group.active > 0 }
-func (t flowPlanner) final(field int) any                      { return t.Fields[field].Last() }
-func (t flowPlanner) unmergedWriter(field int32, _ int) string { return t.id(t.Unmerged[field]) }
-func (t flowPlanner) units() []core.UnitReport                 { return nil }
-func (t flowPlanner) memory() any                              { return &t.flowMemory }
-func (flowPlanner) extend(int64)                               {}
-func (flowPlanner) extendStall(int64)                          {}
+func (t flowPlanner) answer(e *Event) bool      { return e.Kind == Expired && t.f.expire() }
+func (flowPlanner) stallTimer(ID) (int64, bool) { return 0, false }
+func (flowPlanner) noteActivity()               {}
+func (t flowPlanner) userCodeRuns() bool        { return t.group.active > 0 }
+func (t flowPlanner) memory() any               { return &t.flowMemory }
+func (flowPlanner) extend(int64)                {}
+func (flowPlanner) extendStall(int64)           {}
 
 // maxVisits returns the limit of the arrivals. An option overrides it for the graph of the run.
 func (t *flow) maxVisits() int {
@@ -28,19 +25,11 @@ func (t *flow) maxVisits() int {
 	return t.p.MaxArrivals
 }
 
-// failedNode returns the node where the flow failed.
-func (t flowPlanner) failedNode(v int32) string {
-	if t.FailAt >= 0 {
-		return t.id(t.FailAt)
-	}
-	return t.f.p.Vertices[v].ID
-}
-
 func (t flowPlanner) nodes() []core.NodeReport {
 	f := t.f
-	out := make([]core.NodeReport, len(t.flowMemory.Nodes))
+	out := make([]core.NodeReport, len(t.Nodes))
 	for i := range out {
-		r, node := &t.flowMemory.Nodes[i], int32(i)
+		r, node := &t.Nodes[i], int32(i)
 		out[i] = core.NodeReport{ID: t.id(node), Status: r.Last, Failure: r.Failure, Visits: r.Visits, Attempts: r.Attempts, Items: r.Visits,
 			Started: time.Duration(r.Started), Duration: time.Duration(max(0, r.Ended-r.Started)), Output: f.output(node), Note: f.Notes[node],
 			Usage: f.Usage[node]}
@@ -62,21 +51,7 @@ func (t flowPlanner) path() []string {
 // restore connects the tokens and fields of a flow that was read from a snapshot.
 func (t flowPlanner) restore() error {
 	f, w := t.f, t.flow
-	if len(w.flowMemory.Nodes) != len(f.p.Nodes) || len(w.Start) != len(f.p.Schema.Fields) {
-		return ErrOtherWorkflow
-	}
-	f.setTask(0, w)
-	saved := w.Fields
-	w.Fields = make([]column, len(w.Start))
-	for i := range w.Start {
-		start, err := f.p.Schema.Fields[i].Restore(w.Start[i])
-		if err != nil {
-			return err
-		}
-		w.Start[i] = start
-		w.Fields[i].Column = w.column(i)
-	}
-	if err := loadColumns(w.Fields, saved); err != nil {
+	if err := w.restoreFields(w); err != nil {
 		return err
 	}
 	asked := []*arrival{}
@@ -85,8 +60,8 @@ func (t flowPlanner) restore() error {
 	}
 	for _, list := range [][]*arrival{w.Admitted, asked, w.Waiting, w.Queue} {
 		for _, a := range list {
-			if a == nil || a.Node < 0 || int(a.Node) >= len(w.flowMemory.Nodes) {
-				return fmt.Errorf("a token is at a node that is not there")
+			if a == nil || !w.has(a.Node) {
+				return errors.New("a token is at a node that is not there")
 			}
 			a.t = w
 			if err := f.restoreHeld(a.Held); err != nil {

@@ -277,7 +277,7 @@ func (t *byOutcomes) restart(v *visit) bool {
 		t.fail(v.Node, core.ClassRestartBlocked, "%s ended %s, which must not be carried over a restart", t.id(last.Node), last.Status)
 		return false
 	}
-	t.Fields[t.w.Context].Column = t.column(int(t.w.Context))
+	t.Fields[t.w.Context].Column = t.column(int(t.w.Context), t.Start[t.w.Context])
 	t.f.wroteIn(v, plan.Write{Field: t.w.Context, Value: value.Missing})
 	for i := range t.Nodes {
 		t.Nodes[i].Status = core.StatusNone

@@ -14,44 +14,23 @@ import (
 // timeouts, nested runs and slots like their members. Visits are in walkvisit.go, parallel nodes
 // in fork.go.
 type walk struct {
-	f     *frame
+	visits
 	v     int32
 	w     *plan.Walk
 	group group
 
-	Live         []*visit        `json:"live,omitempty"` // visits in progress: the token's first, then those of branches in order of their start
-	Next         int32           `json:"next"`           // number of the next visit
-	Nodes        []nodeVisits    `json:"nodes"`
-	Fields       []column        `json:"fields"`                  // the current state
-	Start        values          `json:"start"`                   // starting values
-	Unmerged     map[int32]int32 `json:"unmerged,omitempty"`      // by field whose merge failed: the node that wrote it
-	Path         []int32         `json:"path"`                    // nodes visited by the token, in order
-	Last         stage           `json:"last"`                    // the last stage that was not a conditional
-	History      stageHistory    `json:"history,omitzero"`        // finished stages, for briefings
-	Idle         int             `json:"idle,omitempty"`          // number of consecutive nodes that did nothing
-	LastActivity int64           `json:"last_activity,omitempty"` // time of the last activity
-	Watches      int32           `json:"watches,omitempty"`       // number of stall timers set so far
-	Due          int64           `json:"due,omitempty"`           // time at which the latest stall timer ends
+	Live         []*visit     `json:"live,omitempty"`          // visits in progress: the token's first, then those of branches in order of their start
+	Next         int32        `json:"next"`                    // number of the next visit
+	Last         stage        `json:"last"`                    // the last stage that was not a conditional
+	History      stageHistory `json:"history,omitzero"`        // finished stages, for briefings
+	Idle         int          `json:"idle,omitempty"`          // number of consecutive nodes that did nothing
+	LastActivity int64        `json:"last_activity,omitempty"` // time of the last activity
+	Watches      int32        `json:"watches,omitempty"`       // number of stall timers set so far
+	Due          int64        `json:"due,omitempty"`           // time at which the latest stall timer ends
 
 	Router memory `json:"router,omitzero"` // what snapshots contain of the router
 	router router
 	steps  []routeStep // steps of the router
-
-	Failure *core.Failure `json:"failure,omitempty"` // why the walk failed
-	FailAt  int32         `json:"fail_at"`           // the node where it failed, -1 if it did not
-	Ended   bool          `json:"ended,omitempty"`
-}
-
-// nodeVisits is the result of the visits of a node.
-type nodeVisits struct {
-	Visits   int           `json:"visits,omitempty"`
-	Attempts int           `json:"attempts,omitempty"`
-	Status   core.Status   `json:"status,omitempty"` // of the latest visit since the walk began or restarted
-	Last     core.Status   `json:"last,omitempty"`   // of the latest visit
-	Failure  *core.Failure `json:"failure,omitempty"`
-	Why      string        `json:"why,omitempty"` // the setting that changed the status
-	Started  int64         `json:"started,omitempty"`
-	Ended    int64         `json:"ended,omitempty"`
 }
 
 // stage is the outcome of a stage for the conditions of edges.
@@ -70,7 +49,7 @@ const maxIdle = 10_000
 type walkPlanner struct{ *walk }
 
 func newWalk(f *frame) *walk {
-	t := &walk{f: f, w: f.p.Walk, Nodes: make([]nodeVisits, len(f.p.Nodes)), Last: stage{Node: -1}, FailAt: -1}
+	t := &walk{visits: newVisits(f), w: f.p.Walk, Last: stage{Node: -1}}
 	t.group = group{parent: &f.group, limit: math.MaxInt, holder: t}
 	t.router = routers[t.w.Router.Name](t)
 	t.steps, t.Router.of = t.router.chain(), t.router.memory()
@@ -82,17 +61,11 @@ func (t *walk) use(p *plan.Plan) { t.f.p, t.w = p, p.Walk }
 
 // open begins the walk.
 func (t walkPlanner) open() {
-	f := t.f
-	for i := range f.p.Schema.Fields {
-		t.Start = append(t.Start, f.ledger.Final(i))
-		t.Fields = append(t.Fields, column{Column: t.column(i)})
-	}
-	f.v[0].Phase, f.v[0].Started, f.v[0].Attempts = running, f.m.now, 1
-	f.setTask(0, t.walk)
+	t.begin(t.walk)
 	t.router.begin()
 	t.watch()
 	t.arrive(t.w.Start, -1)
-	f.refresh(0)
+	t.f.refresh(0)
 }
 
 // answer handles an answer about the walk as a whole.
@@ -101,18 +74,6 @@ func (t walkPlanner) answer(e *Event) bool {
 		return t.watchExpired(e)
 	}
 	return e.Kind == Expired && t.f.expire()
-}
-
-func (t walkPlanner) final(field int) any                      { return t.Fields[field].Last() }
-func (t walkPlanner) unmergedWriter(field int32, _ int) string { return t.id(t.Unmerged[field]) }
-func (t walkPlanner) units() []core.UnitReport                 { return nil }
-
-// failedNode returns the node where the walk failed.
-func (t walkPlanner) failedNode(v int32) string {
-	if t.FailAt >= 0 {
-		return t.id(t.FailAt)
-	}
-	return t.f.p.Vertices[v].ID
 }
 
 func (t walkPlanner) nodes() []core.NodeReport {

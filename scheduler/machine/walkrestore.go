@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 )
 
@@ -8,28 +9,14 @@ func (t walkPlanner) memory() any { return t.walk }
 
 // restore connects the visits and fields of a walk that was read from a snapshot.
 func (t walkPlanner) restore() error {
-	f, w := t.f, t.walk
+	w := t.walk
 	if err := w.Router.restore(w.router.memory()); err != nil {
 		return err
 	}
 	if err := w.router.restored(); err != nil {
 		return err
 	}
-	if len(w.Nodes) != len(f.p.Nodes) || len(w.Start) != len(f.p.Schema.Fields) {
-		return ErrOtherWorkflow
-	}
-	f.setTask(0, w)
-	saved := w.Fields
-	w.Fields = make([]column, len(w.Start))
-	for i := range w.Start {
-		start, err := f.p.Schema.Fields[i].Restore(w.Start[i])
-		if err != nil {
-			return err
-		}
-		w.Start[i] = start
-		w.Fields[i].Column = w.column(i)
-	}
-	if err := loadColumns(w.Fields, saved); err != nil {
+	if err := w.restoreFields(w); err != nil {
 		return err
 	}
 	for i, v := range w.Live {
@@ -58,8 +45,8 @@ func (t walkPlanner) extendStall(down int64) {
 // restoreVisit connects a visit of a snapshot with the walk and with its parent, which is
 // one of the visits before it.
 func (t *walk) restoreVisit(v *visit, before []*visit) error {
-	if v == nil || v.Node < 0 || int(v.Node) >= len(t.Nodes) {
-		return fmt.Errorf("a visit is of a node that is not there")
+	if v == nil || !t.has(v.Node) {
+		return errors.New("a visit is of a node that is not there")
 	}
 	v.t = t
 	if err := t.f.restoreHeld(v.Held); err != nil {

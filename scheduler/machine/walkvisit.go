@@ -38,8 +38,6 @@ func (t *walk) enter(node int32, parent *visit, place int, via int32) *visit {
 	return v
 }
 
-func (t *walk) id(node int32) string { return t.f.p.Nodes[node].ID }
-
 func (v *visit) frame() *frame                   { return v.t.f }
 func (v *visit) def() *plan.Node                 { return &v.t.f.p.Nodes[v.Node] }
 func (v *visit) load() attempt                   { return v.attempt }
@@ -106,7 +104,7 @@ func (t *walk) startVisit(v *visit) bool {
 		return true
 	}
 	if v.Count == 1 && v.Number == 0 && t.f.m.assigned != nil {
-		t.assign(v)
+		t.assign(v.Node, v.N)
 	}
 	countAttempt(v)
 	if a := t.f.assumption(t.id(v.Node)); a != nil {
