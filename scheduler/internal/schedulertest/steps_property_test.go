@@ -56,17 +56,7 @@ func TestPropertyStepsEqualsOracle(t *testing.T) {
 			t.Fatal(g)
 		}
 	}
-	if *seedFlag != 0 || count < 100 { // too few for meaningful shares
-		return
-	}
-	for what, percent := range stepsShares {
-		if least := int(count) * percent / 100; seen[what] < least {
-			t.Errorf("%s: %d of %d graphs, want at least %d", what, seen[what], count, least)
-		}
-	}
-	if len(seen) != len(stepsShares) {
-		t.Errorf("counted %v, want %v", sortedKeys(seen), sortedKeys(stepsShares))
-	}
+	checkShares(t, seen, len(seeds(count)), stepsShares)
 }
 
 func compareSteps(t *testing.T, g *StepsGraph, how string, want, got *StepsLog) {
