@@ -1,11 +1,13 @@
 package verify_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/scheduler/internal/schedulertest"
@@ -128,4 +130,40 @@ func TestStepsBudgets(t *testing.T) {
 		return
 	}
 	t.Error("no walk made as many visits as it may")
+}
+
+// TestStepsNodeReplacesItself checks that a visit that replaces its own node writes what the node declared
+// when the visit began, and nothing else.
+func TestStepsNodeReplacesItself(t *testing.T) {
+	name := func(s string) source.Text { return source.Text{Value: s} }
+	handler := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) {
+		config := value.ObjectOf("name", "n", "default_next", core.EndNode)
+		return core.Result{Delta: map[string]any{"sum": 2}, Routing: &core.Routing{Mutations: []core.Mutation{
+			{Action: core.MutationRemoveNode, Node: "n"}, {Action: core.MutationAddNode, Config: config}}}}, nil
+	})
+	reg := core.NewRegistry()
+	if err := reg.AddTool("note", handler); err != nil {
+		t.Fatal(err)
+	}
+	integer := &value.Type{Kind: value.IntegerType}
+	w := &core.Workflow{Name: name("w"), Mode: core.ModeWalk, Walk: &core.Walk{Router: name(core.RouterSteps), Entry: name("n")},
+		Fields: []core.FieldDecl{{Name: name("sum"), Type: integer, Default: value.Missing}, {Name: name("other"), Type: integer, Default: value.Missing}},
+		Nodes:  []*core.Node{{ID: name("n"), Handler: handler, Writes: []source.Text{name("sum")}, HasWrites: true}}}
+	p, ds := plan.Compile(w, reg, plan.Options{AddedKinds: []string{"note"}})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	var l log
+	r, err := scheduler.Run(t.Context(), p, nil, scheduler.Options{Listener: func(e core.Event) { l = append(l, e) }})
+	if sum, _ := r.State.Get("sum"); err != nil || sum != int64(2) {
+		t.Fatalf("sum = %v, %v", sum, err)
+	}
+	if v := checked(t, p, l).Violations; len(v) > 0 {
+		t.Errorf("the log is correct: %v", v)
+	}
+	i := slices.IndexFunc(l, func(e core.Event) bool { return e.Type == core.StateWritten })
+	l[i].Field = "other"
+	if v := checked(t, p, l).Violations; len(v) == 0 || v[0].Rule != verify.Writes {
+		t.Errorf("a write that is not declared: %v", v)
+	}
 }

@@ -32,7 +32,8 @@ type walk struct {
 // visit is a visit in progress.
 type visit struct {
 	node    int32
-	n       int // the number of the visit to this node, from 1
+	def     *plan.Node // as it was when the visit began: a walk by steps may replace the node meanwhile
+	n       int        // the number of the visit to this node, from 1
 	parent  *visit
 	phase   phase
 	attempt int
@@ -118,11 +119,11 @@ func (t *walk) event(n *plan.Node) {
 	}
 	switch c.e.Type {
 	case core.NodeRetrying:
-		t.retrying(v, n)
+		t.retrying(v)
 	case core.NodeFinished, core.NodeFailed:
-		t.ended(v, n)
+		t.ended(v)
 	case core.StateWritten:
-		t.written(v, n)
+		t.written(v)
 	case core.JoinDecided:
 		t.decided(v)
 	default:
@@ -158,7 +159,7 @@ func (t *walk) begins(n *plan.Node) *visit {
 	c := t.f.c
 	i := n.Index
 	t.visits[i]++
-	v := &visit{node: i, n: c.e.Visit}
+	v := &visit{node: i, def: n, n: c.e.Visit}
 	if v.n != t.visits[i] {
 		c.breaks(Lifecycle, "begins visit %d, want visit %d", v.n, t.visits[i])
 		t.visits[i] = v.n
@@ -195,12 +196,12 @@ func (t *walk) begins(n *plan.Node) *visit {
 	return v
 }
 
-func (t *walk) retrying(v *visit, n *plan.Node) {
+func (t *walk) retrying(v *visit) {
 	if v.phase != running {
 		t.f.c.breaks(Lifecycle, "is to be tried again while it waits for another attempt")
 		return
 	}
-	t.f.failedAttempt(n, v.attempt)
+	t.f.failedAttempt(v.def, v.attempt)
 	t.closes(v)
 	v.phase, v.backoff, v.fork = waiting, backoff{t.f.c.e.Time, t.f.c.e.Delay}, nil
 }
@@ -221,7 +222,7 @@ func (t *walk) closes(v *visit) {
 	}
 }
 
-func (t *walk) ended(v *visit, n *plan.Node) {
+func (t *walk) ended(v *visit) {
 	e := t.f.c.e
 	failed := e.Type == core.NodeFailed
 	_ = v.status.UnmarshalText([]byte(e.Status)) // an unknown status is reported below
@@ -241,10 +242,10 @@ func (t *walk) ended(v *visit, n *plan.Node) {
 		t.f.doubt(e.Node, Lifecycle, "is cancelled, but nothing has stopped the run")
 	}
 	if failed {
-		t.f.lastAttempt(n, v.attempt)
+		t.f.lastAttempt(v.def, v.attempt)
 	}
 	if v.fork != nil {
-		t.forkEnds(v, n)
+		t.forkEnds(v, v.def)
 	}
 	t.closes(v)
 	t.live = slices.DeleteFunc(t.live, func(u *visit) bool { return u == v })
@@ -285,7 +286,7 @@ func (t *walk) note(v *visit) {
 
 // written handles a write of a visit. A parallel node writes the fields of its
 // branches.
-func (t *walk) written(v *visit, n *plan.Node) {
+func (t *walk) written(v *visit) {
 	c := t.f.c
 	field, ok := t.field()
 	switch {
@@ -296,8 +297,8 @@ func (t *walk) written(v *visit, n *plan.Node) {
 		c.breaks(Writes, "writes %s, and it is a branch: its parallel node writes what it leaves", c.e.Field)
 	case v.phase != running:
 		c.breaks(Writes, "writes %s while it waits for another attempt", c.e.Field)
-	case c.e.Field != core.ContextField && !t.declares(n, c.e.Field) && !t.mayUpdate(n):
-		c.breaks(Writes, "writes %s, which it does not declare%s", c.e.Field, near(c.e.Field, n.Writes))
+	case c.e.Field != core.ContextField && !t.declares(v.def, c.e.Field):
+		c.breaks(Writes, "writes %s, which it does not declare%s", c.e.Field, near(c.e.Field, v.def.Writes))
 	}
 	w := &t.f.writes[field]
 	w.count++
