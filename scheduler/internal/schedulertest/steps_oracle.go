@@ -38,6 +38,9 @@ func OracleSteps(g *StepsGraph) *StepsLog {
 type oracleGraph struct {
 	nodes []*oracleNode
 	edges []StepsEdge // in the order in which they were added
+	// gone holds the nodes that were removed, as they were last: a visit that removes its own node goes on
+	// by the transitions and the default that the node had.
+	gone map[string]*oracleNode
 }
 
 type oracleNode struct {
@@ -52,7 +55,7 @@ type oracleNode struct {
 }
 
 func newOracleGraph(g *StepsGraph) *oracleGraph {
-	out := &oracleGraph{}
+	out := &oracleGraph{gone: map[string]*oracleNode{}}
 	for _, n := range g.Nodes {
 		limit := n.MaxVisits
 		if limit == 0 {
@@ -103,6 +106,7 @@ type stepsOracle struct {
 
 // oracleVisit is a visit that has ended.
 type oracleVisit struct {
+	id     string
 	n      *oracleNode
 	v      *StepsVisit
 	count  int
@@ -208,14 +212,18 @@ func (o *stepsOracle) divert(to string) (target string, diverted, ok bool) {
 func (o *stepsOracle) visit(n *oracleNode) *oracleVisit {
 	o.path = append(o.path, n.id)
 	o.visits[n.id]++
-	out := &oracleVisit{n: n, count: o.visits[n.id], v: o.g.visit(o.g.node(n.id), o.visits[n.id])}
+	out := &oracleVisit{id: n.id, n: n, count: o.visits[n.id], v: o.g.visit(o.g.node(n.id), o.visits[n.id])}
 	after := out.v.Failing + 1
 	switch {
 	case after > n.attempts: // all attempts have failed
 		after = n.attempts
 		out.v = &StepsVisit{Err: "lost"}
-	case len(out.v.Writes) > 0 && len(n.writes) == 0: // a node that has replaced a removed one declares none
+	case len(out.v.Writes) == 0 || len(n.writes) > 0:
+	case out.v.Err == "": // a node that has replaced a removed one declares no writes
 		out.v = &StepsVisit{Err: "lost"}
+	default: // the failure that the result reports itself counts, with the rest of the result
+		v := *out.v
+		v.Writes, out.v = nil, &v
 	}
 	if out.v.Err == "panic" { // there is no result then
 		out.v = &StepsVisit{Err: "panic"}
@@ -294,9 +302,11 @@ func (o *stepsOracle) mutate(m core.Mutation) bool {
 	case "add_node":
 		return o.addNode(m.Config)
 	case "remove_node":
-		if g.node(m.Node) == nil {
+		n := g.node(m.Node)
+		if n == nil {
 			return false
 		}
+		g.gone[n.id] = n
 		g.nodes = slices.DeleteFunc(g.nodes, func(n *oracleNode) bool { return n.id == m.Node })
 		g.edges = slices.DeleteFunc(g.edges, func(e StepsEdge) bool { return e.From == m.Node || e.To == m.Node })
 		return true
@@ -383,8 +393,8 @@ func (o *stepsOracle) addNode(config *value.Object) bool {
 
 // resolve returns where the walk continues, and the step that has decided.
 func (o *stepsOracle) resolve(v *oracleVisit) (to, step string) {
-	if n := o.graph.node(v.n.id); n != nil { // the visit may have replaced its own node
-		v.n = n
+	if v.n = o.graph.node(v.id); v.n == nil { // the visit may have replaced or removed its own node
+		v.n = o.graph.gone[v.id]
 	}
 	if v.jump != "" {
 		return v.jump, core.StepJump
