@@ -241,7 +241,9 @@ func (d *decoder) id(o *value.Object, e *machine.Event) *plan.Plan {
 	}
 	n, ok := p.Node(name)
 	if !ok {
-		d.fail("the workflow has no node %q", path)
+		if d.err == nil {
+			d.err = &UnknownNodeError{Path: path, Frame: e.ID.Frame}
+		}
 		return nil
 	}
 	e.ID.Node = n.Index
@@ -250,6 +252,16 @@ func (d *decoder) id(o *value.Object, e *machine.Event) *plan.Plan {
 	}
 	return p
 }
+
+// UnknownNodeError is the error about an event of a node that the plan of its frame does not have. The
+// node may have been added by a nested run that has ended: the event is then too late, and a duplicate.
+type UnknownNodeError struct {
+	Path  string
+	Frame int64
+}
+
+// Error returns the message.
+func (e *UnknownNodeError) Error() string { return fmt.Sprintf("the workflow has no node %q", e.Path) }
 
 // frame returns the plan of the frame at a path such as "outer[3]/mid".
 func (d *decoder) frame(path string) *plan.Plan {

@@ -134,6 +134,9 @@ func (r *Replay) Batch(b *Batch) error {
 	r.decoded = r.decoded[:0]
 	for i, data := range b.Each() {
 		x, err := r.decode(b, i, data)
+		if late, ok := errors.AsType[*UnknownNodeError](err); ok && r.m.Over(late.Frame) {
+			x, err = decodedEvent{event: &machine.Event{ID: machine.ID{Frame: late.Frame}}, path: late.Path}, nil // which the machine drops
+		}
 		if err != nil {
 			return err
 		}

@@ -123,6 +123,9 @@ func (m *Machine) ExtendRun(id ID, by time.Duration) {
 	}
 }
 
+// Over reports whether a frame has ended, or has not begun. Answers to it are dropped.
+func (m *Machine) Over(frame int64) bool { return m.frame(frame) == nil }
+
 // PlanAt returns the plan of the frame at a path such as "outer[3]/mid". A run that has changed its
 // graph has a plan of its own.
 func (m *Machine) PlanAt(path string) (*plan.Plan, error) {

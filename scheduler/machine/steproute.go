@@ -18,12 +18,16 @@ type bySteps struct {
 	*walk
 	stepMemory
 	judged []any // the conditions that step 4 has looked at, for the event; nil without events
+	// visited is the plan before the changes that the visit has made which ends: the visit may have
+	// replaced its own node, and the hook After and the setting critical are those of the old one.
+	visited *plan.Plan
 }
 
 // stepMemory is what snapshots contain of bySteps.
 type stepMemory struct {
 	Changes  []core.Mutation `json:"changes,omitempty"`  // of the graph, in order
 	Accepted int             `json:"accepted,omitempty"` // number of accepted mutations, jumps included
+	Began    int             `json:"began,omitempty"`    // number of the changes before those of the visit that ends
 	// Talk holds the messages of the conversation that the visit of a node continues.
 	Talk values `json:"talk,omitempty"`
 	// Finished is what is known of the visit that has ended, as long as the next node is not chosen.
@@ -51,7 +55,11 @@ func (t *bySteps) begin() {
 
 // restored makes the changes of the graph again after a snapshot was read.
 func (t *bySteps) restored() error {
-	p, err := t.f.p.With(t.Changes)
+	p, err := t.f.p.With(t.Changes[:min(t.Began, len(t.Changes))])
+	if err == nil {
+		t.visited = p
+		p, err = p.With(t.Changes[len(p.Changes()):])
+	}
 	if err != nil {
 		return fmt.Errorf("a change of the graph: %w", err)
 	}
@@ -111,11 +119,13 @@ func (t *bySteps) holdsFirst(v *visit) bool {
 // of the node if there is one.
 func (t *bySteps) intercepts(v *visit, o *Outcome) bool {
 	t.Finished = endedVisit{}
+	t.visited, t.Began = t.f.p, len(t.Changes)
 	if t.step(v).Critical && o.Failure != nil {
 		return false
 	}
+	n := v.def()
 	t.mutate(v, o)
-	if v.def().Decl.After == nil {
+	if n.Decl.After == nil {
 		return false
 	}
 	held := *o
@@ -132,7 +142,7 @@ func (t *bySteps) step(v *visit) *plan.StepNode { return t.f.p.StepsOf(v.Node) }
 // node.
 func (t *bySteps) left(v *visit, o *Outcome) bool {
 	t.Last = stage{Node: v.Node, Status: statusOf(o), Failure: o.Failure}
-	if t.step(v).Critical && o.Failure != nil {
+	if o.Failure != nil && t.visited.StepsOf(v.Node).Critical {
 		t.fail(v.Node, o.Failure.Class, "%s", o.Failure.Message)
 		t.Failure = o.Failure
 		return false
@@ -262,7 +272,7 @@ func (t *bySteps) end(v *visit) {
 // ask issues the command to call hooks or conditions. It takes no slot.
 func (t *bySteps) ask(v *visit) {
 	call := &FunctionCall{Visit: core.VisitResult{Node: t.id(v.Node), Visit: v.Count}}
-	c := CallContext{Path: t.f.Path, Visit: v.Count, Functions: call}
+	c, p := CallContext{Path: t.f.Path, Visit: v.Count, Functions: call}, t.f.p
 	switch v.Number {
 	case BeforeAttempt:
 		call.Before = true
@@ -273,6 +283,7 @@ func (t *bySteps) ask(v *visit) {
 	case AfterAttempt:
 		call.After = true
 		call.Visit = visitResult(call.Visit, v.Held)
+		p = t.visited
 	default:
 		e := &t.Finished
 		call.Edges = t.step(v).Calls
@@ -282,7 +293,8 @@ func (t *bySteps) ask(v *visit) {
 	if value.IsMissing(call.Visit.Output) {
 		call.Visit.Output = nil
 	}
-	t.f.issue(v.def(), v.id(), newCall(c))
+	t.f.inFlight++
+	t.f.m.command(Command{Op: OpRun, ID: v.id(), Plan: p, Node: &p.Nodes[v.Node], Call: newCall(c)})
 }
 
 // visitResult adds an outcome to the result of a visit.

@@ -28,7 +28,7 @@ type frame struct {
 	group        group
 	barrier      bool
 	failRun      bool  // a failure has stopped the run
-	lenient      bool  // the outer node succeeds regardless of the outcome (auto_status)
+	lenient      bool  // the outer node can succeed regardless of the outcome: by auto_status, or by its After hook
 	ordered      bool  // with a limit of 1, vertices begin in canonical order
 	lastPlan     int32 // the last vertex that began
 	// doubts are violations unless the frame was stopped.
@@ -115,7 +115,7 @@ func (c *Checker) open(p *plan.Plan, path string, parent *frame) *frame {
 // nest begins the nested run of an execution.
 func (f *frame) nest(n *plan.Node, path string, around *group) *frame {
 	in := f.c.open(n.Frame.Plan, path, f)
-	in.group.parent, in.lenient = around, n.AutoStatus
+	in.group.parent, in.lenient = around, n.AutoStatus || n.Decl.After != nil
 	return in
 }
 

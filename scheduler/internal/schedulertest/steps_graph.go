@@ -40,6 +40,12 @@ type StepsNode struct {
 	Writes      []string
 
 	Tools, Route, Next, Fail, Guards, Mutate, Act, Set, Flaky, Silent, Text int
+	// Talk is the chance of messages for the conversation, Before and After that a hook does something;
+	// with 0 the node has no such hook.
+	Talk, Before, After int
+	// Sub and Dag are nested runs in place of a function.
+	Sub *StepsGraph
+	Dag *StepsDag
 }
 
 // StepsTransition leads to a node by a member of the output.
@@ -86,6 +92,8 @@ type StepsVisit struct {
 	Failed    []string
 	Next      string
 	Mutations []core.Mutation
+	Messages  []any
+	class     string // of the failure of a nested run
 }
 
 // String formats the graph.
@@ -93,7 +101,9 @@ func (g *StepsGraph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d visits, %d of a node, %d mutations, fixed %t, schema %t, kinds %q\n", g.Seed, g.MaxSteps, g.MaxNode, g.MaxMutations, g.Fixed, g.Schema, g.Kinds)
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "  %+v\n", *n)
+		plain := *n
+		plain.Sub, plain.Dag = nil, nil
+		fmt.Fprintf(&b, "  %+v\n%s", plain, n.nestedText())
 	}
 	for _, name := range sortedKeys(g.Added) {
 		fmt.Fprintf(&b, "  may be added: %+v\n", *g.Added[name])
@@ -147,6 +157,14 @@ func (d stepsDice) member() any {
 func GenerateSteps(seed uint64) *StepsGraph {
 	g := &StepsGraph{Seed: seed, MaxMutations: -1, Added: map[string]*StepsNode{}}
 	d := stepsDice{rand.New(rand.NewPCG(seed, 0x7374657073)), g}
+	d.graph()
+	d.nest(2)
+	return g
+}
+
+// graph generates a graph without nested runs.
+func (d stepsDice) graph() {
+	g := d.g
 	for i := range 2 + d.IntN(5) {
 		g.Nodes = append(g.Nodes, d.node(fmt.Sprintf("n%d", i)))
 	}
@@ -176,19 +194,18 @@ func GenerateSteps(seed uint64) *StepsGraph {
 		}
 	}
 	d.limits()
-	return g
 }
 
 // limits sets the limits of the run.
 func (d stepsDice) limits() {
 	g := d.g
-	if d.chance(40) {
-		g.MaxSteps = 1 + d.IntN(9)
+	if d.chance(50) {
+		g.MaxSteps = 1 + d.IntN(12)
 	}
 	if d.chance(20) {
 		g.MaxNode = 1 + d.IntN(3)
 	}
-	if d.chance(50) {
+	if d.chance(35) {
 		g.MaxMutations = d.IntN(4)
 	}
 	g.Fixed, g.Schema = d.chance(15), d.chance(50)
@@ -199,7 +216,7 @@ func (d stepsDice) limits() {
 
 // node returns a node without edges.
 func (d stepsDice) node(id string) *StepsNode {
-	n := &StepsNode{ID: id, Attempts: 1, Critical: d.chance(8)}
+	n := &StepsNode{ID: id, Attempts: 1, Critical: d.chance(20)}
 	if d.chance(35) {
 		n.MaxVisits = 1 + d.IntN(3)
 	}
@@ -209,9 +226,10 @@ func (d stepsDice) node(id string) *StepsNode {
 	if d.chance(60) {
 		n.Writes = pickOne(d, []string{"m"}, []string{"m", "sum"})
 	}
-	n.Tools, n.Route, n.Next, n.Fail = 20*d.IntN(2), 45*d.IntN(2), 15*d.IntN(2), 40*d.IntN(2)
+	n.Tools, n.Route, n.Next, n.Fail = 25*d.IntN(2), 70*min(1, d.IntN(4)), 15*d.IntN(2), 40*d.IntN(2)
 	n.Guards, n.Mutate, n.Act, n.Set = 40*d.IntN(2), 30*d.IntN(2), 35+35*d.IntN(2), 70
 	n.Silent, n.Text = 30*d.IntN(2), 10*d.IntN(2)
+	n.Talk, n.Before, n.After = 90*min(1, d.IntN(4)), 60*max(0, d.IntN(4)-2), 60*max(0, d.IntN(4)-2)
 	return n
 }
 
@@ -267,9 +285,9 @@ func (d stepsDice) condition() StepsCond {
 	return c
 }
 
-// visit returns the result of a visit of a node, by its number.
-func (g *StepsGraph) visit(n *StepsNode, visit int) *StepsVisit {
-	d := stepsDice{rand.New(rand.NewPCG(digest(g.Seed, n.ID, fmt.Sprint(visit)), 1)), g}
+// visit returns the result of a visit of a node, by its path and number.
+func (g *StepsGraph) visit(n *StepsNode, path string, visit int) *StepsVisit {
+	d := stepsDice{rand.New(rand.NewPCG(digest(g.Seed, path, fmt.Sprint(visit)), 1)), g}
 	v := &StepsVisit{Writes: map[string]any{}}
 	if n.Attempts > 1 && d.chance(n.Flaky) {
 		v.Failing = 1 + d.IntN(3)
@@ -288,7 +306,7 @@ func (g *StepsGraph) visit(n *StepsNode, visit int) *StepsVisit {
 		v.Passed, v.Failed = []string{"short"}, pickOne(d, nil, []string{"polite"}, []string{"polite", "true"})
 	}
 	if d.chance(n.Next) {
-		if v.Next = d.target(); d.chance(15) {
+		if v.Next = d.target(); d.chance(25) {
 			v.Next = pickOne(d, "ghost", "x0")
 		}
 	}
@@ -302,6 +320,9 @@ func (g *StepsGraph) visit(n *StepsNode, visit int) *StepsVisit {
 	}
 	if v.Sends = !d.chance(n.Silent); v.Sends {
 		v.Output = d.output(n)
+	}
+	if d.chance(n.Talk) {
+		v.Messages = []any{fmt.Sprintf("%s says %d", path, visit)}
 	}
 	return v
 }
@@ -327,20 +348,20 @@ func (d stepsDice) anyNode() string {
 
 // mutation returns a change that the code of a node asks for.
 func (d stepsDice) mutation(n *StepsNode) core.Mutation {
-	switch d.IntN(10) {
+	switch d.IntN(12) {
 	case 0, 1, 2, 3:
 		return core.Mutation{Action: core.MutationAddEdge, From: d.anyNode(), To: d.anyNode()}
-	case 4, 5:
+	case 4, 5, 6:
 		e := d.g.Edges[d.IntN(len(d.g.Edges))]
 		return core.Mutation{Action: core.MutationRemoveEdge, From: e.From, To: e.To}
-	case 6:
+	case 7, 8:
 		for range 8 {
 			if id := d.anyNode(); id != core.EndNode {
 				return core.Mutation{Action: core.MutationRemoveNode, Node: id}
 			}
 		}
 		return core.Mutation{Action: core.MutationRemoveNode, Node: "ghost"}
-	case 7:
+	case 9:
 		return core.Mutation{Action: "explode", Node: n.ID}
 	}
 	return core.Mutation{Action: core.MutationAddNode, Config: d.config()}
@@ -389,8 +410,9 @@ func (d stepsDice) output(n *StepsNode) any {
 	if d.chance(40) {
 		o.Set("confidence", pickOne[any](d, 0.7, 0.71, 0.69, int64(1), "0.9", 0.5))
 	}
-	for d.chance(n.Route) {
-		o.Set(core.RouteKeys[d.IntN(len(core.RouteKeys))], pickOne[any](d, d.anyNode(), d.target(), d.target(), d.target(), "approve", "approve", "", "N0", int64(1), " n0"))
+	for keys := 0; d.chance(n.Route) && (keys == 0 || d.chance(40)); keys++ {
+		// The last keys decide only if no other one does, so they are more frequent.
+		o.Set(core.RouteKeys[pickOne(d, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3)], d.named())
 	}
 	if d.chance(n.Act) {
 		d.action(o)
@@ -403,6 +425,14 @@ func (d stepsDice) output(n *StepsNode) any {
 		return m
 	}
 	return o
+}
+
+// named returns the value of a member that may name the next node.
+func (d stepsDice) named() any {
+	if d.chance(65) {
+		return d.target()
+	}
+	return pickOne[any](d, d.anyNode(), "approve", "approve", "", "N0", int64(1), " n0")
 }
 
 // action adds a request to change the graph to an output.
@@ -438,7 +468,7 @@ func (v *StepsVisit) result(attempt int) (core.Result, error) {
 		return core.Result{}, errors.New("connection reset by peer")
 	}
 	r := core.Result{Delta: v.Writes, Routing: &core.Routing{ToolCalls: v.Tools, ToolLoop: v.Loop, Next: v.Next,
-		GuardsPassed: v.Passed, GuardsFailed: v.Failed, Mutations: v.Mutations}}
+		GuardsPassed: v.Passed, GuardsFailed: v.Failed, Mutations: v.Mutations, Messages: v.Messages}}
 	if v.Sends {
 		r.EdgeOutput, r.HasEdgeOutput = v.Output, true
 	}

@@ -1,7 +1,6 @@
 package schedulertest
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -17,21 +16,38 @@ type StepsLog struct {
 	State   string
 	// Panicked lists the edges whose condition panicked when step 4 looked at it.
 	Panicked []string
+	// Results lists what the events say of the result of each visit.
+	Results []string
+	// Marks names what has happened besides, for the shares of constructs. Only the oracle notes it.
+	Marks map[string]bool
+}
+
+// mark notes that something has happened.
+func (l *StepsLog) mark(what string, yes bool) {
+	if yes {
+		l.Marks[what] = true
+	}
 }
 
 // OracleSteps runs a walk by steps according to the rules, in the simplest way.
 func OracleSteps(g *StepsGraph) *StepsLog {
-	o := &stepsOracle{g: g, graph: newOracleGraph(g), state: map[string]any{}, visits: map[string]int{}, log: &StepsLog{}, left: 10}
-	if g.MaxMutations >= 0 {
-		o.left = g.MaxMutations
-	}
-	o.log.Walk = append(o.log.Walk, o.walk())
+	o := newStepsOracle(g, &StepsLog{Marks: map[string]bool{}})
+	end, _ := o.walk()
+	o.log.Walk = append(o.log.Walk, end)
 	all := value.NewObject(2)
 	for k, v := range o.state { // sortedJSON sorts them
 		all.Set(k, v)
 	}
 	o.log.State = sortedJSON(all)
 	return o.log
+}
+
+func newStepsOracle(g *StepsGraph, log *StepsLog) *stepsOracle {
+	o := &stepsOracle{g: g, graph: newOracleGraph(g), state: map[string]any{}, visits: map[string]int{}, log: log, left: 10}
+	if g.MaxMutations >= 0 {
+		o.left = g.MaxMutations
+	}
+	return o
 }
 
 // oracleGraph is the graph of one run.
@@ -52,6 +68,7 @@ type oracleNode struct {
 	loop        *StepsLoop
 	attempts    int
 	writes      []string
+	does        *StepsNode // its hooks and what is nested in it, nil for a node that the run has added
 }
 
 func newOracleGraph(g *StepsGraph) *oracleGraph {
@@ -62,7 +79,7 @@ func newOracleGraph(g *StepsGraph) *oracleGraph {
 			limit = 10
 		}
 		out.nodes = append(out.nodes, &oracleNode{id: n.ID, transitions: n.Transitions, next: n.Default, critical: n.Critical, limit: limit,
-			attempts: n.Attempts, writes: n.Writes})
+			attempts: n.Attempts, writes: n.Writes, does: n})
 	}
 	for _, e := range g.Edges {
 		out.edges = append(out.edges, *e)
@@ -102,6 +119,8 @@ type stepsOracle struct {
 	path   []string
 	left   int // changes that may still be made
 	log    *StepsLog
+	prefix string // of the names of nodes in a nested run
+	talk   []any  // the messages of the visits that the next one continues
 }
 
 // oracleVisit is a visit that has ended.
@@ -113,6 +132,9 @@ type oracleVisit struct {
 	failed bool
 	output any
 	jump   string
+	update *value.Object // of the state, which comes with the jump
+	class  string        // of the failure
+	after  int           // the number of attempts
 }
 
 // object returns the output if it is an object.
@@ -126,51 +148,6 @@ func (v *oracleVisit) member(key string) (any, bool) {
 		return nil, false
 	}
 	return v.object().Get(key)
-}
-
-// walk visits nodes until the walk ends, and returns how it ends.
-func (o *stepsOracle) walk() string {
-	limit := o.g.MaxSteps
-	if limit == 0 {
-		limit = 50
-	}
-	n := o.graph.node(o.g.Nodes[0].ID)
-	for {
-		if len(o.path) == limit {
-			return "failed " + core.ClassMaxIterations
-		}
-		v := o.visit(n)
-		if v.failed && n.critical {
-			return "failed " + core.ClassError + " at " + n.id
-		}
-		o.change(v)
-		to, step := o.resolve(v)
-		if to != core.EndNode && o.graph.node(to) == nil {
-			o.transition(n.id, to, step)
-			return "failed " + core.ClassUnknownNode
-		}
-		to, diverted, ok := o.divert(to)
-		if diverted {
-			step = core.StepBudget
-		}
-		o.transition(n.id, to, step)
-		switch {
-		case !ok:
-			return "failed " + core.ClassNodeBudget
-		case to == core.EndNode && v.failed:
-			return "failed " + core.ClassError + " at " + n.id
-		case to == core.EndNode:
-			return "success"
-		}
-		n = o.graph.node(to)
-	}
-}
-
-func (o *stepsOracle) transition(from, to, step string) {
-	if to == core.EndNode {
-		to = core.End
-	}
-	o.log.Walk = append(o.log.Walk, fmt.Sprintf("%s -> %s %s", from, to, step))
 }
 
 // divert returns where the token goes instead of a node whose visits are used up. ok is
@@ -208,53 +185,6 @@ func (o *stepsOracle) divert(to string) (target string, diverted, ok bool) {
 	return to, diverted, true
 }
 
-// visit runs a node, with its attempts.
-func (o *stepsOracle) visit(n *oracleNode) *oracleVisit {
-	o.path = append(o.path, n.id)
-	o.visits[n.id]++
-	out := &oracleVisit{id: n.id, n: n, count: o.visits[n.id], v: o.g.visit(o.g.node(n.id), o.visits[n.id])}
-	after := out.v.Failing + 1
-	switch {
-	case after > n.attempts: // all attempts have failed
-		after = n.attempts
-		out.v = &StepsVisit{Err: "lost"}
-	case len(out.v.Writes) == 0 || len(n.writes) > 0:
-	case out.v.Err == "": // a node that has replaced a removed one declares no writes
-		out.v = &StepsVisit{Err: "lost"}
-	default: // the failure that the result reports itself counts, with the rest of the result
-		v := *out.v
-		v.Writes, out.v = nil, &v
-	}
-	if out.v.Err == "panic" { // there is no result then
-		out.v = &StepsVisit{Err: "panic"}
-	}
-	out.failed = out.v.Err != ""
-	status := core.Success
-	if out.failed {
-		status = core.Fail
-	}
-	o.log.Walk = append(o.log.Walk, fmt.Sprintf("%s#%d %s after %d", n.id, out.count, status, after))
-	for _, name := range sortedKeys(out.v.Writes) {
-		o.write(name, out.v.Writes[name])
-	}
-	switch {
-	case out.v.Sends:
-		out.output = out.v.Output
-	case len(n.writes) == 1:
-		out.output = out.v.Writes[n.writes[0]]
-	case len(out.v.Writes) > 0:
-		out.output = out.v.Writes
-	}
-	if m, ok := out.output.(map[string]any); ok {
-		all := value.NewObject(len(m))
-		for _, k := range sortedKeys(m) {
-			all.Set(k, m[k])
-		}
-		out.output = all
-	}
-	return out
-}
-
 // write writes a field, or a member of the context.
 func (o *stepsOracle) write(name string, v any) {
 	old, exists := o.state[name].(int64)
@@ -277,7 +207,7 @@ func (o *stepsOracle) change(v *oracleVisit) {
 		if !ok { // the generator has no other type
 			name = "integer"
 		}
-		o.log.Changes = append(o.log.Changes, fmt.Sprintf("%s#%d %s %s", v.n.id, v.count, what, name))
+		o.log.Changes = append(o.log.Changes, fmt.Sprintf("%s%s#%d %s %s", o.prefix, v.id, v.count, what, name))
 	}
 	for _, m := range v.v.Mutations {
 		made(m.Action, o.left > 0 && !o.g.Fixed && o.mutate(m))
@@ -344,10 +274,7 @@ func (o *stepsOracle) act(v *oracleVisit, action any) bool {
 				return false
 			}
 		}
-		for k, x := range update.All() {
-			o.write(k, x)
-		}
-		v.jump = v.n.id
+		v.jump, v.update = v.id, update
 		return true
 	case "add_edge":
 		return o.addEdge(textOf("_from"), textOf("_to"))
@@ -468,7 +395,7 @@ func (o *stepsOracle) holds(e *StepsEdge, v *oracleVisit) bool {
 	case "function", "named", "both":
 		holds, panics := o.g.answer(c.ID, v.n.id, v.count)
 		if panics {
-			o.log.Panicked = append(o.log.Panicked, fmt.Sprintf("%s#%d to %s", v.n.id, v.count, e.To))
+			o.log.Panicked = append(o.log.Panicked, fmt.Sprintf("%s%s#%d to %s", o.prefix, v.id, v.count, e.To))
 		}
 		return holds && !panics
 	}
@@ -518,51 +445,4 @@ func sameValue(a, b any) bool {
 		return a == b
 	}
 	return false
-}
-
-// StepsLogOf formats a run in the format of the oracle.
-func StepsLogOf(r *core.Report, events []core.Event) *StepsLog {
-	log := &StepsLog{}
-	for _, e := range events {
-		switch e.Type {
-		case core.NodeFinished, core.NodeFailed:
-			log.Walk = append(log.Walk, fmt.Sprintf("%s#%d %s after %d", e.Node, e.Visit, e.Status, attempts(events, e)))
-		case core.EdgeChosen:
-			log.Walk = append(log.Walk, fmt.Sprintf("%s -> %s %s", e.From, e.To, e.Step))
-			log.panicked(&e)
-		case core.GraphChanged:
-			log.Changes = append(log.Changes, fmt.Sprintf("%s#%d accepted %s", e.Node, e.Visit, e.Step))
-		case core.GraphRejected:
-			log.Changes = append(log.Changes, fmt.Sprintf("%s#%d rejected %s", e.Node, e.Visit, e.Step))
-		}
-	}
-	end := string(r.Status)
-	if f, ok := errors.AsType[*core.NodeError](r.Err); ok {
-		switch f.Failure.Class {
-		case core.ClassMaxIterations, core.ClassNodeBudget, core.ClassUnknownNode:
-			end += " " + f.Failure.Class
-		default:
-			end += " " + core.ClassError + " at " + f.Node
-		}
-	}
-	log.Walk = append(log.Walk, end)
-	state := r.State
-	if c, ok := r.State.Get(core.ContextField); ok {
-		state, _ = c.(*value.Object)
-	}
-	log.State = sortedJSON(state)
-	return log
-}
-
-// panicked adds the conditions that panicked before an edge was chosen.
-func (l *StepsLog) panicked(e *core.Event) {
-	list, _ := e.Values.Get("conditions")
-	conditions, _ := list.([]any)
-	for _, c := range conditions {
-		o := c.(*value.Object)
-		to, _ := o.Get("to")
-		if p, _ := o.Get("panicked"); p == true {
-			l.Panicked = append(l.Panicked, fmt.Sprintf("%s#%d to %v", e.From, e.Visit, to))
-		}
-	}
 }

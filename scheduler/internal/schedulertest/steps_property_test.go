@@ -56,6 +56,7 @@ func TestPropertyStepsEqualsOracle(t *testing.T) {
 			t.Fatal(g)
 		}
 	}
+	t.Log(len(seeds(count)), seen)
 	checkShares(t, seen, len(seeds(count)), stepsShares)
 }
 
@@ -63,12 +64,20 @@ func compareSteps(t *testing.T, g *StepsGraph, how string, want, got *StepsLog) 
 	t.Helper()
 	compare := func(what string, want, got []string) {
 		if !slices.Equal(want, got) {
-			t.Errorf("seed %d, %s, %s\nthe rules:\n%s\nthe run:\n%s", g.Seed, how, what, strings.Join(want, "\n"), strings.Join(got, "\n"))
+			at := 0
+			for at < min(len(want), len(got)) && want[at] == got[at] {
+				at++
+			}
+			part := func(list []string) string { return strings.Join(list[max(0, at-5):min(len(list), at+5)], "\n") }
+			t.Errorf("seed %d, %s, %s, line %d\nthe rules:\n%s\nthe run:\n%s", g.Seed, how, what, at+1, part(want), part(got))
 		}
 	}
 	compare("walk", want.Walk, got.Walk)
 	compare("changes", want.Changes, got.Changes)
 	compare("panics", want.Panicked, got.Panicked)
+	if want.Results != nil {
+		compare("results", want.Results, got.Results)
+	}
 	compare("state", []string{want.State}, []string{got.State})
 }
 
@@ -171,15 +180,19 @@ func TestStepsRunsAreIsolated(t *testing.T) {
 // stepsShares are the constructs that must occur, with their least shares of the graphs in
 // percent. They occur in the walk itself, not only in the graph.
 var stepsShares = map[string]int{
-	"jump": 15, "tool_loop": 15, "route": 15, "next_node": 14, "edge": 15, "transition": 15, "default_next": 15, "end": 12, "budget": 15,
-	"success": 15, "failed error": 12, "failed max_iterations": 15, "failed node_budget": 5, "failed unknown_node": 3, "critical failure": 3,
-	"route by _next": 4, "route by goto": 3, "route by next_step": 4, "route by route": 4, "unusable route": 15, "route by a transition": 1,
+	"jump": 15, "tool_loop": 15, "route": 15, "next_node": 14, "edge": 15, "transition": 13, "default_next": 15, "end": 12, "budget": 15,
+	"success": 15, "failed error": 15, "failed max_iterations": 12, "failed node_budget": 15, "failed unknown_node": 4, "critical failure": 10,
+	"route by _next": 9, "route by goto": 9, "route by next_step": 9, "route by route": 9, "unusable route": 15, "route by a transition": 3,
 	"self edge": 15, "loop": 15, "loop left by its budget": 3, "error transition taken": 3, "error node taken": 3, "13 edges of one priority": 4,
 	"function panicked": 15, "data condition": 15, "expression condition": 15, "function condition": 15, "named condition": 15,
-	"retried": 15, "all attempts failed": 5, "failure left behind": 15, "returned error with a result": 5, "panic": 5,
-	"accepted add_edge": 10, "accepted remove_edge": 7, "accepted add_node": 6, "accepted remove_node": 4, "accepted skip_to": 10, "accepted retry_with": 8,
-	"rejected add_edge": 10, "rejected remove_edge": 4, "rejected add_node": 10, "rejected remove_node": 3, "rejected skip_to": 3, "rejected retry_with": 3, "rejected explode": 4,
+	"retried": 14, "all attempts failed": 5, "failure left behind": 15, "returned error with a result": 5, "panic": 5,
+	"accepted add_edge": 13, "accepted remove_edge": 12, "accepted add_node": 12, "accepted remove_node": 8, "accepted skip_to": 12, "accepted retry_with": 11,
+	"rejected add_edge": 15, "rejected remove_edge": 8, "rejected add_node": 15, "rejected remove_node": 15, "rejected skip_to": 9, "rejected retry_with": 10, "rejected explode": 15,
 	"added node visited": 2, "storm": 2, "fixed graph": 10, "schema": 40, "no schema": 40, "ends at __end__ by name": 12, "writes are the output": 10,
+	"hook Before changed the state": 15, "hook Before failed": 10, "hook Before rejected": 5,
+	"hook After changed the result": 15, "hook After failed": 10, "hook After cleared a failure": 5, "hook After failed the visit": 3, "hook After ended the walk": 3,
+	"conversation goes on": 15, "conversation left behind": 5,
+	"nested walk": 15, "nested dag": 10, "nested run failed": 10, "nested run succeeded": 10, "run nested in a nested one": 3,
 }
 
 // tally counts what occurs in a walk.
@@ -208,6 +221,9 @@ func (g *StepsGraph) tally(seen map[string]int, log *StepsLog) {
 	is("schema", g.Schema)
 	is("no schema", !g.Schema)
 	is("loop", len(g.Loops) > 0)
+	for what := range log.Marks {
+		is(what, true)
+	}
 	g.tallyVisits(is, log)
 	g.tallyEdges(is)
 }
@@ -218,13 +234,19 @@ func (g *StepsGraph) tallyVisits(is func(string, bool), log *StepsLog) {
 	mark := func(what string, yes bool) { once[what] = once[what] || yes }
 	var n *StepsNode
 	var v *StepsVisit
+	log = log.outermost()
 	for i, line := range log.Walk {
 		name, rest, isVisit := strings.Cut(line, "#")
 		if isVisit {
 			var count int
 			_, _ = fmt.Sscan(rest, &count)
 			n = g.node(name)
-			v = g.visit(n, count)
+			v = g.visit(n, name, count)
+			mark("nested walk", n.Sub != nil)
+			mark("nested dag", n.Dag != nil)
+			if n.Sub != nil || n.Dag != nil {
+				continue
+			}
 			failed := strings.Contains(rest, " fail ")
 			lost := v.Failing >= n.Attempts
 			next := log.Walk[i+1]

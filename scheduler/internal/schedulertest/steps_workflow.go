@@ -14,11 +14,21 @@ import (
 func (g *StepsGraph) Workflow() (*core.Workflow, *core.Registry) {
 	reg := core.NewRegistry()
 	handler := core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
-		return g.visit(g.node(in.Node()), in.Visit()).result(in.Attempt())
+		inner, n := g.at(in.Node())
+		v := inner.visit(n, in.Node(), in.Visit())
+		v.seen(seenM(in), len(in.Conversation()))
+		return v.result(in.Attempt())
 	})
 	for _, kind := range []string{"note", "other", "forbidden"} {
 		_ = reg.AddTool(kind, handler)
 	}
+	nested := nestedKind{}
+	reg.AddKind(nested)
+	return g.workflow(reg, handler, nested), reg
+}
+
+// workflow returns the graph as a workflow, which may be nested.
+func (g *StepsGraph) workflow(reg *core.Registry, handler core.Handler, nested nestedKind) *core.Workflow {
 	w := &core.Workflow{Name: text("steps"), Mode: core.ModeWalk, Walk: &core.Walk{Router: text(core.RouterSteps), Entry: text(g.Nodes[0].ID),
 		MaxSteps: number(g.MaxSteps), MaxVisits: number(g.MaxNode)}}
 	if g.MaxMutations >= 0 {
@@ -32,7 +42,7 @@ func (g *StepsGraph) Workflow() (*core.Workflow, *core.Registry) {
 		w.Fields = []core.FieldDecl{{Name: text("m"), Type: integer, Default: value.Missing}, {Name: text("sum"), Type: integer, Merge: text("sum"), Default: value.Missing}}
 	}
 	for _, n := range g.Nodes {
-		out := &core.Node{ID: text(n.ID), Kind: text("fn"), Handler: handler, Writes: texts(n.Writes), HasWrites: true,
+		out := &core.Node{ID: text(n.ID), Kind: text("fn"), Handler: handler, Reads: texts([]string{"m"}), Writes: texts(n.Writes), HasWrites: true,
 			Critical: n.Critical, DefaultNext: text(n.Default), MaxVisits: number(n.MaxVisits)}
 		if n.Attempts > 1 {
 			out.OnError = policy("retry", n.Attempts, "")
@@ -40,6 +50,8 @@ func (g *StepsGraph) Workflow() (*core.Workflow, *core.Registry) {
 		for _, t := range n.Transitions {
 			out.Transitions = append(out.Transitions, core.Transition{Key: text(t.Key), To: text(t.To)})
 		}
+		n.hooks(g, out)
+		n.nest(out, reg, handler, nested)
 		w.Nodes = append(w.Nodes, out)
 	}
 	for _, e := range g.Edges {
@@ -52,7 +64,7 @@ func (g *StepsGraph) Workflow() (*core.Workflow, *core.Registry) {
 		out.Until, out.Cond = g.condition(l.Until, reg)
 		w.Walk.LoopUntil = append(w.Walk.LoopUntil, out)
 	}
-	return w, reg
+	return w
 }
 
 // condition returns a condition as an expression, or in its other forms.
