@@ -9,7 +9,7 @@ import (
 // tables returns the tables of docs/performance.md that this package measures. The table
 // peers is measured by the module in the folder peers.
 func tables() []Table {
-	return []Table{shapeTable(), growthTable(), nodeTable(), itemTable(), mergeTable(), eventTable(), commandTable(), storedTable(), streamTable(), buildTable(), importTable()}
+	return []Table{shapeTable(), growthTable(), nodeTable(), itemTable(), mergeTable(), walkTable(), eventTable(), commandTable(), storedTable(), streamTable(), buildTable(), importTable()}
 }
 
 const page, readme = "../docs/performance.md", "../README.md"
