@@ -251,6 +251,36 @@ func TestStepHooks(t *testing.T) {
 	}
 }
 
+// TestStepHookOfReplacedNode checks that the After hook of a node is called, and that the node is critical,
+// if the visit replaces the node: both belong to the visit, and the new node is only visited later.
+func TestStepHookOfReplacedNode(t *testing.T) {
+	for _, critical := range []bool{false, true} {
+		s := newStepWalk("a", "b")
+		s.reg = core.NewRegistry()
+		if err := s.reg.AddTool("note", s.handler("a")); err != nil {
+			t.Fatal(err)
+		}
+		s.opts.AddedKinds = []string{"note"}
+		s.results["a"] = []core.Result{{Routing: &core.Routing{Mutations: []core.Mutation{{Action: core.MutationRemoveNode, Node: "a"},
+			{Action: core.MutationAddNode, Config: value.ObjectOf("name", "a", "default_next", "b")}}}}}
+		n, calls := s.node("a"), 0
+		n.Critical = critical
+		n.After = func(_ context.Context, r *core.VisitResult) error {
+			calls++
+			r.Failure = &core.Failure{Class: core.ClassError, Message: "the hook says no"}
+			return nil
+		}
+		got, r := s.run(t, nil)
+		want := "a b | default_next>b end>(end) | success"
+		if critical {
+			want = "a |  | failed error"
+		}
+		if got != want || calls != 1 {
+			t.Errorf("critical %t: %d calls, got %s (%v), want %s", critical, calls, got, r.Err, want)
+		}
+	}
+}
+
 // TestStepConditionsThatFail checks that a condition that panics or hangs does not hold, and that the
 // others count.
 func TestStepConditionsThatFail(t *testing.T) {
