@@ -73,7 +73,7 @@ func GenerateFlow(seed uint64) *FlowGraph {
 	g.Nodes = append(g.Nodes, &FlowGraphNode{ID: "s", Type: "start"})
 	for i := range 2 + rng.IntN(9) {
 		n := &FlowGraphNode{ID: fmt.Sprintf("n-%d", i), Type: types[rng.IntN(len(types))], Attempts: 1}
-		if n.Type == "agent" && chance(10) {
+		if n.Type == "agent" && chance(25) {
 			n.Attempts = 2
 		}
 		if n.Type == "if" {

@@ -84,6 +84,9 @@ func flowDifferences(g *FlowGraph, r *core.Report, events []core.Event) (want *F
 	}
 	errors := 0
 	for _, e := range events {
+		if errors > 0 && (e.Type == core.NodeStarted || e.Type == core.NodeRetrying) {
+			faults = append(faults, fmt.Sprintf("%s of %s, arrival %d, attempt %d after the flow has failed", e.Type, e.Node, e.Visit, e.Attempt))
+		}
 		if e.Type == core.FlowLogged && (e.Step == core.LogError || e.Step == core.LogLLMError) {
 			errors++
 		}
