@@ -118,7 +118,7 @@ func (o *stepsOracle) execute(v *oracleVisit) {
 		v.after = n.attempts
 		v.v = &StepsVisit{Err: "lost"}
 	case len(v.v.Writes) == 0 || len(n.writes) > 0:
-	case v.v.Err == "": // a node that has replaced a removed one declares no writes
+	case v.v.Err != "status": // a node that has replaced a removed one declares no writes, so nothing of the result counts
 		v.v = &StepsVisit{Err: "lost"}
 	default: // the failure that the result reports itself counts, with the rest of the result
 		v.v.Writes = nil
