@@ -226,6 +226,7 @@ func (a *app) commands() []*cobra.Command {
 		a.validateCommand(),
 		a.planCommand(),
 		a.graphCommand(),
+		a.convertCommand(),
 		a.testCommand(),
 		a.whyCommand(),
 		a.verifyCommand(),

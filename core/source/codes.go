@@ -14,6 +14,7 @@ const (
 	CodeNoPrice      Code = "NO_PRICE"      // the budget limits money, and the price of a model is not known
 	CodeUnused       Code = "UNUSED"        // a declaration is never used
 	CodeIgnored      Code = "IGNORED"       // a key is accepted but has no effect
+	CodeNotation     Code = "NOTATION"      // the notation to convert to has no counterpart
 
 	// Names and references.
 	CodeBadID        Code = "BAD_ID"

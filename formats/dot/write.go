@@ -9,6 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/formats/internal/unwritten"
 )
 
 // Holds reports whether a workflow is a walk that was read from DOT. Such a walk names no
@@ -26,7 +27,20 @@ func Holds(w *core.Workflow) bool {
 // fields of the state, inputs that no prompt refers to, fan-outs, conditions that are
 // expressions, or a Go function without a name. The error names the node or edge.
 func Write(w *core.Workflow) ([]byte, error) {
-	wr := &writer{}
+	out, left := WritePart(w)
+	if len(left) == 0 {
+		left = readsBack(w, out)
+	}
+	if err := left.Err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// WritePart formats what DOT can express of a walk, and returns everything that the writer
+// has left out. What is written may be read as something else: Write checks that, too.
+func WritePart(w *core.Workflow) ([]byte, unwritten.List) {
+	wr := &writer{at: w.Pos}
 	wr.checkWorkflow(w)
 	wr.line("digraph %s {", nameText(w.Name.Value))
 	wr.graph(w)
@@ -40,53 +54,45 @@ func Write(w *core.Workflow) ([]byte, error) {
 		wr.edge(e)
 	}
 	wr.line("}")
-	out := []byte(wr.b.String())
-	if wr.err == nil {
-		wr.err = readsBack(w, out)
-	}
-	if wr.err != nil {
-		return nil, wr.err
-	}
-	return out, nil
+	return []byte(wr.b.String()), wr.left
 }
 
 // readsBack checks that a document has the nodes, edges and inputs of a workflow.
-func readsBack(w *core.Workflow, out []byte) error {
+func readsBack(w *core.Workflow, out []byte) (left unwritten.List) {
 	back, ds := Parse("", out, Options{})
 	if ds.Failed(false) {
-		return fmt.Errorf("workflow %s cannot be written in DOT: %w", w.Name.Value, ds.Err(false))
+		left.Addf(w.Pos, "workflow %s cannot be written in DOT: %v", w.Name.Value, ds.Err(false))
+		return left
 	}
 	if len(back.Nodes) != len(w.Nodes) || len(back.Edges) != len(w.Edges) {
-		return fmt.Errorf("workflow %s cannot be written in DOT: it has %d nodes and %d edges, and would have %d and %d: an edge to a node that is not there makes one",
+		left.Addf(w.Pos, "workflow %s cannot be written in DOT: it has %d nodes and %d edges, and would have %d and %d: an edge to a node that is not there makes one",
 			w.Name.Value, len(w.Nodes), len(w.Edges), len(back.Nodes), len(back.Edges))
+		return left
 	}
 	for i, n := range w.Nodes {
 		b := back.Nodes[i]
 		failing := n.Kind.Value == managerType && b.Kind.Value == kindWorkflow
 		if b.ID.Value != n.ID.Value || b.Kind.Value != n.Kind.Value && !failing {
-			return fmt.Errorf("node %s: kind %s cannot be written in DOT: it would be read as node %s of kind %s", n.ID.Value, n.Kind.Value, b.ID.Value, b.Kind.Value)
+			left.Addf(n.Pos, "node %s: kind %s cannot be written in DOT: it would be read as node %s of kind %s", n.ID.Value, n.Kind.Value, b.ID.Value, b.Kind.Value)
 		}
 	}
 	for _, in := range w.Inputs {
 		if !slices.ContainsFunc(back.Inputs, func(b core.InputDecl) bool { return b.Name.Value == in.Name.Value && b.Required == in.Required }) {
-			return fmt.Errorf("input %s: cannot be written in DOT: an input is a value that a prompt refers to, which every run must give", in.Name.Value)
+			left.Addf(in.Pos, "input %s: cannot be written in DOT: an input is a value that a prompt refers to, which every run must give", in.Name.Value)
 		}
 	}
-	return nil
+	return left
 }
 
 type writer struct {
-	b   strings.Builder
-	err error
+	b    strings.Builder
+	left unwritten.List
+	at   source.Position // of what is being written
 }
 
-func (w *writer) fail(format string, args ...any) {
-	if w.err == nil {
-		w.err = fmt.Errorf(format, args...)
-	}
-}
+func (w *writer) fail(format string, args ...any) { w.left.Addf(w.at, format, args...) }
 
-// rejectIf makes Write fail if cond is true. what names a feature that DOT cannot
+// rejectIf records what is left out if cond is true. what names a feature that DOT cannot
 // express.
 func (w *writer) rejectIf(cond bool, subject, what string) {
 	if cond {
@@ -219,6 +225,7 @@ func (w *writer) graph(d *core.Workflow) {
 }
 
 func (w *writer) node(n *core.Node) {
+	w.at = n.Pos
 	l := w.list(n.Subject())
 	w.checkNode(n, l.subject)
 	w.kindAttribute(n, l)
@@ -382,6 +389,7 @@ func (w *writer) join(n *core.Node, l *attributeList) {
 }
 
 func (w *writer) edge(e *core.Edge) {
+	w.at = e.Pos
 	l := w.list("edge " + e.From.Value + " -> " + e.To.Value)
 	w.rejectIf(e.Else || e.On.Value != "" || e.Handles != nil, l.subject, "on or else")
 	w.rejectIf(e.When != nil && e.Parsed == nil, l.subject, "a condition that is an expression")

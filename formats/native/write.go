@@ -1,13 +1,14 @@
 package native
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/formats/internal/unwritten"
 )
 
 // Write formats a workflow as a document. The keys are in the order of docs/format.md,
@@ -19,26 +20,31 @@ import (
 // without a registered name, a custom merge function, or a default without a JSON form.
 // The error names the node or field.
 func Write(w *core.Workflow) ([]byte, error) {
-	wr := &writer{sections: map[*source.Value]bool{}}
-	tree := wr.document(w)
-	if wr.err != nil {
-		return nil, wr.err
+	out, left, err := WritePart(w)
+	if err := cmp.Or(left.Err(), err); err != nil {
+		return nil, err
 	}
-	return document.Print(tree, func(v *source.Value) bool { return !wr.sections[v] })
+	return out, nil
+}
+
+// WritePart formats what a document can hold of a workflow, and returns everything that it
+// has left out.
+func WritePart(w *core.Workflow) ([]byte, unwritten.List, error) {
+	wr := &writer{at: w.Pos, sections: map[*source.Value]bool{}}
+	tree := wr.document(w)
+	out, err := document.Print(tree, func(v *source.Value) bool { return !wr.sections[v] })
+	return out, wr.left, err
 }
 
 // writer builds the tree of a document.
 type writer struct {
 	// sections are the mappings that are never printed on one line.
 	sections map[*source.Value]bool
-	err      error
+	left     unwritten.List
+	at       source.Position // of what is being written
 }
 
-func (w *writer) fail(format string, args ...any) {
-	if w.err == nil {
-		w.err = fmt.Errorf(format, args...)
-	}
-}
+func (w *writer) fail(format string, args ...any) { w.left.Addf(w.at, format, args...) }
 
 // object is a mapping under construction. Its methods leave out empty values.
 type object struct{ *source.Value }
@@ -235,6 +241,7 @@ func (w *writer) dagNode(n *core.Node) *source.Value {
 // nodeHead begins a node: the keys of nodeHead, and the keys of its kind. shape has the keys
 // that all nodes have.
 func (w *writer) nodeHead(n *core.Node, shape any) object {
+	w.at = n.Pos
 	if impl, _ := n.Config.Get("impl").Plain().(string); n.Handler != nil && impl == "" {
 		w.fail("node %s: its Go function has no registered name, so a document cannot refer to it", n.ID.Value)
 	}

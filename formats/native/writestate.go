@@ -114,7 +114,7 @@ func (w *writer) value(o object, key string, v any, subject string) {
 func (w *writer) tree(v any, subject string) *source.Value {
 	c, err := value.Canonical(v)
 	if err != nil {
-		w.fail("%s: %w", subject, err)
+		w.fail("%s: %v", subject, err)
 		return &source.Value{}
 	}
 	return source.Tree(c, source.Position{})

@@ -27,7 +27,7 @@ func (w *writer) walk(d *core.Workflow) *source.Value {
 	return &source.Value{}
 }
 
-// reject makes Write fail if cond is true. what is a setting that the form does not have.
+// reject records what is left out if cond is true. what is a setting that the form does not have.
 func (w *writer) reject(cond bool, subject, what, form string) {
 	if cond {
 		w.fail("%s: %s cannot be written: it does not exist in a walk with router: %s", subject, what, form)
@@ -40,19 +40,24 @@ func (w *writer) checkWalk(d *core.Workflow) {
 	if len(d.Pipelines)+len(d.Loops) > 0 {
 		w.fail("%s: pipelines and loops cannot be written: they exist in dags only", subject)
 	}
+	defer func(at source.Position) { w.at = at }(w.at)
 	for _, n := range d.Nodes {
-		switch {
-		case n.ForEach != nil:
+		w.at = n.Pos
+		if n.ForEach != nil {
 			w.fail("%s: for_each cannot be written: it exists in dags only", n.Subject())
-		case n.Priority.Value != 0:
+		}
+		if n.Priority.Value != 0 {
 			w.fail("%s: priority cannot be written: it exists in dags only", n.Subject())
-		case n.Child != nil:
+		}
+		if n.Child != nil {
 			w.fail("%s: its workflow is part of the document and cannot be written: this format names a file", n.Subject())
-		case n.Before != nil || n.After != nil:
+		}
+		if n.Before != nil || n.After != nil {
 			w.fail("%s: its hook is a Go function, which a document cannot hold", n.Subject())
 		}
 	}
 	for _, e := range d.Edges {
+		w.at = e.Pos
 		if e.Else || e.On.Value != "" || e.Handles != nil {
 			w.fail("%s: on, handles and when: else cannot be written: they exist in dags only", edgeName(e))
 		}
@@ -70,7 +75,9 @@ func (w *writer) checkForm(d *core.Workflow, s *core.Walk, router string) {
 	w.reject(outcomes && s.Entry.Value != "", subject, "entry", router)
 	w.reject(!model && s.Model.Value != "", subject, "model", router)
 	w.reject(d.OpenInputs && (outcomes || len(d.Fields) > 0), subject, "an input that is not declared", router)
+	defer func(at source.Position) { w.at = at }(w.at)
 	for _, n := range d.Nodes {
+		w.at = n.Pos
 		w.reject(!steps && (len(n.Transitions) > 0 || n.DefaultNext.Value != "" || n.Critical), n.Subject(), "a setting of router: steps", router)
 		w.reject(!outcomes && (n.GoalGate || n.Random || n.Join != nil || n.Parallel != nil || n.RetryTarget.Value+n.FallbackRetryTarget.Value+n.Fidelity.Value != ""),
 			n.Subject(), "a setting of router: outcomes", router)
@@ -78,6 +85,7 @@ func (w *writer) checkForm(d *core.Workflow, s *core.Walk, router string) {
 		w.reject(!model && n.ViewMembers != nil, n.Subject(), "view_members", router)
 	}
 	for _, e := range d.Edges {
+		w.at = e.Pos
 		w.reject(!steps && (e.Cond != nil || e.Priority.Value != 0), edgeName(e), "on, ref or priority", router)
 		w.reject(!outcomes && (e.Weight.Value != 0 || e.LoopRestart || e.Freeform || e.Fidelity.Value != ""), edgeName(e), "a setting of router: outcomes", router)
 		w.reject(!model && e.MaxIterations != nil, edgeName(e), "max_iterations", router)
@@ -153,6 +161,7 @@ func (w *writer) stepsWalk(d *core.Workflow, s *core.Walk) *source.Value {
 }
 
 func (w *writer) stepsEdge(e *core.Edge) *source.Value {
+	w.at = e.Pos
 	o := newObject()
 	o.text("from", e.From)
 	o.text("to", e.To)
@@ -191,6 +200,7 @@ func (w *writer) condTree(o object, c *core.Cond, subject string) {
 }
 
 func (w *writer) loopUntil(l *core.LoopUntil) *source.Value {
+	w.at = l.Pos
 	o := newObject()
 	o.text("node", l.Node)
 	o.text("exit_to", l.ExitTo)
@@ -233,6 +243,7 @@ func (w *writer) outcomesWalk(d *core.Workflow, s *core.Walk) *source.Value {
 		return walkNodeTree(o, n)
 	}))
 	o.list("edges", each(d.Edges, func(e *core.Edge) *source.Value {
+		w.at = e.Pos
 		o := newObject()
 		o.text("from", e.From)
 		o.text("to", e.To)
@@ -270,6 +281,7 @@ func (w *writer) modelWalk(d *core.Workflow, s *core.Walk) *source.Value {
 		return walkNodeTree(o, n)
 	}))
 	o.list("edges", each(d.Edges, func(e *core.Edge) *source.Value {
+		w.at = e.Pos
 		o := newObject()
 		o.text("from", e.From)
 		o.text("to", e.To)

@@ -1,13 +1,14 @@
 package sweny
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/formats/document"
+	"github.com/wavefold/wavefold/formats/internal/unwritten"
 )
 
 // Write formats a walk that a model routes as a document. Parsing the document in the
@@ -20,16 +21,20 @@ import (
 // nodes of kinds other than agent, settings of the kind that documents do not have, or
 // a Go function without a name. The error names the node.
 func Write(w *core.Workflow) ([]byte, error) {
-	wr := &writer{w: w, sections: map[*source.Value]bool{}}
-	tree := wr.document()
-	if wr.err != nil {
-		return nil, wr.err
-	}
-	out, err := document.Print(tree, func(v *source.Value) bool { return !wr.sections[v] })
-	if err != nil {
+	out, left, err := WritePart(w)
+	if err := cmp.Or(left.Err(), err); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// WritePart formats what a document can express of a walk, and returns everything that it
+// has left out.
+func WritePart(w *core.Workflow) ([]byte, unwritten.List, error) {
+	wr := &writer{w: w, at: w.Pos, sections: map[*source.Value]bool{}}
+	tree := wr.document()
+	out, err := document.Print(tree, func(v *source.Value) bool { return !wr.sections[v] })
+	return out, wr.left, err
 }
 
 // writer builds the tree of a document.
@@ -37,13 +42,12 @@ type writer struct {
 	w *core.Workflow
 	// sections are the mappings that are never printed on one line.
 	sections map[*source.Value]bool
-	err      error
+	left     unwritten.List
+	at       source.Position // of what is being written
 }
 
 func (w *writer) fail(format string, args ...any) {
-	if w.err == nil {
-		w.err = fmt.Errorf(format+" cannot be written as a document of SWEny", args...)
-	}
+	w.left.Addf(w.at, format+" cannot be written as a document of SWEny", args...)
 }
 
 // section is a mapping under construction. Empty values are left out.
@@ -84,7 +88,7 @@ func (w *writer) document() *source.Value {
 	in := w.w
 	if in.Mode != core.ModeWalk || in.Walk == nil || in.Walk.Router.Value != core.RouterModel {
 		w.fail("workflow %s: a graph that no model routes", in.Name.Value)
-		return nil
+		return w.section().v
 	}
 	if len(in.Fields) > 0 {
 		w.fail("workflow %s: a field of the state", in.Name.Value)
@@ -181,6 +185,7 @@ var otherConfig = map[string]bool{"instruction": true, "preamble": true, "skills
 	"retry_instruction": true, "context": true, "lenient": true}
 
 func (w *writer) node(n *core.Node) *source.Value {
+	w.at = n.Pos
 	s := w.section()
 	subject := n.Subject()
 	if n.Kind.Value != kindAgent || n.Config == nil {
@@ -222,6 +227,9 @@ func (w *writer) node(n *core.Node) *source.Value {
 	common, _ := judge.(string)
 	w.model(s, n, "judge_model", common)
 	s.put("retry", w.retry(n))
+	for key, v := range n.Attributes.All() {
+		s.plain(key, v, true) // what no other setting says
+	}
 	return s.v
 }
 
@@ -238,7 +246,7 @@ func (w *writer) instruction(n *core.Node) *source.Value {
 	original, _ := n.Attributes.Get("instruction")
 	v := n.Config.Get("instruction")
 	switch text, _ := original.(string); {
-	case original != nil && (text == "" || kindOf(strings.TrimSpace(text)) != inlineSource):
+	case original != nil && (text == "" || kindOf(strings.TrimSpace(text)) != inlineSource || v != nil && strings.TrimSpace(text) == v.Scalar):
 		return source.Tree(original, source.Position{})
 	case v == nil:
 		w.fail("node %s: a node without an instruction", n.ID.Value)

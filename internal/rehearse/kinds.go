@@ -94,6 +94,9 @@ func (k noop) Compile(n *core.Node, env core.Env) (core.Compiled, source.Diagnos
 // execute it may be missing.
 func Read(e *wavefold.Engine, path string) (*core.Workflow, source.Diagnostics) {
 	w, ds := e.Read(path)
+	if w == nil {
+		return nil, ds // the file itself cannot be read
+	}
 	ds, _ = withoutExecutionFindings(ds)
 	dropExecutionFindings(w)
 	return w, ds
