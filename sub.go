@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/wavefold/wavefold/core/source"
+	"github.com/wavefold/wavefold/formats/dot"
 	"github.com/wavefold/wavefold/internal/timelimit"
 )
 
@@ -115,11 +116,15 @@ func passOption(name string, p passage) Option {
 
 // fileName returns the file name of a graph's document.
 func fileName(g *Graph) string {
+	extension := ".yaml"
+	if dot.Holds(g.w) {
+		extension = ".dot"
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
 			return r
 		}
 		return '_'
-	}, g.w.Name.Value) + ".yaml"
+	}, g.w.Name.Value) + extension
 }

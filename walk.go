@@ -155,8 +155,9 @@ func (w *Walk) Graph() *Graph {
 	b.parts(w.parts)
 	b.walkEdges()
 	b.walkLoops()
-	// Without fields there is nothing that a run could declare its inputs by.
-	g.w.OpenInputs = len(g.w.Fields) == 0 && b.router != BySteps
+	// Without fields there is nothing that a run could declare its inputs by. A walk by
+	// outcomes has no such inputs in documents.
+	g.w.OpenInputs = len(g.w.Fields) == 0 && b.router == ByModel
 	g.w.Findings = b.ds
 	return g
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
@@ -210,30 +209,20 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 		return nil, err
 	}
 	then, foreign := st.before(p)
-	if foreign && p.Mode.Visits { // where the walk was is found by replaying it
-		then, foreign = nil, false
-	}
 	r := newRun(ctx, p, Options{Run: st.run, Recording: &Recording{Store: st.store, Adopt: adopt}})
 	r.guard.run = r
 	defer r.guard.close()
 	r.startRecording(p, st.holder, st.lease, core.DurabilityOff, map[string]*value.Object{})
 	b := newRebuilding(r, st, then, true)
 	b.foreign = foreign
-	visited := -1 // answers before the first visit of the node
+	visit := &visit{b: b, nodes: f.changed(), before: -1}
 	if p.Mode.Visits {
-		firsts := f.changed()
-		for i := range firsts {
-			firsts[i], _, _ = strings.Cut(firsts[i], "/")
-		}
-		b.entered = func(node string) {
-			if visited < 0 && slices.Contains(firsts, node) {
-				visited = len(b.replay.Kept())
-			}
-		}
+		visit.find()
 	}
 	if err := b.read(ctx); err != nil {
 		return nil, err
 	}
+	visited := visit.found()
 	b.inFlight = nil // it is not shared
 	x := &past{b: b, fork: f, plan: p, kept: b.kept}
 	switch {

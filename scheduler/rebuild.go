@@ -52,6 +52,8 @@ type rebuilding struct {
 	// now. misfits are the answers that this plan cannot have, by the path of their node.
 	foreign bool
 	misfits map[string]error
+	// counts reports whether a misfit of a node matters; nil means that all do.
+	counts func(path string) bool
 }
 
 // newRebuilding returns the rebuilding of a run from its journal. then is the plan of the newest part,
@@ -203,7 +205,7 @@ func (b *rebuilding) start(data []byte) (err error) {
 	if b.foreign {
 		b.collects, b.misfits = true, map[string]error{}
 		b.replay.Misfit = func(path string, err error) {
-			if b.misfits[path] == nil {
+			if b.misfits[path] == nil && (b.counts == nil || b.counts(path)) {
 				b.misfits[path] = err
 			}
 		}

@@ -76,7 +76,10 @@ func Convert(w *core.Workflow, to string, read func([]byte) (*core.Workflow, sou
 	if back != nil && back.Mode == w.Mode {
 		for _, l := range lost(w, back) {
 			named[l.subject] = true
-			ds.Errorf(source.CodeNotation, l.pos, "%s: %s: %s", l.subject, l.what, l.why(to))
+			d := ds.Errorf(source.CodeNotation, l.pos, "%s: %s: %s", l.subject, l.what, l.why(to))
+			if l.what == inlineChild {
+				d.WithHint("write it in a file of its own, and name that file (in DOT: stack.child_workflow)")
+			}
 		}
 	}
 	for _, l := range left {
@@ -149,6 +152,9 @@ func title(notation string) string {
 	}
 	return "the native notation"
 }
+
+// inlineChild names a sub-workflow that is written in an attribute of its node.
+const inlineChild = "its workflow, which is part of the document"
 
 // loss is a part of a walk that the other notation has not kept.
 type loss struct {

@@ -202,7 +202,7 @@ func key(of reflect.Type, field string) string {
 	case "Lacks":
 		return "a sub-workflow that is not there"
 	case "Child":
-		return "its workflow, which is part of the document"
+		return inlineChild
 	}
 	var b strings.Builder
 	for i, r := range field {
