@@ -59,6 +59,12 @@ func NewEngine(kinds ...core.Kind) *Engine {
 // "command" if documents are not trusted.
 func EngineOf(r *core.Registry) *Engine { return &Engine{reg: r} }
 
+// WithRegistry returns an engine with the kinds and functions of another registry, and with
+// the streams, Parallel and the allowed kinds (AllowAdded) of e.
+func (e *Engine) WithRegistry(r *core.Registry) *Engine {
+	return &Engine{Stdout: e.Stdout, Stdin: e.Stdin, Parallel: e.Parallel, added: slices.Clone(e.added), reg: r}
+}
+
 // Registry returns the engine's kinds and functions.
 func (e *Engine) Registry() *core.Registry { return e.reg }
 

@@ -88,6 +88,8 @@ func detail(e *core.Event) string {
 		return strings.Join(parts, ": ")
 	case core.EdgeChosen:
 		return routeReason(e)
+	case core.GraphChanged, core.GraphRejected:
+		return explain.ChangeOf(e).String()
 	case core.StateWritten:
 		for path, v := range e.Values.All() {
 			return fmt.Sprintf("%s is %s, %s", path, value.JSON(v), e.Reason)

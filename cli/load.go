@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,9 +47,7 @@ func check(c compiler, args []string, strict bool, given ...string) (*plan.Plan,
 
 // lenient returns the engine without the checks that only an execution needs.
 func (a *app) lenient() compiler {
-	e := wavefold.EngineOf(rehearse.Lenient(a.engine.Registry()))
-	e.Parallel = a.engine.Parallel
-	return lenientEngine{e}
+	return lenientEngine{a.engine.WithRegistry(rehearse.Lenient(a.engine.Registry()))}
 }
 
 type lenientEngine struct{ *wavefold.Engine }
@@ -59,6 +60,48 @@ func (e lenientEngine) Read(path string) (*core.Workflow, source.Diagnostics) {
 func (a *app) parallelFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.engine.Parallel, "parallel", a.engine.Parallel, "read SWEny documents as if they had parallel: true: branches of a plain fan-out and join run in parallel")
 }
+
+// allowAddedFlag adds the flag for the kinds of nodes that runs may add.
+func (a *app) allowAddedFlag(cmd *cobra.Command) {
+	cmd.Flags().Var(&allowed{a: a}, "allow-added", "let a walk by steps add nodes of this `kind`, or of several with commas; the first is the kind of an added node that names none")
+	_ = cmd.RegisterFlagCompletionFunc("allow-added", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return a.engine.Registry().KindNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// allowed is the value of --allow-added. The program that embeds the command, or the person
+// that starts it, allows kinds, never a document or an output.
+type allowed struct {
+	a    *app
+	list []string
+}
+
+// Set allows kinds.
+func (f *allowed) Set(text string) error {
+	kinds := strings.Split(text, ",")
+	r := f.a.engine.Registry()
+	for _, kind := range kinds {
+		if _, ok := r.Kind(kind); ok {
+			continue
+		}
+		if _, ok := r.Tool(kind); !ok {
+			return errors.New(strings.TrimSuffix(fmt.Sprintf("there is no kind %q: %s", kind, source.DidYouMean(kind, r.KindNames())), ": "))
+		}
+	}
+	if f.list == nil { // do not change the caller's engine
+		copied := *f.a.engine
+		f.a.engine = &copied
+	}
+	f.a.allowsAdded, f.list = true, append(f.list, kinds...)
+	f.a.engine.AllowAdded(kinds...)
+	return nil
+}
+
+// String returns the kinds.
+func (f *allowed) String() string { return strings.Join(f.list, ",") }
+
+// Type names the value in the help.
+func (f *allowed) Type() string { return "kind" }
 
 // load returns the plan of the workflow that the arguments name. It prints the findings;
 // errors among them end the command. With quiet, hints are omitted unless there are errors.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/llm"
 	_ "github.com/wavefold/wavefold/llm/jsonschema" // every command checks schemas
@@ -29,8 +28,7 @@ func (a *app) useModel(name string, prices []string) error {
 	if name != "" {
 		m = llm.Named(m, name)
 	}
-	e := wavefold.EngineOf(a.engine.Registry().Clone()) // do not change the caller's engine
-	e.Stdout, e.Stdin, e.Parallel = a.engine.Stdout, a.engine.Stdin, a.engine.Parallel
+	e := a.engine.WithRegistry(a.engine.Registry().Clone()) // do not change the caller's engine
 	e.UseModel(llm.WithPrices(m, list))
 	a.engine = e
 	return nil

@@ -42,7 +42,7 @@ func (a *app) printReport(p *plan.Plan, r *core.Report, f *runFlags) error {
 		out = a.Err
 	}
 	if p.Mode.Visits {
-		a.walkSummary(out, p, r, f.ended)
+		a.walkSummary(out, p, r, f)
 	} else {
 		a.summary(out, p, r)
 	}

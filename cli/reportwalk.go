@@ -17,7 +17,7 @@ import (
 
 // walkSummary prints the summary of a walk: the nodes in the order of their first visits,
 // the path it took, and why it ended.
-func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *ending) {
+func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, f *runFlags) {
 	colors := a.palette(out)
 	visited, unvisited := inWalkOrder(p, r)
 	columns, at := spentOn(r), standingOf(r)
@@ -36,8 +36,9 @@ func (a *app) walkSummary(out io.Writer, p *plan.Plan, r *core.Report, ended *en
 		tty.Fprintf(out, "\nnever visited: %s\n", strings.Join(firstOf(unvisited, maxUnvisited), ", "))
 	}
 	tty.Fprintf(out, "\npath: %s\n", pathText(r.Path))
-	if ended != nil {
-		tty.Fprintf(out, "%s\n", ended.text(p, r))
+	f.changes.print(out)
+	if f.ended != nil {
+		tty.Fprintf(out, "%s\n", f.ended.text(p, r))
 	}
 	a.printState(out, p, withContext(r.State))
 	tty.Fprintf(out, "\n%s: %s%s in %s%s%s\n", colors.Bold(r.Workflow), colors.Status(string(r.Status)), classText(r), explain.Duration(r.Duration), stagesText(r, visited), warnedText(r)+usageText(r))

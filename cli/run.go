@@ -36,7 +36,8 @@ type runFlags struct {
 	failFast                 bool
 	maxVisits                int
 	budget                   budgetFlags
-	ended                    *ending // of a walk that a model routes, nil for others
+	ended                    *ending  // of a walk that a model routes, nil for others
+	changes                  *changes // of a walk by steps, nil for others
 	store, durability        string
 	noCache                  bool
 	refresh                  []string
@@ -127,6 +128,7 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	_ = cmd.RegisterFlagCompletionFunc("input", a.completeInputs)
 	flags.StringArrayVar(&f.inputFiles, "inputs", nil, "inputs from a JSON or YAML `file`; may be repeated")
 	f.outputFlags(cmd)
+	a.allowAddedFlag(cmd)
 	flags.StringVar(&f.goal, "goal", "", "the goal of a walk, in place of the `goal` in its file")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or the path of a walk in which every node succeeds")
 	a.parallelFlag(cmd)
@@ -276,6 +278,7 @@ func (a *app) executeRun(ctx context.Context, p *plan.Plan, f *runFlags, keep *k
 	}
 	listener := withSession(session, watch.listener())
 	f.ended, listener = endingOf(p, listener)
+	f.changes, listener = changesOf(p, listener)
 	stop := watch.announceInterrupt(ctx)
 	a.running.Store(true)
 	report, err := run(ctx, scheduler.Options{
@@ -290,7 +293,7 @@ func (a *app) executeRun(ctx context.Context, p *plan.Plan, f *runFlags, keep *k
 		return a.badInputs(p, err, f.json)
 	}
 	if _, ok := logErr.(*unwritten); ok {
-		f.ended = nil // the listener may still be writing to it
+		f.ended, f.changes = nil, nil // the listener may still be writing to them
 	}
 	if err := a.printReport(p, report, f); err != nil {
 		return err

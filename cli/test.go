@@ -41,6 +41,7 @@ is the current folder. The exit code is 1 if an expectation is not met.`,
 		},
 	}
 	a.parallelFlag(cmd)
+	a.allowAddedFlag(cmd)
 	cmd.Flags().VarP(count{&concurrency, "-j"}, "concurrency", "j", "maximum number of nodes that run at the same time (default: the limit of the document)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/wavefold/wavefold/core"
@@ -9,6 +10,27 @@ import (
 
 // addedColor is the colour of what a run has added to its graph.
 const addedColor = "#8a4fd3"
+
+// addedText says in words what addedColor says.
+const addedText = "added by the run"
+
+// addedFrom returns a line of text for each edge that a run has added to a node.
+func (r *Run) addedFrom(id string) (lines []string) {
+	if r == nil {
+		return nil
+	}
+	for _, e := range r.AddedEdges {
+		if e[0] != id {
+			continue
+		}
+		text := "to " + e[1] + ", " + addedText
+		if n := r.taken(&plan.EdgeDescription{From: e[0], To: e[1]}); n > 0 {
+			text += fmt.Sprintf(" ×%d", n)
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
 
 // withAdded returns the description of a walk by steps with the nodes and edges that a run has added.
 func withAdded(d *plan.Description, r *Run) *plan.Description {

@@ -31,7 +31,7 @@ func TestSteps(t *testing.T) {
 		"mermaid": {`a -. "transition: output.good" .-> c`, `-. "transition: output.bad" .->`, `b -- "default" --> a`, "c --> b", "b --> n", "style n stroke:#8a4fd3", "linkStyle 2,3 stroke:#8a4fd3"},
 		"dot":     {`"a" -> "c" [style=dashed, label="transition: output.good"]`, `"c" -> "b" [color="#8a4fd3", penwidth=2]`, `"b" -> "n" [color="#8a4fd3", penwidth=2]`, `"c" -> "__end__"`},
 		"svg":     {" added"},
-		"text":    {"a", "c"},
+		"text":    {"to b, added by the run ×1", "to n, added by the run\n", "└── added by the run\n    └── n"},
 	} {
 		f, _ := draw.ByName(name)
 		got := f.Draw(d, draw.Options{Run: run})

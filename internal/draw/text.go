@@ -36,6 +36,13 @@ func Text(d *plan.Description, o Options) string {
 		}
 		t.Child(group)
 	}
+	if run := o.Run; run != nil && d.Routing != nil && len(run.AddedNodes) > 0 {
+		group := branch(addedText)
+		for _, id := range run.AddedNodes {
+			group.Child(withLines(nodeTree(id, &plan.NodeDescription{ID: id}, nil, run), run.addedFrom(id)))
+		}
+		t.Child(group)
+	}
 	t.Root(safe(root))
 	return t.String() + "\n"
 }
@@ -66,8 +73,12 @@ func stepTree(d *plan.Description, v *plan.VertexDescription, about *plan.WalkNo
 	if about := walkText(about); len(about) > 0 {
 		label += ": " + strings.Join(about, ", ")
 	}
-	t := nodeTree(label, &v.Nodes[0], nil, run)
-	for _, line := range leaving(d, about.Steps, run) {
+	return withLines(nodeTree(label, &v.Nodes[0], nil, run), append(leaving(d, about.Steps, run), run.addedFrom(v.ID)...))
+}
+
+// withLines adds lines below a node.
+func withLines(t *tree.Tree, lines []string) *tree.Tree {
+	for _, line := range lines {
 		t.Child(safe(line))
 	}
 	return t

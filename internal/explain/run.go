@@ -176,7 +176,7 @@ func (s *Run) Add(e *core.Event) {
 		s.addStep(e)
 		return
 	case core.GraphChanged, core.GraphRejected:
-		s.addChange(e)
+		s.Changes = append(s.Changes, ChangeOf(e))
 		return
 	}
 	a := s.account(e)

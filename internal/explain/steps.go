@@ -77,8 +77,8 @@ type Change struct {
 	Rejected string `json:"rejected,omitempty"`
 }
 
-// addChange records a change of the graph.
-func (s *Run) addChange(e *core.Event) {
+// ChangeOf returns the change that an event of the type GraphChanged or GraphRejected is about.
+func ChangeOf(e *core.Event) *Change {
 	frame := frameOf(e.Node)
 	c := &Change{Node: e.Node, Visit: e.Visit, Action: e.Step}
 	if e.From != "" {
@@ -100,7 +100,7 @@ func (s *Run) addChange(e *core.Event) {
 	if c.Subject != "" {
 		c.Subject = frame + c.Subject
 	}
-	s.Changes = append(s.Changes, c)
+	return c
 }
 
 // String returns the change without who asked for it: "add_edge a -> d".

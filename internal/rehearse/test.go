@@ -51,7 +51,5 @@ func Test(e *wavefold.Engine, workflow string, f *mock.File, o Options) ([]Miss,
 
 // noopEngine returns an engine whose kinds do nothing and that reads documents like e.
 func noopEngine(e *wavefold.Engine, f *mock.File, dry bool) *wavefold.Engine {
-	out := wavefold.EngineOf(registry(e.Registry(), f, dry))
-	out.Parallel = e.Parallel
-	return out
+	return e.WithRegistry(registry(e.Registry(), f, dry))
 }

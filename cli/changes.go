@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/wavefold/wavefold/cli/internal/tty"
+	"github.com/wavefold/wavefold/core"
+	"github.com/wavefold/wavefold/internal/explain"
+	"github.com/wavefold/wavefold/scheduler/plan"
+)
+
+// maxChanges limits the changes of the graph in a summary.
+const maxChanges = 20
+
+// changes are the changes of its graph that a run has made or that were rejected. More than
+// maxChanges are only counted.
+type changes struct {
+	list []*explain.Change
+	more int
+}
+
+// changesOf returns the changes of a walk by steps, nil for other graphs, and a listener that
+// records them and passes the events on to next, which may be nil.
+func changesOf(p *plan.Plan, next func(core.Event)) (*changes, func(core.Event)) {
+	if w := p.Workflow.Walk; w == nil || w.Router.Value != core.RouterSteps {
+		return nil, next
+	}
+	c := &changes{}
+	return c, func(e core.Event) {
+		if e.Type == core.GraphChanged || e.Type == core.GraphRejected {
+			if len(c.list) < maxChanges {
+				c.list = append(c.list, explain.ChangeOf(&e))
+			} else {
+				c.more++
+			}
+		}
+		if next != nil {
+			next(e)
+		}
+	}
+}
+
+// print lists the changes.
+func (c *changes) print(out io.Writer) {
+	if c == nil {
+		return
+	}
+	for _, x := range c.list {
+		tty.Fprintf(out, "visit %d of %s asked for %s\n", x.Visit, x.Node, x.String())
+	}
+	if c.more > 0 {
+		tty.Fprintf(out, "… and %s\n", plural(c.more, "more change"))
+	}
+}
