@@ -22,7 +22,7 @@ type changes struct {
 // changesOf returns the changes of a walk by steps, nil for other graphs, and a listener that
 // records them and passes the events on to next, which may be nil.
 func changesOf(p *plan.Plan, next func(core.Event)) (*changes, func(core.Event)) {
-	if w := p.Workflow.Walk; w == nil || w.Router.Value != core.RouterSteps {
+	if !p.Conventions.Steps {
 		return nil, next
 	}
 	c := &changes{}
