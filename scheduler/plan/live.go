@@ -253,6 +253,7 @@ var instructionKeys = []string{"instructions", "instruction", "prompt"}
 
 // instruct passes instructions to a node: to its kind, or as an argument to a function.
 func (p *Plan) instruct(d *core.Node, text string) error {
+	d.Config = source.Tree(value.NewObject(0), source.Position{}) // as in a document without keys of the kind
 	if text == "" {
 		return nil
 	}
