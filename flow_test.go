@@ -245,7 +245,7 @@ func TestFlowBounds(t *testing.T) {
 	}
 }
 
-// TestFlowSubagents lets a model delegate to two agents, one of which delegates again and one of which
+// TestFlowSubagents has a model that delegates to two agents, one of which delegates again and one of which
 // fails.
 func TestFlowSubagents(t *testing.T) {
 	e := wavefold.NewEngine(std.Kinds()...)

@@ -110,7 +110,7 @@ func (g *Graph) StartFlow(ctx context.Context, options ...RunOption) (*FlowRun, 
 // newRunID returns an id of a run.
 func newRunID() string { return strings.ToLower(store.NewHolder().ID) }
 
-// with returns the options of the run, with those that it needs itself.
+// with adds the options that the run itself needs.
 func (r *FlowRun) with(more ...RunOption) []RunOption {
 	given := r.g.settings(r.options).Listener
 	list := append(append([]RunOption{}, r.options...), more...)

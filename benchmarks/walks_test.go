@@ -48,7 +48,7 @@ func (k rolePlayer) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnos
 
 func name(s string) source.Text { return source.Text{Value: s} }
 
-// line adds n nodes that do nothing, each of which leads to the next one.
+// line adds a chain of n nodes that do nothing.
 func line(w *core.Workflow, n int) *core.Workflow {
 	handler := core.HandlerFunc(func(context.Context, core.Input) (core.Result, error) { return core.Result{}, nil })
 	for i := range n {
@@ -80,7 +80,7 @@ func lineWalk(router string, n int) *core.Workflow {
 	return w
 }
 
-// lineFlow is a flow of n arrivals and that of the start.
+// lineFlow is a flow with n arrivals after the start.
 func lineFlow(n int) *core.Workflow {
 	w := line(&core.Workflow{Name: name("flow"), Mode: core.ModeFlow, Flow: &core.Flow{MaxArrivals: &source.Int{Value: n + 1}}}, n)
 	w.Nodes = append(w.Nodes, &core.Node{ID: name("start"), Flow: &core.FlowNode{Role: core.FlowStart, Output: "x"}})

@@ -97,7 +97,7 @@ type AgentTools struct {
 	Subagents bool `json:"subagents"`
 }
 
-// PreviousOutput stands for the value of the token in the prompt of an agent.
+// PreviousOutput is the placeholder in an agent's prompt that is replaced by the value of the token.
 const PreviousOutput = "{{PREVIOUS_OUTPUT}}"
 
 // FlowPrompt returns the prompt of an agent: the template with the text of the previous output in

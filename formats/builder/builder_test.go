@@ -170,7 +170,7 @@ func TestWriteChanged(t *testing.T) {
 	if again, err := Write(parse(t, got)); err != nil || !bytes.Equal(again, got) {
 		t.Errorf("written again: %v\n%s", err, again)
 	}
-	for name, data := range graphs(t) { // without the document, everything is written anew
+	for name, data := range graphs(t) { // without the source text, the whole document is generated
 		w := parse(t, data)
 		w.Flow.Document = nil
 		got, err := Write(w)
