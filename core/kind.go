@@ -270,8 +270,8 @@ type Env struct {
 // Conventions describe how the mode of a graph uses its nodes and their results. The zero
 // value describes ModeDAG.
 type Conventions struct {
-	// Context reports whether the run has a context, the field ContextField. Nodes can read
-	// it, and Routing.Context adds to it.
+	// Context reports whether the run has a context, the field ContextField. Routing.Context
+	// adds to it, and the nodes of walks can read it.
 	Context bool
 	// Late reports whether a node that lacks a setting is valid and fails when it is
 	// visited; see Compiled.Lacks.

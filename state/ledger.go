@@ -191,6 +191,13 @@ func (c *Column) Last() any {
 	return c.folded[len(c.folded)-1]
 }
 
+// Failed reports whether the last value is a FailedMerge. Unlike Last, it does not count as a look at the value,
+// so the next merge may still change it in place.
+func (c *Column) Failed() bool {
+	_, failed := c.folded[len(c.folded)-1].(*FailedMerge)
+	return failed
+}
+
 // Try merges a write at the cursor and returns the error. If the same write is resolved
 // next, Resolve does not merge it again.
 func (c *Column) Try(v any) error {

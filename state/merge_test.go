@@ -181,6 +181,25 @@ func TestMergesInPlace(t *testing.T) {
 	}
 }
 
+// Asking whether a merge has failed is no look at the value: the next merge still changes it in place.
+func TestFailedIsNoLook(t *testing.T) {
+	f := &schemaOf(t, field("x", "")).Fields[0]
+	f.MakeContext()
+	c := NewColumn(f, value.NewObject(0), nil)
+	c.SetReads(func(int) bool { return false })
+	write := func(k int) any {
+		c.Resolve(k, value.ObjectOf(fmt.Sprint(k), k), nil)
+		return c.folded[len(c.folded)-1]
+	}
+	first := write(0)
+	if c.Failed() || write(1) != first {
+		t.Error("the second write was merged into a copy")
+	}
+	if c.Last(); write(2) == first {
+		t.Error("a write changed a value that a reader has")
+	}
+}
+
 func checkInPlace(t *rapid.T, f *Field, write *rapid.Generator[any], snapshots bool) {
 	accepted := rapid.Custom(func(t *rapid.T) any {
 		if rapid.IntRange(0, 15).Draw(t, "null") == 0 && f.strategy.Name == "object_merge" {
@@ -251,6 +270,9 @@ func checkInPlace(t *rapid.T, f *Field, write *rapid.Generator[any], snapshots b
 			c.Resolve(k, slots[k][0], nil)
 		default:
 			c.Resolve(k, nil, slots[k])
+		}
+		if _, failed := want[c.Cursor()].(*FailedMerge); c.Failed() != failed {
+			t.Fatalf("%s of %s: after %d of %s: Failed is %v", f.strategy.Name, show(start), c.Cursor(), writes, !failed)
 		}
 		for p := floor; p <= c.Cursor(); p++ {
 			if reads[p] && rapid.Bool().Draw(t, "looks") {

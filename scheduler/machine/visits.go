@@ -116,7 +116,7 @@ func (t *visits) merge(node int32, w plan.Write) {
 	c := t.Fields[w.Field]
 	c.Resolve(c.Cursor(), w.Value, nil)
 	c.Forget(c.Cursor(), false)
-	if _, failed := c.Last().(*state.FailedMerge); failed && node >= 0 {
+	if c.Failed() && node >= 0 {
 		t.noteUnmerged(w.Field, node)
 	}
 }

@@ -47,6 +47,7 @@ type nodeSteps struct {
 	begin       func(c *compiler)
 	settings    func(c *compiler, n *Node, d *core.Node, at place) References // such as for_each
 	unknownKind func(c *compiler, n *Node, d *core.Node, at place) bool       // reports whether it has compiled the node
+	reads       func(c *compiler, declared []source.Text) []source.Text       // the fields that a node reads
 	edges       func(c *compiler, d *core.Node) []*core.Edge
 	retries     func(c *compiler) *Retry // for nodes without a retry policy
 	role        func(c *compiler, n *Node, made core.Compiled, at place) bool
@@ -68,7 +69,7 @@ var modes = []*Mode{
 		Compile:  func(b *Build) { b.c.walk() },
 		Ends:     func(p *Plan) (start, exit int32) { return p.Walk.Start, p.Walk.Exit },
 		Describe: (*Plan).describeWalk, Conventions: walkConventions,
-		nodes: nodeSteps{begin: (*compiler).beginWalk, unknownKind: (*compiler).walkType, edges: (*compiler).edgesOf,
+		nodes: nodeSteps{begin: (*compiler).beginWalk, unknownKind: (*compiler).walkType, reads: (*compiler).walkReads, edges: (*compiler).edgesOf,
 			retries: (*compiler).walkRetries, role: (*compiler).walkRole},
 	},
 	{

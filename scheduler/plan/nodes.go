@@ -86,8 +86,8 @@ func (c *compiler) node(i int32, d *core.Node) {
 	c.fieldSeen.reset(len(c.p.Schema.Fields))
 	var all bool
 	reads := d.Reads
-	if c.p.Conventions.Context {
-		reads = seesContext(reads)
+	if all := c.p.Mode.nodes.reads; all != nil {
+		reads = all(c, reads)
 	}
 	if c.p.open {
 		use.Fields = c.openNames(n, d, at)

@@ -136,9 +136,9 @@ func (c *compiler) walkRetries() *Retry {
 	return &r
 }
 
-// seesContext adds the context to the reads of a node of a walk.
-func seesContext(reads []source.Text) []source.Text {
-	if slices.ContainsFunc(reads, func(t source.Text) bool { return t.Value == core.ContextField }) {
+// walkReads adds the context, if the walk has one, to the declared reads of a node.
+func (c *compiler) walkReads(reads []source.Text) []source.Text {
+	if !c.p.Conventions.Context || slices.ContainsFunc(reads, func(t source.Text) bool { return t.Value == core.ContextField }) {
 		return reads
 	}
 	return append(slices.Clip(reads), source.Text{Value: core.ContextField})
