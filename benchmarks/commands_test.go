@@ -57,13 +57,7 @@ type itemRun struct {
 
 func newItemRun(tb testing.TB, n int) *itemRun {
 	r := &itemRun{tb, wavefold.NewEngine(), tb.TempDir()}
-	err := r.engine.Registry().AddTool("make", core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
-		item, _ := in.Element()
-		return core.Write("out", []any{item}), nil
-	}))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	addMake(tb, r.engine)
 	rows, err := json.Marshal(map[string]any{"in": upTo(n)})
 	if err != nil {
 		tb.Fatal(err)
@@ -80,6 +74,17 @@ graph:
 		}
 	}
 	return r
+}
+
+// addMake adds the tool make, which writes the item that it gets.
+func addMake(tb testing.TB, e *wavefold.Engine) {
+	tb.Helper()
+	if err := e.Registry().AddTool("make", core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
+		item, _ := in.Element()
+		return core.Write("out", []any{item}), nil
+	})); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // run runs the workflow without printing its result.

@@ -21,6 +21,7 @@ type Figure struct {
 	Name      string
 	Subject   Case
 	Reference Case // no Name: there is none
+	Slow      bool // it is measured, but the tests do not run it
 }
 
 // A Case is work that can be repeated.

@@ -9,12 +9,12 @@ import (
 // tables returns the tables of docs/performance.md that this package measures. The table
 // peers is measured by the module in the folder peers.
 func tables() []Table {
-	return []Table{shapeTable(), growthTable(), nodeTable(), itemTable(), mergeTable(), walkTable(), eventTable(), commandTable(), storedTable(), streamTable(), buildTable(), importTable()}
+	return []Table{shapeTable(), growthTable(), nodeTable(), itemTable(), mergeTable(), walkTable(), eventTable(), commandTable(), storedTable(), lookBackTable(), streamTable(), buildTable(), importTable()}
 }
 
 const page, readme = "../docs/performance.md", "../README.md"
 
-// TestFigures runs each case of each table once. With UPDATE=1 it measures them and writes
+// TestFigures runs each case of each table once, except those that take seconds. With UPDATE=1 it measures them and writes
 // the tables into docs/performance.md.
 func TestFigures(t *testing.T) {
 	if os.Getenv("UPDATE") != "" {
@@ -26,6 +26,9 @@ func TestFigures(t *testing.T) {
 	for _, table := range tables() {
 		for _, f := range table.Figures {
 			t.Run(table.ID+"/"+f.Name, func(t *testing.T) {
+				if f.Slow {
+					t.Skip("it takes seconds; set UPDATE=1")
+				}
 				for _, c := range []Case{f.Subject, f.Reference} {
 					if c.Start != nil { // TestImportCost takes the samples
 						c.Start(t)()

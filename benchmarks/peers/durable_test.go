@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 
 	flow "github.com/wavefold/wavefold"
+	"github.com/wavefold/wavefold/benchmarks"
 	"github.com/wavefold/wavefold/internal/postgrestest"
 	"github.com/wavefold/wavefold/store/postgres"
 )
@@ -20,61 +20,50 @@ import (
 // steps is the number of steps of a run, one after the other. The result of each is stored before the next begins.
 const steps = 50
 
-// BenchmarkDurableSteps compares runs of durable steps with DBOS on one PostgreSQL server that flushes. Both take turns:
-// in each, several runs are in progress at once. x-dbos is the median of the ratios.
-func BenchmarkDurableSteps(b *testing.B) {
+// durableTable compares runs of durable steps with DBOS on one PostgreSQL server that flushes.
+func durableTable(tb testing.TB) (benchmarks.Table, error) {
 	server, stop, err := postgrestest.Start("fsync=on")
 	if err != nil {
-		b.Skip(err)
+		return benchmarks.Table{}, err
 	}
-	b.Cleanup(stop)
+	tb.Cleanup(stop)
+	t := benchmarks.Table{ID: "durable", Unit: "step"}
 	for _, runs := range []int{1, 64} {
-		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {
-			ours, theirs := stepsOfWavefold(b, server.DSN("")), stepsOfDBOS(b, server.DSN(""))
-			atOnce(b, runs, ours) // warm up
-			atOnce(b, runs, theirs)
-			var a, d, ratios []float64
-			for b.Loop() {
-				x, y := atOnce(b, runs, ours), atOnce(b, runs, theirs)
-				a, d, ratios = append(a, x), append(d, y), append(ratios, x/y)
-			}
-			b.ReportMetric(median(a), "us/step")
-			b.ReportMetric(median(d), "dbos-us/step")
-			b.ReportMetric(1e6/median(a), "steps/s")
-			b.ReportMetric(1e6/median(d), "dbos-steps/s")
-			b.ReportMetric(median(ratios), "x-dbos")
-		})
+		name := fmt.Sprintf("%d runs at once, 50 steps each", runs)
+		if runs == 1 {
+			name = "1 run of 50 steps"
+		}
+		atOnce := func(title string, start func(tb testing.TB, dsn string) func() error) benchmarks.Case {
+			return benchmarks.Case{Name: title, Units: runs * steps, Start: func(tb testing.TB) func() { return atOnce(tb, runs, start(tb, server.DSN(""))) }}
+		}
+		t.Figures = append(t.Figures, benchmarks.Figure{Name: name, Subject: atOnce("wavefold", stepsOfWavefold), Reference: atOnce("DBOS", stepsOfDBOS)})
 	}
+	return t, nil
 }
 
-// atOnce starts n runs at once, and returns the microseconds for a step.
-func atOnce(b *testing.B, n int, run func() error) float64 {
-	begun := time.Now()
-	var group sync.WaitGroup
-	for range n {
-		group.Go(func() {
-			if err := run(); err != nil {
-				b.Error(err)
-			}
-		})
+// atOnce returns a function that makes n runs at once.
+func atOnce(tb testing.TB, n int, run func() error) func() {
+	return func() {
+		var group sync.WaitGroup
+		for range n {
+			group.Go(func() {
+				if err := run(); err != nil {
+					tb.Error(err)
+				}
+			})
+		}
+		group.Wait()
 	}
-	group.Wait()
-	return float64(time.Since(begun).Microseconds()) / float64(n*steps)
-}
-
-func median(list []float64) float64 {
-	slices.Sort(list)
-	return list[len(list)/2]
 }
 
 func increment(_ context.Context, v int) (int, error) { return v + 1, nil }
 
-func stepsOfWavefold(b *testing.B, dsn string) func() error {
-	s, err := postgres.Open(b.Context(), dsn, postgres.Options{})
+func stepsOfWavefold(tb testing.TB, dsn string) func() error {
+	s, err := postgres.Open(tb.Context(), dsn, postgres.Options{})
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() { _ = s.Close() })
+	tb.Cleanup(func() { _ = s.Close() })
 	var fields []flow.Field[int]
 	var parts []flow.Part
 	for i := range steps + 1 {
@@ -104,16 +93,16 @@ func dbosSteps(ctx dbos.Context, v int) (int, error) {
 	return v, nil
 }
 
-func stepsOfDBOS(b *testing.B, dsn string) func() error {
+func stepsOfDBOS(tb testing.TB, dsn string) func() error {
 	ctx, err := dbos.NewContext(context.Background(), dbos.Config{AppName: "steps", DatabaseURL: dsn, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	dbos.RegisterWorkflow(ctx, dbosSteps)
 	if err := dbos.Launch(ctx); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() { dbos.Shutdown(ctx, 5*time.Second) })
+	tb.Cleanup(func() { dbos.Shutdown(ctx, 5*time.Second) })
 	return func() error {
 		h, err := dbos.RunWorkflow(ctx, dbosSteps, 1)
 		if err != nil {

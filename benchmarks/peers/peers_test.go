@@ -1,5 +1,5 @@
-// Package peers compares wavefold with a published engine in the same process. It is a
-// module of its own, so that users of wavefold do not download the other engine.
+// Package peers compares wavefold with published engines in the same process. It is a
+// module of its own, so that users of wavefold do not download the other engines.
 //
 //	make figures
 package peers
@@ -65,13 +65,31 @@ func table() benchmarks.Table {
 	return t
 }
 
-// TestFigures measures the table peers of docs/performance.md, and writes it there with
-// UPDATE=1.
+// TestFigures measures the tables peers and durable of docs/performance.md, and writes them there with
+// UPDATE=1. The table durable needs the programs of PostgreSQL.
 func TestFigures(t *testing.T) {
 	if os.Getenv("UPDATE") == "" {
 		t.Skip("set UPDATE=1")
 	}
-	if err := benchmarks.Update("../../docs/performance.md", t, table()); err != nil {
+	tables := []benchmarks.Table{table()}
+	durable, err := durableTable(t)
+	if err != nil {
+		t.Logf("the table durable is left as it is: %v", err)
+	} else {
+		tables = append(tables, durable)
+	}
+	if err := benchmarks.Update("../../docs/performance.md", t, tables...); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// BenchmarkDurable has the rows of the table durable.
+func BenchmarkDurable(b *testing.B) {
+	durable, err := durableTable(b)
+	if err != nil {
+		b.Skip(err)
+	}
+	for _, f := range durable.Figures {
+		b.Run(f.Name, func(b *testing.B) { f.Bench(b, durable.Unit) })
 	}
 }
