@@ -147,6 +147,7 @@ func TestFindings(t *testing.T) {
 		{"no run", `{}`, env(), `1:1: error: node n: key "run" is missing [MISSING_KEY]`},
 		{"empty run", `{"run": []}`, env(), `1:9: error: node n: key "run" is empty [MISSING_KEY]`},
 		{"a text", `{"run": "ls -l"}`, env(), `1:9: error: node n: run: want a list with one element for each argument, found string "ls -l" (write [ls, -l]; no shell splits the string) [WRONG_TYPE]`},
+		{"a text for a shell", `{"run": "ls | wc -l"}`, env(), `1:9: error: node n: run: want a list with one element for each argument, found string "ls | wc -l" (write [sh, -c, "ls | wc -l"] for a string that a shell reads) [WRONG_TYPE]`},
 		{"a number", `{"run": ["sleep", 5]}`, env(), `1:19: error: node n: run[1]: want a string, found number 5 (put it in quotes to make it a string) [WRONG_TYPE]`},
 		{"no name", `{"run": [" "]}`, env(), `1:10: error: node n: run: the name of the program is empty [MISSING_KEY]`},
 		{"program from a value", `{"run": ["{{program}}"]}`, env(), `1:10: error: node n: run: the program must be fixed; only its arguments may contain templates [BAD_VALUE]`},

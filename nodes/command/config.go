@@ -40,7 +40,11 @@ var _ source.Unmarshaler = (*argv)(nil)
 func (a *argv) DecodeValue(v *source.Value) source.Diagnostics {
 	if s, ok := v.Scalar.(string); ok {
 		ds := source.WrongType(v, "a list with one element for each argument")
-		ds[0].WithHint("write [%s]; no shell splits the string", strings.Join(strings.Fields(s), ", "))
+		if strings.ContainsAny(s, "|&;<>()$`\\\"'*?\n") {
+			ds[0].WithHint("write [sh, -c, %s] for a string that a shell reads", strconv.Quote(s))
+		} else {
+			ds[0].WithHint("write [%s]; no shell splits the string", strings.Join(strings.Fields(s), ", "))
+		}
 		return ds
 	}
 	return source.Decode(v, (*[]source.Text)(a))
