@@ -191,8 +191,8 @@ func (c *Column) Last() any {
 	return c.folded[len(c.folded)-1]
 }
 
-// Failed reports whether the last value is a FailedMerge. Unlike Last, it does not count as a look at the value,
-// so the next merge may still change it in place.
+// Failed reports whether the last value is a FailedMerge. Unlike Last, it does not count as a read, so the next
+// merge may still change the value in place.
 func (c *Column) Failed() bool {
 	_, failed := c.folded[len(c.folded)-1].(*FailedMerge)
 	return failed

@@ -181,8 +181,8 @@ func TestMergesInPlace(t *testing.T) {
 	}
 }
 
-// Asking whether a merge has failed is no look at the value: the next merge still changes it in place.
-func TestFailedIsNoLook(t *testing.T) {
+// Failed does not count as a read: the next merge still changes the value in place.
+func TestFailedIsNoRead(t *testing.T) {
 	f := &schemaOf(t, field("x", "")).Fields[0]
 	f.MakeContext()
 	c := NewColumn(f, value.NewObject(0), nil)
