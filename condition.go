@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/internal/timelimit"
 )
 
-// Condition is the condition of an edge of a Walk. The zero Condition is no condition.
+// Condition is the condition of an edge of a Walk. The zero Condition is not a condition.
 type Condition struct {
 	made  string // the function that made it, "" for the zero Condition
 	pos   source.Position

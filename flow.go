@@ -188,7 +188,7 @@ func Connect(from, to string, handle ...string) FlowPart {
 }
 
 // Delegate lets an agent delegate to other agents, its sub-agents: tools that its model may call. A
-// sub-agent has one parent and is no step of the flow.
+// sub-agent has one parent and is not a step of the flow.
 func Delegate(parent string, children ...string) FlowPart {
 	pos := here()
 	return flowPart(func(b *flowBuilder) {
@@ -209,7 +209,7 @@ type FlowEntry struct {
 	Content   string `json:"content"`
 }
 
-// UnmarshalJSON reads an entry. Records of older formats have contents that are no strings, which become
+// UnmarshalJSON reads an entry. Records of older formats have contents that are not strings, which become
 // compact JSON.
 func (e *FlowEntry) UnmarshalJSON(data []byte) error {
 	var j struct {

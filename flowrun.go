@@ -62,7 +62,7 @@ func LooseDecision(answer any) (Decision, error) {
 	return Decision{Decision: word, Note: note}, nil
 }
 
-// ErrDecision is the error of an answer that is no decision. The run stays paused.
+// ErrDecision is the error of an answer that is not a decision. The run stays paused.
 var ErrDecision = errors.New("want the decision approve or reject")
 
 // FlowRun is a run of a flow that people answer in this process. Its methods are safe for concurrent
@@ -130,7 +130,7 @@ func (r *FlowRun) with(more ...RunOption) []RunOption {
 }
 
 // Wait waits until the run has ended or is paused, and returns its state. The error is that of a run
-// that failed; a pause is no error.
+// that failed; a pause is not an error.
 func (r *FlowRun) Wait() (*FlowResult, error) {
 	r.mu.Lock()
 	running := r.running

@@ -24,9 +24,9 @@ func (a *app) interviewer(p *plan.Plan, f *runFlags, w *watcher) core.Interviewe
 	case p.Stdin:
 		return noAnswer("a node reads standard input")
 	case !reads:
-		return noAnswer("standard input is no terminal")
+		return noAnswer("standard input is not a terminal")
 	case !shows:
-		return noAnswer("standard error is no terminal")
+		return noAnswer("standard error is not a terminal")
 	}
 	console := human.Console(a.In, screen)
 	if w.listener() != nil {

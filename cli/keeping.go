@@ -116,7 +116,7 @@ func (k *keeping) close() {
 	}
 }
 
-// retain removes the runs of the store that are not worth keeping, when a run of the workflow has ended. What cannot be removed stays: that is no error
+// retain removes the runs of the store that are not worth keeping, when a run of the workflow has ended. What cannot be removed stays: that is not an error
 // of the run that has just ended.
 func (k *keeping) retain(ctx context.Context, workflow string) {
 	if k.store != nil {

@@ -194,7 +194,7 @@ func checkFileName(ds *source.Diagnostics, name, format string) {
 		found, bad := filepath.Glob(name)
 		switch {
 		case err != nil && bad != nil:
-			ds.Errorf(source.CodeBadValue, pos, "it is no pattern: %v", bad)
+			ds.Errorf(source.CodeBadValue, pos, "it is not a pattern: %v", bad)
 			return
 		case err != nil && len(found) > 0:
 		case err != nil && strings.ContainsAny(name, "*?["):

@@ -98,7 +98,7 @@ var faults = []fault{
 	{"bad number", "runtime: {concurrency: 2}", "runtime: {concurrency: 0}", source.CodeBadValue},
 	{"bad word", "merge: max", "merge: maxx", source.CodeBadValue},
 	{"misspelt key of a field", "merge: set_once", "mrege: set_once", source.CodeUnknownKey},
-	{"field that is no mapping", "tone: {type: string, default: \"\"}", "tone: string", source.CodeWrongType},
+	{"field that is not a mapping", "tone: {type: string, default: \"\"}", "tone: string", source.CodeWrongType},
 	{"unknown key of a node", "fourth, kind: tool, impl: nothing,", "fourth, kind: tool, impl: nothing, tries: 3,", source.CodeUnknownKey},
 	{"misspelt writes", "reads: [mood], writes: [pick]", "reads: [mood], wrties: [pick]", source.CodeUnknownKey},
 	{"misspelt kind", "fifth, kind: tool", "fifth, knid: tool", source.CodeMissingKey},
@@ -106,19 +106,19 @@ var faults = []fault{
 	{"writes that are no list", "reads: [limit], writes: [raw, size]", "reads: [limit], writes: raw", source.CodeWrongType},
 	{"duration without a unit", "timeout: 30s", "timeout: 30", source.CodeWrongType},
 	{"fan-out without a source", "{source: $.orders, concurrency: 2}", "{sorce: $.orders, concurrency: 2}", source.CodeUnknownKey},
-	{"fan-out that is no mapping", "{source: $.orders, concurrency: 2}", "$.orders", source.CodeWrongType},
+	{"fan-out that is not a mapping", "{source: $.orders, concurrency: 2}", "$.orders", source.CodeWrongType},
 	{"attempts out of range", "attempts: 3", "attempts: 30", source.CodeBadValue},
 	{"attempts missing", "{policy: retry, attempts: 3}", "{policy: retry}", source.CodeMissingKey},
 	{"stages that are no list", "stages: [clean, store]", "stages: clean", source.CodeWrongType},
 	{"misspelt items", "items: $.orders", "itmes: $.orders", source.CodeUnknownKey},
 	{"body missing", "body: [polish], ", "", source.CodeMissingKey},
-	{"condition that is no text", "when: $.mood == 'fine'", "when: [$.mood]", source.CodeWrongType},
+	{"condition that is not a text", "when: $.mood == 'fine'", "when: [$.mood]", source.CodeWrongType},
 	{"misspelt when", "when: $.mood == 'fine'", "wehn: $.mood == 'fine'", source.CodeUnknownKey},
 	{"edge without a target", "{from: third, to: fourth}", "{from: third}", source.CodeMissingKey},
 	{"tag", "args: {how: $nodes.other.status}", "args: !!x {how: 1}", source.CodeSyntax},
 	{"number with a leading zero", "max_iters: 4", "max_iters: 04", source.CodeBadValue},
 	{"placeholder", "max_iters: 9", "max_iters: {{N}}", source.CodeSyntax},
-	{"key that is no text", "unseen: {}", "2: {}", source.CodeWrongType},
+	{"key that is not a text", "unseen: {}", "2: {}", source.CodeWrongType},
 	// Names and references.
 	{"node without an id", "{id: loose, kind", "{kind", source.CodeMissingKey},
 	{"bad id", "id: loose", "id: lo-ose", source.CodeBadID},
@@ -156,7 +156,7 @@ var faults = []fault{
 	{"name in a template", "{{ $.note }}", "{{ $.noet }}", source.CodeExprName},
 	{"syntax of a template", "{{ $.note }}", "{{ $.note + }}", source.CodeExprSyntax},
 	{"root of another place", "args: {}", "args: {x: $item}", source.CodeExprName},
-	{"source that is no array", "source: $.orders", "source: $.limit", source.CodeExprType},
+	{"source that is not an array", "source: $.orders", "source: $.limit", source.CodeExprType},
 	// State.
 	{"merge against the type", "log: {type: array,", "log: {type: string,", source.CodeMergeType},
 	{"default against the type", "size: {type: integer, default: 0}", "size: {type: integer, default: none}", source.CodeWrongType},
@@ -225,7 +225,7 @@ func TestEachFaultIsOneFinding(t *testing.T) {
 // listed as well.
 var hides = map[string][]string{
 	// The names that it would have declared are unknown.
-	"misspelt section":   {"name in a condition", "name in a template", "unknown field", "read before the write", "source that is no array", "until that nothing changes", "input against the type"},
+	"misspelt section":   {"name in a condition", "name in a template", "unknown field", "read before the write", "source that is not an array", "until that nothing changes", "input against the type"},
 	"node without an id": {"unknown target", "unknown source", "unknown stage", "unknown body", "unknown node"},
 	// Its members, and their inputs, may be any nodes.
 	"stages that are no list": {"read ", "two writers", "root of another place", "node between two members"},
@@ -239,13 +239,13 @@ var hides = map[string][]string{
 	"unknown target of a choice": {"read before the write", "read that only its wave orders"},
 	"edge to itself":             {"read before the write"},
 	// The other fault is about what this one changes.
-	"cycle":                      {"duplicate edge", "unknown target, unlike any"},
-	"edge without a target":      {"duplicate edge"},
-	"id that appears twice":      {"edge to itself"},
-	"source that is no array":    {"input against the type"},
-	"type of a condition":        {"default against the type"},
-	"unknown source of a choice": {"else without a condition"},
-	"node between two members":   {"node that ends later"},
+	"cycle":                       {"duplicate edge", "unknown target, unlike any"},
+	"edge without a target":       {"duplicate edge"},
+	"id that appears twice":       {"edge to itself"},
+	"source that is not an array": {"input against the type"},
+	"type of a condition":         {"default against the type"},
+	"unknown source of a choice":  {"else without a condition"},
+	"node between two members":    {"node that ends later"},
 }
 
 // hidden reports whether one fault may hide the other.

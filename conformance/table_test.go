@@ -48,7 +48,7 @@ func (c *testCase) expand(t *testing.T) []*testCase {
 		case strings.HasPrefix(r.want, "error "):
 			bad = append(bad, r)
 		default:
-			t.Fatalf("%s: %q is no outcome", c.name, r.want)
+			t.Fatalf("%s: %q is not an outcome", c.name, r.want)
 		}
 	}
 	var out []*testCase

@@ -77,7 +77,7 @@ func parseTools(t *testing.T, at, text string, into map[string]behaviour) {
 		}
 		name, body, ok := strings.Cut(line, ":")
 		if !ok {
-			t.Fatalf("%s: %q is no tool", at, line)
+			t.Fatalf("%s: %q is not a tool", at, line)
 		}
 		var b behaviour
 		for s := range strings.SplitSeq(body, ";") {

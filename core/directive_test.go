@@ -67,7 +67,7 @@ func TestParseDirective(t *testing.T) {
 		{"reason without fail", `{"outcome": "success", "failure_reason": "x"}`, `{"status":"success"}`},
 		{"reason alone", `{"failure_reason": "x"}`, `{}`},
 		{"wrong types", `{"outcome": 1, "preferred_next_label": [], "suggested_next_ids": "a", "context_updates": [1], "failure_reason": {}}`, `{}`},
-		{"entries that are no texts", `{"suggested_next_ids": [1, "a", null, ["b"], "c"]}`, `{"next":["a","c"]}`},
+		{"entries that are not texts", `{"suggested_next_ids": [1, "a", null, ["b"], "c"]}`, `{"next":["a","c"]}`},
 		{"null", `{"outcome": null, "preferred_next_label": null, "context_updates": null}`, `{}`},
 		{"a value too large costs no other", `{"outcome": "fail", "context_updates": {"big": 123456789012345678901234567890, "n": 1}}`, `{"status":"fail","context":{"n":1}}`},
 		{"a member twice", `{"outcome": "success", "outcome": "fail"}`, `{"status":"fail"}`},

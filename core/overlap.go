@@ -8,7 +8,7 @@ type Overlap string
 // What a run does while another one has its key. OverlapQueue is the default.
 const (
 	OverlapQueue          Overlap = "queue"           // wait until the other one has ended
-	OverlapSkip           Overlap = "skip"            // do not begin; that is no failure
+	OverlapSkip           Overlap = "skip"            // do not begin; that is not a failure
 	OverlapFail           Overlap = "fail"            // do not begin
 	OverlapCancelPrevious Overlap = "cancel_previous" // cancel the other one, and wait until it has ended
 )

@@ -89,7 +89,7 @@ func (m *compiler) clause(n *Clause) code {
 	op := n.Op
 	limit, ok := floatIn(value)
 	if !ok {
-		return code{test: func(Env) bool { return false }, verdict: alwaysFalse, hint: quoteCode(value) + " is no number"}
+		return code{test: func(Env) bool { return false }, verdict: alwaysFalse, hint: quoteCode(value) + " is not a number"}
 	}
 	return code{test: func(env Env) bool {
 		f, ok := floatOf(get(env))

@@ -59,9 +59,9 @@ func malformedLiteral(n *Literal) *SyntaxError {
 func malformedPath(n *Path) *SyntaxError {
 	switch n.Root {
 	case RootState:
-		return needsName(n, `"$" alone is no value`, "write $.name for a field")
+		return needsName(n, `"$" alone is not a value`, "write $.name for a field")
 	case RootInput:
-		return needsName(n, `"$input" alone is no value`, "write $input.name")
+		return needsName(n, `"$input" alone is not a value`, "write $input.name")
 	case RootNodes:
 		return malformedNode(n)
 	case RootOutcome, RootPreferredLabel:

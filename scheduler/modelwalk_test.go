@@ -230,7 +230,7 @@ func TestModelWalks(t *testing.T) {
 			a -> b
 			b -> c when=x max=1
 			b -> d`, nil, "", map[string]any{"dryRun": true}, "a b: success", 0},
-		{"rule 31: true as a text is no dry run", `
+		{"rule 31: true as a text is not a dry run", `
 			a -> c when=x
 			a -> d`, nil, "0", map[string]any{"dryRun": "true"}, "a c: success", 1},
 		{"an empty condition is none", `

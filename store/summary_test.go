@@ -47,7 +47,7 @@ func TestSummaryFollowsTheRecords(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if err := s.Add(Record{Seq: 16, Type: Mark, Data: []byte("{")}); err == nil {
-		t.Error("a mark that is no JSON was accepted")
+		t.Error("a mark that is not JSON was accepted")
 	}
 }
 

@@ -19,7 +19,7 @@ type Columns struct {
 	Optional []string
 	// Header is the id of the node that reads the rows from a source with a header, or ""
 	// if there is none. The output of that node has the member "schema", at least if there
-	// are no rows. It is a list of objects with the members column and type, one for each
+	// are not rows. It is a list of objects with the members column and type, one for each
 	// column of the rows.
 	Header string
 	// OnRead, if not nil, is called for each column that an expression reads.

@@ -137,7 +137,7 @@ func shapeOf(t reflect.Type) *shape {
 
 func (s *shape) add(t reflect.Type, prefix []int) {
 	if t.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("core.Decode: %s is no struct", t))
+		panic(fmt.Sprintf("core.Decode: %s is not a struct", t))
 	}
 	s.keys = slices.Grow(s.keys, t.NumField())
 	for i := range t.NumField() {

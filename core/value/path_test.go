@@ -19,7 +19,7 @@ func TestPaths(t *testing.T) {
 	} {
 		steps, ok := ParsePath(path)
 		if !ok {
-			t.Errorf("%s is no path", path)
+			t.Errorf("%s is not a path", path)
 			continue
 		}
 		got, text := "", ""

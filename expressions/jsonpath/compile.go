@@ -104,7 +104,7 @@ func (c *compiler) grammarError(err error) {
 		r, _ := utf8.DecodeRuneInString(rest)
 		message = fmt.Sprintf("unexpected %q in a path", string(r))
 	default:
-		c.fail(offset, "this is no step of a path").
+		c.fail(offset, "this is not a step of a path").
 			WithHint("brackets hold a name, a number, several of one sort as in [0, 2], a range as in [1:3], * or a filter as in [?@.n > 1]")
 		return
 	}

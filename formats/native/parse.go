@@ -59,7 +59,7 @@ func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Op
 }
 
 // document decodes a document in the form of its mode and router. ok is false if the
-// document is no mapping.
+// document is not a mapping.
 func (p *parser) document(tree *source.Value) (w *core.Workflow, ok bool) {
 	switch formOf(tree) {
 	case formSteps:

@@ -100,7 +100,7 @@ func generate(r *core.Registry) []byte {
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, doc, "", "  "); err != nil {
-		panic("native: the schema is no JSON: " + err.Error())
+		panic("native: the schema is not JSON: " + err.Error())
 	}
 	out.WriteByte('\n')
 	return out.Bytes()

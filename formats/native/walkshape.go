@@ -132,7 +132,7 @@ type outcomesEdge struct {
 	Label       source.Text     `wavefold:"label" doc:"name of the edge: for display, for the choices of a person, and for nodes that prefer it"`
 	Weight      source.Int      `wavefold:"weight" doc:"of several edges that could be followed, the one with the highest number is; default 0"`
 	LoopRestart bool            `wavefold:"loop_restart" doc:"whether the walk starts again at the target, with an empty context; default false"`
-	Freeform    bool            `wavefold:"freeform" doc:"whether a node that asks a person continues here after an answer that is no choice; default false"`
+	Freeform    bool            `wavefold:"freeform" doc:"whether a node that asks a person continues here after an answer that is not a choice; default false"`
 	Fidelity    source.Text     `wavefold:"fidelity,oneof=compact|truncate|none|full|summary:low|summary:medium|summary:high" doc:"how much the target is told of the walk so far; default: as the target says"`
 	Attributes  mappingShape    `wavefold:"attributes" doc:"values for other programs, which are kept"`
 	Pos         source.Position `wavefold:",pos"`

@@ -48,7 +48,7 @@ edges:
 		`a.yml:14:24: error: edge gather -> repot: to: there is no node "repot" (defined: gather, input, alone, x.y) [UNKNOWN_EDGE_TARGET]`,
 		`a.yml:15:5: error: node gather: 2 edges out of it have no condition, to repot, gather, and only one can be followed (give all of them but one a condition (when); what shall be done at once needs parallel: true) [AMBIGUOUS_EDGES]`,
 		`a.yml:15:5: error: edge gather -> gather: leads from a node to itself and has no bound (add max_iterations) [SELF_LOOP]`,
-		`a.yml:16:5: error: the ring alone -> x.y -> alone has no bound (give one of its edges max_iterations; a condition is no bound) [UNBOUNDED_CYCLE]`,
+		`a.yml:16:5: error: the ring alone -> x.y -> alone has no bound (give one of its edges max_iterations; a condition is not a bound) [UNBOUNDED_CYCLE]`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

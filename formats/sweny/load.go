@@ -18,7 +18,7 @@ import (
 // Options configure Parse.
 type Options struct {
 	// Files is the document's folder, from which sources are read. nil means that there
-	// is no folder.
+	// is not a folder.
 	Files fs.FS
 	// Parallel converts every document to a dag, as its key parallel does.
 	Parallel bool

@@ -88,7 +88,7 @@ func TestConfig(t *testing.T) {
 	tests := []struct {
 		name, doc, want string
 	}{
-		{"an instruction is no template", head + `nodes: {a: {name: A, instruction: "Do {{this}}. "}}}`,
+		{"an instruction is not a template", head + `nodes: {a: {name: A, instruction: "Do {{this}}. "}}}`,
 			`{"instruction":"Do {{this}}.","preamble":[{"title":"## Rules: you must follow these","input":"rules"},{"title":"## Background","input":"context"}],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
 		{"rules of the run, the workflow, the node", head + `rules: [One., ./rules/style.md], context: [C.], nodes: {a: {name: A, instruction: I., rules: [Two.]}}}`,
 			`{"instruction":"I.","preamble":[{"title":"## Rules: you must follow these","input":"rules","text":"One.\n\nShort words.\n\nTwo."},{"title":"## Background","input":"context","text":"C."}],"context":true,"lenient":true,"model":"large","judge_model":"small"}`},
@@ -183,7 +183,7 @@ func TestSharedLongText(t *testing.T) {
 	}
 }
 
-// TestBlankCondition checks that a blank condition is no condition.
+// TestBlankCondition checks that a blank condition is not a condition.
 func TestBlankCondition(t *testing.T) {
 	w := parse(t, `{id: a, name: A, entry: a, nodes: {a: {name: A, instruction: I.}}, edges: [{from: a, to: a, when: " ", max_iterations: 1}]}`)
 	if e := w.Edges[0]; e.When != nil || len(w.Findings) != 1 {

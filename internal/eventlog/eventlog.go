@@ -113,22 +113,22 @@ func (r *Reader) readLine() ([]byte, error) {
 func (r *Reader) decode(text []byte, e *core.Event) error {
 	v, err := r.parser.Parse(text)
 	if err != nil {
-		return fmt.Errorf("this is no event: %w", err)
+		return fmt.Errorf("this is not an event: %w", err)
 	}
 	o, ok := v.(*value.Object)
 	if !ok {
-		return fmt.Errorf("this is no event: want a JSON object, got %s", value.TypeName(v))
+		return fmt.Errorf("this is not an event: want a JSON object, got %s", value.TypeName(v))
 	}
 	if err := version(o); err != nil {
 		return err
 	}
 	for key, v := range o.All() {
 		if err := set(e, key, v); err != nil {
-			return fmt.Errorf("this is no event: %s: %w", key, err)
+			return fmt.Errorf("this is not an event: %s: %w", key, err)
 		}
 	}
 	if e.Type == "" {
-		return errors.New("this is no event: it has no type")
+		return errors.New("this is not an event: it has no type")
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (r *Reader) decode(text []byte, e *core.Event) error {
 func version(o *value.Object) error {
 	v, ok := o.Get("v")
 	if !ok {
-		return errors.New("this is no event: it has no v, the version of the format")
+		return errors.New("this is not an event: it has no v, the version of the format")
 	}
 	if n, ok := v.(int64); !ok || n != core.EventVersion {
 		return fmt.Errorf("event format %s, this program reads format %d", value.JSON(v), core.EventVersion)

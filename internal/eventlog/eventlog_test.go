@@ -71,17 +71,17 @@ func TestNext(t *testing.T) {
 		{"unknown fields", `{"v":1,"type":"log","new":{"a":[1]}}`, 1, "", false},
 		{"cut off", good + "\n" + good[:9], 1, "line 2: the log is cut off in the middle of a line", true},
 		{"cut off in a long line", good + "\n" + `{"v":1,"type":"log","log":"` + strings.Repeat("x", 1<<17), 1, "line 2: the log is cut off", true},
-		{"cut off and ended", good[:9] + "\n", 0, "line 1: this is no event: the JSON ends too early", false},
-		{"no JSON", "name: flow\n", 0, "line 1: this is no event", false},
-		{"no object", "[1]\n", 0, "line 1: this is no event: want a JSON object, got array", false},
-		{"no version", `{"a":1}`, 0, "line 1: this is no event: it has no v", false},
+		{"cut off and ended", good[:9] + "\n", 0, "line 1: this is not an event: the JSON ends too early", false},
+		{"no JSON", "name: flow\n", 0, "line 1: this is not an event", false},
+		{"no object", "[1]\n", 0, "line 1: this is not an event: want a JSON object, got array", false},
+		{"no version", `{"a":1}`, 0, "line 1: this is not an event: it has no v", false},
 		{"another version", `{"v":2,"seq":"?"}`, 0, "line 1: event format 2, this program reads format 1", false},
-		{"no type", `{"v":1}`, 0, "line 1: this is no event: it has no type", false},
-		{"wrong type", `{"v":1,"type":"log","seq":"1"}`, 0, "line 1: this is no event: seq: want integer, got string", false},
-		{"no time", `{"v":1,"type":"log","ts":"noon"}`, 0, `line 1: this is no event: ts: want a time`, false},
-		{"no index", `{"v":1,"type":"log","item":-1}`, 0, `line 1: this is no event: item: -1 is out of range`, false},
-		{"too many attempts", `{"v":1,"type":"log","attempt":9876543210}`, 0, `line 1: this is no event: attempt: 9876543210 is out of range`, false},
-		{"inside", `{"v":1,"type":"log","error":{"class":1}}`, 0, "line 1: this is no event: error: class: want string, got integer", false},
+		{"no type", `{"v":1}`, 0, "line 1: this is not an event: it has no type", false},
+		{"wrong type", `{"v":1,"type":"log","seq":"1"}`, 0, "line 1: this is not an event: seq: want integer, got string", false},
+		{"no time", `{"v":1,"type":"log","ts":"noon"}`, 0, `line 1: this is not an event: ts: want a time`, false},
+		{"no index", `{"v":1,"type":"log","item":-1}`, 0, `line 1: this is not an event: item: -1 is out of range`, false},
+		{"too many attempts", `{"v":1,"type":"log","attempt":9876543210}`, 0, `line 1: this is not an event: attempt: 9876543210 is out of range`, false},
+		{"inside", `{"v":1,"type":"log","error":{"class":1}}`, 0, "line 1: this is not an event: error: class: want string, got integer", false},
 		{"a key twice", `{"v":1,"type":"log","seq":1,"seq":2}`, 0, "duplicate key", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -193,7 +193,7 @@ func (zeros) Read(p []byte) (int, error) {
 // memory was exhausted.
 func TestNoEnd(t *testing.T) {
 	var e core.Event
-	if err := NewReader(zeros{}).Next(&e); err == nil || !strings.Contains(err.Error(), "line 1: this is no event") {
+	if err := NewReader(zeros{}).Next(&e); err == nil || !strings.Contains(err.Error(), "line 1: this is not an event") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -100,7 +100,7 @@ func TestRead(t *testing.T) {
 		{"cut off", first + "\n" + node + "\n" + end[:20], "a", "", 1, ""},
 		{"only a cut line", first[:20], "", "", 0, "there are no events in it"},
 		{"the last of two runs", first + "\n" + node + "\n" + end + "\n" + second + "\n", "b", "", 0, ""},
-		{"no event", first + "\nhello\n", "", "", 0, "line 2: this is no event"},
+		{"no event", first + "\nhello\n", "", "", 0, "line 2: this is not an event"},
 		{"another version", `{"v":99,"type":"run.started"}` + "\n", "", "", 0, "line 1: event format 99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

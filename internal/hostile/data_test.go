@@ -97,8 +97,8 @@ func TestHostileFiles(t *testing.T) {
 	symlink(t, "loop.csv", filepath.Join(dir, "loop.csv"))
 	byValue := mustIn(t, dir, nil, strings.Replace(load, "%", "'{{$.file}}', format: csv", 1))
 	for file, c := range map[string]struct{ early, late string }{
-		"pipe.csv":    {`is no regular file`, "pipe.csv is not a regular file"},
-		"dir.csv":     {`is no regular file`, "dir.csv is not a regular file"},
+		"pipe.csv":    {`is not a regular file`, "pipe.csv is not a regular file"},
+		"dir.csv":     {`is not a regular file`, "dir.csv is not a regular file"},
 		"link.csv":    {`"link.csv" leaves the workflow's folder`, "through a symbolic link; allow_outside: true allows that"},
 		"loop.csv":    {`too many levels of symbolic links`, "too many levels of symbolic links"},
 		"/etc/passwd": {`"/etc/passwd" leaves the workflow's folder`, `"/etc/passwd" leaves the workflow's folder`},
@@ -154,7 +154,7 @@ func TestSinksStayInTheirFolder(t *testing.T) {
 // are stored unchanged. A database that cannot be written stays unchanged.
 func TestHostileDatabases(t *testing.T) {
 	needs(t, "sqlite3")
-	junk := strings.Repeat("this is no database ", 100)
+	junk := strings.Repeat("this is not a database ", 100)
 	for _, c := range []struct{ file, table, rows, dump, err string }{
 		{"x.db", `t\"; DROP TABLE u; --`, `[{a: 1}]`, `CREATE TABLE IF NOT EXISTS "t""; DROP TABLE u; --" ("a" INTEGER);`, ""},
 		{"x.db", "t", `[{'a"); DROP TABLE u; --': 1}]`, `("a""); DROP TABLE u; --" INTEGER);`, ""},

@@ -77,7 +77,7 @@ func (m *Model) statusError(res *http.Response, body []byte) error {
 
 // formatError returns the error for a response that does not conform to this API.
 func (m *Model) formatError(kind string, body []byte) error {
-	err := fmt.Errorf("the answer of the model's server is no JSON object but %s: %q", orUnknown(kind), shorten(m.mask(string(body))))
+	err := fmt.Errorf("the answer of the model's server is not a JSON object but %s: %q", orUnknown(kind), shorten(m.mask(string(body))))
 	if strings.HasPrefix(kind, "text/html") {
 		return core.Permanent(fmt.Errorf("%w (is %s right? it is %s)", err, EnvBaseURL, m.address))
 	}

@@ -21,7 +21,7 @@ func (r *runner) read(answer string) (v any, wrong []string) {
 	}
 	v, err := value.ParseJSON([]byte(llm.Unfenced(answer)))
 	if err != nil {
-		return nil, []string{"it is no JSON: " + err.Error()}
+		return nil, []string{"it is not JSON: " + err.Error()}
 	}
 	return v, r.schema.check(v)
 }

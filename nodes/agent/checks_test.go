@@ -37,7 +37,7 @@ func TestRequires(t *testing.T) {
 		{`"output_required": ["b.ok"]`, "b.ok: b is not there"},
 		{`"output_required": ["input.no"]`, "input.no: a value is null"},
 		{`"output_required": ["input.id.x"]`, "input.id.x: x is looked for in integer"},
-		{`"output_required": ["input.id[*]"]`, "input.id[*]: id is no list but integer"},
+		{`"output_required": ["input.id[*]"]`, "input.id[*]: id is not a list but integer"},
 		{`"output_required": ["a.list[*].n"]`, "a.list[*].n: a value is null"},
 		{`"output_required": ["any:a.list[*].n"]`, ""},
 		{`"output_required": ["all:a.list[*].m"]`, "all:a.list[*].m: m is not there"},

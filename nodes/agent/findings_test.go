@@ -53,21 +53,21 @@ func TestFindings(t *testing.T) {
 		// Invalid schemas, with the position of each fault.
 		{`{"prompt": "hi", "schema": 3}`, `1:28: error: node n: schema: want a JSON Schema, which is a mapping, found number 3 [WRONG_TYPE]`},
 		{`{"prompt": "hi", "schema": {"type": "objct", "properties": {"a": 5, "b": {"minLength": -1}}, "required": "x"}}`,
-			`1:37: error: node n: schema: this is no JSON Schema: type: value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string', or got string, want array [BAD_VALUE]
-1:66: error: node n: schema: this is no JSON Schema: properties.a: got number, want boolean or object [BAD_VALUE]
-1:88: error: node n: schema: this is no JSON Schema: properties.b.minLength: minimum: got -1, want 0 [BAD_VALUE]
-1:106: error: node n: schema: this is no JSON Schema: required: got string, want array [BAD_VALUE]`},
-		{`{"prompt": "hi", "schema": {"anyOf": [{"type": "string"}, {"type": 1}]}}`, `1:68: error: node n: schema: this is no JSON Schema: anyOf[1].type: `},
-		{`{"prompt": "hi", "schema": {"$ref": "file:///etc/passwd"}}`, `1:28: error: node n: schema: this is no JSON Schema: failing loading "file:///etc/passwd": no URLLoader registered for "file:///etc/passwd" [BAD_VALUE]`},
-		{`{"prompt": "hi", "schema": {"$ref": "#/$defs/x"}}`, `1:28: error: node n: schema: this is no JSON Schema: json-pointer in "#/$defs/x" not found [BAD_VALUE]`},
-		{`{"prompt": "hi", "schema": {"pattern": "("}}`, `1:40: error: node n: schema: this is no JSON Schema: pattern: '(' is not valid regex: `},
+			`1:37: error: node n: schema: this is not JSON Schema: type: value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string', or got string, want array [BAD_VALUE]
+1:66: error: node n: schema: this is not JSON Schema: properties.a: got number, want boolean or object [BAD_VALUE]
+1:88: error: node n: schema: this is not JSON Schema: properties.b.minLength: minimum: got -1, want 0 [BAD_VALUE]
+1:106: error: node n: schema: this is not JSON Schema: required: got string, want array [BAD_VALUE]`},
+		{`{"prompt": "hi", "schema": {"anyOf": [{"type": "string"}, {"type": 1}]}}`, `1:68: error: node n: schema: this is not JSON Schema: anyOf[1].type: `},
+		{`{"prompt": "hi", "schema": {"$ref": "file:///etc/passwd"}}`, `1:28: error: node n: schema: this is not JSON Schema: failing loading "file:///etc/passwd": no URLLoader registered for "file:///etc/passwd" [BAD_VALUE]`},
+		{`{"prompt": "hi", "schema": {"$ref": "#/$defs/x"}}`, `1:28: error: node n: schema: this is not JSON Schema: json-pointer in "#/$defs/x" not found [BAD_VALUE]`},
+		{`{"prompt": "hi", "schema": {"pattern": "("}}`, `1:40: error: node n: schema: this is not JSON Schema: pattern: '(' is not valid regex: `},
 		{`{"prompt": "hi", "schema": "anwser.json"}`, `1:28: error: node n: schema: there is no file "anwser.json" (did you mean "answer.json"?) [MISSING_FILE]`},
-		{`{"prompt": "hi", "schema": "bad.json"}`, `1:28: error: node n: schema: this is no JSON Schema: type: value must be`},
+		{`{"prompt": "hi", "schema": "bad.json"}`, `1:28: error: node n: schema: this is not JSON Schema: type: value must be`},
 		{`{"prompt": "hi", "schema": "no.json"}`, `1:28: error: node n: schema: no.json: the JSON ends too early, want `},
 
 		{`{"prompt": "hi", "tools": ["ecko"]}`, `1:28: error: node n: tools: no Go function is registered under "ecko" (did you mean "echo"? known keys: `},
 		{`{"prompt": "hi", "tools": ["echo", "echo"]}`, `1:36: error: node n: two tools are called echo [DUPLICATE]`},
-		{`{"prompt": "hi", "tools": [{"name": "echo", "parameters": {"type": 1}}]}`, `1:68: error: node n: tools: echo: parameters: this is no JSON Schema: type: `},
+		{`{"prompt": "hi", "tools": [{"name": "echo", "parameters": {"type": 1}}]}`, `1:68: error: node n: tools: echo: parameters: this is not JSON Schema: type: `},
 		{`{"prompt": "hi", "tools": 5}`, `1:27: error: node n: tools: want a list, found number 5 [WRONG_TYPE]`},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": "ls -l"}]}`, `1:52: error: node n: commands[0].run: want a list, found string "ls -l" (write [ls -l]) [WRONG_TYPE]`},
 		{`{"prompt": "hi", "commands": [{"name": "x", "run": ["nobody-has-this"]}]}`, `1:53: error: node n: commands: x: program "nobody-has-this" is not there: `},

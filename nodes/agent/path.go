@@ -66,7 +66,7 @@ func (p path) find(data any) (values []any, why string) {
 			case !s.all:
 				next = append(next, member)
 			case !isList:
-				return nil, fmt.Sprintf("%s is no list but %s", s.name, value.TypeName(member))
+				return nil, fmt.Sprintf("%s is not a list but %s", s.name, value.TypeName(member))
 			default:
 				next = append(next, list...)
 			}

@@ -45,7 +45,7 @@ func compileSchema(v *source.Value, at string) (*schema, source.Diagnostics) {
 		if place != "" {
 			place += ": "
 		}
-		ds.Errorf(source.CodeBadValue, pos, "%s: this is no JSON Schema: %s%s", at, place, f.Text)
+		ds.Errorf(source.CodeBadValue, pos, "%s: this is not JSON Schema: %s%s", at, place, f.Text)
 	}
 	if faults != nil {
 		return nil, ds

@@ -58,7 +58,7 @@ func TestCompile(t *testing.T) {
 		{`{"source": "nowhere/else.csv", "writes": ["rows"]}`, `1:12: error: node n: source: there is no file "nowhere/else.csv" (if another node makes it, say check: false; if it may be absent, optional: true) [MISSING_FILE]`},
 		{`{"source": "../a.csv", "writes": ["rows"]}`, `1:12: error: node n: source: "../a.csv" leaves the workflow's folder (files must lie in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
 		{`{"source": "../a.csv", "allow_outside": true, "writes": ["rows"]}`, `1:12: error: node n: source: there is no file "../a.csv" [MISSING_FILE]`},
-		{`{"source": "sub", "format": "csv", "writes": ["rows"]}`, `1:12: error: node n: source: "sub" is no regular file (a folder is named with a slash at its end) [MISSING_FILE]`},
+		{`{"source": "sub", "format": "csv", "writes": ["rows"]}`, `1:12: error: node n: source: "sub" is not a regular file (a folder is named with a slash at its end) [MISSING_FILE]`},
 		{`{"source": "a.dat", "writes": ["rows"]}`, `1:12: error: node n: source: "a.dat" does not end in the name of a format (add format: csv, tsv, jsonl, json or parquet) [MISSING_KEY]`},
 		{`{"source": {"file": "a.csv", "fromat": "csv"}, "writes": ["rows"]}`, `1:30: error: node n: source: unknown key "fromat" (did you mean "format"? known keys: file, files, uri, type, format) [UNKNOWN_KEY]`},
 		{`{"source": {"type": "http", "uri": "http://x"}, "writes": ["rows"]}`, `1:21: error: node n: source: type: a dataset reads files, not "http" (use a node of the kind http) [BAD_VALUE]
@@ -198,7 +198,7 @@ func TestRunFails(t *testing.T) {
 		{"an array without end", `{"source": "cut.json", "writes": ["rows"]}`, `cut.json:1: the file ends before its array does; it is cut off`, false},
 		{"a header", `{"source": "header.csv", "writes": ["rows"]}`, `header.csv:1: column "a" appears twice in the header`, false},
 		{"a file that was to come", `{"source": "later.csv", "check": false, "writes": ["rows"]}`, `there is no file "later.csv": open later.csv: no such file or directory`, false},
-		{"a name without value", `{"source": "$.file", "writes": ["rows"]}`, `source: $.file is no file name: null`, false},
+		{"a name without value", `{"source": "$.file", "writes": ["rows"]}`, `source: $.file is not a file name: null`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := run(t, c.node, dir, core.Shared{})

@@ -229,7 +229,7 @@ func (p parquetFiles) Next(context.Context) (parquet.File, error) {
 	}
 	file, ok := f.(*os.File)
 	if !ok {
-		return parquet.File{}, core.Permanent(fmt.Errorf("%s is no file", name))
+		return parquet.File{}, core.Permanent(fmt.Errorf("%s is not a file", name))
 	}
 	info, err := file.Stat()
 	if err != nil {

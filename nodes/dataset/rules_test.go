@@ -348,7 +348,7 @@ func TestRule79(t *testing.T) {
 		{`"source": "none/**/*.csv"`, `load: node n: source: no file matches "none/**/*.csv"`},
 		{`"source": "none/**/*.csv", "check": false`, `no file matches "none/**/*.csv": file does not exist`},
 		{`"source": "in/**/", "format": "csv"`, `load: node n: source: the pattern "in/**/" ends in a slash; write in/**/*`},
-		{`"source": "in/**/[", "format": "csv"`, `load: node n: source: "in/**/[" is no pattern: syntax error in pattern`},
+		{`"source": "in/**/[", "format": "csv"`, `load: node n: source: "in/**/[" is not a pattern: syntax error in pattern`},
 		{`"source": "in"`, `load: node n: source: "in" does not end in the name of a format`},
 	} {
 		for _, stream := range []bool{false, true} {

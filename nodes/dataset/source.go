@@ -203,7 +203,7 @@ func (b *builder) notFound(f files.Finder) {
 		if f.Found[i].Code == source.CodeBadValue {
 			f.Found[i].WithHint("files must lie in the workflow's folder unless allow_outside is true")
 		}
-		if strings.HasSuffix(f.Found[i].Message, "is no regular file") {
+		if strings.HasSuffix(f.Found[i].Message, "is not a regular file") {
 			f.Found[i].WithHint("a folder is named with a slash at its end")
 		}
 		if f.Found[i].Code == source.CodeMissingFile && f.Found[i].Hint == "" && !b.env.Resumed {

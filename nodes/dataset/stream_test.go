@@ -117,7 +117,7 @@ func TestStream(t *testing.T) {
 
 // What can be found before the rows are pulled is an error of the node itself.
 func TestStreamFailsEarly(t *testing.T) {
-	dir := folder(t, map[string]string{"a.csv": "a,a\n", "b.csv": "x\n", "bad.json": "{}", "b.gz": "this is no gzip", "short.gz": "a\n1\n"})
+	dir := folder(t, map[string]string{"a.csv": "a,a\n", "b.csv": "x\n", "bad.json": "{}", "b.gz": "this is not gzip", "short.gz": "a\n1\n"})
 	for _, c := range []struct{ node, want string }{
 		{`{"source": "a.csv"`, `a.csv:1: column "a" appears twice in the header`},
 		{`{"source": "b.csv", "columns": {"y": "string"}`, `b.csv: the file has no column "y"; it has "x"`},
@@ -141,7 +141,7 @@ func TestCompileStream(t *testing.T) {
 		{`{"source": "in/*.csv", "writes": ["rows"]}`, ""},
 		{`{"source": "x[1].csv", "writes": ["rows"]}`, ""},
 		{`{"source": "in/*.tsv", "writes": ["rows"]}`, `1:12: error: node n: source: no file matches "in/*.tsv" (if another node makes them, say check: false; if there may be none, optional: true) [MISSING_FILE]`},
-		{`{"source": "in/[.csv", "writes": ["rows"]}`, `1:12: error: node n: source: "in/[.csv" is no pattern: syntax error in pattern [BAD_VALUE]`},
+		{`{"source": "in/[.csv", "writes": ["rows"]}`, `1:12: error: node n: source: "in/[.csv" is not a pattern: syntax error in pattern [BAD_VALUE]`},
 		{`{"source": "../*.csv", "writes": ["rows"]}`, `1:12: error: node n: source: "../*.csv" leaves the workflow's folder (files must lie in the workflow's folder unless allow_outside is true) [BAD_VALUE]`},
 		{`{"source": ["in/1.csv", "in/2.json"], "writes": ["rows"]}`, `1:25: error: node n: source: "in/1.csv" is csv and "in/2.json" is json; the files of one table have one format [BAD_VALUE]`},
 		{`{"source": {"files": ["a.csv", 3]}, "writes": ["rows"]}`, `1:32: error: node n: source: files[1]: want a string, found number 3 (put it in quotes to make it a string) [WRONG_TYPE]`},

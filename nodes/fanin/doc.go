@@ -15,7 +15,7 @@
 //	parallel.fan_in.best_outcome  its status
 //
 // A branch without a status counts as failed. The node fails if all branches failed or if there
-// are no results.
+// are not results.
 //
 // # Example
 //

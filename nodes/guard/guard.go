@@ -66,7 +66,7 @@ func compile(n *core.Node, env core.Env, c *config) (core.Compiled, source.Diagn
 		return made, ds
 	}
 	if !env.Steps {
-		ds = append(ds, setting.NoEffect(n, "a graph that is no walk by steps", "on_pass", "on_fail")...)
+		ds = append(ds, setting.NoEffect(n, "a graph that is not a walk by steps", "on_pass", "on_fail")...)
 	}
 	ds = append(ds, setting.UnusedArgs(n, setting.NoArgs)...)
 	made.Handler, made.Bookkeeping, made.Results = h, true, into.Type(value.ObjectType)

@@ -58,7 +58,7 @@ func TestCompile(t *testing.T) {
 		`{"check": "1 == 1", "checks": []}`:         `1:11: error: node n: check and checks exclude each other [BAD_VALUE]`,
 		`{"check": "$.nothing > 1"}`:                `1:13: error: node n: check: unknown field "nothing" [EXPR_NAME]`,
 		`{"check": "$.amount >"}`:                   `error: node n: check: `,
-		`{"check": "$.amount > 1", "on_fail": "x"}`: `1:38: warning: node n: on_fail: has no effect on a graph that is no walk by steps [IGNORED]`,
+		`{"check": "$.amount > 1", "on_fail": "x"}`: `1:38: warning: node n: on_fail: has no effect on a graph that is not a walk by steps [IGNORED]`,
 		`{"checks": [{"name": "a", "expr": "$.amount > 1"}, {"name": "a", "expr": "$.amount > 2"}]}`: `1:61: error: node n: checks: two checks are called a [DUPLICATE]`,
 	} {
 		_, ds := Kind.Compile(nodestest.Node(t, node), core.Env{Schema: nodestest.Schema(t, `{"amount": {}}`)})

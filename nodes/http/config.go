@@ -146,7 +146,7 @@ func (b *builder) address(h *handler) {
 	}
 	fixed, _, _ := strings.Cut(b.URL.Value, "{{")
 	if u, err := url.Parse(fixed); err != nil {
-		b.errorf(b.URL.Pos, "url", "%q is no address: %v", maskUser(b.URL.Value), plainURL(err))
+		b.errorf(b.URL.Pos, "url", "%q is not an address: %v", maskUser(b.URL.Value), plainURL(err))
 	} else if err := checkURL(u); err != nil {
 		b.errorf(b.URL.Pos, "url", "%q: %v", maskUser(b.URL.Value), err).WithHint("https://host/path")
 	}

@@ -552,7 +552,7 @@ func TestFindings(t *testing.T) {
 		{`{"url": "ftp://x"}`, `url: "ftp://x": want an address that begins with http:// or https://`},
 		{`{"url": "http://"}`, `the address has no host`},
 		{`{"url": "http://me:pw@x"}`, `url: "http://***@x": a user in the address would show in logs; use auth`},
-		{`{"url": "http://me:p w@x"}`, `url: "http://***@x" is no address`},
+		{`{"url": "http://me:p w@x"}`, `url: "http://***@x" is not an address`},
 		{`{"url": "http://x", "methd": "GET"}`, `unknown key "methd"`},
 		{`{"url": "http://x", "method": "get"}`, `"get" is none of GET, HEAD`},
 		{`{"url": "http://x", "body": "y"}`, `body: a GET request has no body`},

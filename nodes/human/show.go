@@ -134,7 +134,7 @@ func (b *builder) fileName(e source.Text, name string) string {
 	}
 	if b.env.Files != nil {
 		if info, err := fs.Stat(b.env.Files, clean); err == nil && !info.Mode().IsRegular() {
-			b.ds.Errorf(source.CodeBadValue, e.Pos, "%s: show: %q is no regular file", b.node.Subject(), name)
+			b.ds.Errorf(source.CodeBadValue, e.Pos, "%s: show: %q is not a regular file", b.node.Subject(), name)
 			return ""
 		}
 	}
@@ -187,7 +187,7 @@ func (g *gate) read(name string) (content string, size int64, err error) {
 	if g.files == nil {
 		return "", 0, errors.New("the workflow has no folder")
 	}
-	noFile := &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no regular file")}
+	noFile := &fs.PathError{Op: "read", Path: name, Err: errors.New("it is not a regular file")}
 	if info, err := fs.Stat(g.files, name); err == nil && !info.Mode().IsRegular() { // opening a named pipe would wait for a writer
 		return "", 0, noFile
 	}

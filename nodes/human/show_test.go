@@ -122,7 +122,7 @@ func TestShowPipe(t *testing.T) {
 	if _, err := made.Handler.Handle(t.Context(), core.NewInput("r", "n", 1, in)); err != nil {
 		t.Fatal(err)
 	}
-	if len(asked.Show) != 1 || asked.Show[0].Missing != "read pipe.md: it is no regular file" || len(watched.what) > 0 {
+	if len(asked.Show) != 1 || asked.Show[0].Missing != "read pipe.md: it is not a regular file" || len(watched.what) > 0 {
 		t.Errorf("shown %+v, opened %v", asked.Show, watched.what)
 	}
 }
@@ -140,8 +140,8 @@ func TestShowFindings(t *testing.T) {
 		`{"show": ",, "}`:              `1:10: error: node n: show: an entry is empty [BAD_VALUE]`,
 		`{"show": "context."}`:         `error: node n: show: "context." names no key of the context [BAD_VALUE]`,
 		`{"show": ["."]}`:              `1:11: error: node n: show: "." is a folder, not a file [BAD_VALUE]`,
-		`{"show": ["docs"]}`:           `1:11: error: node n: show: "docs" is no regular file [BAD_VALUE]`,
-		`{"show": ["pipe.md"]}`:        `1:11: error: node n: show: "pipe.md" is no regular file [BAD_VALUE]`,
+		`{"show": ["docs"]}`:           `1:11: error: node n: show: "docs" is not a regular file [BAD_VALUE]`,
+		`{"show": ["pipe.md"]}`:        `1:11: error: node n: show: "pipe.md" is not a regular file [BAD_VALUE]`,
 		`{"show": [5]}`:                `[WRONG_TYPE]`,
 	} {
 		_, ds := human.Kind.Compile(nodestest.Node(t, node), core.Env{Edges: edges("A -> a"), Files: notFiles, Schema: nodestest.Schema(t, `{"plan": "string"}`)})

@@ -76,7 +76,7 @@ func TestWalks(t *testing.T) {
 
 		{"late", ", timeout=1h", review, waits, "start gate; no_route"},
 		{"late, with a default", ", timeout=1h, human.default_choice=ship", review, waits, "start gate ship exit"},
-		{"late, with a default that is no choice", ", timeout=1h, human.default_choice=exit", review, waits, "start gate; no_route"},
+		{"late, with a default that is not a choice", ", timeout=1h, human.default_choice=exit", review, waits, "start gate; no_route"},
 		{"late twice", ", timeout=1h, max_retries=2", review, third(), "start gate ship exit"},
 		// No setting turns a missing answer into an approval.
 		{"late, and partly well", ", timeout=1h, allow_partial=true", review, waits, "start gate; no_route"},

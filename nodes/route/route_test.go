@@ -96,7 +96,7 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("got %+v, %v after %+v", r, err, q)
 	}
 	if r, _, _ := ask(t, two+"}", 0, core.Shared{Inputs: value.ObjectOf("dryRun", "true")}); r.EdgeOutput != int64(0) {
-		t.Error("a text is no dry run")
+		t.Error("a text is not a dry run")
 	}
 }
 

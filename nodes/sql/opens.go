@@ -60,7 +60,7 @@ func (s *statement) refusedBySQLite(query, outside bool) (message, hint string) 
 	case "attach":
 		switch {
 		case query:
-			return "ATTACH is no query", ""
+			return "ATTACH is not a query", ""
 		case !outside:
 			return "ATTACH opens another file", "read it with a node of its own, or set allow_outside: true"
 		}

@@ -15,7 +15,7 @@ func TestStatementsThatDoNotRun(t *testing.T) {
 		{`"exec": "attach '../x.db' as z"`, "exec: ATTACH opens another file (read it with a node of its own, or set allow_outside: true)"},
 		{`"exec": ["DELETE FROM t", "/* a */ -- b\n \"ATTACH\" '../x.db' as z"]`, "exec: ATTACH opens another file (read it with a node of its own, or set allow_outside: true)"},
 		{`"exec": "attach '../x.db' as z", "allow_outside": true`, ""},
-		{`"query": "attach '../x.db' as z", "writes": ["out"], "allow_outside": true`, "query: ATTACH is no query"},
+		{`"query": "attach '../x.db' as z", "writes": ["out"], "allow_outside": true`, "query: ATTACH is not a query"},
 		{`"query": "Vacuum INTO '../x.db'", "writes": ["out"]`, "query: VACUUM does not run in the transaction that a node is"},
 		{`"exec": "vacuum"`, "exec: VACUUM does not run in the transaction that a node is"},
 		{`"exec": "pragma temp_store_directory = '/'", "allow_outside": true`, "exec: PRAGMA temp_store_directory sets a folder for all databases of the process"},

@@ -72,7 +72,7 @@ func TestPostgresQueryFails(t *testing.T) {
 		{"SELECT 1 AS a, 2 AS a", "", `postgres: two columns of the result have one name: key "a" appears twice; give one of them another name with AS`},
 		{"INSERT INTO t VALUES (1) RETURNING id", "", `postgres: cannot execute INSERT in a read-only transaction [25006]`},
 		{"SELECT 1/(2-x) FROM generate_series(0, 5) x", "", `postgres: row 3: division by zero [22012]`},
-		{"SELECT 'NaN'::float8", "", `postgres: row 1: column float8: NaN is no number that a state can hold; turn it into null or text in the query`},
+		{"SELECT 'NaN'::float8", "", `postgres: row 1: column float8: NaN is not a number that a state can hold; turn it into null or text in the query`},
 		{"SELECT 18446744073709551616 AS n", "", `postgres: row 1: column n: 18446744073709551616 does not fit 64 bits; turn it into text in the query`},
 		{"SET search_path TO x", "", `postgres: the statement has no result`},
 		{"SELECT", "", `postgres: the statement has no result`},

@@ -198,7 +198,7 @@ func (x *Kept) eachOutcome(f func(item int32, o *machine.Outcome)) {
 }
 
 // lastVisit returns what is kept of a walk that a failed visit has ended: all that was recorded before
-// this visit began. The result is nil if the last answer is no failure.
+// this visit began. The result is nil if the last answer is not a failure.
 func (u *unfailed) lastVisit(kept []Kept) []Kept {
 	last := -1
 	for i := range kept {

@@ -193,7 +193,7 @@ func (c *checker) neverWritten(r *read) {
 	if c.f.AnyStart() {
 		text += ", so only a starting value can fill it"
 	} else {
-		text += ", and it is no input, so it has no value"
+		text += ", and it is not an input, so it has no value"
 	}
 	c.ds.Warnf(source.CodeNeverWritten, s.Pos, text, s.At, name).
 		WithHint("declare it under inputs, give it a default, or add it to the writes of a node")

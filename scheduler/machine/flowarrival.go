@@ -134,7 +134,7 @@ func (t *flow) answered(o *Outcome) {
 		t.recordEnd(a, &Outcome{Failure: cancelled()})
 	case o.Failure != nil || o.Route == nil || o.Route.Label != core.HandleApprove && o.Route.Label != core.HandleReject:
 		if o.Failure == nil {
-			o = &Outcome{Failure: &core.Failure{Class: core.ClassError, Message: "the answer is no decision", Permanent: true}}
+			o = &Outcome{Failure: &core.Failure{Class: core.ClassError, Message: "the answer is not a decision", Permanent: true}}
 		}
 		t.Asked = nil
 		t.recordEnd(a, o)

@@ -254,7 +254,7 @@ func (x *player) outcome(c *machine.Command, args []string) (o machine.Outcome, 
 			x.now, err = time.ParseDuration(text)
 		case k == "status":
 			if res.Status, ok = core.StatusOf(text); !ok {
-				return o, fmt.Errorf("%q is no status", text)
+				return o, fmt.Errorf("%q is not a status", text)
 			}
 		case k == "send":
 			res.EdgeOutput, res.HasEdgeOutput = v, true

@@ -40,7 +40,7 @@ func TestAccept(t *testing.T) {
 			`write: writes "m", which the state does not declare; add to node some: writes: [list, n, s, m] (flow.yaml:6:7)`},
 		{"no field", "some", core.Write("", 1), `write: writes "", which the state does not declare; add to node some: writes: [list, n, s, ] (flow.yaml:6:7)`},
 		{"null passes for every type", "some", core.Result{Delta: map[string]any{"n": nil, "s": nil}}, `[n=null s=null]`},
-		{"null is no list", "some", core.Write("list", nil), `write: write of "list": want array, got null`},
+		{"null is not a list", "some", core.Write("list", nil), `write: write of "list": want array, got null`},
 		{"a float that is whole", "some", core.Write("n", 3.0), `[n=3.0]`},
 		{"wrong type", "some", core.Write("n", "3"), `write: write of "n": want integer, got string "3"`},
 		{"outside the enum", "some", core.Write("s", "c"), `write: write of "s": want one of ["a","b"], got string "c"`},

@@ -183,7 +183,7 @@ func (x *printer) parts(p *Plan) map[string]PartFingerprint {
 		parts[n.ID] = part
 	}
 	for i := range p.Vertices {
-		if u := p.Vertices[i].Unit; u != nil && !p.Mode.Visits { // a walk or a flow as a whole is no part of itself
+		if u := p.Vertices[i].Unit; u != nil && !p.Mode.Visits { // a walk or a flow as a whole is not a part of itself
 			what := x.unitWhat(p, u)
 			part := PartFingerprint{What: x.digest(what), How: x.digest(unitHow(p, u))}
 			if !x.brief {

@@ -198,7 +198,7 @@ func TestEveryFieldIsInTheFingerprint(t *testing.T) {
 	}
 }
 
-// changed returns another value of the type of v, for example condition if v is no condition.
+// changed returns another value of the type of v, for example condition if v is not a condition.
 func changed(t *testing.T, name string, v reflect.Value, condition *expressions.Program) reflect.Value {
 	t.Helper()
 	c := reflect.New(v.Type()).Elem()

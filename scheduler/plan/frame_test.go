@@ -48,7 +48,7 @@ graph: {nodes: [{id: n, kind: fn, writes: [ouch]}]}`},
 		{name: "warnings inside", outer: "args: {given: 1, spare: 2}, reads: [list], writes: [out]", inner: `
 state: {schema: {out: {type: string}, given: {}, spare: {}, other: {}}}
 graph: {nodes: [{id: n, kind: fn, reads: [given, other], writes: [out]}]}`,
-			want: `inner.yaml:3:50: warning: node n: reads: no node writes state field "other", and it is no input, so it has no value (declare it under inputs, give it a default, or add it to the writes of a node) [NEVER_WRITTEN]`},
+			want: `inner.yaml:3:50: warning: node n: reads: no node writes state field "other", and it is not an input, so it has no value (declare it under inputs, give it a default, or add it to the writes of a node) [NEVER_WRITTEN]`},
 		{name: "nested in itself", outer: "writes: [list, out]", inner: `
 state: {schema: {list: {type: array}, out: {type: string}}}
 graph: {nodes: [{id: n, kind: workflow, file: inner.yaml, writes: [list, out]}, {id: m, kind: workflow, file: outer.yaml}]}`,

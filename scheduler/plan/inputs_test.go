@@ -48,7 +48,7 @@ func TestStart(t *testing.T) {
 flow.yaml:4:3: error: input "limit" is missing (give it a value of type integer: how many) [INPUT]
 flow.yaml:5:3: error: input "mode": want one of ["fast","exact"], got string "slow" [INPUT]
 flow.yaml:6:3: error: input "rows": want array, got string "x" [INPUT]`},
-		{"a field that is no input", withInputs, value.ObjectOf("limit", int64(1), "other", "x"), "", "",
+		{"a field that is not an input", withInputs, value.ObjectOf("limit", int64(1), "other", "x"), "", "",
 			`flow.yaml:2:1: error: unknown input "other" (defined: limit, mode, rows, free) [INPUT]`},
 		{"no inputs section, nothing given", withoutInputs, value.NewObject(0), `[[1],null]`, `{}`, ""},
 		{"no inputs section, starting values are not merged", withoutInputs, value.ObjectOf("rows", []any{int64(5)}, "once", "x"), `[[5],"x"]`, `{"rows":[5],"once":"x"}`, ""},

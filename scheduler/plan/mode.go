@@ -51,7 +51,7 @@ type nodeSteps struct {
 	edges       func(c *compiler, d *core.Node) []*core.Edge
 	retries     func(c *compiler) *Retry // for nodes without a retry policy
 	role        func(c *compiler, n *Node, made core.Compiled, at place) bool
-	id          func(id string) bool // reports whether a string that is no name is an id nevertheless
+	id          func(id string) bool // reports whether a string that is not a name is an id nevertheless
 	idRule      string               // says for id what an id is
 	agent       func(c *compiler, d *core.Node) *core.AgentCall
 	preflight   func(w *core.Workflow) source.Diagnostics

@@ -20,7 +20,7 @@ type Plan struct {
 	Workflow *core.Workflow
 	Schema   *state.Schema
 	// Concurrency limits the vertices that hold a slot; 0 leaves the limit to the caller.
-	// MaxInFlight limits the handlers in flight; 0 is no limit.
+	// MaxInFlight limits the handlers in flight; 0 means no limit.
 	Concurrency int
 	MaxInFlight int
 	Barrier     bool

@@ -171,7 +171,7 @@ func (c *compiler) unbounded(r *routedGraph) {
 		}
 		names = append(names, names[0])
 		c.ds.Errorf(source.CodeUnboundedCycle, r.edges[ring[0]].decl.Pos, "the ring %s has no bound", message.Arrows(names, maxNames)).
-			WithHint("give one of its edges max_iterations; a condition is no bound")
+			WithHint("give one of its edges max_iterations; a condition is not a bound")
 	}
 }
 

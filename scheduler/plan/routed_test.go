@@ -89,7 +89,7 @@ func TestRouted(t *testing.T) {
 		// Rules 9 and 16: an edge from a node to itself.
 		{"bounded self-loop", "tick", "tick", "tick -> tick max 3", nil},
 		{"self-loop", "a", "a", "a -> a when again", []string{"3 SELF_LOOP edge a -> a: leads from a node to itself and has no bound"}},
-		{"self-loop is no ring as well", "a b", "a", "a -> b\nb -> b when x\nb -> a when y, max 1",
+		{"self-loop is not a ring as well", "a b", "a", "a -> b\nb -> b when x\nb -> a when y, max 1",
 			[]string{"4 SELF_LOOP edge b -> b: leads from a node to itself and has no bound"}},
 
 		// Rule 10: the limit is on the way back.

@@ -31,7 +31,7 @@ type StreamRead struct {
 type streamUse struct {
 	maker   int32
 	reader  string // such as "node save"; "" if none is known yet
-	puller  *Node  // the reader, if it reads the rows while it runs and is no fan-out or pipeline
+	puller  *Node  // the reader, if it reads the rows while it runs and is not a fan-out or pipeline
 	at      source.Position
 	misread bool // another part needs its rows, which is reported
 	twice   bool // another node makes it, too, which is reported

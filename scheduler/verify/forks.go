@@ -49,7 +49,7 @@ func (t *walk) branchBegins(v *visit, n *plan.Node) {
 	k, p := v.parent.fork, t.w.Nodes[v.parent.node].Parallel
 	switch {
 	case !slices.Contains(p.Branches, n.Index):
-		c.breaks(Routes, "is no branch of %s", c.e.Unit)
+		c.breaks(Routes, "is not a branch of %s", c.e.Unit)
 	case occurrences(k.begun, n.Index) == occurrences(p.Branches, n.Index):
 		c.breaks(Parts, "begins again as a branch of %s", c.e.Unit)
 	case k.decided || abandoned(v.parent):
@@ -74,7 +74,7 @@ func (t *walk) branchSkipped(n *plan.Node) {
 	k := v.fork
 	switch {
 	case !slices.Contains(t.w.Nodes[v.node].Parallel.Branches, n.Index):
-		c.breaks(Routes, "is no branch of %s", c.e.Unit)
+		c.breaks(Routes, "is not a branch of %s", c.e.Unit)
 	case slices.Contains(k.begun, n.Index), slices.Contains(k.skipped, n.Index):
 		c.breaks(Parts, "is skipped, and it has begun or was skipped before")
 	case !k.decided && !abandoned(v):

@@ -31,7 +31,7 @@ func TestLog(t *testing.T) {
 		{"a log", text, ""},
 		{"without the last line end", strings.TrimSpace(text), ""},
 		{"empty", "\n\n", "there are no events in it"},
-		{"a workflow", everything, "line 2: this is no event"},
+		{"a workflow", everything, "line 2: this is not an event"},
 		{"cut off", text[:len(text)-20], "the log is cut off in the middle of a line"},
 		{"of a newer program", strings.Replace(text, `"v":1`, `"v":2`, 1), "line 1: event format 2, this program reads format 1"},
 		{"an unknown type", strings.Replace(text, "node.ready", "node.paused", 1), `line 2: unknown event type "node.paused"`},

@@ -163,7 +163,7 @@ func (f *frame) cancelledByRace(i int32) {
 		return
 	}
 	if to := f.winner(i, e.Cause); to < 0 {
-		f.c.breaks(Skips, "lost a race because of %s, and that is no join that gives it up", e.Cause)
+		f.c.breaks(Skips, "lost a race because of %s, and that is not a join that gives it up", e.Cause)
 	}
 	if fan := v.fan; fan != nil && fan.begun > fan.ended {
 		f.c.breaks(Parts, "is given up, and of its items %d began and have no end", fan.begun-fan.ended)

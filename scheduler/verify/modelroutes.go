@@ -134,7 +134,7 @@ func (t *walk) follow(open []int32) {
 	t.pending, t.next = nil, -1
 	to, ok := t.f.p.Node(c.e.To)
 	if !ok {
-		c.breaks(Routes, "the way leads to %q, which is no node%s", c.e.To, near(c.e.To, t.names()))
+		c.breaks(Routes, "the way leads to %q, which is not a node%s", c.e.To, near(c.e.To, t.names()))
 		return
 	}
 	t.next = to.Index

@@ -22,7 +22,7 @@ func (t *walk) chosen(n *plan.Node) {
 	to, ok := t.f.p.Node(c.e.To)
 	switch {
 	case !ok:
-		c.breaks(Routes, "the way leads to %q, which is no node%s", c.e.To, near(c.e.To, t.names()))
+		c.breaks(Routes, "the way leads to %q, which is not a node%s", c.e.To, near(c.e.To, t.names()))
 		return
 	case c.e.From != n.ID:
 		c.breaks(Routes, "the way on from %s begins at %s", n.ID, c.e.From)

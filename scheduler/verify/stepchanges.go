@@ -41,7 +41,7 @@ func (t *walk) accepts(n *plan.Node) bool {
 	switch c.e.Step {
 	case core.MutationSkipTo:
 		if _, ok := t.f.p.Lookup(c.e.To); !ok && c.e.To != core.EndNode {
-			c.breaks(Routes, "a jump to %q was accepted, which is no node%s", c.e.To, near(c.e.To, t.names()))
+			c.breaks(Routes, "a jump to %q was accepted, which is not a node%s", c.e.To, near(c.e.To, t.names()))
 		}
 	case core.MutationRetryWith:
 		if s.updated = true; c.e.To != n.ID {

@@ -443,7 +443,7 @@ var falsified = []falsifiedLog{
 		}},
 	{name: "a way that there is not", of: walked, rule: verify.Routes, node: "look", want: "the workflow has no edge look -> m with the condition outcome=success",
 		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "m"; return l }},
-	{name: "a way to nowhere", of: walked, rule: verify.Routes, node: "look", want: `the way leads to "vot", which is no node (did you mean "vote"?)`,
+	{name: "a way to nowhere", of: walked, rule: verify.Routes, node: "look", want: `the way leads to "vot", which is not a node (did you mean "vote"?)`,
 		falsify: func(t *testing.T, l log) log { l[l.at(t, core.EdgeChosen, "look->vote", 1)].To = "vot"; return l }},
 	{name: "a condition of a way is false", of: walked, rule: verify.Routes, node: "look", want: "the condition outcome=success is false on what it read",
 		falsify: func(t *testing.T, l log) log {
@@ -501,7 +501,7 @@ var falsified = []falsifiedLog{
 		falsify: func(t *testing.T, l log) log {
 			return l.move(l.at(t, core.NodeSkipped, "c", 1), l.at(t, core.NodeStarted, "b", 1))
 		}},
-	{name: "a node that is no branch is skipped", of: narrow, rule: verify.Routes, node: "m", want: "is no branch of vote",
+	{name: "a node that is not a branch is skipped", of: narrow, rule: verify.Routes, node: "m", want: "is not a branch of vote",
 		falsify: func(t *testing.T, l log) log {
 			i := l.at(t, core.NodeSkipped, "c", 1)
 			l = l.duplicate(i)

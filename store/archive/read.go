@@ -47,7 +47,7 @@ func Read(ctx context.Context, r io.Reader, s store.Store) (m *Manifest, added b
 	return &in.manifest, added, err
 }
 
-// damaged says that a file is no archive, or that it has changed since it was written.
+// damaged says that a file is not an archive, or that it has changed since it was written.
 func damaged(err error) error { return fmt.Errorf("the archive is damaged: %w", err) }
 
 // reader is the state of a call of Read.

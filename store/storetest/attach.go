@@ -18,7 +18,7 @@ const visible = 10 * time.Second
 func testAttachments(t *testing.T, s store.Store) {
 	a, ok := s.(store.Attacher)
 	if !ok {
-		t.Skip("the store is no store.Attacher")
+		t.Skip("the store is not a store.Attacher")
 	}
 	begin(t, s, "r1")
 	lease := begin(t, s, "r2")

@@ -14,7 +14,7 @@ import (
 func testCache(t *testing.T, s store.Store) {
 	c, ok := s.(store.Cacher)
 	if !ok {
-		t.Skip("the store is no store.Cacher")
+		t.Skip("the store is not a store.Cacher")
 	}
 	key := func(digit string) string { return strings.Repeat(digit, 64) }
 	put := func(e store.CacheEntry) {

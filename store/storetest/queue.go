@@ -30,7 +30,7 @@ func waitingIDs(q store.Queue) (ids []string) {
 func testQueue(t *testing.T, s store.Store) {
 	q, ok := s.(store.Queuer)
 	if !ok {
-		t.Skip("the store is no store.Queuer")
+		t.Skip("the store is not a store.Queuer")
 	}
 	check := func(what string, got []string, want ...string) {
 		t.Helper()
@@ -77,7 +77,7 @@ func testQueue(t *testing.T, s store.Store) {
 func testQueueOfMany(t *testing.T, s store.Store) {
 	q, ok := s.(store.Queuer)
 	if !ok {
-		t.Skip("the store is no store.Queuer")
+		t.Skip("the store is not a store.Queuer")
 	}
 	const n = 16
 	var wg sync.WaitGroup

@@ -24,7 +24,7 @@ func Read(files fs.FS, name string) (string, error) {
 	case err != nil:
 		return "", readError(err)
 	case !info.Mode().IsRegular():
-		return "", errors.New("this is no file")
+		return "", errors.New("this is not a file")
 	case info.Size() > MaxBytes:
 		return "", fmt.Errorf("the file has %d bytes, at most %d are read", info.Size(), MaxBytes)
 	}

@@ -108,7 +108,7 @@ func (n *Name) value(in core.Shared) (string, error) {
 	v := n.program.Value(expressions.ForInput(in.Values(), n.program.SlotNames(), n.program.NodeNames()))
 	s, ok := v.(string)
 	if !ok || strings.TrimSpace(s) == "" {
-		return "", fmt.Errorf("%s is no file name: %s", n.text, value.JSON(v))
+		return "", fmt.Errorf("%s is not a file name: %s", n.text, value.JSON(v))
 	}
 	return s, nil
 }

@@ -18,8 +18,8 @@ func TestName(t *testing.T) {
 	}
 	for _, c := range []struct{ name, want, err string }{
 		{"$.file", "f.csv", ""},
-		{"$item.id", "", "$item.id is no file name: 7"},
-		{"$.none", "", "$.none is no file name: null"},
+		{"$item.id", "", "$item.id is not a file name: 7"},
+		{"$.none", "", "$.none is not a file name: null"},
 		{"{{file}}", "f.csv", ""},
 		{"out/{{$item.id}}/{{$index}}.csv", "out/7/2.csv", ""},
 		{"./{{$.n}}.csv", "./3.csv", ""},

@@ -289,7 +289,7 @@ func TestPending(t *testing.T) {
 	p.Discard()
 	p.Discard()
 	if err := p.Commit(); err == nil {
-		t.Error("Commit after Discard is no error")
+		t.Error("Commit after Discard is not an error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	p = begin(ctx)

@@ -67,7 +67,7 @@ func (f *Finder) find(name source.Text, key, what, precise string, fits func(fs.
 		f.missing(name, key, clean, what, err)
 		return "", false
 	case !fits(info.Mode()):
-		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q is no %s", f.Subject, key, name.Value, precise)
+		f.Found.Errorf(source.CodeMissingFile, name.Pos, "%s: %s: %q is not a %s", f.Subject, key, name.Value, precise)
 		return "", false
 	}
 	return clean, true

@@ -23,7 +23,7 @@ func CheckPattern(pattern string) error {
 	}
 	for _, part := range core.PatternParts(Clean(pattern)) {
 		if _, err := path.Match(part, ""); err != nil {
-			return fmt.Errorf("%q is no pattern: %w", pattern, err)
+			return fmt.Errorf("%q is not a pattern: %w", pattern, err)
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (g *globbing) match(dir string, parts []string) error {
 	for _, e := range entries {
 		ok, err := path.Match(part, e.Name())
 		if err != nil {
-			return fmt.Errorf("%q is no pattern: %w", part, err)
+			return fmt.Errorf("%q is not a pattern: %w", part, err)
 		}
 		if !ok {
 			continue

@@ -44,7 +44,7 @@ func TestTempNames(t *testing.T) {
 	}
 	for _, name := range []string{base, random("r1"), random(""), derived("a/b\x00", "n", 1, "f"), derived(strings.Repeat("x", 300), "n", 1, "f")} {
 		if !regexp.MustCompile(`^\.wavefold-([\w.-]{1,64}-)?[A-Z2-7]{26}\.tmp$`).MatchString(name) {
-			t.Errorf("%q is no name of a temporary file", name)
+			t.Errorf("%q is not a name of a temporary file", name)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func number(f float64) (any, string) {
 	case math.IsNaN(f):
 		return nil, ""
 	case math.IsInf(f, 0):
-		return nil, "infinity is no number here"
+		return nil, "infinity is not a number here"
 	}
 	return f, ""
 }

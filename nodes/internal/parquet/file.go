@@ -77,7 +77,7 @@ func extent(m *format.ColumnMetaData) (from, size int64) {
 // look returns an error if the file is not a Parquet file or is cut off.
 func look(f File) error {
 	if f.Size < int64(len(magic)+tailSize) {
-		return fmt.Errorf("it has %d bytes and is no Parquet file", f.Size)
+		return fmt.Errorf("it has %d bytes and is not a Parquet file", f.Size)
 	}
 	var head, tail [len(magic)]byte
 	if _, err := f.ReadAt(head[:], 0); err != nil {
@@ -90,7 +90,7 @@ func look(f File) error {
 	case string(head[:]) == "PARE" || string(tail[:]) == "PARE":
 		return errors.New("the Parquet file is encrypted, and encrypted files are not read")
 	case string(head[:]) != magic:
-		return fmt.Errorf("it is no Parquet file: it begins with %q, want %q", head, magic)
+		return fmt.Errorf("it is not a Parquet file: it begins with %q, want %q", head, magic)
 	case string(tail[:]) != magic:
 		return fmt.Errorf("the Parquet file is cut off: it ends with %q, want %q", tail, magic)
 	}

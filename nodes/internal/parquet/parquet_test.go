@@ -219,7 +219,7 @@ func TestBadRows(t *testing.T) {
 	for _, b := range bad {
 		reasons = append(reasons, fmt.Sprint(b.Row, " ", b.Reason))
 	}
-	const want = `3 f: infinity is no number here|4 u: 18446744073709551615 does not fit 64 bits with a sign|5 s: the text is not UTF-8|6 j: the JSON cannot be read: the JSON value is cut off|7 s: want one of ["a"], got string "b"`
+	const want = `3 f: infinity is not a number here|4 u: 18446744073709551615 does not fit 64 bits with a sign|5 s: the text is not UTF-8|6 j: the JSON cannot be read: the JSON value is cut off|7 s: want one of ["a"], got string "b"`
 	if got := strings.Join(reasons, "|"); got != want {
 		t.Errorf("bad rows %s\nwant %s", got, want)
 	}
@@ -322,8 +322,8 @@ func TestCutShort(t *testing.T) {
 		}
 	}
 	for want, text := range map[string]string{
-		"f: it has 3 bytes and is no Parquet file":                                    "PAR",
-		`f: it is no Parquet file: it begins with "id,n", want "PAR1"`:                "id,name\n1,Ada\n2,Bob\n",
+		"f: it has 3 bytes and is not a Parquet file":                                 "PAR",
+		`f: it is not a Parquet file: it begins with "id,n", want "PAR1"`:             "id,name\n1,Ada\n2,Bob\n",
 		`f: the Parquet file is cut off: it ends with "1234", want "PAR1"`:            "PAR1 and more 1234",
 		"f: the Parquet file is cut off: its footer has 808464432 bytes, the file 20": "PAR1        0000PAR1",
 		"f: the Parquet file is encrypted, and encrypted files are not read":          "PARE        0000PARE",

@@ -13,7 +13,7 @@
 //	DATE                                 string: "2001-02-14"
 //	TIME                                 string: "15:12:00.5"
 //	TIMESTAMP, INT96                     string: "2001-02-14T15:12:00Z"; without the Z
-//	                                     if it is no point in time but a local one
+//	                                     if it is not a point in time but a local one
 //	UUID                                 string: "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 //	bytes without annotation, BSON       string: base64
 //	LIST, repeated fields                array

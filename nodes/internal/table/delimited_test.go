@@ -148,7 +148,7 @@ func TestReadCellsRejects(t *testing.T) {
 		{"text behind a quoted cell", "a,b\n1,\"x\"y\n2,z\n", inferring, `[{"a":2,"b":"z"}]`, 1, 2, `byte 5 of line 2: characters after the closing quote of its cell; write "" for a quote in a cell`, `"1,\"x\"y"`},
 		{"not UTF-8", "a\n\xff\nx\n", inferring, `[{"a":"x"}]`, 1, 2, "column 1 (a) is not UTF-8", `["�"]`},
 		{"a declared type", "a\n1\nx\n2\n", integers, `[{"a":1},{"a":2}]`, 2, 3, `column 1 (a): want integer, got "x"`, `["x"]`},
-		{"a declared integer is no float", "a\n1.0\n", integers, `[]`, 1, 2, `column 1 (a): want integer, got "1.0"`, `["1.0"]`},
+		{"a declared integer is not a float", "a\n1.0\n", integers, `[]`, 1, 2, `column 1 (a): want integer, got "1.0"`, `["1.0"]`},
 		{"a bad row has no say in the types", "a,b\n1,2\nx\n", inferring, `[{"a":1,"b":2}]`, 2, 3, "has 1 cell, want 2", `["x"]`},
 		{"the limit counts good rows", "a,b\n1,2\n3\n4,5\n6,7\n", limited(2), `[{"a":1,"b":2},{"a":4,"b":5}]`, 2, 3, "has 1 cell, want 2", `["3"]`},
 	} {

@@ -31,7 +31,7 @@ func FuzzFlat(f *testing.F) {
 		}
 		want, err := value.ParseJSON([]byte(text))
 		if err != nil {
-			t.Fatalf("%q reads as %s, but is no JSON: %v", text, value.JSON(got), err)
+			t.Fatalf("%q reads as %s, but is not JSON: %v", text, value.JSON(got), err)
 		}
 		if g, w := value.JSON(got), value.JSON(want); g != w {
 			t.Fatalf("%q reads as %s, want %s", text, g, w)

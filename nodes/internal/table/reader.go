@@ -149,7 +149,7 @@ func NewReader(src FileSource, o ReadOptions) (*Reader, error) {
 	case JSON:
 		r.format = &array{objects: newObjects(&r.in, o)}
 	default:
-		return nil, fmt.Errorf("%s is no format of rows", o.Format)
+		return nil, fmt.Errorf("%s is not a format of rows", o.Format)
 	}
 	return r, nil
 }

@@ -109,7 +109,7 @@ var rules = []rule{
 	{name: "every item sees the snapshot", fields: []string{"out array_append", "seen array_append"},
 		nodes: []string{"l add out 7", "f each out; add out $item; see out", "t see out"}, edges: []string{"l->f", "f->t"},
 		want: "f=success", state: `{"out":[7,7],"seen":["[7]","[7,7]"]}`},
-	{name: "a source that is no array fails without executions", fields: []string{"x"}, nodes: []string{"f each x; retry 3"}, want: "f=fail run=failed"},
+	{name: "a source that is not an array fails without executions", fields: []string{"x"}, nodes: []string{"f each x; retry 3"}, want: "f=fail run=failed"},
 	{name: "an empty source is done", fields: []string{"x = []"}, nodes: []string{"f each x", "t"}, edges: []string{"f->t"}, want: "f=success t=success", state: `{"x":[]}`},
 	{name: "set_once takes the first item and fails the node", fields: []string{"x = [4,5,6]", "y set_once", "z array_append"},
 		nodes: []string{"f each x; write y $item; add z $item"}, want: "f=fail run=failed", state: `{"x":[4,5,6],"y":4,"z":[4]}`},

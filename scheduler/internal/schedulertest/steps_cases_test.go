@@ -92,7 +92,7 @@ func stepsCases() []stepsCase {
 			want: "a | route>(end) | failed error a"},
 		{name: "a critical node", nodes: "a b", edges: []string{"a b 0 on error"}, change: func(w *core.Workflow) { stepNode(w, "a").Critical = true },
 			results: byNode{"a": results(failing(sends("_graph_action", "add_edge", "_from", "a", "_to", "x")))}, want: "a |  | failed error a"},
-		{name: "a failed guard is no failure", nodes: "a b c", edges: []string{"a b 0 on error", "a c 0 on guard_failed"},
+		{name: "a failed guard is not a failure", nodes: "a b c", edges: []string{"a b 0 on error", "a c 0 on guard_failed"},
 			results: byNode{"a": results(saying(sends(), core.Routing{GuardsFailed: []string{"polite"}}))}, want: "a c | edge>c end>(end) | success"},
 		{name: "a self edge", nodes: "a b", edges: []string{"a b 10 $visits == 3", "a a"}, want: "a a a b | edge>a edge>a edge>b end>(end) | success"},
 		{name: "a loop that never ends", nodes: "r d", change: loop("r", "d", "$output.good == true", 3), want: "r r r d | edge>r edge>r budget>d end>(end) | success"},

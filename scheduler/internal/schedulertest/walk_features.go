@@ -10,7 +10,7 @@ import (
 const (
 	Cycles         Feature = "nodes visited again"
 	Conditionals   Feature = "conditionals passed"
-	TransparentBad Feature = "conditionals after a stage that was no success"
+	TransparentBad Feature = "conditionals after a stage that was not a success"
 	WaitAll        Feature = "wait_all"
 	FirstSuccess   Feature = "first_success"
 	KOfN           Feature = "k_of_n"

@@ -264,7 +264,7 @@ var walkRules = []walkRule{
 		b -> exit
 		c -> exit`,
 		path: "start z a b", end: "goal_gate z"},
-	{name: "the exit is no target of a gate", doc: `
+	{name: "the exit is not a target of a gate", doc: `
 		graph target=exit fallback=b
 		a gate target=exit does fail
 		b

@@ -250,7 +250,7 @@ func conversion(types *pgtype.Map, oid uint32) func([]byte) (any, error) {
 func float(s string) (any, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f-f != 0 {
-		return nil, fmt.Errorf("%s is no number that a state can hold; turn it into null or text in the query", s)
+		return nil, fmt.Errorf("%s is not a number that a state can hold; turn it into null or text in the query", s)
 	}
 	return f, nil
 }

@@ -123,7 +123,7 @@ func TestPasswords(t *testing.T) {
 
 func TestNumbersAndTimes(t *testing.T) {
 	for in, want := range map[string]string{"1": "1", "1.0": "1.0", "-12.50": "-12.5", "9007199254740993": "9007199254740993", "0.1": "0.1",
-		"NaN": "NaN is no number", "-Infinity": "-Infinity is no number", "18446744073709551616": "does not fit 64 bits"} {
+		"NaN": "NaN is not a number", "-Infinity": "-Infinity is not a number", "18446744073709551616": "does not fit 64 bits"} {
 		v, err := numeric([]byte(in))
 		got := value.JSON(v)
 		if err != nil {

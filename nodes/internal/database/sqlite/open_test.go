@@ -14,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/internal/table"
 )
 
-// A URI is no path, and neither is a path with parameters, unless a file has that name.
+// A URI is not a path, and neither is a path with parameters, unless a file has that name.
 func TestCheckPath(t *testing.T) {
 	place := files.Place{Dir: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(place.Dir, "there.db?mode=ro"), nil, 0o666); err != nil {

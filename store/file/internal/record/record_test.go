@@ -152,7 +152,7 @@ func (w *written) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(file).ReadAt(p, off)
 }
 
-// TestReadWhileWritten: a record that was not there yet when it was read is no damage, though records after it are.
+// TestReadWhileWritten: a record that was not there yet when it was read is not damage, though records after it are.
 func TestReadWhileWritten(t *testing.T) {
 	file, at := journal(4)
 	for known := range at[1:] {
