@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -106,9 +107,24 @@ type file struct {
 	ast  *ast.File
 }
 
-func sourceFiles(t *testing.T) (files []file, fset *token.FileSet) {
+// sourceFiles returns the parsed files of the module. They are read once for all tests, which
+// only look at them.
+func sourceFiles(t *testing.T) ([]file, *token.FileSet) {
 	t.Helper()
-	fset = token.NewFileSet()
+	s, err := parseOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.files, s.fset
+}
+
+type sources struct {
+	files []file
+	fset  *token.FileSet
+}
+
+var parseOnce = sync.OnceValues(func() (sources, error) {
+	s := sources{fset: token.NewFileSet()}
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -121,19 +137,16 @@ func sourceFiles(t *testing.T) (files []file, fset *token.FileSet) {
 		if d.IsDir() || !strings.HasSuffix(name, ".go") {
 			return nil
 		}
-		f, err := parser.ParseFile(fset, p, nil, 0) // with objects, which tell variables from packages
+		f, err := parser.ParseFile(s.fset, p, nil, 0) // with objects, which tell variables from packages
 		if err != nil {
 			return err
 		}
 		rel, _ := filepath.Rel(root, filepath.Dir(p))
-		files = append(files, file{filepath.ToSlash(rel), name, f})
+		s.files = append(s.files, file{filepath.ToSlash(rel), name, f})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files, fset
-}
+	return s, err
+})
 
 func below(dir, top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") }
 
