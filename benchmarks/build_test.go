@@ -205,6 +205,9 @@ func initialization(tb testing.TB, program string) (all, own Sample) {
 // A program that imports the package does little before main: the packages of this module
 // compile no regular expressions and build no large tables.
 func TestImportCost(t *testing.T) {
+	if raceDetector {
+		t.Skip("the program that it measures is built without the race detector in either run")
+	}
 	all, own := initialization(t, emptyProgram(t, "github.com/wavefold/wavefold"))
 	if own.Allocs > 60 || all.Allocs > 500 {
 		t.Errorf("the packages of this module make %v allocations before main, want at most 60; all packages %v, want at most 500", own.Allocs, all.Allocs)
