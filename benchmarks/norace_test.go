@@ -2,5 +2,5 @@
 
 package benchmarks
 
-// raceDetector tells whether the race detector is linked in.
+// raceDetector reports whether the race detector is linked in.
 const raceDetector = false
