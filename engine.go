@@ -83,7 +83,8 @@ func (e *Engine) AddCondition(name string, p core.Predicate) error {
 
 // AllowAdded lets runs of walks by steps add nodes of the given kinds, or nodes that call
 // the registered functions of the given names. Without it, such changes of a running graph
-// are refused. The first name of the first call is the kind of an added node that has none.
+// are rejected. The first name of the first call is the kind of an added node that has none. A stored run that is
+// resumed or replayed keeps the names with which it was started.
 func (e *Engine) AllowAdded(kinds ...string) { e.added = slices.Concat(e.added, kinds) }
 
 // maxDocument exceeds the limit of every format. A longer file is read only up to this

@@ -226,3 +226,62 @@ func TestSaveAllWithWalks(t *testing.T) {
 		})
 	}
 }
+
+// A stored run keeps the kinds of nodes that it may add: the engine that resumes, replays or reads it need not allow
+// them, but it must have them.
+func TestStoredRunKeepsAddedKinds(t *testing.T) {
+	s, err := file.Open(t.TempDir(), file.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := wavefold.NewField[map[string]any]("out")
+	graph := func(down, allow, known bool) *wavefold.Graph {
+		e := wavefold.NewEngine()
+		if known {
+			if err := e.AddTool("help", func(context.Context) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if allow {
+			e.AllowAdded("help")
+		}
+		return wavefold.NewWalk("w", wavefold.Using(e),
+			wavefold.Map("a", wavefold.NewField[int]("n", wavefold.Default(0)), out, func(context.Context, int) (map[string]any, error) {
+				return map[string]any{core.GraphAction: core.MutationAddNode, core.ActionConfig: map[string]any{"name": "b", "default_next": "c"}, "route": "b"}, nil
+			}, wavefold.Entry()),
+			wavefold.Do("c", func(context.Context) error {
+				if down {
+					return errors.New("the service is down")
+				}
+				return nil
+			})).Graph()
+	}
+	ctx := t.Context()
+	if _, err := graph(true, true, true).Run(ctx, wavefold.WithStore(s), wavefold.WithRunID("r")); err == nil {
+		t.Fatal("the run has not failed")
+	}
+	end := func(r *wavefold.Running, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := r.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(rep.Path, " ")
+	}
+	if _, err := graph(false, false, false).Resume(ctx, "r", wavefold.WithStore(s)); err == nil || !strings.Contains(err.Error(), "kinds that this program does not have: help") {
+		t.Errorf("a program without the function: %v", err)
+	}
+	g := graph(false, false, true)
+	if got := end(g.Resume(ctx, "r", wavefold.WithStore(s))); got != "a b c" {
+		t.Errorf("resumed: %s", got)
+	}
+	if got := end(g.Replay(ctx, "r", "a", wavefold.WithStore(s))); got != "a b c" {
+		t.Errorf("replayed: %s", got)
+	}
+	if _, err := g.History(ctx, s, "r", ""); err != nil {
+		t.Errorf("history: %v", err)
+	}
+}

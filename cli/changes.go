@@ -19,14 +19,20 @@ type changes struct {
 	more int
 }
 
-// changesOf returns the changes of a walk by steps, nil for other graphs, and a listener that
-// records them and passes the events on to next, which may be nil.
-func changesOf(p *plan.Plan, next func(core.Event)) (*changes, func(core.Event)) {
+// changesOf returns the changes of a walk by steps, nil for other graphs.
+func changesOf(p *plan.Plan) *changes {
 	if !p.Conventions.Steps {
-		return nil, next
+		return nil
 	}
-	c := &changes{}
-	return c, func(e core.Event) {
+	return &changes{}
+}
+
+// listener returns a listener that records the changes and passes the events on to next, which may be nil.
+func (c *changes) listener(next func(core.Event)) func(core.Event) {
+	if c == nil {
+		return next
+	}
+	return func(e core.Event) {
 		if e.Type == core.GraphChanged || e.Type == core.GraphRejected {
 			if len(c.list) < maxChanges {
 				c.list = append(c.list, explain.ChangeOf(&e))

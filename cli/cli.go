@@ -67,8 +67,6 @@ type app struct {
 	mask secret.Masker
 	// running is set while an interrupt must wait for a run to end.
 	running atomic.Bool
-	// allowsAdded says that --allow-added is given.
-	allowsAdded bool
 	// stopped is the exit code for an end from outside, such as a signal; 0 if there was
 	// none.
 	stopped atomic.Int32

@@ -92,7 +92,7 @@ func (f *allowed) Set(text string) error {
 		copied := *f.a.engine
 		f.a.engine = &copied
 	}
-	f.a.allowsAdded, f.list = true, append(f.list, kinds...)
+	f.list = append(f.list, kinds...)
 	f.a.engine.AllowAdded(kinds...)
 	return nil
 }

@@ -79,7 +79,6 @@ incremental workflow.
 	flags := cmd.Flags()
 	a.storeFlag(flags, &f.store)
 	f.outputFlags(cmd)
-	a.allowAddedFlag(cmd)
 	flags.StringVar(&f.from, "from", "", "the `node` that runs again, with everything that can see its effect")
 	flags.StringArrayVar(&f.set, "set", nil, "give a field of the state another value: `FIELD=VALUE`, where FIELD may be a path such as totals.eu and VALUE is as for --input; may be repeated")
 	flags.StringArrayVar(&f.assume, "assume", nil, "give a node a status without running it: `NODE=STATUS`, where STATUS is fail, success or skipped; may be repeated")

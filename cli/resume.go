@@ -60,7 +60,6 @@ docs/durability.md.`,
 	flags := cmd.Flags()
 	a.storeFlag(flags, &f.store)
 	f.outputFlags(cmd)
-	a.allowAddedFlag(cmd)
 	flags.StringArrayVar(&again.nodes, "rerun-from", nil, "run a `node` again, with everything that can see its effect; may be repeated")
 	flags.StringArrayVar(&again.keep, "keep", nil, "keep the result of a `node` that has changed; may be repeated")
 	flags.BoolVar(&again.asRecorded, "as-recorded", false, "ignore changes: continue with the documents and prompts as the store has them")
@@ -235,6 +234,8 @@ func (a *app) sayEnded(ctx context.Context, st *scheduler.Stored, found *storedR
 	if session != nil {
 		o.Replayed = session.Listen
 	}
+	f.changes = changesOf(p)
+	o.Replayed = f.changes.listener(o.Replayed)
 	report, err := scheduler.Ended(ctx, st, p, o)
 	if err != nil {
 		return a.resumeError(err, f)
@@ -255,11 +256,10 @@ func (a *app) resumeError(err error, f *runFlags) error {
 		return fail(exitUsage, "%w: --adopt continues it by the rules of this version (%s) and keeps its results", logic, buildVersion().Version)
 	}
 	if diverged, ok := errors.AsType[*journal.DivergedError](err); ok {
-		hint := ""
-		if !a.allowsAdded {
-			hint = "; a walk that has added nodes needs --allow-added again"
-		}
-		return fail(exitFailed, "%w [RESUME_DIVERGED]; the journal is left as it is%s", diverged, hint)
+		return fail(exitFailed, "%w [RESUME_DIVERGED]; the journal is left as it is", diverged)
+	}
+	if unknown, ok := errors.AsType[*journal.UnknownKindsError](err); ok {
+		return &exitError{exitUsage, unknown}
 	}
 	if lost, ok := errors.AsType[*journal.LostError](err); ok {
 		return fail(exitFailed, "%w: --salvage runs the node again [JOURNAL_DAMAGED]", lost)

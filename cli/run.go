@@ -278,13 +278,14 @@ func (a *app) executeRun(ctx context.Context, p *plan.Plan, f *runFlags, keep *k
 	}
 	listener := withSession(session, watch.listener())
 	f.ended, listener = endingOf(p, listener)
-	f.changes, listener = changesOf(p, listener)
+	f.changes = changesOf(p)
+	listener = f.changes.listener(listener)
 	stop := watch.announceInterrupt(ctx)
 	a.running.Store(true)
 	report, err := run(ctx, scheduler.Options{
 		Run: f.runID, Recording: keep.recording(), Concurrency: f.concurrency, MaxInFlight: f.maxInFlight, Barrier: f.barrier, Backpressure: true,
 		FailFast: f.failFast, MaxVisits: f.maxVisits, Budget: f.budget.Budget, Strict: f.strict, NoCache: f.noCache, Refresh: f.refresh,
-		Listener: listener, Drained: watch.flush, Replayed: watch.replayed(session), Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
+		Listener: listener, Drained: watch.flush, Replayed: f.changes.listener(watch.replayed(session)), Interviewer: a.interviewer(p, f, watch), Router: a.engine.Router(),
 	})
 	logErr := watch.close(ctx, undelivered(report))
 	stop()

@@ -196,6 +196,8 @@ type Limits struct {
 	// MaxVisits limits the visits of nodes in a walk. It is 0 if there is no limit, and in
 	// a dag.
 	MaxVisits int `json:"max_visits,omitempty"`
+	// AddedKinds are the kinds of nodes that walks by steps may add to their graphs.
+	AddedKinds []string `json:"added_kinds,omitempty"`
 }
 
 // Execution returns the path of the node with the index of the item, row or round in brackets

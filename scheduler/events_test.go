@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestEventsTellLimitsAndNulls(t *testing.T) {
 			nulls = append(nulls, e.Null)
 		}
 	}})
-	if want := (core.Limits{Concurrency: 3, MaxInFlight: 2, Barrier: true}); err != nil || limits != want {
+	if want := (core.Limits{Concurrency: 3, MaxInFlight: 2, Barrier: true}); err != nil || !reflect.DeepEqual(limits, want) {
 		t.Errorf("limits %+v, %v", limits, err)
 	}
 	if want := []bool{true, true, false}; !slices.Equal(nulls, want) {

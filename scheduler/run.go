@@ -125,7 +125,7 @@ func begin(ctx context.Context, p *plan.Plan, inputs map[string]any, o Options) 
 	r := newRun(ctx, p, o)
 	r.guard.run = r
 	settings := machine.Options{Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, FailFast: o.FailFast,
-		MaxVisits: o.MaxVisits, Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call}
+		MaxVisits: o.MaxVisits, AddedKinds: p.AddedKinds(), Events: o.Listener != nil, Seed: spread.Uint64(), Guard: r.guard.call}
 	var err error
 	r.m, err = machine.New(p, objectOf(inputs), settings)
 	if err == nil {

@@ -27,7 +27,7 @@ func full(t testing.TB) core.Event {
 		From:  "f", To: "t", When: "$.x == 'é'", Result: &yes, Values: value.ObjectOf("$.x", int64(1)<<62), Step: core.StepCondition, Label: "l", Purpose: "run", Model: "m", Tool: "t", Turn: 1,
 		Usage: &core.Usage{Calls: 1, Input: 2, CachedInput: 3, Output: 4, Reasoning: 5, Estimated: 6, Cost: 0.5}, Nodes: []string{"a", "b"}, Field: "x", Null: true,
 		State: value.ObjectOf("x", nil), Inputs: value.ObjectOf("y", []any{int64(1), 2.5}),
-		Limits: &core.Limits{Concurrency: 1, MaxInFlight: 2, Barrier: true}, Log: "l", Severity: "INFO", Done: 8, Of: 9, Read: 10, Size: 11}
+		Limits: &core.Limits{Concurrency: 1, MaxInFlight: 2, Barrier: true, MaxVisits: 3, AddedKinds: []string{"wait"}}, Log: "l", Severity: "INFO", Done: 8, Of: 9, Read: 10, Size: 11}
 	for _, v := range []reflect.Value{reflect.ValueOf(e), reflect.ValueOf(*e.Error), reflect.ValueOf(*e.Usage)} {
 		for i := range v.NumField() {
 			f := v.Type().Field(i)

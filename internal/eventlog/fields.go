@@ -243,6 +243,8 @@ func limits(v any) (*core.Limits, error) {
 			return whole(&l.MaxVisits, v)
 		case "barrier":
 			return to(&l.Barrier, v)
+		case "added_kinds":
+			return texts(&l.AddedKinds, v)
 		}
 		return nil
 	})

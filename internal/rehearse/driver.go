@@ -37,7 +37,7 @@ func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, interviewe
 		o.Run = "test"
 	}
 	m, err := machine.New(p, inputs, machine.Options{
-		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: true, SingleItems: true,
+		Run: o.Run, Concurrency: o.Concurrency, MaxInFlight: o.MaxInFlight, Barrier: o.Barrier, Events: true, SingleItems: true, AddedKinds: p.AddedKinds(),
 	})
 	if err != nil {
 		return nil, err

@@ -118,6 +118,8 @@ type Options struct {
 	FailFast    bool `json:"fail_fast,omitempty"`
 	MaxVisits   int  `json:"max_visits,omitempty"`
 	SingleItems bool `json:"single_items,omitempty"`
+	// AddedKinds are the kinds of nodes that walks by steps may add.
+	AddedKinds []string `json:"added_kinds,omitempty"`
 	// Assume are the nodes of a replay that have a status without running.
 	Assume []machine.Assumption `json:"assume,omitempty"`
 	// Set are the values that a replay gives to fields.
@@ -136,14 +138,14 @@ func (h *Head) SetMachine(o machine.Options) {
 	h.Run, h.Seed, h.Events = o.Run, o.Seed, o.Events
 	s := &h.Options
 	s.Concurrency, s.MaxInFlight, s.Barrier, s.FailFast, s.MaxVisits, s.SingleItems = o.Concurrency, o.MaxInFlight, o.Barrier, o.FailFast, o.MaxVisits, o.SingleItems
-	s.Assume, s.Set = o.Assume, o.Set
+	s.Assume, s.Set, s.AddedKinds = o.Assume, o.Set, o.AddedKinds
 }
 
 // Machine returns the options of the machine, without a guard.
 func (h *Head) Machine() machine.Options {
 	s := &h.Options
 	return machine.Options{Run: h.Run, Seed: h.Seed, Events: h.Events, Concurrency: s.Concurrency, MaxInFlight: s.MaxInFlight, Barrier: s.Barrier,
-		FailFast: s.FailFast, MaxVisits: s.MaxVisits, SingleItems: s.SingleItems, Assume: s.Assume, Set: s.Set}
+		FailFast: s.FailFast, MaxVisits: s.MaxVisits, SingleItems: s.SingleItems, Assume: s.Assume, Set: s.Set, AddedKinds: s.AddedKinds}
 }
 
 // Batch is a call of machine.Machine.Next, and the events that were applied since the call before.

@@ -32,6 +32,10 @@ func TestEveryOptionIsInTheHead(t *testing.T) {
 				f.Set(reflect.ValueOf([]machine.Assignment{{Path: "rates.usd", Value: []any{int64(1), 1.5, nil}, Before: "b"}}))
 				continue
 			}
+			if f.Type() == reflect.TypeFor[[]string]() {
+				f.Set(reflect.ValueOf([]string{"prompt"}))
+				continue
+			}
 			f.Set(reflect.ValueOf([]machine.Assumption{{Node: "a", Status: core.Fail}}))
 		case reflect.Func: // the driver's own
 		default:

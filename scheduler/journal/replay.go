@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wavefold/wavefold/core"
@@ -102,9 +103,22 @@ func (e *LostError) Error() string {
 // Unwrap returns the damage.
 func (e *LostError) Unwrap() error { return e.Err }
 
+// UnknownKindsError reports that a run was allowed to add nodes of kinds, or with functions, that the program
+// does not have.
+type UnknownKindsError struct{ Names []string }
+
+// Error returns the message.
+func (e *UnknownKindsError) Error() string {
+	return fmt.Sprintf("the run may add nodes of kinds that this program does not have: %s", strings.Join(e.Names, ", "))
+}
+
 // NewReplay returns the replay of a journal of the codec's plan without records. It returns an
-// error if the inputs do not fit the plan.
+// error if the inputs do not fit the plan, and an *UnknownKindsError if nodes could have been added that
+// this program does not know.
 func NewReplay(k *Codec, inputs *value.Object, o machine.Options) (*Replay, error) {
+	if unknown := k.Plan.UnknownKinds(o.AddedKinds); len(unknown) > 0 {
+		return nil, &UnknownKindsError{unknown}
+	}
 	m, err := machine.New(k.Plan, inputs, o)
 	if err != nil {
 		return nil, err

@@ -42,6 +42,8 @@ type Options struct {
 	Assume []Assumption `json:",omitempty"`
 	// Set gives fields other values than those that were written.
 	Set []Assignment `json:",omitempty"`
+	// AddedKinds are the kinds of nodes that walks by steps may add; see plan.Plan.Changed.
+	AddedKinds []string `json:",omitempty"`
 	// Guard calls user code whose result the machine needs at once: reducers, and methods of Go
 	// types that are called to merge their values. If Guard is nil, the code is called directly.
 	Guard state.Guard `json:"-"`
@@ -104,7 +106,7 @@ func New(p *plan.Plan, inputs *value.Object, opts Options) (*Machine, error) {
 	if m.opts.Events {
 		m.emit(core.Event{Type: core.RunStarted, Inputs: given, Reason: p.Name, Limits: &core.Limits{
 			Concurrency: m.root.group.limit, MaxInFlight: firstPositive(opts.MaxInFlight, p.MaxInFlight), Barrier: m.root.barrier,
-			MaxVisits: m.root.mode.maxVisits()}})
+			MaxVisits: m.root.mode.maxVisits(), AddedKinds: opts.AddedKinds}})
 	}
 	m.root.beginAssignments()
 	m.emitSources(p)

@@ -48,13 +48,13 @@ func (t *bySteps) change(m *core.Mutation) error {
 	if err := t.mayChange(); err != nil {
 		return err
 	}
-	p, err := t.f.p.Changed(*m)
+	p, err := t.f.p.Changed(*m, t.f.m.opts.AddedKinds)
 	if err != nil {
 		return err
 	}
 	t.use(p)
 	t.Accepted++
-	t.Changes = append(t.Changes, *m)
+	t.Changes = p.Changes()
 	t.grow()
 	return nil
 }

@@ -25,8 +25,9 @@ type Options struct {
 	Modes []*Mode
 	// Routers are routers that a walk may name in addition to the routers of the engine.
 	Routers []*Router
-	// AddedKinds are the kinds, and the names of registered functions, of nodes that a run of a walk by
-	// steps may add. The first one is the kind of a node that names none.
+	// AddedKinds are the kinds, and the names of registered functions, of nodes that new runs of walks by
+	// steps may add. The first one is the kind of a node that names none. A run that has started keeps its
+	// list, see machine.Options.
 	AddedKinds []string
 	// Guard calls the methods of Go types that convert default values to JSON, which may never
 	// return. If it is nil, they are called directly.
@@ -42,6 +43,7 @@ type Options struct {
 func Compile(w *core.Workflow, reg *core.Registry, opts Options) (*Plan, source.Diagnostics) {
 	c := newCompiler(w, reg, opts, &common{nested: []*frame{{w: w}}, frames: map[frameKey]*frame{}, seen: map[source.Diagnostic]bool{}})
 	c.compile()
+	c.p.adds = c.common.adds
 	attribute(c.ds, w)
 	ds := append(c.ds, c.nestedDs...)
 	if ds.Failed(opts.Strict) {
@@ -128,6 +130,7 @@ type common struct {
 	frames map[frameKey]*frame
 	nested []*frame // being compiled, outermost first, the root included
 	seen   map[source.Diagnostic]bool
+	adds   *nodeMaker // of a walk by steps
 }
 
 // vertexDecl is a vertex that has no canonical index yet.

@@ -95,6 +95,7 @@ var leftOut = map[string]string{
 	"Plan.Stdout": "follows from the nodes", "Plan.Stdin": "follows from the nodes", "Plan.Secrets": "follows from the configuration of nodes",
 	"Plan.RunsUserCode": "code does not count", "Plan.Nested": "follows from the nodes", "Plan.Conventions": "follows from Mode and Walk.Router",
 	"Plan.context": "follows from the schema", "Plan.Claimers": "follows from the nodes", "Plan.replaces": "follows from the nodes", "Plan.upserts": "follows from the nodes",
+	"Plan.adds":    "the program, see AddedKinds",
 	"Plan.outputs": "follows from the nodes", "Plan.inputs": "follows from the nodes", "Plan.ElseGroups": "follows from the edges", "Plan.JoinBranches": "follows from the edges",
 	"Plan.Levels": "follows from the edges", "Plan.Out": "follows from the edges", "Plan.OutStart": "follows from the edges", "Plan.In": "follows from the edges",
 	"Plan.InStart": "follows from the edges", "Plan.Writers": "follows from WriterVertex", "Plan.writerLevels": "follows from WriterVertex",

@@ -24,9 +24,63 @@ type nodeMaker struct {
 	opts Options
 }
 
+// AddedKinds returns Options.AddedKinds if runs of the plan can add nodes, else nil.
+func (p *Plan) AddedKinds() []string {
+	if p.adds == nil {
+		return nil
+	}
+	return p.adds.opts.AddedKinds
+}
+
+// UnknownKinds returns those of kinds that no added node can have, because the program has neither a kind nor
+// a function of that name.
+func (p *Plan) UnknownKinds(kinds []string) (unknown []string) {
+	if p.adds == nil {
+		return nil
+	}
+	for _, name := range kinds {
+		_, isKind := p.adds.reg.Kind(name)
+		if _, isTool := p.adds.reg.Tool(name); !isKind && !isTool {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown
+}
+
 // Changed returns the plan of a run of a walk by steps that has changed its graph, or the reason why
-// the change is not possible. p does not change. It costs a copy of the parts that change.
-func (p *Plan) Changed(m core.Mutation) (*Plan, error) {
+// the change is not possible. allowed are the kinds, and the names of registered functions, of nodes that
+// may be added; the first one is the kind of a node that names none. p does not change. It costs a copy of
+// the parts that change.
+func (p *Plan) Changed(m core.Mutation, allowed []string) (*Plan, error) {
+	if m.Action == core.MutationAddNode {
+		if err := mayAdd(&m, allowed); err != nil {
+			return nil, err
+		}
+	}
+	return p.changed(m)
+}
+
+// mayAdd checks that a node is of an allowed kind, and completes its description if it names none.
+func mayAdd(m *core.Mutation, allowed []string) error {
+	key := core.NodeConfigKeys()[1]
+	kind, given := m.Config.Get(key)
+	name, isText := kind.(string)
+	switch {
+	case len(allowed) == 0:
+		return fmt.Errorf("this program does not allow added nodes")
+	case m.Config == nil || given && !isText:
+		return nil // nodeDecl reports it
+	case name == "":
+		m.Config = m.Config.Copy(1)
+		m.Config.Set(key, allowed[0])
+	case !slices.Contains(allowed, name):
+		return fmt.Errorf("nodes of type %q are not among the types that may be added: %s", name, strings.Join(allowed, ", "))
+	}
+	return nil
+}
+
+// changed makes a change. An added node has a type.
+func (p *Plan) changed(m core.Mutation) (*Plan, error) {
 	q := p.copyForRun()
 	var err error
 	switch m.Action {
@@ -59,7 +113,7 @@ func (p *Plan) copyForRun() *Plan {
 	return &q
 }
 
-// Changes returns the changes of the graph of the plan of a run, nil for other plans.
+// Changes returns the changes of the graph of the plan of a run, nil for other plans. Added nodes have types.
 func (p *Plan) Changes() []core.Mutation {
 	if p.Walk == nil || p.Walk.Steps == nil || p.Walk.Steps.live == nil {
 		return nil
@@ -67,10 +121,11 @@ func (p *Plan) Changes() []core.Mutation {
 	return p.Walk.Steps.live.changes
 }
 
-// With returns the plan of a run that has made changes of its graph, p itself without changes.
+// With returns the plan of a run that has made changes of its graph, which are those of Changes, and p itself
+// without changes.
 func (p *Plan) With(changes []core.Mutation) (*Plan, error) {
 	for _, m := range changes {
-		q, err := p.Changed(m)
+		q, err := p.changed(m)
 		if err != nil {
 			return nil, err
 		}
@@ -178,8 +233,7 @@ func (p *Plan) removeNode(name string) error {
 	return nil
 }
 
-// addNode adds a node. config has the keys of core.NodeConfigKeys. The kind of the node must be one of
-// Options.AddedKinds, or the name of a registered function among them.
+// addNode adds a node. config has the keys of core.NodeConfigKeys.
 func (p *Plan) addNode(config *value.Object) error {
 	d, visits, err := p.nodeDecl(config)
 	if err != nil {
@@ -225,16 +279,6 @@ func (p *Plan) nodeDecl(config *value.Object) (*core.Node, int, error) {
 	}
 	if _, taken := p.Lookup(name); taken {
 		return nil, 0, fmt.Errorf("there is a node %q already", name)
-	}
-	if p.maker == nil || len(p.maker.opts.AddedKinds) == 0 {
-		return nil, 0, fmt.Errorf("this program does not allow added nodes")
-	}
-	allowed := p.maker.opts.AddedKinds
-	if kind == "" {
-		kind = allowed[0]
-	}
-	if !slices.Contains(allowed, kind) {
-		return nil, 0, fmt.Errorf("nodes of type %q are not among the types that may be added: %s", kind, strings.Join(allowed, ", "))
 	}
 	d := &core.Node{ID: source.Text{Value: name}, Kind: source.Text{Value: kind}, Transitions: transitions, DefaultNext: source.Text{Value: next}}
 	if err := p.instruct(d, text); err != nil {

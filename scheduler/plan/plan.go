@@ -56,8 +56,9 @@ type Plan struct {
 	// context is the index of the field that holds the context, and open the result of Open.
 	context int32
 	open    bool
-	// maker compiles the nodes that a run of a walk by steps adds, nil in other plans.
-	maker *nodeMaker
+	// maker compiles the nodes that a run of a walk by steps adds, nil in other plans. adds is the maker of
+	// the plan, or of the plans nested in it.
+	maker, adds *nodeMaker
 	// Claimers are the vertices whose files and tables might be those of another vertex, in
 	// canonical order. Their output is put in place in that order.
 	Claimers []Claimer

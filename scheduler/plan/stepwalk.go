@@ -70,6 +70,7 @@ func (c *compiler) stepWalk() {
 	w, settings := c.p.Walk, c.walkSettings()
 	w.Steps = &Steps{Nodes: make([]StepNode, len(c.w.Nodes))}
 	c.p.maker = &nodeMaker{c.reg, c.opts}
+	c.common.adds = c.p.maker
 	if settings.MaxSteps == nil {
 		w.MaxSteps = core.DefaultMaxRunVisits
 	}

@@ -24,7 +24,7 @@ func (t *walk) changed(n *plan.Node) {
 	if t.accepts(n) {
 		return
 	}
-	p, err := t.f.p.Changed(t.mutation())
+	p, err := t.f.p.Changed(t.mutation(), t.f.c.addedKinds())
 	if err != nil {
 		c.breaks(Routes, "the change %s was accepted, and it is not possible: %v", c.e.Step, err)
 		return
@@ -33,6 +33,14 @@ func (t *walk) changed(n *plan.Node) {
 	for len(t.visits) < len(p.Nodes) {
 		t.visits, t.jumps = append(t.visits, 0), append(t.jumps, 0)
 	}
+}
+
+// addedKinds returns the kinds of nodes that the run may add.
+func (c *Checker) addedKinds() []string {
+	if c.limits == nil {
+		return nil
+	}
+	return c.limits.AddedKinds
 }
 
 // accepts notes a jump that was accepted. It returns false for other changes.
@@ -87,10 +95,10 @@ func (t *walk) rejected(n *plan.Node) {
 		if m.Config == nil {
 			return
 		}
-		_, err := t.f.p.Changed(m)
+		_, err := t.f.p.Changed(m, t.f.c.addedKinds())
 		possible = err == nil
 	default:
-		_, err := t.f.p.Changed(t.mutation())
+		_, err := t.f.p.Changed(t.mutation(), t.f.c.addedKinds())
 		possible = err == nil
 	}
 	if possible {

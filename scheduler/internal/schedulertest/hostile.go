@@ -127,6 +127,7 @@ func (h Hostile) Run(p *plan.Plan, inputs map[string]any, o machine.Options) (re
 	for _, k := range sortedKeys(inputs) {
 		given.Set(k, inputs[k])
 	}
+	o.AddedKinds = p.AddedKinds()
 	if r.m, err = machine.New(p, given, o); err != nil {
 		return nil, nil, err
 	}

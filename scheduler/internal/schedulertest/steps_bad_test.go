@@ -70,7 +70,7 @@ func TestStepsOfAnotherGraph(t *testing.T) {
 	if _, _, err := (Hostile{Journal: j}).Run(p, nil, machine.Options{Concurrency: 1}); err != nil {
 		t.Fatal(err)
 	}
-	m, err := machine.New(p, nil, machine.Options{Concurrency: 1})
+	m, err := machine.New(p, nil, machine.Options{Concurrency: 1, AddedKinds: p.AddedKinds()})
 	if err != nil {
 		t.Fatal(err)
 	}
