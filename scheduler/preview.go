@@ -64,6 +64,9 @@ func Preview(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) (
 	if err != nil {
 		return nil, missingSecret(err)
 	}
+	if live, err := memo.Machine().PlanAt(""); err == nil { // with the nodes that the run has added
+		x.plan = live
+	}
 	v := &preview{past: x, mock: o.Mock, from: f.From, report: memo.Machine().Report(), begun: map[string]bool{}}
 	v.find(memo.Replay())
 	v.findReaders()
