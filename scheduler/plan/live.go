@@ -293,7 +293,7 @@ func (p *Plan) nodeDecl(config *value.Object) (*core.Node, int, error) {
 }
 
 // instructionKeys are the keys by which kinds take instructions, best first.
-var instructionKeys = []string{"instructions", "instruction", "prompt"}
+var instructionKeys = []string{"instructions", "instruction", "prompt", "text"}
 
 // instruct passes instructions to a node: to its kind, or as an argument to a function.
 func (p *Plan) instruct(d *core.Node, text string) error {
@@ -319,7 +319,10 @@ func (p *Plan) instruct(d *core.Node, text string) error {
 func (p *Plan) workflowOf(d *core.Node) *core.Workflow {
 	w := *p.Workflow
 	node := *d
-	node.Transitions, node.DefaultNext = nil, source.Text{} // they name nodes of the run
+	node.Transitions, node.DefaultNext = slices.Clone(d.Transitions), source.Text{}
+	for i := range node.Transitions { // a kind may use the keys, and the targets are nodes of the run
+		node.Transitions[i].To.Value = core.EndNode
+	}
 	w.Nodes, w.Edges, w.Findings, w.Codes, w.Sources = []*core.Node{&node}, nil, nil, nil, nil
 	w.Walk = &core.Walk{Router: source.Text{Value: core.RouterSteps}, Entry: d.ID}
 	return &w
