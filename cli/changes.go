@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"io"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/explain"
+	"github.com/wavefold/wavefold/scheduler/journal"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/scheduler/projection"
 )
 
 // maxChanges limits the changes of the graph in a summary.
@@ -44,6 +47,21 @@ func (c *changes) listener(next func(core.Event)) func(core.Event) {
 			next(e)
 		}
 	}
+}
+
+// addedNodes returns the names of the nodes that a stored run of a walk by steps has added to its graph.
+func (a *app) addedNodes(ctx context.Context, p *plan.Plan, found *storedRun) (names []string, err error) {
+	if !p.Conventions.Steps {
+		return nil, nil
+	}
+	compile := func(h *journal.Head) (*plan.Plan, error) { return a.recordedPlan(ctx, found, h) }
+	err = projection.Events(ctx, found.store, found.Run, compile, func(e *core.Event) error {
+		if e.Type == core.GraphChanged && e.Step == core.MutationAddNode {
+			names = append(names, explain.ChangeOf(e).Subject)
+		}
+		return nil
+	})
+	return names, err
 }
 
 // print lists the changes.

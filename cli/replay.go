@@ -122,7 +122,7 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 	if fork.Set, err = f.assignments(p); err != nil {
 		return err
 	}
-	mock, err := a.mockOf(p, f)
+	mock, err := a.mockOf(ctx, p, found, f)
 	if err != nil {
 		return err
 	}
@@ -166,8 +166,8 @@ func (f *replayFlags) assumptions() ([]machine.Assumption, error) {
 	return list, nil
 }
 
-// mockOf returns the answers of --mock, nil if there are none.
-func (a *app) mockOf(p *plan.Plan, f *replayFlags) (scheduler.Mock, error) {
+// mockOf returns the answers of --mock for the replay of a run, nil if there are none.
+func (a *app) mockOf(ctx context.Context, p *plan.Plan, found *storedRun, f *replayFlags) (scheduler.Mock, error) {
 	if f.mock == "" {
 		return nil, nil
 	}
@@ -175,7 +175,11 @@ func (a *app) mockOf(p *plan.Plan, f *replayFlags) (scheduler.Mock, error) {
 	if ds.Failed(false) {
 		return nil, a.invalid(ds, f.json)
 	}
-	mock, ds := rehearse.NewMock(p, filepath.Base(f.mock), file)
+	added, err := a.addedNodes(ctx, p, found)
+	if err != nil {
+		return nil, err
+	}
+	mock, ds := rehearse.NewMock(p, filepath.Base(f.mock), file, added...)
 	if ds.Failed(false) {
 		return nil, a.invalid(ds.Sorted(), f.json)
 	}

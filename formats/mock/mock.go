@@ -120,6 +120,8 @@ type Answer struct {
 	// Sleep is the duration of the call.
 	Sleep source.Located[time.Duration] `wavefold:"sleep" doc:"duration of the call, such as 200ms"`
 	Pos   source.Position               `wavefold:",pos"`
+	// Keys are the keys that the file gives, with their positions.
+	Keys []source.Text
 }
 
 // Guards are the names of checks.

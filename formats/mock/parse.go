@@ -1,7 +1,9 @@
 package mock
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/source"
@@ -161,6 +163,7 @@ type answerPlain Answer
 // other.
 func (a *Answer) DecodeValue(v *source.Value) source.Diagnostics {
 	ds := source.Decode(v, (*answerPlain)(a))
+	a.Keys = v.Keys
 	if a.Output != nil && (a.Delta != nil || a.EdgeOutput != nil) {
 		ds.Errorf(source.CodeBadValue, a.Output.Pos, "output: it says what is written and sent; delta and edge_output do, too")
 	}
@@ -173,6 +176,62 @@ func (a *Answer) DecodeValue(v *source.Value) source.Diagnostics {
 	}
 	if a.Panic != nil && a.Error != nil {
 		ds.Errorf(source.CodeBadValue, a.Panic.Pos, "panic: a call cannot both panic and return an error")
+	}
+	if len(ds) == 0 {
+		ds = a.dropped()
+	}
+	return ds
+}
+
+// dropped reports keys that have no effect because another one decides the outcome.
+func (a *Answer) dropped() (ds source.Diagnostics) {
+	key, why := "", "a call that fails has no result"
+	switch {
+	case a.Human != nil:
+		key, why = "human", "the gate makes its result of the answer of the person"
+	case a.Error != nil:
+		key = "error"
+	case a.Panic != nil:
+		key = "panic"
+	default:
+		return nil
+	}
+	with := []string{key, "item", "visit", "sleep"}
+	for _, k := range a.Keys {
+		if !slices.Contains(with, k.Value) {
+			ds.Errorf(source.CodeBadValue, k.Pos, "%s: it has no effect next to %s: %s", k.Value, key, why)
+		}
+	}
+	return ds
+}
+
+type mutationPlain Mutation
+
+// DecodeValue decodes the mapping and rejects keys that the action does not have.
+func (m *Mutation) DecodeValue(v *source.Value) source.Diagnostics {
+	ds := source.Decode(v, (*mutationPlain)(m))
+	if len(ds) > 0 {
+		return ds
+	}
+	keys := []string{"from", "to"}
+	switch m.Action.Value {
+	case core.MutationAddNode:
+		keys = []string{"config"}
+	case core.MutationRemoveNode:
+		keys = []string{"node"}
+	}
+	for _, k := range v.Keys {
+		if k.Value != "action" && !slices.Contains(keys, k.Value) {
+			ds.Errorf(source.CodeBadValue, k.Pos, "%s: %s has the keys action, %s", k.Value, m.Action.Value, strings.Join(keys, ", "))
+		}
+	}
+	for _, key := range keys {
+		if v.Get(key) == nil {
+			ds.Errorf(source.CodeMissingKey, v.Pos, "%s needs the key %s", m.Action.Value, key)
+		}
+	}
+	if m.Config != nil && m.Config.Kind != source.ObjectValue {
+		return append(ds, source.WrongType(m.Config, "a mapping such as {name: extra, type: prompt}")...)
 	}
 	return ds
 }

@@ -43,6 +43,7 @@ func run(p *plan.Plan, inputs *value.Object, f *mock.File, o Options, interviewe
 		return nil, err
 	}
 	d := &driver{run: o.Run, m: m, calls: newCalls(f), routes: newDecisions(f), verdicts: newVerdicts(f), rec: newRecord(p, f), interviewer: interviewer}
+	d.rec.calls, d.rec.routes = d.calls, d.routes.script
 	for !m.Done() {
 		d.carryOut()
 		if len(d.queue) == 0 {

@@ -41,10 +41,11 @@ func (r *Record) Check(e *mock.Expect) []Miss {
 		}
 		return []Miss{{pos, pos.String(), "the walk", "it ends", r.endless.Error(), r.endless.advice()}}
 	}
-	if e == nil {
-		return nil
-	}
 	c := &checker{rec: r}
+	c.unused()
+	if e == nil {
+		return c.misses
+	}
 	if want := e.Run.Value; want != "" && want != string(r.Report.Status) {
 		c.miss(e.Run.Pos, "run", want, string(r.Report.Status), c.runReason())
 	}

@@ -47,7 +47,7 @@ func questionText(q *core.Question) string {
 
 // answers reports whether an answer specifies the outcome directly.
 func answers(a *mock.Answer) bool {
-	return a.Status.Value != "" || a.Error != nil || a.Panic != nil || routing(a) != nil || a.Delta != nil || a.EdgeOutput != nil
+	return a.Status.Value != "" || a.Error != nil || a.Panic != nil || routing(a) != nil || a.Delta != nil || a.EdgeOutput != nil || a.Output != nil
 }
 
 // person is an interviewer that gives one answer.

@@ -23,10 +23,10 @@ type Mock struct {
 	routes *decisions
 }
 
-// NewMock returns the answers of a file for a replay of a run of p. The findings are answers that the replay
-// cannot give.
-func NewMock(p *plan.Plan, name string, f *mock.File) (*Mock, source.Diagnostics) {
-	ds := Names(p, f)
+// NewMock returns the answers of a file for a replay of a run of p. added are the names of the nodes that the
+// run has added to its graph. The findings are answers that the replay cannot give.
+func NewMock(p *plan.Plan, name string, f *mock.File, added ...string) (*Mock, source.Diagnostics) {
+	ds := Names(p, f, added...)
 	for _, m := range scripted(f) {
 		frame, id := plan.CutPath(m.Key.Value)
 		in, err := p.At(frame)

@@ -51,17 +51,17 @@ func fieldNames(w *core.Workflow) []string {
 	return names
 }
 
-// Names checks that the nodes and fields in a mock file exist in the plan.
-func Names(p *plan.Plan, f *mock.File) source.Diagnostics {
-	n := &names{plan: p}
+// Names checks that the nodes and fields in a mock file exist in the plan, and that its answers have a meaning
+// there. added are names of nodes that the run may have in addition to those that answers of the file add.
+func Names(p *plan.Plan, f *mock.File, added ...string) source.Diagnostics {
+	n := &names{plan: p, file: f, added: added}
 	for _, m := range f.Nodes {
-		if !addedNode(f, m.Key.Value) {
-			n.node(m.Key, "nodes", false)
-		}
+		n.answers(m, "nodes")
 	}
 	if f.Model != nil {
 		n.model(f.Model)
 	}
+	n.conditions(f.Conditions)
 	e := f.Expect
 	if e == nil {
 		return n.ds
@@ -91,9 +91,7 @@ func Names(p *plan.Plan, f *mock.File) source.Diagnostics {
 		n.node(m.Key, "expect.asked", false)
 	}
 	for _, id := range e.Path {
-		if !addedNode(f, id.Value) {
-			n.node(id, "expect.path", false)
-		}
+		n.node(id, "expect.path", false)
 	}
 	for _, m := range e.Peak {
 		if m.Key.Value != Total {
@@ -109,15 +107,17 @@ func Names(p *plan.Plan, f *mock.File) source.Diagnostics {
 }
 
 type names struct {
-	plan *plan.Plan
-	ds   source.Diagnostics
+	plan  *plan.Plan
+	file  *mock.File
+	added []string
+	ds    source.Diagnostics
 }
 
 // model checks the section about models: its decisions must belong to nodes of walks that a
 // model routes, and must follow their edges.
 func (n *names) model(m *mock.Model) {
 	for _, r := range m.Run {
-		n.node(r.Key, "model.run", false)
+		n.answers(r, "model.run")
 	}
 	for _, r := range m.Route {
 		before := len(n.ds)
@@ -173,13 +173,13 @@ func (n *names) node(id source.Text, where string, units bool) {
 		case ok && !last && known.Frame != nil:
 			p = known.Frame.Plan
 			continue
-		case ok && last, ok && known.Handler != nil && (where == "nodes" || where == "model.run"):
+		case ok && last:
 			return
 		case ok:
 			n.ds.Errorf(source.CodeUnknownNode, id.Pos, "%s: node %q runs no nested workflow in this test", where, part).
 				WithHint("a nested workflow runs when nodes: answers for a node inside it and not for the whole")
 			return
-		case last && units && isUnit(p, part):
+		case last && units && isUnit(p, part), last && p.Conventions.Steps && (addedNode(n.file, part) || slices.Contains(n.added, part)):
 			return
 		}
 		n.ds.Errorf(source.CodeUnknownNode, id.Pos, "%s: unknown node %q", where, part).WithHint("%s", source.DidYouMean(part, nodeNames(p)))

@@ -46,6 +46,9 @@ type Record struct {
 	questions map[string]string
 	// unscripted lists the decisions without an answer in the file.
 	unscripted []Miss
+	// calls and routes have counted which answers of the file were used; nil in a dry run.
+	calls  *script[mock.Answer]
+	routes *script[mock.Route]
 	// endless is the cycle that a walk did not leave, nil if there is none.
 	endless *cycle
 }
