@@ -130,15 +130,7 @@ func nodeMarks(d *plan.Description, s *explain.Run) *draw.Run {
 	if r.Title == "" {
 		r.Title = "the log stops before the end of the run"
 	}
-	for _, c := range s.Changes {
-		switch {
-		case c.Rejected != "" || strings.Contains(c.Node, "/"): // drawings do not show what nested runs add
-		case c.Action == core.MutationAddNode:
-			r.AddedNodes = append(r.AddedNodes, c.Subject)
-		case c.Action == core.MutationAddEdge:
-			r.AddedEdges = append(r.AddedEdges, [2]string{c.From, c.To})
-		}
-	}
+	markAdded(r, d, s)
 	for _, id := range s.Nodes() {
 		account, ok := s.Account(id)
 		if !ok {
@@ -168,6 +160,49 @@ func nodeMarks(d *plan.Description, s *explain.Run) *draw.Run {
 		}
 	}
 	return r
+}
+
+// markAdded notes what a run has added to its graph: nodes, edges, where added nodes lead by themselves, and the
+// ways on which the run has come to them or left them.
+func markAdded(r *draw.Run, d *plan.Description, s *explain.Run) {
+	known := map[string]bool{core.EndNode: true}
+	for _, n := range d.Visited() {
+		known[n.ID] = true
+	}
+	var edges [][2]string
+	for _, c := range s.Changes {
+		switch {
+		case c.Rejected != "" || strings.Contains(c.Node, "/"): // drawings do not show what nested runs add
+		case c.Action == core.MutationAddNode:
+			for _, to := range c.Next {
+				edges = append(edges, [2]string{c.Subject, to})
+			}
+			if !known[c.Subject] { // otherwise it replaces one
+				known[c.Subject], r.AddedNodes = true, append(r.AddedNodes, c.Subject)
+			}
+		case c.Action == core.MutationAddEdge:
+			edges = append(edges, [2]string{c.From, c.To})
+		}
+	}
+	for _, w := range s.Steps {
+		e := [2]string{w.From, w.To}
+		if w.To == core.End {
+			e[1] = core.EndNode
+		}
+		if w.Rule == core.StepJump || w.Rule == core.StepToolLoop || !slices.Contains(r.AddedNodes, e[0]) && !slices.Contains(r.AddedNodes, e[1]) {
+			continue
+		}
+		if w.To != core.End { // edgeCounts has counted the others
+			r.Taken[draw.EdgeKey{From: w.From, To: w.To, Label: w.Label, When: w.When}]--
+		}
+		r.Taken[draw.EdgeKey{From: w.From, To: w.To}]++
+		edges = append(edges, e)
+	}
+	for _, e := range edges {
+		if known[e[0]] && known[e[1]] && !slices.Contains(r.AddedEdges, e) {
+			r.AddedEdges = append(r.AddedEdges, e)
+		}
+	}
 }
 
 // edgeCounts counts how often a walk took each edge. Edges to and from branches count the visits

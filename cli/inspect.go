@@ -86,6 +86,10 @@ type inspection struct {
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"`
 	Nodes    []inspected   `json:"nodes"`
+	// Path are the nodes that a walk has visited, in order, without branches. Changes are the changes of its
+	// graph that a walk by steps, or one nested in the run, was asked for.
+	Path    []string          `json:"path,omitempty"`
+	Changes []*explain.Change `json:"changes,omitempty"`
 	// Executions are in the order of their starts.
 	Executions []executionJSON `json:"executions"`
 	// CriticalPath is the chain of executions that decided when the run ended.
@@ -171,14 +175,21 @@ func (a *app) inspect(ctx context.Context, r *storedRun) (*inspection, error) {
 func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) error {
 	s, line := explain.New(nil), &timeline.Run{}
 	part, endedIn, shared, times := 0, map[string]int{}, map[string]bool{}, map[string]nodeTimes{}
+	var path walkedPath
+	isWalk := false
 	compile := func(h *journal.Head) (*plan.Plan, error) {
 		part++
 		line.Generations = h.Generations
-		return a.recordedPlan(ctx, r, h)
+		p, err := a.recordedPlan(ctx, r, h)
+		isWalk = p != nil && p.Walk != nil
+		return p, err
 	}
 	err := projection.Events(ctx, r.store, r.Run, compile, func(e *core.Event) error {
 		s.Add(e)
 		line.Add(e)
+		if isWalk {
+			path.add(e)
+		}
 		id := cmp.Or(e.Node, e.Unit)
 		switch t := times[id]; e.Type {
 		case core.NodeReady:
@@ -211,6 +222,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 		}
 		out.Nodes = append(out.Nodes, n)
 	}
+	out.Path, out.Changes = path.nodes(), s.Changes
 	slices.SortStableFunc(out.Nodes, func(a, b inspected) int { return cmp.Compare(a.began(), b.began()) })
 	out.addTimeline(line)
 	return nil

@@ -95,6 +95,7 @@ func (a *app) printInspection(x *inspection) {
 		tty.Fprintf(a.Out, "\n")
 		a.printInspectedNodes(x)
 	}
+	a.printInspectedWalk(x)
 	if len(x.CriticalPath) > 0 {
 		tty.Fprintf(a.Out, "\n")
 		a.printCriticalPath(x)

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
@@ -73,6 +74,9 @@ type Change struct {
 	Subject string `json:"subject,omitempty"`
 	From    string `json:"from,omitempty"`
 	To      string `json:"to,omitempty"`
+	// Next are the nodes to which a node that is added leads by its default and its transitions, and
+	// core.EndNode for the end.
+	Next []string `json:"next,omitempty"`
 	// Rejected says why the change was not made, "" if it was.
 	Rejected string `json:"rejected,omitempty"`
 }
@@ -94,6 +98,7 @@ func ChangeOf(e *core.Event) *Change {
 		config, _ := v.(*value.Object)
 		v, _ = config.Get("name")
 		c.Subject, _ = v.(string)
+		c.Next = leadsTo(config, frame)
 	} else if v, ok := e.Values.Get("node"); ok {
 		c.Subject, _ = v.(string)
 	}
@@ -101,6 +106,29 @@ func ChangeOf(e *core.Event) *Change {
 		c.Subject = frame + c.Subject
 	}
 	return c
+}
+
+// leadsTo returns the nodes to which the description of an added node leads, each once.
+func leadsTo(config *value.Object, frame string) (list []string) {
+	add := func(v any) {
+		name, _ := v.(string)
+		if name != "" && name != core.EndNode {
+			name = frame + name
+		}
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	keys := core.NodeConfigKeys()
+	next, _ := config.Get(keys[3])
+	transitions, _ := config.Get(keys[4])
+	add(next)
+	if t, ok := transitions.(*value.Object); ok {
+		for _, to := range t.All() {
+			add(to)
+		}
+	}
+	return list
 }
 
 // String returns the change without who asked for it: "add_edge a -> d".
