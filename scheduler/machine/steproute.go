@@ -18,16 +18,13 @@ type bySteps struct {
 	*walk
 	stepMemory
 	judged []any // the conditions that step 4 has looked at, for the event; nil without events
-	// visited is the plan before the changes that the visit has made which ends: the visit may have
-	// replaced its own node, and the hook After and the setting critical are those of the old one.
-	visited *plan.Plan
 }
 
 // stepMemory is what snapshots contain of bySteps.
 type stepMemory struct {
 	Changes  []core.Mutation `json:"changes,omitempty"`  // of the graph, in order
 	Accepted int             `json:"accepted,omitempty"` // number of accepted mutations, jumps included
-	Began    int             `json:"began,omitempty"`    // number of the changes before those of the visit that ends
+	Began    int             `json:"began,omitempty"`    // number of the changes before the current visit
 	// Talk holds the messages of the conversation that the visit of a node continues.
 	Talk values `json:"talk,omitempty"`
 	// Finished is what is known of the visit that has ended, as long as the next node is not chosen.
@@ -92,6 +89,7 @@ func (t *bySteps) admits(node int32) bool {
 		t.fail(node, core.ClassMaxIterations, "the walk has made %d visits, as many as it may", limit)
 		return false
 	}
+	t.visited, t.Began = t.f.p, len(t.Changes)
 	return true
 }
 
@@ -119,7 +117,6 @@ func (t *bySteps) holdsFirst(v *visit) bool {
 // of the node if there is one.
 func (t *bySteps) intercepts(v *visit, o *Outcome) bool {
 	t.Finished = endedVisit{}
-	t.visited, t.Began = t.f.p, len(t.Changes)
 	if t.step(v).Critical && o.Failure != nil {
 		return false
 	}

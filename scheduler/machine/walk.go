@@ -31,6 +31,9 @@ type walk struct {
 	Router memory `json:"router,omitzero"` // what snapshots contain of the router
 	router router
 	steps  []routeStep // steps of the router
+	// visited is the plan with which the current visit has begun if visits change the graph, else nil. The visit
+	// may have replaced its own node: its events, the hook After and the setting critical are those of the old one.
+	visited *plan.Plan
 }
 
 // stage is the outcome of a stage for the conditions of edges.

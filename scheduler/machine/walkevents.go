@@ -7,8 +7,16 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
+// began returns the node of a visit as it was when the visit began.
+func (t *walk) began(v *visit) *plan.Node {
+	if t.visited != nil {
+		return &t.visited.Nodes[v.Node]
+	}
+	return v.def()
+}
+
 func (f *frame) visitEvent(e core.EventType, t *walk, v *visit) core.Event {
-	n := &f.p.Nodes[v.Node]
+	n := t.began(v)
 	ev := core.Event{Type: e, Node: f.name(n.ID), Kind: n.Kind, Phase: n.Phase, Visit: v.Count}
 	if v.parent != nil {
 		ev.Unit = f.name(t.id(v.parent.Node))
@@ -18,7 +26,7 @@ func (f *frame) visitEvent(e core.EventType, t *walk, v *visit) core.Event {
 
 // visitNote is visitEvent for an event that needs no more than an Emission.
 func (f *frame) visitNote(what eventSet, t *walk, v *visit) Emission {
-	e := f.nodeNote(what, &f.p.Nodes[v.Node])
+	e := f.nodeNote(what, t.began(v))
 	e.visit = int32(v.Count)
 	if v.parent != nil {
 		e.unit = t.id(v.parent.Node)

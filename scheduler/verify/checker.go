@@ -280,7 +280,7 @@ func (c *Checker) sameNode(f *frame, n *plan.Node) error {
 	case ok && int32(level) != f.p.Vertices[n.Vertex].Level:
 		return c.mismatch("node %s is on level %d in the log and on level %d in the workflow: the log belongs to another version of it",
 			n.ID, level, f.p.Vertices[n.Vertex].Level)
-	case c.e.Kind != "" && c.e.Kind != n.Kind:
+	case c.e.Kind != "" && c.e.Kind != f.walk.asBegun(n).Kind:
 		return c.mismatch("node %s is of kind %q in the log and of kind %q in the workflow: the log belongs to another version of it",
 			n.ID, c.e.Kind, n.Kind)
 	}

@@ -143,6 +143,7 @@ func (t *walk) stepEvent(n *plan.Node) {
 // stepBegins checks the limits of the visits.
 func (t *walk) stepBegins(v *visit) {
 	c, s := t.f.c, t.stepped
+	s.last = v
 	if s.visits++; s.visits > t.maxVisits() {
 		c.breaks(Limits, "is visit %d of the walk, which may make %d", s.visits, t.maxVisits())
 	}

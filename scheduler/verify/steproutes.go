@@ -13,12 +13,25 @@ import (
 // steps, from what the log says of the visit.
 type stepped struct {
 	visits   int         // of all nodes
+	last     *visit      // that has begun last
 	accepted int         // changes of the graph, jumps included
 	jump     string      // the jump of the visit that has begun last, "" if there is none
 	updated  bool        // the jump has an update of the state
 	status   core.Status // of the last visit
 	ended    bool        // the log says that the walk ended
 	failed   bool        // it ended with a failure that no edge handles
+}
+
+// asBegun returns the node that an event is about: for an event of the latest visit, the node as it was when the
+// visit began, because the visit may have replaced it.
+func (t *walk) asBegun(n *plan.Node) *plan.Node {
+	if t == nil || t.stepped == nil || t.stepped.last == nil {
+		return n
+	}
+	if v := t.stepped.last; v.node == n.Index && v.n == t.f.c.e.Visit {
+		return v.def
+	}
+	return n
 }
 
 // checkStep checks where the walk continues after a visit.

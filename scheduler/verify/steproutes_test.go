@@ -161,6 +161,11 @@ func TestStepsNodeReplacesItself(t *testing.T) {
 	if v := checked(t, p, l).Violations; len(v) > 0 {
 		t.Errorf("the log is correct: %v", v)
 	}
+	for _, e := range l {
+		if e.Node == "n" && e.Kind == "note" {
+			t.Errorf("%s of a visit has the kind of the node that the visit has added", e.Type)
+		}
+	}
 	i := slices.IndexFunc(l, func(e core.Event) bool { return e.Type == core.StateWritten })
 	l[i].Field = "other"
 	if v := checked(t, p, l).Violations; len(v) == 0 || v[0].Rule != verify.Writes {
