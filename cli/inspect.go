@@ -181,7 +181,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 		part++
 		line.Generations = h.Generations
 		p, err := a.recordedPlan(ctx, r, h)
-		isWalk = p != nil && p.Walk != nil
+		isWalk = p != nil && p.Mode.Visits && !p.Mode.Final // visits of a flow overlap
 		return p, err
 	}
 	err := projection.Events(ctx, r.store, r.Run, compile, func(e *core.Event) error {
