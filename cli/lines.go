@@ -78,6 +78,8 @@ func detail(e *core.Event) string {
 		return strings.TrimSpace(e.Reason + "  " + value.JSON(e.Inputs))
 	case core.RunFinished:
 		return e.Status
+	case core.RunResumed:
+		return resumedText(e)
 	case core.SourcesResolved:
 		return sourcesOf(e)
 	case core.EdgeJudged:
@@ -138,6 +140,20 @@ func detail(e *core.Event) string {
 		add("%s", e.Reason)
 	}
 	return strings.Join(parts, "  ")
+}
+
+// resumedText names the workflow of a run that continues, and the nodes whose results were dropped.
+func resumedText(e *core.Event) string {
+	dropped, _ := e.Values.Get("rerun")
+	list, _ := dropped.([]any)
+	if len(list) == 0 {
+		return e.Reason
+	}
+	names := make([]string, len(list))
+	for i, n := range list {
+		names[i] = fmt.Sprint(n)
+	}
+	return e.Reason + "  dropped: " + strings.Join(names, ", ")
 }
 
 // routeReason describes why a walk took an edge.

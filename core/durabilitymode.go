@@ -30,8 +30,8 @@ func DurabilityModes() []DurabilityMode {
 // PendingQuestion is a question that waits for an answer from outside the process.
 type PendingQuestion struct {
 	Question
-	// Generation is 2 or more if the question was answered and is asked again, because a resumed run
-	// runs its node again.
+	// Generation is 2 or more if the question was asked before and is asked again, because a resumed run
+	// runs its node again or the question has changed.
 	Generation int       `json:"generation,omitempty"`
 	Asked      time.Time `json:"asked"`
 	// Deadline is the time after which the gate takes its default or fails. It is zero if the

@@ -29,11 +29,12 @@ type gate struct {
 	unattended bool
 	// withdrawn is set when the attempt that has asked ends without an answer.
 	withdrawn bool
-	// stale is set if the question is answered or withdrawn, and belongs to an execution that ended in an
-	// earlier part of the journal and that is not kept: if the node asks again, it is another question.
+	// stale is set if the question belongs to an execution of an earlier part of the journal that is not kept:
+	// if the node asks again, it is another question.
 	stale bool
-	// outdated is set if the question was asked before the workflow changed. If it is another one now,
-	// it is asked again, and an answer to the old one does not count.
+	// outdated is set if the question was asked in an earlier part of the journal, where the workflow may
+	// have been another one. If the question has changed, it is asked again, and an answer to the old one
+	// does not count.
 	outdated bool
 }
 
@@ -306,11 +307,11 @@ func (g *gate) toCore() core.Answer {
 	return a
 }
 
-// receive handles an answer from the inbox. Answers to questions that were not asked, or that have
-// an answer, are ignored. It is called with mu held.
+// receive handles an answer from the inbox. Answers to questions that were not asked, that have an answer or
+// that were dropped, are ignored. It is called with mu held.
 func (r *run) receive(a *inbox.Answer) {
 	g := r.gates[inbox.Name(a.Question())]
-	if g == nil || g.hasAnswer() || a.Generation != g.question.Generation {
+	if g == nil || g.hasAnswer() || g.stale || a.Generation != g.question.Generation {
 		return
 	}
 	if err := r.rec.mark(store.MarkAnswered, a); err != nil {

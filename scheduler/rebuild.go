@@ -41,6 +41,8 @@ type rebuilding struct {
 	entered func(node string)
 	// kept are the answers of the newest part, if the run continues in a new one.
 	kept []journal.Kept
+	// again are the nodes that run again because of Recording.RerunFrom, by path.
+	again map[string]bool
 	// inFlight is what was open at the end of the newest part, nil if the run has ended.
 	inFlight []journal.Open
 	// collects is set from the first batch that the replay cannot follow: this version of the engine
@@ -156,7 +158,7 @@ func (b *rebuilding) add(rec store.Record) error {
 		if err != nil {
 			return err
 		}
-		if err := b.gate(m); err != nil {
+		if err := b.gate(m, current); err != nil {
 			return err
 		}
 		if current && !b.collects {
@@ -275,22 +277,25 @@ func (b *rebuilding) side(s *journal.Side, current bool) {
 	}
 }
 
-// gate handles the marks of questions and answers.
-func (b *rebuilding) gate(m *journal.Mark) error {
+// gate handles the marks of questions and answers. current reports whether the mark belongs to the newest part.
+func (b *rebuilding) gate(m *journal.Mark, current bool) error {
 	switch m.Kind {
 	case store.MarkAsked:
 		var q core.PendingQuestion
 		if err := fromObject(m.Data, &q); err != nil {
 			return err
 		}
-		b.run.addGate(inbox.Name(&q.Question), newGate(q))
-	case store.MarkWithdrawn:
+		g := newGate(q)
+		g.outdated = !current
+		b.run.addGate(inbox.Name(&q.Question), g)
+	case store.MarkWithdrawn, store.MarkRerun:
 		var q core.PendingQuestion
 		if err := fromObject(m.Data, &q); err != nil {
 			return err
 		}
 		if g := b.run.gates[inbox.Name(&q.Question)]; g != nil && g.question.Generation == q.Generation {
 			g.withdrawn = true
+			g.stale = g.stale || m.Kind == store.MarkRerun
 		}
 	case store.MarkAnswered:
 		var a inbox.Answer

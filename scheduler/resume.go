@@ -201,7 +201,7 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	r.rec.claim = claim
 	then, foreign := st.before(p)
 	newPart := st.End != nil || st.Head.Cut != machine.Cut || recording.Adopt && st.Head.Logic != machine.Logic || recording.Salvage != nil
-	newPart = newPart || !st.Head.IsOf(p)
+	newPart = newPart || !st.Head.IsOf(p) || len(recording.RerunFrom) > 0
 	b := newRebuilding(r, st, then, newPart)
 	b.foreign = foreign
 	if err = b.read(ctx); err == nil {
@@ -346,7 +346,7 @@ func (r *run) continueOpen(b *rebuilding) {
 		r.past = nil
 	}
 	if !b.forked {
-		r.rec.emitLocked(&core.Event{V: core.EventVersion, Type: core.RunResumed, Run: r.opts.Run, Reason: r.workflow})
+		r.rec.emitLocked(&core.Event{V: core.EventVersion, Type: core.RunResumed, Run: r.opts.Run, Reason: r.workflow, Values: b.rerun()})
 	}
 	if r.m.Done() { // only the end was not recorded
 		r.report, r.over = r.m.Report(), true

@@ -24,11 +24,6 @@ func (b *rebuilding) keep(o Recording) error {
 	if err != nil {
 		return err
 	}
-	again := affected(b.plan, r.rec.codec.Plan, o.RerunFrom)
-	for _, g := range r.gates {
-		g.outdated = b.plan != r.rec.codec.Plan
-		g.stale = (g.hasAnswer() || g.withdrawn) && (b.stored.End != nil || again[plan.PartPath(g.question.Node)])
-	}
 	if r.memo, err = journal.NewMemo(r.rec.codec, b.head.Inputs, b.options(), kept); err != nil {
 		return missingSecret(err)
 	}
@@ -52,6 +47,9 @@ func (b *rebuilding) keep(o Recording) error {
 	for _, batch := range r.memo.Batches() {
 		r.rec.add(store.Batch, batch.AppendJSON(nil), false)
 	}
+	if err := b.dropQuestions(kept); err != nil {
+		return err
+	}
 	if len(b.adopted) == 0 {
 		return nil
 	}
@@ -71,7 +69,8 @@ func (b *rebuilding) remaining(o Recording) ([]journal.Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := conflicts{b: b, plan: b.run.rec.codec.Plan, keep: o.Keep, again: affected(b.plan, b.run.rec.codec.Plan, o.RerunFrom)}
+	b.again = affected(b.plan, b.run.rec.codec.Plan, o.RerunFrom)
+	c := conflicts{b: b, plan: b.run.rec.codec.Plan, keep: o.Keep, again: b.again}
 	b.renew(c.again)
 	kept = journal.Without(kept, c.again)
 	return kept, c.find(kept)
@@ -103,9 +102,14 @@ func (b *rebuilding) unended(o Recording) ([]journal.Kept, error) {
 	return nil, ErrEnded
 }
 
-// renew gives executions of nodes that had run a new generation, and with it new idempotency keys.
+// renew gives executions of nodes that had run, or had begun, a new generation, and with it new idempotency keys.
 func (b *rebuilding) renew(nodes map[string]bool) {
 	ran := ran(b.kept)
+	for _, o := range b.inFlight {
+		if o.Op == machine.OpRun {
+			ran[plan.PartPath(o.Call.Name(o.Node))] = true
+		}
+	}
 	for n := range nodes {
 		if ran[n] {
 			if b.run.generations == nil {

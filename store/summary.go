@@ -28,7 +28,7 @@ const (
 	MarkAnswered  = "answered"
 	MarkWithdrawn = "withdrawn" // the attempt that had asked has ended without an answer
 	MarkCancelled = "cancelled"
-	MarkRerun     = "rerun"
+	MarkRerun     = "rerun" // what had asked is not kept: neither the question nor an answer to it counts
 	MarkAdopted   = "adopted"
 	MarkForked    = "forked"
 	MarkSalvaged  = "salvaged"

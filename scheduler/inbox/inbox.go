@@ -86,8 +86,17 @@ type State struct {
 	Open     []core.PendingQuestion // asked and not answered, in the order in which they were asked
 	Queued   []core.PendingQuestion // approvals of a flow that are asked later, in order; Asked is since when they wait
 	Late     []core.PendingQuestion // without an answer when their time was over
-	Answered []Answer               // in the order in which the run received them
-	Ended    bool                   // the run has ended and is not waiting
+	// Dropped are the questions that were withdrawn for another reason and have not been asked again.
+	Dropped  []Dropped
+	Answered []Answer // in the order in which the run received them
+	Ended    bool     // the run has ended and is not waiting
+}
+
+// Dropped is a question that was withdrawn. Rerun reports whether it was because its node, or one before it,
+// runs again; otherwise the attempt that had asked has ended without an answer.
+type Dropped struct {
+	core.PendingQuestion
+	Rerun bool
 }
 
 // Questions reads the questions of a run from its journal. Answers that were posted and that the run
@@ -142,6 +151,7 @@ func (st *State) mark(record []byte) error {
 			return err
 		}
 		st.take(Name(&q.Question), q.Generation) // a question that was changed is asked again
+		st.undrop(&q)
 		st.Queued = slices.DeleteFunc(st.Queued, func(later core.PendingQuestion) bool { return Name(&later.Question) == Name(&q.Question) })
 		st.Open = append(st.Open, q)
 	case store.MarkWithdrawn:
@@ -149,9 +159,19 @@ func (st *State) mark(record []byte) error {
 		if err := json.Unmarshal(m.Data, &q); err != nil {
 			return err
 		}
-		if q := st.take(Name(&q.Question), q.Generation); q != nil && !q.Deadline.IsZero() && !m.Wall.Before(q.Deadline) {
+		switch q := st.take(Name(&q.Question), q.Generation); {
+		case q == nil:
+		case !q.Deadline.IsZero() && !m.Wall.Before(q.Deadline):
 			st.Late = append(st.Late, *q)
+		default:
+			st.Dropped = append(st.Dropped, Dropped{PendingQuestion: *q})
 		}
+	case store.MarkRerun:
+		var q core.PendingQuestion
+		if err := json.Unmarshal(m.Data, &q); err != nil {
+			return err
+		}
+		st.rerun(&q)
 	case store.MarkAnswered:
 		var a Answer
 		if err := json.Unmarshal(m.Data, &a); err != nil {
@@ -167,6 +187,21 @@ func (st *State) mark(record []byte) error {
 		st.Ended, st.Queued = false, nil
 	}
 	return nil
+}
+
+// rerun records that neither a question nor its answer counts any longer.
+func (st *State) rerun(q *core.PendingQuestion) {
+	name := Name(&q.Question)
+	st.take(name, q.Generation)
+	st.undrop(q)
+	st.Late = slices.DeleteFunc(st.Late, func(l core.PendingQuestion) bool { return Name(&l.Question) == name })
+	st.Answered = slices.DeleteFunc(st.Answered, func(a Answer) bool { return Name(a.Question()) == name && a.Generation <= q.Generation })
+	st.Dropped = append(st.Dropped, Dropped{PendingQuestion: *q, Rerun: true})
+}
+
+// undrop removes a question from those that were withdrawn.
+func (st *State) undrop(q *core.PendingQuestion) {
+	st.Dropped = slices.DeleteFunc(st.Dropped, func(d Dropped) bool { return Name(&d.Question) == Name(&q.Question) })
 }
 
 // queue sets the questions that are asked later to those in list and those in the content of a mark, without
@@ -321,14 +356,36 @@ func (st *State) find(a *Answer) (*core.PendingQuestion, error) {
 			return nil, &LateError{Since: q.Deadline}
 		}
 	}
+	for i := len(st.Dropped) - 1; i >= 0; i-- {
+		if d := &st.Dropped[i]; fits(d.Node, d.Visit, d.Attempt) {
+			return nil, noQuestionf("%s; %s", d.reason(), st.waiting())
+		}
+	}
+	if len(st.Open) == 0 {
+		return nil, noQuestionf("%s", st.waiting())
+	}
+	return nil, noQuestionf("node %q does not wait for an answer; %s", a.Node, st.waiting())
+}
+
+// waiting lists the nodes that wait for an answer.
+func (st *State) waiting() string {
+	if len(st.Open) == 0 {
+		return "run " + st.Run + " waits for no answer"
+	}
 	names := make([]string, len(st.Open))
 	for i, q := range st.Open {
 		names[i] = q.Node
 	}
-	if len(names) == 0 {
-		return nil, noQuestionf("run %s waits for no answer", st.Run)
+	return "waiting: " + strings.Join(names, ", ")
+}
+
+// reason says that a question was withdrawn, and why.
+func (d *Dropped) reason() string {
+	why := "the attempt that had asked has ended without an answer"
+	if d.Rerun {
+		why = "the run was resumed, and what had led to the question runs again"
 	}
-	return nil, noQuestionf("node %q does not wait for an answer; waiting: %s", a.Node, strings.Join(names, ", "))
+	return fmt.Sprintf("the question of node %q was withdrawn: %s", d.Node, why)
 }
 
 // queuedError is the error of an answer to an approval that is not asked yet. It names the one that is.

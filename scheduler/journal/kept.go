@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -140,19 +141,43 @@ func (x Kept) items(from, to int32) Kept {
 // Without returns the events that do not belong to the given nodes, pipelines and loops or to nested
 // runs of these. nodes are paths without the numbers of items, such as "outer/save".
 func Without(kept []Kept, nodes map[string]bool) []Kept {
-	return slices.DeleteFunc(slices.Clone(kept), func(x Kept) bool {
-		path := ""
-		for step := range strings.SplitSeq(x.Path, "/") {
-			step, _, _ = strings.Cut(step, "[")
-			if path != "" {
-				path += "/"
-			}
-			if path += step; nodes[path] {
-				return true
-			}
+	return slices.DeleteFunc(slices.Clone(kept), func(x Kept) bool { return Covers(nodes, x.Path) })
+}
+
+// Covers reports whether the execution at a path, such as "outer[3]/save", belongs to one of the given nodes or
+// to a nested run of one. nodes are as for Without.
+func Covers(nodes map[string]bool, execution string) bool {
+	path := ""
+	for step := range strings.SplitSeq(execution, "/") {
+		step, _, _ = strings.Cut(step, "[")
+		if path != "" {
+			path += "/"
 		}
-		return false
-	})
+		if path += step; nodes[path] {
+			return true
+		}
+	}
+	return false
+}
+
+// Ended returns the executions that have an answer among kept events, as the path of the node with its item or
+// round in brackets if it has one, "#" and the number of the visit, 0 outside of walks and flows.
+func Ended(kept []Kept) map[string]bool {
+	set := map[string]bool{}
+	for i := range kept {
+		x := &kept[i]
+		id := x.Event.ID
+		if x.Event.Kind != machine.Finished || id.Node < 0 {
+			continue
+		}
+		if id.To == 0 {
+			set[x.Path+"#0"] = true
+		}
+		for n := id.From; n < id.To; n++ { // it is a visit, or an item: the path has no other use for the other form
+			set[fmt.Sprintf("%s#%d", x.Path, n)], set[fmt.Sprintf("%s[%d]#0", x.Path, n)] = true, true
+		}
+	}
+	return set
 }
 
 // Affected returns the nodes of a plan that can see the effect of the given nodes, including these:

@@ -86,6 +86,9 @@ func (p *projection) add(rec store.Record) error {
 		}
 	case rec.Type == store.Side:
 		side, err := p.parts.Codec.DecodeSide(rec.Data)
+		if err == nil && p.parts.From > 0 && side.Event.Type == core.RunResumed {
+			side.Event.Values = nil // what was dropped is not among the events
+		}
 		if err == nil && side.Event.Type != typeCheckpoint {
 			p.tell(&side.Event)
 		}

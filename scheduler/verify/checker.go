@@ -91,6 +91,11 @@ func (c *Checker) Add(line int, e *core.Event) error {
 	if c.ended && e.Type == core.RunResumed {
 		return c.mismatch("the run had ended before it was resumed, and nodes of it ran again, so the log has two ends: verify --run %s checks the stored run", e.Run)
 	}
+	if e.Type == core.RunResumed {
+		if list, ok := e.Values.Get("rerun"); ok {
+			return c.mismatch("the run was resumed, and what %s had done was dropped, so the log has events that no longer count: verify --run %s checks the stored run", named(list), e.Run)
+		}
+	}
 	if slices.Contains(ignored, e.Type) {
 		return nil
 	}
@@ -99,6 +104,21 @@ func (c *Checker) Add(line int, e *core.Event) error {
 		return nil
 	}
 	return c.dispatch()
+}
+
+// named lists the nodes that an event names, the first ones if there are many.
+func named(nodes any) string {
+	const most = 3
+	list, _ := nodes.([]any)
+	var names []string
+	for _, n := range list[:min(len(list), most)] {
+		names = append(names, fmt.Sprint(n))
+	}
+	text := strings.Join(names, ", ")
+	if n := len(list) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
 }
 
 var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, core.NodeStarted, core.NodeRetrying, core.NodeFinished,
