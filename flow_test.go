@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
@@ -17,6 +20,8 @@ import (
 	"github.com/wavefold/wavefold/llm/llmtest"
 	"github.com/wavefold/wavefold/nodes/std"
 	"github.com/wavefold/wavefold/scheduler/inbox"
+	"github.com/wavefold/wavefold/store"
+	"github.com/wavefold/wavefold/store/memory"
 )
 
 // says returns an agent that answers with a text and its prompt.
@@ -151,45 +156,104 @@ func TestFlowSnapshot(t *testing.T) {
 	}
 }
 
-// TestFlowAnsweredTwice answers one approval from many places at once: one answer counts.
+// atOnce is a store that holds back answers until all of them have come.
+type atOnce struct {
+	*memory.Store
+	wait int32 // the number of answers that are expected, less those that have come
+	all  chan struct{}
+}
+
+func (s *atOnce) Post(ctx context.Context, run string, m store.Message) error {
+	if atomic.AddInt32(&s.wait, -1) == 0 {
+		close(s.all)
+	}
+	select {
+	case <-s.all:
+	case <-time.After(time.Minute): // of virtual time: somebody does not answer
+	}
+	return s.Store.Post(ctx, run, m)
+}
+
+// TestFlowAnsweredTwice answers one approval from many places at once: one answer counts, and the others are told
+// who has given it. None of them is taken for the next approval.
 func TestFlowAnsweredTwice(t *testing.T) {
-	run, err := letter().StartFlow(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := run.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	restored, err := letter().RestoreFlow(t.Context(), data) // its first answer resumes; the others come at once
-	if err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	conflicts, fine := 0, 0
-	for range 8 {
-		group.Go(func() {
-			_, err := restored.Answer(context.Background(), wavefold.Decision{Decision: "reject"})
-			mu.Lock()
-			defer mu.Unlock()
-			if _, ok := errors.AsType[*inbox.AnsweredError](err); ok {
-				conflicts++
-			} else if err == nil {
-				fine++
-			} else {
-				t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		const people = 8
+		s := &atOnce{Store: memory.New(nil), wait: people, all: make(chan struct{})}
+		run, err := letter().StartFlow(t.Context(), wavefold.WithStore(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		var winners, conflicts []string
+		for i := range people {
+			group.Go(func() {
+				me := fmt.Sprint("person ", i)
+				_, err := run.Answer(t.Context(), wavefold.Decision{Decision: "reject", By: me})
+				mu.Lock()
+				defer mu.Unlock()
+				switch answered, ok := errors.AsType[*inbox.AnsweredError](err); {
+				case err == nil:
+					winners = append(winners, me)
+				case ok && answered.Answer.By != me:
+					conflicts = append(conflicts, err.Error())
+				default:
+					t.Errorf("%s: %v", me, err)
+				}
+			})
+		}
+		group.Wait()
+		if len(winners) != 1 || len(conflicts) != people-1 {
+			t.Fatalf("the answers of %q count, conflicts: %q", winners, conflicts)
+		}
+		for _, c := range conflicts {
+			if !strings.HasPrefix(c, "answered already by "+winners[0]+" at ") || !strings.HasSuffix(c, ": r (reject)") {
+				t.Errorf("conflict %q, the winner is %s", c, winners[0])
 			}
+		}
+		if r, err := run.Wait(); err != nil || current(r) != "paused true also []" {
+			t.Errorf("%s, %v", current(r), err)
+		}
+	})
+}
+
+// An answer that comes while the one before it is carried out is for the approval that was asked when it was given.
+func TestFlowAnsweredLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run, err := letter().StartFlow(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := run.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		restored, err := letter().RestoreFlow(t.Context(), data, wavefold.WithListener(func(core.Event) { time.Sleep(10 * time.Millisecond) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var late error
+		var group sync.WaitGroup
+		group.Go(func() {
+			time.Sleep(time.Millisecond)
+			_, late = restored.Answer(t.Context(), wavefold.Decision{Decision: "approve"})
 		})
-	}
-	group.Wait()
-	r, err := restored.Wait()
-	if err != nil || fine == 0 || conflicts+fine != 8 || r.Status != wavefold.FlowPaused && r.Status != wavefold.FlowCompleted {
-		t.Errorf("%d answers count, %d conflicts: %v, %v", fine, conflicts, r.Status, err)
-	}
+		r, err := restored.Answer(t.Context(), wavefold.Decision{Decision: "reject"})
+		group.Wait()
+		if err != nil || current(r) != "paused true also []" {
+			t.Errorf("%s, %v", current(r), err)
+		}
+		if _, ok := errors.AsType[*inbox.AnsweredError](late); !ok {
+			t.Errorf("the second answer: %v", late)
+		}
+	})
 }
 
 // A flow that cannot run has failed, with one entry that names the rule, and no agent was asked.

@@ -182,12 +182,17 @@ func (r *FlowRun) result() (*FlowResult, error) {
 	return out, r.err
 }
 
-// Answer decides about the approval that is asked, goes on with the run, and waits as Wait does. A run
-// that is not paused is not changed: Answer returns its state. Of two answers at once one counts, and the
-// error of the other is an inbox.AnsweredError. The error is ErrDecision for anything but a decision.
+// Answer decides the approval that the run asks, continues the run, and waits as Wait does. If the run has not
+// been paused yet, Answer waits until it is. A run that has ended is not changed: Answer returns its result. Of
+// several answers to one approval the first counts, and the error of the others is an inbox.AnsweredError, also
+// while the run continues with the first. The error is ErrDecision for anything but a decision.
 func (r *FlowRun) Answer(ctx context.Context, d Decision) (*FlowResult, error) {
+	asked := r.asked()
 	now, err := r.Wait()
-	if err != nil || !now.WaitingForInput {
+	if asked == nil {
+		asked = r.asked()
+	}
+	if err != nil || asked == nil {
 		return now, err
 	}
 	word := strings.ToLower(strings.TrimSpace(d.Decision))
@@ -195,13 +200,23 @@ func (r *FlowRun) Answer(ctx context.Context, d Decision) (*FlowResult, error) {
 		return now, fmt.Errorf("%q: %w", d.Decision, ErrDecision)
 	}
 	s := r.g.settings(r.with())
-	if _, err := inbox.Post(ctx, s.Recording.Store, r.id, inbox.Answer{Node: *now.CurrentNodeID, Choice: word, Note: d.Note, By: d.By}); err != nil {
+	if _, err := inbox.Post(ctx, s.Recording.Store, r.id, inbox.Answer{Node: asked.Node, Visit: asked.Visit, Attempt: asked.Attempt, Choice: word, Note: d.Note, By: d.By}); err != nil {
 		return now, err
 	}
 	return r.resume(ctx)
 }
 
-// resume goes on with a paused run that has an answer, and waits.
+// asked returns the question of the last pause, nil if the run has not been paused since it began or has ended.
+func (r *FlowRun) asked() *core.PendingQuestion {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.paused == nil || len(r.paused.Questions) == 0 {
+		return nil
+	}
+	return &r.paused.Questions[0]
+}
+
+// resume continues a paused run that has an answer, and waits.
 func (r *FlowRun) resume(ctx context.Context) (*FlowResult, error) {
 	running, err := r.g.Resume(ctx, r.id, r.with()...)
 	if err != nil {
