@@ -258,7 +258,7 @@ func (w *Workflow) AgentCalls() map[string]*AgentCall {
 		if a := n.agent(); a != nil {
 			calls[n.ID.Value] = &AgentCall{NodeID: n.ID.Value, AgentName: cmp.Or(a.Name.Value, DefaultAgentName),
 				SystemPrompt: cmp.Or(a.System.Value, DefaultAgentSystem), UserPrompt: a.User.Value,
-				Model: cmp.Or(a.Model.Value, DefaultAgentModel), ReasoningEffort: cmp.Or(a.Effort.Value, DefaultAgentEffort),
+				Model: cmp.Or(a.Model.Value, DefaultAgentModel), DefaultModel: a.Model.Value == "", ReasoningEffort: cmp.Or(a.Effort.Value, DefaultAgentEffort),
 				Tools: AgentTools{WebSearch: a.WebSearch, Subagents: a.Subagents}}
 		}
 	}

@@ -341,6 +341,26 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+func TestChosenModel(t *testing.T) {
+	env := func(name, v string) func(string) (string, bool) {
+		return func(n string) (string, bool) { return v, n == name }
+	}
+	chosen := openai.FromEnv(env(openai.EnvModel, "small"))
+	for want, m := range map[string]llm.Model{
+		"small": llm.WithEnv(chosen, env("", "")),
+		"big":   llm.WithEnv(llm.Named(chosen, "big"), env(llm.EnvTimeout, "soon")),
+	} {
+		if got := llm.ChosenModel(m); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for _, m := range []llm.Model{openai.New(openai.Options{Key: "k"}), picky{}} {
+		if got := llm.ChosenModel(m); got != "" {
+			t.Errorf("%T: nobody has chosen %q", m, got)
+		}
+	}
+}
+
 func TestWithEnv(t *testing.T) {
 	with := func(name, value string) func(string) (string, bool) {
 		return func(n string) (string, bool) { return value, n == name }

@@ -64,6 +64,7 @@ type Options struct {
 // Model calls a server. It is safe for concurrent use.
 type Model struct {
 	o              Options
+	chosen         string   // Options.Model as it was given
 	address        string   // of the server, as messages show it
 	secrets        []string // values removed from the address: user, password, query
 	err            error    // why no request can be sent
@@ -77,13 +78,14 @@ var (
 	_ llm.Capable = (*Model)(nil)
 	_ llm.Checker = (*Model)(nil)
 	_ llm.Keyed   = (*Model)(nil)
+	_ llm.Chosen  = (*Model)(nil)
 )
 
 // New returns a model. If no request can be sent with the options, every request fails with
 // an error that names the variable to set, so that workflows can be validated without a
 // key.
 func New(o Options) *Model {
-	m := &Model{o: o}
+	m := &Model{o: o, chosen: o.Model}
 	if o.BaseURL == "" {
 		m.o.BaseURL = DefaultBaseURL
 	}
@@ -216,3 +218,6 @@ var _ llm.Defaulter = (*Model)(nil)
 
 // DefaultModel returns the model of requests that name none, "" if the server chooses it.
 func (m *Model) DefaultModel() string { return m.o.Model }
+
+// ChosenModel returns Options.Model.
+func (m *Model) ChosenModel() string { return m.chosen }

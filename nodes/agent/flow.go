@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,15 +34,20 @@ func compileInFlow(n *core.Node, env core.Env, m llm.Model) (core.Compiled, sour
 	f := &flowAgent{call: env.Agent, runner: flowRunner(m, n.ID.Value, env.Agent)}
 	var ds source.Diagnostics
 	if why := llm.Lacks(m, &llm.Request{Purpose: llm.PurposeRun, Model: f.runner.model, Effort: f.runner.effort, Hosted: f.runner.hosted}); why != "" {
-		ds.Errorf(source.CodeBadValue, n.ID.Pos, "%s: the model client lacks %s", n.Subject(), why)
+		ds.Errorf(source.CodeBadValue, n.ID.Pos, "%s: %s", n.Subject(), why)
 		return core.Compiled{}, ds
 	}
 	return core.Compiled{Handler: f, Models: true, Unpriced: f.runner.unpriced()}, nil
 }
 
-// flowRunner returns the runner of an agent without tools for sub-agents.
+// flowRunner returns the runner of an agent without tools for sub-agents. The model that a user has chosen for
+// requests that name none replaces the default of agents, not a model that the document names.
 func flowRunner(m llm.Model, node string, call *core.AgentCall) *runner {
-	r := &runner{llm: m, model: call.Model, effort: call.ReasoningEffort, maxTurns: DefaultMaxTurns, maxOutput: DefaultMaxOutput, id: node}
+	model := call.Model
+	if call.DefaultModel {
+		model = cmp.Or(llm.ChosenModel(m), model)
+	}
+	r := &runner{llm: m, model: model, effort: call.ReasoningEffort, maxTurns: DefaultMaxTurns, maxOutput: DefaultMaxOutput, id: node}
 	if call.Tools.WebSearch {
 		r.hosted = []string{llm.WebSearch}
 	}
