@@ -293,7 +293,7 @@ func TestFlowBounds(t *testing.T) {
 	if run, err = ring.StartFlow(t.Context(), wavefold.WithMaxVisits(5)); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = run.Wait(); err == nil || !strings.Contains(err.Error(), "5 arrivals") {
+	if r, err = run.Wait(); err == nil || !strings.Contains(err.Error(), "the flow has made 5 arrivals, as many as it may; the next one is at a, in the ring a -> b -> a") {
 		t.Errorf("%v, %v", r.Status, err)
 	}
 	parts := []wavefold.FlowPart{wavefold.FlowStart("s", "x")}
@@ -304,8 +304,64 @@ func TestFlowBounds(t *testing.T) {
 	if run, err = wavefold.NewFlow("wide", parts...).StartFlow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = run.Wait(); err == nil || len(r.Logs) != 2 || r.Logs[1].Type != "error" {
+	if r, err = run.Wait(); err == nil || len(r.Logs) != 2 || r.Logs[1].Type != "error" || !strings.HasSuffix(r.Logs[1].Content, "the next one is at n999, which is in no ring: many tokens were sent") {
 		t.Errorf("%d entries, %v", len(r.Logs), err)
+	}
+}
+
+// A connection whose target is not there ends its branch with a warning, in Run, too.
+func TestFlowMissingTarget(t *testing.T) {
+	g := wavefold.NewFlow("gap", wavefold.FlowStart("s", "x"), wavefold.FlowAgent("a", says("a")), wavefold.FlowAgent("b", says("b")),
+		wavefold.Connect("s", "a"), wavefold.Connect("a", "gone"), wavefold.Connect("a", "b"))
+	var logs []string
+	r, err := g.Run(t.Context(), nil, wavefold.WithFlowLog(func(e wavefold.FlowEntry) {
+		if e.Type == core.LogWarn {
+			logs = append(logs, e.NodeID+": "+e.Content)
+		}
+	}))
+	if err != nil || r.Status != core.RunSuccess || !slices.Equal(r.Path, []string{"s", "a", "b"}) || !slices.Equal(logs, []string{`a: Connection target "gone" not found`}) {
+		t.Errorf("%v, path %v, %q", err, r.Path, logs)
+	}
+}
+
+// An approval that is asked while a call fails has no answer, and its question is withdrawn.
+func TestFlowFailsWhileAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.New(nil)
+		fails := wavefold.AgentSpec{Run: func(context.Context, core.AgentCall) (string, error) {
+			time.Sleep(time.Second)
+			return "", errors.New("broken")
+		}}
+		g := wavefold.NewFlow("fails", wavefold.FlowStart("s", "x"), wavefold.FlowApproval("ask", "?"), wavefold.FlowAgent("a", fails), wavefold.Connect("s", "ask"), wavefold.Connect("s", "a"))
+		var reasons []string
+		_, err := g.Run(t.Context(), nil, wavefold.WithStore(s), wavefold.WithRunID("r"), wavefold.WithListener(func(e core.Event) {
+			if e.Type == core.NodeAnswered {
+				reasons = append(reasons, e.Node+": "+e.Reason)
+			}
+		}))
+		if err == nil || !slices.Equal(reasons, []string{"ask: no answer: the attempt was cancelled"}) {
+			t.Errorf("%v, %q", err, reasons)
+		}
+		_, err = inbox.Post(t.Context(), s, "r", inbox.Answer{Node: "ask", Choice: "approve"})
+		if want := `the question of node "ask" was withdrawn: the attempt that had asked has ended without an answer; run r ended with failed`; !errors.Is(err, inbox.ErrNoQuestion) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+}
+
+// The list of runs counts the nodes that tokens can reach: no sub-agents, and nothing that is not connected.
+func TestFlowCounts(t *testing.T) {
+	s := memory.New(nil)
+	g := wavefold.NewFlow("count", wavefold.FlowStart("s", "x"), wavefold.FlowAgent("lead", says("l")), wavefold.FlowAgent("helper", says("h")), wavefold.FlowAgent("alone", says("a")),
+		wavefold.FlowIf("check", wavefold.Contains("no")), wavefold.FlowAgent("never", says("n")),
+		wavefold.Connect("s", "lead"), wavefold.Delegate("lead", "helper"), wavefold.Connect("lead", "check"), wavefold.Connect("check", "never", "condition-0"))
+	if _, err := g.Run(t.Context(), nil, wavefold.WithStore(s)); err != nil {
+		t.Fatal(err)
+	}
+	for sum, err := range s.List(t.Context(), store.Query{}) {
+		if want := `{"total":4,"done":3,"failed":0,"skipped":0,"running":0,"waiting":0}`; err != nil || string(sum.Counts) != want {
+			t.Errorf("got %s, want %s: %v", sum.Counts, want, err)
+		}
 	}
 }
 

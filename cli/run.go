@@ -55,7 +55,9 @@ event to standard error.
 
 For a walk (a graph in DOT, .dot or .fabro) the summary lists nodes in the order of
 their first visits and shows the path. A human gate asks at the terminal. Without a
-terminal it fails, unless --auto-approve takes the first choice of every gate.
+terminal its question waits: the run is paused with exit code 3, and continues after
+answer and resume. If the run is not stored, the gate fails. --auto-approve takes the
+first choice of every gate.
 If a model chooses the path or runs nodes, set OPENAI_API_KEY, or OPENAI_BASE_URL
 for a server that implements the same API; see docs/models.md.
 

@@ -20,8 +20,8 @@ func (a *app) testCommand() *cobra.Command {
 compares the run with the expectations in that file. Nothing is called or written,
 and waits and retry delays take no real time. docs/testing.md describes the format.
 
-Without WORKFLOW, x.mock.yaml tests x.yaml, x.yml, x.dot or x.fabro in the same
-folder, or the only workflow there. A folder means all mock files in it; the default
+Without WORKFLOW, x.mock.yaml tests x.yaml, x.yml, x.json, x.dot or x.fabro in the
+same folder, or the only workflow there. A folder means all mock files in it; the default
 is the current folder. The exit code is 1 if an expectation is not met.`,
 		Example: examples(
 			"wavefold test flow.mock.yaml",

@@ -54,11 +54,11 @@ func testsOf(args []string) ([]mockTest, error) {
 
 func isMock(path string) bool { return strings.Contains(filepath.Base(path), ".mock.") }
 
-// workflowBeside returns the workflow next to a mock file: x.yaml, x.yml, x.dot or x.fabro
-// for x.mock.yaml, or else the folder, which means the workflow in it.
+// workflowBeside returns the workflow next to a mock file: x.yaml, x.yml, x.json, x.dot or
+// x.fabro for x.mock.yaml, or else the folder, which means the workflow in it.
 func workflowBeside(mock string) string {
 	name, ext, _ := strings.Cut(filepath.Base(mock), ".mock")
-	for _, ext := range []string{ext, ".yml", ".dot", ".fabro"} {
+	for _, ext := range []string{ext, ".yml", ".json", ".dot", ".fabro"} {
 		path := filepath.Join(filepath.Dir(mock), name+ext)
 		if path == filepath.Clean(mock) {
 			continue

@@ -64,6 +64,8 @@ func (a *asker) ask(ctx context.Context, q core.Question) (core.Answer, error) {
 		return answer, err
 	case errors.Is(err, core.ErrLate), q.Timeout > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(a.began) >= q.Timeout: // it is the question's own deadline
 		answered.Reason = core.ErrLate.Error()
+	case errors.Is(err, context.Canceled):
+		answered.Reason = "no answer: the attempt was cancelled"
 	case err != nil:
 		answered.Reason = value.CutText(err.Error())
 	default:

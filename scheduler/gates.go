@@ -411,7 +411,7 @@ func (r *run) pause() {
 	r.report = r.m.Report()
 	m := r.rec.newMark(store.MarkPaused)
 	m.Data = queuedData(err.Queued)
-	m.Counts, m.Questions = journal.CountsOf(r.report, true), len(err.Questions)
+	m.Counts, m.Questions = journal.CountsOf(r.rec.codec.Plan, r.report, true), len(err.Questions)
 	if err := r.rec.addMark(m); err != nil {
 		r.rec.fail(err)
 		return

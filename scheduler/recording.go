@@ -422,7 +422,7 @@ func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
 	r := rec.run
 	r.mu.Lock()
 	if rec.failure == nil && !r.paused {
-		e := journal.End{Status: string(rep.Status), At: r.now(), Usage: rep.Usage, Counts: journal.CountsOf(rep, false)}
+		e := journal.End{Status: string(rep.Status), At: r.now(), Usage: rep.Usage, Counts: journal.CountsOf(r.rec.codec.Plan, rep, false)}
 		if rep.Err != nil {
 			e.Reason = value.CutText(rep.Err.Error())
 		}

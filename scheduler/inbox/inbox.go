@@ -90,6 +90,7 @@ type State struct {
 	Dropped  []Dropped
 	Answered []Answer // in the order in which the run received them
 	Ended    bool     // the run has ended and is not waiting
+	Status   string   // of a run that has ended
 }
 
 // Dropped is a question that was withdrawn. Rerun reports whether it was because its node, or one before it,
@@ -119,7 +120,11 @@ func Questions(ctx context.Context, s store.Store, run string) (*State, error) {
 				return nil, err
 			}
 		case store.End:
-			st.Ended = true
+			var end struct{ Status string }
+			if err := json.Unmarshal(rec.Data, &end); err != nil {
+				return nil, err
+			}
+			st.Ended, st.Status = true, end.Status
 		}
 	}
 	list, err := s.Inbox(ctx, run)
@@ -184,7 +189,7 @@ func (st *State) mark(record []byte) error {
 	case store.MarkQueued:
 		return st.queue(st.Queued, m.Data, m.Wall)
 	case store.MarkResumed:
-		st.Ended, st.Queued = false, nil
+		st.Ended, st.Status, st.Queued = false, "", nil
 	}
 	return nil
 }
@@ -369,7 +374,10 @@ func (st *State) find(a *Answer) (*core.PendingQuestion, error) {
 
 // waiting lists the nodes that wait for an answer.
 func (st *State) waiting() string {
-	if len(st.Open) == 0 {
+	switch {
+	case len(st.Open) == 0 && st.Ended:
+		return st.end()
+	case len(st.Open) == 0:
 		return "run " + st.Run + " waits for no answer"
 	}
 	names := make([]string, len(st.Open))
@@ -377,6 +385,14 @@ func (st *State) waiting() string {
 		names[i] = q.Node
 	}
 	return "waiting: " + strings.Join(names, ", ")
+}
+
+// end says how a run has ended.
+func (st *State) end() string {
+	if st.Status == string(core.RunCancelled) {
+		return "run " + st.Run + " was cancelled"
+	}
+	return "run " + st.Run + " ended with " + st.Status
 }
 
 // reason says that a question was withdrawn, and why.
@@ -390,8 +406,11 @@ func (d *Dropped) reason() string {
 
 // queuedError is the error of an answer to an approval that is not asked yet. It names the one that is.
 func (st *State) queuedError(q *core.PendingQuestion) error {
-	if len(st.Open) == 0 {
-		return noQuestionf("node %q is asked when run %s goes on: approvals are asked one at a time, and the one before is answered", q.Node, st.Run)
+	switch {
+	case st.Ended:
+		return noQuestionf("node %q waits for no answer: %s before it was asked", q.Node, st.end())
+	case len(st.Open) == 0:
+		return noQuestionf("node %q is asked when run %s continues: approvals are asked one at a time, and the one before is answered", q.Node, st.Run)
 	}
 	return noQuestionf("node %q is asked later: approvals are asked one at a time, and %s is asked now", q.Node, st.Open[0].Node)
 }

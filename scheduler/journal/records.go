@@ -302,11 +302,14 @@ type Counts struct {
 	Waiting int `json:"waiting"` // for an answer of a person
 }
 
-// CountsOf counts the nodes of a report. paused reports that the run ends in this process because
-// every node that has begun and has not ended waits for an answer.
-func CountsOf(r *core.Report, paused bool) *Counts {
-	c := &Counts{}
-	for _, n := range r.Nodes() {
+// CountsOf counts the nodes of a report of a run of p, without those of a flow that no token can reach. paused reports
+// that the run ends in this process because every node that has begun and has not ended waits for an answer.
+func CountsOf(p *plan.Plan, r *core.Report, paused bool) *Counts {
+	c, reached := &Counts{}, p.TokensReach()
+	for i, n := range r.Nodes() {
+		if reached != nil && !reached[i] {
+			continue
+		}
 		c.Total++
 		switch n.Status {
 		case core.Success, core.PartialSuccess:

@@ -49,6 +49,23 @@ const (
 // its tokens.
 func (p *Plan) LimitsVisits() bool { return p.Walk != nil || p.Flow != nil }
 
+// TokensReach returns for each node of a flow whether a token can reach it, nil for other plans. Sub-agents and
+// nodes that are not connected are not reached.
+func (p *Plan) TokensReach() []bool {
+	if p.Flow == nil {
+		return nil
+	}
+	g := make(core.Graph, len(p.Nodes))
+	for i := range p.Flow.Nodes {
+		for _, w := range p.Flow.Nodes[i].Ways {
+			for _, e := range w.Edges {
+				g[i] = append(g[i], core.Arc{To: p.Edges[e].ToNode})
+			}
+		}
+	}
+	return g.Reachable(p.Flow.Start)
+}
+
 // isFlowID reports whether a string is a valid id of a node in a flow: printable characters except
 // those with a meaning in paths.
 func isFlowID(s string) bool {
