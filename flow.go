@@ -16,8 +16,8 @@ import (
 type FlowPart interface{ addToFlow(*flowBuilder) }
 
 // NewFlow builds a flow: a graph in which tokens move along all edges of a node at the same time, and
-// each arrival of a token runs the node. It never fails: Compile reports all errors at once. Its agents
-// need functions of their own (AgentSpec.Run); those of Engine.NewFlow ask the model of the engine.
+// each arrival of a token runs the node. It never fails: Compile reports all errors at once. Each
+// agent needs a function (AgentSpec.Run); an agent of a flow from Engine.NewFlow without one asks the engine's model.
 //
 // Run runs a flow as any graph; StartFlow gives a run that people answer in this process.
 func NewFlow(name string, parts ...FlowPart) *Graph { return newFlow(nil, name, parts) }
@@ -105,8 +105,8 @@ func FlowFunc(id string, f func(ctx context.Context, input any) (any, error)) Fl
 type AgentSpec struct {
 	Name   string // a label
 	System string // the system prompt
-	// Prompt is the user prompt, in which core.PreviousOutput stands for the value of the token. A blank
-	// one is that value alone.
+	// Prompt is the user prompt. The value of the token replaces each core.PreviousOutput in it. If the prompt is
+	// blank, the agent gets the value alone.
 	Prompt        string
 	Model, Effort string
 	WebSearch     bool
@@ -155,8 +155,9 @@ func Equal(s string) core.FlowCondition { return core.FlowCondition{Value: s} }
 // Contains is a condition of FlowIf: the text of the token contains s.
 func Contains(s string) core.FlowCondition { return core.FlowCondition{Contains: true, Value: s} }
 
-// FlowIf is a node whose first condition that holds selects the edges that the token follows: those of
-// the handle condition-0 for the first one, and so on, and those of the handle false if none holds.
+// FlowIf is a node whose first condition that holds selects the edges that the token follows. The edges of the
+// first condition have the handle condition-0, those of the second one condition-1, and so on. If no condition
+// holds, the token follows the edges with the handle false.
 func FlowIf(id string, conditions ...core.FlowCondition) FlowPart {
 	return flowNode(id, "if", core.FlowNode{Role: core.FlowIf, Conditions: slices.Clone(conditions)}, nil)
 }

@@ -129,8 +129,8 @@ func (r *FlowRun) with(more ...RunOption) []RunOption {
 	}))
 }
 
-// Wait waits until the run has ended or is paused, and returns its state. The error is that of a run
-// that failed; a pause is not an error.
+// Wait waits until the run has ended or is paused, and returns its state. If the run has failed, Wait also returns
+// the reason as the error. A pause is not an error.
 func (r *FlowRun) Wait() (*FlowResult, error) {
 	r.mu.Lock()
 	running := r.running

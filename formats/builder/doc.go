@@ -7,9 +7,8 @@
 //	 "connections": [{"source": "start", "target": "plan"}]}
 //
 // A document is a graph if nodes and connections are lists. Keys that the package does not know,
-// such as those of drawings, are kept: Write returns the bytes that Parse has read as long as
-// nothing has changed, and after a change all nodes and connections that have not changed have
-// their own text.
+// such as keys for the layout of a drawing, are kept. If nothing has changed, Write returns the bytes that Parse
+// has read. After a change, the nodes and connections that have not changed keep their bytes.
 //
 // Older documents are read as well: the node type input is an approval, data.condition is one
 // condition of the operator contains, and the handle true is condition-0. Upgrade rewrites them.

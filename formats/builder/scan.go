@@ -37,7 +37,7 @@ type scanner struct {
 	at    int
 	room  []part // space for the next parts
 	names map[string]string
-	// keys and items are those of the objects and arrays that are being read, the outermost first.
+	// keys and items belong to the objects and arrays that are being read, the outermost first.
 	keys  []key
 	items []*part
 	ds    source.Diagnostics

@@ -21,9 +21,9 @@ type Flow struct {
 // FlowNode describes what a node of a flow does.
 type FlowNode struct {
 	Role core.FlowRole
-	// Ways are the sets of edges of which a token follows one, each in declared order: of an if, those
-	// of each condition and then those without a match; of an approval, those of approve and of reject;
-	// of other nodes, all edges that do not delegate.
+	// Ways are the sets of edges of which a token follows one, each in declared order: an if has one
+	// for each condition and then one for no match; an approval has one for approve and one for reject;
+	// any other node has one with all edges that do not delegate.
 	Ways       []FlowWay
 	Output     any // of a start
 	Conditions []core.FlowCondition
