@@ -342,7 +342,12 @@ func (c *Checker) unchecked(r Rule, format string, args ...any) {
 
 // Finish completes the check and returns the report. Add must not be called afterwards.
 func (c *Checker) Finish() *Report {
-	if c.report.Events > 0 && !c.ended {
+	switch {
+	case c.report.Events == 0 || c.ended:
+	case c.e.Type == core.RunHeld: // it ends in another process
+		c.unchecked(Statuses, "the run is paused")
+		c.unchecked(State, "the run is paused")
+	default:
 		c.breaks(Sequence, "the log ends with %s, want %s", c.e.Type, core.RunFinished)
 		v := &c.report.Violations[len(c.report.Violations)-1]
 		v.Node, v.Item, v.Round, v.Attempt = "", 0, 0, 0
