@@ -25,9 +25,9 @@ type boundFunc struct{ call core.Predicate }
 
 // CondExpr is a condition in the language of documents. In a walk by steps it is an
 // expression, such as "$output.score >= 8 && $visits < 3". The roots are $output, $error,
-// $tool_calls, $guards_failed and $visits of the visit that has ended, and those of all
-// expressions. In a walk by outcomes it is a condition on the outcome and the context, such
-// as "outcome=success && context.score > 8".
+// $tool_calls, $guards_failed and $visits of the visit that has ended, and the roots that
+// every expression has. In a walk by outcomes it is a condition on the outcome and the
+// context, such as "outcome=success && context.score > 8".
 func CondExpr(text string) Condition {
 	pos := here()
 	return Condition{made: "CondExpr", pos: pos, text: source.At(text, pos)}
@@ -53,7 +53,7 @@ func CondNamed(name string) Condition {
 
 // CondFunc is a condition that is a function of the result of the visit, for walks by
 // steps. See core.Predicate for the rules: among others, a panic counts as false. A graph
-// with such a condition can only be saved if the condition has a name, see Named.
+// with such a condition can be saved only if the condition has a name; see Named.
 func CondFunc(fn func(r *core.VisitResult) bool) Condition {
 	return condFunc("CondFunc", fn == nil, fn)
 }

@@ -125,11 +125,11 @@ func (e *Engine) Parse(name string, data []byte) (*core.Workflow, source.Diagnos
 	return native.FromTree(name, tree, found, native.OptionsFor(e.reg))
 }
 
-// Compile checks a workflow with everything it refers to, and returns its plan. It
-// returns all findings in the order of the files, including those of reading the
-// workflow and of nested workflows. The plan is nil if a finding is an error, or, under
-// strict, a warning. Compile reads files and looks up programs; it runs nothing and
-// writes nothing.
+// Compile checks a workflow with everything it refers to, and returns its plan. It returns
+// all findings in the order of the files, including the findings of reading the workflow
+// and the findings of nested workflows. The plan is nil if a finding is an error, or, under
+// strict, a warning. Compile reads files and looks up programs; it runs nothing and writes
+// nothing.
 func (e *Engine) Compile(w *core.Workflow, strict bool) (*plan.Plan, source.Diagnostics) {
 	return e.compile(w, &library{engine: e}, strict)
 }
@@ -155,7 +155,7 @@ func (e *Engine) readFile(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	size := int64(bytes.MinRead)
-	if info, err := f.Stat(); err == nil { // 0 for files that are no regular ones
+	if info, err := f.Stat(); err == nil { // 0 if the file is not a regular file
 		size = min(info.Size()+bytes.MinRead, maxDocument)
 	}
 	b := bytes.NewBuffer(make([]byte, 0, size))

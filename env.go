@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// library provides what the kinds may ask for during one compilation: the folder of
+// library provides what the kinds may request during one compilation: the folder of
 // each workflow, programs, and further workflows. Each workflow is read once, however
 // often it is included.
 type library struct {

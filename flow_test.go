@@ -417,7 +417,7 @@ func TestFlowSubagents(t *testing.T) {
 	}
 }
 
-// A decision is approve or reject. The loose reading is a function of its own.
+// A decision is approve or reject. The loose reading is a separate function.
 func TestFlowDecisions(t *testing.T) {
 	run, err := letter().StartFlow(t.Context())
 	if err != nil {

@@ -130,8 +130,8 @@ func (m *goStream[T]) Next(ctx context.Context) ([]any, error) {
 }
 
 // end returns how the function ended: io.EOF if it succeeded. If the function itself
-// returns io.EOF, that is an error rather than the end of the stream, because rows it
-// had not emitted yet would be lost.
+// returns io.EOF, that is an error rather than the end of the stream, because the rows
+// that it has not emitted yet would be lost.
 func (m *goStream[T]) end() error {
 	switch {
 	case m.err == nil:

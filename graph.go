@@ -25,8 +25,8 @@ type Graph struct {
 	// conditions are the functions of conditions that have names.
 	conditions []Condition
 	subs       map[string]*Graph // sub-workflows by file name
-	// file is the document that the graph was loaded from, "" if there is none, and sources the
-	// files that it was compiled from.
+	// file is the document that the graph was loaded from, or "" if there is none. sources are
+	// the files that it was compiled from.
 	file    string
 	sources *Sources
 
@@ -47,10 +47,10 @@ type namedTool struct {
 // graph at once, with the lines of the program. The first Run compiles the graph if
 // necessary.
 //
-// A part that reads a typed field implicitly comes after the part that writes the
-// field, if there is only one. After adds other edges. A field with several writers
-// implies no edges. If two parts each read a field that the other writes, the one that
-// comes first in the list sees the starting value.
+// A part that reads a typed field implicitly comes after the part that writes the field,
+// if there is only one. After adds other edges. A field with several writers implies no
+// edges. If two parts each read a field that the other writes, the part that comes first
+// in the list sees the starting value.
 func New(name string, parts ...Part) *Graph {
 	g, b := newGraph(source.At(name, here()), len(parts))
 	b.parts(parts)
@@ -328,8 +328,8 @@ func (g *Graph) SaveAll() (map[string][]byte, error) {
 	return out, nil
 }
 
-// Bind registers the functions of a graph built in Go, its conditions that have names, and
-// those of its sub-workflows, so that their documents can be loaded.
+// Bind registers the functions and the named conditions of a graph built in Go and of its
+// sub-workflows, so that their documents can be loaded.
 func (e *Engine) Bind(g *Graph) error {
 	if ds := g.missingWorkflow(); ds != nil {
 		return ds.Err(false)

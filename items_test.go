@@ -196,7 +196,7 @@ func TestTypedItemThatIsStuck(t *testing.T) {
 var written core.Result
 
 // TestAllocationsOfItems limits the allocations of the engine for each item of a fan-out; the function
-// makes none. The items of ForEach have effects, so each is a range of its own, with an executor and an
+// makes none. The items of ForEach have effects, so each is a separate range, with an executor and an
 // input.
 func TestAllocationsOfItems(t *testing.T) {
 	const n = 10_000

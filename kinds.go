@@ -5,7 +5,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/basic"
 )
 
-// DefaultKinds returns the kinds of every engine made by NewEngine: those that need
-// only the standard library. Package nodes/std has these kinds and those that open
-// files, databases and connections.
+// DefaultKinds returns the kinds of every engine made by NewEngine: the kinds that need only the
+// standard library. Package nodes/std has these kinds and the kinds that open files, databases and
+// connections.
 func DefaultKinds() []core.Kind { return basic.Kinds() }

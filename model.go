@@ -20,9 +20,9 @@ func (e *Engine) UseModel(m llm.Model, options ...llm.RouterOption) {
 	e.router = llm.NewRouter(m, options...)
 }
 
-// Model returns the model set by UseModel, nil if there is none.
+// Model returns the model set by UseModel, or nil if there is none.
 func (e *Engine) Model() llm.Model { return e.model }
 
-// Router returns the router that chooses edges with the model set by UseModel, nil if
-// there is none.
+// Router returns the router that chooses edges with the model set by UseModel, or nil
+// if there is none.
 func (e *Engine) Router() core.Router { return e.router }

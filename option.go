@@ -265,9 +265,8 @@ func RetryPreset(p Preset) Option {
 	return setting{name: "RetryPreset", pos: pos, set: func(s *settings) { s.preset = source.At(string(p), pos) }}
 }
 
-// RetryTransient retries only after failures that another attempt may fix: timeouts,
-// lost connections, busy servers, and errors marked by core.Retryable. See
-// core.CategoryOf.
+// RetryTransient retries only after failures that may not recur in another attempt: timeouts, lost
+// connections, busy servers, and errors marked by core.Retryable. See core.CategoryOf.
 func RetryTransient() Option {
 	pos := here()
 	return setting{name: "RetryTransient", pos: pos, set: func(s *settings) { s.retryOn = source.At("transient", pos) }}
@@ -363,9 +362,9 @@ func Phase(name string) Option {
 // when its inputs are committed. Sink, ForEach and Do are marked implicitly.
 func Effects() Option { return option("Effects", func(s *settings) { s.effects = new(true) }) }
 
-// Version is the version of what a function computes, such as "3". The code of a function is
-// not seen: after a change that makes earlier results invalid, another version makes
-// Graph.Resume refuse runs in which the function has returned. The default is "".
+// Version is the version of what a function computes, such as "3". The engine cannot see the code
+// of a function. After a change that makes earlier results invalid, set another version:
+// Graph.Resume then rejects runs in which the function has returned. The default is "".
 func Version(v string) Option {
 	pos := here()
 	return setting{name: "Version", pos: pos, set: func(s *settings) { s.version = source.At(v, pos) }}

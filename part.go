@@ -79,7 +79,7 @@ func (n *node) setValueFunc(isNil bool, out AnyField, f valueFunc) *node {
 }
 
 // setItems lets the scheduler call the function of a fan-out through an items.Range. values is the
-// type of the list in which a range stores its values, nil if there are none.
+// type of the list in which a range stores its values, or nil if there are none.
 func (n *node) setItems(values reflect.Type, r func(list any, n int) items.Range) *node {
 	n.run.itemValues, n.run.itemRange = values, r
 	return n
@@ -121,14 +121,14 @@ type adapter struct {
 	reads, writes []*spec
 	isFanOut      bool
 
-	value valueFunc // the function that HandlerFunc wraps, nil if there is none
+	value valueFunc // the function that HandlerFunc wraps, or nil if there is none
 	field string    // the field that value is written to
 
-	itemValues reflect.Type                      // of the values of an itemRange, nil if there are none
+	itemValues reflect.Type                      // of the values of an itemRange, or nil if there are none
 	itemRange  func(list any, n int) items.Range // nil unless set by setItems
 
-	readsFrom string // the field it reads as a stream, "" if there is none
-	writesTo  string // the field it makes as a stream, "" if there is none
+	readsFrom string // the field it reads as a stream, or "" if there is none
+	writesTo  string // the field it makes as a stream, or "" if there is none
 	open      func(ctx context.Context, in core.Input) (core.Stream, error)
 }
 
@@ -278,7 +278,8 @@ func (n *node) tree(m map[string]any, what string) *source.Value {
 	return source.Tree(o, n.id.Pos)
 }
 
-// extraOptions lists the options of each constructor in addition to those of all nodes.
+// extraOptions lists the options that each constructor takes in addition to the options
+// of all nodes.
 var extraOptions = map[string][]string{
 	"Each": {"Limit", "MaxFailures"}, "Expand": {"Limit", "MaxFailures"}, "ForEach": {"Limit", "MaxFailures"},
 	"Func":     {"Limit", "MaxFailures", "Collect", "Args", "Items"},
@@ -291,9 +292,9 @@ var extraOptions = map[string][]string{
 
 var edgeOptions = map[string]bool{"When": true, "Else": true, "On": true, "Handles": true}
 
-// nodeOptions are the options of all nodes. makerOptions are those of nodes that make a
-// stream, whose work is done by the node that reads it. unitOptions are those of
-// pipelines and loops, memberOptions those of the nodes in them.
+// nodeOptions are the options of all nodes. makerOptions are the options of nodes that
+// make a stream, whose work is done by the node that reads it. unitOptions are the
+// options of pipelines and loops, and memberOptions the options of the nodes in them.
 var (
 	nodeOptions   = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Retry", "RetryPreset", "RetryTransient", "AllowPartial", "AutoStatus", "Timeout", "OnError", "Priority", "Phase", "Describe", "Effects", "Version", "PauseBefore", "PauseAfter", "Cached", "CacheKey"}
 	makerOptions  = []string{"After", "From", "When", "Else", "On", "Handles", "AllDone", "AnyOf", "KOfN", "Quorum", "Race", "Phase", "Describe"}

@@ -73,11 +73,11 @@ func Assume(node string, status core.Status) RunOption {
 	return runOption(func(r *runSettings) { r.assume = append(r.assume, machine.Assumption{Node: node, Status: status}) })
 }
 
-// SetField gives a field of the state another value in a replay, in place of what the shared past has left in it.
-// field is the name of a field, or a path inside its value such as "rates.USD". The nodes on the level of
-// the node where the replay begins, and all later ones, see that value; in a walk, the field gets it when
-// the first visit of the node begins. What reads the field there runs again, too. Later writes are merged
-// with the value.
+// SetField gives a field of the state another value in a replay. The value replaces the value that the field
+// has from the shared past. field is the name of a field, or a path inside its value such as "rates.USD". The
+// nodes on the level of the node where the replay begins, and all later ones, see that value; in a walk, the
+// field gets it when the first visit of the node begins. Nodes that read the field there run again, too.
+// Later writes are merged with the value.
 func SetField(field string, v any) RunOption {
 	return runOption(func(r *runSettings) { r.set = append(r.set, machine.Assignment{Path: field, Value: v}) })
 }
@@ -93,15 +93,15 @@ func (s *runSettings) recording() *scheduler.Recording {
 // Running is a run in progress. Its methods are safe for concurrent use.
 type Running struct{ *scheduler.Running }
 
-// Wait waits for the end of the run. Its results are those of Graph.Run. It may be called several
-// times.
+// Wait waits for the end of the run. It returns the results that Graph.Run returns. It may be
+// called several times.
 func (r *Running) Wait() (*Result, error) {
 	report, err := r.Running.Wait()
 	return &Result{report}, err
 }
 
-// Start is Run, except that it returns as soon as the run has begun. The error is that of a run that
-// cannot begin. Cancel, or the end of ctx, ends the run; Wait returns its result.
+// Start is like Run but returns as soon as the run has begun. It returns an error if the run cannot
+// begin. Cancel, or the end of ctx, ends the run; Wait returns its result.
 func (g *Graph) Start(ctx context.Context, options ...RunOption) (*Running, error) {
 	if err := g.Compile(); err != nil {
 		return nil, err
@@ -116,15 +116,15 @@ func (g *Graph) Start(ctx context.Context, options ...RunOption) (*Running, erro
 
 // Resume continues a stored run of the graph, which may have been started by another process that
 // crashed, was stopped, or was paused because only people can continue the run. WithStore names the
-// store. Functions that had returned are not called again; functions that were running are, with the
-// same idempotency key. Inputs and limits are those with which the run was started.
+// store. Functions that had returned are not called again. Functions that were running are called
+// again, with the same idempotency key. The run keeps the inputs and limits with which it was
+// started.
 //
-// The error is a store.HeldError if another process executes the run, store.ErrNotFound if there is no
-// such run, and a scheduler.ChangedError if the graph has changed in a way that matters to the run: Keep and
-// RerunFrom say what becomes of the nodes that it names. After a crash, a changed node that would run next
-// counts as one that has run, because the graph with which the run was started is not known.
-// The code of functions is not compared; a function whose earlier results are invalid needs another
-// Version.
+// The error is a store.HeldError if another process executes the run, store.ErrNotFound if there is no such
+// run, and a scheduler.ChangedError if the graph has changed in a way that matters to the run: use Keep and
+// RerunFrom to say what to do with the nodes that it names. After a crash, a changed node that would run
+// next counts as one that has run, because the graph with which the run was started is not known. The code
+// of functions is not compared; a function whose earlier results are invalid needs another Version.
 func (g *Graph) Resume(ctx context.Context, run string, options ...RunOption) (*Running, error) {
 	if err := g.Compile(); err != nil {
 		return nil, err
@@ -164,10 +164,11 @@ func (e *Engine) planOf(ctx context.Context, s *runSettings) func(*scheduler.Sto
 // that runs again, with everything that can see its effect: the id of a node, pipeline or loop, such as
 // "price" or, in a nested workflow, "outer/price". In a walk, it is the node whose first visit is repeated,
 // with all visits since. Other nodes have the results that they have in the stored run, which may be in
-// progress. WithStore names the store, which also stores the new run. Inputs and limits are those of the
-// stored run; idempotency keys are new, because they begin with the id of the run.
+// progress. WithStore names the store, which also stores the new run. The new run has the inputs and limits
+// of the stored run. Its idempotency keys are new, because they begin with the id of the run.
 //
-// Nodes that run again have the effects that they have in any run. The errors are those of Graph.Resume.
+// Nodes that run again have the effects that they have in any run. Replay returns the same errors
+// as Graph.Resume.
 func (g *Graph) Replay(ctx context.Context, run, from string, options ...RunOption) (*Running, error) {
 	if err := g.Compile(); err != nil {
 		return nil, err

@@ -62,10 +62,10 @@ type function struct {
 	call          reflect.Value
 	ctx           bool
 	input         bool          // In is core.Input
-	in            reflect.Type  // any other In, nil if there is none
+	in            reflect.Type  // any other In, or nil if there is none
 	codec         *gotype.Codec // of in
 	returnsResult bool          // Out is core.Result
-	out           *gotype.Codec // of any other Out, nil if there is none
+	out           *gotype.Codec // of any other Out, or nil if there is none
 	err           bool
 	writes        []string // of the node it is bound to
 	isBound       bool

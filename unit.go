@@ -49,7 +49,7 @@ type Stages[A, B any] struct{ nodes []*stage }
 // stage is one stage and its function.
 type stage struct {
 	*node
-	into string // the field that gets the results, "" if there is none
+	into string // the field that gets the results, or "" if there is none
 	// make returns the handler for a position in a pipeline.
 	make func(at stagePosition) core.HandlerFunc
 }
@@ -113,7 +113,7 @@ func stageInput[A any](in Field[A], i core.Input, before string) (A, error) {
 }
 
 // Into adds the results of the last stage to a field, row by row. The field must
-// accumulate writes, like that of Each.
+// accumulate writes, like the output field of Each.
 func (s Stages[A, B]) Into(out Field[[]B]) Stages[A, B] {
 	last := len(s.nodes) - 1
 	if last < 0 {

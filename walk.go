@@ -44,13 +44,13 @@ type walkLoop struct {
 // as the target of an edge.
 const End = core.EndNode
 
-// NewWalk begins a walk with nodes and settings. It never fails, see Walk.
+// NewWalk begins a walk with nodes and settings. It never fails; see Walk.
 //
-// Nodes are those of New: Source, Map, Map2, Map3, Sink, Do, Func, Node and Sub, and Step,
-// whose function also says where the walk continues. The edges are added by the methods of
-// Walk: reading a field implies no order here, and the options After, From, When, Else, On
-// and Handles are errors. So are fan-outs, streams, pipelines and loops, which exist in
-// graphs of New; Sub nests such a graph.
+// The nodes are Source, Map, Map2, Map3, Sink, Do, Func, Node and Sub, as in New, and
+// Step, whose function also says where the walk continues. The edges are added by the
+// methods of Walk: reading a field implies no order here, and the options After, From,
+// When, Else, On and Handles are errors. Fan-outs, streams, pipelines and loops are
+// errors, too. They exist only in graphs made by New, and Sub nests such a graph.
 func NewWalk(name string, parts ...Part) *Walk {
 	return &Walk{name: source.At(name, here()), parts: slices.Clone(parts)}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/wavefold/wavefold/store/file"
 )
 
-// storedWalk is a walk a -> b -> c that is built anew for each run, as in another process.
+// storedWalk is a walk a -> b -> c that is built again for each run, as in another
+// process.
 type storedWalk struct {
 	router  wavefold.WalkRouter
 	longer  bool // c -> d

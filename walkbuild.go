@@ -10,7 +10,6 @@ import (
 	"github.com/wavefold/wavefold/formats/dot"
 )
 
-// Options of nodes and edges of walks, by router. Those of the router "" are for all.
 // walkOptions returns the options that a part of a walk takes with a router, or, for "", with every router.
 type walkOptions func(r WalkRouter) []string
 

@@ -242,8 +242,8 @@ func MaxMutations(n int) Part {
 	return countSetting("MaxMutations", n, func(w *core.Walk, v *source.Int) { w.MaxMutations = v }, BySteps)
 }
 
-// FixedGraph makes the members of outputs that ask for changes of the graph ordinary data,
-// in a walk by steps.
+// FixedGraph forbids the nodes of a walk by steps to change the graph. The members of
+// outputs that would request such changes are then ordinary data.
 func FixedGraph() Part {
 	pos := here()
 	return graphOption(func(b *builder) {

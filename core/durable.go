@@ -20,9 +20,9 @@ type Durability struct {
 	Checkpointed func(in Input) *value.Object
 	// Owned returns an error once another process has taken over the run. It may be nil.
 	Owned func() error
-	// Folder is the absolute path of a folder of the run on this host, in which kinds note
-	// what a crash would leave behind: temporary files and child processes. It is "" if
-	// nothing is noted.
+	// Folder is the absolute path of a folder of the run on this host, in which kinds record
+	// what a crash would leave on the host: temporary files and child processes. If it is
+	// "", kinds record nothing.
 	Folder string
 	// Output returns a writer that keeps what a program of the attempt prints to a stream,
 	// "stdout" or "stderr", without the values of secrets. Writes never fail. The caller closes

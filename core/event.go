@@ -83,7 +83,7 @@ const (
 	StepFailFast       = "fail_fast"       // the walk ends because its node failed and the caller asked for that
 )
 
-// Steps of a walk of RouterSteps. The jump that a graph action asks for is StepJump, too.
+// Steps of a walk of RouterSteps. A jump that a graph action requests is also a StepJump.
 const (
 	StepToolLoop   = "tool_loop"    // the visit wants to see the results of its tools
 	StepRoute      = "route"        // a member of the output names the node
@@ -108,9 +108,9 @@ const EventVersion = 1
 type Event struct {
 	V int `json:"v"`
 	// Seq counts the events of the run from 1 without gaps, except log and progress events, which
-	// have the number of the last event before them that is counted, 0 if there is none. Numbers are
-	// left out before a run.resumed if the earlier journal cannot be replayed, because another
-	// version of the engine wrote it or a part of it is lost.
+	// have the number of the last counted event before them, or 0 if there is none. Numbers are left
+	// out before a run.resumed if the earlier journal cannot be replayed, because another version of
+	// the engine wrote it or a part of it is lost.
 	Seq  int64     `json:"seq"`
 	Time time.Time `json:"ts"`
 	Type EventType `json:"type"`

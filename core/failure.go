@@ -137,7 +137,8 @@ func (f *Failure) categorize(err error) {
 	}
 }
 
-// retryMark records whether an error asks for another attempt. The outermost mark counts.
+// retryMark records whether an error requests another attempt. If several marks are nested,
+// the outermost one is used.
 type retryMark struct {
 	err   error
 	again bool
@@ -276,7 +277,7 @@ type StrayError struct {
 	// status of the run does not depend on it.
 	Listener bool
 	Unheard  int64
-	// Err is the error of the run apart from that, or nil if there is none.
+	// Err is any other error of the run, or nil if there is none.
 	Err error
 }
 

@@ -111,8 +111,9 @@ func FlowPrompt(template string, previous any) string {
 	return strings.ReplaceAll(template, PreviousOutput, text)
 }
 
-// FlowText returns the text of a value of a token: a string as it is, other values as compact JSON,
-// with the members of objects in their order. A null, or no value, is the empty text.
+// FlowText returns the value of a token as a string. A string is returned unchanged; other values
+// are converted to compact JSON, with the members of objects in their order. For null, or if there
+// is no value, it returns the empty string.
 func FlowText(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -31,7 +31,7 @@ func newFlowGraph(w *Workflow) *flowGraph {
 	return g
 }
 
-// node returns the node with an id, nil if there is none.
+// node returns the node with the given id, or nil if there is none.
 func (g *flowGraph) node(id string) *Node {
 	if i, ok := g.index[id]; ok {
 		return g.w.Nodes[i]
@@ -47,8 +47,8 @@ func finding(code source.Code, pos source.Position, format string, args ...any) 
 }
 
 // Preflight checks a flow before a run, and returns the first problem in the order of the rules. The
-// result is empty if there is none. A run needs only what FlowErrors checks: the other problems make
-// a branch end where it should not.
+// result is empty if there is none. FlowErrors checks only what prevents a run. The other problems
+// make a branch end where it should not.
 func (w *Workflow) Preflight() source.Diagnostics {
 	g := newFlowGraph(w)
 	for _, check := range []func(*flowGraph) source.Diagnostics{

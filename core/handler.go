@@ -66,7 +66,7 @@ type Result struct {
 	//
 	// PartialSuccess is a usable but incomplete result.
 	//
-	// Retry asks for another attempt, if the retry policy of the node allows one. After the
+	// Retry requests another attempt, if the retry policy of the node allows one. After the
 	// last attempt, a node with allow_partial is a partial success with the writes of that
 	// attempt, and any other node fails.
 	//
@@ -85,7 +85,7 @@ type Result struct {
 	// Placement is the last step of the work, or nil if there is none; see Placement.
 	Placement *Placement
 	// Upserted holds the keys of the rows that the attempt stored by key. It is nil if
-	// there are none, or if Shared.Keys does not ask for them.
+	// there are none, or if Shared.Keys is false.
 	Upserted *Upserted
 
 	// field and value are the write of the function Write: most nodes write one field, and a

@@ -182,7 +182,7 @@ func (in Input) WithView(v *View) Input {
 	return in
 }
 
-// ownView returns the view that replaces the one of the shared content, nil if there is
+// ownView returns the view that replaces the one of the shared content, or nil if there is
 // none.
 func (in *Input) ownView() *View {
 	if in.own == nil || in.count>>32 > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// TestViewOfInput: an input with a view of its own shares everything else, and keeps the view if
-// it gets an item.
+// TestViewOfInput: an input with its own view shares everything else, and keeps the view if it gets
+// an item.
 func TestViewOfInput(t *testing.T) {
 	base := Shared{Run: "r", Dir: "d", View: NewView([]string{"a"}, []any{"shared"})}
 	own := NewView([]string{"a", "b"}, []any{int64(1), value.Missing})

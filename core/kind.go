@@ -77,11 +77,11 @@ type Compiled struct {
 	// streams.
 	Stream  source.Text
 	Streams []source.Text
-	// Columns describes the rows that the node writes, by field. Nothing is known of other
+	// Columns describes the rows that the node writes, by field. Nothing is known about other
 	// fields.
 	Columns map[string]source.Columns
 	// Results are the types of the values that the kind writes, by field. Nothing is known
-	// of other fields.
+	// about other fields.
 	Results map[string]*value.Type
 	// Replaces says whether the node replaces files or tables. If it does, its handler must
 	// be able to return a Placement.
@@ -100,9 +100,9 @@ type Compiled struct {
 	// Models reports whether the node may call models, whose usage is accounted for; see
 	// Meter.
 	Models bool
-	// Unpriced are the models without a known price that the node may ask. AsksRouter
-	// reports whether the node asks the router of the run, and RouterModel is the model
-	// that it asks for.
+	// Unpriced are the models without a known price that the node may ask. AsksRouter reports
+	// whether the node asks the router of the run, and RouterModel is the model that it
+	// requests.
 	Unpriced    []string
 	AsksRouter  bool
 	RouterModel string
@@ -124,8 +124,8 @@ type Compiled struct {
 	// Stdout reports whether the node writes to Env.Stdout; only one node of a graph may do
 	// so. Stdin reports whether it reads Env.Stdin.
 	Stdout, Stdin bool
-	// Outputs are the files and tables that the node writes, and Inputs those it reads, if
-	// their names are fixed in the document.
+	// Outputs are the files and tables that the node writes, and Inputs the files and tables
+	// that it reads, if their names are fixed in the document.
 	Outputs, Inputs []Target
 	// Missing are the skills of the node that are not available. It is also set if there
 	// are errors. One warning lists the missing skills of all nodes.
@@ -241,8 +241,9 @@ type Env struct {
 	// Schema answers questions about the workflow's state, for kinds that
 	// compile expressions.
 	Schema value.Schema
-	// Columns returns what is known about the rows of a field beyond its declared type,
-	// from the only node that writes it. It returns the zero Columns if nothing is known.
+	// Columns returns what is known about the rows of a field beyond its declared type, from
+	// the only node that writes it. It returns the zero Columns if nothing is known about
+	// them.
 	Columns func(field string) source.Columns
 	// InputColumns describes the rows of an input, like Columns.
 	InputColumns func(input string) source.Columns

@@ -46,7 +46,7 @@ func TestAccelerator(t *testing.T) {
 		{"[Ab1c] x", "Ab1c"},
 		{"[A]Approve", "A"},
 		{" [ A ] Approve", "A"},
-		{"[] Approve", "["}, // empty brackets are no key
+		{"[] Approve", "["}, // empty brackets are not a key
 		{"[ ] Approve", "["},
 		{"[A Approve", "["},
 		{"[1) x] y", "1) x"}, // brackets come first
@@ -63,7 +63,7 @@ func TestAccelerator(t *testing.T) {
 		{"größ - x", "g"},
 		{"grö - x", "grö"},
 		{"Approve", "A"},
-		{"approve", "a"}, // as it stands
+		{"approve", "a"}, // unchanged
 		{"Änderung", "Ä"},
 		{"-x", "-"},
 		{"", ""},

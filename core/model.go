@@ -82,9 +82,9 @@ type Meter struct {
 	// Logged, if it is not nil, adds an entry to the log of a flow, such as the call of a sub-agent.
 	// entry is one of the Log constants.
 	Logged func(entry, content string)
-	// Estimate asks for estimated tokens of answers that report none, because the run has a
-	// budget of tokens or money. Priced forbids calls to models whose price is not known,
-	// because the run has a budget of money.
+	// Estimate requests an estimate of the tokens of answers that report none, because the
+	// run has a budget of tokens or money. Priced forbids calls to models whose price is
+	// not known, because the run has a budget of money.
 	Estimate, Priced bool
 }
 

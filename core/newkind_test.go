@@ -15,7 +15,7 @@ type pauseConfig struct {
 	Words []source.Text `wavefold:"words"`
 }
 
-// pause is a kind with everything that NewKind knows. It says what it was given by Lacks.
+// pause is a kind with everything that NewKind supports. Lacks says what it was given.
 func pause(before func(*Node, Env) (Compiled, bool, source.Diagnostics)) Kind {
 	return NewKind(KindOf[pauseConfig]{
 		Name: "pause", Doc: "Pauses.", WritesState: true, Before: before,

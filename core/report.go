@@ -44,9 +44,9 @@ type NodeWarning struct {
 type NodeReport struct {
 	ID     string
 	Status Status
-	// Reason and Cause explain a skip, Failure a failure. If a success or partial success
-	// is due to a setting of the node, Reason names the setting and the reason. If the result
-	// is that of an earlier run, Reason begins with CachedReason.
+	// Reason and Cause explain a skip, Failure a failure. If a success or partial success is
+	// due to a setting of the node, Reason names the setting and the reason. If the result
+	// was taken from an earlier run, Reason begins with CachedReason.
 	Reason  string
 	Cause   string
 	Failure *Failure

@@ -38,7 +38,7 @@ type RouteQuestion struct {
 	Run   string `json:"run,omitempty"`
 	Node  string `json:"node"`
 	Visit int    `json:"visit"`
-	// Model names the model that the workflow asks for, or is "" for the default.
+	// Model names the model that the workflow sets, or is "" for the default.
 	Model string `json:"model,omitempty"`
 	// Inputs are all inputs of the run.
 	Inputs *value.Object `json:"inputs,omitempty"`

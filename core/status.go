@@ -18,7 +18,7 @@ const (
 	PartialSuccess        // finished with a usable but incomplete result
 	Fail                  // ended with an error
 	Skipped               // not executed; the skip reason says why
-	Retry                 // a handler asks for another attempt
+	Retry                 // a handler requests another attempt
 )
 
 var statusNames = [...]string{"", "success", "partial_success", "fail", "skipped", "retry"}

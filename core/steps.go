@@ -98,7 +98,7 @@ type VisitResult struct {
 	ToolCalls []string
 	// GuardsPassed and GuardsFailed are the names of guards.
 	GuardsPassed, GuardsFailed []string
-	// Next is the node that the result asks for, see Routing.Next.
+	// Next is the node that the result names as the next one; see Routing.Next.
 	Next string
 	// End can be set by an After hook: the walk then ends after this visit.
 	End bool
@@ -176,8 +176,8 @@ type Mutation struct {
 	Config *value.Object
 }
 
-// Actions of mutations. The output of a visit can ask for one of the actions add_node,
-// add_edge, skip_to and retry_with by the member GraphAction.
+// Actions of mutations. The output of a visit requests one of the actions add_node,
+// add_edge, skip_to and retry_with with the member GraphAction.
 const (
 	MutationAddNode    = "add_node"
 	MutationRemoveNode = "remove_node"
@@ -187,7 +187,7 @@ const (
 	MutationRetryWith  = "retry_with"
 )
 
-// Members of the output by which a visit asks for a mutation.
+// Members of the output with which a visit requests a mutation.
 const (
 	GraphAction   = "_graph_action"   // the action
 	ActionTarget  = "_target"         // of skip_to: a node or EndNode

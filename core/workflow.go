@@ -200,8 +200,8 @@ type Node struct {
 	Config  *source.Value
 	ForEach *ForEach
 	OnError *OnError
-	// AllowPartial makes the node a partial success if its last attempt asks for another
-	// one. AutoStatus makes it a success whatever the outcomes of its attempts.
+	// AllowPartial makes the node a partial success if its last attempt requests another one.
+	// AutoStatus makes it a success whatever the outcomes of its attempts.
 	AllowPartial, AutoStatus bool
 	// Timeout limits one attempt; nil means no limit.
 	Timeout *source.Located[time.Duration]
@@ -216,8 +216,8 @@ type Node struct {
 	// Priority orders nodes that may start at the same time: higher first. It
 	// affects time only.
 	Priority source.Int
-	// Version is the version of what the node computes, "" if it has none. It is part of the
-	// fingerprint: a stored run does not keep results of another version.
+	// Version is the version of what the node computes, or "" if it has none. It is part of
+	// the fingerprint: a stored run does not keep results of another version.
 	Version source.Text
 	// Effects reports whether the node's work is visible outside of the run; nil means that
 	// the kind decides.
@@ -231,7 +231,7 @@ type Node struct {
 	// GoalGate prevents the walk from ending at the exit unless the last outcome of the
 	// node is a success.
 	GoalGate bool
-	// RetryTarget and FallbackRetryTarget take precedence over those of Walk.
+	// RetryTarget and FallbackRetryTarget take precedence over the targets of Walk.
 	RetryTarget, FallbackRetryTarget source.Text
 	// Fidelity says how much of the walk so far is described to a model node, one of
 	// Fidelities; "" means Walk.Fidelity. The Fidelity of the edge that leads to the visit
@@ -247,10 +247,10 @@ type Node struct {
 	Parallel *Parallel
 	// ViewMembers lists the members of the node's output that a Router sees; nil means all.
 	ViewMembers []source.Text
-	// Asks and Lacks are what a format knows of a node whose kind may not be registered,
-	// and which then fails when it is visited. Asks means that a person was to choose the
-	// edge: then no edge without a condition is followed. Lacks is the message of the
-	// failure; "" means the message of the engine.
+	// Asks and Lacks describe a node whose kind may not be registered. Such a node fails when
+	// it is visited. Asks means that a person should have chosen the edge; no edge without a
+	// condition is then followed. Lacks is the message of the failure; "" means the message
+	// of the engine.
 	Asks  bool
 	Lacks string
 	// Toolless reports that the format has already warned that the model of the node has no
@@ -300,7 +300,7 @@ func usedByKind(key string) bool {
 	return true
 }
 
-// CachedReason begins the reason of an execution whose result is that of an earlier run:
+// CachedReason begins the reason of an execution whose result was taken from an earlier run:
 // "cached: run RUN, AGE ago".
 const CachedReason = "cached: "
 
@@ -359,8 +359,8 @@ func (e *OnError) Retry() *RetryPolicy {
 		Jitter: e.Jitter, RetryOn: e.RetryOn, Lost: e.Lost, Pos: e.Pos}
 }
 
-// RetryPolicy says how often a node is retried, and after which waits. Fields that are not
-// set have the values of the preset, or their defaults if there is no preset.
+// RetryPolicy says how often a node is retried, and how long the waits are. Fields that are
+// not set have the values of the preset, or their defaults if there is no preset.
 type RetryPolicy struct {
 	// Name is the name of the policy in the workflow.
 	Name source.Text
@@ -381,7 +381,7 @@ type RetryPolicy struct {
 	// Jitter multiplies each wait by a random factor between 0.5 and 1.5.
 	Jitter *bool
 	// RetryOn is "" or "any", or "transient" to retry only failures of the category
-	// TransientInfra and failures that ask for another attempt.
+	// TransientInfra and failures that request another attempt.
 	RetryOn source.Text
 	Lost    source.Lost
 	Pos     source.Position
@@ -404,8 +404,8 @@ type Edge struct {
 	// Handles reports whether the edge, with On "fail", handles the failure: if its
 	// target runs, the failure does not fail the run. Nil means that it does not.
 	Handles *source.Located[bool]
-	// Parsed is the condition When as parsed by a format with a syntax of its own; nil
-	// means that When is an expression.
+	// Parsed is the parsed form of the condition When if the format has its own syntax for
+	// conditions. It is nil if When is an expression.
 	Parsed Condition
 
 	// The fields from Label to MaxIterations apply to walks only.
@@ -439,8 +439,8 @@ type Edge struct {
 	Pos     source.Position
 }
 
-// Condition is a condition that was parsed by a format with a syntax of its own: an
-// *expressions.Tree.
+// Condition is a condition that was parsed by a format with its own syntax for conditions. It
+// is an *expressions.Tree.
 type Condition interface{ Source() string }
 
 // Pipeline processes the elements of an array in stages.

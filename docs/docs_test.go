@@ -105,8 +105,8 @@ func readPage(t *testing.T, page string) []docstest.Block {
 	return docstest.Blocks(t, page)
 }
 
-// load compiles a block as a file in a folder of its own. The functions that its tools
-// name exist; they do nothing.
+// load compiles a block as a file in a new folder. The functions that its tools name
+// exist; they do nothing.
 func load(t *testing.T, b docstest.Block) *wavefold.Graph {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "workflow.yaml")

@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/internal/docstest"
 )
 
-// TestModels holds that the Go code of models.md is that of tests and examples that run.
+// TestModels checks that the Go code of models.md is code of tests and examples that run.
 func TestModels(t *testing.T) {
 	var code string
 	for _, file := range []string{"../llm/example_test.go", "../llm/llmtest/example_test.go"} {

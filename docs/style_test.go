@@ -35,8 +35,8 @@ var legitimate = []struct{ page, phrase, why string }{
 	{"kinds/agent.md", "a model that refuses", "a refusal is an answer of a model"},
 }
 
-// TestPlainEnglish looks for the phrases that style.md asks to avoid, outside of code.
-// Decisions in adr are history and stay as they are.
+// TestPlainEnglish looks for the phrases that style.md says to avoid, outside of code.
+// Decisions in adr are history and are not checked.
 func TestPlainEnglish(t *testing.T) {
 	examples, err := filepath.Glob("../examples/*/README.md")
 	if err != nil || len(examples) < 5 {
@@ -74,7 +74,7 @@ func odd(t *testing.T, page string) []string {
 	return list
 }
 
-// TestOddities makes sure that each pattern finds what it is for.
+// TestOddities checks that each pattern finds the phrases that it is for.
 func TestOddities(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
 	for line, want := range map[string]int{

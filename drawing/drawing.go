@@ -1,5 +1,5 @@
 // Package drawing draws graphs: as a tree of text, as a Mermaid flowchart, as a Graphviz
-// graph or as an SVG file. It is a package of its own so that programs that draw nothing do
+// graph or as an SVG file. It is a separate package so that programs that draw nothing do
 // not link it.
 package drawing
 
@@ -11,7 +11,7 @@ import (
 
 // Text draws a tree by levels. Below each node of a dag are its predecessors, and below each
 // node of a walk by steps is where the walk continues, in the order in which it is tried.
-// The error of this and the other functions is that of Graph.Compile.
+// Text and the other functions return the error of Graph.Compile.
 func Text(g *wavefold.Graph) (string, error) { return drawn(g, draw.Text) }
 
 // Mermaid draws a flowchart in the language of Mermaid.

@@ -180,7 +180,7 @@ func (c *checker) input(r *ref, s Step) *value.Type {
 }
 
 // walk follows steps through a type and returns the type they lead to. It warns about
-// steps that lead nowhere; such a path is legal and always missing.
+// steps that no value of the type has; such a path is legal and always missing.
 func (c *checker) walk(p *Path, t *value.Type, steps []Step) *value.Type {
 	for i, s := range steps {
 		if t == nil {

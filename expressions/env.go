@@ -93,8 +93,8 @@ func walk(v any, steps []Step) any {
 type MapEnv struct {
 	// State holds the fields. A field that is not in it is missing.
 	State *value.Object
-	// Item is $item and Index, an int64, is $index; it is nil if there is none. If both
-	// are nil, $item is missing; for a $item that is null, set Index.
+	// Item is $item and Index, an int64, is $index; they are nil if there is no item.
+	// If both are nil, $item is missing; for a $item that is null, set Index.
 	Item, Index any
 	// Inputs holds the inputs of the run.
 	Inputs *value.Object

@@ -27,7 +27,7 @@ const (
 )
 
 // Precedence levels. A higher level binds tighter. precPrefix is the level of "!", and
-// precPrimary that of literals, paths, calls and parentheses.
+// precPrimary the level of literals, paths, calls and parentheses.
 const (
 	precOr = iota + 1
 	precAnd

@@ -75,8 +75,8 @@ func (p *Program) Tree() *Tree { return p.tree }
 // type may still be null or missing.
 func (p *Program) Type() value.TypeKind { return p.kind }
 
-// Fields returns the state fields the expression reads, each once, in order of first
-// use. A name that stands for a member of a field (value.MemberSchema) counts as that field.
+// Fields returns the state fields the expression reads, each once, in order of first use. A
+// name that denotes a member of a field (value.MemberSchema) counts as that field.
 func (p *Program) Fields() []string {
 	slots := p.FieldSlots()
 	out := make([]string, 0, len(slots))

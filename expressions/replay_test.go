@@ -7,8 +7,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// overJSON returns explained values as they are after a round trip through JSON, as in
-// a log.
+// overJSON returns explained values after a round trip through JSON, as in a log.
 func overJSON(t testing.TB, values *value.Object) *value.Object {
 	t.Helper()
 	v, err := value.ParseJSON([]byte(value.JSON(values)))

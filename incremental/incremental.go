@@ -52,9 +52,9 @@ type Options struct {
 type Session struct {
 	// Inputs are the inputs for the run.
 	Inputs map[string]any
-	// Cursor is the value of the cursor before the run, value.Missing if there is none.
-	// Partitions is the number of partitions to process, and Done the number that
-	// earlier runs have processed.
+	// Cursor is the value of the cursor before the run, or value.Missing if there is none.
+	// Partitions is the number of partitions to process, and Done the number that earlier runs have
+	// processed.
 	Cursor     any
 	Partitions int
 	Done       int
@@ -187,8 +187,8 @@ func (s *Session) read() error {
 	return nil
 }
 
-// plain formats values as they are compared, because the file may contain other white
-// space.
+// plain formats values in the form in which they are compared, because the file may contain other
+// white space.
 func (s *Session) plain(list []json.RawMessage) error {
 	for i := range list {
 		v, err := value.ParseJSON(list[i])
@@ -384,9 +384,9 @@ func (s *Session) whyNotAdvanced(r *core.Report) string {
 	return "the run is " + string(r.Status)
 }
 
-// failed returns the first failed node, handled or not, or "" if there is none. The
-// nodes are those of the workflow except for `but`, and those of nested workflows
-// except in the items of `but`.
+// failed returns the first failed node, handled or not, or "" if there is none. It considers the
+// nodes of the workflow other than except, and the nodes of nested workflows other than in the
+// items of except.
 func (s *Session) failed(r *core.Report, except string) string {
 	for _, n := range r.Nodes() {
 		if n.Status == core.Fail && n.ID != except && (except == "" || n.Failure == nil || n.Failure.Class != core.ClassCanceled) {
@@ -434,9 +434,9 @@ func equalJSON(a, b json.RawMessage) bool {
 	return errX == nil && errY == nil && value.Equal(x, y)
 }
 
-// learnPartitions divides this run's partitions into those that are done and those to
-// process again. A partition whose item succeeded is not done if a node outside the
-// fan-out failed, because that node may have been the one that stores its results.
+// learnPartitions divides this run's partitions into those that are done and those to process
+// again. A partition whose item succeeded is not done if a node outside the fan-out failed, because
+// that node may be the node that stores its results.
 func (s *Session) learnPartitions(r *core.Report) {
 	if s.p.Incremental.Partitions == "" {
 		return

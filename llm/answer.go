@@ -27,7 +27,7 @@ type reading struct {
 
 var unusable = reading{choice: core.NoRoute, unusable: true}
 
-// read reads an answer: an object with a choice, as the prompt asks for, or a string with a
+// read reads an answer: an object with a choice, as the prompt requires, or a string with a
 // number or an id. An answer that names no option, or more than one, is unusable; read
 // never guesses.
 func (b *ballot) read(answer string) reading {
@@ -116,8 +116,8 @@ func (b *ballot) text(s string) reading {
 	return reading{choice: found}
 }
 
-// idAt returns the longest id that begins at offset at of s and is a whole word there, ""
-// if there is none.
+// idAt returns the longest id that begins at offset at of s and is a whole word there, or
+// "" if there is none.
 func (b *ballot) idAt(s string, at int) string {
 	if r, _ := utf8.DecodeLastRuneInString(s[:at]); at > 0 && inID(r) {
 		return ""
@@ -152,8 +152,8 @@ func Unfenced(answer string) string {
 	return strings.TrimSpace(body)
 }
 
-// objectIn returns the object with a choice that an answer consists of or contains, nil if
-// there is none.
+// objectIn returns the object with a choice that an answer consists of or contains, or nil
+// if there is none.
 func objectIn(s string) *value.Object {
 	from, to := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')
 	if from < 0 || to < from {

@@ -23,8 +23,8 @@ type ChoiceRequest struct {
 	// Question follows the data in the prompt, such as "The step review has ended. Which
 	// condition holds?".
 	Question string
-	// Data is the information that the model bases its choice on; nil if there is none. The
-	// prompt marks it as data that holds no instructions.
+	// Data is the information on which the model bases its choice, or nil if there is none.
+	// The prompt marks it as data that holds no instructions.
 	Data *value.Object
 	// Options are the options to choose from. Ids may repeat: an answer that names an id
 	// instead of a number selects the first option with that id.

@@ -19,8 +19,8 @@ import (
 // StatusError with RetryAfter is wrapped by core.RetryAfter, so that the retry policy of a
 // node observes it.
 //
-// Usage.Calls of the response is at least 1. Model of the response is that of the request
-// if the model does not report its name.
+// Usage.Calls of the response is at least 1. If the model does not report its name, Model of
+// the response is Model of the request.
 func Complete(ctx context.Context, m Model, r *Request) (*Response, error) {
 	call := core.ModelCall{Purpose: r.Purpose, Model: r.Model, Turn: r.Turn}
 	meter := core.MeterOf(ctx)
@@ -105,7 +105,8 @@ func guarded(ctx context.Context, m Model, r *Request) (res *Response, err error
 	return m.Complete(ctx, r)
 }
 
-// withRetryAfter passes the delay that a server asks for on to the retry policy of the caller.
+// withRetryAfter passes the delay that a server requests on to the retry policy of the
+// caller.
 func withRetryAfter(err error) error {
 	if s, ok := errors.AsType[*StatusError](err); ok && s.RetryAfter > 0 && core.CategoryOf(err) == core.TransientInfra {
 		return core.RetryAfter(err, s.RetryAfter)

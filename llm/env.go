@@ -24,9 +24,9 @@ const (
 const DefaultTimeout = 5 * time.Minute
 
 // WithEnv returns a model with retries, limits, a timeout for each attempt and prices, as
-// set by environment variables. The defaults are those of WithRetry and DefaultTimeout.
-// lookup is os.LookupEnv or a function like it. If a variable is malformed, every call
-// fails with an error that names it.
+// set by environment variables. The defaults are the defaults of WithRetry, and
+// DefaultTimeout. lookup is os.LookupEnv or a function like it. If a variable is
+// malformed, every call fails with an error that names it.
 func WithEnv(m Model, lookup func(string) (string, bool)) Model {
 	e := env{lookup: lookup}
 	timeout := e.duration(EnvTimeout, DefaultTimeout)

@@ -17,7 +17,7 @@ type Model interface {
 	Complete(ctx context.Context, r *Request) (*Response, error)
 }
 
-// Func adapts a function to a Model that supports everything that a Request may ask for.
+// Func adapts a function to a Model that supports everything that a Request may contain.
 type Func func(ctx context.Context, r *Request) (*Response, error)
 
 // Complete calls f.
@@ -89,7 +89,7 @@ type Request struct {
 	Tools    []Tool
 	// Hosted names tools that run on the server of the model, such as WebSearch.
 	Hosted []string
-	// Schema is the required form of the answer, nil if there is none.
+	// Schema is the required form of the answer, or nil if there is none.
 	Schema *Schema
 	// Effort is the reasoning effort: "" for the default of the model, "low", "medium",
 	// "high" or another word that the backend knows.

@@ -82,8 +82,9 @@ func (p Price) of(u core.Usage) float64 {
 }
 
 // WithPrices returns a model that reports the cost of its calls (core.Usage.Cost). The
-// price is that of the model that answered, or else of the model that was requested. Calls
-// to models without a price cost what the inner model reports, usually nothing.
+// price is the price of the model that answered, or else of the model that was requested.
+// The cost of calls to models without a price is the cost that the inner model reports,
+// usually 0.
 func WithPrices(m Model, p Prices) Model {
 	if len(p) == 0 {
 		return m

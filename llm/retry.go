@@ -16,9 +16,9 @@ type Retry struct {
 	// Attempts is the maximum number of attempts; 0 means DefaultAttempts.
 	Attempts int
 	// Delay is the wait before the second attempt; it doubles with each further attempt. 0
-	// means DefaultDelay. A delay that the server asks for takes precedence.
+	// means DefaultDelay. A delay that the server requests takes precedence.
 	Delay time.Duration
-	// MaxDelay is the longest wait; 0 means DefaultMaxDelay. If a server asks for a longer
+	// MaxDelay is the longest wait; 0 means DefaultMaxDelay. If a server requests a longer
 	// one, the call fails at once, and its error passes the delay on to the retry policy of
 	// the node.
 	MaxDelay time.Duration

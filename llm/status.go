@@ -9,7 +9,7 @@ import (
 // core.CategoryOf reads its status: 408, 429 and 5xx are transient, others are not.
 type StatusError struct {
 	Status int // HTTP status code
-	// RetryAfter is the delay that the server asks for, 0 if it asks for none.
+	// RetryAfter is the delay that the server requests, or 0 if it requests none.
 	RetryAfter time.Duration
 	// Message is the error message of the server.
 	Message string

@@ -27,7 +27,7 @@ func TestWithRetry(t *testing.T) {
 		name    string
 		o       llm.Retry
 		answers []llmtest.Answer
-		within  time.Duration // deadline of the context, 0 for none
+		within  time.Duration // deadline of the context; 0 means none
 		calls   int
 		err     string // "" if an answer is expected
 		min     time.Duration

@@ -68,7 +68,7 @@ func otherLogic(t *testing.T, s store.Store, run string, batch int) store.Store 
 func TestAdopt(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		batch int // that differs, 0 for none
+		batch int // the batch that differs; 0 means none
 		adopt bool
 		want  string // in the error
 	}{

@@ -113,7 +113,7 @@ func (c *caching) refreshes(x *executor) bool {
 	return slices.Contains(c.run.opts.Refresh, name) || c.run.generations[name] > 1
 }
 
-// key returns the key of an execution. place is the item of a fan-out, -1 if there is none.
+// key returns the key of an execution. place is the item of a fan-out, or -1 if there is none.
 func (c *caching) key(x *executor, place int) (string, error) {
 	n, call, cache := x.c.Node, x.c.Call, x.c.Node.Cache()
 	seen := value.NewObject(12)

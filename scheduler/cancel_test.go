@@ -61,7 +61,7 @@ func TestCancelEndsWithASlowListener(t *testing.T) {
 				if !ok || !stray.Listener || stray.Unheard < 10_000 || !strings.Contains(err.Error(), fmt.Sprintf("%d are left", stray.Unheard)) {
 					t.Errorf("error %v", err)
 				}
-				heard := got.Load() // before the listener goes on
+				heard := got.Load() // before the listener continues
 				close(release)
 				if c.within == grace {
 					time.Sleep(24 * time.Hour) // the listener gets the remaining events

@@ -18,8 +18,9 @@ type conflicts struct {
 	plan  *plan.Plan      // of now
 	keep  []string        // see Recording.Keep
 	again map[string]bool // what runs again
-	// ended are the nodes, pipelines and loops with kept answers, and started also those with something
-	// in progress, by path. Both contain the nodes and units around them.
+	// ended are the nodes, pipelines and loops with kept answers, and started are also the nodes,
+	// pipelines and loops with work in progress. Both are by path. Both contain the nodes and units
+	// around them.
 	ended, started map[string]bool
 }
 
@@ -76,7 +77,7 @@ func (c *conflicts) note(set map[string]bool, path string) {
 }
 
 // place reports whether there is a node at a path in the workflow with which the run was started, and
-// returns the path of the pipeline or loop that it belongs to, "" if there is none.
+// returns the path of the pipeline or loop that it belongs to, or "" if there is none.
 func (c *conflicts) place(path string) (unit string, isNode bool) {
 	frame, id := plan.CutPath(path)
 	p, err := c.b.plan.At(frame)

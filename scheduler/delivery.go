@@ -23,14 +23,14 @@ func masked(refs []core.Secret, listener func(core.Event)) func(core.Event) {
 	return func(e core.Event) { listener(m.Event(e)) }
 }
 
-// delivery passes events to a listener on a goroutine of its own, so that a slow listener
-// does not delay the run and a panicking one does not end it.
+// delivery passes events to a listener on a separate goroutine, so that a slow listener does not
+// delay the run and a panicking one does not end it.
 //
-// Handlers may log without end, and a stream may have items without end. Once many events
-// wait, log records are only counted, and only the last progress event of each attempt is
-// kept. A run with backpressure begins no further work, so that a log of a million items is
-// written at the speed of the disk and not kept in memory. The run does not wait for a
-// listener that has taken no event for a while, until it takes one again.
+// The number of log records and of the items of a stream is not limited. If many events are
+// pending, log records are only counted, and only the last progress event of each attempt is kept.
+// A run with backpressure then begins no further work, so that a log of a million items is written
+// at the speed of the disk and not kept in memory. If the listener has taken no event for a while,
+// the run does not wait for it until it takes one again.
 type delivery struct {
 	run      string // id
 	seq      int64  // number of the last event before the first one
@@ -180,8 +180,8 @@ func (d *delivery) expect(taken int64) {
 	})
 }
 
-// condensed reports whether it has dealt with an event that need not be queued as it is because many
-// events wait.
+// condensed reports whether it has handled an event that need not be queued itself because many
+// events are pending.
 func (d *delivery) condensed(e *core.Event) bool {
 	if d.waiting < longQueue {
 		return false

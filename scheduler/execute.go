@@ -53,12 +53,13 @@ func (r *run) executeAny(w *worker) {
 	w.stamp = e.Ended
 }
 
-// executeBare is a shortcut for nodes of the outermost graph that get nothing but fields. It needs
+// executeBare is a shortcut for nodes of the outermost graph whose input is only fields. It needs
 // neither an executor nor an input that is captured for this node, and sets only those parts of the
 // answer that are used. It has the same effect as executor.one.
 //
-// What few of these nodes need is in functions of its own, so that the others need little stack: a
-// goroutine begins with 2 KB, and to move to a larger stack takes as long as several such nodes.
+// Code that few of these nodes need is in separate functions, so that the others need little stack.
+// A goroutine begins with a stack of 2 KB, and the move to a larger one takes as long as several
+// such nodes.
 func (r *run) executeBare(w *worker, view *core.View) {
 	c, e := &w.cmd, &w.event
 	if w.full {
@@ -138,7 +139,7 @@ type executor struct {
 	streams *streams
 	// alarm turns warnings of the attempt into its failure, nil unless the run is strict.
 	alarm *alarm
-	// item is the index of the current item of a fan-out, -1 if there is none.
+	// item is the index of the current item of a fan-out, or -1 if there is none.
 	item int
 	// final is the outcome of the attempt, nil until its handler has returned.
 	final *machine.Outcome
@@ -232,7 +233,7 @@ func (x *executor) mayEnd(o *machine.Outcome) bool {
 }
 
 // one runs an attempt, or takes its result from an earlier run; place is the index of the item of a
-// fan-out, -1 if there is none.
+// fan-out, or -1 if there is none.
 func (x *executor) one(place int, o *machine.Outcome) {
 	if x.run.opts.Mock != nil {
 		x.mockOne(place, o)

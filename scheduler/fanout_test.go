@@ -216,8 +216,8 @@ func TestFanOutsShareTheirLimits(t *testing.T) {
 	}
 }
 
-// voidItems runs ten items at once. Item 3 fails after a second and thereby ends the fan-out; the
-// items before it take five seconds. It returns when the last item after it returned.
+// voidItems runs ten items at once. Item 3 fails after a second, which ends the fan-out; the items
+// before it take five seconds. It returns when the last item after it returned.
 func voidItems(t *testing.T, behind func(ctx context.Context), change ...func(*core.Node)) (r *core.Report, returned time.Duration, err error) {
 	change = append(change, forEach("list", 10), func(n *core.Node) { n.ForEach.MaxFailures = &source.Int{} })
 	synctest.Test(t, func(t *testing.T) {

@@ -66,12 +66,12 @@ func (f *Fork) readers(p *plan.Plan) (ids []string, err error) {
 	return ids, nil
 }
 
-// Replay executes a new run that shares the past of a stored one: what does not run again because of
-// f.From has the results that it had there, and everything else runs, with the effects that it has.
-// st is the result of ReadStored; p is the plan of the new run. If it is not the plan of the stored run,
-// st.Then is needed as for Resume, and what is shared must not have changed. The inputs are those of the
-// stored run, as are the options that the machine applies. The new run has a journal and idempotency
-// keys of its own, and can be resumed. Run describes the rest of the behaviour and the results.
+// Replay executes a new run that shares the past of a stored one. Executions that do not run again
+// because of f.From have the results of the stored run. All others run, with their effects. st is the
+// result of ReadStored; p is the plan of the new run. If it is not the plan of the stored run, st.Then
+// is needed as for Resume, and the shared nodes must not have changed. The new run has the inputs of
+// the stored run and its options that the machine applies. It has its own journal and idempotency keys,
+// and can be resumed. Run describes the rest of the behaviour and the results.
 func Replay(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) (*core.Report, error) {
 	r, err := st.fork(ctx, p, f, o)
 	if err != nil {
@@ -118,7 +118,7 @@ func (st *Stored) fork(ctx context.Context, p *plan.Plan, f Fork, o Options) (*r
 	if o.Mock != nil {
 		recording.Head.Parent.Mock = o.Mock.Name()
 	}
-	if head.File != "" && len(recording.Sources) == 0 { // the plan was compiled from those of the stored run
+	if head.File != "" && len(recording.Sources) == 0 { // the plan was compiled from the sources of the stored run
 		recording.File, recording.Head.File, recording.Head.Sources = "", head.File, head.Sources
 	}
 	o.Recording = &recording
@@ -245,7 +245,7 @@ func (st *Stored) past(ctx context.Context, p *plan.Plan, f Fork, adopt bool) (*
 func (x *past) settings() machine.Options {
 	o := x.b.head.Machine()
 	o.Events = false
-	for _, a := range x.fork.Assume { // the stored run may be a replay with assumptions of its own
+	for _, a := range x.fork.Assume { // the stored run may itself be a replay with assumptions
 		o.Assume = slices.DeleteFunc(slices.Clone(o.Assume), func(before machine.Assumption) bool { return before.Node == a.Node })
 	}
 	o.Assume = append(o.Assume, x.fork.Assume...)

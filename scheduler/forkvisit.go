@@ -44,7 +44,7 @@ func (x *visit) is(path string) bool {
 	return slices.Contains(x.nodes, root)
 }
 
-// found returns the number of answers before the visit, -1 if there was none.
+// found returns the number of answers before the visit, or -1 if there was none.
 func (x *visit) found() int {
 	if x.before >= 0 || !x.b.foreign {
 		return x.before

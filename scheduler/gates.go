@@ -263,8 +263,8 @@ func (r *run) leaveGateLocked(g *gate) {
 }
 
 // answerHere handles the answer of the interviewer of this process. It goes through the inbox, so
-// that of two answers one is taken wherever they come from. An answer that matches no choice is
-// returned as it is: the gate asks again.
+// that only one of two answers is taken, wherever they come from. An answer that matches no choice
+// is returned unchanged: the gate asks again.
 func (r *run) answerHere(ctx context.Context, g *gate, a core.Answer) (core.Answer, error) {
 	q := &g.question
 	found := q.Match(a)
@@ -425,7 +425,7 @@ func (r *run) pause() {
 }
 
 // recordQueue records the questions that are asked later, so that other processes can list them while
-// the run goes on. It is called with mu held.
+// the run continues. It is called with mu held.
 func (r *run) recordQueue() {
 	list := r.m.Queue()
 	if len(list) == 0 || r.rec == nil || r.paused {
@@ -438,7 +438,8 @@ func (r *run) recordQueue() {
 	}
 }
 
-// queuedData returns what a mark says about the questions that are asked later, nil if there are none.
+// queuedData returns what a mark says about the questions that are asked later, or nil if there are
+// none.
 func queuedData(list []core.Question) *value.Object {
 	if len(list) == 0 {
 		return nil

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// guard runs code of the user that the machine needs synchronously, while mu is held, above
-// all reducers. The code runs on a goroutine of its own. So the machine survives code that
-// ends its goroutine with runtime.Goexit, and code that never returns can be left behind when
-// the run has been cancelled for the grace period.
+// guard runs code of the user that the machine needs synchronously, while mu is held, above all
+// reducers. The code runs on a separate goroutine. So the machine survives code that ends its
+// goroutine with runtime.Goexit, and code that never returns can be abandoned when the grace
+// period after a cancellation has passed.
 //
-// The goroutine runs from the first call to the end of the run, so a call costs only passing it
-// to the goroutine and back.
+// The goroutine runs from the first call to the end of the run, so a call costs only the
+// handover to the goroutine and back.
 type guard struct {
 	run   *run
 	calls chan func() // nil if the goroutine does not run

@@ -101,7 +101,7 @@ func TestReducerThatNeverReturns(t *testing.T) {
 	}
 }
 
-// leaving is a type whose JSON methods end their goroutine once they are told to.
+// leaving is a type whose JSON methods end their goroutine once they are switched on.
 type leaving struct{ N int }
 
 var leaves struct{ out, in bool }

@@ -39,7 +39,7 @@ func (patient) Compile(*core.Node, core.Env) (core.Compiled, source.Diagnostics)
 }
 
 // TestHeldEventIsReleased: an event that waits behind the flush for a node with effects is delivered
-// although no later record asks for a flush, and so are the commands after it.
+// although no later record requests a flush, and so are the commands after it.
 func TestHeldEventIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		after := func(d time.Duration) core.HandlerFunc {

@@ -129,8 +129,8 @@ func lateShapes(t *testing.T, c *lateCalls, change ...func(*core.Node)) map[stri
 	}
 }
 
-// A result that comes after the timeout fails the attempt, for example that of a mock that sleeps
-// too long. The next attempt waits until the late call has returned.
+// A result that comes after the timeout fails the attempt, for example the result of a mock that
+// sleeps too long. The next attempt waits until the late call has returned.
 func TestLateResults(t *testing.T) {
 	for _, how := range []string{"a result", "a failure"} {
 		c := &lateCalls{}

@@ -13,8 +13,8 @@ import (
 // maxLogFile limits the bytes that a process adds to the log of a run.
 const maxLogFile = 64 << 20
 
-// logFile keeps the log and progress events of a stored run. Nothing is promised about them, so an
-// error of the store only ends it.
+// logFile keeps the log and progress events of a stored run. They may be incomplete, so after an
+// error of the store the logFile only stops recording them.
 type logFile struct {
 	run  string
 	to   store.Attacher

@@ -15,9 +15,9 @@ type Mock interface {
 	Name() string
 	// Has reports whether there is an answer for the node at a path.
 	Has(path string) bool
-	// Answer returns the outcome of an attempt. item is the item of a fan-out, -1 if there is none. handle calls
-	// the handler with a function that answers questions to people; it is for nodes whose handler changes
-	// nothing outside of the run.
+	// Answer returns the outcome of an attempt. item is the item of a fan-out, or -1 if there is none.
+	// handle calls the handler with a function that answers questions to people; it is for nodes whose
+	// handler has no effect outside of the run.
 	Answer(c *machine.Command, item int, handle func(core.InterviewerFunc) (core.Result, error)) machine.Outcome
 	// Route returns the outcome of a decision about an edge.
 	Route(c *machine.Command) machine.Outcome

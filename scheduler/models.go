@@ -114,7 +114,7 @@ func (m *meter) emit(t core.EventType, fill func(*core.Event)) {
 	}
 }
 
-// usage ends the attempt and returns the usage of its calls, nil if there is none.
+// usage ends the attempt and returns the usage of its calls, or nil if there is none.
 func (m *meter) usage() *core.Usage {
 	m.run.spent.endCalls(math.MaxInt64, &m.inFlight, core.Usage{}) // calls whose end was not reported
 	m.mu.Lock()

@@ -6,8 +6,8 @@ import (
 )
 
 // mostEvents returns an upper bound for the number of events that were emitted because of some answers. The
-// listeners of earlier processes were given those of a part of the journal that cannot be replayed, so
-// their number is not known; the next process must not use the same numbers.
+// listeners of earlier processes received the events of a part of the journal that cannot be replayed.
+// Their number is therefore not known, and the next process must not use the same numbers.
 func mostEvents(p *plan.Plan, kept []journal.Kept) int64 {
 	n, frames := graphEvents(p), map[string]bool{"": true}
 	for i := range kept {

@@ -13,10 +13,10 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// The nodes b0 to b3 become ready in the opposite order. One worker that starts each as soon as it is
-// ready would jump about in the plan, whose nodes are then not in the cache.
+// The nodes b0 to b3 become ready in the opposite order. A worker that starts each node as soon as it
+// is ready would access the plan out of order, and its nodes would not be in the cache.
 func TestReadyNodesStartInTheOrderOfThePlan(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // the clock stands still, so no time is measured
+	synctest.Test(t, func(t *testing.T) { // the clock does not advance, so no time is measured
 		var order []string
 		h := core.HandlerFunc(func(_ context.Context, in core.Input) (core.Result, error) {
 			order = append(order, in.Node())

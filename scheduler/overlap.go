@@ -139,9 +139,10 @@ func (c *claimant) try(ctx context.Context) (*tenure, error) {
 	return nil, nil
 }
 
-// turn waits in the queue for the key. It returns the run that has the key, or else the first that waits before this one,
-// and the number of those that wait before it; nil if the key is free for this run. Only runs that follow each other
-// wait in the queue: one that cancels the previous run begins before those that wait, and the others do not wait.
+// turn waits in the queue for the key. It returns the run that has the key, or else the first run that waits
+// before this one, and the number of runs that wait before it. It returns nil if the key is free for this
+// run. Only runs with core.OverlapQueue wait in the queue: a run that cancels the previous run begins before
+// the waiting runs, and the others do not wait.
 func (c *claimant) turn(ctx context.Context) (holder *store.Lease, before int, err error) {
 	if c.queue == nil || c.overlap == core.OverlapCancelPrevious {
 		return nil, 0, nil
@@ -164,7 +165,7 @@ func (c *claimant) turn(ctx context.Context) (holder *store.Lease, before int, e
 	return nil, 0, nil
 }
 
-// leave gives up the place in the queue. If that fails, the place expires.
+// leave removes the run from the queue. If that fails, its place expires.
 func (c *claimant) leave() {
 	if c.queued {
 		_, _ = c.queue.Enqueue(context.Background(), c.lease, c.holder, 0)

@@ -51,7 +51,7 @@ func TestOverlap(t *testing.T) {
 				for i := range ended {
 					results[i] = <-ended[i]
 				}
-				if tt.begin[len(tt.begin)-1] > 0 { // those that wait begin in any order
+				if tt.begin[len(tt.begin)-1] > 0 { // waiting runs begin in any order
 					slices.SortFunc(results, func(a, b result) int { return a.r.Started.Compare(b.r.Started) })
 				}
 				for i, want := range tt.begin {

@@ -20,8 +20,8 @@ func asksForever(ctx context.Context, in core.Input) (core.Result, error) {
 	return core.Result{}, err
 }
 
-// A run is paused when nothing but a gate is left, also if other nodes end long after the gate has
-// asked. It continues with an answer that was posted while it had no process.
+// A run is paused when only a gate is left, also if other nodes end long after the gate has asked.
+// It continues with an answer that was posted while it had no process.
 func TestPause(t *testing.T) {
 	for name, work := range map[string]time.Duration{"the gate is last": 0, "the gate is first": time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -58,12 +58,12 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// A deadline holds without a process: after it, a resumed run goes on without an answer, unless the
-// answer was posted in time.
+// A deadline holds without a process: after it, a resumed run continues without an answer, unless
+// the answer was posted in time.
 func TestPauseEndsAtTheDeadline(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		answer time.Duration // after the pause; 0 for none
+		answer time.Duration // after the pause; 0 means no answer
 		want   error         // of the question
 	}{
 		{"no answer", 0, core.ErrLate},
@@ -100,7 +100,7 @@ func TestPauseEndsAtTheDeadline(t *testing.T) {
 	}
 }
 
-// A question whose attempt has ended without an answer is closed: nobody is told that it waits, and an
+// A question whose attempt has ended without an answer is closed: it is not listed as waiting, and an
 // answer is rejected.
 func TestWithdrawnQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestWithdrawnQuestion(t *testing.T) {
 		if late, ok := errors.AsType[*inbox.LateError](err); !ok || late.Since.IsZero() {
 			t.Errorf("an answer after the deadline: %v", err)
 		}
-		// The node runs again, and asks another question with a time limit of its own.
+		// The node runs again, and asks another question with a new time limit.
 		stored, err := scheduler.OpenStored(t.Context(), s, "r")
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ type Action string
 
 // Actions.
 const (
-	ActionKeep Action = "keep" // its result is that of the stored run
+	ActionKeep Action = "keep" // it has the result of the stored run
 	ActionRun  Action = "run"
 	ActionSkip Action = "skip"
 )
@@ -36,7 +36,7 @@ type Step struct {
 
 // Forecast is what a replay would do.
 type Forecast struct {
-	// Steps are the nodes in canonical order. Those without Maybe are certain.
+	// Steps are the nodes in canonical order. Steps without Maybe are certain.
 	Steps []Step
 	// Set are the fields that the replay sets, with the values that they had.
 	Set []machine.Assigned

@@ -18,8 +18,9 @@ import (
 
 const (
 
-	// printedHead and printedTail are the bytes that are kept of the beginning and of the end of a
-	// stream of an attempt, and maxPrinted those of all attempts of a process.
+	// printedHead and printedTail limit the bytes that are kept from the beginning and from the end
+	// of a stream of an attempt. maxPrinted limits the bytes that are kept from all attempts of a
+	// process.
 	printedHead = 960 << 10
 	printedTail = 64 << 10
 	maxPrinted  = 256 << 20
@@ -100,8 +101,8 @@ func (o *outputs) room(n int) bool {
 	return false
 }
 
-// printed keeps a stream of an attempt. Nothing is promised about it, so errors of the store only end
-// it.
+// printed keeps a stream of an attempt. It may be incomplete, so after an error of the store printed
+// only stops.
 type printed struct {
 	outputs *outputs
 	name    string
@@ -154,7 +155,7 @@ func (l *limitedOutput) Write(b []byte) (int, error) {
 	n := min(len(b), printedHead-l.head)
 	if !l.p.outputs.room(n) {
 		n = 0
-		l.head = printedHead // what follows must not be kept in its place
+		l.head = printedHead // later bytes must not replace it
 	}
 	l.head += n
 	l.p.put(b[:n])

@@ -87,7 +87,8 @@ stdout 11 [] ~2 1: item
 	}
 }
 
-// An attempt that runs again in another process has the number of the one that failed or crashed.
+// An attempt that runs again in another process has the number of the attempt that
+// failed or crashed.
 func TestPrintedAgain(t *testing.T) {
 	in := core.NewInput("r", "a", 1, core.Shared{})
 	o, s := newTestOutputs(t, false)

@@ -17,7 +17,7 @@ const progressEvery = 100 * time.Millisecond
 // step, and reports at least progressEvery after the event before. It is safe for concurrent use.
 type progress struct {
 	run        *run
-	streams    *streams // that the handler reads, nil if there are none
+	streams    *streams // that the handler reads, or nil if there are none
 	event      core.Event
 	told       atomic.Int64 // time of the last event, in nanoseconds
 	read, size atomic.Int64
@@ -49,7 +49,7 @@ type reporter struct {
 	core.Reports
 	run      *run
 	mu       sync.Mutex
-	streams  *streams // that the attempt reads, nil if there are none
+	streams  *streams // that the attempt reads, or nil if there are none
 	progress *progress
 }
 

@@ -62,7 +62,7 @@ func (x *executor) pull(e *machine.Event) {
 	}
 }
 
-// position returns the position of the stream, nil if it has none.
+// position returns the position of the stream, or nil if it has none.
 func (s *rowSource) position(x *executor) (at *value.Object, f *core.Failure) {
 	_, err := guarded(func() (any, error) {
 		var err error

@@ -15,8 +15,8 @@ import (
 	"github.com/wavefold/wavefold/store/memory"
 )
 
-// TestQueueOrder: runs with one key begin in the order in which they came, although some of those that wait die or are
-// cancelled. A run that cannot begin is told that others wait.
+// TestQueueOrder: runs with one key begin in the order in which they came, although some waiting runs crash
+// or are cancelled. A run that cannot begin is notified that others wait.
 func TestQueueOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New(nil)

@@ -30,7 +30,7 @@ type rebuilding struct {
 	adopted  []plan.PartChange // parts of a changed workflow that are taken over
 	replay   *journal.Replay
 	seq      int64            // number of the last event of earlier processes
-	inMemo   bool             // the batches are those of a memo, whose events belong to an earlier part
+	inMemo   bool             // the batches belong to a memo, whose events belong to an earlier part
 	replayed func(core.Event) // is given these events; nil if they are not wanted
 	spent    core.Usage       // of all calls of models
 	// batches are the payloads of batches by their records. They are collected if events of later
@@ -46,8 +46,8 @@ type rebuilding struct {
 	// inFlight is what was open at the end of the newest part, nil if the run has ended.
 	inFlight []journal.Open
 	// collects is set from the first batch that the replay cannot follow: this version of the engine
-	// decides differently than the one that has written the newest part, or the store has lost a
-	// result. The run continues in a new part with all results that there are.
+	// decides differently than the version that wrote the newest part, or the store has lost a
+	// result. The run continues in a new part with all results that are left.
 	collects bool
 	lost     []*journal.LostError
 	// foreign is set if the plan that the run was started with is not known: it is read with the plan of
@@ -324,7 +324,7 @@ func (b *rebuilding) resume() error {
 	r := b.run
 	r.spent.used = b.spent
 	last := r.m.Now()
-	now := max(last, int64(time.Since(r.origin))) // a clock that was set back stands still
+	now := max(last, int64(time.Since(r.origin))) // if the clock was set back, the time does not change
 	r.started, r.resumed = time.Now().Add(-time.Duration(now)), time.Now()
 	down := time.Duration(now - last)
 	if err := b.fill(); err != nil {

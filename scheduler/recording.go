@@ -25,17 +25,17 @@ const (
 	flushSize = 1 << 20
 )
 
-// recording writes the journal of a run. The run tells it every event of the machine (event) and
+// recording writes the journal of a run. The run passes it every event of the machine (event) and
 // every list of commands (next), and asks it which commands have to wait until the records before
-// them are flushed (holds). A goroutine of its own passes the records to the store.
+// them are flushed (holds). A separate goroutine passes the records to the store.
 //
-// What is held is released in order. So commands never overtake each other, and with full
-// durability no listener sees an event that a crash could take back.
+// Held commands are released in order. So commands never overtake each other, and with full
+// durability no listener sees an event that a crash could undo.
 type recording struct {
 	run   *run
 	store store.Store
 	own   *tenure // of the run
-	claim *tenure // of its concurrency key, nil if it has none
+	claim *tenure // of its concurrency key, or nil if it has none
 	mode  core.DurabilityMode
 	codec *journal.Codec
 
@@ -43,16 +43,16 @@ type recording struct {
 
 	batch       uint64          // number of the last batch
 	events      journal.Encoded // the events since the last call of Next, separated by commas
-	effects     bool            // one of them is the answer of a node with effects
+	effects     bool            // one of the records is the answer of a node with effects
 	issuer      journal.Issuer
 	held        []heldCommand
 	flushed     uint64                   // the last record that is flushed
 	waits       uint64                   // the commands of the current batch wait until this record is flushed, 0 if they need not
 	checkpoints map[string]*value.Object // of earlier processes, by idempotency key; it does not change
-	failure     error                    // the store has failed; nothing is recorded any more
+	failure     error                    // the store has failed; no more records are written
 	results     []store.CacheEntry       // of the events since the last call of Next
 
-	blobs atomic.Pointer[error] // the error of a blob that could not be stored, nil if there was none
+	blobs atomic.Pointer[error] // the error of a blob that could not be stored, or nil if there was none
 
 	mu      sync.Mutex // guards the fields below; it may be locked while run.mu is held
 	wake    sync.Cond
@@ -61,7 +61,7 @@ type recording struct {
 	kept    []keptResult // entries that wait until a record is flushed, in the order of the records
 	size    int          // bytes in pending and written since the last flush
 	urgent  bool         // flush without delay
-	oldest  time.Time    // when the oldest record was made that is not flushed; zero if there is none
+	oldest  time.Time    // when the oldest record that is not flushed was made; zero if there is none
 	closed  bool
 	done    chan struct{} // closed when the goroutine has ended
 }
@@ -74,8 +74,9 @@ type heldCommand struct {
 	flushed chan struct{} // closed when the record is flushed, nil if nothing waits for it
 }
 
-// event records an event before it is told to the machine. c is the command that it answers, nil if
-// the caller has ended the run. encoded is its form in the journal, nil if it has not been made yet.
+// event records an event before it is passed to the machine. c is the command that it answers, or
+// nil if the caller has ended the run. encoded is its form in the journal, or nil if it is not
+// encoded yet.
 func (rec *recording) event(c *machine.Command, e *machine.Event, encoded *journal.Encoded) {
 	if rec.mode == core.DurabilityOff || rec.failure != nil {
 		return
@@ -176,8 +177,8 @@ func (rec *recording) emitLocked(e *core.Event) {
 	}
 }
 
-// mark records a mark. It is flushed without delay. data is the rest of its content, nil if there is
-// none.
+// mark records a mark. It is flushed without delay. data is the rest of its content, or nil if there
+// is none.
 func (rec *recording) mark(kind string, data any) error {
 	m := rec.newMark(kind)
 	if data != nil {
@@ -206,7 +207,8 @@ func (rec *recording) addMark(m *journal.Mark) error {
 	return err
 }
 
-// add appends a record to those that the goroutine passes to the store, and returns its number.
+// add appends a record to the records that the goroutine passes to the store, and returns its
+// number.
 func (rec *recording) add(t store.Type, data []byte, urgent bool) uint64 {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -250,9 +252,9 @@ func (rec *recording) encode(to *journal.Encoded, c *machine.Command, e *machine
 	return false
 }
 
-// answer returns the form of a worker's answer in the journal, nil if it is not needed. If the answer
-// has none, failure is the answer in its place. It is called without run.mu, so that workers encode
-// their answers at the same time. The form is valid until the next call for the worker.
+// answer returns the form of a worker's answer in the journal, or nil if it is not needed. If the
+// answer has no such form, failure replaces the answer. It is called without run.mu, so that workers
+// encode their answers at the same time. The form is valid until the next call for the worker.
 func (rec *recording) answer(w *worker) (encoded *journal.Encoded, failure *machine.Event) {
 	if rec == nil || rec.mode == core.DurabilityOff {
 		return nil, nil
@@ -391,8 +393,8 @@ func (rec *recording) fail(err error) {
 	r.nudge()
 }
 
-// settle waits until nothing is held, so that the listener has been given all events. It is called when
-// the run is over.
+// settle waits until no command is held, so that the listener has received all events. It is called
+// when the run has ended.
 func (rec *recording) settle() {
 	if rec == nil {
 		return
@@ -412,9 +414,9 @@ func (rec *recording) settle() {
 	<-flushed
 }
 
-// end records how the run ended and waits until everything is flushed. It gives the lease back. It is
-// called when nothing of the run is left; rep and err are the result. Without a store it returns
-// them as they are.
+// end records how the run ended and waits until everything is flushed. It also releases the lease. It
+// is called when no work of the run is left. rep and err are the result of the run. Without a store,
+// end returns them unchanged.
 func (rec *recording) end(rep *core.Report, err error) (*core.Report, error) {
 	if rec == nil {
 		return rep, err

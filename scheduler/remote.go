@@ -11,20 +11,21 @@ import (
 
 // Execute executes one OpRun command outside Run, as a worker of a distributed engine does: it
 // calls the handler, or asks the router, with the settings in Options, as Run would, and returns
-// the answer for the machine. It blocks until the handler has returned and the listener has been
-// given all events, as Run does. Times in the answer count from the call. Files that the node
+// the answer for the machine. It blocks until the handler has returned and the listener has
+// received all events, as Run does. Times in the answer count from the call. Files that the node
 // replaces are in place when Execute returns: a distributed engine in which items replace files
 // has to ensure their order itself.
 //
 // Options.Run is the id of the run. The budget limits the calls to models of this command: the
-// caller subtracts the usage of earlier commands. The tracer is told of the attempts, in ctx, and
-// not of a run. The listener receives log records, progress, questions and calls to models,
-// numbered from 1; the other events of a run come from the machine. Settings that the machine
-// applies (Concurrency, MaxInFlight, Barrier, FailFast, MaxVisits) and Backpressure are errors,
-// because they have no effect on a single command.
+// caller subtracts the usage of earlier commands. The tracer is notified of the attempts, with
+// ctx, but not of a run. The listener receives log records, progress, questions and calls to
+// models, numbered from 1; the other events of a run come from the machine. Settings that the
+// machine applies (Concurrency, MaxInFlight, Barrier, FailFast, MaxVisits) and Backpressure are
+// errors, because they have no effect on a single command.
 //
-// An error without an answer is about the settings, and nothing was called; Run returns the same
-// errors. A core.StrayError comes with an answer and means that the listener was too slow.
+// If there is no answer, the error is about the settings and no handler was called; Run returns
+// the same errors. A core.StrayError comes with an answer and means that the listener was too
+// slow.
 func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event, error) {
 	switch {
 	case ctx == nil:
@@ -68,8 +69,8 @@ func Execute(ctx context.Context, c *machine.Command, o Options) (*machine.Event
 	return answer, nil
 }
 
-// executeAlone executes a command on a goroutine of its own, so that a handler that ends its
-// goroutine fails without ending the caller's.
+// executeAlone executes a command on a separate goroutine, so that a handler that ends its
+// goroutine does not end the caller's.
 func (r *run) executeAlone(c *machine.Command) *machine.Event {
 	w := r.makeWorker()
 	w.begin(c)
@@ -86,8 +87,8 @@ func (r *run) executeAlone(c *machine.Command) *machine.Event {
 	return w.answer()
 }
 
-// ofMachine returns the name of a setting that has no effect on a single command, "" if there is
-// none.
+// ofMachine returns the name of a setting that has no effect on a single command, or "" if there
+// is none.
 func (o *Options) ofMachine() string {
 	switch {
 	case o.Concurrency != 0:

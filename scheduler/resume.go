@@ -113,11 +113,11 @@ func (st *Stored) read(ctx context.Context) error {
 	return nil
 }
 
-// Resume continues a stored run in this process. p is the plan of its workflow. What has ended is
-// kept; attempts that were in flight run again, with the same number and the same idempotency key.
-// Run describes the rest of the behaviour and the results. Of the options, those that the machine
-// applies are those with which the run was started; a budget replaces the earlier limits, not what
-// was spent. Resume gives up the lease in any case.
+// Resume continues a stored run in this process. p is the plan of its workflow. Executions that
+// have ended keep their results. Attempts that were in flight run again, with the same number and
+// the same idempotency key. Run describes the rest of the behaviour and the results. For the
+// options that the machine applies, the run keeps the values with which it was started. A budget
+// replaces the earlier limits, but not the usage so far. Resume always releases the lease.
 func Resume(ctx context.Context, st *Stored, p *plan.Plan, o Options) (*core.Report, error) {
 	r, err := st.begin(ctx, p, o)
 	if err != nil {
@@ -232,8 +232,8 @@ var (
 	ErrNotForked = errors.New("the process of the replay ended before anything ran: start the replay again")
 )
 
-// before returns the plan of the newest part of the journal, nil if it is not known. foreign reports that it
-// is that of a graph which was built in Go and has changed: the journal is read with p.
+// before returns the plan of the newest part of the journal, or nil if it is not known. foreign reports that
+// the part belongs to a graph that was built in Go and has changed. The journal is then read with p.
 func (st *Stored) before(p *plan.Plan) (then *plan.Plan, foreign bool) {
 	switch {
 	case st.Head.IsOf(p):
@@ -394,7 +394,7 @@ func repeated(run string, c *machine.Command, why string) *core.Event {
 	if c.Call != nil {
 		e.Visit, e.Round = c.Call.Visit, c.Call.Round
 	}
-	if u := c.Plan.Vertices[n.Vertex].Unit; u != nil && e.Visit == 0 { // the only vertex of a walk or flow is none
+	if u := c.Plan.Vertices[n.Vertex].Unit; u != nil && e.Visit == 0 { // the only vertex of a walk or flow is not a unit of the document
 		e.Unit = u.ID
 	}
 	if c.ID.To > 0 && e.Round == 0 && e.Visit == 0 { // in a flow, it is the number of the token

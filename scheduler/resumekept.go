@@ -32,7 +32,7 @@ func (b *rebuilding) keep(o Recording) error {
 	head := *b.head
 	head.SetPlan(p, p.Recorded())
 	head.Generations, head.Before = r.generations, b.seq
-	if len(o.Sources) > 0 { // otherwise the workflow was compiled from those of the head
+	if len(o.Sources) > 0 { // otherwise the workflow was compiled from the sources of the head
 		head.Sources = nil
 		if err := o.addSources(context.Background(), &head); err != nil {
 			return storeError(err)

@@ -47,8 +47,8 @@ type Options struct {
 	// it has taken no event for a second or the run was cancelled. Without it, the events of an
 	// endless run accumulate in memory.
 	Backpressure bool
-	// Listener receives the events of the run in order, one at a time, on a goroutine of its own.
-	// It never delays the run. After a panic it gets no further events. While it is about 16,000
+	// Listener receives the events of the run in order, one at a time, on a separate goroutine. It
+	// never delays the run. After a panic it gets no further events. While it is about 16,000
 	// events behind, log records are left out and counted, and only the last progress event of each
 	// attempt is kept. At its end, Run waits until all events are delivered, for at most Grace; if
 	// ctx has ended, for at most the rest of Grace or a tenth of it, whichever is longer. If that
@@ -71,7 +71,7 @@ type Options struct {
 	// attempt do not reach the state, and kinds that change something outside the run do not put it
 	// in place.
 	Strict bool
-	// Tracer is told of the run and of each attempt; it may be nil. Secrets are masked for it,
+	// Tracer is notified of the run and of each attempt; it may be nil. Secrets are masked for it,
 	// except in the inputs of the attempts.
 	Tracer core.Tracer
 	// Replayed is given the events of the earlier processes before a stored run is resumed, in order,
@@ -95,12 +95,12 @@ type Options struct {
 // errNoContext is the error of a run with a nil context.
 var errNoContext = errors.New("the context is nil; use context.Background if there is none")
 
-// Run executes a plan and returns when everything has ended: no handler of the run and none of
-// its goroutines is alive afterwards, with one exception. A handler that ignores its cancelled
-// context for longer than Options.Grace, or a listener that takes as long at the end, is left
-// behind, and the error, a core.StrayError, names it. The same holds for a reducer, or other
-// code that the Go type of a field or of a starting value has, if it has not returned within
-// that time after ctx has ended; the run makes no progress until then.
+// Run executes a plan and returns when everything has ended: no handler of the run and none of its
+// goroutines is alive afterwards, with one exception. A handler that ignores its cancelled context
+// for longer than Options.Grace, or a listener that takes as long at the end, is abandoned, and the
+// error, a core.StrayError, names it. The same applies to a reducer, and to other code of the Go
+// type of a field or of a starting value, if it has not returned within that time after ctx has
+// ended. The run makes no progress until then.
 //
 // If the run began, the report is complete and the error is its Err. There is no report if the
 // inputs are not valid for the plan, if their code has not returned, or if plan.Plan.Refused is
@@ -189,7 +189,7 @@ func refused(p *plan.Plan, o *Options, dry bool) error {
 	return unrefreshable(p, o)
 }
 
-// objectOf returns the inputs in the order of their names, nil if there are none.
+// objectOf returns the inputs in the order of their names, or nil if there are none.
 func objectOf(inputs map[string]any) *value.Object {
 	if len(inputs) == 0 {
 		return nil
@@ -232,8 +232,8 @@ type run struct {
 	queue   []machine.Command
 	head    int
 	workers []*worker
-	// first is the space of the first worker, firstWorkers that of workers and firstQueue that of
-	// queue. A chain needs no more.
+	// first is the space for the first worker, firstWorkers the space for workers and firstQueue
+	// the space for queue. A chain needs no more.
 	first        worker
 	firstWorkers [1]*worker
 	firstQueue   [1]machine.Command
@@ -248,7 +248,7 @@ type run struct {
 	pausing      bool              // the inbox is being read before the run is paused
 	unattended   int               // number of gates that wait for an answer from outside the process
 	gates        map[string]*gate  // questions of a stored run, by their names
-	memo         *journal.Memo     // what is kept of an earlier part of the journal, nil if nothing is
+	memo         *journal.Memo     // the kept answers of an earlier part of the journal, or nil if there are none
 	generations  map[string]int    // of nodes that run again, by path; nil if there are none
 	rebuilt      *rebuilding       // of a resumed run or replay that has not begun, nil for others
 	past         machine.Emissions // of a replay that has not begun: what it shares with another run
@@ -301,7 +301,7 @@ type worker struct {
 	kept      []store.CacheEntry // the results of its current command that later runs may use
 	results   *rangeResults      // of its latest range, nil for others
 	slow      *time.Timer        // see watchRange; nil before its first range
-	watch     *time.Timer        // timer for an attempt with a timeout, nil if there is none
+	watch     *time.Timer        // timer for an attempt with a timeout, or nil if there is none
 	abandoned bool               // its handler ignored the end of its context, and another goroutine has answered for it
 }
 
@@ -507,7 +507,7 @@ func (r *run) ask(w *worker) {
 	}
 }
 
-// issue begins a command. Everything that the machine asks for passes here.
+// issue begins a command. Every command of the machine passes through it.
 func (r *run) issue(c *machine.Command, w *worker) {
 	switch {
 	case c.Op != machine.OpRun && c.Op != machine.OpPlace:

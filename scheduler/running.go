@@ -81,7 +81,7 @@ func (g *Running) Cancel(why string) { g.cancel(errors.New(why)) }
 // ErrNotStored is the error of Running.Answer for a run that is not stored.
 var ErrNotStored = errors.New("the run is not stored: its interviewer answers its questions")
 
-// Answer answers a question that the run has asked. The other errors are those of inbox.Post.
+// Answer answers a question that the run has asked. It returns the same errors as inbox.Post.
 func (g *Running) Answer(ctx context.Context, a inbox.Answer) error {
 	r := g.run
 	if r.rec == nil {

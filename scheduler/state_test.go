@@ -100,8 +100,8 @@ func TestOverflowInALoop(t *testing.T) {
 	}
 }
 
-// TestOverflowInAWalk: the error named the last stage instead of the one that wrote the field, and
-// a restart just before the exit could not name any.
+// TestOverflowInAWalk: the error named the last stage instead of the stage that wrote the field,
+// and a restart just before the exit could not name any.
 func TestOverflowInAWalk(t *testing.T) {
 	const want = `node b: the write of field "total": 9223372036854775807 + 1 does not fit a 64-bit integer`
 	for name, edge := range map[string]*core.Edge{

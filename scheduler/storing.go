@@ -21,10 +21,10 @@ import (
 // Recording says where a run is stored.
 type Recording struct {
 	Store store.Store
-	// Durability is the mode of the run; "" means that of the plan, or core.DurabilityBatch.
+	// Durability is the mode of the run; "" means the mode of the plan, or core.DurabilityBatch.
 	Durability core.DurabilityMode
-	// File is the document of the run, "" if there is none. Sources are the files that its plan was
-	// compiled from; the store keeps them.
+	// File is the document of the run, or "" if there is none. Sources are the files that its plan
+	// was compiled from; the store keeps them.
 	File    string
 	Sources []core.SourceFile
 	// Recorded returns plan.Plan.Recorded of the plan of a new run; nil means that each run computes it.
@@ -163,7 +163,7 @@ func SourceFiles(ctx context.Context, s store.Store, h *journal.Head) ([]core.So
 
 func storeError(err error) error { return &core.StoreError{Err: err} }
 
-// startRecording makes the run a stored one. checkpoints are those of earlier processes.
+// startRecording makes the run a stored one. checkpoints are the checkpoints of earlier processes.
 func (r *run) startRecording(p *plan.Plan, holder store.Holder, lease store.Lease, mode core.DurabilityMode, checkpoints map[string]*value.Object) {
 	s := r.opts.Recording.Store
 	rec := &recording{run: r, store: s, own: &tenure{s, holder, lease}, mode: mode, checkpoints: checkpoints, done: make(chan struct{})}

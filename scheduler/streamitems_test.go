@@ -350,7 +350,7 @@ func TestABrokenStreamFailsItsForEach(t *testing.T) {
 	}
 }
 
-// The node's limit holds, reading has a slot of its own, and at most one batch is read ahead of the
+// The node's limit holds, reading has a separate slot, and at most one batch is read ahead of the
 // items that have begun.
 func TestAForEachOverAStreamReadsOneBatchAhead(t *testing.T) {
 	var read, begun, active, most atomic.Int64

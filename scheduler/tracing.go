@@ -10,8 +10,8 @@ import (
 )
 
 // tracing calls the tracer of the run, if there is one. Like a listener, the tracer is code outside
-// the run: a panic of it loses what it was told and has no other effect. Secrets in reports and
-// failures are masked for it.
+// the run: if it panics, that notification is lost, and there is no other effect. Secrets in
+// reports and failures are masked for it.
 type tracing struct {
 	tracer core.Tracer
 	secret.Masker

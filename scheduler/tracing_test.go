@@ -40,8 +40,8 @@ func (t *told) StartAttempt(ctx context.Context, _ string, in core.Input) (conte
 	}
 }
 
-// TestTracerIsTold: the tracer is told of the run and of each attempt, in its context, including a
-// handler that ends its goroutine, and no secret is passed to it.
+// TestTracerIsTold: the tracer is notified of the run and of each attempt, in its context,
+// including a handler that ends its goroutine, and no secret is passed to it.
 func TestTracerIsTold(t *testing.T) {
 	var seen any
 	w := graph(map[string]core.HandlerFunc{

@@ -58,7 +58,7 @@ type alarm struct {
 	node string // the node of the attempt
 
 	mu    sync.Mutex
-	first string // the first warning, "" if there is none
+	first string // the first warning, or "" if there is none
 }
 
 // newAlarm returns the alarm of an attempt, nil unless the run is strict.

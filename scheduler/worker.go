@@ -137,8 +137,8 @@ func (r *run) take(w *worker) bool {
 func (r *run) hand(w *worker, c *machine.Command) {
 	w.begin(c)
 	r.enterFrame(w)
-	// Most nodes have no items and take part in no race. Then the node, which may not be in the
-	// cache, is not read while mu is held.
+	// Most nodes have no items and take part in no race. In that case the node is not read while mu
+	// is held, because it may not be in the CPU cache.
 	if n := c.Node; c.ID.To > 0 && (n.Cancellable || n.MaxFailures >= 0 && (n.Source != nil || n.Pull)) || c.Plan.Races && n.Cancellable {
 		w.ctx, w.cancel = context.WithCancel(r.contextOf(w))
 	}

@@ -24,8 +24,8 @@ func TestFailedMergeStays(t *testing.T) {
 	}
 }
 
-// Forget must not change the remaining values: those of later prefixes, the list of all
-// writes, and the column restored from a snapshot.
+// Forget must not change the remaining values: the values of later prefixes, the list
+// of all writes, and the column restored from a snapshot.
 func TestForget(t *testing.T) {
 	for _, st := range Strategies() {
 		f := &schemaOf(t, field("x", st.Name)).Fields[0]

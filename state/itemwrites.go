@@ -70,8 +70,8 @@ func (w *ItemWrites) Clear() {
 // Wrote reports whether an item has written.
 func (w *ItemWrites) Wrote(i int) bool { return w.wrote[i] }
 
-// At returns the write of an item, value.Missing if there is none. It may share memory with
-// w.
+// At returns the write of an item, or value.Missing if there is none. It may share memory
+// with w.
 func (w *ItemWrites) At(i int) any {
 	if !w.Wrote(i) {
 		return value.Missing
@@ -154,8 +154,9 @@ func (w *ItemWrites) Accept(i int) error {
 // Drop removes the write of an item.
 func (w *ItemWrites) Drop(i int) { w.wrote[i] = false }
 
-// Copy sets the writes of n items from at on to those of the items of src from "from" on.
-// Afterwards w shares no memory with src, apart from what the values refer to.
+// Copy replaces the writes of n items, beginning at index at, by the writes of n items of
+// src, beginning at index from. Afterwards w shares no memory with src, apart from what the
+// values refer to.
 func (w *ItemWrites) Copy(at int, src *ItemWrites, from, n int) {
 	if w.typed.IsValid() != src.typed.IsValid() || w.single != src.single {
 		for i := range n {

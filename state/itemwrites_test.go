@@ -142,7 +142,8 @@ func TestItemWritesInAnyForm(t *testing.T) {
 	}
 }
 
-// TestItemWritesWithoutJSON: a stored value without a JSON form is refused and not written.
+// TestItemWritesWithoutJSON: a stored value without a JSON form is rejected and not
+// written.
 func TestItemWritesWithoutJSON(t *testing.T) {
 	d := field("x", "array_append")
 	d.Go = value.GoTypeFor[[]float64]()

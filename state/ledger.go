@@ -14,8 +14,8 @@ import (
 //
 // All operations take constant time, apart from the merges: nothing is sorted and no
 // prefix is folded twice. A merge takes time in proportion to the write, not to the value:
-// the column keeps the identities of the elements of a union, and which objects of a value
-// nobody else can see, so that it can change them in place.
+// the column keeps the identities of the elements of a union, and records which objects of
+// a value no reader can see, so that it can change them in place.
 type Ledger struct {
 	columns []Column
 }
@@ -32,7 +32,7 @@ type Column struct {
 	cursor int32
 	// writers is the number of slots, -1 if it is not known.
 	writers int32
-	// seen is set if a reader has, or may ask for, the last folded value.
+	// seen is set if a reader has the last folded value, or may request it.
 	seen bool
 	// unread is set if the column has no readers. Its writes are kept but not folded.
 	unread bool
@@ -43,8 +43,8 @@ type Column struct {
 // need.
 type rareColumn struct {
 	own owned // describes the last folded value
-	// reads reports whether a reader may ask for the value after the first k slots later
-	// than Last. If it is nil, readers may ask for every prefix.
+	// reads reports whether a reader may request the value after the first k slots later
+	// than Last. If it is nil, readers may request every prefix.
 	reads func(k int) bool
 	// tried is the value that the write passed to Try would produce.
 	tried    any
@@ -248,7 +248,7 @@ func (c *Column) push(v any) {
 		c.seen = true
 	}
 	if c.cursor == c.writers {
-		c.rare.own = owned{} // nothing is merged any more
+		c.rare.own = owned{} // there are no more merges
 	}
 }
 
@@ -276,7 +276,7 @@ func (c *Column) merge(old, new any) any {
 	}
 	own := c.owned()
 	if c.field.strategy.inPlace && !c.hasReads() {
-		own = nil // nothing is worth keeping
+		own = nil // there is nothing to reuse
 	}
 	merged, err := c.field.merge(old, new, own, c.guard)
 	return c.merged(merged, err)

@@ -22,8 +22,8 @@ func mergeObject(f *Field, old, new any, own *owned) (any, error) {
 	return deepMerge(before, add, own), nil
 }
 
-// deepMerge returns a merged object. It copies only the objects along changed paths, and
-// changes those that the column owns.
+// deepMerge returns a merged object. Along changed paths, it changes the objects that the
+// column owns and copies the others.
 func deepMerge(old, add *value.Object, own *owned) *value.Object {
 	out := own.object(old, add.Len())
 	for k, v := range add.All() {
@@ -145,8 +145,8 @@ func bothMaps(a, b reflect.Value) (x, y reflect.Value, ok bool) {
 	return a, b, true
 }
 
-// membersOf returns a map with the members of a map that merging another one can change. It
-// returns false if the keys of the other map differ from those of its JSON form.
+// membersOf returns a map with the members of m that a merge of changes can affect. It
+// returns false if the keys of changes differ from the keys of its JSON form.
 func membersOf(m, changes reflect.Value) (part reflect.Value, ok bool) {
 	part = reflect.MakeMapWithSize(m.Type(), changes.Len())
 	for it := changes.MapRange(); it.Next(); {

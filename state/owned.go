@@ -2,10 +2,10 @@ package state
 
 import "github.com/wavefold/wavefold/core/value"
 
-// owned is what a column knows about a value that its merges have produced. Each value is
-// folded only once, so the next merge may use parts of it that nobody else can see. The
-// zero value, which knows nothing, is always correct, and so is nil. It is not part of a
-// snapshot.
+// owned records what a column knows about a value that its merges have produced. Each
+// value is folded only once, so the next merge may change the parts of it that no reader
+// can see. The zero value, which records nothing, is always correct, and so is nil. owned
+// is not part of a snapshot.
 type owned struct {
 	// array is set if no other slice uses the spare capacity of the array. The spare
 	// capacity of a starting value may be shared.

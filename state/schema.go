@@ -304,9 +304,9 @@ func (f *Field) fit(v any, t *value.Type) (any, error) {
 }
 
 // merge folds an accepted write into the previous value, which is value.Missing if there
-// is none. own describes the previous value, and then the merged value; it is nil if
-// nothing is known and nothing is to be kept. If merge returns an error, every value that
-// others can see is unchanged, and own must not be used any more.
+// is none. own describes the previous value, and afterwards the merged value. It is nil
+// if nothing is known about the values and nothing is to be recorded. If merge returns an
+// error, every value that readers can see is unchanged, and own must no longer be used.
 func (f *Field) merge(old, new any, own *owned, guard Guard) (merged any, err error) {
 	if f.code == "" || guard == nil {
 		return f.strategy.merge(f, old, new, own)

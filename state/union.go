@@ -139,8 +139,8 @@ func (u *unionGo) isNew(f *Field, e reflect.Value) (bool, error) {
 
 // keySet holds the keys by which union compares the elements of a list: the member `key` of
 // an element, or its whole content. Elements that are value.Equal have the same key. Integers
-// and strings, which are the most frequent keys, are kept as they are, and other keys in
-// their JSON form.
+// and strings, which are the most frequent keys, are stored directly, and other keys in their
+// JSON form.
 type keySet struct {
 	known    bool // whether it holds the keys of all elements
 	size     int  // the expected number of keys

@@ -29,7 +29,7 @@ func IsBlobName(s string) bool {
 }
 
 // BlobNames yields all strings in the payload of a record that have the form of a blob's name. Some of them
-// may be values of a user that look like one.
+// may be user values that only look like a name.
 func BlobNames(data []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {

@@ -12,15 +12,15 @@ import (
 )
 
 // Cacher is implemented by stores that keep results of nodes for later runs. Entries do not belong to
-// runs: they stay when the run that made them is removed. All methods are safe for concurrent use, by
-// several processes too.
+// runs: an entry remains when the run that made it is removed. All methods are safe for concurrent
+// use, by several processes too.
 type Cacher interface {
-	// PutCached stores an entry, in place of an earlier one with its key. A reader gets one of the two as a
-	// whole.
+	// PutCached stores an entry and replaces an earlier entry with the same key. The replacement is atomic
+	// for readers.
 	PutCached(ctx context.Context, e CacheEntry) error
 
 	// GetCached returns the entry with that key, even if it has expired. The error is ErrNotFound if there is
-	// none, and a *DamageError if it is not what was stored.
+	// none, and a *DamageError if the stored data has changed.
 	GetCached(ctx context.Context, key string) (CacheEntry, error)
 }
 
@@ -30,7 +30,8 @@ type CacheEntry struct {
 	Run    string    `json:"run"`  // the run that made it
 	Path   string    `json:"path"` // the execution in that run
 	Stored time.Time `json:"stored"`
-	// Expires is the time from which on Prune removes the entry; zero if it does not.
+	// Expires is the time after which Prune removes the entry. If it is zero, Prune never removes
+	// it.
 	Expires time.Time       `json:"expires,omitzero"`
 	Result  json.RawMessage `json:"result"` // any JSON value
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Errors that callers tell apart with errors.Is.
+// Errors that callers distinguish with errors.Is.
 var (
 	ErrNotFound = errors.New("not found")         // the store has no such run or blob
 	ErrExists   = errors.New("the run exists")    // a head was written for a run that has a journal
@@ -52,8 +52,8 @@ func (e *HeldError) Error() string {
 		l.Run, l.User, l.Host, l.PID, l.Since.Format(time.RFC3339), l.Expires.Format(time.RFC3339))
 }
 
-// DamageError reports a journal with a record that is missing or is not what was written, a blob that
-// is missing or is not what was stored, or an entry of the cache that is not what was stored.
+// DamageError reports damaged data: a journal with a missing or changed record, a missing or changed
+// blob, or a changed entry of the cache.
 type DamageError struct {
 	Run    string // "" for a blob or an entry of the cache
 	File   string // the file of the journal; "" if the store has no files

@@ -11,16 +11,16 @@ import (
 // Store keeps the journals of runs. All methods are safe for concurrent use, by several processes
 // too. A method that waits returns the error of ctx when ctx ends.
 type Store interface {
-	// Append adds records to the journal of a run. Token is that of the lease which the caller holds;
-	// the records carry it, whatever their Token says. Seq continues the journal without a gap. Append
-	// does not keep recs or their data. The calls for one run must not overlap.
+	// Append adds records to the journal of a run. token is the token of the lease that the caller
+	// holds. The stored records have this token, whatever their Token says. Seq continues the journal
+	// without a gap. Append does not keep recs or their data. The calls for one run must not overlap.
 	//
-	// With flush, Append returns when the records, and all records of the run before them, survive a
-	// loss of power. Without flush, it may return as soon as the records are queued: the store then writes
-	// them soon, in order, and an error is returned by the next call; nothing is flushed until a call asks for
-	// it. recs may be empty: Append then checks the lease, and flushes if it is told to.
-	// After an error of the storage, all later calls for the run fail until the lease has been released and
-	// acquired again.
+	// With flush, Append returns when the records, and all records of the run before them, survive a loss of
+	// power. Without flush, it may return as soon as the records are queued: the store then writes them soon,
+	// in order, and the next call returns the error of a failed write. Nothing is flushed until a call sets
+	// flush. recs may be empty: Append then only checks the lease, and flushes if flush is set. After an
+	// error of the storage, all later calls for the run fail until the lease has been released and acquired
+	// again.
 	//
 	// It returns a *FencedError if the caller does not hold the lease, a *DamageError if the journal is
 	// damaged, and ErrExists for a head with Seq 1 if the run has a journal.

@@ -45,7 +45,7 @@ type Summary struct {
 	Started  time.Time       `json:"started"`           // when the run was started for the first time
 	Updated  time.Time       `json:"updated"`           // when its journal was last written
 	Finished time.Time       `json:"finished,omitzero"` // zero if the run has not ended
-	Counts   json.RawMessage `json:"counts,omitempty"`  // of nodes by status: those of the last end or mark that has counts
+	Counts   json.RawMessage `json:"counts,omitempty"`  // of nodes by status, from the last end or mark that has counts
 	Waiting  int             `json:"waiting,omitempty"` // the number of questions without an answer
 	Parent   json.RawMessage `json:"parent,omitempty"`  // the run from which it was forked
 	Holder   *Lease          `json:"holder,omitempty"`  // of the lease; nil if the run is not held

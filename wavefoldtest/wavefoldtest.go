@@ -114,7 +114,8 @@ func (r *Result) Order(nodes ...string) {
 	}
 }
 
-// eventSeq returns the number of the event that begins or ends a node, 0 if there is none.
+// eventSeq returns the number of the event that begins or ends a node, or 0 if there is
+// none.
 func (r *Result) eventSeq(node string, end bool) int64 {
 	for _, e := range r.Events {
 		if e.Node != node {
@@ -151,8 +152,8 @@ func (r *Result) Failed(node, message string) {
 	}
 }
 
-// Attempts expects the number of a node's attempts, including those of all items, rows
-// and rounds.
+// Attempts expects the number of a node's attempts, including the attempts of all
+// items, rows and rounds.
 func (r *Result) Attempts(node string, n int) {
 	r.t.Helper()
 	if got, _ := r.Node(node); got.Attempts != n {
@@ -231,9 +232,9 @@ func Mocks(t *testing.T, e *wavefold.Engine, workflow, pattern string) {
 }
 
 // Mock tests a workflow file with a mock file, like "wavefold test": no handler is
-// called, nothing is written, and time is virtual. Each expectation that is not met is
-// an error of the test. Files that cannot be used end the test. The engine provides the
-// kinds and tools, which are not executed.
+// called, nothing is written, and time is virtual. Each expectation that is not
+// satisfied is an error of the test. Files that cannot be used end the test. The engine
+// provides the kinds and tools, which are not executed.
 func Mock(t testing.TB, e *wavefold.Engine, workflow, file string) {
 	t.Helper()
 	f, ds := rehearse.ReadMock(file)

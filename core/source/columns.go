@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Columns describes the rows of a table as far as they are known before anything runs. The
-// zero Columns describes rows about which nothing is known.
+// Columns describes what is known about the rows of a table before anything runs. The zero
+// Columns means that nothing is known.
 type Columns struct {
 	// Type is the type of a row, or nil if it is not known.
 	Type *value.Type

@@ -83,14 +83,14 @@ func (l *Located[T]) parts() (any, *Position) { return &l.Value, &l.Pos }
 // Fields without a tag are ignored. The keys of an embedded struct belong to the outer
 // struct.
 //
-// A field may be a bool, string, integer, float, time.Duration, slice, map with string
-// keys, struct, Members, Located, *Object, *Value (the tree itself), any (a run-time
-// value), an Unmarshaler, or a pointer to one of these, which stays nil if the key is
-// absent. If a key is absent, or its scalar is invalid, the field is not changed, so that
-// callers can set defaults before. Invalid elements of a list are left out. Nothing is
-// reported about a value that is Lost. A blank value (null) is an empty list or mapping if
-// one is expected, and an error for scalars. A duration is a string such as "1.5s" or, with
-// the option ms, a whole number of milliseconds.
+// A field may be a bool, string, integer, float, time.Duration, slice, map with string keys,
+// struct, Members, Located, *Object, *Value (the tree itself), any (a run-time value), an
+// Unmarshaler, or a pointer to one of these, which stays nil if the key is absent. If a key is
+// absent, or its scalar is invalid, the field is not changed, so that callers can set defaults
+// before. Invalid elements of a list are left out. Decode reports nothing about a value that is
+// Lost. A blank value (null) is an empty list or mapping if one is expected, and an error for
+// scalars. A duration is a string such as "1.5s" or, with the option ms, a whole number of
+// milliseconds.
 //
 // Decode panics if into is not a pointer, if it contains a type that is not supported, or
 // if a tag is malformed: these are programming errors.
@@ -277,7 +277,7 @@ func (d *decoder) value(v *Value, dst reflect.Value, at *place, key *Key) comple
 	}
 }
 
-// completenessOf says how much of a tree was read if it is kept as it is.
+// completenessOf says how much of a tree was read, for a tree that is not decoded further.
 func (d *decoder) completenessOf(v *Value) completeness {
 	if d.hasLost && !v.Whole() {
 		return partial

@@ -16,7 +16,7 @@ type Key struct {
 	// limits of a number or duration as written in the tag, or "" if there are none.
 	OneOf    []string
 	Min, Max string
-	// Fixed rejects templates: the string is used as it is written.
+	// Fixed rejects templates, because the string is used as written.
 	Fixed bool
 	// Millis allows a duration to be a whole number of milliseconds.
 	Millis bool

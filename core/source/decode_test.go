@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// tree builds a positioned tree from a JSON text: every value and key stands on
-// line 1, in the column where it begins in the text.
+// tree builds a positioned tree from a JSON text: every value and key is on line 1,
+// in the column where it begins in the text.
 func tree(t *testing.T, text string) *Value {
 	t.Helper()
 	p := &treeParser{text: text}
@@ -466,7 +466,7 @@ type lossy struct {
 	Lost Lost   `wavefold:",lost"`
 }
 
-// text lists what is lost, with that of the parts inside.
+// text lists the lost keys, including the lost keys of nested parts.
 func (l *lossy) text() string {
 	s := strings.Join(l.Lost, " ")
 	if l.Inner != nil {
@@ -481,8 +481,8 @@ func (l *lossy) text() string {
 	return s
 }
 
-// TestLost: what a struct lacks although the document says something of it is told
-// apart from what is merely absent, and the parts that could be read are there.
+// TestLost: keys that were lost because of an error are distinguished from absent
+// keys, and the parts that could be read are present.
 func TestLost(t *testing.T) {
 	const everything = "name limit words inner all by plain any"
 	for _, c := range []struct{ text, lost, found string }{
@@ -549,7 +549,7 @@ func TestLostKeysOfOtherSystems(t *testing.T) {
 	}
 }
 
-// TestLostValues: of what could not be read as a value at all nothing more is said.
+// TestLostValues: there are no further findings about a value that could not be read.
 func TestLostValues(t *testing.T) {
 	v := tree(t, `{"name": "a", "limit": 1, "words": ["x", "y"], "inner": {"name": "b"}, "all": [{"name": "c"}], "any": [1, 2]}`)
 	if !v.Whole() {

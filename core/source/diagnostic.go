@@ -107,8 +107,8 @@ func (ds *Diagnostics) add(s Severity, code Code, pos Position, format string, a
 	return &(*ds)[len(*ds)-1]
 }
 
-// WithHint sets the hint of a finding that was just added. The format is used as it is if
-// there are no args.
+// WithHint sets the hint of a finding that was just added. If there are no args, the
+// format is used verbatim.
 func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
 	if d != nil && format != "" {
 		d.Hint = format

@@ -2,8 +2,8 @@ package source
 
 import "strings"
 
-// Fixed rejects templates in strings that are used as they are written. It is the option fixed
-// of Decode for types that decode themselves.
+// Fixed rejects templates in strings that are used as written. Types that decode themselves call it
+// in place of the option fixed of Decode.
 func Fixed(list ...Text) Diagnostics {
 	var ds Diagnostics
 	for _, t := range list {

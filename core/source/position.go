@@ -10,7 +10,7 @@ type Position struct {
 	Line   int32
 	Column int32
 
-	written *[]Segment // nil if the string appears in the document exactly as it is
+	written *[]Segment // nil if the string appears verbatim in the document
 }
 
 // IsValid reports whether the position has a line.

@@ -40,7 +40,7 @@ type Value struct {
 	Values []*Value // of an object, parallel to Keys
 }
 
-// refused reports whether nothing of the value could be read.
+// refused reports whether no part of the value could be read.
 func (v *Value) refused() bool { return v.Lost && v.Kind != ObjectValue }
 
 // Whole reports whether the value and everything in it could be read.

@@ -54,9 +54,9 @@ func appendJSON(buf []byte, v any, depth int) ([]byte, error) {
 	return append(buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
 }
 
-// guarded calls a function of encoding/json that writes a value of a Go type. Its
-// MarshalJSON method is user code and is called wherever a value is read, also outside of
-// handlers. A panic of the method becomes an error.
+// guarded calls a function of encoding/json that writes a value of a Go type, and returns an error
+// if it panics. The MarshalJSON method of the value is user code, and is called whenever a value is
+// read, also outside of handlers.
 func guarded(v any, write func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -108,7 +108,7 @@ func AppendString(buf []byte, s string) []byte {
 		return append(append(append(buf, '"'), s...), '"')
 	}
 	buf = append(buf, '"')
-	from := 0 // of what is written as it is
+	from := 0 // start of the bytes that are written unchanged
 	for i := 0; i < len(s); {
 		c, size := rune(s[i]), 1
 		if c >= utf8.RuneSelf {
@@ -125,8 +125,8 @@ func AppendString(buf []byte, s string) []byte {
 	return append(append(buf, s[from:]...), '"')
 }
 
-// IsPlain reports whether AppendString writes a string as it is, between quotes: it has only printable
-// ASCII characters, and no quote or backslash.
+// IsPlain reports whether AppendString writes a string unchanged between quotes. This is so if the
+// string has only printable ASCII characters, and no quote or backslash.
 func IsPlain(s string) bool {
 	for i := range len(s) {
 		if !plain[s[i]] {

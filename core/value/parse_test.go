@@ -238,8 +238,8 @@ var jsonTexts = []struct{ name, text string }{
 	{"numbers", "[" + strings.Repeat("12345678, 3.14159, ", 500) + "0]"},
 }
 
-// BenchmarkParseJSON measures ParseJSON beside encoding/json, which gives maps and
-// floats.
+// BenchmarkParseJSON measures ParseJSON, and for comparison encoding/json, which
+// returns maps and floats.
 func BenchmarkParseJSON(b *testing.B) {
 	for _, c := range jsonTexts {
 		data := []byte(c.text)

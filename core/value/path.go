@@ -13,7 +13,7 @@ type Step struct {
 	Index int // -1 for a member
 }
 
-// String returns the step as it is written in a path: ".name", `["a.b"]` or "[3]".
+// String returns the step as written in a path: ".name", `["a.b"]` or "[3]".
 func (s Step) String() string {
 	if s.Index >= 0 {
 		return "[" + strconv.Itoa(s.Index) + "]"

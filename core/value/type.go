@@ -111,8 +111,8 @@ func (e *TypeError) Error() string {
 }
 
 // Check returns a *TypeError for the first part of the canonical value v that does not have
-// its type. There is no coercion: a whole float is a number and an integer, and a string is
-// neither.
+// the declared type. Values are not converted: a float without a fraction is both a number
+// and an integer, and a string is neither.
 func (t *Type) Check(v any) error {
 	if e := t.check(v); e != nil {
 		return e

@@ -167,7 +167,7 @@ func TestScale(t *testing.T) {
 	t.Logf("ratio    %s", spread(ratios))
 }
 
-// TestByHandAlone runs the loop in a process of its own, for TestScale.
+// TestByHandAlone runs the loop in a separate process, for TestScale.
 func TestByHandAlone(t *testing.T) {
 	if os.Getenv("WAVEFOLD_BYHAND") == "" {
 		t.Skip("is run by TestScale")

@@ -1,5 +1,5 @@
 // Command tool-loop answers a question with a model that may call Go functions. Each visit
-// of the node agent is one call of the model and the calls of the tools that it asks for.
+// of the node agent is one call of the model and the calls of the tools that it requests.
 // The walk visits the node again until the model answers without a tool.
 //
 //	OPENAI_API_KEY=… go run ./examples/tool-loop 'Do I need an umbrella in Hamburg tomorrow?'
@@ -57,7 +57,7 @@ func build(m llm.Model) *wavefold.Graph {
 // the run, so that a stored run continues it after a crash.
 type agent struct{ model llm.Model }
 
-// visit asks the model once and calls the tools that it asks for.
+// visit asks the model once and calls the tools that it requests.
 func (a *agent) visit(ctx context.Context, q string, v *wavefold.Visit) (string, error) {
 	past, err := wavefold.ConversationAs[llm.Message](v)
 	if err != nil {

@@ -6,12 +6,12 @@
 //	path.Root()        // "orders", the state field it reads
 //	path.From(orders)  // the ids, in document order
 //
-// The grammar of paths is that of github.com/ohler55/ojg/jp. This package evaluates the
-// paths itself, because objects keep the order of their keys, values of Go types are
-// converted only where a path enters them, and recursive descent yields its matches in
-// document order. It also compiles the filters itself, as conditions of the expression
-// language on the element @: jp parses !@.a && @.b as !(@.a && @.b) and crashes the
-// process if a filter compares two arrays.
+// The grammar of paths is the grammar of github.com/ohler55/ojg/jp. This package
+// evaluates the paths itself, because objects keep the order of their keys, values of
+// Go types are converted only where a path enters them, and recursive descent yields
+// its matches in document order. It also compiles the filters itself, as conditions of
+// the expression language on the element @: jp parses !@.a && @.b as !(@.a && @.b) and
+// crashes the process if a filter compares two arrays.
 //
 // A filter therefore has the operators, functions and missing-value rules of the
 // expression language. A path used as an operand of && || or !, or as the whole filter,

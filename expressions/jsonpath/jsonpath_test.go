@@ -268,8 +268,8 @@ func drawPath(t *rapid.T, path string, steps []string) string {
 	return path
 }
 
-// TestSameAsJP compares the matches with those of jp, whose grammar this is. jp walks
-// Go maps and returns members in any order, so the test ignores order.
+// TestSameAsJP compares the matches with the matches of jp, which defines the grammar.
+// jp walks Go maps and returns members in any order, so the test ignores order.
 func TestSameAsJP(t *testing.T) {
 	// jp loses matches of a descent that follows a step with several matches
 	// ($.a[0][*]..a in {"a":[[null,[],[{"a":1}]]]}), so descent comes first.

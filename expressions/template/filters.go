@@ -64,8 +64,9 @@ func cutFilter(inside string) (expr, word string, at int, ok bool) {
 	return inside[:bar], word, bar + 1 + len(rest) - len(strings.TrimLeft(rest, " \t\r\n")), true
 }
 
-// filter returns the filter of a placeholder, nil if there is none, and the expression
-// before it. ok is false if the filter is invalid; it has then been reported.
+// filter returns the filter of a placeholder, or nil if there is none, and the
+// expression before it. ok is false if the filter is invalid; it has then been
+// reported.
 func (c *compiler) filter(inside string, open int) (expr string, f *filter, ok bool) {
 	expr, word, at, ok := cutFilter(inside)
 	if !ok {

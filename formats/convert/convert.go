@@ -160,7 +160,7 @@ const inlineChild = "its workflow, which is part of the document"
 type loss struct {
 	subject, what string
 	pos           source.Position
-	got           string // the value in the other notation, "" for none
+	got           string // the value in the other notation, or "" if there is none
 	extra         bool   // the walk has no such value
 }
 

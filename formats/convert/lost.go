@@ -87,7 +87,7 @@ func (c *comparison) named(kind string, a, b []part) {
 		}
 		before := len(c.found)
 		c.fields("", p.v, b[i].v)
-		if other := c.found[before:]; slices.ContainsFunc(other, func(l loss) bool { return l.what == "kind" }) { // the other kind has settings of its own
+		if other := c.found[before:]; slices.ContainsFunc(other, func(l loss) bool { return l.what == "kind" }) { // the other kind has other settings
 			c.found = append(c.found[:before], slices.DeleteFunc(slices.Clone(other), func(l loss) bool { return l.extra })...)
 		}
 		if i < place {

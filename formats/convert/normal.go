@@ -42,7 +42,7 @@ func normal(w *core.Workflow) *core.Workflow {
 	return &c
 }
 
-// freeGoal reports whether an input is the one that every graph in DOT has.
+// freeGoal reports whether an input is the input goal that every graph in DOT has.
 func freeGoal(in core.InputDecl) bool {
 	return in.Name.Value == core.InputGoal && !in.Required && value.IsMissing(in.Default) && in.Description.Value == "" &&
 		in.Type != nil && in.Type.Kind == value.StringType && len(in.Type.Enum) == 0

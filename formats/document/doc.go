@@ -1,5 +1,5 @@
 // Package document parses YAML and JSON into positioned trees and prints trees as YAML.
-// It knows nothing of workflows. The formats based on YAML share it, and no other
+// It knows nothing about workflows. The formats based on YAML share it, and no other
 // package imports a YAML library.
 //
 //	var config Config

@@ -62,7 +62,7 @@ func Parse(file string, data []byte) (*source.Value, source.Diagnostics) {
 
 var errSecond = errors.New("more than one document")
 
-// parse returns the root of the only document, nil if there is none. If there are
+// parse returns the root of the only document, or nil if there is none. If there are
 // several, it returns the root of the second one and errSecond.
 func parse(r io.Reader) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(r)

@@ -92,7 +92,7 @@ func (t *tracer) char() byte {
 func (t *tracer) blank() bool { return t.char() == ' ' || t.char() == '\t' }
 
 // lineBreak returns the value of the line break at the current offset and its length in
-// the document, 0 if there is none.
+// the document, or 0 if there is none.
 func (t *tracer) lineBreak() (text string, n int) {
 	if t.at >= len(t.src.data) {
 		return "", 0

@@ -50,8 +50,8 @@ func newSource(file string, data []byte) *yamlSource {
 	return s
 }
 
-// lineBreak returns the length of the line break at the beginning of data, 0 if there
-// is none, and whether editors break the line there, too.
+// lineBreak returns the length of the line break at the beginning of data, or 0 if
+// there is none, and whether editors break the line there, too.
 func lineBreak(data []byte) (n int, editor bool) {
 	switch {
 	case data[0] == '\n':

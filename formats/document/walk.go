@@ -69,7 +69,7 @@ func (w *walker) release(n *yaml.Node, i int) {
 }
 
 // alias expands an alias. The position of the value is the alias. Positions inside the
-// value are those of the anchored original.
+// value are positions in the anchored original.
 func (w *walker) alias(n *yaml.Node, depth int) *source.Value {
 	for _, o := range w.expanding {
 		if o == n.Alias {

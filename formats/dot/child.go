@@ -25,7 +25,7 @@ func (l *loader) child(n *core.Node, s *settings) {
 		l.inlineChild(n, inline)
 		return
 	case file.Value == "" && l.broken:
-		s.invalid = true // the attribute may be among those that could not be parsed
+		s.invalid = true // the attribute may be one that could not be parsed
 		return
 	case file.Value == "":
 		why = "it names no workflow"

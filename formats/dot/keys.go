@@ -22,8 +22,8 @@ type attributeKey struct {
 	kinds []string
 	// replacedBy is the current name of a deprecated attribute. It wins if both are set.
 	replacedBy string
-	// harmless are values of an attribute without effect that ask for the behaviour of
-	// this engine.
+	// harmless are values of an attribute without effect that describe the behaviour of
+	// this engine anyway.
 	harmless []string
 	hint     string // what to write instead of an attribute without effect
 }
@@ -95,7 +95,8 @@ const (
 )
 
 // These tables list the attributes that the dialect and its reference documents define,
-// and those that kinds of this engine add. docs/formats/dot.md contains the same list.
+// and the attributes that kinds of this engine add. docs/formats/dot.md contains the
+// same list.
 var (
 	nodeTable = attributeTable{"nodes", []attributeKey{
 		{name: "label"}, {name: "shape"}, {name: "type"}, {name: "class"},

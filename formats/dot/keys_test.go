@@ -138,7 +138,7 @@ func parseRow(t *testing.T, where, kind, setting string) (*core.Workflow, source
 	return w, ds
 }
 
-// isKeptAttribute reports whether an attribute is among those that are kept.
+// isKeptAttribute reports whether an attribute is one of the kept attributes.
 func isKeptAttribute(w *core.Workflow, where, key string) bool {
 	kept := w.Walk.Attributes
 	switch where {

@@ -114,7 +114,7 @@ type loader struct {
 	named           map[string]bool
 	uses, labelUses []use
 	usesGoal        bool
-	goalText        *source.Text // the goal that the graph sets, nil if there is none
+	goalText        *source.Text // the goal that the graph sets, or nil if there is none
 	// broken reports whether parts of the document could not be parsed. If so, nothing
 	// is reported as missing.
 	broken bool
@@ -132,7 +132,7 @@ type loader struct {
 	// reported holds the findings that are reported once per document, such as unknown
 	// outcomes and attributes of other engines.
 	reported map[string]bool
-	styles   styles // of the graph, nil if there are none
+	styles   styles // of the graph, or nil if there are none
 	// fullFidelity reports whether full is the graph's default fidelity.
 	fullFidelity bool
 }
@@ -165,7 +165,7 @@ func (l *loader) workflow(g *graph, d *expandedGraph) *core.Workflow {
 	return l.w
 }
 
-// graph reads the attributes of the graph. It returns the goal, nil if there is none,
+// graph reads the attributes of the graph. It returns the goal, or nil if there is none,
 // and the remaining attributes: which of them have an effect is only known once the
 // nodes have been read.
 func (l *loader) graph(g *graph, set *attributeSet) (goal *source.Text, rest *settings) {
@@ -189,7 +189,7 @@ func (l *loader) graph(g *graph, set *attributeSet) (goal *source.Text, rest *se
 // valuePlaceholder matches the placeholders that other engines replace with values.
 var valuePlaceholder = lazyregexp.New(`\$[A-Za-z_]\w*|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`)
 
-// goalOf returns the goal of the graph, nil if there is none. The goal may be in a
+// goalOf returns the goal of the graph, or nil if there is none. The goal may be in a
 // file.
 func (l *loader) goalOf(s *settings) *source.Text {
 	a := s.take("goal")

@@ -34,7 +34,7 @@ func placeholderOf(name string) string {
 	return "{{coalesce($input." + name + ", $.context." + name + ", '$" + name + "')}}"
 }
 
-// nameAt returns the name at the start of a string, "" if there is none.
+// nameAt returns the name at the start of a string, or "" if there is none.
 func nameAt(text string) string {
 	n := 0
 	for n < len(text) && (isLetter(text[n]) || n > 0 && isDigit(text[n])) {
@@ -73,8 +73,8 @@ func (l *loader) refer(u use) bool {
 	return true
 }
 
-// graphAttribute returns an attribute of the graph that is not a setting, nil if there
-// is none.
+// graphAttribute returns an attribute of the graph that is not a setting, or nil if
+// there is none.
 func (l *loader) graphAttribute(name string) *attribute {
 	if !l.attributes.hasUnused(name) {
 		return nil
@@ -114,7 +114,7 @@ func (l *loader) warnUnknownNames() {
 	}
 }
 
-// graphText returns the graph's value for a name, "" if there is none.
+// graphText returns the graph's value for a name, or "" if there is none.
 func (l *loader) graphText(name string) string {
 	if name == core.InputGoal && l.goalText != nil {
 		return l.goalText.Value

@@ -69,8 +69,8 @@ func implied(s *settings, kind string) bool {
 	return typ == kind && shape == ""
 }
 
-// classes returns the classes of a node: those it sets, then those of the groups that
-// contain it.
+// classes returns the classes of a node: first its own classes, then the classes of the
+// groups that contain it.
 func classes(ownClasses source.Text, groups []source.Text) []source.Text {
 	var out []source.Text
 	seen := map[string]bool{}
@@ -186,7 +186,7 @@ func ofAllNodes(key string) bool {
 }
 
 // attributesOf returns the kind that determines which attributes a node has. A
-// sub-workflow whose file is missing still has those of a sub-workflow.
+// sub-workflow whose file is missing still has the attributes of a sub-workflow.
 func attributesOf(n *core.Node) string {
 	if n.Kind.Value == managerType {
 		return kindWorkflow
@@ -195,7 +195,7 @@ func attributesOf(n *core.Node) string {
 }
 
 // kindValue returns the value of an attribute that is a key of a kind. k is the kind's
-// entry in the table, nil if it has none.
+// entry in the table, or nil if it has none.
 func (l *loader) kindValue(s *settings, k *kindEntry, a *attribute) *source.Value {
 	v, key := a.value.tree(), a.key.Value
 	switch {

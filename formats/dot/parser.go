@@ -19,7 +19,7 @@ type parser struct {
 	broken, stopped bool
 }
 
-// parse returns the syntax tree of a document, nil if there is none.
+// parse returns the syntax tree of a document, or nil if there is none.
 func parse(s *scanner) (*graph, source.Diagnostics) {
 	p := &parser{scanner: s}
 	p.advance()

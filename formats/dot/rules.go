@@ -123,8 +123,8 @@ var (
 )
 
 // goalVariable returns the range of the shell variable goal in a script that does not
-// set it, nil if there is none. It ignores single-quoted strings and escaped dollar
-// signs.
+// set it, or nil if there is none. It ignores single-quoted strings and escaped
+// dollar signs.
 func goalVariable(script string) []int {
 	if setsGoal.MatchString(script) {
 		return nil

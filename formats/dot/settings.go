@@ -40,7 +40,7 @@ func (s *settings) text(key string) source.Text {
 	return source.Text{}
 }
 
-// first returns the first of several keys that is set and not blank, "" if there is
+// first returns the first of several keys that is set and not blank, or "" if there is
 // none.
 func (s *settings) first(keys ...string) string {
 	for _, k := range keys {
@@ -118,8 +118,7 @@ func (s *settings) word(key string, words ...string) source.Text {
 }
 
 // attributes returns the unused attributes in their source form, nil if there are none.
-// kind is the kind of the node. Unknown attributes, and those that belong elsewhere,
-// get a hint.
+// kind is the kind of the node. Unknown and misplaced attributes get a hint.
 func (s *settings) attributes(of *attributeTable, kind string) *value.Object {
 	var out *value.Object
 	for a := range s.unused {

@@ -33,8 +33,8 @@ var (
 )
 
 // template converts the placeholders $name, {{ goal }} and {{ inputs.x }} of a string
-// to those of a template. what names the string in messages. Other valid placeholders
-// are left as they are. Invalid ones become literal text, with a warning.
+// to the placeholders of a template. what names the string in messages. Other valid
+// placeholders are not changed. Invalid ones become literal text, with a warning.
 func (l *loader) template(subject, what string, t source.Text) source.Text {
 	if at := strings.Index(t.Value, "{%"); at >= 0 {
 		l.ds.Warnf(source.CodeExprSyntax, source.Inside(t, at), "%s: %s: {%% ... %%} has no meaning here, so it stays as it is written", subject, what)
@@ -61,8 +61,8 @@ type finder struct {
 	found      bool // at is a known occurrence
 }
 
-// from returns the first occurrence at or after an offset, the length of the string if
-// there is none.
+// from returns the first occurrence at or after an offset, or the length of the string
+// if there is none.
 func (f *finder) from(offset int) int {
 	if f.found && f.at >= offset {
 		return f.at

@@ -12,8 +12,8 @@ import (
 // so such a document gets a warning.
 var toolKeys = []string{"commands", "skills", "tool_filter", "tool_hooks.pre", "tool_hooks.post", "permissions", "backend"}
 
-// wantsTools returns the attribute that implies tools, nil if there is none.
-// backend=api does not imply them: it asks for the behaviour of this engine.
+// wantsTools returns the attribute that implies tools, or nil if there is none.
+// backend=api does not imply them: it describes the behaviour of this engine.
 func (s *settings) wantsTools() *attribute {
 	for _, key := range toolKeys {
 		if i := s.find(key); i >= 0 && s.isSet(key) && !(key == "backend" && s.list[i].value.text.Value == "api") {

@@ -199,8 +199,8 @@ func TestDocsExamples(t *testing.T) {
 	}
 }
 
-// TestDocsFindings checks that the findings in the documentation are those of its
-// invalid example.
+// TestDocsFindings checks that the findings in the documentation are the findings of
+// its invalid example.
 func TestDocsFindings(t *testing.T) {
 	text, err := os.ReadFile(docsFile)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	formUnrouted // a walk whose router is missing or not known
 )
 
-// forms lists, for each form, how a document asks for it and the keys of its parts.
+// forms lists, for each form, how a document selects it and the keys of its parts.
 var forms = [...]struct {
 	form              form
 	where             string

@@ -66,7 +66,7 @@ func TestSchemaAgreesWithParser(t *testing.T) {
 }
 
 // TestSchemaFindsEach splits documents with many findings into single nodes, edges and
-// units. The schema must reject exactly those that the parser rejects.
+// units. The schema must reject exactly the documents that the parser rejects.
 func TestSchemaFindsEach(t *testing.T) {
 	c, _ := newValidator(t, SchemaFor(registry()))
 	tests := []struct {

@@ -89,7 +89,8 @@ type place struct {
 	pos           source.Position
 }
 
-// cond returns the condition that the keys on and ref describe, nil if there is none.
+// cond returns the condition that the keys on and ref describe, or nil if there is
+// none.
 func (p *parser) cond(d *resultCondition, expression *conditionShape, at place) *core.Cond {
 	on, ref := d.On.Value != "", d.Ref.Value != ""
 	switch {

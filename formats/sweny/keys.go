@@ -14,7 +14,7 @@ type effect uint8
 
 const (
 	keptOnly effect = iota // it is meant for other programs: it is kept and written back
-	noEffect               // it asks for something that this engine does not do, which is a warning
+	noEffect               // it requests something that this engine does not do, which is a warning
 )
 
 // topKey is a known top-level key that documentShape does not have. All of them are

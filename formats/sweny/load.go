@@ -54,8 +54,8 @@ func FromTree(file string, tree *source.Value, found source.Diagnostics, opts Op
 	return w, w.Findings.Capped()
 }
 
-// Is reports whether a document is in this format: it has no keys graph and mode, which
-// are those of another format, and its nodes are a mapping or it has an entry.
+// Is reports whether a document is in this format: it does not have the keys graph and
+// mode of another format, and its nodes are a mapping or it has an entry.
 func Is(tree *source.Value) bool {
 	if tree == nil || tree.Kind != source.ObjectValue || tree.Get("graph") != nil || tree.Get("mode") != nil {
 		return false
@@ -145,8 +145,8 @@ func (l *loader) workflow(tree *source.Value, d *documentShape) *core.Workflow {
 	return l.w
 }
 
-// attributes returns the members of a mapping other than those in but, nil if there are
-// none.
+// attributes returns the members of a mapping other than those in but, or nil if there
+// are none.
 func attributes(v *source.Value, but ...string) *value.Object {
 	var out *value.Object
 	for i, k := range v.Keys {

@@ -126,7 +126,7 @@ func (l *loader) instruction(n *core.Node, d *nodeShape, c *config) bool {
 	return ok
 }
 
-// sources reads a list of sources. Those that cannot be read are left out.
+// sources reads a list of sources. Sources that cannot be read are left out.
 func (l *loader) sources(list []sourceShape, subject, field string) []source.Text {
 	var out []source.Text
 	for i := range list {

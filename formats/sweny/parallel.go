@@ -37,7 +37,7 @@ func (l *loader) parallel() {
 	s.split()
 }
 
-// splitter converts the edges of a walk to those of a dag.
+// splitter converts the edges of a walk to edges of a dag.
 type splitter struct {
 	*loader
 	index   map[string]int32
@@ -145,9 +145,9 @@ func (s *splitter) split() {
 	}
 }
 
-// choices separates the edges out of a node that are always followed from those that
-// the router chooses between. A single unconditional edge among conditional ones is the
-// fallback choice. Several unconditional edges are a plain fan-out.
+// choices separates the edges out of a node that are always followed from the edges
+// among which the router chooses. A single unconditional edge among conditional ones is
+// the fallback choice. Several unconditional edges are a plain fan-out.
 func (s *splitter) choices(node int32) (plain, chosen []*core.Edge) {
 	for _, a := range s.out[node] {
 		e := s.edges[a.Edge]

@@ -24,7 +24,7 @@ func (b *box) center() float64 { return b.x + (b.w-b.tail)/2 }
 // passes through the row below.
 type span struct {
 	up, down     int
-	label        float64 // width of the label, 0 if there is none
+	label        float64 // width of the label, or 0 if there is none
 	leave, enter float64 // offsets of its ends to the right of the center of its upper and lower box
 }
 
@@ -48,9 +48,9 @@ type neighbour struct {
 // chosen so that few edges cross; then each box is placed as near to its neighbours as the
 // other boxes of its row allow. The result depends only on the graph.
 //
-// A label takes space in a row of its own, like a box. Edges pass each row vertically and
-// change their direction only between rows, so a label covers no box, no other label and no
-// edge but its own.
+// A label takes space in a row, like a box. Edges pass each row vertically and change their
+// direction only between rows, so a label covers no box, no other label and no edge except
+// its own.
 type layout struct {
 	boxes []box
 	rows  [][]int

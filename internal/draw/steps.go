@@ -50,7 +50,8 @@ func withSteps(d *plan.Description) *plan.Description {
 	return &c
 }
 
-// stepsText describes what a walk by steps knows of a node, except for where it leads.
+// stepsText describes the settings of a node in a walk by steps, except the nodes to
+// which it leads.
 func stepsText(s *plan.StepDescription) []string {
 	var parts []string
 	if s.Critical {

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// TestSteps tests drawings of walks by steps: transitions, defaults and the end are drawn, and what a
-// run has added has a colour of its own.
+// TestSteps tests drawings of walks by steps: transitions, defaults and the end are drawn, and parts
+// that a run has added have a separate colour.
 func TestSteps(t *testing.T) {
 	text := func(s string) source.Text { return source.Text{Value: s} }
 	w := &core.Workflow{Name: text("t"), Mode: core.ModeWalk, Walk: &core.Walk{Router: text(core.RouterSteps), Entry: text("a")}}

@@ -169,8 +169,8 @@ func TestStatusesHaveColours(t *testing.T) {
 	}
 }
 
-// Renderers without support for CSS variables, such as those of wikis and mail programs,
-// use the plain colour that comes before each variable.
+// Renderers without support for CSS variables, such as the renderers of wikis and mail
+// programs, use the plain colour that comes before each variable.
 func TestColoursWithoutVariables(t *testing.T) {
 	uses := regexp.MustCompile(`(fill|stroke): var\(`)
 	plain := regexp.MustCompile(`(fill: #[0-9a-f]+; fill|stroke: #[0-9a-f]+; stroke): var\(`)

@@ -134,7 +134,7 @@ func (s *svg) edgeText(i int) string {
 	return s.run.edgeLabel(&s.d.Edges[i])
 }
 
-// labelWidth returns the width of the label of an edge, 0 if it has none.
+// labelWidth returns the width of the label of an edge, or 0 if it has none.
 func (s *svg) labelWidth(i int) float64 {
 	label := s.edgeText(i)
 	if label == "" {

@@ -30,8 +30,8 @@ func (s *Run) Explain(a *Account) []string {
 	return lines
 }
 
-// Brief returns the reason in one line, with the values of the condition that decided it;
-// "" if there is none.
+// Brief returns the reason in one line, with the values of the condition that decided it,
+// or "" if there is none.
 func (s *Run) Brief(a *Account) string {
 	text := a.reason()
 	if v := a.lastFailure(); v != nil && a.Status == core.Success.String() {

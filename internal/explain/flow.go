@@ -80,8 +80,8 @@ func (s *Run) logged(a *Account, e *core.Event) {
 	}
 }
 
-// token numbers a step that is a token of a flow: it leads to that visit of its target, because the tokens
-// that arrive at a node are its visits, in order. The first token of a flow comes from nowhere.
+// token numbers a step that is a token of a flow with the visit of its target. The tokens that arrive at a
+// node are its visits, in order. The first token of a flow has no source.
 func (s *Run) token(w *Step) {
 	if s.arrivals == nil {
 		s.arrivals, s.arrived = map[string]int{}, map[arrival]*Step{}

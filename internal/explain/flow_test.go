@@ -8,7 +8,7 @@ import (
 	"github.com/wavefold/wavefold/internal/explain"
 )
 
-// TestFlow tests the explanation of a flow: each token leads to a visit of its own, several may leave a
+// TestFlow tests the explanation of a flow: each token leads to a separate visit, several may leave a
 // node, and the entries of the log are in the visits that they are about.
 func TestFlow(t *testing.T) {
 	token := func(from string, visit int, to string) core.Event {

@@ -40,7 +40,8 @@ type Account struct {
 	// Status is "running" for a node whose end is not in the log.
 	Status   string        `json:"status"`
 	Duration time.Duration `json:"duration_ns,omitempty"`
-	// Waits describes the person that a node without an end waits for, "" if it waits for none.
+	// Waits describes the person for whom a node that has not ended waits, or "" if it does not
+	// wait for a person.
 	Waits string `json:"waits,omitempty"`
 	// Reason explains a skip, a failure or the end of a unit.
 	Reason string `json:"reason,omitempty"`
@@ -56,16 +57,16 @@ type Account struct {
 	// Joined names the predecessors that satisfied its join.
 	Joined   string `json:"joined,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
-	// Cached is the number of executions whose results are those of earlier runs. They are not
-	// among Attempts.
+	// Cached is the number of executions whose results were taken from earlier runs. Attempts
+	// does not count them.
 	Cached  int     `json:"cached,omitempty"`
 	Retries []Retry `json:"retries,omitempty"`
 	Items   int     `json:"items,omitempty"`
 	Failed  []Item  `json:"failed,omitempty"`
 	// Visits lists the visits of a node of a walk, in the order of their starts.
 	Visits []Visit `json:"visits,omitempty"`
-	// Usage is the usage of its model calls, including routing decisions after the node.
-	// Tools counts the tool calls that the models made, ToolErrors those that failed.
+	// Usage is the usage of its model calls, including routing decisions after the node. Tools
+	// counts the tool calls that the models made, and ToolErrors the calls that failed.
 	Usage      core.Usage `json:"usage,omitzero"`
 	Tools      int        `json:"tools,omitempty"`
 	ToolErrors int        `json:"tool_errors,omitempty"`
@@ -137,7 +138,7 @@ func (s *Run) Unsuccessful() []*Account {
 	return out
 }
 
-// account returns the account of the subject of an event, nil if it has none.
+// account returns the account of the subject of an event, or nil if it has none.
 func (s *Run) account(e *core.Event) *Account {
 	id := e.Node
 	if id == "" {
@@ -261,8 +262,8 @@ func (a *Account) item(e *core.Event) {
 	}
 }
 
-// cached counts an execution whose result is that of an earlier run. The reason of a fan-out begins with its
-// items, which are counted on their own.
+// cached counts an execution whose result was taken from an earlier run. The reason of a fan-out begins with
+// its items, which are counted on their own.
 func (a *Account) cached(e *core.Event) {
 	if strings.HasPrefix(e.Reason, core.CachedReason) {
 		a.Cached++

@@ -9,7 +9,7 @@ import (
 	"github.com/wavefold/wavefold/core/value"
 )
 
-// Step is an edge or jump that a walk took. From and To are paths, like those of nodes.
+// Step is an edge or jump that a walk took. From and To are paths of nodes.
 type Step struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -30,9 +30,9 @@ type Visit struct {
 	Duration time.Duration `json:"duration_ns,omitempty"`
 	Attempts int           `json:"attempts"`
 	Reason   string        `json:"reason,omitempty"`
-	// Branch is the parallel node whose branch this is, "" if it is none. Came is the step
-	// that led to the visit, nil at the start of the walk; Went is the step that followed
-	// it, nil if there was none.
+	// Branch is the parallel node to which this branch belongs, or "" if it is not a branch.
+	// Came is the step that led to the visit, nil at the start of the walk; Went is the step
+	// that followed it, or nil if there was none.
 	Branch string `json:"branch,omitempty"`
 	Came   *Step  `json:"came,omitempty"`
 	Went   *Step  `json:"went,omitempty"`
@@ -42,7 +42,7 @@ type Visit struct {
 	Log  []Entry `json:"log,omitempty"`
 }
 
-// lastFailure returns the last visit that failed, nil if there is none.
+// lastFailure returns the last visit that failed, or nil if there is none.
 func (a *Account) lastFailure() *Visit {
 	for i := len(a.Visits) - 1; i >= 0; i-- {
 		if a.Visits[i].Status == core.Fail.String() {
@@ -92,7 +92,7 @@ func (a *Account) visitOf(number int) *Visit {
 // frameOf returns the path of the run that a node belongs to: "outer/" for "outer/inner".
 func frameOf(node string) string { return node[:strings.LastIndexByte(node, '/')+1] }
 
-// lastStep returns the last step of the walk of a run, nil if there is none.
+// lastStep returns the last step of the walk of a run, or nil if there is none.
 func (s *Run) lastStep(frame string) *Step {
 	for i := len(s.Steps) - 1; i >= 0; i-- {
 		if frameOf(s.Steps[i].From) == frame {

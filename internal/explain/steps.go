@@ -69,7 +69,7 @@ func (w *Step) conditionLines() []string {
 type Change struct {
 	Node   string `json:"node"`
 	Visit  int    `json:"visit"`
-	Action string `json:"action"` // one of the core.Mutation constants, or a name that is none
+	Action string `json:"action"` // one of the core.Mutation constants, or an unknown name
 	// Subject is the node that is added or removed, "" for other actions.
 	Subject string `json:"subject,omitempty"`
 	From    string `json:"from,omitempty"`

@@ -75,7 +75,7 @@ func (cs checkers) build(t reflect.Type) checker {
 
 // checkJSON encodes the value, for types that implement their own JSON.
 func checkJSON(v reflect.Value, _ int) error {
-	if v.CanAddr() && v.Kind() != reflect.Pointer { // like encoding/json, which thereby finds more methods
+	if v.CanAddr() && v.Kind() != reflect.Pointer { // like encoding/json, which finds more methods this way
 		v = v.Addr()
 	}
 	_, err := value.Canonical(v.Interface())

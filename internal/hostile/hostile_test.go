@@ -34,7 +34,7 @@ func engine(t testing.TB, fns tools) *wavefold.Engine {
 	return e
 }
 
-// compile reads a document as a file in a folder of its own.
+// compile reads a document as a file in a new folder.
 func compile(t testing.TB, fns tools, text string, strict bool) (*plan.Plan, source.Diagnostics) {
 	t.Helper()
 	return compileIn(t, t.TempDir(), fns, text, strict)

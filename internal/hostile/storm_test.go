@@ -87,8 +87,8 @@ func (s *storm) document(n int, nested bool) string {
 	return doc
 }
 
-// handlers returns the handlers with their kinds of faults. alive counts those that are
-// running.
+// handlers returns the handlers with their kinds of faults. alive counts the handlers
+// that are running.
 func handlers(alive *atomic.Int64, release <-chan struct{}) tools {
 	counted := func(h handle) handle {
 		return func(ctx context.Context, in core.Input) (core.Result, error) {

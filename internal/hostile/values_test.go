@@ -237,8 +237,8 @@ type link struct{ Next *link }
 
 func ring() *link { l := &link{}; l.Next = l; return l }
 
-// Neither the check of a function's result nor that of an initial value may follow a cyclic
-// value forever.
+// Neither the check of a function's result nor the check of an initial value may follow a
+// cyclic value forever.
 func TestTypedRing(t *testing.T) {
 	at := wavefold.NewField[*link]("at")
 	made := wavefold.New("made", wavefold.Source("make", at, func(context.Context) (*link, error) { return ring(), nil }),

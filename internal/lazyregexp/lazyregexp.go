@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression. It is safe for concurrent use. Its methods are those of
-// regexp.Regexp.
+// Regexp is a regular expression. It is safe for concurrent use. Its methods do the same as
+// the methods of regexp.Regexp.
 type Regexp struct {
 	pattern string
 	once    sync.Once

@@ -1,7 +1,7 @@
 // Package leftover records the temporary files of a stored run in the folder of the run, so that
 // files can be removed that were left by a crash. An execution that runs again overwrites its own
-// temporary files. Remove deletes all others: those of executions that do not run again, and of runs
-// that are pruned.
+// temporary files. Remove deletes all others: the files of executions that do not run again, and of
+// runs that are pruned.
 //
 // Notes are not flushed to the disk. After a power loss, a temporary file may have no note.
 package leftover
@@ -26,9 +26,9 @@ type File struct {
 // sub is the folder of the notes in the folder of the run.
 const sub = "staged"
 
-// Note records that a file is about to be created. name is the name of the note, which is
-// unique in the run. The returned function removes the note; it is called once the file has
-// been removed or renamed. folder is Durability.Folder, and with "" nothing is recorded.
+// Note records that a file is about to be created. name is the name of the note, which is unique
+// in the run. The returned function removes the note; it is called once the file has been removed
+// or renamed. folder is Durability.Folder. If it is "", Note records nothing.
 func Note(folder, name string, f File) (forget func(), err error) {
 	if folder == "" {
 		return func() {}, nil
@@ -60,9 +60,9 @@ func Files(folder string) ([]File, error) {
 	return out, err
 }
 
-// Remove removes the files that have notes in the folder of a run, except those for which
-// keep returns true, and their notes. keep may be nil. It must not be called while the run
-// is active. The error joins those of all files that could not be removed.
+// Remove removes the files that have notes in the folder of a run, and their notes, except the
+// files for which keep returns true. keep may be nil. It must not be called while the run is
+// active. The error joins the errors of all files that could not be removed.
 func Remove(folder string, keep func(File) bool) error {
 	notes, err := list(folder)
 	for _, n := range notes {

@@ -36,7 +36,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Suite is an archive of mutants. Its tests are those of the package that calls [Run].
+// Suite is an archive of mutants. Its tests are the tests of the package that calls [Run].
 type Suite struct {
 	Archive string
 	// Tests are run on mutants that name none.

@@ -90,7 +90,7 @@ const maxLine = 64 << 10
 // A longer line is masked in pieces that end at a space, which does not change the hash.
 // Only a run of 64 KiB without a space may be cut at any position.
 type Digest struct {
-	// Clean is applied to each line before it is masked; nil leaves lines as they are.
+	// Clean is applied to each line before it is masked; nil does not change lines.
 	Clean func(line string) string
 
 	line  []byte

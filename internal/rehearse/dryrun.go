@@ -19,7 +19,8 @@ const DryVisits = 10
 // DryRun simulates a walk in which each node succeeds, writes nothing and does not affect
 // the choice of the next edge. A gate takes its first choice, and waits take no time; a
 // walk that a model routes ends at its first decision. inputs are the inputs of the run.
-// The findings are those of compiling the workflow, and of inputs that do not match it.
+// The findings are the findings of compiling the workflow, and findings about inputs that
+// do not match it.
 func DryRun(e *wavefold.Engine, w *core.Workflow, inputs map[string]any) (*Record, source.Diagnostics) {
 	nothing := &mock.File{}
 	e = noopEngine(e, nothing, true)

@@ -128,8 +128,8 @@ func withoutExecutionFindings(ds source.Diagnostics) (rest source.Diagnostics, d
 	return rest, len(rest) < len(ds)
 }
 
-// neverRun replaces the handler that a kind has compiled for a node by one that must never
-// be called. The dependencies of the node are unchanged; a stream becomes an ordinary
+// neverRun replaces the handler that a kind has compiled for a node by a handler that must
+// never be called. The dependencies of the node are unchanged; a stream becomes an ordinary
 // array, which is how a mock file answers.
 func neverRun(made core.Compiled) core.Compiled {
 	return core.Compiled{Handler: plan.Placeholder{HandlerFunc: neverCalled}, Reads: made.Reads, Nodes: made.Nodes, Effects: made.Effects, Columns: made.Columns,

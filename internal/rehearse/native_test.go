@@ -24,7 +24,7 @@ func eventsOf(t *testing.T, e *wavefold.Engine, w *core.Workflow, f *mock.File) 
 	if p == nil || ds.Failed(false) {
 		t.Fatal(append(ds, found...))
 	}
-	for _, in := range w.Inputs { // any value does for those that the file does not have
+	for _, in := range w.Inputs { // any value will do for inputs that the file does not have
 		if _, ok := inputs.Get(in.Name.Value); in.Required && !ok {
 			inputs = value.ObjectOf(in.Name.Value, "x")
 		}

@@ -50,7 +50,7 @@ func accepted(res *core.Result, p *plan.Plan, n *plan.Node) machine.Outcome {
 	return o
 }
 
-// routing returns the routing fields of an answer, nil if it has none.
+// routing returns the routing fields of an answer, or nil if it has none.
 func routing(a *mock.Answer) *core.Routing {
 	if a.PreferredLabel.Value == "" && a.SuggestedNext == nil && a.ContextUpdates == nil && a.Evals == nil && a.Category.Value == "" && !bySteps(a) {
 		return nil
@@ -86,7 +86,8 @@ func eval(name string, e *mock.Eval) *value.Object {
 // write sends the output data of a node along its edges and writes it like a node that runs
 // a model: each field gets the member with its name. The only field of a node gets all of
 // the data if there is no such member, and a field that the node's schema does not require
-// keeps its value. write returns a description of what is missing, "" if nothing is.
+// keeps its value. write returns a description of what is missing, or "" if nothing is
+// missing.
 func write(res *core.Result, n *plan.Node, data any) string {
 	res.EdgeOutput, res.HasEdgeOutput = data, true
 	o, _ := data.(*value.Object)

@@ -1,4 +1,4 @@
-// Package retryafter parses the delay that a server asks for.
+// Package retryafter parses the delay that a server requests before the next attempt.
 package retryafter
 
 import (

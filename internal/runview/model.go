@@ -66,7 +66,7 @@ type Row struct {
 	Visits   int    // of a node that is visited
 	Latest   int    // number of its last visit among all visits of the run
 	Progress progress.Estimator
-	// Parent is the unit, nested workflow or parallel node that contains the row, nil if
+	// Parent is the unit, nested workflow or parallel node that contains the row, or nil if
 	// there is none.
 	Parent   *Row
 	Children []*Row

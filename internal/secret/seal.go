@@ -164,8 +164,8 @@ func (s Sealer) Seal(text string) string {
 	return text
 }
 
-// Number returns the name of the secret whose value is a number with the given digits, "" if there
-// is none.
+// Number returns the name of the secret whose value is a number with the given digits, or "" if
+// there is none.
 func (s Sealer) Number(digits string) string { return s.numbers[digits] }
 
 // Open is the inverse of Seal. The error is a *MissingError if a secret has no value now.
@@ -219,8 +219,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the stored run needs the secret %[1]s: set the environment variable %[1]s to the value that it had", e.Name)
 }
 
-// Hide replaces sealed secrets by Mask, for readers of a journal who do not have their values. What
-// only looked like a sealed secret becomes what it was.
+// Hide replaces sealed secrets by Mask, for readers of a journal who do not have their values.
+// Strings that only looked like a sealed secret are restored.
 func Hide(text string) string {
 	if !strings.Contains(text, sealStart) {
 		return text

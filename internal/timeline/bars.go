@@ -33,7 +33,7 @@ func (t *Run) Bars(end time.Duration, parts int) []Bar {
 	index := map[string]int{}
 	for _, e := range t.Executions() {
 		if t.outer[e.Path] {
-			continue // its time is that of the nodes in it
+			continue // its time is the time of the nodes in it
 		}
 		at, ok := index[e.Path]
 		if !ok {

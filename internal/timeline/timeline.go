@@ -23,8 +23,8 @@ const noWait = time.Millisecond
 // Run is the timeline of a run. An execution is all attempts for one node, item, row, round or visit.
 // The zero Run is empty.
 type Run struct {
-	// Generations are those of the nodes that begin from now on, by the path of the node without
-	// indexes; see core.Input.IdempotencyKey.
+	// Generations are the generations of nodes that begin from now on, by the path of the node
+	// without indexes; see core.Input.IdempotencyKey.
 	Generations map[string]int
 
 	all   []*Execution
@@ -51,7 +51,7 @@ type Execution struct {
 	ended   int
 }
 
-// place identifies an execution among those that are open at a time.
+// place identifies an execution among the executions that are open at a time.
 type place struct {
 	Path  string
 	Item  core.Ordinal
@@ -137,7 +137,7 @@ func (t *Run) key(e *core.Event) string {
 func (t *Run) end(e *core.Event) {
 	at := placeOf(e)
 	x := t.open[at]
-	if x == nil { // a fan-out as a whole, or an item that was given up
+	if x == nil { // a fan-out as a whole, or an item that was cancelled
 		return
 	}
 	delete(t.open, at)
@@ -145,8 +145,8 @@ func (t *Run) end(e *core.Event) {
 	t.ended = append(t.ended, x)
 }
 
-// Executions lists all executions in the order of their starts. Of those with one key, which a resumed
-// run has executed again, it lists the last one.
+// Executions lists all executions in the order of their starts. If a resumed run has executed several
+// with the same key, it lists only the last one.
 func (t *Run) Executions() []*Execution {
 	last := make(map[string]*Execution, len(t.all))
 	for _, x := range t.all {
@@ -164,8 +164,9 @@ type Link struct {
 }
 
 // CriticalPath returns the chain of executions that decided when the run ended, from the first to the
-// last: each began because the one before it had ended, which either was the last one that it
-// needed or gave up the slot that it waited for. Executions that contain others are left out.
+// last: each began because the one before it had ended. That execution was either the last one that
+// it needed, or it released the slot for which it waited. Executions that contain others are left
+// out.
 func (t *Run) CriticalPath() []Link {
 	leaves := slices.DeleteFunc(slices.Clone(t.ended), func(x *Execution) bool { return t.outer[plan.PartPath(x.Path)] })
 	var path []Link

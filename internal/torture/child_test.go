@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	torn, _ := strconv.Atoi(os.Getenv(tornVariable)) // 0 if it is not set
 	crashpoint.Wrap = func(f crashpoint.File) crashpoint.File {
 		m := &mortal{File: f, left: left, torn: torn, flushed: os.Getenv(flushedVariable)}
-		if info, err := os.Stat(f.Name()); err == nil { // nothing is allocated in advance when it is opened
+		if info, err := os.Stat(f.Name()); err == nil { // no space is allocated in advance when it is opened
 			m.written = info.Size()
 		}
 		return m

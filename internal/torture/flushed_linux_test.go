@@ -63,9 +63,8 @@ var (
 	namedPath = regexp.MustCompile(`(?:<([^>]*)>, )?"([^"]*)"`)
 )
 
-// unflushed replays system calls. Of the files that matter, it reports those that were published before
-// their content was flushed, and those whose names were not flushed before the next record was
-// written, or at the end.
+// unflushed replays system calls. It reports each relevant file that was published before its content
+// was flushed, or whose name was not flushed before the next record was written, or at the end.
 func unflushed(calls []string, matters func(path string) bool) (published int, faults []string) {
 	flushed, names := map[string]bool{}, map[string]bool{}
 	for _, call := range calls {

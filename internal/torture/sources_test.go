@@ -52,8 +52,8 @@ var readers = []struct{ name, node string }{
 // sourceRows is the number of rows of a source, in several batches.
 const sourceRows = 1100
 
-// TestSources kills runs in which each reader reads each source. The files, tables and values must be
-// those of a run that nobody has killed.
+// TestSources kills runs in which each reader reads each source. The files, tables and values must
+// equal the files, tables and values of a run that was not killed.
 func TestSources(t *testing.T) {
 	level := map[string]effort{"": {every: 60, instants: 1, share: 4}, "ci": {every: 40, instants: 3, share: 1}, "all": {every: 2, instants: 50, share: 1}}[os.Getenv("WAVEFOLD_TORTURE")]
 	seed := rand.Uint64()

@@ -78,15 +78,15 @@ func jobs(t *testing.T) (list []job) {
 // maxRecords limits the journal of a job, so that it can be killed after each record.
 const maxRecords = 300
 
-// effort is how often each job is killed.
+// effort determines how often each job is killed.
 type effort struct{ every, instants, share int }
 
 // efforts are the values of WAVEFOLD_TORTURE. By default a third of the jobs are killed a few times.
 var efforts = map[string]effort{"": {every: 12, instants: 1, share: 3}, "ci": {every: 10, instants: 20, share: 1}, "all": {every: 1, instants: 500, share: 1}}
 
 // TestKilled kills runs with SIGKILL and resumes them until they end. The results and files must equal
-// those of an undisturbed run, and what has ended must not run again. -v prints the seed;
-// WAVEFOLD_TORTURE_SEED repeats it.
+// the results and files of an undisturbed run, and executions that have ended must not run again. -v
+// prints the seed; WAVEFOLD_TORTURE_SEED repeats it.
 func TestKilled(t *testing.T) {
 	level, ok := efforts[os.Getenv("WAVEFOLD_TORTURE")]
 	if !ok {
@@ -147,7 +147,7 @@ func (j *job) torture(t *testing.T, level effort, rng *rand.Rand, tally *tally) 
 	}
 }
 
-// death is how a process ends.
+// death describes how a process ends.
 type death struct {
 	records, torn int
 	after         time.Duration // 0 if it kills itself
@@ -323,7 +323,7 @@ func (r *runner) losePower() {
 	journal := r.path("store", "runs", runID, "journal")
 	info, serr := os.Stat(journal)
 	if err != nil || perr != nil || serr != nil || info.Size() <= size {
-		return // nothing was flushed, or everything
+		return // no data was flushed, or all of it
 	}
 	if err := os.Truncate(journal, size); err != nil {
 		r.t.Fatal(err)
@@ -408,7 +408,7 @@ func (r *runner) programs() func(yield func(int, string) bool) {
 	}
 }
 
-// outcome is how a run ended, by what: the parts of the report, and the files.
+// outcome describes how a run ended: the parts of the report and the files, by name.
 type outcome map[string]string
 
 func (r *runner) outcome() outcome {

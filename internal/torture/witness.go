@@ -38,8 +38,8 @@ func (e Execution) Key(run string) string {
 // Witness is what a journal says about the executions of a run.
 type Witness struct {
 	Records int
-	Issued  map[Execution]bool // those that may have begun
-	Ended   map[Execution]bool // those whose answers are recorded
+	Issued  map[Execution]bool // the executions that may have begun
+	Ended   map[Execution]bool // the executions whose answers are recorded
 	// Cancelled has the executions that were cancelled while they were in progress, such as the losers
 	// of a race.
 	Cancelled map[Execution]bool

@@ -15,8 +15,8 @@ type Fault struct {
 	Text string
 }
 
-// Check returns the faults of a value in a fixed order, nil if there are none. It is safe
-// for concurrent use.
+// Check returns the faults of a value in a fixed order, or nil if there are none. It is
+// safe for concurrent use.
 type Check func(v any) []Fault
 
 // Compiler compiles a schema. It returns a Check or the faults of the schema, with paths

@@ -28,7 +28,7 @@ type Answer struct {
 	Times    int    // maximum number of requests it answers, 0 for no maximum
 
 	// Text is the answer. The answer to a choice of edges is the id of the node that the
-	// edge leads to, "none", or the JSON that the prompt asks for.
+	// edge leads to, "none", or the JSON that the prompt requires.
 	Text    string
 	Calls   []llm.ToolCall
 	Refusal string

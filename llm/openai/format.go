@@ -10,7 +10,7 @@ import (
 // format describes how an answer is made to conform to a schema.
 type format struct {
 	schema *llm.Schema // nil if the answer is plain text
-	native bool        // the server enforces it; otherwise the prompt asks for it
+	native bool        // the server enforces the format; otherwise only the prompt describes it
 	strict bool
 	key    schemaKey
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/wavefold/wavefold/llm"
 )
 
-// respond calls the Responses API, which has hosted tools. The server is told to store
+// respond calls the Responses API, which has hosted tools. The request tells the server to store
 // nothing.
 func (m *Model) respond(ctx context.Context, r *llm.Request, model string, f format) (*llm.Response, error) {
 	p := responses.ResponseNewParams{Model: model, Store: openai.Bool(false), Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffort(r.Effort)}}

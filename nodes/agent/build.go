@@ -88,7 +88,7 @@ func (b *builder) build(prompts []templates.Prompt) *runner {
 	return r
 }
 
-// checkModelName warns of a template or path in the name of a model. The name is sent as it is
+// checkModelName warns of a template or path in the name of a model. The name is sent as
 // written.
 func (b *builder) checkModelName(name source.Text, key string) {
 	if strings.Contains(name.Value, "{{") || strings.HasPrefix(name.Value, "$") {
@@ -147,7 +147,7 @@ func (b *builder) require(r *runner) {
 }
 
 // checkNames returns the names of the checks that later nodes see. It returns nil if the
-// answer may have a member of its own under core.EvalsKey.
+// answer itself may have a member core.EvalsKey.
 func (b *builder) checkNames(r *runner) []string {
 	if r.schema != nil && slices.Contains(r.schema.properties, core.EvalsKey) {
 		return nil

@@ -125,8 +125,8 @@ func (k check) question(v any, uses []toolUse, limit int) string {
 }
 
 // readVerdict parses the reply of a judge: a JSON object, one of the two verdicts alone, or
-// lines that begin with VERDICT: and REASONING:. Some rubrics ask for the lines, and servers
-// that do not enforce schemas reply with them.
+// lines that begin with VERDICT: and REASONING:. Some rubrics request the lines, and models on
+// servers that do not enforce schemas reply with them.
 func (k check) readVerdict(answer string) (word, reasoning string, ok bool) {
 	if word = strings.Trim(answer, "\"'.*` \t\r\n"); strings.EqualFold(word, k.passWhen) || strings.EqualFold(word, k.failWhen()) {
 		return word, "", true
@@ -190,8 +190,8 @@ const defaultReflection = "Say briefly what went wrong and what you will do othe
 const purposeReflect = "reflect"
 
 // reflect asks the model what went wrong. A failed call is logged and otherwise ignored,
-// because the next attempt is told the failed checks anyway; a cancelled run and an exhausted
-// budget are errors.
+// because the prompt of the next attempt lists the failed checks anyway. A cancelled run and an
+// exhausted budget are errors.
 func (r *runner) reflect(ctx context.Context, in core.Input, prompt, wrong string) (string, error) {
 	res, err := r.ask(ctx, &llm.Request{Purpose: purposeReflect, Node: in.Node(), Visit: in.Visit(), Turn: 1, Model: r.model, Provider: r.provider, Effort: r.effort,
 		Messages: []llm.Message{{Role: llm.User, Text: strings.Join([]string{"You were asked:", prompt, "The result did not pass its checks:\n- " + wrong, r.retry.Reflect}, "\n\n")}}})

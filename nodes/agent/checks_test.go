@@ -173,8 +173,8 @@ func TestJudgeBreaks(t *testing.T) {
 	}
 }
 
-// TestRetryPreamble tests that another attempt is told the latest failures of checks, and no other
-// failures, before everything else (rule 29).
+// TestRetryPreamble tests that the prompt of another attempt begins with the latest failures of
+// checks, and with no other failures (rule 29).
 func TestRetryPreamble(t *testing.T) {
 	const failed = "the checks of the answer failed:\n- a (value): wrong"
 	const list = "## The previous attempt did not pass its checks\n\n- a (value): wrong"

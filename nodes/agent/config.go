@@ -81,8 +81,8 @@ type ruleConfig struct {
 	Pos      source.Position `wavefold:",pos"`
 }
 
-// retryConfig says what the next attempt is told: either Text, or the model's answer to the
-// question Reflect about its last attempt.
+// retryConfig says what is added to the prompt of the next attempt: either Text, or the
+// model's answer to the question Reflect about its last attempt.
 type retryConfig struct {
 	Text    string
 	Reflect string

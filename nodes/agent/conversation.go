@@ -16,14 +16,14 @@ import (
 type conversation struct {
 	*runner
 	in       core.Input
-	as       string // the node that requests name, "" for that of in
+	as       string // the node that requests name; "" means the node of in
 	system   string
 	messages []llm.Message
 	uses     []toolUse
 }
 
-// declined is the error of a model that replied without a usable answer: it refused,
-// exceeded a limit, or sent an invalid answer. It is not an error of the backend.
+// declined is the error of a model that replied without a usable answer: the model
+// refused, exceeded a limit, or sent an invalid answer. It is not an error of the backend.
 type declined struct {
 	text     string
 	category core.Category

@@ -62,11 +62,11 @@
 //
 // # Answers
 //
-// Without a schema the answer is text, unless the node writes several fields, or one field that
-// is not a string: then the answer must be a JSON object with these fields. An answer that is not
-// JSON or does not match the schema is sent back once with all its faults; after that the node
-// fails. The answer is sent along the edges and written: a single declared field gets the
-// member of its name or, if there is none, the whole answer; of several fields, each gets the
+// Without a schema the answer is text, unless the node writes several fields, or one field that is
+// not a string. In that case the answer must be a JSON object with these fields. An answer that is
+// not JSON or does not match the schema is sent back once with all its faults; after that the node
+// fails. The answer is sent along the edges and written: a single declared field gets the member of
+// its name or, if there is none, the whole answer. If several fields are declared, each gets the
 // member of its name.
 //
 // In a walk by outcomes the answer may set the status of the node, see core.ParseDirective. The
@@ -80,23 +80,22 @@
 //
 // # Walks by steps
 //
-// In a walk by steps (core.RouterSteps) a visit is one call of the model and the calls of the
-// tools that it asks for. If it has called tools, the walk comes back to the node, and the next
-// visit continues the conversation; any other way into the node begins a new one. The visits of
-// the node are limited, and max_turns is not used. An answer that cannot be used fails the attempt;
-// the model is not asked again within the visit.
+// In a walk by steps (core.RouterSteps) a visit is one call of the model and the calls of the tools
+// that the answer requests. If it has called tools, the walk comes back to the node, and the next
+// visit continues the conversation; any other way into the node begins a new one. The visits of the
+// node are limited, and max_turns is not used. An answer that cannot be used fails the attempt; the
+// model is not asked again within the visit.
 //
-// If the node has two transitions or more and no tools, the model is told their keys, and chooses
-// one by the member route of its answer, a JSON object; a schema is extended by that member
-// unless it has one of core.RouteKeys.
+// If the node has two transitions or more and no tools, the prompt lists their keys, and the model
+// chooses one with the member route of its answer, a JSON object. A schema is extended by that
+// member unless it has one of core.RouteKeys.
 //
 // # Failures
 //
-// An error of the backend is the error of the attempt, and the node's retry policy applies;
-// in a walk that a model routes it ends the run. A model that refuses, gives no usable answer
-// or exceeds max_turns fails the node; with fail_soft, the node succeeds with
-// {fail_soft: true, error: why}. An answer that fails its checks causes another attempt, which
-// is told the failed checks.
+// An error of the backend is the error of the attempt, and the node's retry policy applies; in a
+// walk that a model routes it ends the run. A model that refuses, gives no usable answer or exceeds
+// max_turns fails the node; with fail_soft, the node succeeds with {fail_soft: true, error: why}.
+// An answer that fails its checks causes another attempt, whose prompt lists the failed checks.
 //
 // # Example
 //

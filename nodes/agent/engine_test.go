@@ -248,7 +248,7 @@ func TestDOT(t *testing.T) {
 }
 
 // TestNamesInDOT tests the order in which names are looked up: inputs, attributes of the graph, the
-// context. A name without a value stays as it is written.
+// context. A name without a value is not replaced.
 func TestNamesInDOT(t *testing.T) {
 	const doc = `digraph names {
   language = "go"; depth = 1.10

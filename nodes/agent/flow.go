@@ -89,7 +89,7 @@ type delegation struct {
 type parent struct {
 	id    string
 	depth int
-	node  string // of the agent that delegates, "" for that of the node
+	node  string // of the agent that delegates; "" means the agent of the node
 }
 
 // converse lets an agent answer a prompt. Its sub-agents are tools.

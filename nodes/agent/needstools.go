@@ -7,7 +7,7 @@ import (
 )
 
 // toolPatterns match the clauses of a prompt that need tools: a verb such as "run" or "edit"
-// followed by a program, a file or a repository. Verbs that may ask for text, such as
+// followed by a program, a file or a repository. Verbs that may request text, such as
 // "summarize", "review" or "plan", are left out.
 var toolPatterns = []*lazyregexp.Regexp{
 	// Run the tests. Execute `make`.
@@ -30,7 +30,7 @@ var clause = lazyregexp.New(`(?:^|[.!?:;,\n)*#-]\s*|\d[.)]\s*|\b(?:then|and|plea
 // mention matches the text before a clause that only mentions the work, as in "how to run".
 var mention = lazyregexp.New(`(?:\bnot|n't|\bnever|\bwithout|\bhow (?:to|you|we)|\bhow you would)\b[^.!?\n]*$`)
 
-// needsTools returns the first phrase of a prompt that asks for work that only a tool can do.
+// needsTools returns the first phrase of a prompt that requests work that only a tool can do.
 // It returns "" if there is none.
 func needsTools(prompt string) string {
 	lower := strings.ToLower(prompt)

@@ -23,7 +23,7 @@ type match struct {
 	fits     func(v any) bool
 }
 
-// check returns the conditions that data does not satisfy, nil if there are none.
+// check returns the conditions that data does not satisfy, or nil if there are none.
 func (r valueRule) check(data any) (wrong []string) {
 	for _, p := range r.required {
 		if why := p.missing(data); why != "" {
@@ -88,8 +88,8 @@ func shortJSON(v any) string { return cut(value.JSON(v), 200) }
 // toolRule is a set of conditions on the tools that were called.
 type toolRule struct{ any, all, no []string }
 
-// check returns the conditions that the calls do not satisfy, nil if there are none. A call
-// that failed counts for no, and does not count for any and all.
+// check returns the conditions that the calls do not satisfy, or nil if there are none. A
+// call that failed counts for no, and does not count for any and all.
 func (r toolRule) check(calls []toolUse) (wrong []string) {
 	called := func(name string) bool {
 		return slices.ContainsFunc(calls, func(c toolUse) bool { return c.name == name })

@@ -107,7 +107,8 @@ func within(v *source.Value, way []string) (source.Position, string) {
 	return v.Pos, words.String()
 }
 
-// check validates a value. It returns the faults in a fixed order, nil if there are none.
+// check validates a value. It returns the faults in a fixed order, or nil if there are
+// none.
 func (s *schema) check(v any) []string {
 	var out []string
 	for _, f := range s.validate(v) {

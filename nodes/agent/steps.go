@@ -15,8 +15,8 @@ import (
 )
 
 // visit makes one visit of a node of a walk by steps: one call of the model, and the calls of the
-// tools that it asks for. After an answer that asks for tools, called is true; the walk comes back to
-// the node, and the next visit continues the conversation.
+// tools that the answer requests. After an answer that requests tools, called is true, the walk
+// returns to the node, and the next visit continues the conversation.
 func (c *conversation) visit(ctx context.Context) (v any, text string, called bool, err error) {
 	turn := 1
 	for _, m := range c.messages {
@@ -180,7 +180,7 @@ func messageOf(v any) (llm.Message, error) {
 	return m, nil
 }
 
-// text returns a member that is a string, "" if there is none.
+// text returns a member that is a string, or "" if there is none.
 func text(o *value.Object, key string) string {
 	v, _ := o.Get(key)
 	s, _ := v.(string)

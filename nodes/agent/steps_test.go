@@ -100,8 +100,8 @@ func TestStepBudget(t *testing.T) {
 	}
 }
 
-// TestStepChecks tests that the checks of an answer know the tools that earlier visits of the
-// conversation have called, and that an answer that is no good fails the attempt without another call.
+// TestStepChecks tests that the checks of an answer see the tool calls of earlier visits of the
+// conversation, and that an unusable answer fails the attempt without another call.
 func TestStepChecks(t *testing.T) {
 	m := script("call echo {}", `{"n": 1}`)
 	w := stepWalk(t, `{"id": "a", "kind": "agent", "prompt": "Look", "tools": ["echo"], "writes": [], "schema": {"type": "object", "required": ["n"]},

@@ -81,9 +81,9 @@ func (b *builder) warnProvider(r *runner) {
 }
 
 // warnMissingTools warns of an agent that needs tools that it does not have: tools that its checks
-// require calls of, or any tools if its prompt asks for work that only a tool can do. An empty
-// list of tools suppresses the second warning. A missing skill suppresses both, because its
-// tools are unknown.
+// require calls of, or any tools if its prompt requests work that only a tool can do. An empty
+// list of tools suppresses the second warning. A missing skill suppresses both, because its tools
+// are unknown.
 func (b *builder) warnMissingTools(r *runner, told string) {
 	if b.missing.Names != nil {
 		return

@@ -117,8 +117,8 @@ func typeOf(schema *source.Value) value.TypeKind {
 }
 
 // deltaOf returns the writes of an answer. A single declared field gets the member of its
-// name or, if there is none, the whole answer. Of several fields, each gets the member of its
-// name. A field keeps its value if its member is optional and absent.
+// name or, if there is none, the whole answer. If several fields are declared, each gets the
+// member of its name. A field keeps its value if its member is optional and absent.
 func (r *runner) deltaOf(v any) (map[string]any, error) {
 	o, isObject := v.(*value.Object)
 	optional := func(name string) bool { return isObject && r.schema.optional(name) }

@@ -45,7 +45,7 @@ func defaults() config {
 const standardInput = "-"
 
 // sourceConfig lists the names of files and patterns. In a document it is a name, a list of
-// names or a mapping. The keys type and uri of the mapping are those of OpenExpertise
+// names or a mapping. The keys type and uri of the mapping come from OpenExpertise
 // documents.
 type sourceConfig struct {
 	Files  []source.Text

@@ -268,7 +268,7 @@ func agree(column, declared value.TypeKind) bool {
 	return column == declared || declared == value.AnyType || column == value.IntegerType && declared == value.NumberType
 }
 
-// rowColumns describes the rows as far as they are known before they are read.
+// rowColumns describes what is known about the rows before they are read.
 func (b *builder) rowColumns(h *handler) source.Columns {
 	o := &h.options
 	names, file := o.Select, b.FileColumn.Value

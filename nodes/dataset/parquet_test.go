@@ -63,8 +63,8 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// The hash of a stream tells what was read of a file: another value in a column
-// that is not selected makes no difference.
+// The hash of a stream covers only what was read from a file: another value in a column that is not
+// selected makes no difference.
 func TestParquetStream(t *testing.T) {
 	dir := folder(t, map[string]string{"f.parquet": flights(t, 3000)})
 	hash := func(more string) string {

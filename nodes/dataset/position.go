@@ -206,7 +206,7 @@ func (r *reading) seek(f *os.File, offset int64) error {
 	return err
 }
 
-// afterByte adds the bytes that are read to the hash, except those that are in it already.
+// afterByte adds the bytes that are read to the hash, except bytes that are already in it.
 type afterByte struct{ *reading }
 
 // Write adds bytes that were just read and counted.

@@ -256,8 +256,8 @@ func TestParquetChanged(t *testing.T) {
 	}
 }
 
-// TestStandardInputOfResumedRun: the standard input of another process is not the one that
-// the run has begun to read.
+// TestStandardInputOfResumedRun: the standard input of another process is not the standard
+// input that the run has begun to read.
 func TestStandardInputOfResumedRun(t *testing.T) {
 	e := env(t, t.TempDir())
 	e.Stdin = strings.NewReader("id\n1\n")

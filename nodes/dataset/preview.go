@@ -51,7 +51,7 @@ type Column struct {
 type BadRow struct {
 	File   string // "" if the table has only one file
 	Row    int64  // its number in the table, from 1
-	Line   int64  // the line where it begins, 0 if it has none
+	Line   int64  // the line where it begins, or 0 if it has none
 	Reason string
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// A ruleCase is a node over files, with what comes of it: the rows as JSON, or the
-// error.
+// A ruleCase is a node over files, with its result: the rows as JSON, or the error.
 type ruleCase struct {
 	rule, name string
 	schema     string // of the items of the field
@@ -228,7 +227,7 @@ func TestRule75Status(t *testing.T) {
 	}
 }
 
-// Rule 77: whatever becomes of the node, its rejects are those of this run.
+// Rule 77: whatever the result of the node, its rejects are the rejects of this run.
 func TestRule77Replaced(t *testing.T) {
 	for _, c := range []struct{ name, node, text, rejects string }{
 		{"good rows", `"rejects": "r.jsonl"`, "a\n1\n", ""},
@@ -270,7 +269,7 @@ func TestRule77Replaced(t *testing.T) {
 			}
 		}
 	}
-	// A stream that nobody reads has replaced them, too.
+	// A stream without a reader has replaced them, too.
 	dir := folder(t, map[string]string{"in.csv": "a\n1\n", "r.jsonl": "old\n"})
 	if _, _, err := opened(t, `{"source": "in.csv", "rejects": "r.jsonl", "stream": true, "writes": ["rows"]}`, env(t, dir)); err != nil || contents(t, dir, "r.jsonl") != "" {
 		t.Errorf("a stream that is not read: %v, rejects %q", err, contents(t, dir, "r.jsonl"))
@@ -371,7 +370,7 @@ func TestRule79(t *testing.T) {
 			}
 		}
 	}
-	// There is no column for the file unless it is asked for.
+	// There is no column for the file unless it is requested.
 	if got, _, _ := outcome(t, `{"source": "in/b.csv", "writes": ["rows"]}`, rulesEnv(t, dir, ""), false); got != `[{"n":1}]` {
 		t.Errorf("rule 79: without file_column: %s", got)
 	}

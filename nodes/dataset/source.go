@@ -77,8 +77,8 @@ func (b *builder) standardInput(f source.Text) {
 	b.ignored("standard input", "optional", "check", "allow_outside")
 }
 
-// fileFormat returns the format in the document, or else the one that the names of the
-// files end in.
+// fileFormat returns the format in the document, or else the format in which the names of
+// the files end.
 func (b *builder) fileFormat(names []*filename.Name) table.Format {
 	given := b.Format
 	if s := b.Source.Format; s.Value != "" {

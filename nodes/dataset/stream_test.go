@@ -348,7 +348,7 @@ func TestWrongTypeFarBehind(t *testing.T) {
 	}
 }
 
-// live is how many bytes are in use.
+// live returns the number of bytes in use.
 func live() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -514,7 +514,7 @@ func TestExtent(t *testing.T) {
 	}
 }
 
-// A dataset that loads an array tells how far it is, too.
+// A dataset that loads an array also reports its progress.
 func TestProgressOfAnArray(t *testing.T) {
 	dir := folder(t, map[string]string{"a.csv": "n\n" + strings.Repeat("1\n", 5_000)})
 	made, ds := dataset.Kind.Compile(nodestest.Node(t, `{"source": "a.csv", "columns": {"n": "integer"}, "writes": ["rows"]}`), env(t, dir))

@@ -10,8 +10,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// A check that reads a column which is not there held for every row, or for none. With a
-// header the node fails before the first row, otherwise at the end of the rows.
+// A check that reads a missing column used to hold for every row, or for no row. With a header the
+// node fails before the first row, otherwise at the end of the rows.
 func TestRule78ColumnsOfChecks(t *testing.T) {
 	const header, end = `checks: the rows have no column "amnt" (columns: k, amount)`, `checks: no row has the column "amnt" (columns: k, amount)`
 	for _, c := range []struct{ file, keys, check, want string }{

@@ -3,7 +3,7 @@
 //
 // # Fields
 //
-// The kind has no fields of its own.
+// The kind adds no keys to the keys of every node.
 //
 // The node reads parallel.results in the context of its walk. The last parallel node stored one
 // object for each branch there, with its id, its status and, if the branch set one, a score. The

@@ -87,7 +87,7 @@ type check struct {
 type handler struct {
 	checks         []check
 	onPass, onFail string
-	write          string // the field that gets the result, "" if there is none
+	write          string // the field that gets the result, or "" if there is none
 }
 
 // Handle evaluates the conditions.

@@ -91,7 +91,7 @@ func (p *pager) next(ctx context.Context) ([]any, error) {
 	return rows, nil
 }
 
-// repeats reports whether rows are those of the previous page.
+// repeats reports whether rows are the rows of the previous page.
 func (p *pager) repeats(rows []any) bool {
 	if p.lastSum != "" {
 		return p.lastSum == sum(rows)

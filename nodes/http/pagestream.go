@@ -47,8 +47,8 @@ func (s *pageStream) Next(ctx context.Context) ([]any, error) {
 	}
 }
 
-// Position returns the page after those that were read. It returns nil before the first page,
-// and if the place of the page contains a secret, which must not be recorded.
+// Position returns the page after the pages that were read. It returns nil before the first
+// page, and if the place of the page contains a secret, which must not be recorded.
 func (s *pageStream) Position() (*value.Object, error) {
 	if s.fetched == 0 {
 		return nil, nil

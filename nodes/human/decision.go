@@ -16,7 +16,7 @@ import (
 const (
 	// DecisionChoice is the choice as written.
 	DecisionChoice = "choice"
-	// DecisionText is the text that was typed, "" if there is none.
+	// DecisionText is the text that was typed, or "" if there is none.
 	DecisionText = "text"
 	// DecisionNote is what the person remarked, "" if nothing.
 	DecisionNote = "note"

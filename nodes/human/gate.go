@@ -20,7 +20,7 @@ const (
 	ContextSelected = "human.gate.selected"
 	// ContextLabel is the label of the choice as written.
 	ContextLabel = "human.gate.label"
-	// ContextText is the text that was typed, "" if there is none.
+	// ContextText is the text that was typed, or "" if there is none.
 	ContextText = "human.gate.text"
 
 	keyFreeform = "freeform"
@@ -34,16 +34,16 @@ type gate struct {
 	text     string              // the question if there is no template
 	template *templates.Template // nil if there is none
 	shows    []shown
-	files    fs.FS // the workflow's folder, nil if there is none
+	files    fs.FS // the workflow's folder, or nil if there is none
 	dir      string
 	options  []option
-	fallback *option // the default choice, nil if there is none
+	fallback *option // the default choice, or nil if there is none
 	timeout  time.Duration
 	walk     bool     // the choices are edges of a walk
 	failOn   []string // the choices that make a gate of a dag fail
 	// transitions are the keys of the transitions of a node in a walk by steps.
 	transitions []string
-	into        string // the field that gets the decision in a dag, "" if there is none
+	into        string // the field that gets the decision in a dag, or "" if there is none
 }
 
 // Handle asks until an answer picks a choice.

@@ -127,7 +127,7 @@ func optionOf(e *core.Edge, edges []*core.Edge) option {
 	return w
 }
 
-// preferred returns the edge that a preferred label selects, nil if there is none.
+// preferred returns the edge that a preferred label selects, or nil if there is none.
 func preferred(edges []*core.Edge, label string) *core.Edge {
 	for _, e := range edges {
 		if e.When == nil && core.NormalLabel(e.Label.Value) == core.NormalLabel(label) {

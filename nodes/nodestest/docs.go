@@ -79,7 +79,7 @@ type Nested struct {
 
 // CheckDocs checks that the package comment and the kind's page in docs/kinds describe exactly the
 // keys of the kind, each at the beginning of a line or table row. The page must also describe the
-// nested keys by their paths, except those that the kind itself has. If a package has several
+// nested keys by their paths, except keys that the kind itself has. If a package has several
 // kinds, the heading in the comment is "# Fields of NAME".
 func CheckDocs(t *testing.T, kind core.Kind, nested ...Nested) {
 	t.Helper()

@@ -137,7 +137,7 @@ var faulty = map[string]struct {
 // faultVar is the environment variable with the name of the fault, for a child of TestFaultyKindsFail.
 const faultVar = "WAVEFOLD_TEST_FAULT"
 
-// TestFaultyKindsFail runs the suite on each faulty kind in a process of its own, because the suite
+// TestFaultyKindsFail runs the suite on each faulty kind in a separate process, because the suite
 // must fail there.
 func TestFaultyKindsFail(t *testing.T) {
 	if f, ok := faulty[os.Getenv(faultVar)]; ok {

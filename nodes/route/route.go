@@ -81,7 +81,7 @@ type handler struct {
 	shows    []visibleNode
 	node     string
 	model    string
-	write    string // the field that gets the number, "" if there is none
+	write    string // the field that gets the number, or "" if there is none
 }
 
 var errNoRouter = errors.New("no model is configured to choose the way on")

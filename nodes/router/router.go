@@ -89,7 +89,7 @@ type handler struct {
 	prompt, system *templates.Template // system is nil if there is none
 	model, effort  string
 	labels, nodes  []string // parallel
-	write          string   // the field that gets the label, "" if there is none
+	write          string   // the field that gets the label, or "" if there is none
 }
 
 // choiceKey is the member of the answer and of the output.
@@ -153,7 +153,7 @@ func (h *handler) request(in core.Input) (*llm.Request, error) {
 }
 
 // chosen returns the label of an answer: the member choice of an object, a JSON string, or the whole
-// text. Nothing is looked for inside of a text.
+// text. It does not search for a label inside a text.
 func chosen(answer string) string {
 	text := llm.Unfenced(answer)
 	v, err := value.ParseJSON([]byte(text))

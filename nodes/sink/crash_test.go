@@ -199,8 +199,8 @@ func TestContinuesAfterCheckpoint(t *testing.T) {
 	}
 }
 
-// TestAnotherAttemptBeginsAgain: the checkpoint of an attempt is not for the next one, which
-// has a file of its own.
+// TestAnotherAttemptBeginsAgain: the next attempt does not use the checkpoint, because it has
+// another file.
 func TestAnotherAttemptBeginsAgain(t *testing.T) {
 	rows := rowsOf(t, `[{"id":1},{"id":2},{"id":3},{"id":4}]`)
 	h := eager(t, `{"to": "a.csv", "from": "rows"}`)

@@ -37,7 +37,7 @@
 // they first appear, then columns that only the state schema declares. null is an empty
 // cell, arrays and objects are JSON, floats keep a point or exponent, and integers of 64
 // bits are exact. jsonl and json contain any array, json any value; each element of an
-// array is on a line of its own. text and markdown contain a string unchanged. A listed
+// array is on a separate line. text and markdown contain a string unchanged. A listed
 // column that no row has fails the node: at the end of the rows, or before the first one
 // for a stream whose columns are known. If the state schema declares the column, it is
 // empty instead, and this is logged.
@@ -54,8 +54,8 @@
 // to: "-" writes to the standard output of the program and needs the key format. Only one
 // node of a workflow may do so, and only once: not in a fan-out, pipeline or loop. The
 // command line then prints its summary on standard error, and rejects --json and --events
-// -. Rows appear as they are written. Therefore, rows that were written before a failure
-// remain, and there is no other attempt.
+// -. Rows appear as soon as they are written. Therefore, rows that were written before a
+// failure remain, and the node is not attempted again.
 //
 // # Streams
 //

@@ -33,7 +33,8 @@ type handler struct {
 	layout     table.Layout
 	table      database.Table
 	markers    bool
-	// columns are the columns of the document, and declared those of the state schema.
+	// columns are the columns of the document, and declared the columns of the state
+	// schema.
 	columns  []table.Field
 	declared []table.Field
 	// known describes the columns of the rows as declared by preceding nodes, for a table
@@ -151,7 +152,7 @@ func (h *handler) value(f table.Format, v any) (content, error) {
 	return content{rows: table.ArraySource(rows)}, err
 }
 
-// jsonValue accepts any value; each element of an array is written on a line of its own.
+// jsonValue accepts any value; each element of an array is written on a separate line.
 func (h *handler) jsonValue(f table.Format, v any) (content, error) {
 	v, err := value.Canonical(v)
 	if err != nil {
@@ -337,7 +338,8 @@ func (w *writing) layoutOf(src *table.Source, head []any) table.Layout {
 }
 
 // fields returns the columns of a file whose first rows are head: the columns of the
-// document, or else the columns of the rows and those that only the state schema declares.
+// document, or else the columns of the rows and the columns that only the state schema
+// declares.
 func (w *writing) fields(src *table.Source, head []any) []table.Field {
 	if w.columns != nil {
 		return w.columns

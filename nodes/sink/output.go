@@ -16,8 +16,8 @@ import (
 // cancelled context is noticed.
 const bufferSize = 64 << 10
 
-// output writes a file, which is replaced as a whole or not at all, or standard output,
-// where everything appears at once.
+// output writes a file, which is replaced atomically, or standard output, where each
+// write appears at once.
 func (w *writing) output(ctx context.Context, name string, c content, fill func(*bufio.Writer) error) (core.Result, error) {
 	if w.form.format != parquetFormat && w.form.compression == "gzip" {
 		plain := fill

@@ -86,8 +86,8 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// Columns that rows cannot have are errors, those that the state schema declares are
-// empty.
+// Columns that rows cannot have are errors, and columns that the state schema declares
+// are empty.
 func TestKnownColumns(t *testing.T) {
 	env := core.Env{Schema: nodestest.Schema(t, fields), Columns: func(field string) source.Columns {
 		return source.Columns{Names: []string{"a", "price"}, Closed: field == "rows" || field == "typed"}
@@ -271,8 +271,8 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// On a full disk and after a cancellation the old file stays and nothing is left
-// beside it.
+// On a full disk and after a cancellation the old file remains, and no other file is
+// left next to it.
 func TestFileFailsWhole(t *testing.T) {
 	rows := make([]any, 5000)
 	for i := range rows {
@@ -375,8 +375,8 @@ func TestFanOut(t *testing.T) {
 	}
 }
 
-// A listed column that no row has is most often misspelt: the file would have an empty
-// column and lack the one that was meant. One that the state schema declares is empty,
+// A listed column that no row has is usually misspelt: the file would have an empty
+// column and lack the intended one. A column that the state schema declares is empty,
 // with a warning.
 func TestRule78ColumnsOfASink(t *testing.T) {
 	env := core.Env{Schema: nodestest.Schema(t, `{"rows": {"type": "array", "items": {"type": "object", "properties": {"delay": {}, "late": {}}}}}`)}

@@ -141,8 +141,8 @@ func TestDeclaredColumns(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong in the middle, the old file or table stays and nothing is
-// left beside it.
+// Whatever error occurs halfway, the old file or table remains, and no other file is
+// left next to it.
 func TestStreamFailsWhole(t *testing.T) {
 	first := make([]any, 3000)
 	for i := range first {
@@ -227,9 +227,9 @@ type headed struct {
 
 func (h headed) Header(context.Context) ([]string, bool, error) { return h.columns, true, nil }
 
-// A table without rows keeps the columns of the header that it came from: those that a
-// stream knows, those that the nodes before are known to give, and those that the output
-// of the node with the header lists.
+// A table without rows keeps the columns of its header: the columns that a stream knows,
+// the known columns of the nodes before it, or the columns that the output of the node
+// with the header lists.
 func TestHeaderOfATableWithoutRows(t *testing.T) {
 	output := value.ObjectOf("schema", []any{value.ObjectOf("column", "id", "type", "integer"), value.ObjectOf("column", "t", "type", "any")})
 	for _, c := range []struct {

@@ -40,7 +40,7 @@
 // unless allow_outside is true. Passwords should be in the environment. Passwords, and a
 // dsn from the environment, are never shown.
 //
-// Each execution opens a connection of its own and closes it.
+// Each execution opens and closes its own connection.
 //
 // # Parameters
 //
@@ -56,7 +56,7 @@
 //
 // The rows become the value of the only declared write, or of the field in into, as an
 // array of objects. With stream: true the field is a stream: the node has the database
-// check the statement, and the rows are read when the one reader asks for them, with one
+// check the statement, and the rows are read when the one reader requests them, with one
 // batch of 1,000 in memory. The statement cannot change anything.
 //
 // In a resumed run, a stream begins again. With key, it continues after the key of the last

@@ -92,7 +92,7 @@ graph:
 	if !strings.Contains(events, `"progress"`) {
 		t.Error("nobody told the progress")
 	}
-	// What the server refuses while the rows are read is the reader's failure.
+	// An error of the server while the rows are read fails the reader.
 	_, events, err = runDocument(t, dir, s.dsn(), `
 name: fails
 state: {schema: {rows: {type: array}}}

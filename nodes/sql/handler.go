@@ -155,7 +155,8 @@ func (q streamed) WithReads(reads []source.ColumnRead) core.Handler {
 	return &streamed{q.withReads(reads)}
 }
 
-// Handle has the database check the statement. The rows are read when a node asks for them.
+// Handle has the database check the statement. The rows are read when a node requests
+// them.
 func (q streamed) Handle(ctx context.Context, in core.Input) (core.Result, error) {
 	c, s, err := q.prepared(ctx, in, q.statement)
 	if err != nil {

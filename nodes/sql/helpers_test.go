@@ -37,7 +37,8 @@ type testServer struct {
 	schema string
 }
 
-// server returns the server, see postgrestest.Missing where there is none.
+// server returns the server; see postgrestest.Missing for the case that there
+// is none.
 func server(t testing.TB) *testServer {
 	t.Helper()
 	shared.once.Do(func() { shared.server, shared.stop, shared.err = postgrestest.Start() })
@@ -95,7 +96,8 @@ func valueOf(t testing.TB, text string) any {
 	return v
 }
 
-// input is an input with rows and arguments, given as JSON, "" for none.
+// input returns an input with rows and arguments, given as JSON; "" means
+// none.
 func input(t testing.TB, dir, rows, args string) core.Input {
 	t.Helper()
 	s := core.Shared{Dir: dir}

@@ -8,8 +8,8 @@ import (
 )
 
 // keyFault returns the reason that the rows of a query cannot be read in the order of a
-// column, or "" if there is none. The names of some columns, such as those of *, are known
-// only when the query runs.
+// column, or "" if there is none. The names of some columns, such as the columns of *, are
+// known only when the query runs.
 func (s *statement) keyFault(d dialect, key string) (message, hint string) {
 	words := topLevel(s.src.Value, d)
 	if !orderedBy(words, key) {
@@ -22,7 +22,7 @@ func (s *statement) keyFault(d dialect, key string) (message, hint string) {
 	return "", ""
 }
 
-// topLevel returns the tokens of a statement as they are written, without those in
+// topLevel returns the tokens of a statement as written, without the tokens in
 // parentheses.
 func topLevel(text string, d dialect) []string {
 	s := &scanner{dialect: d, src: text, out: &statement{}}
@@ -46,7 +46,7 @@ func topLevel(text string, d dialect) []string {
 }
 
 // orderedBy reports whether a query ends with an ORDER BY whose first column is key,
-// ascending. A name after ORDER BY without a table is that of a column of the result.
+// ascending. A name without a table after ORDER BY names a column of the result.
 func orderedBy(words []string, key string) bool {
 	for i := len(words) - 3; i >= 0; i-- {
 		if !strings.EqualFold(words[i], "order") || !strings.EqualFold(words[i+1], "by") {
@@ -95,7 +95,7 @@ func (s *statement) after(key string, d dialect) *statement {
 	return &out
 }
 
-// queryKey returns the key of a query, "" if there is none.
+// queryKey returns the key of a query, or "" if there is none.
 func (b *builder) queryKey(s *statement, d dialect) string {
 	switch {
 	case len(b.Key) == 0:

@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// Statements that leave the folder, and queries that change something, are refused
-// before anything runs.
+// Statements that leave the folder, and queries that change something, are rejected before anything
+// runs.
 func TestStatementsThatDoNotRun(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{`"exec": "attach '../x.db' as z"`, "exec: ATTACH opens another file (read it with a node of its own, or set allow_outside: true)"},

@@ -182,7 +182,7 @@ func TestPostgresStreamEndsEarly(t *testing.T) {
 	s.idle()
 }
 
-// idle waits until nobody but the test itself is connected.
+// idle waits until only the test itself is connected.
 func (s *testServer) idle() {
 	s.t.Helper()
 	for range 100 {
@@ -349,7 +349,8 @@ func TestPostgresLoadFails(t *testing.T) {
 	}
 }
 
-// With a transaction for each batch what came before the failure stays, and is told.
+// With a transaction for each batch, the batches before the failure remain, and
+// the error gives their rows.
 func TestPostgresBatchesBeforeAFailure(t *testing.T) {
 	for mode, permanent := range map[string]bool{"insert": true, "upsert": false} {
 		t.Run(mode, func(t *testing.T) {
@@ -371,8 +372,8 @@ func TestPostgresBatchesBeforeAFailure(t *testing.T) {
 	}
 }
 
-// Whatever happens in the middle, nobody ever sees a part of the rows, and no
-// connection stays open.
+// Whatever happens halfway, other connections never see only a part of the rows,
+// and no connection stays open.
 func TestPostgresLoadEndsInTheMiddle(t *testing.T) {
 	for _, mode := range []string{`"mode": "insert"`, `"mode": "upsert", "key": ["id"]`, `"mode": "replace"`} {
 		t.Run(mode[9:15], func(t *testing.T) {

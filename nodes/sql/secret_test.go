@@ -13,8 +13,8 @@ import (
 	"github.com/wavefold/wavefold/nodes/nodestest"
 )
 
-// shows reports whether one of the words stands in an error, wherever one may look
-// for it, or in the log.
+// shows reports whether one of the words appears in any part of an error, or in
+// the log.
 func shows(err error, log string, words ...string) string {
 	texts := []string{log, fmt.Sprintf("%v %+v %q", err, err, err), value.JSON(core.FailureOf(err).Message)}
 	for e := err; e != nil; e = errors.Unwrap(e) {
@@ -30,8 +30,8 @@ func shows(err error, log string, words ...string) string {
 	return ""
 }
 
-// A password is shown nowhere, whatever goes wrong, and of a secret connection
-// string nothing at all.
+// Whatever error occurs, a password is never shown, and neither is any part of
+// a secret connection string.
 func TestPasswordsStayHidden(t *testing.T) {
 	for _, dsn := range []string{
 		"postgres://etl:s3cretword@127.0.0.1:1/d",

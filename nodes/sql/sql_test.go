@@ -130,8 +130,8 @@ func TestSQLiteArguments(t *testing.T) {
 	}
 }
 
-// SQLite names a part of the statement and no place: one that stands there once is
-// pointed at.
+// SQLite names a part of the statement but not its position. If the part occurs
+// only once, the error gives its position.
 func TestSQLitePlaces(t *testing.T) {
 	dir := t.TempDir()
 	mustFile(t, dir, `"exec": "CREATE TABLE t (a)"`, "", "")
@@ -325,7 +325,7 @@ func TestConformance(t *testing.T) {
 	)
 }
 
-// The example is run as it is printed.
+// The example is run exactly as printed.
 func TestDocs(t *testing.T) {
 	nodestest.CheckDocs(t, Kind)
 	example, ds := document.Parse("doc.go", nodestest.Example(t))

@@ -15,7 +15,7 @@ func parsed(text string, d dialect) (*statement, []fault) {
 
 func TestParameters(t *testing.T) {
 	for _, c := range []struct {
-		text, postgres, sqlite string // "" the text as it is, "-" not for this one
+		text, postgres, sqlite string // "" means the text itself, "-" means not for this database
 		params                 string
 	}{
 		{"select 1", "", "", ""},
@@ -126,7 +126,8 @@ func FuzzStatement(f *testing.F) {
 		if len(faults) > 0 {
 			return
 		}
-		// Written back, the text is what it was, but for a semicolon at its end.
+		// If the tokens are written back, the text is unchanged, except for a
+		// semicolon at its end.
 		back, last := "", 0
 		for _, c := range s.cuts {
 			mark := strings.LastIndex(s.text[:c.out], d.mark)

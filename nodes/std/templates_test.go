@@ -67,7 +67,7 @@ var ownKeys = map[string][]string{
 	"transform": {"steps.join.take.a", "steps.join.on.a"},
 }
 
-// literal maps the keys whose value is used as it is written to the reason.
+// literal maps the keys whose value is used as written to the reason.
 var literal = map[string]string{
 	"dataset.nulls":                    "compared with the cells of a file",
 	"agent.instruction":                prose,

@@ -73,8 +73,8 @@ func (f *finder) hintFunction() {
 	}
 }
 
-// candidate returns the first file that the name can mean, "" if there is none. The error says
-// why the first existing file cannot be used.
+// candidate returns the first file that the name can mean, or "" if there is none. The error
+// says why the first existing file cannot be used.
 func (f *finder) candidate(clean string) (string, fs.FileInfo, error) {
 	why := fs.ErrNotExist
 	names := []string{clean}

@@ -166,8 +166,8 @@ func TestMaxOutput(t *testing.T) {
 	}
 }
 
-// TestLostName tests that nothing is reported about a name that could not be read, also without a
-// folder.
+// TestLostName tests that there are no findings about a name that could not be read, also without
+// a folder.
 func TestLostName(t *testing.T) {
 	n := nodestest.Node(t, `{}`)
 	n.Lost = source.Lost{"impl"}

@@ -152,7 +152,7 @@ type attempt struct {
 	collectors []*rowcheck.Collector
 	stages     []stage
 	ending     int // the stage whose end is called next
-	full       int // the last stage that needs no more rows, -1 if there is none
+	full       int // the last stage that needs no more rows, or -1 if there is none
 	registers  int
 	keepers    []*keeper
 	out        *output

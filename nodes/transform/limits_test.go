@@ -62,8 +62,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// Every step notices a cancellation while it works, even while nothing is read: in a
-// long sort, or in a join of one row with very many.
+// Every step notices a cancellation while it works, even while it reads no rows: in
+// a long sort, or in a join of one row with very many.
 func TestCancelledInTheMiddle(t *testing.T) {
 	many := numbers(run + 5)
 	keys, err := value.NewKeys([]string{"one"})

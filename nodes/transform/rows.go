@@ -24,7 +24,7 @@ func (b *builder) filter(src source.Text, key string, c source.Columns) step {
 type nullTest struct {
 	column, op string
 	absent     int64 // rows without the column
-	// lacks says whether the layout, that of the last row, lacks the column.
+	// lacks reports whether layout, the layout of the last row, lacks the column.
 	layout *layout
 	lacks  bool
 }

@@ -15,8 +15,8 @@ import (
 
 // step is a compiled step.
 type step struct {
-	// names lists the input columns that the step names, reads those that its
-	// expressions read. At least one row must have each of them.
+	// names lists the input columns that the step names, and reads the input columns
+	// that its expressions read. At least one row must have each of them.
 	names, reads []string
 	// make creates the stage that executes the step in one attempt.
 	make func(ctx context.Context, w work) (stage, error)

@@ -172,7 +172,7 @@ type handler struct {
 	into     string
 	single   bool           // into is an object
 	types    source.Columns // of the result
-	header   string         // the node that lists the columns of all rows, "" if there is none
+	header   string         // the node that lists the columns of all rows, or "" if there is none
 	steps    []named
 	policies []*rowcheck.Policy
 	slots    table.Slots

@@ -54,7 +54,7 @@ func (c *skill) files(f *files.Finder) []templates.Prompt {
 	return nil
 }
 
-// kind returns a kind without a handler of its own. If a Go function is registered under the name
+// kind returns a kind without a built-in handler. If a Go function is registered under the name
 // of the kind, it is the handler. find checks the files that a configuration names and returns
 // its templates.
 func kind[C any](name, doc string, find func(*C, *files.Finder) []templates.Prompt) core.Kind {

@@ -20,7 +20,7 @@ func sideOf(s store.Store, p *plan.Plan) Side {
 	return Side{Store: s, Run: "r", Compile: func(*journal.Head) (*plan.Plan, error) { return p, nil }}
 }
 
-// Two runs of a graph do not differ: those of a dag whatever their concurrency, which changes the order
+// Two runs of a graph do not differ. For a dag this holds at any concurrency, which changes the order
 // in which nodes run. The executions of a run are listed in the order in which their writes are merged.
 func TestEqualRuns(t *testing.T) {
 	n := uint64(100)

@@ -11,7 +11,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Execution is how an execution of a node, or a node, pipeline or loop as a whole, has ended.
+// Execution describes how an execution of a node, or a node, pipeline or loop as a whole, has
+// ended.
 type Execution struct {
 	// Name is its name as for Run.After, with the path of its nested run: "many[7]", "outer[3]/save".
 	Name string `json:"name"`
@@ -190,8 +191,8 @@ func (x *executions) add(ev *core.Event) {
 	}
 }
 
-// visited sets the place of a visit: those of branches come before the visit of their parallel node, which
-// ends after them, in the order of the nodes.
+// visited sets the place of a visit. The visits of branches come, in the order of the nodes, before the
+// visit of their parallel node, which ends after them.
 func (x *executions) visited(e *Execution, ev *core.Event) {
 	frame, id := plan.CutPath(ev.Node)
 	g, ok := x.graph(frame)

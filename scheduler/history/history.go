@@ -55,8 +55,8 @@ type write struct {
 	elements []int32
 	seq      uint64 // the record that was replayed when it was merged
 	at       int64
-	// set reports whether a replay has given the field this value, level is the level before which it
-	// did, and steps lead to what it has changed of the value.
+	// set reports whether a replay has set the field to this value. level is the level before which
+	// it did so, and steps lead to the part of the value that it changed.
 	set   bool
 	level int32
 	steps []step
@@ -74,7 +74,7 @@ type collectKey struct {
 // answers are the answers of a node, by item, row, round or visit.
 type answers struct {
 	list []answer
-	of   []int32 // by number: the index in list plus one, 0 if there is none
+	of   []int32 // by number: the index in list plus one, or 0 if there is none
 }
 
 // answer is the answer of an attempt, or of one for each item of a range.
@@ -191,7 +191,7 @@ func hasAnswers(h *journal.Head) error {
 	return nil
 }
 
-// begin notes the graph that the caller asks for. Another attempt of a nested run begins again.
+// begin records the graph that the caller requests. Another attempt of a nested run begins again.
 func (r *Run) begin(g machine.Graph) {
 	if r.found && r.graph.ID() != g.ID() {
 		r.writes = nil
@@ -254,8 +254,8 @@ func (r *Run) answered(ref journal.Ref, e *machine.Event) {
 	}
 }
 
-// answerOf returns the last answer of an execution, nil if it has none: it runs another workflow, or
-// has not ended.
+// answerOf returns the last answer of an execution, or nil if it has none: it runs another workflow,
+// or has not ended.
 func (r *Run) answerOf(id machine.ID) *answer {
 	a := r.answers[executionKey{id.Frame, id.Node}]
 	if a == nil || int(id.From) >= len(a.of) || a.of[id.From] == 0 {
@@ -293,7 +293,8 @@ func (r *Run) sort() {
 func (r *Run) vertexOf(w *write) int32 { return r.Plan.Nodes[w.id.Node].Vertex }
 
 // place is the canonical place of an execution in its graph: its vertex, the number of its item, row
-// or round, and its place in the row or round. In a walk number is that of the visit in the walk.
+// or round, and its place in the row or round. In a walk, number is the number of the visit in the
+// walk.
 type place struct{ vertex, number, member int32 }
 
 // last is after all numbers and members.

@@ -54,8 +54,8 @@ func generated(n uint64) []*schedulertest.Graph {
 	return list
 }
 
-// The values of a stored run are those of its report, at its end and after each record, and their
-// authors are those that merging the writes one at a time gives.
+// The values of a stored run are the values of its report, at its end and after each record.
+// Their authors are the authors that result from merging the writes one at a time.
 func TestHistoryAgreesWithMerges(t *testing.T) {
 	n := uint64(150)
 	if testing.Short() {

@@ -50,8 +50,8 @@ func (r *Run) nestedPaths() (paths []string) {
 	return slices.Compact(paths)
 }
 
-// within returns the state of the nested run that made a write, and the field in it from which the written value
-// is. It returns nil if the write is not that of a nested run, or if its value is another one.
+// within returns the state of the nested run that made a write, and the field of that state from which the
+// value was copied. It returns nil if no nested run made the write, or if the value of the field differs.
 func (r *Run) within(i int32) (*State, int) {
 	if i < 0 || r.inner == nil {
 		return nil, 0

@@ -30,7 +30,7 @@ func (e *UnknownError) Error() string { return e.Message }
 
 func unknown(format string, args ...any) error { return &UnknownError{fmt.Sprintf(format, args...)} }
 
-// hint returns the near name among others, with a comma before it, "" if there is none.
+// hint returns the nearest name with a comma before it, or "" if there is none.
 func hint(name string, names []string) string {
 	if near := source.DidYouMean(name, names); near != "" {
 		return ", " + near

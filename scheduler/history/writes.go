@@ -23,8 +23,7 @@ type Write struct {
 const maxAfter = 20
 
 // Writes returns the writes to a field, in the order in which they were merged. With a path inside the
-// field, as for Lookup, it returns those that wrote that value, without the other parts of what they
-// wrote.
+// field, as for Lookup, it returns the writes that wrote the value at the path, reduced to that value.
 func (s *State) Writes(path string) ([]Write, error) {
 	field, steps, err := s.parse(path)
 	if err != nil {
@@ -81,7 +80,7 @@ func (s *State) elements(field int, steps []step) []int32 {
 	return []int32{s.origin(field).at(steps[:1]).latest}
 }
 
-// writeOf describes a write of a value at a place in what it has written.
+// writeOf describes the write of a value. at is the place of the value in the written value.
 func (r *Run) writeOf(i int32, at []step, v, after any) Write {
 	return Write{Author: r.innerAuthor(i, at), At: r.timeOf(&r.writes[i]), Value: r.masked(v), After: r.masked(after)}
 }
@@ -94,7 +93,7 @@ func (r *Run) masked(v any) any {
 	return r.mask.Value(v)
 }
 
-// inPath returns the value at a path, value.Missing if there is none.
+// inPath returns the value at a path, or value.Missing if there is none.
 func inPath(v any, steps []step) any {
 	for _, s := range steps {
 		in, ok := s.Inside(v)

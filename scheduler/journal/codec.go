@@ -31,8 +31,8 @@ type Codec struct {
 	// each. The rows that nested runs get are always written, because what these runs do depends on
 	// them.
 	Rows bool
-	// PlanAt returns the plan of the frame at a path. If it is nil, it is that of Plan; a run that has
-	// changed its graph has other plans.
+	// PlanAt returns the plan of the frame at a path. If PlanAt is nil, the frames have Plan and its
+	// nested plans; a run that has changed its graph has other plans.
 	PlanAt func(path string) (*plan.Plan, error)
 	// Kept returns an event of an earlier part of the journal; see AppendKept. It may be nil if the
 	// journal has one part.
@@ -213,7 +213,7 @@ func (w *writer) items(c *machine.Command, e *machine.Event) {
 
 // outcomes writes the outcomes that are not empty, by their place in the range.
 func (w *writer) outcomes(c *machine.Command, e *machine.Event) {
-	any := !e.Outcome.Empty() // an event with items is told from one whose outcome is that of each item
+	any := !e.Outcome.Empty() // distinguishes an event with items from an event whose outcome applies to each item
 	for i := range e.Items {
 		any = any || !e.Items[i].Empty()
 	}

@@ -12,9 +12,9 @@ import (
 // zero Issuer is ready to use, by one goroutine at a time.
 type Issuer struct{ room []byte }
 
-// Issued returns a checksum of what commands ask for, except events: the operation and the
-// execution of each, in order, and each item of the ranges to run. A replay that issues commands
-// with another checksum has decided something else. The checksum of no commands is 0.
+// Issued returns a checksum of commands, except their events: the operation and the execution of
+// each, in order, and each item of the ranges to run. If a replay issues commands with another
+// checksum, it has made other decisions. The checksum of no commands is 0.
 func (s *Issuer) Issued(commands []machine.Command) uint32 {
 	sum := uint32(0)
 	for i := range commands {

@@ -41,8 +41,8 @@ func (x *Kept) Failure(item int32) *core.Failure {
 // Keep makes the replay collect the events of the following batches, whose Seq must be set.
 func (r *Replay) Keep() { r.keep = true }
 
-// Kept returns the events that were collected, in recorded order, without those that the machine has
-// dropped.
+// Kept returns the events that were collected, in recorded order, without the events that the
+// machine has dropped.
 func (r *Replay) Kept() []Kept { return r.kept }
 
 // cancelledOutcome reports whether an outcome is the end of an attempt that was cancelled.
@@ -180,10 +180,11 @@ func Ended(kept []Kept) map[string]bool {
 	return set
 }
 
-// Affected returns the nodes of a plan that can see the effect of the given nodes, including these:
-// they come after them, read a field that these write, or refer to them. The paths are those of
-// Without. A pipeline or loop is affected as a whole; of a nested run only the affected nodes are,
-// and the nodes that can see the effect of the node around it. In a walk all nodes are affected.
+// Affected returns the given nodes of a plan and all nodes that can see their effect: nodes that
+// come after them, read a field that they write, or refer to them. The paths are as for Without. A
+// pipeline or loop is affected as a whole. In a nested run only the affected nodes are, and outside
+// of it the nodes that can see the effect of the node that runs it. In a walk all nodes are
+// affected.
 func Affected(p *plan.Plan, nodes []string) map[string]bool {
 	set := map[string]bool{}
 	for _, path := range nodes {
@@ -216,7 +217,7 @@ func affected(set map[string]bool, p *plan.Plan, prefix, path string) {
 	}
 }
 
-// vertexOf returns the vertex of a node, pipeline or loop, -1 if there is none.
+// vertexOf returns the vertex of a node, pipeline or loop, or -1 if there is none.
 func vertexOf(p *plan.Plan, id string) int32 {
 	if n, ok := p.Node(id); ok {
 		return n.Vertex

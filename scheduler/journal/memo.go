@@ -10,15 +10,15 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Memo runs a new machine with answers that are kept of an earlier run. Commands whose executions
+// Memo runs a new machine with answers that are kept from an earlier run. Commands whose executions
 // have a kept answer are answered, in recorded order; the others stay open. The plan may differ from
 // the plan of the earlier run. The batches of a memo begin a new part of the journal, whose events
 // refer to those of the earlier part.
 //
 // An execution that had ended is answered with its last answer, whatever its retry policy is now.
-// The failed attempts of an execution that had not ended are answered in order, and judged by the
-// policy of the new plan. Executions are the same if they have the same path, item, row, round or
-// visit.
+// The failed attempts of an execution that had not ended are answered in order, and the policy of
+// the new plan is applied to them. Executions are the same if they have the same path, item, row,
+// round or visit.
 type Memo struct {
 	r       *Replay
 	kept    []*keptEvent
@@ -120,7 +120,7 @@ func (m *Memo) add(x *Kept) error {
 		return &KeptError{x.Path, err}
 	}
 	switch d.event.Kind {
-	case machine.Yielded, machine.Gone: // ranges are cut anew, and only the last preparation of a result counts
+	case machine.Yielded, machine.Gone: // ranges are divided again, and only the last preparation of a result is used
 		return nil
 	}
 	d.ref, d.data = x.Ref, x.Data
@@ -329,9 +329,9 @@ func (m *Memo) lookAgain() {
 }
 
 // Answer returns the kept answer to a command that the machine has issued after NewMemo returned,
-// and appends its form for the journal to x. It returns nil if there is none: the command has to be
-// executed. A driver applies the event without executing the command, unless it is of the kind
-// Yielded: then it executes the items up to Event.ID.To.
+// and appends its form for the journal to x. It returns nil if there is none: the driver must then
+// execute the command. Otherwise the driver applies the event without executing the command. If the
+// event is of the kind Yielded, the driver executes the items up to Event.ID.To.
 func (m *Memo) Answer(c *machine.Command, x *Encoded) (*machine.Event, error) {
 	if c.Op != machine.OpRun && c.Op != machine.OpTimer && c.Op != machine.OpDeadline && c.Op != machine.OpPlace {
 		return nil, nil
@@ -395,7 +395,7 @@ func (m *Memo) apply(at int, c *Open, e *machine.Event) error {
 	return nil
 }
 
-// answerTo returns the kept answer to a command and its index, nil if there is none.
+// answerTo returns the kept answer to a command and its index. The answer is nil if there is none.
 func (m *Memo) answerTo(c *machine.Command, cancelled bool) (int, *machine.Event) {
 	ranged := c.Op == machine.OpRun && c.ID.Attempt > 0 && c.Node.Source != nil
 	if !ranged {
@@ -432,8 +432,8 @@ func itemID(id machine.ID, item int32) machine.ID {
 	return id
 }
 
-// find returns the index of the kept event that answers a command, or an item of it, -1 if there is
-// none.
+// find returns the index of the kept event that answers a command, or an item of it, or -1 if there
+// is none.
 func (m *Memo) find(c *machine.Command, id machine.ID, cancelled bool) int {
 	last, exact, ended := -1, -1, false
 	for _, i := range m.of[execution{id.Frame, id.Node, id.From}] {

@@ -12,7 +12,7 @@ import (
 
 // Parts replays the records of a run for readers of its journal. A journal has one part unless the
 // run was resumed after it had failed, was cancelled, or its workflow had changed: each part begins
-// with a head and has a machine of its own, which first repeats what is kept of the parts before.
+// with a head and has its own machine, which first applies the kept answers of the parts before.
 type Parts struct {
 	// Compile returns the plan of a part from its head, in which secrets are sealed.
 	Compile func(*Head) (*plan.Plan, error)
@@ -24,7 +24,7 @@ type Parts struct {
 	// it are only kept for references. 0 means all parts.
 	From uint64
 
-	// Head, Codec and Replay are those of the latest part. The inputs and assignments of the head are opened;
+	// Head, Codec and Replay belong to the latest part. The inputs and assignments of the head are opened;
 	// secrets in other members stay sealed, and Nodes are not decoded, see Head.Recorded.
 	Head   *Head
 	Codec  *Codec
@@ -33,7 +33,7 @@ type Parts struct {
 	// run were not given the events of that.
 	Repeats bool
 
-	batches map[uint64][]byte // the payloads of batches, to which those of later parts may refer
+	batches map[uint64][]byte // the payloads of batches, to which batches of later parts may refer
 }
 
 // NewestPart returns the number of the head of the newest part of a journal. Its machine ends with the

@@ -11,7 +11,7 @@ import (
 )
 
 // RowSum is a checksum of consecutive rows. It does not depend on how the rows were divided into
-// reads. The zero RowSum is that of no rows.
+// reads. The zero RowSum is the checksum of no rows.
 type RowSum struct {
 	n   int64
 	sum uint32
@@ -92,7 +92,7 @@ func (s *start) pass(r *readRecord) {
 type Reader struct {
 	ID   machine.ID // of the next read; Frame and Node identify the reader
 	Path string     // of the frame
-	// Plan and Node are those of the commands that read the stream, and Call is the input of such a
+	// Plan and Node belong to the commands that read the stream. Call is the input of such a
 	// command, with Taken set to From.
 	Plan *plan.Plan
 	Node *plan.Node
@@ -180,8 +180,8 @@ func (x *Reader) Changed() error {
 	return &core.SourceChangedError{Node: name, Source: x.source(), Reason: "the rows that were read are others"}
 }
 
-// source returns the name of the source of the stream, such as that of a file. A stream whose
-// description has no source is named by its field and the node that makes it.
+// source returns the name of the source of the stream, such as a file. A stream whose description
+// has no source is named by its field and the node that makes it.
 func (x *Reader) source() string {
 	r := &x.Node.Streams()[0]
 	if at := slices.IndexFunc(x.Node.Reads, func(read plan.Read) bool { return read.Field == r.Field }); at >= 0 {

@@ -48,8 +48,8 @@ type Head struct {
 	Seed    uint64    `json:"seed,string"`
 	Events  bool      `json:"events,omitempty"`
 	Started time.Time `json:"started"`
-	// Generations are those of the nodes that a resumed run has run again although they had ended, by
-	// path; see core.Shared.Generation.
+	// Generations are the generations of the nodes that a resumed run has run again although they had
+	// ended, by path; see core.Shared.Generation.
 	Generations map[string]int `json:"generations,omitempty"`
 	// Before is the number of the last event before this part of the journal.
 	Before int64 `json:"before,omitempty"`
@@ -109,8 +109,8 @@ type Parent struct {
 	Mock string `json:"mock,omitempty"`
 }
 
-// Options are the settings of a run: those of the machine, and those of the driver that change what
-// a run does.
+// Options are the settings of a run: the settings of the machine, and the settings of the driver
+// that change what a run does.
 type Options struct {
 	Concurrency int  `json:"concurrency,omitempty"`
 	MaxInFlight int  `json:"max_in_flight,omitempty"`
@@ -280,8 +280,9 @@ type Mark struct {
 	PID  int       `json:"pid,omitempty"`
 	// Down is the time without a process before the mark store.MarkResumed.
 	Down time.Duration `json:"down,omitempty"`
-	// Kept marks the place in a part of a journal after which nothing is kept of an earlier part.
-	// Nested runs in which nothing was done since then have the time left that they had.
+	// Kept marks the place in a part of a journal after which there are no more kept answers of an
+	// earlier part. Nested runs in which nothing was done since then have the same remaining time
+	// as before.
 	Kept bool `json:"kept,omitempty"`
 	// Data is what else belongs to a mark of the kind, nil if there is nothing.
 	Data *value.Object `json:"data,omitempty"`
@@ -291,8 +292,8 @@ type Mark struct {
 	Questions int     `json:"questions,omitempty"`
 }
 
-// Counts are the numbers of nodes of the root graph by what has become of them. Nodes that were not
-// reached are in Total only.
+// Counts are the numbers of nodes of the root graph by status. Nodes that were not reached are only
+// in Total.
 type Counts struct {
 	Total   int `json:"total"`
 	Done    int `json:"done"` // success or partial success

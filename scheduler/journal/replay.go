@@ -47,7 +47,7 @@ type Replay struct {
 	open    []*Open // in the order of their issue
 	readers map[readerKey]*readerState
 	report  *core.Report
-	decoded []decodedEvent // those of the current batch
+	decoded []decodedEvent // of the current batch
 	kept    []Kept
 	keep    bool
 	// lastWork is the instant of the latest event inside a nested run, by its path.
@@ -139,8 +139,8 @@ func (r *Replay) Report() *core.Report { return r.report }
 func (r *Replay) Batches() uint64 { return r.batches }
 
 // Batch applies the events of a batch and takes the commands that the machine then issues. The
-// error is a *DivergedError if they are not those of the batch. After an error the replay must not
-// be used, except for Collect. A *LostError leaves it as it was.
+// error is a *DivergedError if they are not the commands of the batch. After an error the replay
+// must not be used, except for Collect. A *LostError does not change it.
 func (r *Replay) Batch(b *Batch) error {
 	if b.N != r.batches+1 {
 		return fmt.Errorf("batch %d follows batch %d", b.N, r.batches)
@@ -171,9 +171,9 @@ func (r *Replay) Batch(b *Batch) error {
 	return nil
 }
 
-// Collect adds the events of a batch to those of Kept, and does not give them to the machine. It
-// takes the batches after one for which Batch has returned a *DivergedError, or from one for which it
-// has returned a *LostError.
+// Collect adds the events of a batch to the events of Kept, without passing them to the machine. It
+// is called for the batches after the batch for which Batch has returned a *DivergedError, or for the
+// batch for which Batch has returned a *LostError and all batches after it.
 func (r *Replay) Collect(b *Batch) error {
 	for i, data := range b.Each() {
 		x, err := r.decode(b, i, data)
@@ -328,8 +328,8 @@ func (r *Replay) worked(path string, at int64) {
 	}
 }
 
-// resetIdle gives nested runs, parallel nodes and walks with a stall timeout the time back in which
-// nothing was done in them, because answers were kept that are later than theirs.
+// resetIdle extends the timeouts of nested runs, parallel nodes and walks with a stall timeout by
+// the time in which nothing was done in them, because later answers of other executions were kept.
 func (r *Replay) resetIdle() {
 	for _, o := range r.open {
 		if !limitsWork(&o.Command) {
@@ -386,8 +386,8 @@ func (r *Replay) take(commands []machine.Command) {
 	}
 }
 
-// inside reports whether OpGiveUp with an ID cancels the command. The items of a range are given up
-// together: the item before the first one that is given up has ended.
+// inside reports whether OpGiveUp with an ID cancels the command. The items of a range are
+// cancelled together: the item before the first cancelled one has ended.
 func (o *Open) inside(id machine.ID) bool {
 	return o.Op == machine.OpRun && o.ID.Frame == id.Frame && o.ID.Node == id.Node && (o.ID.To == 0 || o.ID.From >= id.From || o.Node.Source == nil && o.ID.To > id.From)
 }

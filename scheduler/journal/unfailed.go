@@ -47,10 +47,11 @@ func Unfailed(p *plan.Plan, kept []Kept, report *core.Report, all bool) (rest []
 type unfailed struct {
 	plan *plan.Plan
 	all  bool
-	// failed are the nodes that failed, and in nested runs of such nodes those with a failed execution,
-	// by path without the numbers of items. drop are the nodes that ran because of a failure.
+	// failed are the nodes that failed, and in nested runs of such nodes the nodes with a failed
+	// execution, by path without the numbers of items. drop are the nodes that ran because of a
+	// failure.
 	failed, drop map[string]bool
-	// executions are those that failed.
+	// executions are the failed executions.
 	executions map[execution]bool
 	// rows are the first failed rows of pipelines whose later rows can see the effect, by frame and
 	// the first member.
@@ -114,8 +115,8 @@ func (u *unfailed) note(x *Kept) {
 	})
 }
 
-// failing reports whether an outcome without another attempt is a failure: one that asks for another attempt
-// is one, too.
+// failing reports whether an outcome is a failure if no attempt follows it. An outcome that requests another
+// attempt is also a failure.
 func failing(o *machine.Outcome) bool { return o.Failure != nil || o.Status == core.Retry }
 
 // seesOwnWrites reports whether a stage of a pipeline reads a field that a stage writes, so that a row
@@ -145,8 +146,8 @@ func (u *unfailed) sameUnit(a, b string) bool {
 	return ok && n.Vertex == m.Vertex
 }
 
-// without returns the parts of an event that are kept: not those of executions that failed, of
-// nested runs whose execution failed and that are not kept in part, and of later rows.
+// without returns the parts of an event that are kept. It drops the parts of executions that
+// failed, of nested runs whose execution failed and that are not kept in part, and of later rows.
 func (u *unfailed) without(x Kept) []Kept {
 	id := x.Event.ID
 	if id.Node < 0 || x.Event.Kind == machine.Cancel {

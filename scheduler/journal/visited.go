@@ -94,7 +94,8 @@ func (d *decoder) visited(o *value.Object) *machine.Visited {
 	return s
 }
 
-// strings reads a list of strings, nil if there is none.
+// strings reads a list of strings. The result is nil if
+// there is none.
 func (d *decoder) strings(o *value.Object, name string) []string {
 	list, ok := member[[]any](d, o, name)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// Keys of objects that stand for something else. An object of a run whose first key is one of
+// Keys of objects that represent something else. An object of a run whose first key is one of
 // them is written as the value of markValue.
 const (
 	markBlob    = "$blob"

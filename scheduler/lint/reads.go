@@ -17,7 +17,7 @@ type read struct {
 	gate      int32 // a vertex, or an else group as len(Vertices)+j
 	field     int32
 	threshold int32
-	edge      int32 // the edge in whose condition it is, -1 if there is none
+	edge      int32 // the edge in whose condition it is, or -1 if there is none
 	live      bool  // sees the writes of its own unit
 }
 

@@ -9,10 +9,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// checkSkips reports conditions that let a node run although the node before it was
-// skipped because of another condition: download -> transform (when false) -> publish
-// (when true) publishes. Nothing is reported if the document shows that the author
-// considered this:
+// checkSkips reports conditions that let a node run although the node before it was skipped
+// because of another condition: download -> transform (when false) -> publish (when true)
+// publishes. It reports nothing if the document shows that the author considered this:
 //   - the edge has on: done, or its target has a join;
 //   - its condition implies the other one, or tests something that the skipped nodes
 //     write or send;

@@ -113,9 +113,9 @@ func (c *checker) mayNotRun(t plan.Target) bool {
 	}
 }
 
-// readAndWritten reports a file that a node reads and that it or another node writes. A
-// node that reads one file may be followed by a node that replaces it. If it reads all files of a
-// folder, what is written there adds rows to those of the next run.
+// readAndWritten reports a file that a node reads and that it or another node writes. A node that
+// reads one file may be followed by a node that replaces it. If it reads all files of a folder, a
+// file that is written there adds rows to the next run.
 func (c *checker) readAndWritten(in, out plan.Target, ordered *int) {
 	if in.Node == out.Node {
 		if !in.Nested {
@@ -140,7 +140,7 @@ func (c *checker) readAndWritten(in, out plan.Target, ordered *int) {
 func (c *checker) writerOf(t plan.Target) string { return c.named(t.Node, t.Pos) }
 
 // ordered puts two nodes in canonical order and reports whether the first comes before the second.
-// That is not known if at most one of them runs, or if their place in the graph is not known.
+// The order is not known if at most one of them runs, or if their place in the graph is not known.
 func (c *checker) ordered(a, b *plan.Target, left *int) (known, first bool) {
 	v, w := c.p.Nodes[a.Node].Vertex, c.p.Nodes[b.Node].Vertex
 	if v > w || v == w && c.p.Nodes[a.Node].Member > c.p.Nodes[b.Node].Member {

@@ -73,7 +73,7 @@ type assignment struct {
 	level  int32
 	vertex int32
 	node   int32 // in a walk
-	was    any   // the value at the end of the path before it, value.Missing if there was none
+	was    any   // the value at the end of the path before it, or value.Missing if there was none
 	after  any   // the value of the field after it
 	made   bool
 	noted  bool // it was reported
@@ -203,8 +203,8 @@ func (a *assignment) inside(f *state.Field, old any) (any, error) {
 // Assigned is an assignment of a run.
 type Assigned struct {
 	Assignment
-	// Made reports whether the run has come to its place. Was is the value before it, value.Missing if
-	// there was none.
+	// Made reports whether the run has reached the place of the assignment. Was is the value before
+	// it, or value.Missing if there was none.
 	Made bool
 	Was  any
 }
@@ -218,8 +218,8 @@ func (m *Machine) Assigned() []Assigned {
 	return list
 }
 
-// AssignmentError returns the *AssignmentError of the first assignment that was made and has failed, nil if
-// there is none.
+// AssignmentError returns the *AssignmentError of the first assignment that was made and has failed, or nil
+// if there is none.
 func (m *Machine) AssignmentError() error {
 	for _, a := range m.assigned {
 		if failed, ok := a.after.(*state.FailedMerge); ok {

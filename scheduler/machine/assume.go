@@ -42,7 +42,8 @@ func CheckAssumptions(p *plan.Plan, list []Assumption) error {
 	return nil
 }
 
-// assumption returns the assumption about a node, pipeline or loop of the frame, nil if there is none.
+// assumption returns the assumption about a node, pipeline or loop of the frame, or nil if there
+// is none.
 func (f *frame) assumption(id string) *Assumption {
 	for i := range f.m.opts.Assume {
 		a := &f.m.opts.Assume[i]

@@ -359,8 +359,8 @@ func startNested[W work](w W, call *Call) *core.Failure {
 	return nil
 }
 
-// halt cancels an execution because the run was stopped or the execution was given up. Handlers
-// in flight are awaited.
+// halt cancels an execution because the run was stopped or the result of the execution is no
+// longer needed. Handlers in flight are awaited.
 func halt[W work](w W) {
 	f, a := w.frame(), w.load()
 	switch {

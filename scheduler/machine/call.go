@@ -11,7 +11,7 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// newCall returns a call with a context of its own.
+// newCall returns a call with a separate context.
 func newCall(c CallContext) *Call {
 	room := &struct {
 		Call
@@ -131,7 +131,7 @@ func (f *frame) read(n *plan.Node, r plan.Read, in *pass) any {
 }
 
 // unreadable returns the failure of an execution that would read a field which lost its value
-// because a merge failed. t is the unit of the execution, nil if there is none.
+// because a merge failed. t is the unit of the execution, or nil if there is none.
 func (f *frame) unreadable(n *plan.Node, c *Call, t *unit) *core.Failure {
 	if c == nil {
 		return nil
@@ -252,7 +252,7 @@ func (e unitEnv) Field(slot int) any {
 type Captured struct {
 	For   *plan.Node
 	Call  *Call
-	Place int // index within Call.Items of the item of a fan-out, -1 if there is none
+	Place int // index within Call.Items of the item of a fan-out, or -1 if there is none
 }
 
 // Field returns the captured value of a field.

@@ -49,7 +49,7 @@ type claimant []execution
 // earlier items and rows, and earlier nodes that may replace the same target, including nodes of
 // the runs around a nested one. Then it is placed, unless another execution has replaced the same
 // target in this run and no path leads from one execution to the other. In that case the result
-// fails and the target stays as it is.
+// fails and the target is not changed.
 type pendingPlace struct {
 	ID     ID                  `json:"id"`
 	Claim  Claim               `json:"claim"`

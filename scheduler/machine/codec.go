@@ -157,7 +157,7 @@ func (s Items) slice(from, to int32) []any {
 }
 
 // DecodeCommand decodes a command, and looks up its node in the plan of the run if the command is
-// to be answered. inputs are the Inputs of the encoded Call, nil if it had none.
+// to be answered. inputs are the Inputs of the encoded Call, or nil if it had none.
 func DecodeCommand(p *plan.Plan, inputs *value.Object, data []byte) (Command, error) {
 	var j commandJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -131,8 +131,8 @@ type CallContext struct {
 	// Previous is the error of the previous attempt, or the note with which it asked to be run
 	// again. It is "" for the first attempt.
 	Previous string `json:"previous,omitempty"`
-	// Briefing describes the earlier stages of a walk to a node that asks for it; nil for other
-	// nodes.
+	// Briefing describes the earlier stages of a walk to a node that requests it. It is nil for
+	// other nodes.
 	Briefing *core.Briefing `json:"briefing,omitempty"`
 	// Route makes the call a question to the router: where the walk continues after a
 	// visit of the node. The handler is not called.
@@ -226,12 +226,12 @@ type Outcome struct {
 	Route *Route `json:"route,omitempty"`
 	// Usage is the usage of models, nil if none was called.
 	Usage *core.Usage `json:"usage,omitempty"`
-	// Claim lists the targets to replace before the attempt is over, nil if there are none. The
+	// Claim lists the targets to replace before the attempt is over, or nil if there are none. The
 	// result follows when they are replaced.
 	Claim *Claim `json:"claim,omitempty"`
 	// Why names the setting of the node that changed the outcome of the visit, or begins with
-	// core.CachedReason if the outcome is that of an earlier run. It is "" if the outcome is that of the
-	// last attempt. If Why is set, Status is not zero.
+	// core.CachedReason if the outcome was taken from an earlier run. It is "" if the outcome is the
+	// outcome of the last attempt. If Why is set, Status is not zero.
 	Why string `json:"why,omitempty"`
 }
 
@@ -251,8 +251,8 @@ func (o *Outcome) Empty() bool {
 	return len(o.Writes) == 0 && o.OnlyWrites()
 }
 
-// isCached reports whether the outcome is that of an execution in an earlier run. The attempt does not
-// count.
+// isCached reports whether the outcome was taken from an execution in an earlier run. Such an outcome
+// does not count as an attempt.
 func (o *Outcome) isCached() bool { return strings.HasPrefix(o.Why, core.CachedReason) }
 
 // OnlyWrites reports whether it is a success that does nothing but write.

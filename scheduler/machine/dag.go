@@ -305,7 +305,7 @@ func (f *frame) openGate(g int32) {
 		return
 	}
 	if f.Clean && x.Waits == 0 && !f.p.Vertices[g].Conditional && !f.Stopped && len(f.m.opts.Assume) == 0 {
-		f.makeStartable(g) // decide would come to the same result
+		f.makeStartable(g) // decide would have the same result
 		return
 	}
 	f.queue = append(f.queue, gate{decideGate, g})

@@ -34,13 +34,14 @@ type Emission struct {
 	took           int64 // the duration of a node, or the time between the start and the end of an item
 	// wrote and null are sets of indexes in node.WriteFields.
 	wrote, null uint64
-	// ends are the instants at which the items have ended. If it is nil, their times are those of
-	// their range.
+	// ends are the instants at which the items have ended. If it is nil, the items have the times
+	// of their range.
 	ends []int64
 	from int64 // the instant from which ends count
 }
 
-// eventSet is the set of the events that an Emission stands for, each item having one of each.
+// eventSet is a set of types of events. An Emission represents one event of each type for each
+// item.
 type eventSet uint8
 
 const (
@@ -199,7 +200,7 @@ func (f *frame) nodeNote(what eventSet, n *plan.Node) Emission {
 	return e
 }
 
-// take adds the writes to the emission, and returns those that it has no room for.
+// take adds the writes to the emission, and returns the writes for which it has no room.
 func (e *Emission) take(writes []plan.Write) []plan.Write {
 	for i := range writes {
 		at := slices.Index(e.node.WriteFields, writes[i].Field)
@@ -214,7 +215,7 @@ func (e *Emission) take(writes []plan.Write) []plan.Write {
 	return nil
 }
 
-// Emissions are the emissions of a command. In JSON they are events, whose times are those of
+// Emissions are the emissions of a command. In JSON they are events, with the times of
 // Emission.Events.
 type Emissions []Emission
 

@@ -51,8 +51,8 @@ func ranAs(t *testing.T, e *Event, change ...func(*core.Node)) ([]string, int) {
 }
 
 // TestEventsOfARange: the items of a range start and end one after the other, at the instants of the
-// answer; if it has none, they have the times of the range. A listener is told of an item that runs
-// with others when its range is answered.
+// answer; if it has none, they have the times of the range. A listener gets the events of an item
+// that runs with others when its range is answered.
 func TestEventsOfARange(t *testing.T) {
 	failed := Outcome{Failure: &core.Failure{Class: core.ClassError, Message: "bad"}}
 	for _, tt := range []struct {

@@ -342,7 +342,7 @@ func (f *frame) emitEvaluated(e int32, ok bool, env expressions.Env) {
 	f.m.emit(ev)
 }
 
-// unitName is name for a unit, "" if there is none.
+// unitName is name for a unit, or "" if there is none.
 func (f *frame) unitName(id string) string {
 	if id == "" {
 		return ""

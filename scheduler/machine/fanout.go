@@ -426,7 +426,7 @@ func (t *fanOut) rejectable(field int32) bool {
 	return field != t.n.Collect && t.f.p.Schema.Fields[field].MayReject
 }
 
-// emitRan emits the events of an item that has run in a range: its start, which nobody was told of
+// emitRan emits the events of an item that has run in a range: its start, which was not emitted
 // before, and its end if it succeeded and the merge cannot reject it. It reports whether it has
 // emitted the end. Events that follow get the instant at which the item ended.
 func (t *fanOut) emitRan(answer *Event, i int, o *Outcome, open bool) (ended bool) {

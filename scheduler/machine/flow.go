@@ -12,11 +12,11 @@ import (
 // flow is the planner of the mode flow: several tokens move along the edges, and each arrival runs
 // the node. It is the task of the only vertex.
 //
-// While nothing is asked, arrivals of one token are admitted together: agents begin when they get a
-// slot, and nodes without a handler end at once. When a token reaches an approval, the flow is
-// paused: what was admitted goes on, and what follows it waits in the queue, except approvals, which
-// wait to be asked. When nothing is admitted any more, the answer takes effect: first the branch of the
-// decision runs to its end, then each token of the queue to its own end, then the next approval is asked.
+// While no approval is asked, arrivals of one token are admitted together: agents begin when they get a
+// slot, and nodes without a handler end at once. When a token reaches an approval, the flow is paused:
+// admitted arrivals continue, and later arrivals wait in the queue, except approvals, which wait to be
+// asked. Once no admitted arrival is left, the answer takes effect: first the branch of the decision runs
+// to its end, then each token of the queue to its own end, then the next approval is asked.
 type flow struct {
 	p     *plan.Flow
 	group group
@@ -123,8 +123,8 @@ func (t *flow) selectWay(a *arrival, n *plan.FlowNode) *plan.FlowWay {
 	return &n.Ways[len(n.Conditions)]
 }
 
-// follow moves a token along all edges of a way. Its targets are reached together: that one of them is
-// an approval does not keep the others from beginning.
+// follow moves a token along all edges of a way. The token reaches the targets together: if one of
+// them is an approval, the others still begin.
 func (t *flow) follow(from *arrival, way *plan.FlowWay, v any, trunk bool) {
 	for _, id := range way.Lost {
 		t.log(from, core.LogWarn, fmt.Sprintf("Connection target %q not found", id))
@@ -163,7 +163,8 @@ func (t *flow) leadsTo(edges []int32, node int32) bool {
 	return false
 }
 
-// reach handles the arrival at an approval: it is asked at once, or waits for the one that is.
+// reach handles the arrival at an approval. The approval is asked at once, or waits for another one
+// that is being asked.
 func (t *flow) reach(a *arrival) {
 	t.log(a, core.LogStepStart, t.describe(a.Node))
 	if t.Asked != nil {
@@ -185,8 +186,8 @@ func (t *flow) ask(a *arrival) {
 	a.run(t.call(a))
 }
 
-// settle goes on when nothing is admitted: with the answer, the queue, or the next approval. It ends the
-// flow if nothing is left.
+// settle continues the flow when no arrival is admitted: with the answer, the queue, or the next
+// approval. It ends the flow if there is none of these.
 func (t *flow) settle() {
 	for len(t.Admitted) == 0 && !t.Ended {
 		switch {

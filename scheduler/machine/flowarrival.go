@@ -125,7 +125,8 @@ func (t *flow) stepEnded(a *arrival, o *Outcome) {
 	t.follow(a, &t.p.Nodes[a.Node].Ways[0], v, a.Trunk)
 }
 
-// answered handles the answer to the approval that is asked. Nothing but a decision lets the flow go on.
+// answered handles the answer to the approval that is asked. The flow continues only if the answer
+// is a decision.
 func (t *flow) answered(o *Outcome) {
 	a := t.Asked
 	switch {
@@ -240,7 +241,7 @@ func (t *flow) find(id ID) work {
 	return nil
 }
 
-// arrival returns the arrival with an ID that is in progress, nil if there is none.
+// arrival returns the arrival in progress with the given ID, or nil if there is none.
 func (t *flow) arrival(id ID) *arrival {
 	for _, a := range t.Admitted {
 		if a.N == id.From && a.id() == id {

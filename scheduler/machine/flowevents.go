@@ -117,7 +117,8 @@ func (t *flow) locate(e *core.Event, id ID) {
 	}
 }
 
-// ringText names a shortest ring of execution edges through a node, or says that there is none.
+// ringText describes a shortest cycle of execution edges through a node, or says that there is
+// none.
 func (t *flow) ringText(node int32) string {
 	g := make([][]int32, len(t.p.Nodes))
 	for i := range t.p.Nodes {

@@ -102,8 +102,8 @@ func (m *Machine) Queued() (list []core.Question) {
 	return list
 }
 
-// Queue returns the questions that have joined those of Queued since it was last called, and are still among
-// them. The first call after Restore returns all of them.
+// Queue returns the questions that were added to Queued since Queue was last called, and are still in it.
+// The first call after Restore returns all of them.
 func (m *Machine) Queue() (list []core.Question) {
 	for _, a := range m.queued {
 		if slices.Contains(a.t.Waiting, a) {

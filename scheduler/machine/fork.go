@@ -158,7 +158,7 @@ func (t *walk) forkResult(v *visit) (status core.Status, reason string, certain 
 	return 0, "", false
 }
 
-// decideFork sets the result of a parallel node and gives up the branches that have not ended.
+// decideFork sets the result of a parallel node and cancels the branches that have not ended.
 func (t *walk) decideFork(v *visit, status core.Status, reason string) {
 	k := v.Fork
 	k.Decided, k.Status, k.Reason = true, status, reason
@@ -279,7 +279,8 @@ func (t *walk) winners(v *visit) []string {
 	return ids
 }
 
-// givenUpText names the branches that a decision has given up, "" if there are none.
+// givenUpText names the branches that a decision has cancelled. It returns "" if there are
+// none.
 func (t *walk) givenUpText(v *visit) string {
 	var ids []string
 	for _, b := range t.Live {

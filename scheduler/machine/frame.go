@@ -55,7 +55,7 @@ type frame struct {
 	Stopped   bool  `json:"stopped,omitempty"`
 	FailedRun bool  `json:"failed_run,omitempty"` // by a failure whose policy is fail_run
 	Expired   bool  `json:"expired,omitempty"`    // by its deadline
-	Deadline  int64 `json:"deadline,omitempty"`   // when the timeout of its node ends, 0 if there is none
+	Deadline  int64 `json:"deadline,omitempty"`   // when the timeout of its node ends, or 0 if there is none
 
 	m      *Machine
 	p      *plan.Plan

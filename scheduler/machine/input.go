@@ -6,9 +6,9 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Shared returns the input of an execution as far as it was captured. place is the item of a
-// fan-out, -1 if there is none. The driver adds the rest: the log, the folder, streams and the
-// interviewer. Arguments are resolved here, which may be much work; stop reports whether to give up.
+// Shared returns the part of the input of an execution that was captured. place is the item of a
+// fan-out, or -1 if there is none. The driver adds the rest: the log, the folder, streams and the
+// interviewer. Arguments are resolved here, which may take long; stop reports whether to stop early.
 // The error is about the arguments.
 func Shared(p *plan.Plan, n *plan.Node, c *Call, place int, stop func() bool) (s core.Shared, err error) {
 	if c == nil {

@@ -19,7 +19,7 @@ type join struct {
 	Next          int32   `json:"next,omitempty"`      // without a race: the first branch that is not evaluated
 	Decided       bool    `json:"decided,omitempty"`
 	NotAllSkipped bool    `json:"not_all_skipped,omitempty"` // an edge was false or blocked or live, rather than skipped with its source
-	Blocked       int32   `json:"blocked,omitempty"`         // 1 + the first edge in declared order whose source failed, 0 if there is none
+	Blocked       int32   `json:"blocked,omitempty"`         // 1 + the first edge in declared order whose source failed, or 0 if there is none
 	Taken         []int32 `json:"taken,omitempty"`           // live edges of the branches that count, in declared order
 }
 

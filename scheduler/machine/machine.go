@@ -40,7 +40,7 @@ type Options struct {
 	Seed uint64 `json:",omitempty"`
 	// Assume gives nodes, pipelines and loops a status without running them.
 	Assume []Assumption `json:",omitempty"`
-	// Set gives fields other values than those that were written.
+	// Set gives fields values that replace the written ones.
 	Set []Assignment `json:",omitempty"`
 	// AddedKinds are the kinds of nodes that walks by steps may add; see plan.Plan.Changed.
 	AddedKinds []string `json:",omitempty"`
@@ -152,7 +152,7 @@ func (m *Machine) Next() []Command {
 // answers before it calls Next, which then starts what all of them allow.
 func (m *Machine) Urgent() bool { return len(m.out) > 0 }
 
-// Inputs returns the inputs of the run, nil if there are none.
+// Inputs returns the inputs of the run, or nil if there are none.
 func (m *Machine) Inputs() *value.Object {
 	if m.root.Inputs.Len() == 0 {
 		return nil
@@ -168,8 +168,8 @@ func (m *Machine) Done() bool { return m.finished }
 // that have not.
 func (m *Machine) State() *value.Object { return m.root.finalState(false) }
 
-// Report returns the result of the run so far. Its Status and Err are those of a run that ended
-// now; nodes that have not ended have no status.
+// Report returns the result of the run so far. Its Status and Err are what they would be if the
+// run ended now. Nodes that have not ended have no status.
 func (m *Machine) Report() *core.Report { return m.root.report() }
 
 // Dropped returns the number of answers that were dropped because they were duplicates or too

@@ -22,8 +22,8 @@ func (t *fanOut) finish() {
 	t.merge()
 }
 
-// mayCommit reports whether it is the turn of the node at all fields it writes that can reject
-// writes.
+// mayCommit reports whether the node is next in canonical order at every field that it writes and
+// that can reject writes.
 func (t *fanOut) mayCommit() bool {
 	if t.n.Collect >= 0 && !t.f.mayCommit(t.v, []plan.Write{{Field: t.n.Collect}}) {
 		return false
@@ -42,7 +42,7 @@ func (t *fanOut) commit() {
 	}
 }
 
-// merge commits the items in item order, each in a transaction of its own.
+// merge commits the items in item order, each in its own transaction.
 func (t *fanOut) merge() {
 	f := t.f
 	x := &f.v[t.v]
@@ -145,8 +145,8 @@ func (t *fanOut) collectedWrite(cut int) any {
 	return write.Value
 }
 
-// emitItemWrites emits the events of the writes of an item, after the event of its end if that is
-// due. The collected list is a write of the node and has an event of its own.
+// emitItemWrites emits the events of the writes of an item, after the event of its end if end is
+// set. The collected list is a write of the node and has a separate event.
 func (t *fanOut) emitItemWrites(i int, end bool) {
 	if !t.f.m.opts.Events {
 		return

@@ -14,7 +14,7 @@ type byModel struct {
 	*walk
 	plainRouter
 	modelMemory
-	question *question // in flight, nil if there is none
+	question *question // in flight, or nil if there is none
 }
 
 // modelMemory is what snapshots contain of byModel.
@@ -147,8 +147,8 @@ func (t *byModel) exhausted(e int32) bool {
 
 func (t *byModel) take(v *visit, r route) { t.follow(v, r, nil) }
 
-// follow follows a route, or ends the walk. q is the question that led to the route, nil if there
-// was none.
+// follow follows a route, or ends the walk. q is the question that led to the route, or nil if
+// there was none.
 func (t *byModel) follow(v *visit, r route, q *question) {
 	if r.to == nowhere {
 		t.emitEnd(v, r.step, r.reason, q)

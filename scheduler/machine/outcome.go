@@ -111,8 +111,8 @@ func (c *changes) add(at int, why string) {
 	}
 }
 
-// text describes the changes, "" if there are none. what is the word for the things counted, such
-// as "item".
+// text describes the changes, or "" if there are none. what is the word for the things counted,
+// such as "item".
 func (c *changes) text(what string) string {
 	switch c.Count {
 	case 0:

@@ -23,7 +23,7 @@ type planner interface {
 	noteActivity()
 	// userCodeRuns reports whether a handler of the frame itself is running.
 	userCodeRuns() bool
-	// maxVisits returns the limit of the visits, 0 if there is none.
+	// maxVisits returns the limit of the visits, or 0 if there is none.
 	maxVisits() int
 	// locate adds to the event of an attempt the execution that it belongs to.
 	locate(e *core.Event, id ID)

@@ -120,7 +120,7 @@ func (t *fanOut) firstFailure() *core.Failure {
 	return t.outcome(t.failed[0]).Failure
 }
 
-// fatalItem returns the first item that stopped the run, -1 if there is none. The failures of
+// fatalItem returns the first item that stopped the run, or -1 if there is none. The failures of
 // other items may be cancellations caused by it.
 func (t *fanOut) fatalItem() int {
 	if !t.f.FailedRun {
@@ -133,8 +133,8 @@ func (t *fanOut) fatalItem() int {
 	return t.failed[i]
 }
 
-// countedItems returns the number of items. Of a stream that was given up, only the items that
-// count are known.
+// countedItems returns the number of items. If a stream was not read to its end, only the items
+// that count are known.
 func (t *fanOut) countedItems() int {
 	if t.n.Puller != nil {
 		return t.firstVoid()

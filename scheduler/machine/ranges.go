@@ -7,7 +7,7 @@ import (
 	"github.com/wavefold/wavefold/state"
 )
 
-// askToYield asks for the items of a range that have not started.
+// askToYield requests the items of a range that have not started.
 func (t *fanOut) askToYield(s chunk.Span) {
 	t.f.m.command(Command{Op: OpYield, ID: t.rangeID(s), Plan: t.f.p, Node: t.n})
 }

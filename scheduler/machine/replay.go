@@ -127,7 +127,7 @@ func (m *Machine) ExtendRun(id ID, by time.Duration) {
 func (m *Machine) Over(frame int64) bool { return m.frame(frame) == nil }
 
 // PlanAt returns the plan of the frame at a path such as "outer[3]/mid". A run that has changed its
-// graph has a plan of its own.
+// graph has its own plan.
 func (m *Machine) PlanAt(path string) (*plan.Plan, error) {
 	var last *plan.Plan // a late answer may belong to a frame that has ended
 	for _, f := range m.frames {

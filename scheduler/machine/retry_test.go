@@ -53,7 +53,7 @@ func retriedPlan(t *testing.T, change ...func(*core.Node)) *plan.Plan {
 }
 
 // waits fails every attempt and returns the delays that follow, in the order of their commands:
-// those of the machine, and those of machines restored after each step.
+// the delays of the machine, and the delays of machines restored after each step.
 func waits(t *testing.T, p *plan.Plan, seed uint64, fail *core.Failure) (list, restored []time.Duration) {
 	t.Helper()
 	m, err := New(p, value.ObjectOf("list", make([]any, 20)), Options{Concurrency: 8, Seed: seed})
@@ -86,7 +86,7 @@ func waits(t *testing.T, p *plan.Plan, seed uint64, fail *core.Failure) (list, r
 }
 
 // The delays of a run differ from each other and are derived from its seed. The delays of nested
-// runs used to have no jitter, and those of restored runs lost it.
+// runs used to have no jitter, and the delays of restored runs lost it.
 func TestWaitsAreSpread(t *testing.T) {
 	p := retriedPlan(t)
 	seen := map[time.Duration]int{}
@@ -113,7 +113,7 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 }
 
-// Without a seed, the delays are those of the formula.
+// Without a seed, the delays are as in the formula.
 func TestWaitsAreNotSpreadWithoutASeed(t *testing.T) {
 	list, _ := waits(t, retriedPlan(t), 0, &core.Failure{Message: "boom"})
 	for i, d := range list {

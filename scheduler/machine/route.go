@@ -90,7 +90,7 @@ func (t *byOutcomes) take(v *visit, r route) {
 	t.arrive(r.to, r.edge)
 }
 
-// categoryOf returns the category of the failure of an outcome, "" if it has none.
+// categoryOf returns the category of the failure of an outcome, or "" if it has none.
 func categoryOf(o *Outcome) string {
 	if o.Failure == nil {
 		return ""
@@ -186,8 +186,8 @@ func (o *Outcome) picks() bool {
 	return o.Route != nil && (o.Route.Label != "" || len(o.Route.Next) > 0)
 }
 
-// best returns the edge out of a node with the highest weight among those that fit, or -1 if none
-// fits. Of equal weights, the target whose name sorts first wins.
+// best returns the edge out of a node with the highest weight among the edges that fit, or -1 if
+// none fits. Of equal weights, the target whose name sorts first wins.
 func (t *byOutcomes) best(n *plan.WalkNode, fits func(e int32) bool) int32 {
 	best := int32(-1)
 	for _, e := range n.Out {

@@ -16,7 +16,7 @@ type router interface {
 	// chain returns the steps that are tried after each visit of the token, until one finds
 	// where the walk continues.
 	chain() []routeStep
-	// maxVisits returns the limit of the visits of the walk, 0 if there is none.
+	// maxVisits returns the limit of the visits of the walk, or 0 if there is none.
 	maxVisits() int
 	// admits reports whether the token may enter a node. If not, admits has sent the token to
 	// another node or ended the walk.
@@ -66,7 +66,7 @@ const (
 // route is where the walk continues, and the reason.
 type route struct {
 	edge   int32 // the edge to follow, -1 if the route has no edge
-	to     int32 // nowhere if the walk ends
+	to     int32 // the constant nowhere if the walk ends
 	step   string
 	reason string
 	// unknown reports that the route leads to a name that is not a node. name is the name of the

@@ -7,8 +7,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// Row stands for an element of a stream, by its number from 0, in a machine that was rebuilt
-// without reading the stream. Machine.Unread lists the elements that the run still needs.
+// Row represents an element of a stream by its number, counted from 0, in a machine that was
+// rebuilt without reading the stream. Machine.Unread lists the elements that the run still needs.
 type Row int64
 
 // DependsOnRows reports whether what a run does depends on the rows that a read returns, and not
@@ -33,12 +33,12 @@ type Unread struct {
 	// ID is the ID of the next read: its Frame and Node identify the reader.
 	ID   ID
 	Path string // of the frame
-	// Plan and Node are those of the commands that read the stream. Call is the input of such a
+	// Plan and Node belong to the commands that read the stream. Call is the input of such a
 	// command.
 	Plan *plan.Plan
 	Node *plan.Node
 	Call *Call
-	// From is the number of the first of the elements, -1 if there are none.
+	// From is the number of the first of the elements, or -1 if there are none.
 	From int64
 	// Continues reports whether the end of the stream has not been reached.
 	Continues bool

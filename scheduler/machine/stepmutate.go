@@ -9,8 +9,8 @@ import (
 	"github.com/wavefold/wavefold/scheduler/plan"
 )
 
-// mutate makes the changes of the graph that a visit asks for: first those of its code, in order, then
-// the action in its output. A change that is not possible is rejected.
+// mutate makes the changes of the graph that a visit requests: first the changes that its code
+// requests, in order, then the action in its output. A change that is not possible is rejected.
 func (t *bySteps) mutate(v *visit, o *Outcome) {
 	if o.Route != nil && o.Route.Visited != nil {
 		for i := range o.Route.Visited.Mutations {
@@ -108,7 +108,7 @@ func (t *bySteps) act(v *visit, action any, output *value.Object) {
 	t.emitMutation(v, &m, shown, err)
 }
 
-// member returns a member of an output, nil if there is none.
+// member returns a member of an output, or nil if there is none.
 func member(o *value.Object, key string) any {
 	v, _ := o.Get(key)
 	return v

@@ -13,7 +13,7 @@ import (
 )
 
 // bySteps is the router that tries seven steps after each visit, see package steps. The driver calls
-// the Go functions among hooks and conditions: bySteps asks for that in commands of their own.
+// the Go functions among hooks and conditions. bySteps requests these calls in separate commands.
 type bySteps struct {
 	*walk
 	stepMemory
@@ -103,7 +103,7 @@ const (
 	AfterAttempt  = -3
 )
 
-// holdsFirst asks for the Before hook of a node.
+// holdsFirst requests a call of the Before hook of a node.
 func (t *bySteps) holdsFirst(v *visit) bool {
 	if v.def().Decl.Before == nil || v.Number > 0 || v.Hooked {
 		return false
@@ -113,8 +113,8 @@ func (t *bySteps) holdsFirst(v *visit) bool {
 	return true
 }
 
-// intercepts makes the changes of the graph that a visit asks for, and then asks for the After hook
-// of the node if there is one.
+// intercepts makes the changes of the graph that a visit requests, and then requests a call of the
+// After hook of the node if there is one.
 func (t *bySteps) intercepts(v *visit, o *Outcome) bool {
 	t.Finished = endedVisit{}
 	if t.step(v).Critical && o.Failure != nil {
@@ -155,8 +155,8 @@ func (t *bySteps) left(v *visit, o *Outcome) bool {
 	return true
 }
 
-// decide is the only step of the chain: it asks for the conditions that are Go functions, and then
-// tries the seven steps.
+// decide is the only step of the chain. It requests calls of the conditions that are Go functions,
+// and then tries the seven steps.
 func (t *bySteps) decide(v *visit, _ *Outcome) (route, stepResult) {
 	if len(t.step(v).Calls) > 0 && t.Finished.Answers == "" {
 		return route{}, mustAsk
@@ -227,7 +227,8 @@ func (t *bySteps) budgeted(to int32) (at int32, why string) {
 	return noBudget, why
 }
 
-// errorTarget returns the node that handles that the visits of a node are used up, "" if there is none.
+// errorTarget returns the node at which the walk continues when the visits of a node are used up,
+// or "" if there is none.
 func (t *bySteps) errorTarget(n *plan.StepNode) string {
 	for _, tr := range n.Transitions {
 		if tr.Key.Value == core.ErrorKey {

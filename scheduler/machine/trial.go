@@ -20,7 +20,7 @@ type trial struct {
 }
 
 // rejections returns the rejected items and the columns of the trial. All items are tried in one
-// guarded call. If it does not complete, each reducer is called in a guarded call of its own, so
+// guarded call. If it does not complete, each reducer is called in a separate guarded call, so
 // that only the item that caused the problem is rejected.
 func (t *fanOut) rejections() *trial {
 	f := t.f

@@ -37,7 +37,7 @@ type unit struct {
 	Failed    int            `json:"failed,omitempty"`    // number of failed executions
 	Tolerated bool           `json:"tolerated,omitempty"` // every failure so far has the policy skip
 	Partial   bool           `json:"partial,omitempty"`
-	Dropped   int            `json:"dropped"` // the round whose writes do not count, -1 if there is none
+	Dropped   int            `json:"dropped"` // the round whose writes do not count, or -1 if there is none
 	Reason    string         `json:"reason,omitempty"`
 	Ended     bool           `json:"ended,omitempty"` // the condition of a loop is true, its limit is reached, or it failed
 	// Interrupted is set if the run was stopped before all passes had ended. Members that did not
@@ -178,7 +178,7 @@ func (f *frame) startUnit(v int32) {
 	f.refresh(v)
 }
 
-// newUnitGroup returns the group of a unit. The group has no limit of its own, because the number
+// newUnitGroup returns the group of a unit. The group has no separate limit, because the number
 // of live passes is limited.
 func newUnitGroup(f *frame, t *unit) group {
 	return group{parent: &f.group, limit: math.MaxInt, holder: t}

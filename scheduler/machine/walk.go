@@ -19,7 +19,7 @@ type walk struct {
 	w     *plan.Walk
 	group group
 
-	Live         []*visit     `json:"live,omitempty"`          // visits in progress: the token's first, then those of branches in order of their start
+	Live         []*visit     `json:"live,omitempty"`          // visits in progress: the visit of the token, then the visits of branches in order of their start
 	Next         int32        `json:"next"`                    // number of the next visit
 	Last         stage        `json:"last"`                    // the last stage that was not a conditional
 	History      stageHistory `json:"history,omitzero"`        // finished stages, for briefings
@@ -139,8 +139,8 @@ func (t *walk) startOne() bool {
 	return false
 }
 
-// optionVisits returns the limit of the visits of the walk, 0 if there is none: that of the plan, or of the
-// options of the run for the graph of the run.
+// optionVisits returns the limit of the visits of the walk, or 0 if there is none. It is the limit of the
+// plan, or, for the outermost graph, the limit in the options of the run.
 func (t *walk) optionVisits(limit int) int {
 	if m := t.f.m; t.f.parent == nil && m.opts.MaxVisits > 0 {
 		return m.opts.MaxVisits
@@ -148,10 +148,10 @@ func (t *walk) optionVisits(limit int) int {
 	return limit
 }
 
-// maxVisits returns the limit of the visits of the walk, 0 if there is none.
+// maxVisits returns the limit of the visits of the walk, or 0 if there is none.
 func (t *walk) maxVisits() int { return t.router.maxVisits() }
 
-// arrive moves the token to a node. via is the edge that it followed, -1 if there is none.
+// arrive moves the token to a node. via is the edge that it followed, or -1 if there is none.
 func (t *walk) arrive(node, via int32) {
 	if t.Idle++; t.Idle > maxIdle {
 		t.fail(node, core.ClassVisitLimit, "the walk went through %d nodes in a row that do nothing", maxIdle)

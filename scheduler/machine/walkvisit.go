@@ -13,13 +13,13 @@ type visit struct {
 	t     *walk
 	N     int32 `json:"n"` // number of the visit within the walk, from 0
 	Node  int32 `json:"node"`
-	Count int   `json:"count"` // number of the visit among those of the node, from 1
+	Count int   `json:"count"` // number of the visit among the visits of the node, from 1
 	attempt
 	Started int64 `json:"started,omitempty"`
 	Parent  int32 `json:"parent"` // number of the visit of the parallel node, -1 for a visit of the token
 	parent  *visit
 	Place   int   `json:"place,omitempty"`    // position among the branches
-	Via     int32 `json:"via"`                // the edge that led to the node, -1 if there is none
+	Via     int32 `json:"via"`                // the edge that led to the node, or -1 if there is none
 	Fork    *fork `json:"fork,omitempty"`     // set when a parallel node has begun
 	GivenUp bool  `json:"given_up,omitempty"` // its outcome does not count
 	Hooked  bool  `json:"hooked,omitempty"`   // the router has done what precedes the first attempt
@@ -282,7 +282,8 @@ func statusOf(o *Outcome) core.Status {
 	return o.Status
 }
 
-// givenUpFailure returns the failure of a branch that was given up.
+// givenUpFailure returns the failure of a branch that was cancelled because the join did not
+// need it.
 func givenUpFailure(v *visit) *core.Failure {
 	return &core.Failure{Class: core.ClassCanceled, Message: "given up: " + v.parent.Fork.Reason, Permanent: true}
 }

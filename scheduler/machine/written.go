@@ -18,7 +18,7 @@ type Write struct {
 	// Write is the field and its value, which is value.Missing if a walk begins again with the starting
 	// value.
 	plan.Write
-	// Visit is the number of the visit among those of its node, 0 outside walks.
+	// Visit is the number of the visit among the visits of its node, or 0 outside walks.
 	Visit int
 	// Element reports whether the value is a list of one element that the node collects. The list
 	// of all elements follows as a write of the node.
@@ -45,10 +45,10 @@ func (g Graph) Path() string { return g.f.Path }
 // Plan returns the plan of the graph.
 func (g Graph) Plan() *plan.Plan { return g.f.p }
 
-// Start returns the value of a field before the first write, value.Missing if there is none.
+// Start returns the value of a field before the first write, or value.Missing if there is none.
 func (g Graph) Start(field int) any { return g.f.ledger.Column(field).Start() }
 
-// Value returns the value of a field so far, value.Missing if there is none.
+// Value returns the value of a field so far, or value.Missing if there is none.
 func (g Graph) Value(field int) any {
 	return readable(g.f.mode.final(field))
 }

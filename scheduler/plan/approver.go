@@ -69,7 +69,7 @@ func (a approver) Handle(ctx context.Context, in core.Input) (core.Result, error
 	return core.Result{}, unapproved(fmt.Errorf("%w: asked %d times, and at last %s", core.ErrUnanswered, maxPauses, q.Again))
 }
 
-// unapproved returns the failure of an approval that nobody decided.
+// unapproved returns the failure of an approval without a decision.
 func unapproved(err error) error {
 	return core.Categorized(core.Permanent(err), core.Deterministic)
 }

@@ -24,8 +24,8 @@ type argument struct {
 }
 
 // Resolve returns the arguments with the paths replaced by their values, which are shared with the
-// state. If a path leads nowhere, the member is left out of an object, and is null in a list. stop
-// and the errors are those of Source.Value.
+// state. If a path has no value, the member is left out of an object, and is null in a list. stop
+// and the errors are as for Source.Value.
 func (a *Args) Resolve(env expressions.Env, stop func() bool) (*value.Object, error) {
 	if a == nil {
 		return nil, nil

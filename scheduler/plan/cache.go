@@ -14,8 +14,8 @@ import (
 type Cache struct {
 	// TTL limits the age of a result that is used; 0 means no limit.
 	TTL time.Duration
-	// Key is the expression whose value identifies a result in place of all that the node reads,
-	// nil if there is none.
+	// Key is the expression whose value identifies a result, or nil if the values that the node
+	// reads identify it.
 	Key *expressions.Program
 	// Index, Round, Visit and Inputs report whether the result may depend on the index of the item
 	// or row, on the round of the loop, on the number of the visit, and on inputs that are not part of
@@ -40,7 +40,7 @@ type CacheDescription struct {
 // Statuses of a CacheForecast.
 const (
 	CacheHit     = "hit"     // the store has the result of each execution
-	CachePartial = "partial" // it has those of some items, rows or rounds
+	CachePartial = "partial" // it has results for some items, rows or rounds
 	CacheMiss    = "miss"
 	CacheUnknown = "unknown" // what the executions read depends on nodes that run
 )
@@ -51,7 +51,7 @@ type CacheForecast struct {
 	// Run is the run that made the oldest of the results that were found, and Age their greatest age.
 	Run string        `json:"run,omitempty"`
 	Age time.Duration `json:"age_ns,omitempty"`
-	// Executions is the number of items, or 1, and Hits the number of those that have a result.
+	// Executions is the number of items, or 1. Hits is the number of executions that have a result.
 	Executions int `json:"executions,omitempty"`
 	Hits       int `json:"hits,omitempty"`
 	// Why explains what is not known.
@@ -67,7 +67,7 @@ func (n *Node) describeCache() *CacheDescription {
 	return &CacheDescription{Key: d.Key.Value, TTL: c.TTL, Version: d.Version.Value}
 }
 
-// CachedNodes returns the paths of the nodes with a cache, including those of nested workflows, in the order
+// CachedNodes returns the paths of the nodes with a cache, including nodes of nested workflows, in the order
 // of the document.
 func (p *Plan) CachedNodes() []string {
 	var list []string

@@ -16,8 +16,8 @@ import (
 type Recorded struct {
 	// Plan is the fingerprint of the plan.
 	Plan string
-	// Parts are the fingerprints of nodes, pipelines and loops by path, including those of nested
-	// workflows: "outer/inner".
+	// Parts are the fingerprints of nodes, pipelines and loops by path, including the parts of
+	// nested workflows: "outer/inner".
 	Parts map[string]PartFingerprint
 	// Fields describe the types of the fields of the state by path, such as "total" or
 	// "outer/total": a word, and a hash if the type has details.
@@ -132,21 +132,22 @@ type PartChange struct {
 type FieldChange struct {
 	Path string
 	Pos  source.Position // as in PartChange
-	// Then is the type that the field had, and Now the one that it has, "" if the field is gone.
+	// Then is the earlier type of the field. Now is its current type, or "" if the field no longer
+	// exists.
 	Then, Now string
 }
 
 // Changes is the difference between the workflow that a run was started with and the one of now.
 type Changes struct {
-	// Parts are all nodes, pipelines and loops of both: first those of now in canonical order, those
-	// of a nested workflow after its node, then those that were removed, by path.
+	// Parts are all nodes, pipelines and loops of both plans: first the current parts in canonical
+	// order, with the parts of a nested workflow after its node, then the removed parts by path.
 	Parts []PartChange
-	// Fields are the fields that are gone or have another type. New fields and other merges and
-	// defaults are no change that matters to a run.
+	// Fields are the fields that were removed or have another type. New fields, merges and defaults
+	// do not affect a run, so they are not listed.
 	Fields []FieldChange
 }
 
-// Since compares the plan with the one that a run was started with. Parts are compared by path: a
+// Since compares the plan with the plan with which a run was started. Parts are compared by path: a
 // node with a nested workflow is the same if only parts of that workflow have changed.
 func (p *Plan) Since(then Recorded) *Changes {
 	c := &Changes{}
@@ -248,10 +249,10 @@ func fieldPos(p *Plan, path string, other source.Position) source.Position {
 	return other
 }
 
-// Adopted returns the parts with a change that a run takes over: those that are executed
-// differently, and those that are new, changed or removed and have not started. started reports
-// whether anything of a part was recorded, by path. Parts of a nested workflow that is itself new or
-// removed are left out.
+// Adopted returns the parts with a change that a run adopts: parts that are executed differently,
+// and parts that are new, changed or removed and have not started. started reports, by path, whether
+// there are records of a part. Parts of a nested workflow that is itself new or removed are left
+// out.
 func (c *Changes) Adopted(started func(path string) bool) []PartChange {
 	var list []PartChange
 	whole := map[string]bool{} // parts that are new or removed with all that is nested in them

@@ -16,8 +16,8 @@ type Options struct {
 	// Env returns what the kinds of a workflow may use: its files, programs and other workflows. If
 	// it is nil, they may use nothing.
 	Env func(w *core.Workflow) core.Env
-	// Lint reports what can run but was probably not meant. It is called for nested workflows, too.
-	// Except in tests it is lint.Check of scheduler/lint; if it is nil, nothing is reported.
+	// Lint reports parts that can run but are probably mistakes. It is called for nested workflows,
+	// too. Except in tests it is lint.Check of scheduler/lint; if it is nil, nothing is reported.
 	Lint func(f *Facts) source.Diagnostics
 	// Strict treats warnings as errors.
 	Strict bool
@@ -117,8 +117,8 @@ type compiler struct {
 	memberItems map[string]itemRows
 }
 
-// features report what at least one node of the workflow has. Passes that look for such nodes are
-// skipped if there is none.
+// features report which features at least one node of the workflow has. Passes that look for such
+// nodes are skipped if there is none.
 type features struct {
 	stdio    bool // Node.Stdout or Node.Stdin
 	replaces bool // Node.replaces

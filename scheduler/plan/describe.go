@@ -328,7 +328,7 @@ func (p *Plan) describeNode(n *Node, known map[*Plan]*Description) NodeDescripti
 	d := NodeDescription{ID: n.ID, Kind: n.Kind, Phase: n.Phase, Description: n.Decl.Description.Value,
 		Reads: make([]string, len(n.OwnReads())), Writes: n.Writes, Effects: n.Effects, Environments: n.Environments(),
 		Retry: n.describeRetry(), AllowPartial: n.AllowPartial, AutoStatus: n.AutoStatus, Pause: n.Pause.String(), Cache: n.describeCache()}
-	if !p.Mode.Visits && takesSome(n.Decl.Join) { // in modes that visit nodes, the joins are those of parallel nodes
+	if !p.Mode.Visits && takesSome(n.Decl.Join) { // in modes that visit nodes, only parallel nodes have joins
 		if d.Join = joinText(n.Decl.Join); n.Decl.Join.Race {
 			d.Join += ", race"
 		}

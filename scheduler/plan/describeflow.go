@@ -19,12 +19,14 @@ type FlowDescription struct {
 // FlowNodeDescription describes what a node of a flow does.
 type FlowNodeDescription struct {
 	ID    string `json:"id"`
-	Label string `json:"label,omitempty"` // shown instead of the id, "" if there is none
+	Label string `json:"label,omitempty"` // shown instead of the id, or "" if there is none
 	Role  string `json:"role"`            // the string form of the core.FlowRole
-	// Conditions are those of an if, and Prompt is the question of an approval.
+	// Conditions are the conditions of an if, and Prompt is the question of an
+	// approval.
 	Conditions []string `json:"conditions,omitempty"`
 	Prompt     string   `json:"prompt,omitempty"`
-	// Model and Effort are those of an agent, and Subagents the agents to which it may delegate.
+	// Model and Effort are the settings of an agent, and Subagents the agents to
+	// which it may delegate.
 	Model     string   `json:"model,omitempty"`
 	Effort    string   `json:"effort,omitempty"`
 	WebSearch bool     `json:"web_search,omitempty"`
@@ -48,7 +50,7 @@ func flowShape(role string) core.Role {
 	return core.RoleStage
 }
 
-// visited describes the nodes as those of a walk.
+// visited describes the nodes as nodes of a walk.
 func (d *FlowDescription) visited() []WalkNodeDescription {
 	list := make([]WalkNodeDescription, len(d.Nodes))
 	for i := range d.Nodes {

@@ -6,20 +6,21 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// ToldDescription describes what a node that asks a model is told of what came before it.
+// ToldDescription describes what the prompt of a node that asks a model says about earlier stages.
 type ToldDescription struct {
 	// Fidelity is core.FidelityCompact, FidelityTruncate or FidelityNone. Edges are the edges that
 	// set another fidelity.
 	Fidelity string       `json:"fidelity"`
 	Edges    []ToldByEdge `json:"edges,omitempty"`
 	// Stages are the stages that may have finished since the walk was started or restarted, in
-	// declared order, if the node is told of stages. More reports whether there may be others than
+	// declared order, if the prompt describes stages. More reports whether there may be others than
 	// the nearest 20.
 	Stages []string `json:"stages,omitempty"`
 	More   bool     `json:"more,omitempty"`
 }
 
-// ToldByEdge describes what a node is told if the walk reaches it from a given node.
+// ToldByEdge describes what the prompt of a node says about earlier stages if the walk reaches it
+// from a given node.
 type ToldByEdge struct {
 	From     string `json:"from"`
 	Fidelity string `json:"fidelity"`
@@ -32,7 +33,7 @@ const (
 	maxToldSteps  = 1000
 )
 
-// describeTold adds what the nodes that ask models are told.
+// describeTold adds the ToldDescriptions of the nodes that ask models.
 func (p *Plan) describeTold(d *WalkDescription) {
 	if !p.Walk.Briefs {
 		return

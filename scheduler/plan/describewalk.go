@@ -33,7 +33,7 @@ type WalkDescription struct {
 // WalkNodeDescription describes the role of a node in a walk, in addition to its NodeDescription.
 type WalkNodeDescription struct {
 	ID string `json:"id"`
-	// Label is the text that is shown instead of the id, "" if there is none.
+	// Label is the text that is shown instead of the id, or "" if there is none.
 	Label string `json:"label,omitempty"`
 	Role  string `json:"role"` // the string form of the core.Role
 	// GoalGate reports whether the walk cannot exit before the node has succeeded.
@@ -52,8 +52,8 @@ type WalkNodeDescription struct {
 	// Targets are the nodes at which the walk continues after a failure that no edge handles, or
 	// after an unsatisfied goal gate, in order of preference.
 	Targets []string `json:"targets,omitempty"`
-	// Told describes what a node that asks a model is told of what came before it; nil for all
-	// other nodes.
+	// Told describes what the prompt of a node that asks a model says about earlier stages. It is
+	// nil for all other nodes.
 	Told *ToldDescription `json:"told,omitempty"`
 	// Parallel describes the branches of a parallel node; nil for all other nodes.
 	Parallel *ParallelDescription `json:"parallel,omitempty"`
@@ -155,7 +155,7 @@ func (p *Plan) describeWalkNode(i int32) WalkNodeDescription {
 		Random: n.Random, MaxVisits: n.MaxVisits}
 	if n.runs() {
 		for _, id := range p.nodeIDs(n.Targets) {
-			if !slices.Contains(d.Targets, id) { // the targets of the walk may be those of the node, too
+			if !slices.Contains(d.Targets, id) { // the targets of the walk may also be targets of the node
 				d.Targets = append(d.Targets, id)
 			}
 		}

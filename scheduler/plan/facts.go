@@ -54,7 +54,7 @@ type Visit struct {
 	// Targets are the nodes where the run continues after a failure if no edge is followed.
 	Targets []int32
 	// Parallel reports whether edges lead to branches. Branches are their first nodes, and Meet is
-	// the node where they meet, -1 if there is none.
+	// the node where they meet, or -1 if there is none.
 	Parallel bool
 	Branches []int32
 	Meet     int32

@@ -6,8 +6,8 @@ import (
 	"github.com/wavefold/wavefold/core"
 )
 
-// fidelities determines how much the nodes of a walk by outcomes are told of what came before them.
-// Unknown words are ignored, because the formats report them.
+// fidelities determines how much the prompts of the nodes of a walk by outcomes say about earlier
+// stages. Unknown words are ignored, because the formats report them.
 func (c *compiler) fidelities(settings *core.Walk) {
 	w := c.p.Walk
 	for i := range w.Nodes {
@@ -16,9 +16,9 @@ func (c *compiler) fidelities(settings *core.Walk) {
 	}
 }
 
-// Told returns how much a node is told of what came before it, if the walk reaches it along an
-// edge, or -1 for no edge. The result is "" for a node that is told nothing, whatever the document
-// says.
+// Told returns how much the prompt of a node says about earlier stages if the walk reaches the
+// node along the given edge. edge is -1 if there is none. The result is "" for a node without such
+// a description, whatever the document says.
 func (p *Plan) Told(node, edge int32) string {
 	switch {
 	case !p.Nodes[node].Briefed:

@@ -36,7 +36,7 @@ type PartFingerprint struct {
 	What string `json:"what"`
 	// How covers its execution: retries, timeout, limits and priority.
 	How string `json:"how"`
-	// Own is What without the nested workflow of the node, "" if it has none.
+	// Own is What without the nested workflow of the node, or "" if it has none.
 	Own string `json:"own,omitempty"`
 	// Members are short hashes of the members of What, which only serve to name the ones that
 	// differ; see Changes.
@@ -71,7 +71,8 @@ func (p *Plan) order() []any {
 	return []any{fields, vertices, nodes, edges, nested}
 }
 
-// printer computes fingerprints. It keeps those of nested plans, which several nodes may run.
+// printer computes fingerprints. It keeps the fingerprints of nested plans, because several nodes
+// may run the same plan.
 type printer struct {
 	plans map[*Plan]string
 	known map[*Plan]map[string]PartFingerprint // the results of parts
@@ -306,7 +307,7 @@ func walkPrint(p *Plan, n *WalkNode) *value.Object {
 	return o
 }
 
-// how is how a node is executed, apart from its cache.
+// how describes the execution of a node, apart from its cache.
 type how struct {
 	retry                    Retry
 	policy                   Policy

@@ -38,7 +38,7 @@ func (x *printer) firstWriters(p *Plan, field int32, n int) any {
 	}
 	of := writersOf{p, field}
 	sums := x.prefixes[of]
-	for i := len(sums); i < n; i++ { // each sum is that of the sum before it and the next writer
+	for i := len(sums); i < n; i++ { // each sum covers the sum before it and the next writer
 		before := ""
 		if i > 0 {
 			before = sums[i-1]

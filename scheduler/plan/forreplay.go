@@ -2,10 +2,10 @@ package plan
 
 import "github.com/wavefold/wavefold/core/source"
 
-// ForReplay drops the declarations of the nodes and edges of p, including nested workflows, which take most of
-// the memory of a large plan. A plan without them can only be replayed: it has no fingerprint, and
-// cannot be described or executed. The caller must be the only user of p. It does nothing for walks, whose
-// routers are told of declarations.
+// ForReplay drops the declarations of the nodes and edges of p, including nested workflows, which take most
+// of the memory of a large plan. A plan without them can only be replayed: it has no fingerprint, and cannot
+// be described or executed. The caller must be the only user of p. It does nothing for walks, because their
+// routers use the declarations.
 func (p *Plan) ForReplay() {
 	if p.Walk != nil || p.positions != nil {
 		return

@@ -10,11 +10,11 @@ import (
 // Incremental describes what a run stores for the next one.
 type Incremental struct {
 	File string // "" for the default
-	// Cursor is the input that gets the value of From, "" if there is none.
+	// Cursor is the input that gets the value of From, or "" if there is none.
 	Cursor string
 	From   *expressions.Program
-	// Partitions is the input that lists the partitions, "" if there is none. Node is the fan-out
-	// that processes them.
+	// Partitions is the input that lists the partitions, or "" if there is none. Node is the
+	// fan-out that processes them.
 	Partitions string
 	Node       string
 }

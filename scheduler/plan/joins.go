@@ -159,8 +159,8 @@ func need(j *core.Join, n int) int {
 	return 1
 }
 
-// roundingSlack is how much a product of a share may exceed a whole number and still mean that number:
-// products of floating-point numbers are not exact.
+// roundingSlack is the amount by which a product of a share may exceed a whole number and still be
+// rounded down to it, because products of floating-point numbers are not exact.
 const roundingSlack = 1e-9
 
 // share returns a fraction of n, rounded up.

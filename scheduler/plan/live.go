@@ -12,7 +12,7 @@ import (
 	"github.com/wavefold/wavefold/scheduler/steps"
 )
 
-// liveChanges is what the plan of a run has in addition to that of the workflow.
+// liveChanges are the changes of the plan of a run in comparison to the plan of the workflow.
 type liveChanges struct {
 	added   map[string]int32 // nodes that the run has added, by name
 	changes []core.Mutation  // what was changed, in order

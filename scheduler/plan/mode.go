@@ -7,9 +7,9 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 )
 
-// Mode is a way of running a graph: how a workflow is compiled for it, and how the graph is
-// described and drawn. The machine finds the planner that runs the graph by the name of the mode. Modes are values; Options.Modes adds modes to those of the
-// engine.
+// Mode is a way of running a graph: how a workflow is compiled for it, and how the graph is described and
+// drawn. The machine finds the planner that runs the graph by the name of the mode. Modes are values;
+// Options.Modes adds modes to the modes of the engine.
 type Mode struct {
 	// Name is the mode of a workflow.
 	Name core.Mode
@@ -102,8 +102,8 @@ func modeNamed(name core.Mode, more []*Mode) (*Mode, bool) {
 }
 
 // Router is a way of choosing the edges of a walk: how a walk that names it is compiled and described.
-// The machine finds the router that chooses by the name. Routers are values as modes are;
-// Options.Routers adds routers to those of the engine.
+// The machine finds the router that chooses by the name. Routers are values, as modes are;
+// Options.Routers adds routers to the routers of the engine.
 type Router struct {
 	// Name is the router of a workflow, in its settings of a walk.
 	Name string
@@ -115,7 +115,7 @@ type Router struct {
 	describe    func(p *Plan, d *WalkDescription)       // may be nil
 	conventions func(w *core.Workflow) core.Conventions // replaces Conventions unless it is nil
 	code        func(source.Code) source.Code           // replaces the codes of other modes; may be nil
-	adapt       func(w *core.Workflow) *core.Workflow   // the workflow as it is compiled; nil means that it stays as it is
+	adapt       func(w *core.Workflow) *core.Workflow   // returns the workflow to compile; nil means that it is not changed
 }
 
 // routers are the routers of the engine. The first is the default.

@@ -10,7 +10,7 @@ import (
 
 // opened is the folder of a workflow as a kind sees it while it compiles a node. It records the
 // contents of the files that are read, because they are part of what the node does. The kind's
-// handler may continue to use the folder later, when nothing is recorded.
+// handler may continue to use the folder later; its reads are not recorded.
 type opened struct {
 	fs.FS
 	sums *value.Object // nil once the node is compiled

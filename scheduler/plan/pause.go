@@ -87,7 +87,8 @@ func (p pauser) Handle(ctx context.Context, in core.Input) (core.Result, error) 
 	return core.Result{}, unpaused(fmt.Errorf("%w: asked %d times, and at last %s", core.ErrUnanswered, maxPauses, q.Again))
 }
 
-// unpaused returns the failure of an execution that nobody let continue.
+// unpaused returns the failure of an execution whose pause did not end with a decision
+// to continue.
 func unpaused(err error) error {
 	return core.Categorized(core.Permanent(fmt.Errorf("pause: %w", err)), core.Deterministic)
 }

@@ -24,7 +24,7 @@ type Plan struct {
 	Concurrency int
 	MaxInFlight int
 	Barrier     bool
-	// Durability is the mode that the document asks for, "" if it leaves it to the caller.
+	// Durability is the mode that the document sets, or "" if it leaves it to the caller.
 	Durability core.DurabilityMode
 	// Overlap is what a run does while another one has its ConcurrencyKey.
 	Overlap core.Overlap
@@ -108,7 +108,8 @@ type Plan struct {
 	files     map[int32]*value.Object
 	key       *template.Template // see ConcurrencyKey
 	edgeDecls []*core.Edge       // of Edges; kept separately because a run does not need them
-	// positions are those of Nodes, nil unless ForReplay has dropped their declarations.
+	// positions are the positions of Nodes. They are nil unless ForReplay has dropped the
+	// declarations.
 	positions []source.Position
 }
 
@@ -140,7 +141,7 @@ type Vertex struct {
 	// resolved before it starts.
 	Pending int32
 	Waits   int32
-	// ElseGroup is the index of the else group of its outgoing edges, -1 if there is none.
+	// ElseGroup is the index of the else group of its outgoing edges, or -1 if there is none.
 	ElseGroup int32
 	// Join is the index in Joins of its join, -1 if it needs all of its predecessors or, with
 	// AllDone, waits for all of them regardless of how they end.
@@ -168,8 +169,8 @@ type Vertex struct {
 	ID     string
 }
 
-// Claimer is a vertex whose files and tables might be those of another vertex. Its output is put in
-// place once the first After claimers are resolved.
+// Claimer is a vertex that might write the same files or tables as another vertex. Its output is
+// put in place once the first After claimers are resolved.
 type Claimer struct {
 	Vertex, After int32
 }
@@ -239,12 +240,12 @@ type Node struct {
 	Effects bool
 	// Asks reports whether the handler waits for a person, without holding a slot.
 	Asks bool
-	// AllowPartial makes a visit a partial success if it still asks for another attempt after the
-	// last one. AutoStatus makes a visit that ends without success a success.
+	// AllowPartial makes a visit a partial success if its last attempt requests another one.
+	// AutoStatus makes a visit that ends without success a success.
 	AllowPartial, AutoStatus bool
 	// Pause says when each execution waits for a person. Pauser returns the node that asks.
 	Pause Pause
-	// Briefed reports whether the node is told what came before it in a walk.
+	// Briefed reports whether the node gets a description of the earlier stages of a walk.
 	Briefed bool
 	// Stdout reports whether it, or a node of its frame, writes to standard output, Stdin whether
 	// it reads standard input.
@@ -261,10 +262,10 @@ type Node struct {
 	// Puller fetches the items of a fan-out over a stream, several per fetch, as attempt number 0
 	// of the node; nil for all other nodes.
 	Puller *Node
-	// Collect is the field that gets the results of the items of a fan-out as one list, -1 if there
-	// is none.
+	// Collect is the field that gets the results of the items of a fan-out as one list, or -1 if
+	// there is none.
 	Collect int32
-	// StreamTo is the field to which it writes a stream, -1 if there is none.
+	// StreamTo is the field to which it writes a stream, or -1 if there is none.
 	StreamTo    int32
 	Concurrency int
 	MaxFailures int // -1: no limit
@@ -385,7 +386,8 @@ type Output struct {
 	Member string
 }
 
-// Of returns the value to copy from the value of the field Inner, value.Missing if there is none.
+// Of returns the value to copy from the value of the field Inner, or value.Missing if there is
+// none.
 func (o *Output) Of(v any) any {
 	if o.Member == "" {
 		return v
@@ -405,7 +407,7 @@ type Unit struct {
 	IsLoop  bool
 	Members []int32 // nodes, in order
 	Items   *Source // rows of a pipeline
-	// Until ends a loop, nil if there is none. MaxIters limits the rounds; with FailExhausted,
+	// Until ends a loop, or nil if there is none. MaxIters limits the rounds; with FailExhausted,
 	// reaching that limit is a failure.
 	Until         *expressions.Program
 	MaxIters      int
@@ -414,7 +416,7 @@ type Unit struct {
 	// Batch is the number of elements of the array in a row, which is then an array. If it is 0,
 	// each element is a row.
 	Batch int
-	// LastClaim is the last member that replaces files or tables, -1 if there is none.
+	// LastClaim is the last member that replaces files or tables, or -1 if there is none.
 	LastClaim int32
 	// Flush limits the time for which the elements of a stream wait for a full batch, 0 for no
 	// limit.
@@ -462,7 +464,8 @@ type Edge struct {
 	InElseGroup bool
 	// Delegates marks an edge of a flow to a sub-agent, which no token follows.
 	Delegates bool
-	// JoinBranch is 1 plus the index of the join's branch to which the edge belongs, 0 if there is none.
+	// JoinBranch is 1 plus the index of the join's branch to which the edge belongs, or 0 if there
+	// is none.
 	JoinBranch int32
 }
 

@@ -200,7 +200,8 @@ func (c *compiler) retry(p *core.RetryPolicy, at place) Retry {
 	return r
 }
 
-// basis returns the policy on which a retry policy is based; without attempts if there is none.
+// basis returns the policy on which a retry policy is based. If there is none, the result has no
+// attempts.
 func (c *compiler) basis(p *core.RetryPolicy, at place) Retry {
 	plain := Retry{Base: defaultBase}
 	name := p.Preset.Value

@@ -110,7 +110,7 @@ func TestRouted(t *testing.T) {
 		{"ring of conditions", "a b", "a", "a -> b when x\nb -> a when y", []string{"3 " + unbounded + "a -> b -> a has no bound"}},
 
 		// Rule 15: cycles from every node, one report for each group; nodes that lead out of a
-		// cycle are no cycle.
+		// cycle are not a cycle.
 		{"ring behind a bounded edge", "a b c", "a", "a -> b when x, max 1\nb -> c\nc -> b when y",
 			[]string{"4 " + unbounded + "b -> c -> b has no bound"}},
 		{"ring that is not reached", "a b c", "a", "b -> c\nc -> b", []string{
@@ -159,7 +159,7 @@ func TestRouted(t *testing.T) {
 	}
 }
 
-// TestRoutedLost checks that nothing is reported that follows from a part that could not be read.
+// TestRoutedLost checks that no finding follows from a part that could not be read.
 func TestRoutedLost(t *testing.T) {
 	w := routedWorkflow("a b", "a", "a -> b")
 	w.Edges[0].Lost, w.Edges[0].To.Value = source.Lost{"to"}, ""

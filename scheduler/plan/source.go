@@ -30,7 +30,7 @@ type Source struct {
 // The execution of an item does not see them.
 func (s *Source) Alone() (reads, refs []int32) { return s.aloneReads, s.aloneRefs }
 
-// Value evaluates the source. stop and the errors are those of jsonpath.Path.From, except that
+// Value evaluates the source. stop and the errors are as for jsonpath.Path.From, except that
 // exceeding a limit is a core.Failure of class input, which is not retried.
 func (s *Source) Value(env expressions.Env, stop func() bool) (any, error) {
 	if s.program != nil {

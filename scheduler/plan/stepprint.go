@@ -17,7 +17,7 @@ func stepPrint(n *StepNode, d *core.Node) *value.Object {
 		"before", d.Before != nil, "after", d.After != nil)
 }
 
-// condPrint returns the canonical form of a condition that is not an expression, nil if there is
+// condPrint returns the canonical form of a condition that is not an expression, or nil if there is
 // none. The code of a function does not count.
 func condPrint(c *core.Cond) any {
 	if c == nil {

@@ -22,7 +22,7 @@ type Steps struct {
 	// Calls are the conditions of edges that are Go functions, by edge.
 	Calls map[int32]core.Predicate
 	// MaxMutations limits the changes of the graph of a run. Fixed reports whether outputs cannot
-	// ask for changes.
+	// request changes.
 	MaxMutations int
 	Fixed        bool
 	// live is what a run has changed, nil if the plan is not the plan of a single run.
@@ -136,7 +136,7 @@ func (c *compiler) stepNode(i int32, d *core.Node, settings *core.Walk) {
 	c.p.Walk.Nodes[i].MaxVisits = 0 // admits checks Budget
 }
 
-// lower returns the lower one of two limits, of which the second may be 0 for none.
+// lower returns the lower one of two limits. The second is 0 if there is no second limit.
 func lower(a, b int) int {
 	if b > 0 {
 		return min(a, b)

@@ -52,7 +52,7 @@ func (t *tables) note(node int32, made core.Compiled, ds source.Diagnostics) {
 }
 
 // columns returns what is known about the rows of a field, from the only node that writes it.
-// Nothing is known if the field has rows of another origin.
+// Nothing is known if the field also has rows from elsewhere.
 func (c *compiler) columns(field string) source.Columns {
 	t := &c.tables
 	at, ok := c.onlyWriter(field)
@@ -256,8 +256,8 @@ func (c *compiler) itemRowsOf(src source.Text) (rows itemRows, ok bool) {
 	return itemRows{name: p.Root(), filtered: p.Filtered()}, ok && (typ == nil || typ.Kind != value.ObjectType)
 }
 
-// inputColumns describes the rows of an input: those of the field of the outer workflow
-// that is passed to it, see frameReads.
+// inputColumns describes the rows of an input: the rows of the field of the outer workflow that is
+// passed to it; see frameReads.
 func (c *compiler) inputColumns(input string) source.Columns {
 	t := &c.tables
 	return source.Columns{OnRead: func(r source.ColumnRead) { t.read(columnRead{r, input, fromOutside, false}) }}

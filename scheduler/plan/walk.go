@@ -31,7 +31,7 @@ type Walk struct {
 	Steps *Steps
 	// MaxSteps limits the visits of a run, 0 for no limit.
 	MaxSteps int
-	// Briefs reports whether nodes are told what came before them.
+	// Briefs reports whether nodes get a description of earlier stages.
 	Briefs bool
 	// MaxJumps limits how often an unsatisfied goal gate sends the walk back. RepeatLimit limits
 	// how often the same failure may occur. StallTimeout limits the time without a sign of life, 0
@@ -48,7 +48,8 @@ type WalkNode struct {
 	Out              []int32 // outgoing edges, in declared order; of a parallel node only the ones with conditions
 	Targets          []int32 // where the walk continues if nothing else determines it, in order of preference
 	Parallel         *Parallel
-	// Fidelity is how much the node is told of what came before it, unless the edge sets it.
+	// Fidelity says how much the prompt of the node says about earlier stages, unless the edge
+	// sets it.
 	Fidelity string
 	// ViewMembers are the members of its output that a router sees; nil means all.
 	ViewMembers []string
@@ -67,7 +68,7 @@ type Parallel struct {
 	// FailFast cancels the other branches when one fails. Ignore reports whether failures of
 	// branches are ignored.
 	FailFast, Ignore bool
-	Meet             int32 // the node where the branches meet, -1 if there is none
+	Meet             int32 // the node where the branches meet, or -1 if there is none
 	Join             string
 }
 
@@ -78,11 +79,12 @@ type WalkEdge struct {
 	Key                   string
 	Weight                int
 	LoopRestart, Freeform bool
-	// Fidelity is how much the target is told, "" if the edge does not set it.
+	// Fidelity says how much the prompt of the target says about earlier stages. It is "" if the
+	// edge does not set it.
 	Fidelity string
-	// Condition is the condition in plain language that a model evaluates, "" if there is none.
+	// Condition is the condition in plain language that a model evaluates, or "" if there is none.
 	// MaxFollows limits how often edges between the pair of nodes may be followed before this edge
-	// no longer is, 0 for no limit. Pair is the index of the pair.
+	// is no longer available; 0 means no limit. Pair is the index of the pair.
 	Condition  string
 	MaxFollows int
 	Pair       int32

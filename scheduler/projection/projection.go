@@ -1,6 +1,6 @@
-// Package projection derives the events of a stored run from its journal. A journal has no events of
-// the machine: it has what the machine was told. Replaying that emits the events that a listener of
-// the run was given, whether or not it had one.
+// Package projection derives the events of a stored run from its journal. A journal does not have
+// the events that the machine emitted. It has the input of the machine, and a replay of this input
+// emits the events that a listener of the run would have received.
 package projection
 
 import (
@@ -18,8 +18,8 @@ import (
 const typeCheckpoint core.EventType = "checkpoint"
 
 // Events calls f with the events of a stored run in order, with the times and numbers that they had,
-// except log records and progress, which are not stored. The events of a run that is in progress end
-// with those that are stored so far. An event is valid until f returns. An error of f ends the call.
+// except log records and progress, which are not stored. If the run is in progress, only the events
+// so far are passed. An event is valid until f returns. An error of f ends the call.
 //
 // compile returns the plan of a part of the journal from its head, in which secrets are sealed. A run has
 // one part unless it was resumed after it had failed, was cancelled, or its workflow had changed.
@@ -28,8 +28,9 @@ func Events(ctx context.Context, s store.Store, run string, compile func(*journa
 	return newProjection(ctx, s, compile, f).read(ctx, s, run)
 }
 
-// Newest is Events for the newest part of the journal alone, from its beginning: the events are those of a
-// run in which what was kept of earlier parts ended as it is kept. They are numbered from 1.
+// Newest is like Events, but only for the newest part of the journal, from its beginning. The events are
+// the events of a run whose first executions have the results that were kept of earlier parts. They are
+// numbered from 1.
 func Newest(ctx context.Context, s store.Store, run string, compile func(*journal.Head) (*plan.Plan, error), f func(*core.Event) error) error {
 	p := newProjection(ctx, s, compile, f)
 	var err error

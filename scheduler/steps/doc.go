@@ -9,7 +9,7 @@
 //	6  default_next  the default of the node
 //	7  end           the walk ends
 //
-// A jump, which the output asks for by a graph action, comes before all of them as step 0.
+// A jump, which the output requests by a graph action, comes before all of them as step 0.
 //
 // Resolve is a pure function, and its cost does not depend on the size of the graph. The
 // machine calls it to decide, and the verification of logs to decide again on what a log

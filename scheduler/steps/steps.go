@@ -59,7 +59,7 @@ type Edge struct {
 	To       int32 // a node or ToEnd
 	Priority int
 	Test     Test
-	// Key and Value are those of TestOutput, and Min that of TestConfidence.
+	// Key and Value are used by TestOutput, and Min by TestConfidence.
 	Key   string
 	Value any
 	Min   float64
@@ -118,7 +118,7 @@ func (e *Edge) free() int {
 
 // Result is what the steps see of a visit.
 type Result struct {
-	// Jump is the target of an accepted jump, "" if there is none.
+	// Jump is the target of an accepted jump, or "" if there is none.
 	Jump string
 	// ToolCalls is the number of tools called, and ToolLoop reports whether the visit wants
 	// to see their results.
@@ -185,7 +185,7 @@ func named(g Graph, c Choice) Choice {
 	return c
 }
 
-// route is the step Route. A member that names nothing is passed over.
+// route is the step Route. It ignores a member that does not name a node or transition.
 func (n *Node) route(g Graph, output *value.Object) (c Choice, ok bool) {
 	if output == nil {
 		return c, false

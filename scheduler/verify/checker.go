@@ -126,8 +126,9 @@ var types = []core.EventType{core.RunStarted, core.RunFinished, core.NodeReady, 
 	core.StateWritten, core.UnitFinished, core.LogLine, core.Progress, core.SourcesResolved, core.ModelAsked, core.ModelAnswered, core.ToolCalled,
 	core.RunHeld, core.RunResumed, core.NodeRepeated, core.FlowLogged}
 
-// ignored are the event types that handlers and routers may emit at any time and that a log may omit, and
-// those of a stored run that continues in another process, which change nothing in the graph.
+// ignored are the types of events that handlers and routers may emit at any time and that a log may omit,
+// and the types of events of a stored run that continues in another process. They do not affect the
+// graph.
 var ignored = []core.EventType{core.SourcesResolved, core.LogLine, core.Progress, core.ModelAsked, core.ModelAnswered, core.ToolCalled,
 	core.RunHeld, core.RunResumed, core.NodeRepeated, core.FlowLogged}
 

@@ -22,7 +22,7 @@ const (
 // conditions.
 type decision struct {
 	kind    skipKind
-	edge    int32   // the edge that decided a skip, -1 if there is none
+	edge    int32   // the edge that decided a skip, or -1 if there is none
 	cause   int32   // the vertex where the skip began, -1 for this vertex
 	handled []int32 // the on: fail edges that handle a failure
 }

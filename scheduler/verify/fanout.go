@@ -91,8 +91,8 @@ func (t *fanOut) event() {
 	t.itemEnded(i, e.Type == core.ItemFinished)
 }
 
-// grouped reports whether items may run in groups. The group that is in progress when the run is stopped may
-// still begin items, until its driver is told, and its events come at its end.
+// grouped reports whether items may run in groups. A group that is in progress when the run is stopped may
+// still begin items until its driver is notified, and its events come at its end.
 func (t *fanOut) grouped() bool {
 	return !t.n.Asks && !t.n.Effects && t.n.Pause == plan.NoPause
 }

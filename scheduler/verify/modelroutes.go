@@ -15,7 +15,7 @@ type routed struct {
 	followed []int         // by pair of nodes: how often an edge between them was followed
 	status   []core.Status // of the last visit, by node
 	visits   int           // of all nodes
-	end      int32         // the node where the walk ends according to the log, -1 if there is none
+	end      int32         // the node where the walk ends according to the log, or -1 if there is none
 	aborted  bool          // a failure ended the walk at once
 }
 

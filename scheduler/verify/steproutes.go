@@ -15,7 +15,7 @@ type stepped struct {
 	visits   int         // of all nodes
 	last     *visit      // that has begun last
 	accepted int         // changes of the graph, jumps included
-	jump     string      // the jump of the visit that has begun last, "" if there is none
+	jump     string      // the jump of the visit that has begun last, or "" if there is none
 	updated  bool        // the jump has an update of the state
 	status   core.Status // of the last visit
 	ended    bool        // the log says that the walk ended
@@ -67,7 +67,7 @@ func (t *walk) checkStep(n *plan.Node) {
 	t.next = to
 }
 
-// decideAgain compares a choice with that of package steps.
+// decideAgain compares a choice with the choice of package steps.
 func (t *walk) decideAgain(n *plan.Node) {
 	c := t.f.c
 	r, g := t.visitResult(), &loggedGraph{walk: t, conditions: listIn(c.e.Values, "conditions")}

@@ -74,7 +74,7 @@ func (f *frame) compareFinal(slot int, got any) {
 	}
 }
 
-// equalsRead reports whether a value is the one that was read.
+// equalsRead reports whether a value equals the value that was read.
 func (c *Checker) equalsRead(s *readValue, v any) bool {
 	if s.length {
 		v = c.lengthOf(v)

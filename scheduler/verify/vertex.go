@@ -132,7 +132,7 @@ func (f *frame) begins(i int32) bool {
 	case undecided:
 		f.c.breaks(Lifecycle, "begins %s", f.after(v))
 		f.chosen(i)
-	case waiting: // there was no event that it is ready again
+	case waiting: // there was no event that says that it is ready again
 		f.c.breaks(Lifecycle, "begins another attempt before it is ready")
 		f.checkWait(&v.backoff)
 	default:

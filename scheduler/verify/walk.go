@@ -241,7 +241,7 @@ func (t *walk) ended(v *visit) {
 		t.cancelled = true
 		t.f.doubt(e.Node, Lifecycle, "is cancelled, but nothing has stopped the run")
 	}
-	if failed && v.def.Decl.After == nil { // otherwise the failure may be that of the hook, after which no attempt follows
+	if failed && v.def.Decl.After == nil { // otherwise the failure may come from the hook, after which no attempt follows
 		t.f.lastAttempt(v.def, v.attempt)
 	}
 	if v.fork != nil {

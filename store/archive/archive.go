@@ -1,6 +1,6 @@
 // Package archive moves stored runs between stores. An archive is one file with everything that a
-// store has of a run: its journal, the blobs that the journal names, the messages that were posted to
-// it, and its attachments. Unpacked by hand, its members are:
+// store has for a run: its journal, the blobs that the journal names, the messages that were posted
+// to it, and its attachments. Unpacked by hand, its members are:
 //
 //	zstd -dc run.wavefold | tar x
 //
@@ -64,7 +64,7 @@ type line struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// appendRecord appends the line of a record. The payload stays as it is, byte by byte.
+// appendRecord appends the line of a record. It does not change the payload.
 func appendRecord(dst []byte, rec store.Record) ([]byte, error) {
 	if bytes.IndexByte(rec.Data, '\n') >= 0 {
 		return nil, fmt.Errorf("record %d has a line break", rec.Seq)

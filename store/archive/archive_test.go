@@ -147,7 +147,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestAgain: a run that the store has is left as it is, and another one under its id is an error.
+// TestAgain: a run that the store already has is not changed, and another run with the same id is
+// an error.
 func TestAgain(t *testing.T) {
 	a := memory.New(nil)
 	fill(t, a, 5)
@@ -194,7 +195,7 @@ func TestAgain(t *testing.T) {
 }
 
 // TestDamage flips a bit of each byte of an archive and cuts it at each length. Read fails and adds no
-// run, unless the bit has no meaning in zstd: then the run is the one that was written.
+// run, unless the bit has no meaning in zstd: then the run equals the run that was written.
 func TestDamage(t *testing.T) {
 	a := memory.New(nil)
 	add(t, a, 1, 3, store.BlobName(blob)[:20]) // without the blob, so that the archive is short

@@ -18,8 +18,9 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// ErrOther is the error of Read if the store has the run of the archive with another content: the
-// two have been resumed separately, or one of them was resumed after the archive was made.
+// ErrOther is the error of Read if the store has the run of the archive with other content. This
+// happens if the two copies were resumed separately, or if one was resumed after the archive was
+// made.
 var ErrOther = errors.New("the store has this run with other content")
 
 // leaseTime is the duration of the lease for adding a run. It is released before Read returns.
@@ -110,8 +111,8 @@ func (s *spool) close() {
 	}
 }
 
-// read reads all members. It stores blobs at once: nothing names them if the rest is damaged, so the
-// store removes them again.
+// read reads all members. It stores blobs at once. If the rest of the archive is damaged, no journal
+// names them, and the store removes them later.
 func (in *reader) read() error {
 	if err := in.readManifest(); err != nil {
 		return err
@@ -140,7 +141,8 @@ func (in *reader) read() error {
 	return store.CheckAppend(in.manifest.Run, 0, in.records)
 }
 
-// cannot names the member that cannot be read. Errors that are not about the archive stay as they are.
+// cannot adds to err the name of the member that cannot be read. It does not change errors of the
+// store.
 func cannot(name string, err error) error {
 	if _, ok := errors.AsType[*store.FormatError](err); ok {
 		return err
@@ -206,7 +208,7 @@ func (in *reader) readMember(member Member) error {
 	case isAttachment(member.Name):
 		err = in.spool.add(member, r)
 	default:
-		_, err = io.Copy(io.Discard, r) // of a later version, which says so if it cannot be left out
+		_, err = io.Copy(io.Discard, r) // added by a later version; Format increases if the member must not be ignored
 	}
 	if err == nil && sum.member(member.Name) != member {
 		err = errors.New("its content is not what was written")

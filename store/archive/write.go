@@ -20,10 +20,10 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// Write writes an archive of a run to w. It needs no lease: of a run that is in progress, the archive has
-// the records up to now. Two archives of a run that has not been written in between are equal. The
-// error is store.ErrNotFound if the store has no such run, and a *store.DamageError if a record or a
-// blob cannot be read.
+// Write writes an archive of a run to w. It needs no lease: the archive of a run that is in progress has
+// the records up to now. Two archives of a run are equal if the run has not changed between the two
+// calls. The error is store.ErrNotFound if the store has no such run, and a *store.DamageError if a
+// record or a blob cannot be read.
 func Write(ctx context.Context, w io.Writer, s store.Store, run string) (*Manifest, error) {
 	m, inbox, err := contents(ctx, s, run)
 	if err != nil {
@@ -56,8 +56,8 @@ func (c *counter) member(name string) Member {
 	return Member{Name: name, Bytes: c.bytes, SHA256: hex.EncodeToString(c.sum.Sum(nil))}
 }
 
-// contents reads a run once and returns the table of contents, and the messages as they are in the
-// archive.
+// contents reads a run once and returns the table of contents, and the messages in the form that
+// they have in the archive.
 func contents(ctx context.Context, s store.Store, run string) (*Manifest, []byte, error) {
 	m := &Manifest{Format: Format, Run: run}
 	sum := store.Summary{Run: run}

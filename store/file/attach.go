@@ -65,8 +65,8 @@ func (s *Store) Attached(run, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Attachments implements store.Attacher. Names with words that are so long that the names of files do not
-// contain them are not returned.
+// Attachments implements store.Attacher. It does not return names with words that are too long for the
+// name of a file.
 func (s *Store) Attachments(run, folder string) ([]string, error) {
 	var names []string
 	err := s.inRun(run, func(root *os.Root) error {

@@ -156,8 +156,8 @@ func fill(b *testing.B, s *Store, n int) {
 	}
 }
 
-// BenchmarkStart is what a run waits for before its first node starts, in a store with 1,000 runs: the lease and the
-// head, flushed. x-flush is its time over that of a write and a flush by hand.
+// BenchmarkStart measures what a run waits for before its first node starts, in a store with 1,000 runs: the
+// lease and the flushed head. x-flush is the ratio of its time to the time of a plain write and flush.
 func BenchmarkStart(b *testing.B) {
 	s := open(b, b.TempDir(), Options{})
 	fill(b, s, 1000)

@@ -14,7 +14,8 @@ import (
 	"github.com/wavefold/wavefold/store/file/internal/record"
 )
 
-// youngBlob is the age up to which a blob stays that no journal names: its record may be on the way.
+// youngBlob is the age up to which Prune keeps a blob that no journal names, because the record
+// that names it may not be written yet.
 const youngBlob = time.Hour
 
 func (s *Store) blobFile(sum string) string {
@@ -57,7 +58,7 @@ func (s *Store) makeBlobDir(dir string) error {
 		err = errors.Join(s.makeDir(), os.MkdirAll(dir, 0o700), syncDir(s.dir))
 	}
 	switch {
-	case errors.Is(err, fs.ErrExist): // whoever made it has flushed its name
+	case errors.Is(err, fs.ErrExist): // the process that made it has flushed its name
 		return nil
 	case err != nil:
 		return err

@@ -32,8 +32,8 @@ func (s *Store) PutCached(_ context.Context, e store.CacheEntry) error {
 	return replaceFile(name, form)
 }
 
-// replaceFile writes a file whole, in place of an earlier one. It is not flushed: what a loss of power
-// leaves of it is found by its checksum.
+// replaceFile replaces a file atomically. It does not flush the file: after a loss of power, the
+// checksum shows whether the file is complete.
 func replaceFile(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*") // with mode 0600
 	if err != nil {

@@ -97,8 +97,8 @@ func writeJournal(t *testing.T, s *Store, run string, data []byte) {
 	}
 }
 
-// A change anywhere before the last record is damage: nothing is changed, nothing can be
-// appended, until the journal is salvaged.
+// A change anywhere before the last record is damage: the journal is not changed, and nothing can
+// be appended, until it is salvaged.
 func TestDamage(t *testing.T) {
 	source := open(t, t.TempDir(), Options{})
 	begin(t, source, "r1", 3)

@@ -9,14 +9,15 @@ import (
 	"github.com/wavefold/wavefold/internal/crashpoint"
 )
 
-// appendFile is a journal that is being written. Tests replace it by one that fails, or that loses what
-// was not flushed.
+// appendFile is a journal that is being written. Tests replace it by an implementation that fails, or
+// that loses data that was not flushed.
 type appendFile interface {
 	io.WriteCloser
 	Sync() error // flushes the data, and of its metadata only what is needed to read them
 }
 
-// openJournal opens a journal for appending after its first size bytes. What follows them is removed.
+// openJournal opens a journal for appending after its first size bytes. Bytes after them are
+// removed.
 func openJournal(name string, size int64) (appendFile, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -33,9 +34,10 @@ func openJournal(name string, size int64) (appendFile, error) {
 	return d, nil
 }
 
-// dataFile is a journal on the disk. A flush of a file that grows also writes its size and its new blocks. So a file that is
-// flushed often is allocated in advance: what follows its end are zeros, until it is closed. The records after a crash are still
-// those up to some place: allocated blocks are read as zeros until a flush has written their data.
+// dataFile is a journal on the disk. A flush of a file that grows also writes its size and its new blocks. So
+// a file that is flushed often is allocated in advance, and zeros follow its end until it is closed. After a
+// crash the file still has a prefix of the records, because allocated blocks are read as zeros until a flush
+// has written their data.
 type dataFile struct {
 	*os.File
 	end     int64 // of what was written
@@ -45,10 +47,11 @@ type dataFile struct {
 }
 
 const (
-	// allocateFrom is the number of flushes after which a file is allocated in advance: short runs do not gain from it.
+	// allocateFrom is the number of flushes after which a file is allocated in advance. Short runs
+	// do not benefit from it.
 	allocateFrom = 16
 
-	// A file is allocated for as much as it has, within these limits.
+	// Each allocation is as large as the data that the file has, within these limits.
 	minAllocate = 4 << 10
 	maxAllocate = 256 << 10
 )
@@ -58,7 +61,7 @@ func (f *dataFile) Write(data []byte) (int, error) {
 		size := end + min(max(end, minAllocate), maxAllocate)
 		if err := allocate(f.File, f.size, size-f.size); err == nil {
 			f.size = size
-		} else { // such as a full disk: perhaps there is room for the data
+		} else { // such as a full disk, which may still have room for the data
 			f.grows = true
 		}
 	}
@@ -82,8 +85,8 @@ func (f *dataFile) Close() error {
 	return errors.Join(err, f.File.Close())
 }
 
-// writeFile writes a file that is there whole or not at all, under a name that is not used until then:
-// publish gives it its final name.
+// writeFile creates a file atomically. It writes the data under a temporary name, and publish gives
+// the file its final name.
 func writeFile(name string, data []byte, publish func(temporary string) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*") // with mode 0600
 	if err != nil {

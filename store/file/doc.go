@@ -16,18 +16,18 @@
 //
 // # Writing
 //
-// The goroutine that calls Append writes the records with one call, and flushes them if it is told to. A run has
-// one writer, which gathers what happens while a flush lasts, and runs have different files: there is
-// nothing that a goroutine for all runs could put together. After some flushes a file is allocated in advance, so that a
-// flush need not write its size: zeros follow its records until it is closed.
+// The goroutine that calls Append writes the records with one call, and flushes them if flush is set. A run
+// has one writer, which collects records while a flush is in progress, and each run has its own files. A
+// goroutine for all runs could therefore not combine any writes. After some flushes a file is allocated in
+// advance, so that a flush need not write its size. Zeros then follow its records until it is closed.
 //
 // # Leases
 //
 // The token of a lease is in the name of its file. To take a lease, a holder creates the file of the next
-// token, which only one process can do, and then removes the earlier ones. A holder whose file has gone
-// writes nothing more. On one host, the lock decides whether a holder is alive, so a run can be resumed as soon
-// as its process has died. On another host the lease must expire first, and then the new
-// holder begins a new file, because the old process may be suspended and continue to write where it stopped. The lease
-// names the file to which its holder appends. Records of an earlier file from the first number of a
-// later file are ignored.
+// token, which only one process can do, and then removes the earlier files. A holder whose file was removed
+// stops writing. On one host, the lock decides whether a holder is alive, so a run can be resumed as soon as
+// its process has died. On another host the lease must expire first, and then the new holder begins a new
+// file, because the old process may be suspended and continue to write where it stopped. The lease names the
+// file to which its holder appends. Records of an earlier file from the first number of a later file are
+// ignored.
 package file

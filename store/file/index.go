@@ -12,8 +12,9 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// index has the summaries of the runs as their journals give them: who holds a run is not in it. The
-// file is a line with the version and a checksum, and a line of JSON. It is never needed.
+// index has the summaries of the runs, computed from their journals. It does not record which
+// process holds a run. The file is a line with the version and a checksum, and a line of JSON. The
+// store can always do without it.
 type index map[string]entry // by run
 
 type entry struct {
@@ -28,7 +29,7 @@ func indexHeader(body []byte) string {
 	return fmt.Sprintf("wavefold index 1 %08x\n", crc32.ChecksumIEEE(body))
 }
 
-// loadIndex returns an empty index if the file is missing or is not what was written.
+// loadIndex returns an empty index if the file is missing or damaged.
 func (s *Store) loadIndex() index {
 	data, err := os.ReadFile(s.indexFile())
 	if err != nil {
@@ -51,7 +52,8 @@ func (s *Store) saveIndex(x index) {
 	s.replaceHint(s.indexFile(), append([]byte(indexHeader(body)), body...))
 }
 
-// replaceHint replaces a file of the store that is not needed. It is not flushed, and errors are ignored.
+// replaceHint replaces a file that the store can do without. It does not flush the file, and
+// ignores errors.
 func (s *Store) replaceHint(name string, data []byte) {
 	f, err := os.CreateTemp(s.dir, ".tmp-*")
 	if err != nil {

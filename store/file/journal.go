@@ -22,10 +22,10 @@ type journal struct {
 	dir   string
 	token uint32
 	lease string      // the name of the file of the lease: the holder has the lease as long as the file is there
-	mine  fs.FileInfo // which file that is: when a run was removed, another one can have its name and tokens
-	name  string      // of the file to which records are appended; a holder on another host has its own
+	mine  fs.FileInfo // the identity of that file: after a run was removed, another run can have its name and tokens
+	name  string      // of the file to which records are appended; a holder on another host appends to another file
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	end      tail       // of the journal when the lease was taken
 	known    bool       // whether it still ends there
 	file     appendFile // nil before the first append
@@ -33,7 +33,7 @@ type journal struct {
 	unsynced bool       // whether something was written and not flushed
 	named    bool       // whether the names of the file and its folder have been flushed
 	spare    []byte
-	err      error // why nothing can be written any more
+	err      error // why no more records can be written
 }
 
 // append writes records with one call, and flushes them if flush is set.
@@ -136,8 +136,8 @@ func (j *journal) open(recs []store.Record) (created bool, err error) {
 	return end.offset == 0, nil
 }
 
-// syncParts flushes the files of earlier holders, whose last records need not be on the disk: records that follow
-// them must not survive without them.
+// syncParts flushes the files of earlier holders, whose last records may not be on the disk yet. Records that
+// follow them must not survive without them.
 func (j *journal) syncParts() error {
 	parts, err := openParts(j.dir)
 	closeParts(parts)
@@ -151,7 +151,8 @@ func (j *journal) syncParts() error {
 	return err
 }
 
-// sync flushes the file, and with the first flush its name and that of its folder.
+// sync flushes the file. The first call also flushes the name of the file and the name of its
+// folder.
 func (j *journal) sync() error {
 	j.store.flushes <- struct{}{}
 	defer func() { <-j.store.flushes }()
@@ -166,8 +167,8 @@ func (j *journal) sync() error {
 	return nil
 }
 
-// fail makes all later appends fail with err: after a failed write the end of the file is not known, and after
-// a failed flush neither is what the disk has.
+// fail makes all later appends fail with err. After a failed write the end of the file is not known. After a
+// failed flush it is not known which data is on the disk.
 func (j *journal) fail(err error) error {
 	j.err = err
 	return err

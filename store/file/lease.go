@@ -16,7 +16,7 @@ import (
 
 const leasePrefix = "lease"
 
-// errLocked is the error of lock for a file that another has locked.
+// errLocked is the error of lock for a file that another process or store has locked.
 var errLocked = errors.New("locked by another")
 
 // hold is the lease of a holder of this store. Its lease is guarded by Store.mu.
@@ -30,7 +30,7 @@ type hold struct {
 // leaseRecord is the content of the file of a lease.
 type leaseRecord struct {
 	store.Lease
-	Journal string `json:"journal"` // the name of the file to which the holder appends, which need not be there yet
+	Journal string `json:"journal"` // the name of the file to which the holder appends; the file need not exist yet
 }
 
 // setExpiry sets the time at which the lease expires. The error is a *store.FencedError if it was lost.
@@ -123,7 +123,7 @@ func (s *Store) take(run string, holder store.Holder, ttl time.Duration) (store.
 	}
 	h.lock = lockFile
 	s.mu.Lock()
-	old := s.held[run] // of a holder on another host, which can only be in a test
+	old := s.held[run] // of a holder on another host; this happens only in tests
 	s.held[run] = h
 	s.mu.Unlock()
 	if old != nil {
@@ -134,9 +134,9 @@ func (s *Store) take(run string, holder store.Holder, ttl time.Duration) (store.
 	return h.lease, nil
 }
 
-// lockPatience is how long a lock is tried that others have. A reader that checks whether a holder is alive has it for
-// an instant. A holder that is killed while it starts a program leaves it to the new process until that has loaded the
-// program, which takes longer on a busy machine.
+// lockPatience limits the time for acquiring a lock that is held. A reader that checks whether a holder is
+// alive has the lock for an instant. If a holder is killed while it starts a program, the new process has the
+// lock until it has loaded the program, which takes longer on a busy machine.
 const lockPatience = 250 * time.Millisecond
 
 // lockRun locks a run on this host. It returns errLocked if the lock does not become free within lockPatience.
@@ -178,7 +178,7 @@ func (s *Store) takeLocked(run, dir string, holder store.Holder, ttl time.Durati
 	// The journal is read because the names of leases may be lost: with power, or when a run is copied.
 	end, err := walk(run, dir, func(store.Record) bool { return true })
 	unreadable := errors.As(err, new(*store.DamageError)) || errors.As(err, new(*store.FormatError))
-	if err != nil && !unreadable { // what is unreadable is reported by Read and Append
+	if err != nil && !unreadable { // Read and Append report records that cannot be read
 		return nil, err
 	}
 	token := max(last.Token, end.token) + 1
@@ -207,8 +207,9 @@ func (s *Store) takeLocked(run, dir string, holder store.Holder, ttl time.Durati
 		lease: leaseFile(dir, token), mine: mine, end: end, known: end.part == lease.Journal && !unreadable}}, nil
 }
 
-// settle removes the files of the leases before that with the token. If there is a later one, the new lease is
-// removed: its holder was late, and others have taken the token before and given it back.
+// settle removes the files of leases with tokens below token. If there is a lease with a larger token, settle
+// removes the new lease: its holder was late, and the token was acquired and released by another holder
+// before.
 func (s *Store) settle(run, dir string, token uint32) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -226,8 +227,9 @@ func (s *Store) settle(run, dir string, token uint32) error {
 	return nil
 }
 
-// seal makes an empty file of a journal that its holder has not begun. That holder may be about to write its first
-// records, after it has checked its lease. They would replace those of earlier holders that the new one has read.
+// seal creates the file of a journal that its holder has not created yet. That holder may have checked its
+// lease and be about to write its first records, which would replace records of earlier holders that the new
+// holder has read.
 func seal(name string) error {
 	for {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -235,7 +237,7 @@ func seal(name string) error {
 		}
 		err := createPart(name)
 		if err == nil {
-			err = setExpiry(name, time.Time{}) // the time of the run stays that of its last record
+			err = setExpiry(name, time.Time{}) // the time of the run remains the time of its last record
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return err
@@ -243,7 +245,7 @@ func seal(name string) error {
 	}
 }
 
-// createPart makes a file of a journal. The error is fs.ErrExist if it is there already.
+// createPart creates a file of a journal. The error is fs.ErrExist if it already exists.
 func createPart(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -256,9 +258,9 @@ func leaseFile(dir string, token uint32) string {
 	return filepath.Join(dir, fmt.Sprintf("%s-%d", leasePrefix, token))
 }
 
-// createLease makes the file of a lease. The error is fs.ErrExist if another process has made it. The file stays
-// open, so that no other file can have its identity, which is returned too. It is not flushed: a loss of power
-// ends its holder.
+// createLease creates the file of a lease. The error is fs.ErrExist if another process has created it. The
+// file stays open, so that no other file can have its identity, which is also returned. The file is not
+// flushed, because a loss of power also ends its holder.
 func createLease(name string, lease leaseRecord) (*os.File, fs.FileInfo, error) {
 	data, err := json.Marshal(lease)
 	if err != nil {
@@ -323,8 +325,8 @@ func leaseFiles(entries []fs.DirEntry) (last uint32, files []string) {
 	return last, files
 }
 
-// openLease reads the file of a lease. One that cannot be parsed was not flushed before a loss of power: then its
-// holder is unknown, and dead.
+// openLease reads the file of a lease. A file that cannot be parsed was not flushed before a loss of power:
+// its holder is unknown, and its process has ended.
 func openLease(name string, token uint32) (lease leaseRecord, err error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -371,5 +373,5 @@ func (s *Store) live(run string, entries []fs.DirEntry) (store.Lease, bool, erro
 	return lease.Lease, lease.Held(s.now()), nil
 }
 
-// isReleased reports whether the file is that of a lease that was released.
+// isReleased reports whether the file belongs to a lease that was released.
 func isReleased(file fs.FileInfo) bool { return file.ModTime().Unix() == 0 }

@@ -81,7 +81,7 @@ func TestLeaseOfAnotherHost(t *testing.T) {
 	if err := b.Append(t.Context(), "r1", second.Token, storetest.Records(4, 2), true); err != nil {
 		t.Fatal(err)
 	}
-	appendBytes(t, filepath.Join(a.RunDir("r1"), journalName), stale[:10]) // torn, and in nobody's way
+	appendBytes(t, filepath.Join(a.RunDir("r1"), journalName), stale[:10]) // incomplete, and of no effect
 	for rec, err := range b.Read(t.Context(), "r1", 4) {
 		if err != nil || rec.Token != second.Token {
 			t.Errorf("record %d has token %d, %v", rec.Seq, rec.Token, err)
@@ -149,8 +149,8 @@ func TestNewHolderReplacesLateRecords(t *testing.T) {
 	}
 }
 
-// A holder that has written nothing when it loses its lease cannot begin a file any more: its records would replace
-// those that the next holder has read.
+// A holder that has written nothing when it loses its lease cannot begin a file any more: its records would
+// replace records that the next holder has read.
 func TestHolderIsTooLateForItsFile(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
 	s := open(t, dir, Options{Now: c.Now})

@@ -86,8 +86,8 @@ func (s *Store) summaries(ctx context.Context) (all []store.Summary, stamps inde
 	return all, current, nil
 }
 
-// stamp changes whenever a journal is written, unless that was less than youngStamp before: a file that was allocated in advance
-// keeps its size, and its time has the precision of the file system.
+// stamp changes whenever a journal is written, except within youngStamp after the previous write: a file that
+// was allocated in advance keeps its size, and its time has the precision of the file system.
 type stamp struct {
 	Parts int       `json:"parts"`
 	Size  int64     `json:"size"`
@@ -116,7 +116,7 @@ func stampOf(dir string) (files []fs.DirEntry, st stamp, err error) {
 			return nil, st, err
 		}
 		if info.Size() == 0 {
-			continue // nothing is written yet, or ever: see seal
+			continue // no record is written yet, or none will be; see seal
 		}
 		st.Parts++
 		st.Size += info.Size()
@@ -127,8 +127,8 @@ func stampOf(dir string) (files []fs.DirEntry, st stamp, err error) {
 	return files, st, err
 }
 
-// summarize reads a journal. One that is damaged, or has a payload that is not as expected, has a summary of
-// what comes before.
+// summarize reads a journal. If the journal is damaged, or has an unexpected payload, the summary describes
+// the records before it.
 func (s *Store) summarize(run string, st stamp) (entry, error) {
 	e := entry{Stamp: st, Young: s.now().Sub(st.Time) < youngStamp, Summary: store.Summary{Run: run, Updated: st.Time}}
 	var bad error

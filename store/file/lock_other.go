@@ -4,7 +4,7 @@ package file
 
 import "os"
 
-// Without locks, a lease of a dead process must expire on its own host too.
+// Without locks, the lease of a dead process must expire, even for processes on the same host.
 const canLock = false
 
 func lock(*os.File) error { return nil }

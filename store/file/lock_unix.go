@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// canLock is whether a lock shows that its holder is alive.
+// canLock reports whether a lock shows that its holder is alive.
 const canLock = true
 
-// lock locks a file until it is closed, or the process ends. It returns errLocked if another has locked it.
+// lock locks a file until it is closed, or the process ends. It returns errLocked if another
+// process or store has locked it.
 func lock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
 
 // isLocked reports whether another process, or another opened file of this one, has locked the file.

@@ -15,8 +15,8 @@ import (
 	"github.com/wavefold/wavefold/store/storetest"
 )
 
-// TestSameAsMemory: whatever three hosts do to a folder, each through a store of its own, they see the same as in
-// one store in memory.
+// TestSameAsMemory: whatever three hosts do to a folder, each through a separate store, they see the same as
+// in one store in memory.
 func TestSameAsMemory(t *testing.T) {
 	dirs := memoryDir(t)
 	tries := 0

@@ -95,8 +95,8 @@ func folderSize(dir string) (bytes int64) {
 	return bytes
 }
 
-// sweep removes the blobs that no journal names. It removes nothing if there is a journal that cannot be read, because
-// the blobs that it names are not known.
+// sweep removes the blobs that no journal names. It removes nothing if a journal cannot be read, because the
+// blobs that such a journal names are not known.
 func (s *Store) sweep(ctx context.Context, pruned *store.Pruned) error {
 	named, err := s.namedBlobs(ctx)
 	if errors.As(err, new(*store.DamageError)) || errors.As(err, new(*store.FormatError)) {

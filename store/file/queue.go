@@ -22,8 +22,9 @@ import (
 
 var _ store.Queuer = (*Store)(nil)
 
-// place is the place in a queue of a holder of this store. It is a file whose name begins with its number and whose
-// time is that of its expiry. The file is locked as long as the process lives.
+// place is the place of a holder of this store in a queue. It is a file whose name begins with the number of
+// the place and whose time is the time at which the place expires. The file is locked as long as the process
+// is alive.
 type place struct {
 	name string
 	file *os.File
@@ -84,7 +85,7 @@ func (s *Store) join(key placeKey, h store.Holder, ttl time.Duration) error {
 	now := s.now()
 	lease := store.Lease{Run: key.run, Holder: h, Since: now, Expires: now.Add(ttl)}
 	p, err := createPlace(s.queueDir(key.run), &lease)
-	for errors.Is(err, fs.ErrNotExist) { // the first one, or the last one has just removed the folder
+	for errors.Is(err, fs.ErrNotExist) { // the queue is empty, or its last place was just removed with the folder
 		if err = s.makeDir(); err == nil {
 			err = os.MkdirAll(s.queueDir(key.run), 0o700)
 		}
@@ -105,7 +106,8 @@ func (s *Store) join(key placeKey, h store.Holder, ttl time.Duration) error {
 	return nil
 }
 
-// createPlace makes the file of a place, which others see when it is locked.
+// createPlace creates the file of a place. The place becomes visible to other processes when the
+// file is locked.
 func createPlace(dir string, lease *store.Lease) (*place, error) {
 	data, err := json.Marshal(lease)
 	if err != nil {
@@ -150,7 +152,7 @@ func placeNames(dir string) (names []string, err error) {
 	return names, err
 }
 
-// placeNumber returns the number of a place, 0 for another file.
+// placeNumber returns the number of a place, or 0 for any other file.
 func placeNumber(name string) int {
 	digits, _, _ := strings.Cut(name, "-")
 	n, _ := strconv.Atoi(digits)

@@ -11,18 +11,20 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// retention is a hint: until then no other run becomes old enough to be removed, unless the first one that will be has changed.
+// retention is a hint: no run becomes old enough to be removed before its time, unless the run that
+// would be the first has changed.
 type retention struct {
 	Until time.Time `json:"until"`
 	Run   string    `json:"run,omitempty"` // the first one; "" if there is none
 	Stamp stamp     `json:"stamp"`         // of its journal
-	Kept  []string  `json:"kept"`          // workflows with runs that are old enough: they are removed when newer ones have replaced them
+	Kept  []string  `json:"kept"`          // workflows with runs that are old enough: they are removed once there are enough newer runs
 }
 
 func (s *Store) retentionFile() string { return filepath.Join(s.dir, "retention.json") }
 
-// Retain removes the runs that store.Retention selects. It is called when a run of the workflow has ended, and is cheap most of
-// the time: a file of the store has the time at which the next run becomes old enough, and the runs are not listed before.
+// Retain removes the runs that store.Retention selects. It is called when a run of the workflow has ended.
+// Most calls are cheap: a file of the store has the time at which the next run becomes old enough, and runs
+// are not listed before that time.
 func (s *Store) Retain(ctx context.Context, workflow string) (store.Pruned, error) {
 	var total store.Pruned
 	now := s.now()
@@ -68,7 +70,8 @@ func (s *Store) retained(workflow string, now time.Time) bool {
 	return err == nil && st.equal(r.Stamp)
 }
 
-// nextRetention returns when one of the runs, or one that begins now, becomes old enough for one of the queries.
+// nextRetention returns the time at which the first of the runs, or a run that begins now, becomes
+// old enough for one of the queries.
 func nextRetention(queries []store.Query, all []store.Summary, listed index, now time.Time) retention {
 	next := retention{Until: now.Add(now.Sub(queries[0].Before)), Kept: []string{}}
 	for _, q := range queries {

@@ -22,8 +22,8 @@ type Options struct {
 	// safe for concurrent use.
 	Now func() time.Time
 
-	// Warn is called with one line about something that was repaired: an incomplete record at the end of a journal that
-	// was removed. Nil means that nothing is reported. It must be safe for concurrent use.
+	// Warn is called with one line about each repair: the removal of an incomplete record at the end of a
+	// journal. Nil means that repairs are not reported. It must be safe for concurrent use.
 	Warn func(message string)
 }
 
@@ -38,7 +38,7 @@ type Store struct {
 	// flushes limits the flushes at the same time, each of which takes a thread.
 	flushes chan struct{}
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	held   map[string]*hold
 	places map[placeKey]*place // in queues, of the holders of this store
 	closed bool
@@ -75,8 +75,8 @@ func (s *Store) Dir() string { return s.dir }
 // String returns "file:" and the absolute path of the folder.
 func (s *Store) String() string { return "file:" + s.dir }
 
-// RunDir returns the folder of a run, in which others may keep files of their own: they are removed with
-// the run.
+// RunDir returns the folder of a run. Callers may keep other files in it, which are removed with the
+// run.
 func (s *Store) RunDir(run string) string { return filepath.Join(s.dir, "runs", escape(run)) }
 
 // Close flushes what was appended and releases the leases of the store's holders. Every later call that would write a
@@ -100,7 +100,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// maxFlushes is more than what disks profit from: beyond 8 flushes of different files at a time nothing was gained.
+// maxFlushes is larger than the number of concurrent flushes from which disks benefit: more than 8
+// flushes of different files at a time were not faster in measurements.
 const maxFlushes = 32
 
 // makeRun makes the folder of a run.
@@ -134,7 +135,7 @@ func (s *Store) makeDir() error {
 // maxName limits the names of files.
 const maxName = 200
 
-// escape returns a name for a file. Names that begin with a dot are left for the store.
+// escape returns the name of a file. Names that begin with a dot are reserved for the store.
 func escape(name string) string {
 	name = strings.ReplaceAll(url.PathEscape(name), ":", "%3A")
 	if strings.HasPrefix(name, ".") {
@@ -143,7 +144,7 @@ func escape(name string) string {
 	return name
 }
 
-// Append implements store.Store. Without flush, the records have been handed to the operating system: they
+// Append implements store.Store. Without flush, the records are written to the operating system, so they
 // survive the process.
 func (s *Store) Append(ctx context.Context, run string, token uint32, recs []store.Record, flush bool) error {
 	if err := ctx.Err(); err != nil {
@@ -161,13 +162,14 @@ func (s *Store) Append(ctx context.Context, run string, token uint32, recs []sto
 	return h.journal.append(recs, flush)
 }
 
-// fenced returns the error for a token that is not that of the current lease.
+// fenced returns the error for a token that is not the token of the current lease.
 func (s *Store) fenced(run string, token uint32) error {
 	lease, _, _ := readLease(run, s.RunDir(run)) // only for the message
 	return &store.FencedError{Run: run, Token: token, Now: lease.Token}
 }
 
-// Read implements store.Store. It yields the records that were in the files when the iteration began.
+// Read implements store.Store. It yields the records that were in the files when the iteration
+// began.
 func (s *Store) Read(ctx context.Context, run string, from uint64) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		stopped := false

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// syncData flushes the data of a file with fdatasync, which leaves out times.
+// syncData flushes the data of a file with fdatasync, which does not flush times.
 func syncData(f *os.File) error {
 	c, err := f.SyscallConn()
 	if err != nil {

@@ -24,7 +24,7 @@ type part struct {
 	token uint32 // of the lease under which it was begun; 0 for the first one
 	file  *os.File
 	size  int64
-	limit uint64 // the number from which records are replaced by those of a later part
+	limit uint64 // the number from which records are replaced by records of a later part
 }
 
 func (p *part) scanner() *record.Scanner { return record.NewScanner(p.file, p.size) }
@@ -33,7 +33,7 @@ func (p *part) scanner() *record.Scanner { return record.NewScanner(p.file, p.si
 type tail struct {
 	part   string // the name of its last file; "" if there is none
 	offset int64  // of the end of the last record in that file
-	torn   int64  // the number of bytes after it that are no record, without the zeros at the end
+	torn   int64  // the number of bytes after it that are not a record, without the zeros at the end
 	zeros  int64  // the number of zeros at the ends of its files
 	last   uint64 // the number of the last record of the journal; 0 if there is none
 	token  uint32 // the largest token of a record
@@ -61,7 +61,7 @@ func isJournal(e fs.DirEntry) bool {
 	return ok || e.Name() == journalName
 }
 
-// openParts opens the files of a journal, in order. A run without a journal has none.
+// openParts opens the files of a journal, in order. It returns none if the run has no journal.
 func openParts(dir string) (parts []*part, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +103,7 @@ func closeParts(parts []*part) {
 }
 
 // walk calls visit with the records of a journal in order, until it returns false. It returns a
-// *store.DamageError for a record that is missing or not as it was written.
+// *store.DamageError for a record that is missing or has changed.
 func walk(run, dir string, visit func(store.Record) bool) (end tail, err error) {
 	parts, err := openParts(dir)
 	defer closeParts(parts)
@@ -122,7 +122,7 @@ func walk(run, dir string, visit func(store.Record) bool) (end tail, err error) 
 	return end, err
 }
 
-// errStopped ends a walk whose visitor wants no more records.
+// errStopped ends a walk whose visitor needs no more records.
 var errStopped = errors.New("stopped")
 
 func (p *part) walk(end *tail, visit func(store.Record) bool) error {
@@ -155,8 +155,8 @@ func (p *part) walk(end *tail, visit func(store.Record) bool) error {
 	}
 }
 
-// damage returns the error for a bad record after the end, nil if it is the rest of a write that was cut off: no valid record
-// follows it.
+// damage returns the error for a bad record after the end. It returns nil if the bytes are the rest of an
+// incomplete write, which no valid record follows.
 func (p *part) damage(sc *record.Scanner, end *tail, bad error) error {
 	rest, err := sc.Rest()
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package memory is a store.Store in the memory of the process: for tests, and for runs that wait
-// for people in a process that may lose them. Nothing survives the process.
+// for people and may be lost with the process. Nothing survives the process.
 package memory
 
 import (
@@ -19,16 +19,16 @@ import (
 // youngBlob is the age up to which Prune keeps a blob that no journal names.
 const youngBlob = time.Hour
 
-// Store keeps runs in memory. It has no limit of its own: Prune frees memory.
+// Store keeps runs in memory. It does not limit their memory: Prune frees it.
 type Store struct {
 	now func() time.Time
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	runs  map[string]*run
 	blobs map[string]blob
 	cache map[string][]byte // by key
 
-	queues map[string][]store.Lease // what waits for the lease of a run
+	queues map[string][]store.Lease // the holders that wait for the lease of a run
 }
 
 var _ store.Store = (*Store)(nil)

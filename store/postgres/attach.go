@@ -18,10 +18,12 @@ import (
 var _ store.Attacher = (*Store)(nil)
 
 const (
-	// attachSize is the number of bytes that one row has at most, and attachDelay the time after which fewer are written.
+	// attachSize is the maximum number of bytes in a row. attachDelay is the time after which a
+	// smaller row is written.
 	attachSize  = 64 << 10
 	attachDelay = 200 * time.Millisecond
-	// attachPatience is how long opening a file and a write wait for an unreachable server: programs wait for it, too.
+	// attachPatience limits the time for which opening and writing a file wait for an unreachable
+	// server, because programs wait with them.
 	attachPatience = 5 * time.Second
 	// attachPage is the number of rows that one query reads.
 	attachPage = 32
@@ -32,9 +34,9 @@ type attachment struct {
 	store     *Store
 	run, name string
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	n     int64      // of the last row
-	data  []byte     // that is not in a row yet
+	data  []byte     // not in a row yet
 	timer *time.Timer
 	err   error // of a write; all later ones fail, too
 }
@@ -55,7 +57,7 @@ func (s *Store) Attach(run, name string) (io.WriteCloser, error) {
 	return a, nil
 }
 
-// Write appends to the file. It fails if an earlier one could not be written.
+// Write appends to the file. It fails if an earlier write has failed.
 func (a *attachment) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -22,10 +22,10 @@
 //
 // # Writing
 //
-// Append is one statement: it locks the row of the run, compares the token of the lease and the number of the last
-// record there, and inserts the records. A holder that has lost its lease therefore writes nothing. Every append is
-// committed durably, also those without flush, so a server that crashes loses nothing that was appended, unless its
-// administrator has set fsync to off.
+// Append is one statement: it locks the row of the run, compares the token of the lease and the number of the
+// last record there, and inserts the records. A holder that has lost its lease therefore writes nothing.
+// Every append is committed durably, even without flush. A server that crashes therefore loses nothing that
+// was appended, unless its administrator has set fsync to off.
 //
 // # Leases
 //
@@ -34,12 +34,12 @@
 //
 // # An unreachable server
 //
-// Calls are repeated until the server has been away for Options.Patience, then they fail, and so does the
-// run. While the server is unreachable, runs continue to execute what they have begun. An append
+// Calls are repeated until the server has been unreachable for Options.Patience. Then the calls and the
+// run fail. While the server is unreachable, runs continue to execute what they have begun. An append
 // whose result was lost is not applied twice.
 //
 // # Messages
 //
-// A posted message notifies the processes that watch the run. They also ask for messages
-// twice a second, because notifications do not pass all connection poolers.
+// A posted message notifies the processes that watch the run. They also query messages twice a
+// second, because notifications do not pass all connection poolers.
 package postgres

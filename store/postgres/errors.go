@@ -30,8 +30,8 @@ const (
 	maxPause = 2 * time.Second
 )
 
-// do calls f until it succeeds, until it fails for a reason that is not a lost server, or until the server
-// has been away for Options.Patience. again is true if an earlier attempt may have been executed
+// do calls f until it succeeds, until it fails for a reason other than a lost server, or until the server
+// has been unreachable for Options.Patience. again is true if an earlier attempt may have been executed
 // although its result was lost.
 func (s *Store) do(ctx context.Context, f func(ctx context.Context, again bool) error) error {
 	return s.doFor(ctx, s.patience, f)
@@ -110,8 +110,8 @@ func (s *Store) back() {
 	}
 }
 
-// failed adds the name of the store to an error of the server or of the network. Errors of package store
-// stay as they are.
+// failed adds the name of the store to an error of the server or of the network. It does not change
+// errors of package store.
 func (s *Store) failed(err error) error {
 	if _, ok := errors.AsType[*pgconn.PgError](err); !ok && !isNetworkError(err) {
 		return err
@@ -169,7 +169,7 @@ func explain(err error) error {
 	return err
 }
 
-// serverError has the message of an error in short.
+// serverError has a shortened error message.
 type serverError struct {
 	text string
 	err  error

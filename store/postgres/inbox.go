@@ -84,7 +84,7 @@ func (s *Store) Watch(ctx context.Context, run string) iter.Seq2[store.Message, 
 		w, leave := s.watcher.join(s, run)
 		defer leave()
 		for seen := map[string]bool{}; ; {
-			changed := w.next() // before the inbox is read, so that nothing is missed
+			changed := w.next() // before the inbox is read, so that no message is missed
 			list, err := s.Inbox(ctx, run)
 			if err != nil && ctx.Err() == nil && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrClosed)) {
 				yield(store.Message{}, err)

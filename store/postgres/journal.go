@@ -133,7 +133,7 @@ func (s *Store) insert(ctx context.Context, a *appended) (bool, error) {
 	return tag.RowsAffected() > 0, err
 }
 
-// plain returns a string that a column of type text can have.
+// plain returns a string that a column of type text can store.
 func plain(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "?")
 }
@@ -146,7 +146,7 @@ func (s *Store) inserted(ctx context.Context, a *appended) (there bool, err erro
 	return there, err
 }
 
-// checkLease returns a *store.FencedError if the holder has not got the lease.
+// checkLease returns a *store.FencedError if the holder does not have the lease.
 func (s *Store) checkLease(ctx context.Context, run string, h *hold) error {
 	var held bool
 	err := s.do(ctx, func(ctx context.Context, _ bool) error {
@@ -174,7 +174,7 @@ func (s *Store) fenced(ctx context.Context, run string, token uint32) error {
 // notFound is the error for a run without a journal.
 func notFound(run string) error { return fmt.Errorf("run %s: %w", run, store.ErrNotFound) }
 
-// records returns the number of records of a run, an error that is ErrNotFound if it has none.
+// records returns the number of records of a run. The error is ErrNotFound if it has none.
 func (s *Store) records(ctx context.Context, run string) (n uint64, err error) {
 	err = s.do(ctx, func(ctx context.Context, _ bool) error {
 		return s.pool.QueryRow(ctx, `SELECT records FROM wavefold_runs WHERE run = $1 AND records > 0`, run).Scan(&n)
@@ -246,8 +246,8 @@ func (s *Store) page(ctx context.Context, run string, next, last uint64) (page [
 	return page, nil
 }
 
-// missing returns the error for a record that is not there: the run was pruned, or somebody has changed the
-// table.
+// missing returns the error for a missing record: the run was pruned, or the table was changed by other
+// means.
 func (s *Store) missing(ctx context.Context, run string, seq, last uint64) error {
 	if _, err := s.records(ctx, run); err != nil {
 		return err

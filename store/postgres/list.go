@@ -14,8 +14,8 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// List implements store.Store. It does not read journals: a journal from which somebody has removed
-// records has another status than damaged until it is read.
+// List implements store.Store. It does not read journals: the status of a journal whose records
+// were removed from the table is not damaged until it is read.
 func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Summary, error] {
 	return func(yield func(store.Summary, error) bool) {
 		var all []store.Summary
@@ -130,7 +130,7 @@ const newestFirst = " ORDER BY started DESC, run DESC"
 func (s *selection) statement(columns string, q store.Query) string {
 	conditions := " WHERE " + strings.Join(s.where, " AND ")
 	from := runs
-	if q.Keep > 0 { // runs are counted before those that are too new are left out
+	if q.Keep > 0 { // runs are counted before the runs that are too new are left out
 		from = "(SELECT *, row_number() OVER (PARTITION BY workflow" + newestFirst + ") AS newer FROM " + runs + conditions + ") AS counted"
 		conditions = " WHERE newer > " + s.parameter(q.Keep)
 	}

@@ -48,7 +48,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// version returns the version of the tables, 0 if there are none.
+// version returns the version of the tables, or 0 if there are none.
 func (s *Store) version(ctx context.Context) (version int64, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT max(version_id) FROM "+versionTable+" WHERE is_applied").Scan(&version)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == undefinedTable {

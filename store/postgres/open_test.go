@@ -85,7 +85,8 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-// A role without the right to create tables uses those that are there, and is told what is missing otherwise.
+// A role without the right to create tables uses the existing tables, and gets
+// an error that names missing ones.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	dsn := newDSN(t)

@@ -58,7 +58,7 @@ func (s *Store) Salvage(ctx context.Context, run string, token uint32) (*store.D
 	return damage, nil
 }
 
-// cut removes the records after those of a summary.
+// cut removes the records after the records that a summary describes.
 func (s *Store) cut(ctx context.Context, tx pgx.Tx, h *hold, good *store.Summary, bytes int64) error {
 	summary, err := json.Marshal(good)
 	if err != nil {

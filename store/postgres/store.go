@@ -23,8 +23,8 @@ type Options struct {
 	// Patience is the time for which a call waits for an unreachable server. 0 means 60 seconds.
 	Patience time.Duration
 
-	// Warn is called with one line when the server is unreachable, and when it is reachable again. Nil means that nothing is
-	// reported. It must be safe for concurrent use.
+	// Warn is called with one line when the server is unreachable, and when it is reachable again. Nil means
+	// that outages are not reported. It must be safe for concurrent use.
 	Warn func(message string)
 }
 

@@ -18,8 +18,8 @@ const (
 	pollEvery = 500 * time.Millisecond
 )
 
-// watcher finds new messages for all runs that are watched. While there are any, it has a goroutine with a
-// connection of its own.
+// watcher finds new messages for all runs that are watched. While there are such runs, it has a goroutine
+// with its own connection.
 type watcher struct {
 	running sync.WaitGroup
 

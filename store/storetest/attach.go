@@ -11,8 +11,8 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// visible is how long a test waits for what was written to an attachment: longer than the second that is promised,
-// because machines that test are busy.
+// visible limits the time for which a test waits for data written to an attachment. It is longer than the
+// second that the interface promises, because test machines are busy.
 const visible = 10 * time.Second
 
 func testAttachments(t *testing.T, s store.Store) {

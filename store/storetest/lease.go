@@ -10,7 +10,7 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// testFencing: whoever does not hold the lease cannot append.
+// testFencing: only the holder of the lease can append.
 func testFencing(t *testing.T, s store.Store) {
 	first := begin(t, s, "r1")
 	fenced := func(token uint32) {

@@ -73,7 +73,8 @@ func testQueue(t *testing.T, s store.Store) {
 	}
 }
 
-// testQueueOfMany: each of many that come at the same time has a place, and nobody has the same one.
+// testQueueOfMany: of many holders that join at the same time, each gets a place, and no two get
+// the same one.
 func testQueueOfMany(t *testing.T, s store.Store) {
 	q, ok := s.(store.Queuer)
 	if !ok {

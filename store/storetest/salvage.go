@@ -8,8 +8,8 @@ import (
 	"github.com/wavefold/wavefold/store"
 )
 
-// Salvage tests a store that can make damaged journals readable. Damage damages a record of a run in it that is not the last
-// one; nobody holds the run.
+// Salvage tests a store that can make damaged journals readable. Damage damages a record that is not the last
+// one of a run that no holder has.
 func Salvage(t *testing.T, s interface {
 	store.Store
 	store.Salvager

@@ -11,7 +11,7 @@ type clauseKind uint8
 
 const (
 	clauseEnd    clauseKind = iota
-	clauseWord              // any characters except spaces, quotes and those of operators
+	clauseWord              // any characters except spaces, quotes and characters of operators
 	clauseQuoted            // a string, including its quotes
 	clauseSign              // = != < <= > >=
 	clauseAnd               // &&

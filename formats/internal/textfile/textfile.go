@@ -43,8 +43,8 @@ func Read(files fs.FS, name string) (string, error) {
 	return string(data), nil
 }
 
-// InvalidUTF8 returns the offset of the first byte that is not valid UTF-8, -1 if there
-// is none.
+// InvalidUTF8 returns the offset of the first byte that is not valid UTF-8, or -1 if
+// there is none.
 func InvalidUTF8(data []byte) int {
 	if utf8.Valid(data) {
 		return -1
@@ -67,7 +67,8 @@ func readError(err error) error {
 	return fmt.Errorf("the file cannot be read: %w", err)
 }
 
-// Near returns a hint with a similar file name in the same folder, "" if there is none.
+// Near returns a hint with a similar file name in the same folder, or "" if there is
+// none.
 func Near(files fs.FS, name string) string {
 	entries, _ := fs.ReadDir(files, path.Dir(name)) // if the folder does not exist, there is no hint
 	names := make([]string, len(entries))

@@ -132,7 +132,7 @@ func (l *load) finish(ctx context.Context) error {
 	return l.commit(ctx)
 }
 
-// commitBatch commits a batch that is a transaction of its own.
+// commitBatch commits a batch that is a separate transaction.
 func (l *load) commitBatch(ctx context.Context) error {
 	if l.t.Commits == nil && l.t.Committed == nil || !l.t.Resumes() {
 		return l.commit(ctx)

@@ -50,7 +50,7 @@ func (t Temp) sum(file string) string {
 	return base32.StdEncoding.EncodeToString(h.Sum(nil))[:26]
 }
 
-// maxRunName is the longest run id that is a part of file names as it is.
+// maxRunName is the maximum length of a run id that is used unchanged in file names.
 const maxRunName = 64
 
 // shortRun returns the run's id, or a hash of it if it cannot be a part of a file name.

@@ -208,9 +208,9 @@ func (p *Pending) Discard() {
 	p.root.Close()
 }
 
-// replaceable returns the permissions of the file that will be replaced, 0 if there is
-// none. It rejects folders, devices and pipes, because a rename would replace /dev/null
-// by a regular file.
+// replaceable returns the permissions of the file that will be replaced, or 0 if there is
+// none. It rejects folders, devices and pipes, because a rename would replace /dev/null by
+// a regular file.
 func replaceable(root *os.Root, base string) (fs.FileMode, error) {
 	info, err := root.Stat(base)
 	if err != nil {

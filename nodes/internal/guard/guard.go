@@ -1,5 +1,5 @@
 // Package guard prevents data from becoming code in the commands that nodes run. It
-// examines the argument list of a command as the document writes it, with {{…}} in
+// examines the argument list of a command as written in the document, with {{…}} in
 // place of values. It finds values that an interpreter would execute and values that a
 // program could mistake for options.
 //

@@ -129,7 +129,7 @@ func newSummed(r io.ReaderAt, from, size int64) *summed {
 	return &summed{ReaderAt: r, sum: sha256.New(), from: from, at: from, last: from + size}
 }
 
-// ReadAt reads bytes, and hashes those that have not been hashed yet.
+// ReadAt reads bytes, and adds the bytes that were not hashed yet to the hash.
 func (s *summed) ReadAt(p []byte, off int64) (int, error) {
 	n, err := s.ReaderAt.ReadAt(p, off)
 	if fresh := s.at - off; fresh >= 0 && fresh < int64(n) {

@@ -4,7 +4,7 @@ import "fmt"
 
 // guarded calls the library. The library panics on some damaged files; guarded returns
 // such a panic as an error about the file. column is the name of the column that is
-// read, "" if there is none.
+// read, or "" if there is none.
 func (r *Reader) guarded(column string, call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

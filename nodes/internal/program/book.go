@@ -33,7 +33,7 @@ const noteSize = 320
 
 var blank = append(bytes.Repeat([]byte{' '}, noteSize-1), '\n')
 
-// books has the open books of the process: programs of different nodes share that of their run.
+// books has the open books of the process: programs of different nodes share the book of their run.
 var books = struct {
 	sync.Mutex
 	open map[string]*book // by folder

@@ -22,7 +22,7 @@ const pollEvery = 5 * time.Millisecond
 const killTimeout = 5 * time.Second
 
 // ownGroup makes the child the leader of a session and so of a process group. Without a
-// controlling terminal, a program that asks for a password fails immediately; in a background
+// controlling terminal, a program that prompts for a password fails immediately; in a background
 // group of the same session it would be stopped and hang.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -30,7 +30,7 @@ var bootID = sync.OnceValue(func() string {
 
 // killGroup kills the group that the process leads or has led, and waits for its end. It does
 // nothing if the id belongs to another process now. The id is not reused while a member of
-// the group is alive, so if the leader has ended, the members are still those of the group.
+// the group is alive, so if the leader has ended, the id still denotes the same group.
 func (i identity) killGroup() {
 	if i.Boot == "" || i.Boot != bootID() {
 		return

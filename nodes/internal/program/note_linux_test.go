@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// hanging starts a child that leads a group of its own and ignores signals. It is reaped at
-// the end of the test.
+// hanging starts a child that leads its own process group and ignores signals. It is reaped
+// at the end of the test.
 func hanging(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -336,7 +336,7 @@ func marked(t *testing.T, c Command) Command {
 	return c
 }
 
-// TestRunEscape tests a child that starts a process in a session of its own with the pipe open. The
+// TestRunEscape tests a child that starts a process in a separate session with the pipe open. The
 // process must not delay Run, and must not survive it on systems where it can be found. The error
 // must describe it correctly.
 func TestRunEscape(t *testing.T) {
@@ -355,7 +355,7 @@ func TestRunEscape(t *testing.T) {
 	}
 }
 
-// TestRunService tests a child that succeeds and leaves a process on purpose, in a session of its own
+// TestRunService tests a child that succeeds and leaves a process on purpose, in a separate session
 // and without the pipes. Run must not terminate the process.
 func TestRunService(t *testing.T) {
 	_, rec, err := run(t, t.Context(), "leave", marked(t, Command{Args: []string{"hang", "own", "session"}}))
@@ -368,7 +368,7 @@ func TestRunService(t *testing.T) {
 	}
 }
 
-// TestRunCancelledStrays cancels children that have started a process in a session of its own. One
+// TestRunCancelledStrays cancels children that have started a process in a separate session. One
 // process keeps its environment, another is found only by its parent. An abort skips the grace
 // period.
 func TestRunCancelledStrays(t *testing.T) {

@@ -3,7 +3,7 @@ package table
 // RowPlace is the position of a row in its source.
 type RowPlace struct {
 	Row  int64  // the number of the row in the table, from 1
-	Line int64  // the line of the file on which the row begins, 0 if there is none
+	Line int64  // the line of the file on which the row begins, or 0 if there is none
 	File string // the file of the row if the table consists of several, otherwise ""
 }
 

@@ -181,7 +181,7 @@ func (l *lines) read(ctx context.Context, b *batch) error {
 type shape struct {
 	wanted []string               // the selected columns, nil for all
 	keep   func(name string) bool // filters all columns if wanted is nil; nil keeps all
-	file   string                 // the name of the file column, "" if there is none
+	file   string                 // the name of the file column, or "" if there is none
 	value  any                    // the value of the file column
 	keys   []string               // the keys of the last row
 	from   []int                  // the indexes of the columns' values in the row, -1 for absent columns

@@ -16,7 +16,7 @@ import (
 type chunks struct {
 	from, to, size int
 	blind          bool
-	blindFrom      int // the row from which it does not know its position, 0 for none
+	blindFrom      int // the row from which it does not know its position; 0 means none
 }
 
 func (c *chunks) Next(context.Context) ([]any, error) {

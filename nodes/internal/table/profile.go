@@ -27,8 +27,8 @@ type ProfileColumn struct {
 	Declared bool
 	// Nulls is the number of rows in which the column is null or absent.
 	Nulls int64
-	// Example is the first value that is not null, nil if there is none. Strings are
-	// shortened; arrays and objects are shown as JSON.
+	// Example is the first value that is not null, or nil if there is none. Strings
+	// are shortened; arrays and objects are shown as JSON.
 	Example any
 
 	filled int64

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// cellScanner splits lines into cells as encoding/csv does, except that it keeps line
-// ends in quoted cells as they are in the file. It does not allocate a string for each
-// cell, because most cells become numbers or strings that a memo holds already. A fuzz
-// test compares the two.
+// cellScanner splits lines into cells as encoding/csv does, except that it does not
+// change line ends in quoted cells. It does not allocate a string for each cell,
+// because most cells become numbers or strings that are already in a memo. A fuzz test
+// compares the two.
 type cellScanner struct {
 	*lineReader
 	comma []byte

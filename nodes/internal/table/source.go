@@ -51,7 +51,7 @@ func (s *Source) Head(ctx context.Context) ([]any, error) {
 	return rows, err
 }
 
-// Streamed reports whether there may be rows after those of Head.
+// Streamed reports whether there may be rows after the rows of Head.
 func (s *Source) Streamed() bool { return !s.ended() }
 
 // Total returns the number of all rows, or 0 if it is not known.

@@ -39,7 +39,7 @@ type Crashes struct {
 	First int
 	// Times limits the number of crashes.
 	Times int
-	// Ways lists the ways in which processes crash; each crash is one of them.
+	// Ways lists the kinds of crashes. Each crash is of one of them.
 	Ways []Crash
 	// File keeps the run in a folder in place of memory. A crash can then leave a part of a record.
 	File bool
@@ -56,10 +56,10 @@ func (c *Crashes) draw(n int, parts ...any) int {
 	return int(digest(c.Seed, "crash", fmt.Sprint(parts...)) % uint64(n))
 }
 
-// CrashRun runs a graph with the engine in virtual time, in processes that crash. The journal is the
-// witness of what happened: faults lists the executions that were repeated although they had ended,
-// those that began although no process would know after a crash, and what else must not be.
-// want is as for EngineRun. The run has the events of the journal.
+// CrashRun runs a graph with the engine in virtual time, in processes that crash. The journal shows
+// what happened. faults lists the executions that were repeated although they had ended, the
+// executions that began without a record that survives a crash, and all other violations. want is as
+// for EngineRun. The run has the events of the journal.
 func CrashRun(t *testing.T, g *Graph, want *Run, s Setting, c Crashes) (run *Run, faults []string) {
 	t.Helper()
 	run = &Run{Recorder: &Recorder{}}

@@ -22,7 +22,7 @@ type disk struct {
 	memory *memory.Store // nil for a folder
 	dir    string        // has the folders
 
-	mu      sync.RWMutex // held by those who add to the folder from outside of the processes
+	mu      sync.RWMutex // held by goroutines that write to the folder from outside of the processes
 	copies  int          // the last one is the folder: each crash makes a new one
 	current *file.Store  // reads the folder
 	flushed journals     // what a loss of power leaves; known if there are some
@@ -122,14 +122,14 @@ func (d *disk) journals() journals {
 	entries, _ := os.ReadDir(d.runDir()) // it need not exist
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "journal") {
-			all[e.Name()], _ = os.ReadFile(filepath.Join(d.runDir(), e.Name())) // nobody removes it
+			all[e.Name()], _ = os.ReadFile(filepath.Join(d.runDir(), e.Name())) // files are not removed at this time
 		}
 	}
 	return all
 }
 
-// replace writes the files that differ as they are in after. It makes new files only if they are not
-// there.
+// replace writes the files that differ with their content in after. It creates a file only if it
+// does not exist.
 func (d *disk) replace(t *testing.T, before, after journals) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,8 +163,8 @@ func writeTo(t *testing.T, name string, data []byte) {
 }
 
 // crash makes a copy of the folder in which the next process finds the run. Of the bytes that the
-// journal has in after and not in before, it has the first ones, as many as draw says. The last lease
-// stays as it is, is empty, or is lost.
+// journal has in after and not in before, the copy has the first ones; draw returns their number. The
+// last lease is unchanged, is empty, or is lost.
 func (d *disk) crash(t *testing.T, before, after journals, draw func(n int) int, lease int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

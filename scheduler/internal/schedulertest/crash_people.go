@@ -59,7 +59,8 @@ func (x *crashedRun) asked(q *core.PendingQuestion) {
 	}
 }
 
-// answer posts an answer. The first one counts, and others are told so.
+// answer posts an answer. The first answer is used, and later ones get
+// an error that says so.
 func (x *crashedRun) answer(q *core.PendingQuestion, who string) {
 	p := &x.people
 	p.mu.Lock()
@@ -83,7 +84,8 @@ func (x *crashedRun) answer(q *core.PendingQuestion, who string) {
 	}
 }
 
-// checkAnswers checks that each question has one answer in the journal: the one that was posted first.
+// checkAnswers checks that each question has one answer in the
+// journal: the answer that was posted first.
 func (x *crashedRun) checkAnswers() {
 	if !x.c.Posted {
 		return

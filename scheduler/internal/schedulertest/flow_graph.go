@@ -21,7 +21,7 @@ type FlowGraph struct {
 	Most  int // the limit of arrivals, 0 for the default
 	Fail  int // the chance in percent that a reply is an error
 	Silly int // the chance in percent that a person does not decide at first
-	Leave int // the chance in percent that nobody decides
+	Leave int // the chance in percent that there is no decision
 	// Approve makes every decision an approval.
 	Approve bool
 }
@@ -159,7 +159,8 @@ func (g *FlowGraph) reply(id string, arrival, attempt int, input any) (any, erro
 	return word, nil
 }
 
-// decision returns the word and the note of a person; the word is "" if nobody decides.
+// decision returns the word and the note of a person; the word is "" if there is no
+// decision.
 func (g *FlowGraph) decision(id string, arrival int) (word, note string) {
 	h := digest(g.Seed, "decision", id, fmt.Sprint(arrival))
 	switch {

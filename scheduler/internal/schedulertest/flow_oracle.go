@@ -15,7 +15,7 @@ type FlowEnd struct {
 	N    int
 }
 
-// FlowEnding is the end of a step, or of an approval that nobody decided. After the flow has failed, a step
+// FlowEnding is the end of a step, or of an approval without a decision. After the flow has failed, a step
 // that failed is not tried again.
 type FlowEnding struct {
 	FlowEnd
@@ -36,7 +36,7 @@ type FlowOutcome struct {
 }
 
 // OracleFlow runs a flow according to the rules, in the simplest way. ends is the order in which the
-// steps ended, and an approval that nobody decided.
+// steps, and approvals without a decision, ended.
 func OracleFlow(g *FlowGraph, ends []FlowEnding) *FlowOutcome {
 	o := &flowOracle{g: g, ends: ends, count: map[string]int{}, state: map[string]any{}, out: &FlowOutcome{Entries: map[FlowEnd][]string{}}}
 	o.run()
@@ -130,7 +130,7 @@ func (o *flowOracle) wait() {
 		e := o.ends[0]
 		at := slices.IndexFunc(o.flying, func(t *oracleToken) bool { return t.id == e.Node && t.n == e.N })
 		if at < 0 {
-			if o.asked != nil && o.asked.id == e.Node && o.asked.n == e.N { // nobody decides
+			if o.asked != nil && o.asked.id == e.Node && o.asked.n == e.N { // there is no decision
 				o.ends = o.ends[1:]
 				if o.status != "failed" {
 					o.fail()
@@ -265,7 +265,7 @@ func (o *flowOracle) holds(c core.FlowCondition, input any) bool {
 	return want != "" && (given == want || c.Contains && strings.Contains(given, want))
 }
 
-// answer goes on with the decision about the current approval.
+// answer continues the flow with the decision about the current approval.
 func (o *flowOracle) answer() {
 	t := o.asked
 	word, note := o.g.decision(t.id, t.n)

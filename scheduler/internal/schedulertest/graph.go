@@ -85,7 +85,7 @@ type Node struct {
 	Race     bool
 	Priority int
 
-	Pause                    string // before or after, "" if there is none
+	Pause                    string // before or after, or "" if there is none
 	AllowPartial, AutoStatus bool
 	OnlyTransient            bool // only transient failures are retried
 
@@ -102,7 +102,7 @@ type Node struct {
 	MaxParallel           int // of parallel nodes, like ErrorPolicy
 	ErrorPolicy           string
 
-	// More chances in walks: to end with an error, to ask for a retry in every attempt, to
+	// More chances in walks: to end with an error, to request a retry in every attempt, to
 	// be skipped, to prefer a label, to suggest nodes. Transient is the percentage of
 	// failures that are transient.
 	Error, Again, Skip, Label, Suggest, Transient int
@@ -135,7 +135,7 @@ type Unit struct {
 	Members     []string
 	Items       string // of a pipeline
 	Concurrency int    // of a pipeline, 0 for the default
-	Until       string // of a loop, "" if there is none
+	Until       string // of a loop, or "" if there is none
 	MaxIters    int    // of a loop
 	OnExhausted string
 	Policy      string // on_error for faults of the unit itself

@@ -39,7 +39,7 @@ type Hostile struct {
 	Replay  bool
 	// Memo makes Replay repeat the answers of the journal with a new machine, without some of them.
 	Memo bool
-	// Uncancel goes on with a run that was cancelled.
+	// Uncancel continues a run that was cancelled.
 	Uncancel bool
 	// Retry executes what has failed in a run again, once.
 	Retry bool
@@ -53,7 +53,7 @@ type Hostile struct {
 	// Cancel cancels the run after that many answers; 0 means never.
 	Cancel int
 	// Router makes the decisions of walks that a model routes, and Ask answers the questions to
-	// people; nil means that nobody does.
+	// people; nil means that the run has no router or interviewer.
 	Router core.Router
 	Ask    core.InterviewerFunc
 	// Trace is given every command except events, if it is not nil.
@@ -78,8 +78,8 @@ type hostileRun struct {
 	steps    int
 	// ended holds the frames whose handlers were told to end.
 	ended map[int64]ending
-	// deadlines lists the requested deadlines of nested runs, due those that have passed
-	// and must be reported. expiring is set while they are being reported.
+	// deadlines lists the requested deadlines of nested runs, and due the deadlines that have
+	// passed and must be reported. expiring is set while they are being reported.
 	deadlines []machine.Command
 	due       []machine.Command
 	expiring  bool

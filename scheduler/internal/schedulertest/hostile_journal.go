@@ -32,8 +32,8 @@ type Journal struct {
 	open    ledger
 	live    *journal.Replay // of all records, while Check is set and no stream is read
 	emitted []string        // by live
-	// Kept and Dropped count the answers that memos repeated or dropped, Later those that were repeated
-	// after the run had gone on.
+	// Kept and Dropped count the answers that memos repeated or dropped, and Later the answers that
+	// were repeated after the run had continued.
 	Kept, Dropped, Later int
 	// Again counts how often a run went on that was cancelled or had failed.
 	Again int
@@ -125,7 +125,7 @@ func (j *Journal) write(b *journal.Batch) error {
 }
 
 // check replays the journal and compares the replay with the machine. A replay whose rows were
-// filled in cannot go on, so each batch needs a new one if a stream is read.
+// filled in cannot continue, so each batch needs a new one if a stream is read.
 func (j *Journal) check(m *machine.Machine) error {
 	r := j.live
 	if r == nil || len(j.rows) > 0 {
@@ -159,7 +159,7 @@ func (j *Journal) check(m *machine.Machine) error {
 }
 
 // compare compares a machine with a replay of its journal, and the open commands of the driver with
-// those of the replay.
+// the open commands of the replay.
 func (j *Journal) compare(m *machine.Machine, r *journal.Replay) error {
 	if err := sameMachine(m, r.Machine()); err != nil {
 		return err

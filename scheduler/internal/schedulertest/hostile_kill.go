@@ -95,7 +95,7 @@ func (r *hostileRun) replay() error {
 	return r.resume(again)
 }
 
-// mayGoOn reports whether the run goes on although it has ended.
+// mayGoOn reports whether the run is continued although it has ended.
 func (r *hostileRun) mayGoOn() bool {
 	switch r.report.Status {
 	case core.RunCancelled:
@@ -106,7 +106,7 @@ func (r *hostileRun) mayGoOn() bool {
 	return false
 }
 
-// goOn goes on with a run that was cancelled or has failed.
+// goOn continues a run that was cancelled or has failed.
 func (r *hostileRun) goOn() error {
 	before, err := r.journal.replay(len(r.journal.records), nil)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *hostileRun) drop(kept []journal.Kept) []journal.Kept {
 	return left
 }
 
-// resume records that the run goes on, and goes on with a replay.
+// resume records that the run is continued, and continues with a replay.
 func (r *hostileRun) resume(again *journal.Replay) error {
 	j := r.journal
 	mark := journal.Mark{Kind: store.MarkResumed, At: again.Machine().Now(), Down: time.Duration(r.rng.IntN(3)), Kept: j.memo != nil}
@@ -172,7 +172,7 @@ func (r *hostileRun) newPart(kept []journal.Kept) (*journal.Replay, error) {
 			return nil, err
 		}
 	}
-	r.events = nil // those of the new part count
+	r.events = nil // only the events of the new part count
 	exact, err := j.replay(len(j.records), func(e machine.Emissions) { r.hear(e) })
 	if err != nil {
 		return nil, fmt.Errorf("the new part: %w", err)
@@ -183,7 +183,7 @@ func (r *hostileRun) newPart(kept []journal.Kept) (*journal.Replay, error) {
 	return memo.Replay(), nil
 }
 
-// adopt goes on with the machine and the open commands of a replay.
+// adopt continues with the machine and the open commands of a replay.
 func (r *hostileRun) adopt(again *journal.Replay) error {
 	r.report = again.Report()
 	r.m, r.now = again.Machine(), max(r.now, again.Machine().Now())

@@ -48,8 +48,8 @@ type delta struct {
 	writes map[string]any
 }
 
-// rejectReason returns why the state rejects the writes of a node, nil if it accepts them all. If it
-// rejects several, the reason is about the one that the node declares first.
+// rejectReason returns the reason why the state rejects the writes of a node, or nil if it accepts
+// them all. If it rejects several, the reason is about the one that the node declares first.
 func rejectReason(fields map[string]core.FieldDecl, s values, delta map[string]any, of *core.Node) error {
 	for _, w := range of.Writes {
 		name := w.Value

@@ -151,7 +151,7 @@ func tolerates(p *core.OnError) bool {
 }
 
 // assignLevels sets each level to the length of the longest path that leads there. Units
-// without any edge come last, each on a level of its own.
+// without any edge come last, each on a separate level.
 func (o *oracle) assignLevels() {
 	last := 0
 	for changed := true; changed; {
@@ -240,7 +240,7 @@ type attempt struct {
 	result   core.Result
 	failure  *core.Failure
 	attempts int
-	changed  bool // its status is not that of its last attempt
+	changed  bool // its status differs from the status of its last attempt
 }
 
 // run executes the handler until it succeeds, fails permanently or has used up its
@@ -333,7 +333,8 @@ func (a *attempt) end() {
 	}
 }
 
-// unreadable returns the failure of a node that reads a lost value, nil if there is none.
+// unreadable returns the failure of a node that reads a lost value, or nil if there is
+// none.
 func unreadable(n *core.Node, s values) *core.Failure {
 	paths := source.Strings(n.Reads)
 	if n.ForEach != nil {

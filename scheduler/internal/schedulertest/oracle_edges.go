@@ -114,7 +114,7 @@ func (o *oracle) conditionLevel(e *core.Edge, target *unit) int {
 	return target.level
 }
 
-// matches reports whether the source has the status that the edge asks for. A skipped
+// matches reports whether the source has the status that the edge requires. A skipped
 // source matches as well, because a condition can revive its target.
 func (o *oracle) matches(e *core.Edge, source *unit) bool {
 	switch e.On.Value {

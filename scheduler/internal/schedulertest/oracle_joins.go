@@ -29,7 +29,7 @@ func need(j *core.Join, n int) int {
 	case core.JoinKOfN:
 		return j.Count.Value
 	case core.JoinQuorum:
-		// In decimal, as it is written: 0.28 of 25 is 7.
+		// In decimal, as written: 0.28 of 25 is 7.
 		f, _ := new(big.Rat).SetString(fmt.Sprint(j.Fraction.Value))
 		f.Mul(f, big.NewRat(int64(n), 1))
 		up := new(big.Int).Add(f.Num(), new(big.Int).Sub(f.Denom(), big.NewInt(1)))

@@ -93,7 +93,7 @@ func (o *oracle) items(u *unit, source string) ([]any, bool) {
 }
 
 // runFanOut visits a node once for each item. All items see the same state; each is a
-// transaction of its own, committed in item order.
+// separate transaction, committed in item order.
 func (o *oracle) runFanOut(u *unit) {
 	n := u.members[0]
 	r := o.records[n.ID.Value]

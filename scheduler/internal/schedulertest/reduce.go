@@ -21,7 +21,7 @@ func Reduce(g *Graph, fails func(*Graph) bool) *Graph {
 	}
 }
 
-// step returns the first smaller graph that still fails, nil if there is none.
+// step returns the first smaller graph that still fails, or nil if there is none.
 func step(g *Graph, fails func(*Graph) bool) *Graph {
 	for change := range g.changes() {
 		c := g.Clone()

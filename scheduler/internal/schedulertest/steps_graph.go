@@ -327,7 +327,8 @@ func (g *StepsGraph) visit(n *StepsNode, path string, visit int) *StepsVisit {
 	return v
 }
 
-// storm returns how many changes a visit asks for: sometimes many more than any limit.
+// storm returns the number of changes that a visit requests, which is sometimes much
+// larger than any limit.
 func (d stepsDice) storm(percent int) int {
 	switch {
 	case !d.chance(percent):
@@ -346,7 +347,7 @@ func (d stepsDice) anyNode() string {
 	return d.target()
 }
 
-// mutation returns a change that the code of a node asks for.
+// mutation returns a change that the code of a node requests.
 func (d stepsDice) mutation(n *StepsNode) core.Mutation {
 	switch d.IntN(12) {
 	case 0, 1, 2, 3:

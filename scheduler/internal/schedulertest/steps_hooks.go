@@ -31,7 +31,8 @@ type stepsAfter struct {
 	ends                            string
 }
 
-// before returns what the Before hook of a node does when m has a value, nil if it has none.
+// before returns what the Before hook of a node does when m has a value, or nil if it has
+// none.
 func (g *StepsGraph) before(n *StepsNode, m any) (b stepsBefore) {
 	d := stepsDice{rand.New(rand.NewPCG(digest(g.Seed, "before", n.ID, fmt.Sprint(m)), 1)), g}
 	if !d.chance(n.Before) {
@@ -135,7 +136,7 @@ func (a *stepsAfter) apply(r *core.VisitResult) {
 	r.End = r.End || a.end
 }
 
-// seenM returns the value of m that a node sees, nil if there is none.
+// seenM returns the value of m that a node sees, or nil if there is none.
 func seenM(in core.Input) any {
 	view := in.Shared().View
 	if v, ok := view.Get("m"); ok {

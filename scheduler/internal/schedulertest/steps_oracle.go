@@ -54,8 +54,8 @@ func newStepsOracle(g *StepsGraph, log *StepsLog) *stepsOracle {
 type oracleGraph struct {
 	nodes []*oracleNode
 	edges []StepsEdge // in the order in which they were added
-	// gone holds the nodes that were removed, as they were last: a visit that removes its own node goes on
-	// by the transitions and the default that the node had.
+	// gone holds the removed nodes in their last form: after a visit that removes its own node, the walk
+	// continues by the transitions and the default that the node had.
 	gone map[string]*oracleNode
 }
 
@@ -150,8 +150,8 @@ func (v *oracleVisit) member(key string) (any, bool) {
 	return v.object().Get(key)
 }
 
-// divert returns where the token goes instead of a node whose visits are used up. ok is
-// false if it goes nowhere.
+// divert returns where the token goes instead of a node whose visits are used up. ok is false if
+// there is no such node.
 func (o *stepsOracle) divert(to string) (target string, diverted, ok bool) {
 	seen := map[string]bool{}
 	for to != core.EndNode {
@@ -194,8 +194,8 @@ func (o *stepsOracle) write(name string, v any) {
 	o.state[name] = v
 }
 
-// change makes the changes that a visit asks for: first those of the code, then that of the
-// output.
+// change makes the changes that a visit requests: first the changes of the code, then the change of
+// the output.
 func (o *stepsOracle) change(v *oracleVisit) {
 	made := func(action any, ok bool) {
 		what := "rejected"
@@ -244,7 +244,7 @@ func (o *stepsOracle) mutate(m core.Mutation) bool {
 	return false
 }
 
-// act does what an output asks for.
+// act performs the action that an output requests.
 func (o *stepsOracle) act(v *oracleVisit, action any) bool {
 	textOf := func(key string) string {
 		s, _ := v.member(key)

@@ -111,8 +111,8 @@ func walkDifferences(want, got *Run) []string {
 	return d
 }
 
-// wasGivenUp reports whether a node was ever given up as a branch: how far it got depends on
-// timing.
+// wasGivenUp reports whether a node was ever cancelled as a branch. How far such a node got
+// depends on timing.
 func (o *WalkOutcome) wasGivenUp(id string) bool {
 	for e := range o.Losers {
 		if e.Node == id {

@@ -31,7 +31,7 @@ func (o *walkOracle) leave(at string, e ended) string {
 	return o.stop(at, core.ClassNoRoute)
 }
 
-// choose picks an edge; nil if there is none to follow.
+// choose returns the edge to follow, or nil if there is none.
 func (o *walkOracle) choose(at string, e ended) (*core.Edge, string) {
 	var met, plain []*core.Edge
 	for _, edge := range o.w.Edges {
@@ -64,7 +64,7 @@ func (o *walkOracle) choose(at string, e ended) (*core.Edge, string) {
 		}
 	}
 	if o.role(at) == core.RoleHuman && (e.label != "" || len(e.next) > 0) {
-		return nil, "" // the answer is none of the choices
+		return nil, "" // the answer is not one of the choices
 	}
 	if len(plain) > 0 {
 		return heaviest(plain), core.StepUnconditional

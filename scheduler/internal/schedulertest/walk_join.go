@@ -154,7 +154,7 @@ func joined(n *core.Node, branches []*branch) core.Status {
 	return core.Fail
 }
 
-// join gives up the branches that have not ended and returns the outcome of the node.
+// join cancels the branches that have not ended and returns the outcome of the node.
 func (o *walkOracle) join(id string, branches []*branch, status core.Status) ended {
 	f := ForkOutcome{Fork: id, Status: status}
 	results := make([]any, 0, len(branches))

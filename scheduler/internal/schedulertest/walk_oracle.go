@@ -111,7 +111,7 @@ type walkOracle struct {
 	state   values
 	context map[string]any
 	// stages lists the stages that have finished, earlier counts the stages before them, and
-	// via is the edge that led to the current node, nil if there is none.
+	// via is the edge that led to the current node, or nil if there is none.
 	stages  []core.FinishedStage
 	earlier int
 	via     *core.Edge
@@ -131,7 +131,7 @@ type ended struct {
 	status     core.Status
 	label      string
 	next       []string
-	output     any // its output, nil if there is none
+	output     any // its output, or nil if there is none
 	branches   []core.FinishedStage
 	category   core.Category // of a failure
 	class      string

@@ -88,14 +88,14 @@ func (r *Ranges) add(s Span) {
 	}
 }
 
-// Find returns the index of the range that begins with an item, -1 if there is none.
+// Find returns the index of the range that begins with an item, or -1 if there is none.
 func (r *Ranges) Find(from int32) int {
 	return slices.IndexFunc(r.open, func(s Span) bool { return s.From == from })
 }
 
-// Withheld returns the index of the first range with items that free slots could run, -1 if there
-// is none. Only one range is asked at a time, because it may yield more items than there are
-// slots.
+// Withheld returns the index of the first range with items that free slots could run, or -1 if
+// there is none. Only one range is asked to yield at a time, because it may yield more items than
+// there are slots.
 func (r *Ranges) Withheld() int {
 	first := -1
 	if r.wide > 0 && !r.asked {

@@ -4,8 +4,8 @@
 //
 //	length u32 | crc32c u32 | version u8 | type u8 | flags u16 | token u32 | seq u64 | payload
 //
-// Length is that of the payload, and never 0: a length of 0 followed by zeros only is the end of a file that was
-// allocated in advance. The checksum is that of everything after itself.
+// Length is the length of the payload, and never 0: a length of 0 followed only by zeros is the end of a file
+// that was allocated in advance. The checksum covers everything after itself.
 package record
 
 import (
@@ -24,7 +24,7 @@ const Magic = "WAVEFOLD JRNL 1\n"
 
 const (
 	headerSize = 24
-	sumStart   = 8 // the checksum is that of the bytes from here
+	sumStart   = 8 // the checksum covers the bytes from here on
 
 	flagZstd   = 1
 	knownFlags = flagZstd
@@ -83,8 +83,8 @@ func parseHeader(h []byte) header {
 	}
 }
 
-// window is how far back repeated text is found, in bytes. The default of 4 MiB takes 7 MB more memory, which
-// a process has to be given first, and does not make payloads smaller.
+// window is the window size of the compressor in bytes. The default of 4 MiB needs 7 MB more memory, which a
+// process must first allocate, and does not make payloads smaller.
 const window = 512 << 10
 
 // Compress and Decompress share one encoder and decoder: both are safe for concurrent use.

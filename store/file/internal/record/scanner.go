@@ -48,9 +48,9 @@ func NewScanner(file io.ReaderAt, size int64) *Scanner {
 // Offset returns the offset of the end of the last record that Next returned.
 func (s *Scanner) Offset() int64 { return s.offset }
 
-// Next returns the next record. At the end it returns io.EOF; for bytes that are no valid record, an error
-// that wraps ErrBad; for a record of a later version, a *store.FormatError. Every further call returns
-// the same error.
+// Next returns the next record. At the end it returns io.EOF; for bytes that are not a valid record, an
+// error that wraps ErrBad; for a record of a later version, a *store.FormatError. Every further call
+// returns the same error.
 func (s *Scanner) Next() (store.Record, error) {
 	if s.err != nil {
 		return store.Record{}, s.err
@@ -129,8 +129,8 @@ type Rest struct {
 	Bytes       int64  // up to the last byte that is not zero
 }
 
-// Rest looks for valid records after the place where Next returned an error. If there is none, nothing but the end of the last
-// write is missing.
+// Rest looks for valid records after the place where Next returned an error. If there is none, only the end
+// of the last write is missing.
 func (s *Scanner) Rest() (Rest, error) {
 	data := make([]byte, s.size-s.offset)
 	if _, err := s.file.ReadAt(data, s.offset); err != nil && err != io.EOF {
@@ -171,8 +171,8 @@ func (s *Scanner) written() bool {
 	return err == nil
 }
 
-// recordAt returns the size of the valid record at the beginning of b, 0 if there is none with a number
-// above least and up to most.
+// recordAt returns the size of the valid record at the beginning of b, or 0 if there is none with a
+// number above least and up to most.
 func recordAt(b []byte, least, most uint64) int {
 	if seq := binary.LittleEndian.Uint64(b[16:]); seq <= least || seq > most {
 		return 0
