@@ -10,6 +10,7 @@ import (
 	"github.com/wavefold/wavefold/core/source"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/scheduler/plan"
+	"github.com/wavefold/wavefold/state"
 )
 
 // heard lists the events of items that a machine issues, with their instants: "0 started 1".
@@ -48,6 +49,35 @@ func ranAs(t *testing.T, e *Event, change ...func(*core.Node)) ([]string, int) {
 	e.ID, e.Started, e.Ended = ID{From: 1, To: 3, Attempt: 1}, 5, 9
 	m.Apply(e)
 	return heard(m)
+}
+
+// A listener gets no event of an item that does not count and whose write the merge could reject: neither
+// when its range is answered nor when the fan-out ends.
+func TestNoEventsOfAVoidWrite(t *testing.T) {
+	bad := Outcome{Failure: &core.Failure{Class: core.ClassError, Message: "bad", Permanent: true}}
+	p := eachPlan(t, 1, func(n *core.Node) {
+		n.ForEach.MaxFailures, n.Writes = &source.Int{}, []source.Text{{Value: "once"}}
+	})
+	once := p.Nodes[0].WriteFields[0]
+	writes := state.NewItemWrites(&p.Schema.Fields[once], 2)
+	writes.Set(1, int64(7))
+	for name, e := range map[string]Event{
+		"in its outcome": {Items: []Outcome{bad, {Writes: []plan.Write{{Field: once, Value: int64(7)}}}}},
+		"with others":    {Items: []Outcome{bad, {}}, Writes: []*state.ItemWrites{writes}},
+	} {
+		m, err := New(p, value.ObjectOf("list", make([]any, 40)), Options{Events: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard(m)
+		m.Apply(&Event{ID: ID{From: 0, To: 1, Attempt: 1}, Started: 1, Ended: 2})
+		heard(m)
+		e.ID, e.Started, e.Ended = ID{From: 1, To: 3, Attempt: 1}, 5, 9
+		m.Apply(&e)
+		if got, _ := heard(m); strings.Join(got, ", ") != "1 started 5, 1 failed 9" {
+			t.Errorf("a write %s: %q", name, got)
+		}
+	}
 }
 
 // TestEventsOfARange: the items of a range start and end one after the other, at the instants of the

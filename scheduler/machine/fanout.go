@@ -41,7 +41,7 @@ type fanOut struct {
 	endedPrefix int   // number of leading items that have ended, counted on demand
 	failed      []int // items that failed, ascending
 	// untold is set while an item of a range ends that does not count any more: because the start of
-	// such an item is emitted with its end, it has no events.
+	// such an item is emitted with its end, it has no events. Its writes are dropped.
 	untold      bool
 	givenUp     int   // items from here on do not count, and were cancelled
 	nestedItems []int // items with a nested run, ascending
@@ -365,11 +365,13 @@ func (t *fanOut) plainItemsEnded(e *Event, i, n int, alone bool) {
 		t.Phases[k] = succeeded
 	}
 	t.done += n
-	t.Results.setWrites(at, e.Writes, i-int(e.ID.From), n)
+	t.untold = !alone && i >= t.cutoff() // for all of them, because the item before the cutoff has failed
+	if !t.untold {
+		t.Results.setWrites(at, e.Writes, i-int(e.ID.From), n)
+	}
 	if len(t.Details) == 0 && !t.f.m.opts.Events {
 		return
 	}
-	t.untold = !alone && i >= t.cutoff() // for all of them, because the item before the cutoff has failed
 	for end := i + n; i < end; i++ {
 		t.Details = setDetail(t.Details, i, attemptDetail{})
 		open := t.endOpen(i)
@@ -404,6 +406,11 @@ func (t *fanOut) itemEnded(i int, o *Outcome, emitted bool) {
 		t.Phases[i-t.Base] = failed
 		at, _ := slices.BinarySearch(t.failed, i)
 		t.failed = slices.Insert(t.failed, at, i)
+	}
+	if t.untold && len(o.Writes) > 0 { // without writes the end of the item is not open, so the merge has no event of it
+		void := *o
+		void.Writes = nil
+		o = &void
 	}
 	t.Results.set(i-t.Base, o)
 	if !emitted && !t.endOpen(i) {

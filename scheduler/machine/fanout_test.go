@@ -21,7 +21,8 @@ func eachPlan(t *testing.T, limit int, change ...func(*core.Node)) *plan.Plan {
 	for _, f := range change {
 		f(n)
 	}
-	w := &core.Workflow{Name: source.Text{Value: "w"}, Nodes: []*core.Node{n}, Fields: []core.FieldDecl{{Name: source.Text{Value: "list"}, Default: value.Missing}}}
+	w := &core.Workflow{Name: source.Text{Value: "w"}, Nodes: []*core.Node{n}, Fields: []core.FieldDecl{{Name: source.Text{Value: "list"}, Default: value.Missing},
+		{Name: source.Text{Value: "once"}, Merge: source.Text{Value: "set_once"}, Default: value.Missing}}}
 	p, ds := plan.Compile(w, nil, plan.Options{})
 	if p == nil {
 		t.Fatal(ds)
