@@ -3,6 +3,7 @@ package schedulertest
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -138,7 +139,7 @@ func Differences(want, got *Run) []string {
 type differences []string
 
 func (d *differences) compare(what string, want, got any) {
-	if want != got {
+	if !reflect.DeepEqual(want, got) {
 		*d = append(*d, fmt.Sprintf("%s\n    want %+v\n    got  %+v", what, want, got))
 	}
 }
