@@ -79,13 +79,15 @@ idempotency keys.
 
 // inspection is what inspect shows.
 type inspection struct {
-	Run      string        `json:"run"`
-	Workflow string        `json:"workflow"`
-	Status   string        `json:"status"`
-	Reason   string        `json:"reason,omitempty"`
-	Started  time.Time     `json:"started"`
-	Duration time.Duration `json:"duration_ns"`
-	Nodes    []inspected   `json:"nodes"`
+	Run      string `json:"run"`
+	Workflow string `json:"workflow"`
+	Status   string `json:"status"`
+	Reason   string `json:"reason,omitempty"`
+	// Parent is the run that this one replays, and the node from which on it does.
+	Parent   *journal.Parent `json:"parent,omitempty"`
+	Started  time.Time       `json:"started"`
+	Duration time.Duration   `json:"duration_ns"`
+	Nodes    []inspected     `json:"nodes"`
 	// Path are the nodes that a walk has visited, in order, without branches. Changes are the changes of its
 	// graph that a walk by steps, or one nested in the run, was asked for.
 	Path    []string          `json:"path,omitempty"`
@@ -234,6 +236,9 @@ func (x *inspection) add(rec store.Record) error {
 	case store.Head:
 		h, err := journal.SealedHead(rec.Data)
 		x.Journal.Format, x.Journal.Logic = h.Format, h.Logic
+		if h.Parent != nil && h.Parent.Kind == journal.ParentReplay {
+			x.Parent = h.Parent
+		}
 		return err
 	case store.Mark:
 		var m struct {

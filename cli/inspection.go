@@ -85,6 +85,9 @@ func (a *app) printInspection(x *inspection) {
 	p := a.palette(a.Out)
 	tty.Fprintf(a.Out, "%s of %s: %s\n", p.Bold(x.Run), x.Workflow, p.Status(x.Status))
 	tty.Fprintf(a.Out, "started %s, %s\n", x.Started.Local().Format(time.DateTime), explain.Duration(x.Duration))
+	if x.Parent != nil {
+		tty.Fprintf(a.Out, "replays %s from %s\n", x.Parent.Run, fromText(x.Parent))
+	}
 	if x.Usage != nil {
 		tty.Fprintf(a.Out, "models: %s\n", explain.Usage(*x.Usage))
 	}
@@ -101,10 +104,7 @@ func (a *app) printInspection(x *inspection) {
 		a.printCriticalPath(x)
 	}
 	a.printBars(x)
-	if len(x.Marks) > 0 {
-		tty.Fprintf(a.Out, "\n")
-		a.printMarks(x.Marks)
-	}
+	a.printMarks(x.Marks)
 	if len(x.Questions) > 0 {
 		tty.Fprintf(a.Out, "\n")
 		a.printQuestions(x.Questions)
@@ -191,7 +191,7 @@ func (a *app) printBars(x *inspection) {
 		t.Row(b.Path, b.Text())
 	}
 	a.printTable(a.Out, t)
-	for _, l := range []struct{ bar, text string }{{"░", "waited for a slot"}, {"▓", "ran, and failed"}} {
+	for _, l := range []struct{ bar, text string }{{"░", timeline.Waiting.String()}, {"▓", timeline.Failing.String()}} {
 		if slices.ContainsFunc(bars, func(b timeline.Bar) bool { return strings.Contains(b.Text(), l.bar) }) {
 			tty.Fprintf(a.Out, "%s %s\n", l.bar, l.text)
 		}
@@ -213,12 +213,15 @@ func (x *inspection) writeSVG(name string) error {
 	return nil
 }
 
+// printMarks prints what has happened to the run as a whole. Questions, and the run that it replays, are
+// shown elsewhere.
 func (a *app) printMarks(marks []markJSON) {
 	p := a.palette(a.Out)
+	marks = slices.DeleteFunc(slices.Clone(marks), func(m markJSON) bool { return m.Kind == store.MarkQueued || m.Kind == store.MarkForked })
+	if len(marks) > 0 {
+		tty.Fprintf(a.Out, "\n")
+	}
 	for _, m := range marks {
-		if m.Kind == store.MarkQueued { // the questions are listed
-			continue
-		}
 		text := m.Kind
 		if m.Node != "" {
 			text += " " + m.Node

@@ -318,10 +318,15 @@ func (a *app) printForecast(x *scheduler.Forecast, asJSON bool) error {
 // parentOf returns the run that a run replays, and the node from which on it does; "" for other runs.
 func (r *storedRun) parentOf() (run, from string) {
 	p, _ := parentIn(r.Parent)
+	return p.Run, fromText(&p)
+}
+
+// fromText names the node from which on a run differs from the one that it replays, and the mock file.
+func fromText(p *journal.Parent) string {
 	if p.Mock != "" {
-		p.From += " with " + p.Mock
+		return p.From + " with " + p.Mock
 	}
-	return p.Run, p.From
+	return p.From
 }
 
 // parentIn reads the parent of a run, and reports whether it is the run that a replay shares its past with.

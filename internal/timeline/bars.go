@@ -20,6 +20,11 @@ const (
 	Failing // an execution ran that failed later
 )
 
+// String says what the executions did.
+func (a Activity) String() string {
+	return [...]string{Idle: "idle", Waiting: "waited for a slot", Running: "ran", Failing: "ran, and failed"}[a]
+}
+
 // Bar is the activity of a node in equal parts of the time of a run.
 type Bar struct {
 	Path  string
@@ -84,7 +89,8 @@ const (
 	rowHeight  = 22
 	barHeight  = 14
 	margin     = 12
-	scaleRows  = 2 // for the title and the scale
+	scaleRows  = 2   // for the title and the scale
+	keyWidth   = 140 // of the explanation of a colour
 )
 
 var colors = [...]string{Waiting: "#d9d9d9", Running: "#3b7dd8", Failing: "#c93c37"}
@@ -104,6 +110,11 @@ func (t *Run) SVG(title string, end time.Duration, duration func(time.Duration) 
 		x := margin + labelWidth + i*barWidth/4
 		fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#d9d9d9"/>`+"\n", x, margin+scaleRows*rowHeight-4, x, height-margin)
 		text(x, margin+scaleRows*rowHeight-8, [...]string{"start", "middle", "middle", "middle", "end"}[i], duration(end*time.Duration(i)/4))
+	}
+	for i, a := range [...]Activity{Running, Failing, Waiting} {
+		x := margin + labelWidth + barWidth + (i-3)*keyWidth
+		fmt.Fprintf(&out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, margin+2, barHeight, barHeight, colors[a])
+		text(x+barHeight+6, margin+barHeight, "start", a.String())
 	}
 	for i, b := range bars {
 		y := margin + (i+scaleRows)*rowHeight

@@ -27,16 +27,19 @@ func TestBars(t *testing.T) {
 	add(6, core.NodeFailed, "waits", "fail")
 	add(8, core.NodeReady, "open", "")
 	add(8, core.NodeStarted, "open", "")
+	add(0, core.NodeReady, "many", "")
+	line.Add(&core.Event{Type: core.NodeStarted, Node: "many", Total: core.Nth(1), Time: begin.Add(8 * time.Second)})
+	line.Add(&core.Event{Type: core.ItemStarted, Node: "many", Item: core.Nth(0), Attempt: 1, Time: begin.Add(8 * time.Second)})
 	var got []string
 	for _, b := range line.Bars(10*time.Second, 10) {
 		got = append(got, b.Path+" |"+b.Text()+"|")
 	}
-	want := "a<b |████      |\nwaits |░░░░▓▓    |\nopen |        ██|"
+	want := "a<b |████      |\nwaits |░░░░▓▓    |\nopen |        ██|\nmany |░░░░░░░░██|"
 	if s := strings.Join(got, "\n"); s != want {
 		t.Errorf("got\n%s\nwant\n%s", s, want)
 	}
 	svg := line.SVG("r: running", 10*time.Second, time.Duration.String)
-	for _, part := range []string{"a&lt;b</text>", ">r: running</text>", `<rect x="552" y="78" width="160" height="14" fill="#c93c37"/>`} {
+	for _, part := range []string{"a&lt;b</text>", ">r: running</text>", `<rect x="552" y="78" width="160" height="14" fill="#c93c37"/>`, ">ran, and failed</text>"} {
 		if !strings.Contains(svg, part) {
 			t.Errorf("the drawing has no %s:\n%s", part, svg)
 		}

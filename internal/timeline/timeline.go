@@ -29,9 +29,10 @@ type Run struct {
 
 	all   []*Execution
 	open  map[place]*Execution
-	ready map[string]moment // the last one of each node
-	ended []*Execution      // in the order of their ends
-	outer map[string]bool   // paths of nodes that contain others
+	ready map[string]moment        // the last one of each node
+	first map[string]time.Duration // how long fan-outs have waited whose first item has not begun
+	ended []*Execution             // in the order of their ends
+	outer map[string]bool          // paths of nodes that contain others
 	start time.Time
 	seq   int // the number of events so far
 }
@@ -75,6 +76,7 @@ func (t *Run) Add(e *core.Event) {
 	t.seq++
 	if t.start.IsZero() {
 		t.start, t.open, t.ready, t.outer = e.Time, map[place]*Execution{}, map[string]moment{}, map[string]bool{}
+		t.first = map[string]time.Duration{}
 	}
 	if e.Node == "" {
 		return
@@ -85,6 +87,8 @@ func (t *Run) Add(e *core.Event) {
 	case core.NodeStarted:
 		if _, fanOut := e.Total.Get(); !fanOut {
 			t.begin(e)
+		} else if r, ok := t.ready[e.Node]; ok {
+			t.first[e.Node] = e.Time.Sub(r.at)
 		}
 	case core.ItemStarted, core.NodeRepeated:
 		t.begin(e)
@@ -103,7 +107,12 @@ func (t *Run) begin(e *core.Event) {
 		x.Key = t.key(e)
 		if r, ok := t.ready[e.Node]; ok {
 			x.ready = r.seq
-			if waited := e.Time.Sub(r.at); at.Item == 0 && waited > noWait {
+			waited := e.Time.Sub(r.at)
+			if at.Item != 0 { // the fan-out has waited, for its first item
+				waited = t.first[e.Node]
+				delete(t.first, e.Node)
+			}
+			if waited > noWait {
 				x.Waited = waited
 			}
 		}

@@ -98,6 +98,15 @@ func TestCriticalPath(t *testing.T) {
 5 node.finished a
 5 node.started b
 9 node.finished b`, "a 0s+5ms b(5ms) 5ms+4ms"},
+		{"the slot of a fan-out", `
+0 node.ready many
+0 node.started a
+5 node.finished a
+5 node.started many total=2
+5 item.started many item=0
+7 item.finished many item=0
+7 item.started many item=1
+9 item.finished many item=1`, "a 0s+5ms 2*many[1](5ms) 5ms+4ms"},
 		{"items", `
 0 node.ready a
 0 node.started a
