@@ -121,6 +121,12 @@ func lines(r io.Reader, f func(text []byte) error) error {
 // blobMember returns the name of the member with a blob.
 func blobMember(sum string) string { return blobFolder + strings.TrimPrefix(sum, "sha256:") }
 
+// needs reports whether a value of a record is in a blob. Another string that has the form of the name
+// of a blob may be a value of a user.
+func needs(rec store.Record, name string) bool {
+	return bytes.Contains(rec.Data, []byte(`"$blob":"`+name))
+}
+
 // records calls f with the first n records of a run, or with all if n is 0.
 func records(ctx context.Context, s store.Store, run string, n uint64, f func(store.Record) error) error {
 	for rec, err := range s.Read(ctx, run, 1) {

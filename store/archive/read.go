@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,12 @@ func Read(ctx context.Context, r io.Reader, s store.Store) (m *Manifest, added b
 }
 
 // damaged says that a file is not an archive, or that it has changed since it was written.
-func damaged(err error) error { return fmt.Errorf("the archive is damaged: %w", err) }
+func damaged(err error) error {
+	if errors.Is(err, zstd.ErrMagicMismatch) {
+		return errors.New("it is not a file that export has written")
+	}
+	return fmt.Errorf("the archive is damaged: %w", err)
+}
 
 // reader is the state of a call of Read.
 type reader struct {
@@ -138,7 +144,22 @@ func (in *reader) read() error {
 	if uint64(len(in.records)) != in.manifest.Records || len(in.records) == 0 {
 		return damaged(fmt.Errorf("%d records, the manifest says %d", len(in.records), in.manifest.Records))
 	}
+	if err := in.checkBlobs(); err != nil {
+		return damaged(err)
+	}
 	return store.CheckAppend(in.manifest.Run, 0, in.records)
+}
+
+// checkBlobs returns an error if a result is in a blob that the archive does not have.
+func (in *reader) checkBlobs() error {
+	for _, rec := range in.records {
+		for name := range store.BlobNames(rec.Data) {
+			if needs(rec, name) && !slices.ContainsFunc(in.manifest.Members, func(m Member) bool { return m.Name == blobMember(name) }) {
+				return fmt.Errorf("%s is missing, which record %d needs", blobMember(name), rec.Seq)
+			}
+		}
+	}
+	return nil
 }
 
 // cannot adds to err the name of the member that cannot be read. It does not change errors of the
@@ -208,7 +229,7 @@ func (in *reader) readMember(member Member) error {
 	case isAttachment(member.Name):
 		err = in.spool.add(member, r)
 	default:
-		_, err = io.Copy(io.Discard, r) // added by a later version; Format increases if the member must not be ignored
+		return errors.New("an archive has no member of this name")
 	}
 	if err == nil && sum.member(member.Name) != member {
 		err = errors.New("its content is not what was written")

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -74,7 +73,7 @@ func contents(ctx context.Context, s store.Store, run string) (*Manifest, []byte
 			if _, seen := needed[name]; !seen {
 				blobs = append(blobs, name)
 			}
-			needed[name] = needed[name] || bytes.Contains(rec.Data, []byte(`"$blob":"`+name))
+			needed[name] = needed[name] || needs(rec, name)
 		}
 		m.Journal = max(m.Journal, int(rec.Version))
 		return sum.Add(rec)
