@@ -280,6 +280,9 @@ func (a *app) showWrites(s *history.State, path string, asJSON bool) error {
 		return a.writeJSON(out)
 	}
 	if len(list) == 0 {
+		if _, err := s.Lookup(path); err != nil {
+			return err
+		}
 		tty.Fprintf(a.Out, "nothing has written %s: it has its starting value\n", path)
 		return nil
 	}

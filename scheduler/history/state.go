@@ -178,8 +178,17 @@ func (r *Run) unknownGraph(parts *journal.Parts) error {
 	if parts.Codec == nil {
 		return unknown("the journal is empty")
 	}
-	if _, err := parts.Codec.Plan.At(r.Path); err != nil {
+	p := parts.Codec.Plan
+	if _, err := p.At(r.Path); err != nil {
 		return unknown("%v", err)
+	}
+	for step := range strings.SplitSeq(r.Path, "/") {
+		id, number := cutNumber(step)
+		n, _ := p.Node(id)
+		if v := &p.Vertices[n.Vertex]; number < 0 && !p.Mode.Visits && v.Shape != plan.Plain {
+			return unknown("%s has a nested run for each item, row or round: name one with its number, such as %s[0]", id, id)
+		}
+		p = n.Frame.Plan
 	}
 	return unknown("the nested run %s has not begun, or has written nothing", r.Path)
 }

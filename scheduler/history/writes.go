@@ -41,14 +41,15 @@ func (s *State) Writes(path string) ([]Write, error) {
 		after[k] = canonical(v)
 		return true
 	})
-	elements := s.elements(field, steps)
+	element, added := s.element(field, steps)
 	var list []Write
 	for k, i := range r.fields[field][:n] {
 		v, shown := inPath(r.writes[i].value, steps), inPath(after[k], steps)
 		at := steps
-		if elements != nil { // the element is at another place in what was written
-			if v = value.Missing; slices.Contains(elements, i) {
-				v, _ = lookup(s.value(field), steps, path)
+		if added { // the element is at another place in what was written
+			v = value.Missing
+			if in, err := lookup(s.value(field), steps, path); err == nil && (element == i || slices.Contains(r.writes[i].elements, element)) {
+				v, i = in, element
 				at = r.placeIn(s.origin(field), steps)
 			}
 		} else if in := r.writes[i].elements; len(steps) > 0 && len(in) > 0 && !value.IsMissing(v) {
@@ -70,14 +71,14 @@ func overlap(a, b []step) bool {
 	return slices.Equal(a[:n], b[:n])
 }
 
-// elements returns the writes that the element of a list comes from, nil if the value is not in a list to
-// which writes add elements.
-func (s *State) elements(field int, steps []step) []int32 {
+// element returns the write that the element of a list comes from, or the part of it that one item of a
+// fan-out has written. It reports false if the value is not in a list to which writes add elements.
+func (s *State) element(field int, steps []step) (int32, bool) {
 	name := s.r.fieldAt(field).Strategy().Name
 	if len(steps) == 0 || name != "array_append" && name != "union" {
-		return nil
+		return 0, false
 	}
-	return []int32{s.origin(field).at(steps[:1]).latest}
+	return s.origin(field).at(steps[:1]).latest, true
 }
 
 // writeOf describes the write of a value. at is the place of the value in the written value.
