@@ -29,7 +29,7 @@ type Step struct {
 	Action Action `json:"action"`
 	// Maybe reports that it depends on nodes that run whether this one is skipped.
 	Maybe bool `json:"maybe,omitempty"`
-	// Effects reports that the node may run and has effects outside the run.
+	// Effects reports that the node may run, and that it or a node inside it has effects outside the run.
 	Effects bool   `json:"effects,omitempty"`
 	Why     string `json:"why"`
 }
@@ -163,10 +163,11 @@ func (v *preview) vertexOf(id string) string {
 
 func (v *preview) steps() []Step {
 	var list []Step
+	effects := map[*plan.Plan]bool{}
 	for _, n := range v.report.Nodes() {
 		s := v.step(&n)
 		def, _ := v.plan.Node(n.ID)
-		s.Effects = s.Action == ActionRun && def.Effects && v.mock == nil
+		s.Effects = s.Action == ActionRun && v.mock == nil && hasEffects(def, effects)
 		switch {
 		case v.mock == nil || s.Action != ActionRun || def.Frame != nil || def.Wait != nil:
 		case v.mock.Has(n.ID):
@@ -177,6 +178,21 @@ func (v *preview) steps() []Step {
 		list = append(list, s)
 	}
 	return list
+}
+
+// hasEffects reports whether a node or a node inside it has effects. seen has the nested workflows that
+// were asked before.
+func hasEffects(n *plan.Node, seen map[*plan.Plan]bool) bool {
+	if n.Effects || n.Frame == nil {
+		return n.Effects
+	}
+	in := n.Frame.Plan
+	effects, ok := seen[in]
+	for i := 0; !ok && !effects && i < len(in.Nodes); i++ {
+		effects = hasEffects(&in.Nodes[i], seen)
+	}
+	seen[in] = effects
+	return effects
 }
 
 func (v *preview) step(n *core.NodeReport) Step {

@@ -47,9 +47,13 @@ func (x *printer) record(p *Plan, prefix string, r *Recorded) {
 	}
 }
 
-// HasPart reports whether the plan has a node, pipeline or loop with a path as in Recorded.
+// HasPart reports whether the plan has a node, pipeline or loop with a path as in Recorded. A path with
+// the index of an item, such as "outer[3]/save", is none.
 func (p *Plan) HasPart(path string) bool {
 	frame, id := CutPath(path)
+	if frame != PartPath(frame) {
+		return false
+	}
 	at, err := p.At(frame)
 	if err != nil {
 		return false
