@@ -69,6 +69,7 @@ func Preview(ctx context.Context, st *Stored, p *plan.Plan, f Fork, o Options) (
 	}
 	v := &preview{past: x, mock: o.Mock, from: f.From, report: memo.Machine().Report(), begun: map[string]bool{}}
 	v.find(memo.Replay())
+	v.findAhead()
 	v.findReaders()
 	set := memo.Machine().Assigned()
 	return &Forecast{v.steps(), set[len(set)-len(f.Set):], x.warnings(memo.Machine().Root())}, nil
@@ -121,6 +122,7 @@ type preview struct {
 	reads  map[string]string // by node, pipeline or loop: a field that is set and that it can see
 	begun  map[string]bool   // nodes that run next, and the nodes around them
 	status map[string]core.Status
+	ahead  []bool // by node: a walk may come to it, from the visits that run next
 }
 
 // find finds the nodes that run next.
@@ -140,6 +142,21 @@ func (v *preview) find(r *journal.Replay) {
 	for _, n := range v.report.Nodes() {
 		v.status[n.ID] = n.Status
 	}
+}
+
+// findAhead finds the nodes that a walk may visit again.
+func (v *preview) findAhead() {
+	if !v.plan.Mode.Visits {
+		v.ahead = make([]bool, len(v.plan.Nodes))
+		return
+	}
+	var next []int32
+	for i := range v.plan.Nodes {
+		if v.begun[v.plan.Nodes[i].ID] {
+			next = append(next, int32(i))
+		}
+	}
+	v.ahead = v.plan.Ahead(next)
 }
 
 // findReaders finds what can see the fields that are set.
@@ -205,6 +222,8 @@ func (v *preview) step(n *core.NodeReport) Step {
 		return Step{Path: n.ID, Action: ActionKeep, Maybe: n.Status == core.StatusNone, Why: "its status is assumed: " + a.Status.String()}
 	case n.Status == core.Skipped && n.Visits == 0: // in a walk, a later visit may run it
 		return Step{Path: n.ID, Action: ActionSkip, Maybe: v.plan.Mode.Visits, Why: n.Reason}
+	case n.Status != core.StatusNone && !v.begun[n.ID] && v.comesTo(n.ID):
+		return Step{Path: n.ID, Action: ActionRun, Maybe: true, Why: "it has a result in run " + run + ", and may be visited again"}
 	case n.Status == core.Fail && !v.begun[n.ID]:
 		return Step{Path: n.ID, Action: ActionKeep, Why: "it failed in run " + run + ", and does not come after " + v.from}
 	case n.Status != core.StatusNone && !v.begun[n.ID]:
@@ -221,6 +240,12 @@ func (v *preview) step(n *core.NodeReport) Step {
 		return Step{Path: n.ID, Action: ActionRun, Why: "it had not ended in run " + run}
 	}
 	return Step{Path: n.ID, Action: ActionRun, Maybe: true, Why: v.dependsOn(n.ID)}
+}
+
+// comesTo reports whether the walk may come to a node.
+func (v *preview) comesTo(id string) bool {
+	n, ok := v.plan.Node(id)
+	return ok && v.ahead[n.Index]
 }
 
 // assumed returns the assumption about a node, or about its pipeline or loop.
