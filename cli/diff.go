@@ -71,6 +71,9 @@ func (a *app) diff(ctx context.Context, at string, args []string) (d *history.Di
 		}
 		defer func() { err = errors.Join(err, found.store.Close()) }()
 		args[i] = found.Run
+		if !found.Ended() {
+			a.hintf("run %s has not ended (%s): what it has not recorded is missing here", found.Run, found.Status)
+		}
 		sides[i] = history.Side{Store: found.store, Run: found.Run, Compile: func(h *journal.Head) (*plan.Plan, error) {
 			if p := known[h.Plan+h.Order]; p != nil {
 				p.ForReplay() // runs of one workflow are not compared by their nodes

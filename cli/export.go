@@ -65,6 +65,9 @@ func (a *app) export(ctx context.Context, flag, id, out string) error {
 	if err != nil {
 		return storedError(err)
 	}
+	if found.Status == store.StatusRunning {
+		a.hintf("run %s is still running: the file has what is recorded so far, and a copy that is resumed elsewhere runs the rest once more", found.Run)
+	}
 	tty.Fprintf(a.Out, "%s: run %s of %s (%s), %s\n", out, m.Run, m.Workflow, m.Status, plural(int(m.Records), "record"))
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/cli/internal/tty"
 	"github.com/wavefold/wavefold/core"
@@ -53,16 +55,29 @@ func (a *app) recordingOf(ctx context.Context, p *plan.Plan, args []string, sour
 	if s == nil {
 		return k, k.needed(p)
 	}
-	switch {
-	case f.runID == "":
-		f.runID = newRunID()
-	case len(f.runID) > maxRunID:
-		return nil, fail(exitUsage, "--run-id has %d bytes, at most %d are possible", len(f.runID), maxRunID)
+	if err := f.chooseID(); err != nil {
+		return nil, err
 	}
 	head := journal.Head{Workflow: p.Name, Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: f.model}}
 	name, _ := fileOf(a.engine, args) // it has been read
 	k.rec = scheduler.Recording{Waiting: a.waitsFor, Store: s, Durability: mode, File: name, Sources: sources.Files(), Head: head}
 	return k, nil
+}
+
+// idFlag defines the flag for the id of the new run.
+func (f *runFlags) idFlag(flags *pflag.FlagSet) {
+	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
+}
+
+// chooseID makes an id for the new run unless a flag has named one.
+func (f *runFlags) chooseID() error {
+	if f.runID == "" {
+		f.runID = newRunID()
+	}
+	if len(f.runID) > maxRunID {
+		return fail(exitUsage, "--run-id has %d bytes, at most %d are possible", len(f.runID), maxRunID)
+	}
+	return nil
 }
 
 // needed returns an error if a run of p needs a store.

@@ -67,6 +67,7 @@ incremental workflow.
 			"wavefold replay 4kqz7w --from price --plan-only",
 			"wavefold replay 4kqz7w --from price",
 			"wavefold replay 4kqz7w --from price --set rates.USD=0.92",
+			"wavefold replay 4kqz7w --from price --run-id again && wavefold diff 4kqz7w again",
 			"wavefold replay 4kqz7w --from price --assume price=fail --plan-only",
 			"wavefold replay 4kqz7w --from price --mock outage.mock.yaml",
 		),
@@ -79,6 +80,7 @@ incremental workflow.
 	flags := cmd.Flags()
 	a.storeFlag(flags, &f.store)
 	f.outputFlags(cmd)
+	f.idFlag(flags)
 	flags.StringVar(&f.from, "from", "", "the `node` that runs again, with everything that can see its effect")
 	flags.StringArrayVar(&f.set, "set", nil, "give a field of the state another value: `FIELD=VALUE`, where FIELD may be a path such as totals.eu and VALUE is as for --input; may be repeated")
 	flags.StringArrayVar(&f.assume, "assume", nil, "give a node a status without running it: `NODE=STATUS`, where STATUS is fail, success or skipped; may be repeated")
@@ -111,7 +113,9 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 	if err != nil {
 		return a.resumeError(err, &f.runFlags)
 	}
-	f.runID = newRunID()
+	if err := f.chooseID(); err != nil {
+		return err
+	}
 	head := journal.Head{Workflow: p.Name, Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: st.Head.Options.Model}}
 	keep := &keeping{app: a, store: found.store}
 	keep.rec = scheduler.Recording{Waiting: a.waitsFor, Store: found.store, Durability: core.DurabilityMode(f.durability), Adopt: f.adopt, File: name, Sources: sources.Files(), Head: head}

@@ -135,7 +135,7 @@ func (a *app) addRunFlags(cmd *cobra.Command, f *runFlags) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print the plan, or the path of a walk in which every node succeeds")
 	a.parallelFlag(cmd)
 	flags.BoolVar(&f.strict, "strict", false, "a warning at load stops the run, a node that warns while it runs fails, and partial success exits with 1")
-	flags.StringVar(&f.runID, "run-id", "", "the `id` of the run in events and idempotency keys (default: a random one)")
+	f.idFlag(flags)
 	flags.StringVar(&f.model, "model", "", "the `name` of the model to ask, in place of the models in the workflow")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "end a walk that a model routes at the first visit that fails")
 	flags.Var(count{&f.maxVisits, "--max-visits"}, "max-visits", "maximum number of visits of a walk, or of arrivals in a flow (default: the limit of the document)")

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/store"
@@ -121,10 +122,17 @@ func lines(r io.Reader, f func(text []byte) error) error {
 // blobMember returns the name of the member with a blob.
 func blobMember(sum string) string { return blobFolder + strings.TrimPrefix(sum, "sha256:") }
 
-// needs reports whether a value of a record is in a blob. Another string that has the form of the name
-// of a blob may be a value of a user.
+// needs reports whether a value of a record, or a document that the run was compiled from, is in a blob. Another
+// string that has the form of the name of a blob may be a value of a user.
 func needs(rec store.Record, name string) bool {
-	return bytes.Contains(rec.Data, []byte(`"$blob":"`+name))
+	if bytes.Contains(rec.Data, []byte(`"$blob":"`+name)) {
+		return true
+	}
+	var head struct {
+		Sources []struct{ Blob string }
+	}
+	return rec.Type == store.Head && json.Unmarshal(rec.Data, &head) == nil &&
+		slices.ContainsFunc(head.Sources, func(s struct{ Blob string }) bool { return s.Blob == name })
 }
 
 // records calls f with the first n records of a run, or with all if n is 0.

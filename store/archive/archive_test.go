@@ -20,6 +20,9 @@ import (
 // blob is a value that is too large for a record.
 var blob = []byte(`"` + strings.Repeat("large ", 20_000) + `"`)
 
+// document is what the run was compiled from.
+var document = []byte("name: w\n")
+
 // fill stores a run of n records, with a blob and an answer.
 func fill(t *testing.T, s store.Store, n int) {
 	t.Helper()
@@ -54,10 +57,14 @@ func add(t *testing.T, s store.Store, from, to int, sum string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	source, err := s.Put(t.Context(), document)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := from; i <= to; i++ {
 		rec := store.Record{Seq: uint64(i), Type: store.Batch, Version: store.Format, Data: fmt.Appendf(nil, `{"n":%d,"x":"<a&b>","v":{"$blob":%q,"bytes":%d}}`, i, sum, len(blob))}
 		if i == 1 {
-			rec.Type, rec.Data = store.Head, []byte(`{"workflow":"w","file":"w.yaml","started":"2026-01-02T03:04:05Z","like":"sha256:`+strings.Repeat("0", 64)+`"}`)
+			rec.Type, rec.Data = store.Head, []byte(`{"workflow":"w","file":"w.yaml","started":"2026-01-02T03:04:05Z","sources":[{"path":"w.yaml","blob":"`+source+`"}],"like":"sha256:`+strings.Repeat("0", 64)+`"}`)
 		}
 		if err := s.Append(t.Context(), "r1", lease.Token, []store.Record{rec}, true); err != nil {
 			t.Fatal(err)

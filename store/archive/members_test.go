@@ -87,7 +87,7 @@ func pack(t *testing.T, m archive.Manifest, list []member) []byte {
 }
 
 // TestMembers: an archive whose manifest agrees with its members is still rejected if it has a member that no
-// archive has, or not the blob of a result. Nothing of it is left out silently.
+// archive has, or lacks the blob of a result or of the document. Nothing of it is left out silently.
 func TestMembers(t *testing.T) {
 	a := memory.New(nil)
 	sum, err := a.Put(t.Context(), []byte(blob))
@@ -102,7 +102,8 @@ func TestMembers(t *testing.T) {
 	}{
 		{"as it was", "", list},
 		{"an unknown member", "notes.txt: an archive has no member of this name", append(slices.Clone(list), member{"notes.txt", []byte("n")})},
-		{"no blob", "is missing, which record 2 needs", slices.DeleteFunc(slices.Clone(list), func(x member) bool { return strings.HasPrefix(x.name, "blobs/") })},
+		{"no value", "is missing, which record 2 needs", slices.DeleteFunc(slices.Clone(list), func(x member) bool { return bytes.Equal(x.data, blob) })},
+		{"no document", "is missing, which record 1 needs", slices.DeleteFunc(slices.Clone(list), func(x member) bool { return bytes.Equal(x.data, document) })},
 	} {
 		b := memory.New(nil)
 		_, added, err := archive.Read(t.Context(), bytes.NewReader(pack(t, m, c.list)), b)
