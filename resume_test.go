@@ -70,12 +70,12 @@ func TestResumeOfAChangedGraph(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := memory.New(nil)
 			up = false
-			if _, err := graph(change{}).Run(t.Context(), wavefold.WithStore(s), wavefold.WithRunID("r")); err == nil {
+			if _, err := graph(change{}).Run(t.Context(), wavefold.WithStore(s), wavefold.WithRunID("r"), wavefold.WithConcurrency(1)); err == nil {
 				t.Fatal("the run has succeeded")
 			}
 			calls, up = "", true
 			g := graph(tt.to)
-			r, err := g.Resume(t.Context(), "r", append(tt.options, wavefold.WithStore(s))...)
+			r, err := g.Resume(t.Context(), "r", append(tt.options, wavefold.WithStore(s), wavefold.WithConcurrency(1))...)
 			text := ""
 			if err == nil {
 				var result *wavefold.Result

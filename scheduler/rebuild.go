@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -105,7 +106,11 @@ func (b *rebuilding) read(ctx context.Context) error {
 		if b.stored.End != nil {
 			b.kept = journal.Decided(b.kept)
 		}
-		memo, err := journal.NewMemo(b.codec, b.head.Inputs, b.options(), b.kept)
+		o := b.options()
+		if b.foreign { // a node that the run did not have must not keep a slot from what has run
+			o.Concurrency, o.MaxInFlight = math.MaxInt32, math.MaxInt32
+		}
+		memo, err := journal.NewMemo(b.codec, b.head.Inputs, o, b.kept)
 		if err != nil {
 			return err
 		}
