@@ -156,8 +156,8 @@ func Equal(s string) core.FlowCondition { return core.FlowCondition{Value: s} }
 func Contains(s string) core.FlowCondition { return core.FlowCondition{Contains: true, Value: s} }
 
 // FlowIf is a node whose first condition that holds selects the edges that the token follows. The edges of the
-// first condition have the handle condition-0, those of the second one condition-1, and so on. If no condition
-// holds, the token follows the edges with the handle false.
+// first condition have the handle condition-0, the edges of the second one condition-1, and so on. If no
+// condition holds, the token follows the edges with the handle false.
 func FlowIf(id string, conditions ...core.FlowCondition) FlowPart {
 	return flowNode(id, "if", core.FlowNode{Role: core.FlowIf, Conditions: slices.Clone(conditions)}, nil)
 }

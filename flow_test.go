@@ -159,7 +159,7 @@ func TestFlowSnapshot(t *testing.T) {
 // atOnce is a store that holds back answers until all of them have come.
 type atOnce struct {
 	*memory.Store
-	wait int32 // the number of answers that are expected, less those that have come
+	wait int32 // the number of answers that have not come yet
 	all  chan struct{}
 }
 
@@ -365,7 +365,7 @@ func TestFlowCounts(t *testing.T) {
 	}
 }
 
-// TestFlowSubagents has a model that delegates to two agents, one of which delegates again and one of which
+// TestFlowSubagents tests an agent with two sub-agents. One of them delegates to a sub-agent too, and the other
 // fails.
 func TestFlowSubagents(t *testing.T) {
 	e := wavefold.NewEngine(std.Kinds()...)

@@ -14,8 +14,8 @@ func tables() []Table {
 
 const page, readme = "../docs/performance.md", "../README.md"
 
-// TestFigures runs each case of each table once, except those that take seconds. With UPDATE=1 it measures them and writes
-// the tables into docs/performance.md.
+// TestFigures runs each case of each table once, except slow ones. With UPDATE=1 it measures all cases instead and
+// writes the tables into docs/performance.md.
 func TestFigures(t *testing.T) {
 	if os.Getenv("UPDATE") != "" {
 		if err := Update(page, t, tables()...); err != nil {

@@ -44,8 +44,8 @@ func validateCase(nodes int) Case {
 	return lookBackCase("validate", nodes, writeLayers, []string{"validate", "FLOW"})
 }
 
-// lookBackCase is a command after two runs of a document. In args, RUN stands for the id of the second one, FLOW for
-// the file of the document.
+// lookBackCase measures a command on a stored run of a document. In args, RUN is replaced by the id of the run, and
+// FLOW by the file of the document.
 func lookBackCase(title string, units int, write func(tb testing.TB, dir string, units int), args []string) Case {
 	return Case{Name: title, Units: units, Start: func(tb testing.TB) func() {
 		dir := tb.TempDir()

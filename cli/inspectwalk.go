@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/wavefold/wavefold/cli/internal/tty"
@@ -10,7 +9,10 @@ import (
 )
 
 // walkedPath collects the visits of a walk from its events.
-type walkedPath []walked
+type walkedPath struct {
+	list []walked
+	at   map[walked]int // the place of each visit in list
+}
 
 // walked is a visit.
 type walked struct {
@@ -25,19 +27,26 @@ func (w *walkedPath) add(e *core.Event) {
 		return
 	}
 	visit := walked{e.Node, e.Visit}
-	if i := slices.Index(*w, visit); i >= 0 {
-		*w = (*w)[:i]
+	if i, again := w.at[visit]; again {
+		for _, dropped := range w.list[i:] {
+			delete(w.at, dropped)
+		}
+		w.list = w.list[:i]
 	}
-	*w = append(*w, visit)
+	if w.at == nil {
+		w.at = map[walked]int{}
+	}
+	w.at[visit] = len(w.list)
+	w.list = append(w.list, visit)
 }
 
 // nodes returns the nodes in the order of their visits.
-func (w walkedPath) nodes() []string {
-	list := make([]string, len(w))
-	for i := range w {
-		list[i] = w[i].node
+func (w *walkedPath) nodes() []string {
+	nodes := make([]string, len(w.list))
+	for i := range nodes {
+		nodes[i] = w.list[i].node
 	}
-	return list
+	return nodes
 }
 
 // printInspectedWalk prints the path of a walk and the changes of its graph.

@@ -86,7 +86,7 @@ type AgentCall struct {
 	SystemPrompt    string       `json:"systemPrompt"`
 	UserPrompt      string       `json:"userPrompt"`
 	Model           string       `json:"model"`
-	DefaultModel    bool         `json:"-"` // nobody has named a model, and Model is DefaultAgentModel
+	DefaultModel    bool         `json:"-"` // the document names no model, and Model is DefaultAgentModel
 	ReasoningEffort string       `json:"reasoningEffort"`
 	Tools           AgentTools   `json:"tools"`
 	Subagents       []*AgentCall `json:"subagents,omitempty"`

@@ -434,9 +434,9 @@ func equalJSON(a, b json.RawMessage) bool {
 	return errX == nil && errY == nil && value.Equal(x, y)
 }
 
-// learnPartitions divides this run's partitions into those that are done and those to process
-// again. A partition whose item succeeded is not done if a node outside the fan-out failed, because
-// that node may be the node that stores its results.
+// learnPartitions records which partitions of this run are done and which must be processed again.
+// A partition whose item succeeded is not done if a node outside the fan-out failed, because that
+// node may be the node that stores its results.
 func (s *Session) learnPartitions(r *core.Report) {
 	if s.p.Incremental.Partitions == "" {
 		return

@@ -1,14 +1,15 @@
 package llm
 
-// Chosen is implemented by models for which a user may have chosen which model answers a request that names none,
-// such as the model in an environment variable.
+// Chosen is implemented by clients that know which model the user has chosen, for example in an environment variable,
+// for requests that do not name a model.
 type Chosen interface {
-	// ChosenModel returns the name of that model, "" if nobody has chosen one: a default of the program or of
-	// the server is not chosen.
+	// ChosenModel returns the name of the model, or "" if the user has not chosen one. A default of the program or
+	// of the server does not count.
 	ChosenModel() string
 }
 
-// ChosenModel returns the model that a user has chosen for requests to m that name none, "" if there is none.
+// ChosenModel returns the model that the user has chosen for requests to m that do not name a model, or "" if there is
+// none.
 func ChosenModel(m Model) string {
 	for {
 		switch w := m.(type) {

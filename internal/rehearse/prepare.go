@@ -52,7 +52,8 @@ func fieldNames(w *core.Workflow) []string {
 }
 
 // Names checks that the nodes and fields in a mock file exist in the plan, and that its answers have a meaning
-// there. added are names of nodes that the run may have in addition to those that answers of the file add.
+// there. added are the names of other nodes that the run may have, in addition to nodes
+// that answers in the file add.
 func Names(p *plan.Plan, f *mock.File, added ...string) source.Diagnostics {
 	n := &names{plan: p, file: f, added: added}
 	for _, m := range f.Nodes {

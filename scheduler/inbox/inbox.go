@@ -204,7 +204,7 @@ func (st *State) rerun(q *core.PendingQuestion) {
 	st.Dropped = append(st.Dropped, Dropped{PendingQuestion: *q, Rerun: true})
 }
 
-// undrop removes a question from those that were withdrawn.
+// undrop removes a question from the list of withdrawn questions.
 func (st *State) undrop(q *core.PendingQuestion) {
 	st.Dropped = slices.DeleteFunc(st.Dropped, func(d Dropped) bool { return Name(&d.Question) == Name(&q.Question) })
 }

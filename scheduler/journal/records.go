@@ -303,7 +303,7 @@ type Counts struct {
 	Waiting int `json:"waiting"` // for an answer of a person
 }
 
-// CountsOf counts the nodes of a report of a run of p, without those of a flow that no token can reach. paused reports
+// CountsOf counts the nodes of a report of a run of p. Nodes of a flow that no token can reach do not count. paused reports
 // that the run ends in this process because every node that has begun and has not ended waits for an answer.
 func CountsOf(p *plan.Plan, r *core.Report, paused bool) *Counts {
 	c, reached := &Counts{}, p.TokensReach()

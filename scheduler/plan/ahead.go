@@ -3,11 +3,21 @@ package plan
 import "github.com/wavefold/wavefold/core"
 
 // Ahead reports for each node whether a run of a mode that visits nodes may come to it from visits of some
-// nodes, by edges, after failures, or because a goal gate is not satisfied. A walk by steps may go to each of
-// its nodes, because results can name them.
+// nodes: by edges, after failures, or because a goal gate is not satisfied. A walk by steps may go to any of
+// its nodes, because results can name them. In a flow only tokens count: a sub-agent runs inside its parent.
 func (p *Plan) Ahead(from []int32) []bool {
 	g := make(core.Graph, len(p.Nodes))
 	lead := func(from, to int32) { g[from] = append(g[from], core.Arc{To: to}) }
+	if p.Flow != nil {
+		for i := range p.Flow.Nodes {
+			for _, way := range p.Flow.Nodes[i].Ways {
+				for _, e := range way.Edges {
+					lead(int32(i), p.Edges[e].ToNode)
+				}
+			}
+		}
+		return g.Reachable(from...)
+	}
 	for i := range p.Edges {
 		lead(p.Edges[i].FromNode, p.Edges[i].ToNode)
 	}

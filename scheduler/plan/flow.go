@@ -55,15 +55,7 @@ func (p *Plan) TokensReach() []bool {
 	if p.Flow == nil {
 		return nil
 	}
-	g := make(core.Graph, len(p.Nodes))
-	for i := range p.Flow.Nodes {
-		for _, w := range p.Flow.Nodes[i].Ways {
-			for _, e := range w.Edges {
-				g[i] = append(g[i], core.Arc{To: p.Edges[e].ToNode})
-			}
-		}
-	}
-	return g.Reachable(p.Flow.Start)
+	return p.Ahead([]int32{p.Flow.Start})
 }
 
 // isFlowID reports whether a string is a valid id of a node in a flow: printable characters except

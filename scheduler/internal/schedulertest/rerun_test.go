@@ -48,7 +48,7 @@ func TestPropertyRerun(t *testing.T) {
 	}
 }
 
-// rerunning is a run in several processes, of which each continues one that was paused.
+// rerunning is a run in several processes. Each process continues the run after a pause.
 type rerunning struct {
 	t       *testing.T
 	seed    uint64
