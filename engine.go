@@ -111,6 +111,9 @@ func (e *Engine) Read(path string) (*core.Workflow, source.Diagnostics) {
 // YAML or JSON, which may be the graph of a visual builder.
 func (e *Engine) Parse(name string, data []byte) (*core.Workflow, source.Diagnostics) {
 	e.origin.document(name, data)
+	if w := e.parsedBefore(name, data); w != nil {
+		return w, w.Findings.Capped()
+	}
 	dir := e.files(filepath.Dir(name), new(atomic.Bool))
 	if ext := filepath.Ext(name); ext == ".dot" || ext == ".fabro" {
 		return dot.Parse(name, data, dot.OptionsFor(e.reg, dir))
@@ -122,7 +125,9 @@ func (e *Engine) Parse(name string, data []byte) (*core.Workflow, source.Diagnos
 	if sweny.Is(tree) || tree == nil && sweny.Looks(data) {
 		return sweny.FromTree(name, tree, found, sweny.Options{Files: dir, Parallel: e.Parallel})
 	}
-	return native.FromTree(name, tree, found, native.OptionsFor(e.reg))
+	w, ds := native.FromTree(name, tree, found, native.OptionsFor(e.reg))
+	e.keepParsed(name, data, w)
+	return w, ds
 }
 
 // Compile checks a workflow with everything it refers to, and returns its plan. It returns

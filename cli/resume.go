@@ -332,7 +332,8 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(folderOf(found.store)), name)
 	}
-	now := a.engine.Recording(sources)
+	files, lost := scheduler.SourceFiles(ctx, found.store, st.Head)
+	then, now := a.engine.From(files), a.engine.Recording(sources, files...)
 	now.Resumed = true
 	if !asRecorded {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -340,10 +341,11 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 			asRecorded = true
 		}
 	}
+	if asRecorded && lost != nil {
+		return nil, "", lost
+	}
 	if asRecorded {
-		if now, err = a.recorded(ctx, st, found); err != nil {
-			return nil, "", err
-		}
+		now = then
 	}
 	p, err = a.load(f.compiler(now), []string{name}, f.strict, f.json, f.quiet)
 	if err != nil {
@@ -351,22 +353,12 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	}
 	a.mask = secret.MaskerOf(p.Secrets)
 	if !st.Head.IsOf(p) {
-		then, err := a.recorded(ctx, st, found)
-		if err != nil {
-			return nil, "", err
+		if lost != nil {
+			return nil, "", lost
 		}
 		st.Then, _ = check(f.compiler(then), []string{name}, false) // if it does not compile, Resume says that the workflow has changed
 	}
 	return p, name, nil
-}
-
-// recorded returns an engine that compiles the workflow as it was when the run was started.
-func (a *app) recorded(ctx context.Context, st *scheduler.Stored, found *storedRun) (*wavefold.Engine, error) {
-	files, err := scheduler.SourceFiles(ctx, found.store, st.Head)
-	if err != nil {
-		return nil, err
-	}
-	return a.engine.From(files), nil
 }
 
 // storedError returns the error of a command for an error of a store, with its exit code.

@@ -10,6 +10,9 @@ type SourceFile struct {
 	// SHA256 is the hash of Data, in hexadecimal.
 	SHA256 string
 	Data   []byte
+	// Parsed is the workflow that was read from a large document, in a form that only programs with the same
+	// types of a workflow can decode. It is nil for other files, and never needed.
+	Parsed []byte
 }
 
 // SourceKind is what a SourceFile is used for.

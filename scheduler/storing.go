@@ -142,7 +142,13 @@ func (o *Recording) addSources(ctx context.Context, head *journal.Head) error {
 		if err != nil {
 			return err
 		}
-		head.Sources = append(head.Sources, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob})
+		parsed := ""
+		if f.Parsed != nil {
+			if parsed, err = o.Store.Put(ctx, f.Parsed); err != nil {
+				return err
+			}
+		}
+		head.Sources = append(head.Sources, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob, Parsed: parsed})
 	}
 	return nil
 }
@@ -157,6 +163,9 @@ func SourceFiles(ctx context.Context, s store.Store, h *journal.Head) ([]core.So
 			return nil, err
 		}
 		files[i] = core.SourceFile{Path: f.Path, Kind: core.SourceKind(f.Kind), SHA256: f.SHA256, Data: data}
+		if f.Parsed != "" {
+			files[i].Parsed, _ = s.Get(ctx, f.Parsed) // without it, the document is parsed
+		}
 	}
 	return files, nil
 }

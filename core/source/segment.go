@@ -25,6 +25,14 @@ func (p Position) Written(segments []Segment) Position {
 	return p
 }
 
+// Segments returns the segments that Written has set, nil if there are none. They must not be changed.
+func (p Position) Segments() []Segment {
+	if p.written == nil {
+		return nil
+	}
+	return *p.written
+}
+
 // WithoutSegments returns the position without its segments, so that positions of the same
 // place are equal.
 func (p Position) WithoutSegments() Position {
