@@ -33,8 +33,9 @@ func (p *Plan) Recorded() Recorded {
 }
 
 func (x *printer) record(p *Plan, prefix string, r *Recorded) {
-	for id, f := range x.parts(p) {
-		r.Parts[prefix+id] = f
+	parts := x.parts(p)
+	for i := range parts {
+		r.Parts[prefix+parts[i].id] = parts[i].print()
 	}
 	for i := range p.Schema.Fields {
 		f := &p.Schema.Fields[i]

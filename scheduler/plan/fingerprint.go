@@ -1,9 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"slices"
 	"time"
 
@@ -45,84 +45,113 @@ type PartFingerprint struct {
 
 // PartFingerprints returns the fingerprints of the nodes, pipelines and loops of the plan, by id.
 // The parts of a nested workflow belong to What of the node around it.
-func (p *Plan) PartFingerprints() map[string]PartFingerprint { return newPrinter().parts(p) }
+func (p *Plan) PartFingerprints() map[string]PartFingerprint {
+	parts := newPrinter().parts(p)
+	all := make(map[string]PartFingerprint, len(parts))
+	for i := range parts {
+		all[parts[i].id] = parts[i].print()
+	}
+	return all
+}
 
 // Order identifies the order of the parts of the plan, including nested workflows. In plans with
 // equal fingerprints and orders the indexes of nodes, edges and fields have the same meaning.
-func (p *Plan) Order() string { return digest(p.order()) }
-
-func (p *Plan) order() []any {
-	var fields, vertices, nodes, edges, nested []any
-	for i := range p.Schema.Fields {
-		fields = append(fields, p.Schema.Fields[i].Name)
-	}
-	for i := range p.Vertices {
-		vertices = append(vertices, p.Vertices[i].ID)
-	}
+func (p *Plan) Order() string {
+	names := 0
+	var nested []string
 	for i := range p.Nodes {
-		nodes = append(nodes, p.Nodes[i].ID)
 		if f := p.Nodes[i].Frame; f != nil {
 			nested = append(nested, f.Plan.Order())
 		}
+		names += len(p.Nodes[i].ID)
 	}
-	for _, d := range p.edgeDecls {
-		edges = append(edges, d.From.Value, d.To.Value)
-	}
-	return []any{fields, vertices, nodes, edges, nested}
+	b := append(make([]byte, 0, 100+6*names), '[')
+	b = append(appendStrings(b, len(p.Schema.Fields), func(i int) string { return p.Schema.Fields[i].Name }), ',')
+	b = append(appendStrings(b, len(p.Vertices), func(i int) string { return p.Vertices[i].ID }), ',')
+	b = append(appendStrings(b, len(p.Nodes), func(i int) string { return p.Nodes[i].ID }), ',')
+	b = append(appendStrings(b, 2*len(p.edgeDecls), func(i int) string {
+		if d := p.edgeDecls[i/2]; i%2 == 0 {
+			return d.From.Value
+		} else {
+			return d.To.Value
+		}
+	}), ',')
+	b = appendStrings(b, len(nested), func(i int) string { return nested[i] })
+	return digestOf(append(b, ']'))
 }
 
 // printer computes fingerprints. It keeps the fingerprints of nested plans, because several nodes
 // may run the same plan.
 type printer struct {
 	plans map[*Plan]string
-	known map[*Plan]map[string]PartFingerprint // the results of parts
-	hows  map[how]string                       // How by what it covers, which most nodes have in common
+	known map[*Plan][]part
+	hows  map[how]string // How by what it covers, which most nodes have in common
 	// prefixes are the digests of the first writers of fields with many writers, see firstWriters.
 	prefixes map[writersOf][]string
 	brief    bool   // parts need neither Own nor Members
-	buf      []byte // what digest has written last
+	buf      []byte // the form of the last part
+}
+
+// part is a part of a plan with its fingerprint.
+type part struct {
+	id   string
+	what [sha256.Size]byte
+	how  string
+	// own and members are empty in brief.
+	own, members string
 }
 
 func newPrinter() *printer {
-	return &printer{plans: map[*Plan]string{}, known: map[*Plan]map[string]PartFingerprint{}, hows: map[how]string{},
-		prefixes: map[writersOf][]string{}}
+	return &printer{plans: map[*Plan]string{}, known: map[*Plan][]part{}, hows: map[how]string{}, prefixes: map[writersOf][]string{}}
 }
 
 func (x *printer) plan(p *Plan) string {
 	if sum, ok := x.plans[p]; ok {
 		return sum
 	}
+	parts := x.parts(p)
 	_, routed := p.Router()
-	o := value.ObjectOf("mode", modePrint(p), "routed", routed, "schema", schemaPrint(p), "inputs", inputsPrint(p))
-	if p.Walk != nil {
-		o.Set("walk", walkSettingsPrint(p))
+	f := form{b: make([]byte, 0, 1000+180*len(parts))}
+	f.b = append(f.b, '{')
+	if p.Barrier {
+		f.bool("barrier", true) // the results are the same, but a snapshot counts what is left of a level
 	}
 	if p.Flow != nil {
-		o.Set("flow", int64(p.Flow.MaxArrivals))
-	}
-	if p.Barrier {
-		o.Set("barrier", true) // the results are the same, but a snapshot counts what is left of a level
+		f.value("flow", int64(p.Flow.MaxArrivals))
 	}
 	if p.Incremental != nil {
-		o.Set("incremental", incrementalPrint(p.Incremental))
+		f.value("incremental", incrementalPrint(p.Incremental))
 	}
-	o.Set("parts", partsPrint(x.parts(p)))
-	sum := x.digest(o)
+	f.value("inputs", inputsPrint(p))
+	f.string("mode", modePrint(p))
+	f.key("parts")
+	f.b = appendParts(f.b, parts)
+	f.bool("routed", routed)
+	f.value("schema", schemaPrint(p))
+	if p.Walk != nil {
+		f.value("walk", walkSettingsPrint(p))
+	}
+	sum := digestOf(f.end())
 	x.plans[p] = sum
 	return sum
 }
 
-// partsPrint returns the canonical form of a mapping of the parts to What and How.
-func partsPrint(parts map[string]PartFingerprint) printed {
-	b := make(printed, 0, 160*len(parts)+2)
+// appendParts appends the canonical form of a mapping of the parts to What and How.
+func appendParts(b []byte, parts []part) []byte {
+	order := make([]int32, len(parts))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int { return cmp.Compare(parts[i].id, parts[j].id) })
 	b = append(b, '{')
-	for i, id := range slices.Sorted(maps.Keys(parts)) {
-		if i > 0 {
+	for n, i := range order {
+		if n > 0 {
 			b = append(b, ',')
 		}
-		b = append(value.AppendString(b, id), `:["`...)
-		part := parts[id]
-		b = append(append(append(append(b, part.What...), `","`...), part.How...), `"]`...)
+		part := &parts[i]
+		b = append(value.AppendString(b, part.id), `:["`...)
+		b = append(hex.AppendEncode(b, part.what[:]), `","`...)
+		b = append(append(b, part.how...), `"]`...)
 	}
 	return append(b, '}')
 }
@@ -157,44 +186,55 @@ func incrementalPrint(i *Incremental) *value.Object {
 	return value.ObjectOf("file", i.File, "cursor", i.Cursor, "from", programPrint(i.From), "partitions", i.Partitions, "node", i.Node)
 }
 
-func (x *printer) parts(p *Plan) map[string]PartFingerprint {
+// parts returns the parts of a plan with their fingerprints.
+func (x *printer) parts(p *Plan) []part {
 	if parts, ok := x.known[p]; ok {
 		return parts
 	}
-	parts := make(map[string]PartFingerprint, len(p.Nodes)+1)
-	in, out := edgesBy(p, func(e *Edge) int32 { return e.ToNode }), [][]int32{}
+	list := make([]part, 0, len(p.Nodes))
+	in, out := edgesBy(p, func(e *Edge) int32 { return e.ToNode }), [][]int32(nil)
 	if p.Mode.Visits {
 		out = edgesBy(p, func(e *Edge) int32 { return e.FromNode })
 	}
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
-		what := x.what(p, n)
-		set(what, "in", sorted(edgesPrint(p, in[i])))
-		if p.Mode.Visits {
-			set(what, "out", edgesPrint(p, out[i])) // the walk prefers the first of several edges of equal weight
+		var leaving []int32
+		if out != nil {
+			leaving = out[i]
 		}
-		part := PartFingerprint{What: x.digest(what), How: x.how(n)}
+		nested := ""
+		if n.Frame != nil {
+			nested = x.plan(n.Frame.Plan) // before x.buf is used
+		}
+		part := x.part(n.ID, x.what(p, n, in[i], leaving, nested), x.how(n))
 		if n.Frame != nil && !x.brief {
-			what.Set("nested", nestedPrint(p, n, string(n.Frame.Plan.Mode.Name)))
-			part.Own = x.digest(what)
+			own := x.what(p, n, in[i], leaving, string(n.Frame.Plan.Mode.Name))
+			part.own, part.members = digestOf(own), membersOf(own)
 		}
-		if !x.brief {
-			part.Members = membersOf(what)
-		}
-		parts[n.ID] = part
+		list = append(list, part)
 	}
 	for i := range p.Vertices {
 		if u := p.Vertices[i].Unit; u != nil && !p.Mode.Visits { // a walk or a flow as a whole is not a part of itself
-			what := x.unitWhat(p, u)
-			part := PartFingerprint{What: x.digest(what), How: x.digest(unitHow(p, u))}
-			if !x.brief {
-				part.Members = membersOf(what)
-			}
-			parts[u.ID] = part
+			x.buf = canonical(x.buf[:0], x.unitWhat(p, u))
+			list = append(list, x.part(u.ID, x.buf, digest(unitHow(p, u))))
 		}
 	}
-	x.known[p] = parts
-	return parts
+	x.known[p] = list
+	return list
+}
+
+// part returns a part whose computation has the given canonical form.
+func (x *printer) part(id string, what []byte, how string) part {
+	part := part{id: id, what: sha256.Sum256(what), how: how}
+	if !x.brief {
+		part.members = membersOf(what)
+	}
+	return part
+}
+
+// print returns the fingerprint of a part.
+func (p *part) print() PartFingerprint {
+	return PartFingerprint{What: hex.EncodeToString(p.what[:]), How: p.how, Own: p.own, Members: p.members}
 }
 
 // edgesBy returns the indexes of the edges of each node, in declared order. node returns the node of an edge.
@@ -218,32 +258,48 @@ func edgesBy(p *Plan, node func(*Edge) int32) [][]int32 {
 	return by
 }
 
-// what returns the canonical form of what a node computes.
-func (x *printer) what(p *Plan, n *Node) *value.Object {
-	o := value.ObjectOf("kind", n.Kind, "config", n.Decl.Config.Plain(), "args", n.Decl.Args.Plain(), "effects", n.Effects, "writes", anys(slices.Sorted(slices.Values(n.Writes))))
-	if n.Decl.Version.Value != "" {
-		o.Set("version", n.Decl.Version.Value)
-	}
-	set(o, "declared", anys(slices.Sorted(slices.Values(n.View))))
-	set(o, "reads", x.reads(p, n.OwnReads()))
-	set(o, "source", sourcePrint(n.Source))
+// what returns the canonical form of what a node computes. in and out are its edges, out only in a walk or a
+// flow. nested identifies the workflow that it runs. The form is valid until the next call.
+func (x *printer) what(p *Plan, n *Node, in, out []int32, nested string) []byte {
+	f := newForm(x.buf)
+	f.tree("args", n.Decl.Args)
 	if n.Collect >= 0 {
-		o.Set("collect", p.Schema.Fields[n.Collect].Name)
+		f.string("collect", p.Schema.Fields[n.Collect].Name)
 	}
+	f.tree("config", n.Decl.Config)
+	if len(n.View) > 0 {
+		f.strings("declared", n.View)
+	}
+	f.bool("effects", n.Effects)
 	if files := p.files[n.Index]; files != nil {
-		o.Set("files", files)
+		f.value("files", files)
 	}
-	if n.Frame != nil {
-		o.Set("nested", nestedPrint(p, n, x.plan(n.Frame.Plan)))
+	if p.Flow != nil {
+		f.value("flow", flowPrint(&p.Flow.Nodes[n.Index], n.Decl))
 	}
-	if n.Wait != nil {
-		o.Set("wait", int64(n.Wait.Duration))
+	if len(in) > 0 {
+		f.forms("in", len(in), true, func(i int, f *form) { edgePrint(p, int(in[i]), f) }) // their declared order has no meaning
 	}
 	if n.Member < 0 {
-		set(o, "join", joinPrint(p, &p.Vertices[n.Vertex]))
+		f.set("join", joinPrint(p, &p.Vertices[n.Vertex]))
 	}
+	f.string("kind", n.Kind)
 	if p.Walk == nil && n.Asks {
-		o.Set("name", n.Decl.Label.Value) // the person who is asked sees it
+		f.string("name", n.Decl.Label.Value) // the person who is asked sees it
+	}
+	if n.Frame != nil {
+		f.value("nested", nestedPrint(p, n, nested))
+	}
+	if len(out) > 0 { // a walk prefers the first of several edges of equal weight
+		f.forms("out", len(out), false, func(i int, f *form) { edgePrint(p, int(out[i]), f) })
+	}
+	f.value("reads", x.reads(p, n.OwnReads()))
+	f.set("source", sourcePrint(n.Source))
+	if n.Decl.Version.Value != "" {
+		f.string("version", n.Decl.Version.Value)
+	}
+	if n.Wait != nil {
+		f.value("wait", int64(n.Wait.Duration))
 	}
 	if p.Walk != nil {
 		walk := walkPrint(p, &p.Walk.Nodes[n.Index])
@@ -253,12 +309,11 @@ func (x *printer) what(p *Plan, n *Node) *value.Object {
 		if s := p.Walk.Steps; s != nil {
 			walk.Set("steps", stepPrint(&s.Nodes[n.Index], n.Decl))
 		}
-		o.Set("walk", walk)
+		f.value("walk", walk)
 	}
-	if p.Flow != nil {
-		o.Set("flow", flowPrint(&p.Flow.Nodes[n.Index], n.Decl))
-	}
-	return o
+	f.strings("writes", n.Writes)
+	x.buf = f.end()
+	return x.buf
 }
 
 // nestedPrint returns the canonical form of the nested workflow of a node, in which inner identifies
@@ -321,12 +376,12 @@ type how struct {
 // how returns the fingerprint of how a node is executed.
 func (x *printer) how(n *Node) string {
 	if n.Cache() != nil {
-		return x.digest(howPrint(n))
+		return digest(howPrint(n))
 	}
 	key := how{*n.Retry, n.Policy, n.Timeout, n.Concurrency, n.MaxFailures, n.Decl.Priority.Value, n.AllowPartial, n.AutoStatus, n.Pause}
 	sum, ok := x.hows[key]
 	if !ok {
-		sum = x.digest(howPrint(n))
+		sum = digest(howPrint(n))
 		x.hows[key] = sum
 	}
 	return sum
@@ -360,14 +415,18 @@ func unitHow(_ *Plan, u *Unit) *value.Object {
 	return value.ObjectOf("policy", int64(u.Policy), "concurrency", int64(u.Concurrency), "flush", int64(u.Flush))
 }
 
-// edgePrint returns the canonical form of an edge. Its label is in the form that a walk compares,
+// edgePrint writes the canonical form of an edge. Its label is in the form that a walk compares,
 // and as written if it is a choice of a person, whose answer puts it into the context.
-func edgePrint(p *Plan, i int) *value.Object {
+func edgePrint(p *Plan, i int, f *form) {
 	e, d := &p.Edges[i], p.edgeDecls[i]
-	o := value.ObjectOf("from", d.From.Value, "to", d.To.Value, "when", programPrint(e.When), "else", e.Else, "on", e.On.String(), "handles", e.Handles)
+	f.bool("else", e.Else)
+	f.string("from", d.From.Value)
 	if p.Flow != nil {
-		o.Set("handle", d.Label.Value)
+		f.string("handle", d.Label.Value)
 	}
+	f.bool("handles", e.Handles)
+	f.string("on", e.On.String())
+	f.string("to", d.To.Value)
 	if p.Walk != nil {
 		w := &p.Walk.Edges[i]
 		walk := value.ObjectOf("label", w.Key, "weight", int64(w.Weight), "restart", w.LoopRestart, "freeform", w.Freeform,
@@ -377,20 +436,13 @@ func edgePrint(p *Plan, i int) *value.Object {
 		}
 		if p.Walk.Steps != nil {
 			walk.Set("priority", int64(d.Priority.Value))
-			set(walk, "cond", condPrint(d.Cond))
+			if cond := condPrint(d.Cond); cond != nil {
+				walk.Set("cond", cond)
+			}
 		}
-		o.Set("walk", walk)
+		f.value("walk", walk)
 	}
-	return o
-}
-
-// edgesPrint returns the canonical forms of edges.
-func edgesPrint(p *Plan, edges []int32) []any {
-	list := make([]any, len(edges))
-	for i, e := range edges {
-		list[i] = edgePrint(p, int(e))
-	}
-	return list
+	f.value("when", programPrint(e.When))
 }
 
 func schemaPrint(p *Plan) *value.Object {
@@ -455,31 +507,12 @@ func programPrint(p *expressions.Program) any {
 	return p.Tree().String()
 }
 
-// set sets a member unless the value is empty.
-func set(o *value.Object, key string, v any) {
-	switch v := v.(type) {
-	case nil:
-		return
-	case []any:
-		if len(v) == 0 {
-			return
-		}
-	}
-	o.Set(key, v)
-}
-
 func anys(list []string) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
 		out[i] = s
 	}
 	return out
-}
-
-// sorted sorts edges by their canonical form, because their declared order has no meaning.
-func sorted(edges []any) []any {
-	slices.SortFunc(edges, func(a, b any) int { return slices.Compare(canonical(nil, a), canonical(nil, b)) })
-	return edges
 }
 
 // printable returns the JSON form of a value. A value of a Go type that has none is represented by
@@ -490,56 +523,4 @@ func printable(v any) any {
 		return "<" + err.Error() + ">"
 	}
 	return c
-}
-
-// Digest returns the SHA-256, in hexadecimal, of the JSON of a value with its keys sorted. Values of Go
-// types must be in their canonical form, see value.Canonical.
-func Digest(v any) string { return digest(v) }
-
-func digest(v any) string { return new(printer).digest(v) }
-
-// digest is Digest. It uses the same memory each time.
-func (x *printer) digest(v any) string {
-	x.buf = canonical(x.buf[:0], v)
-	sum := sha256.Sum256(x.buf)
-	return hex.EncodeToString(sum[:])
-}
-
-// printed is a value in its canonical form.
-type printed []byte
-
-// canonical appends the JSON of a value with its keys sorted.
-func canonical(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case printed:
-		return append(b, v...)
-	case *value.Object:
-		var few [24]string // most objects have fewer keys
-		keys := append(few[:0], v.Keys()...)
-		slices.Sort(keys)
-		b = append(b, '{')
-		for i, k := range keys {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			member, _ := v.Get(k)
-			b = append(value.AppendString(b, k), ':')
-			b = canonical(b, member)
-		}
-		return append(b, '}')
-	case []any:
-		b = append(b, '[')
-		for i, e := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = canonical(b, e)
-		}
-		return append(b, ']')
-	}
-	out, err := value.AppendJSON(b, v)
-	if err != nil {
-		return append(b, "<"+err.Error()+">"...)
-	}
-	return out
 }

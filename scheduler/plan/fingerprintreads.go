@@ -13,7 +13,7 @@ type writersOf struct {
 	field int32
 }
 
-// reads returns the canonical form of what is read: the fields with the writers that are seen.
+// reads returns what is read, as an object: the fields with the writers that are seen.
 func (x *printer) reads(p *Plan, reads []Read) *value.Object {
 	o := value.NewObject(len(reads))
 	for _, r := range reads {
@@ -26,7 +26,7 @@ func (x *printer) reads(p *Plan, reads []Read) *value.Object {
 	return o
 }
 
-// firstWriters returns the canonical form of the first n writers of a field, in canonical order.
+// firstWriters returns the first n writers of a field, in canonical order.
 func (x *printer) firstWriters(p *Plan, field int32, n int) any {
 	writers := p.WriterVertex[field]
 	if n <= maxListed {
@@ -43,7 +43,7 @@ func (x *printer) firstWriters(p *Plan, field int32, n int) any {
 		if i > 0 {
 			before = sums[i-1]
 		}
-		sums = append(sums, x.digest([]any{before, p.Vertices[writers[i]].ID}))
+		sums = append(sums, digest([]any{before, p.Vertices[writers[i]].ID}))
 	}
 	x.prefixes[of] = sums
 	return value.ObjectOf("count", int64(n), "writers", sums[n-1])

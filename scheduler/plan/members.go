@@ -22,7 +22,12 @@ var memberWords = map[string]string{
 
 // membersOf returns the names of the members of a part and a short hash of each, one a line. Members
 // that have no value are left out, so that a new one does not make older records differ.
-func membersOf(what *value.Object) string {
+func membersOf(form []byte) string {
+	v, err := value.ParseJSON(form)
+	what, ok := v.(*value.Object)
+	if err != nil || !ok {
+		return "" // a value has no JSON form
+	}
 	lines, buf := make([]string, 0, 16), make([]byte, 0, 256)
 	always := func(name string, v any) {
 		buf = canonical(buf[:0], v)
