@@ -259,6 +259,8 @@ type Env struct {
 	Edges []*Edge
 	// Agent is the call that an agent of a flow makes, with its sub-agents; nil for other nodes.
 	Agent *AgentCall
+	// Shapes keeps what kinds of NewKind know of their structs, for the next node. It may be nil.
+	Shapes *source.Shapes
 	Conventions
 	// Items reports whether the node has $item and $index: it has for_each or is a stage of
 	// a pipeline. Rounds reports whether it has $iter and $loop: it is in the body of a

@@ -80,7 +80,7 @@ func (k *structKind[C]) Compile(n *Node, env Env) (Compiled, source.Diagnostics)
 		early = found
 	}
 	c := k.is.Defaults()
-	lost, ds := source.DecodeFor(n.Subject(), n.Config, n.Lost, &c)
+	lost, ds := env.Shapes.DecodeFor(n.Subject(), n.Config, n.Lost, &c)
 	if ds = append(ds, early...); ds.Failed(false) || n.Incomplete() {
 		return k.compilePart(n, env, lost, ds)
 	}

@@ -101,12 +101,22 @@ func Decode(v *Value, into any) Diagnostics { return (&decoder{}).decode(v, into
 // time.
 func Consume(v *Value, into any) Diagnostics { return (&decoder{consumes: true}).decode(v, into, nil) }
 
+// Shapes keeps the tags of structs for several calls of DecodeFor, because reading them takes longer than
+// decoding a small struct. The zero Shapes is empty, and nil keeps nothing. It must not be used concurrently.
+type Shapes struct{ known map[reflect.Type]*shape }
+
 // DecodeFor is like Decode for a struct, but the messages begin with subject, such as "node load".
 // known are keys of v that are known to be lost, so they are not reported as missing. DecodeFor
 // returns all lost keys of v.
-func DecodeFor(subject string, v *Value, known Lost, into any) (Lost, Diagnostics) {
+func (s *Shapes) DecodeFor(subject string, v *Value, known Lost, into any) (Lost, Diagnostics) {
 	var lost Lost
 	d := &decoder{known: known, lost: &lost}
+	if s != nil {
+		if s.known == nil {
+			s.known = map[reflect.Type]*shape{}
+		}
+		d.shapes = s.known
+	}
 	ds := d.decode(v, into, &place{subject: subject})
 	return lost, ds
 }

@@ -171,6 +171,7 @@ func newCompiler(w *core.Workflow, reg *core.Registry, opts Options, shared *com
 	if opts.Env != nil {
 		c.env = opts.Env(w)
 	}
+	c.env.Shapes = &source.Shapes{}
 	return c
 }
 
