@@ -123,7 +123,7 @@ func Compare(ctx context.Context, a, b Side) (*Diff, error) {
 
 // read reads the newest part of the journal of a run.
 func (s Side) read(ctx context.Context) (*side, error) {
-	from, err := journal.NewestPart(ctx, s.Store, s.Run)
+	from, records, err := journal.Newest(ctx, s.Store, s.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -137,14 +137,8 @@ func (s Side) read(ctx context.Context) (*side, error) {
 			x.wrote(w)
 		}
 	}
-	for rec, err := range s.Store.Read(ctx, s.Run, 1) {
-		if rec.Type == store.Head && rec.Seq > from {
-			break
-		}
-		if err == nil {
-			err = parts.Add(rec)
-		}
-		if err != nil {
+	for rec := range records {
+		if err := parts.Add(rec); err != nil {
 			return nil, err
 		}
 		if rec.Seq == from {

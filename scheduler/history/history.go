@@ -123,18 +123,13 @@ func (j *reading) read(ctx context.Context, paths []string) (*journal.Parts, err
 	}
 	parts := &journal.Parts{Compile: j.compile, Get: func(sum string) ([]byte, error) { return j.store.Get(ctx, sum) },
 		Options: func(o *machine.Options) { o.Events, o.Wrote = true, j.wrote }}
-	var err error
-	if parts.From, err = journal.NewestPart(ctx, j.store, j.run); err != nil {
+	head, records, err := journal.Newest(ctx, j.store, j.run)
+	if err != nil {
 		return nil, err
 	}
-	for rec, err := range j.store.Read(ctx, j.run, 1) {
-		if rec.Type == store.Head && rec.Seq > parts.From {
-			break // another process has begun a part since
-		}
-		if err == nil {
-			err = j.add(parts, rec)
-		}
-		if err != nil {
+	parts.From = head
+	for rec := range records {
+		if err := j.add(parts, rec); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"errors"
+	"iter"
+	"slices"
 
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -20,7 +22,7 @@ type Parts struct {
 	Get func(sum string) ([]byte, error)
 	// Options changes the options of the machine of a part, if it is not nil.
 	Options func(*machine.Options)
-	// From is the number of the head of the first part that is replayed, see NewestPart. Records before
+	// From is the number of the head of the only part that is replayed, see Newest. Records before
 	// it are only kept for references. 0 means all parts.
 	From uint64
 
@@ -36,18 +38,30 @@ type Parts struct {
 	batches map[uint64][]byte // the payloads of batches, to which batches of later parts may refer
 }
 
-// NewestPart returns the number of the head of the newest part of a journal. Its machine ends with the
-// state of the run.
-func NewestPart(ctx context.Context, s store.Store, run string) (head uint64, err error) {
+// Newest reads the newest part of a journal, whose machine ends with the state of the run. It returns the number of
+// the head of this part, for Parts.From, and the records to add: those from the head on, and the batches of earlier
+// parts, to which it may refer. They can be added once.
+func Newest(ctx context.Context, s store.Store, run string) (head uint64, records iter.Seq[store.Record], err error) {
+	var list []store.Record
 	for rec, err := range s.Read(ctx, run, 1) {
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		if rec.Type == store.Head {
 			head = rec.Seq
+			list = slices.DeleteFunc(list, func(r store.Record) bool { return r.Type != store.Batch })
 		}
+		list = append(list, rec)
 	}
-	return head, nil
+	return head, func(yield func(store.Record) bool) {
+		for i := range list {
+			rec := list[i]
+			list[i].Data = nil
+			if !yield(rec) {
+				return
+			}
+		}
+	}, nil
 }
 
 // Add replays a record. It does nothing for side records and ends.
@@ -65,7 +79,9 @@ func (p *Parts) Add(rec store.Record) error {
 	case store.Head:
 		return p.head(rec)
 	case store.Batch:
-		p.keep(rec)
+		if p.From == 0 { // else no part follows
+			p.keep(rec)
+		}
 		b, err := DecodeBatch(rec.Data)
 		if err != nil {
 			return err

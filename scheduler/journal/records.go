@@ -201,27 +201,32 @@ func (b *Batch) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// batchJSON is a Batch when it is read.
-type batchJSON struct {
-	N      uint64          `json:"n"`
-	At     int64           `json:"at"`
-	Events json.RawMessage `json:"events"`
-	Issued uint32          `json:"issued"`
-	Blobs  []string        `json:"blobs"`
-}
-
-// DecodeBatch reads the payload of a batch.
+// DecodeBatch reads the payload of a batch, and uses its memory.
 func DecodeBatch(data []byte) (*Batch, error) {
-	var j batchJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return nil, fmt.Errorf("batch: %w", err)
-	}
-	b := &Batch{N: j.N, At: j.At, Issued: j.Issued, Blobs: j.Blobs}
-	if n := len(j.Events); n > 0 {
-		if j.Events[0] != '[' {
-			return nil, fmt.Errorf("batch %d: events is %.20s, want a list", b.N, j.Events)
+	b := &Batch{}
+	err := eachMember(data, func(key string, v []byte) (err error) {
+		switch key {
+		case "n":
+			b.N, err = strconv.ParseUint(string(v), 10, 64)
+		case "at":
+			b.At, err = strconv.ParseInt(string(v), 10, 64)
+		case "issued":
+			var n uint64
+			n, err = strconv.ParseUint(string(v), 10, 32)
+			b.Issued = uint32(n)
+		case "blobs":
+			err = json.Unmarshal(v, &b.Blobs)
+		case "events":
+			n := len(v)
+			if n < 2 || v[0] != '[' || v[n-1] != ']' {
+				return fmt.Errorf("events is %.20s, want a list", v)
+			}
+			b.Events = v[1 : n-1 : n-1]
 		}
-		b.Events = j.Events[1 : n-1]
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("batch %d: %w", b.N, err)
 	}
 	return b, nil
 }
@@ -416,14 +421,23 @@ func SealedHead(data []byte) (*Head, error) {
 // sealedHead is SealedHead, and returns the inputs in their sealed form. Nodes are only decoded by
 // Recorded: in a large workflow they are most of the head, and few readers need them.
 func sealedHead(data []byte) (*Head, []byte, error) {
-	h := struct {
-		*Head
-		Inputs json.RawMessage `json:"inputs"`
-		Nodes  json.RawMessage `json:"nodes"`
-	}{Head: &Head{}}
-	err := json.Unmarshal(data, &h)
-	h.Head.nodes = h.Nodes
-	return h.Head, h.Inputs, err
+	h, inputs, rest := &Head{}, []byte(nil), []byte{'{'}
+	err := eachMember(data, func(key string, v []byte) error {
+		switch key {
+		case "inputs":
+			inputs = v
+		case "nodes":
+			h.nodes = v
+		default:
+			rest = append(append(append(value.AppendString(rest, key), ':'), v...), ',')
+		}
+		return nil
+	})
+	if err == nil {
+		rest[len(rest)-1] = '}'
+		err = json.Unmarshal(rest, h)
+	}
+	return h, inputs, err
 }
 
 // AppendSide appends the payload of a side record.

@@ -33,11 +33,20 @@ func Events(ctx context.Context, s store.Store, run string, compile func(*journa
 // numbered from 1.
 func Newest(ctx context.Context, s store.Store, run string, compile func(*journal.Head) (*plan.Plan, error), f func(*core.Event) error) error {
 	p := newProjection(ctx, s, compile, f)
-	var err error
-	if p.parts.From, err = journal.NewestPart(ctx, s, run); err != nil {
+	head, records, err := journal.Newest(ctx, s, run)
+	if err != nil {
 		return err
 	}
-	return p.read(ctx, s, run)
+	p.parts.From = head
+	for rec := range records {
+		if err = p.add(rec); err == nil {
+			err = p.err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newProjection(ctx context.Context, s store.Store, compile func(*journal.Head) (*plan.Plan, error), f func(*core.Event) error) *projection {
