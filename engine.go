@@ -152,7 +152,11 @@ func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan,
 func (e *Engine) readFile(path string) ([]byte, error) {
 	if e.origin != nil && e.origin.record == nil {
 		dir, name := filepath.Split(path)
-		return fs.ReadFile(listed{dir, e.origin}, name)
+		f, err := listed{dir, e.origin}.find("open", name)
+		if err != nil {
+			return nil, err
+		}
+		return f.Data, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -80,9 +80,9 @@ type Compiled struct {
 	// Columns describes the rows that the node writes, by field. Nothing is known about other
 	// fields.
 	Columns map[string]source.Columns
-	// Results are the types of the values that the kind writes, by field. Nothing is known
+	// Results are fields that the kind writes, with the types of the values. Nothing is known
 	// about other fields.
-	Results map[string]*value.Type
+	Results []value.Property
 	// Replaces says whether the node replaces files or tables. If it does, its handler must
 	// be able to return a Placement.
 	Replaces Replaces

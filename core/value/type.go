@@ -50,6 +50,13 @@ type Type struct {
 	Desc string
 }
 
+// plainTypes are the types without details, by kind.
+var plainTypes = [...]Type{AnyType: {}, StringType: {Kind: StringType}, NumberType: {Kind: NumberType}, IntegerType: {Kind: IntegerType},
+	BooleanType: {Kind: BooleanType}, ObjectType: {Kind: ObjectType}, ArrayType: {Kind: ArrayType}, NullType: {Kind: NullType}}
+
+// PlainType returns the type that accepts all values of a kind. It must not be changed.
+func PlainType(k TypeKind) *Type { return &plainTypes[k] }
+
 // Property is a declared member of an object type.
 type Property struct {
 	Name string

@@ -58,7 +58,7 @@ func compile(n *core.Node, _ core.Env, c *config) (core.Compiled, source.Diagnos
 	case 0:
 	case 1:
 		h.write = n.Writes[0].Value
-		made.Results = map[string]*value.Type{h.write: {Kind: value.IntegerType}}
+		made.Results = []value.Property{{Name: h.write, Type: value.PlainType(value.IntegerType)}}
 	default:
 		ds.Errorf(source.CodeBadValue, n.Writes[1].Pos, "%s: writes one number, so it has one field to write", n.Subject())
 	}

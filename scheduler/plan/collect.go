@@ -49,7 +49,11 @@ func (c *compiler) writeType(n *Node, name string) *value.Type {
 // results compares the types of the results of a kind with the types of the fields.
 func (c *compiler) results(n *Node, made core.Compiled, at place) {
 	for i, f := range n.WriteFields {
-		have, want := kindOf(made.Results[n.Writes[i]]), kindOf(c.writeType(n, n.Writes[i]))
+		known := slices.IndexFunc(made.Results, func(r value.Property) bool { return r.Name == n.Writes[i] })
+		if known < 0 {
+			continue
+		}
+		have, want := kindOf(made.Results[known].Type), kindOf(c.writeType(n, n.Writes[i]))
 		if !disjoint(have, want) {
 			continue
 		}

@@ -38,12 +38,12 @@ func TargetOf(n *core.Node, into source.Text, subject string) (Target, source.Di
 	return Target{}, ds
 }
 
-// Type returns the type of the value by field, for core.Compiled.Results.
-func (t Target) Type(k value.TypeKind) map[string]*value.Type {
+// Type returns the field with the type of the value, for core.Compiled.Results.
+func (t Target) Type(k value.TypeKind) []value.Property {
 	if t.Field == "" || k == value.AnyType {
 		return nil
 	}
-	return map[string]*value.Type{t.Field: {Kind: k}}
+	return []value.Property{{Name: t.Field, Type: value.PlainType(k)}}
 }
 
 // Result returns the result that writes or sends v.
