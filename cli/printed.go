@@ -121,10 +121,12 @@ func (r *storedRun) nodePaths(ctx context.Context) ([]string, error) {
 	for rec, err := range r.store.Read(ctx, r.Run, 1) {
 		if err == nil && rec.Type == store.Head {
 			var h *journal.Head
+			var then plan.Recorded
 			if h, err = journal.SealedHead(rec.Data); err == nil {
-				for path := range h.Nodes {
-					known[path] = true
-				}
+				then, err = h.Recorded()
+			}
+			for path := range then.Parts {
+				known[path] = true
 			}
 		}
 		if err != nil {

@@ -89,8 +89,7 @@ func (st *Stored) read(ctx context.Context) error {
 			case store.Head:
 				st.from, st.parts = rec.Seq, st.parts+1
 				st.head = rec.Data
-				st.Head = &journal.Head{} // secrets stay sealed: the plan that knows them is not known
-				err = json.Unmarshal(rec.Data, st.Head)
+				st.Head, err = journal.SealedHead(rec.Data)
 			case store.Mark:
 				var m journal.Mark
 				err = json.Unmarshal(rec.Data, &m)
@@ -290,10 +289,17 @@ func (st *Stored) CheckNames(p *plan.Plan, o *Recording) error {
 // hasPart returns an error unless the workflow has a node, pipeline or loop at a path, or had it when the
 // run was started.
 func (st *Stored) hasPart(p *plan.Plan, path string) error {
-	if _, ok := st.Head.Nodes[path]; ok || p.HasPart(path) {
+	if p.HasPart(path) {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(st.Head.Nodes))
+	then, err := st.Head.Recorded()
+	if err != nil {
+		return err
+	}
+	if _, ok := then.Parts[path]; ok {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(then.Parts))
 	for path := range p.Recorded().Parts {
 		names = append(names, path)
 	}

@@ -41,6 +41,7 @@ type Head struct {
 	Nodes  map[string]plan.PartFingerprint `json:"nodes,omitempty"`
 	Fields map[string]string               `json:"fields,omitempty"`
 	nodes  json.RawMessage                 // of Nodes, if they are not decoded
+	of     *plan.Plan                      // the last plan for which IsOf was true
 	// Inputs are the inputs of the run, after defaults.
 	Inputs  *value.Object `json:"-"`
 	Options Options       `json:"options"`
@@ -76,7 +77,7 @@ type Source struct {
 
 // SetPlan sets the members of the head that identify the plan of the run. r is p.Recorded.
 func (h *Head) SetPlan(p *plan.Plan, r plan.Recorded) {
-	h.Plan, h.Order, h.Nodes, h.Fields = r.Plan, p.Order(), r.Parts, r.Fields
+	h.Plan, h.Order, h.Nodes, h.Fields, h.of = r.Plan, p.Order(), r.Parts, r.Fields, nil
 }
 
 // Recorded returns what the head has of the plan, for plan.Plan.Since.
@@ -85,7 +86,8 @@ func (h *Head) Recorded() (plan.Recorded, error) {
 	if h.nodes == nil {
 		return r, nil
 	}
-	return r, json.Unmarshal(h.nodes, &r.Parts)
+	err := json.Unmarshal(h.nodes, &r.Parts)
+	return r, err
 }
 
 // Check returns a *store.FormatError if the journal has a later format than this package reads.
@@ -96,8 +98,13 @@ func (h *Head) Check() error {
 	return nil
 }
 
-// IsOf reports whether the run was started with the plan.
-func (h *Head) IsOf(p *plan.Plan) bool { return h.Plan == p.Fingerprint() && h.Order == p.Order() }
+// IsOf reports whether the run was started with the plan. It must not be called concurrently.
+func (h *Head) IsOf(p *plan.Plan) bool {
+	if h.of != p && h.Plan == p.Fingerprint() && h.Order == p.Order() {
+		h.of = p
+	}
+	return h.of == p
+}
 
 // ParentReplay is the kind of a parent whose past a replay shares.
 const ParentReplay = "replay"
@@ -371,16 +378,38 @@ func (k *Codec) AppendHead(dst []byte, h *Head) ([]byte, error) {
 	return append(append(append(append(dst[:n], `{"inputs":`...), inputs.buf...), ','), rest...), nil
 }
 
-// DecodeHead reads the payload of a head.
+// DecodeHead reads the payload of a head. What it has of the parts of the plan is decoded by Recorded.
 func (k *Codec) DecodeHead(data []byte) (*Head, error) {
 	h := &Head{}
-	o, err := k.decodeRecord(data, h)
+	rest, err := h.withoutNodes(data)
+	if err != nil {
+		return nil, err
+	}
+	o, err := k.decodeRecord(rest, h)
 	if err != nil {
 		return nil, err
 	}
 	inputs, _ := o.Get("inputs")
 	h.Inputs, _ = inputs.(*value.Object)
 	return h, nil
+}
+
+// withoutNodes returns the payload of a head without its nodes, and keeps them for Recorded: in a large workflow they
+// are most of the head, and few readers need them.
+func (h *Head) withoutNodes(data []byte) ([]byte, error) {
+	rest := []byte{'{'}
+	err := eachMember(data, func(key string, v []byte) error {
+		if key == "nodes" {
+			h.nodes = v
+			return nil
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(value.AppendString(rest, key), ':'), v...)
+		return nil
+	})
+	return append(rest, '}'), err
 }
 
 // openInputs decodes the sealed inputs of a head.
@@ -407,37 +436,23 @@ func (k *Codec) openAssignments(list []machine.Assignment) error {
 }
 
 // SealedHead reads the payload of a head without its inputs. Secrets stay sealed, because the plan that
-// has them is not known before the head is read.
+// has them is not known before the head is read. What it has of the parts of the plan is decoded by Recorded.
 func SealedHead(data []byte) (*Head, error) {
 	h, _, err := sealedHead(data)
-	if err == nil {
-		var r plan.Recorded
-		r, err = h.Recorded()
-		h.Nodes, h.nodes = r.Parts, nil
-	}
 	return h, err
 }
 
-// sealedHead is SealedHead, and returns the inputs in their sealed form. Nodes are only decoded by
-// Recorded: in a large workflow they are most of the head, and few readers need them.
+// sealedHead is SealedHead, and returns the inputs in their sealed form.
 func sealedHead(data []byte) (*Head, []byte, error) {
-	h, inputs, rest := &Head{}, []byte(nil), []byte{'{'}
-	err := eachMember(data, func(key string, v []byte) error {
-		switch key {
-		case "inputs":
-			inputs = v
-		case "nodes":
-			h.nodes = v
-		default:
-			rest = append(append(append(value.AppendString(rest, key), ':'), v...), ',')
-		}
-		return nil
-	})
+	h := struct {
+		*Head
+		Inputs json.RawMessage `json:"inputs"`
+	}{Head: &Head{}}
+	rest, err := h.withoutNodes(data)
 	if err == nil {
-		rest[len(rest)-1] = '}'
-		err = json.Unmarshal(rest, h)
+		err = json.Unmarshal(rest, &h)
 	}
-	return h, inputs, err
+	return h.Head, h.Inputs, err
 }
 
 // AppendSide appends the payload of a side record.
