@@ -63,7 +63,12 @@ func (p Palette) Status(s string) Styled {
 }
 
 // Width returns the number of cells that a string takes, ignoring colours.
-func Width[S ~string](s S) int { return lipgloss.Width(string(s)) }
+func Width[S ~string](s S) int {
+	if strings.IndexFunc(string(s), func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
+		return len(s) // most cells of tables
+	}
+	return lipgloss.Width(string(s))
+}
 
 // Cut shortens a string without colours to a number of cells; a shortened string ends in
 // "…".
