@@ -146,7 +146,11 @@ func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan,
 		return nil, ds
 	}
 	defer l.compiled.Store(true)
-	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: lint.Check, Strict: strict, Guard: timelimit.Call, AddedKinds: e.added})
+	check := lint.Check
+	if e.origin != nil && e.origin.record == nil {
+		check = nil // the workflow was checked when it was recorded
+	}
+	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: check, Strict: strict, Guard: timelimit.Call, AddedKinds: e.added})
 }
 
 func (e *Engine) readFile(path string) ([]byte, error) {

@@ -192,7 +192,9 @@ func (r *Run) begin(g machine.Graph) {
 		r.writes = nil
 		clear(r.elements)
 	}
-	r.graph, r.Plan, r.found = g, g.Plan(), true
+	if r.graph, r.Plan, r.found = g, g.Plan(), true; r.writes == nil {
+		r.writes = make([]write, 0, len(r.Plan.Nodes)) // most nodes write once
+	}
 }
 
 // wrote collects a write.

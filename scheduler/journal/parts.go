@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 
 	"github.com/wavefold/wavefold/internal/secret"
 	"github.com/wavefold/wavefold/scheduler/machine"
@@ -42,27 +41,36 @@ type Parts struct {
 // the head of this part, for Parts.From, and the records to add: those from the head on, and the batches of earlier
 // parts, to which it may refer. They can be added once.
 func Newest(ctx context.Context, s store.Store, run string) (head uint64, records iter.Seq[store.Record], err error) {
-	var list []store.Record
+	var full [][]store.Record // of a fixed length, so that a long journal is not copied while it is read
+	list := make([]store.Record, 0, recordsRead)
 	for rec, err := range s.Read(ctx, run, 1) {
 		if err != nil {
 			return 0, nil, err
 		}
 		if rec.Type == store.Head {
 			head = rec.Seq
-			list = slices.DeleteFunc(list, func(r store.Record) bool { return r.Type != store.Batch })
+		}
+		if len(list) == recordsRead {
+			full, list = append(full, list), make([]store.Record, 0, recordsRead)
 		}
 		list = append(list, rec)
 	}
+	full = append(full, list)
 	return head, func(yield func(store.Record) bool) {
-		for i := range list {
-			rec := list[i]
-			list[i].Data = nil
-			if !yield(rec) {
-				return
+		for i, list := range full {
+			full[i] = nil
+			for j, rec := range list {
+				list[j].Data = nil
+				if (rec.Seq >= head || rec.Type == store.Batch) && !yield(rec) {
+					return
+				}
 			}
 		}
 	}, nil
 }
+
+// recordsRead is the number of records that Newest keeps in one piece.
+const recordsRead = 1000
 
 // Add replays a record. It does nothing for side records and ends.
 func (p *Parts) Add(rec store.Record) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"slices"
 	"time"
 
@@ -111,8 +112,8 @@ func (x *printer) plan(p *Plan) string {
 	}
 	parts := x.parts(p)
 	_, routed := p.Router()
-	f := form{b: make([]byte, 0, 1000+180*len(parts))}
-	f.b = append(f.b, '{')
+	sum := sha256.New()
+	f := form{b: append(make([]byte, 0, 2*flushFrom), '{')}
 	if p.Barrier {
 		f.bool("barrier", true) // the results are the same, but a snapshot counts what is left of a level
 	}
@@ -125,19 +126,23 @@ func (x *printer) plan(p *Plan) string {
 	f.value("inputs", inputsPrint(p))
 	f.string("mode", modePrint(p))
 	f.key("parts")
-	f.b = appendParts(f.b, parts)
+	f.b = appendParts(f.b, parts, sum)
 	f.bool("routed", routed)
 	f.value("schema", schemaPrint(p))
 	if p.Walk != nil {
 		f.value("walk", walkSettingsPrint(p))
 	}
-	sum := digestOf(f.end())
-	x.plans[p] = sum
-	return sum
+	sum.Write(f.end())
+	x.plans[p] = hex.EncodeToString(sum.Sum(nil))
+	return x.plans[p]
 }
 
-// appendParts appends the canonical form of a mapping of the parts to What and How.
-func appendParts(b []byte, parts []part) []byte {
+// flushFrom is the size from which a form is moved to its hash, because that of a large plan would need much memory.
+const flushFrom = 16 << 10
+
+// appendParts appends the canonical form of a mapping of the parts to What and How. It moves b to the hash when it is
+// large.
+func appendParts(b []byte, parts []part, sum hash.Hash) []byte {
 	order := make([]int32, len(parts))
 	for i := range order {
 		order[i] = int32(i)
@@ -147,6 +152,10 @@ func appendParts(b []byte, parts []part) []byte {
 	for n, i := range order {
 		if n > 0 {
 			b = append(b, ',')
+		}
+		if len(b) >= flushFrom {
+			sum.Write(b)
+			b = b[:0]
 		}
 		part := &parts[i]
 		b = append(value.AppendString(b, part.id), `:["`...)
