@@ -1,6 +1,7 @@
 package wavefold_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -10,6 +11,10 @@ import (
 	"github.com/wavefold/wavefold"
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
+	"github.com/wavefold/wavefold/nodes/std"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/store"
+	"github.com/wavefold/wavefold/store/archive"
 	"github.com/wavefold/wavefold/store/file"
 	"github.com/wavefold/wavefold/store/memory"
 )
@@ -91,4 +96,56 @@ func TestHistoryOfADocument(t *testing.T) {
 	if v, err := h.State().Lookup("x"); v != "hello Ann" {
 		t.Errorf("x is %v, error %v", v, err)
 	}
+}
+
+// A store keeps the parsed form of a large document beside it. If it is gone, from the store or from an archive, the document
+// is parsed.
+func TestHistoryWithoutParsedForm(t *testing.T) {
+	dir := folderOf(t, map[string]string{"flow.yaml": largeDocument("large")})
+	s, err := file.Open(filepath.Join(dir, ".wavefold"), file.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := wavefold.NewEngine(std.Kinds()...)
+	g, err := e.Load(filepath.Join(dir, "flow.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := g.Run(t.Context(), wavefold.WithStore(s), wavefold.Set("x", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := scheduler.ReadStored(t.Context(), s, res.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := st.Head.Sources[0].Parsed
+	if form == "" {
+		t.Fatal("the store has no parsed form")
+	}
+	check := func(what string, s store.Store) {
+		t.Helper()
+		h, err := e.History(t.Context(), s, res.Run, "")
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if blame, err := h.State().Blame("x"); err != nil || blame[0].By.Path != "n1499" {
+			t.Errorf("%s: %v, %v", what, blame, err)
+		}
+	}
+	check("with its parsed form", s)
+	if err := os.Remove(filepath.Join(dir, ".wavefold", "blobs", form[7:9], form[7:])); err != nil {
+		t.Fatal(err)
+	}
+	check("without its parsed form", s)
+	var data bytes.Buffer
+	if _, err := archive.Write(t.Context(), &data, s, res.Run); err != nil {
+		t.Fatal(err)
+	}
+	other := memory.New(nil)
+	if _, _, err := archive.Read(t.Context(), &data, other); err != nil {
+		t.Fatal(err)
+	}
+	check("imported", other)
 }

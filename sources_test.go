@@ -1,6 +1,7 @@
 package wavefold_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -187,5 +188,66 @@ func TestResumed(t *testing.T) {
 	}
 	if p, ds := compileWith(e, file); p != nil {
 		t.Errorf("it compiles without a prompt: %v", ds)
+	}
+}
+
+// largeDocument returns a document whose parsed form is kept.
+func largeDocument(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: %s\nstate: {schema: {x: {type: string}}}\ngraph:\n  nodes:\n", name)
+	for i := range 1500 {
+		fmt.Fprintf(&b, "    - {id: n%d, kind: template, text: \"{{$.x}}\", writes: [x]}\n", i)
+	}
+	return b.String()
+}
+
+// The parsed form of a large document replaces it, wherever it is, and gives the same plan and findings. It is not used for
+// a document that has changed, or by another set of kinds, or if it is damaged.
+func TestParsedForms(t *testing.T) {
+	e := wavefold.NewEngine(std.Kinds()...)
+	record := func(e *wavefold.Engine, text string, files ...core.SourceFile) ([]core.SourceFile, *plan.Plan, source.Diagnostics) {
+		var s wavefold.Sources
+		p, ds := compileWith(e.Recording(&s, files...), filepath.Join(folderOf(t, map[string]string{"flow.yaml": text}), "flow.yaml"))
+		return s.Files(), p, ds
+	}
+	files, p, _ := record(e, largeDocument("a"))
+	small, _, _ := record(e, "name: small\ngraph: {nodes: [{id: a, kind: template, text: x, writes: []}]}\n")
+	if len(files) != 1 || len(files[0].Parsed) == 0 || len(small) != 1 || small[0].Parsed != nil {
+		t.Fatalf("%d files with a form of %d bytes; the small one has %d", len(files), len(files[0].Parsed), len(small[0].Parsed))
+	}
+	q, found := compileWith(e.From(files), "elsewhere/flow.yaml")
+	if q == nil || q.Fingerprint() != p.Fingerprint() || q.Order() != p.Order() || q.Workflow.Dir != "elsewhere" {
+		t.Fatalf("another plan: %v", found)
+	}
+	if len(q.Workflow.Findings) != len(p.Workflow.Findings) {
+		t.Errorf("the findings are %v, want %v", q.Workflow.Findings, p.Workflow.Findings)
+	}
+	if again, p, _ := record(e, largeDocument("a"), files...); !bytes.Equal(again[0].Parsed, files[0].Parsed) || p == nil {
+		t.Error("a form that is used again is not recorded")
+	}
+
+	// A form of another workflow shows whether it is used.
+	other, _, _ := record(e, largeDocument("other"))
+	mixed := []core.SourceFile{files[0]}
+	mixed[0].Parsed = other[0].Parsed
+	nameOf := func(e *wavefold.Engine, text string) string {
+		_, p, ds := record(e, text, mixed...)
+		if p == nil {
+			t.Fatal(ds)
+		}
+		return p.Name
+	}
+	if got := nameOf(e, largeDocument("a")); got != "other" {
+		t.Errorf("the same document is %s: its form is not used", got)
+	}
+	if got := nameOf(e, largeDocument("changed")); got != "changed" {
+		t.Errorf("a changed document is %s", got)
+	}
+	if got := nameOf(wavefold.NewEngine(append(std.Kinds(), &keeper{})...), largeDocument("a")); got != "a" {
+		t.Errorf("with other kinds, the document is %s", got)
+	}
+	mixed[0].Parsed = other[0].Parsed[:len(other[0].Parsed)/2]
+	if got := nameOf(e, largeDocument("a")); got != "a" {
+		t.Errorf("with a damaged form, the document is %s", got)
 	}
 }

@@ -186,7 +186,7 @@ func (b *builder) sliceOf(t reflect.Type) (codec, error) {
 			if pointers { // all elements in one piece of memory
 				all = reflect.MakeSlice(reflect.SliceOf(c), n, n)
 			}
-			for i := range n {
+			for i := 0; i < n && d.err == nil; i++ {
 				x := all.Index(i)
 				elem.decode(d, x)
 				if pointers {
