@@ -37,8 +37,10 @@ func (b *builder) hash(format string, args ...any) { fmt.Fprintf(b.types, format
 
 // of returns the codec of a type.
 func (b *builder) of(t reflect.Type) (codec, error) {
-	if c := b.known[t]; c != nil {
-		// A type may contain itself: its codec is there when it is used.
+	switch c := b.known[t]; {
+	case c != nil && c.encode != nil:
+		return *c, nil
+	case c != nil: // t contains itself: its codec is there when it is used
 		return codec{func(e *encoder, v reflect.Value) { c.encode(e, v) }, func(d *decoder, v reflect.Value) { c.decode(d, v) }}, nil
 	}
 	c := new(codec)
@@ -93,7 +95,7 @@ func (b *builder) structOf(t reflect.Type) (codec, error) {
 		if !f.IsExported() {
 			return codec{}, fmt.Errorf("%s has the field %s, which cannot be set", t, f.Name)
 		}
-		b.hash("%s\n", f.Name)
+		b.hash("%s %s\n", f.Name, f.Type)
 		var err error
 		if fields[i], err = b.of(f.Type); err != nil {
 			return codec{}, err

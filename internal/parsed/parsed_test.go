@@ -189,3 +189,39 @@ func BenchmarkForm(b *testing.B) {
 		})
 	}
 }
+
+// A form depends on the fields of the types and on their order.
+func TestHeaders(t *testing.T) {
+	type x struct{ A int }
+	type y struct{ A string }
+	header := func(t reflect.Type) string {
+		b := newBuilder("")
+		if _, err := b.of(t); err != nil {
+			return err.Error()
+		}
+		return string(b.types.Sum(nil))
+	}
+	seen := map[string]reflect.Type{}
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[struct{ A x }](), reflect.TypeFor[struct{ B x }](), reflect.TypeFor[struct{ A y }](), reflect.TypeFor[struct{ A *x }](), reflect.TypeFor[struct{ A []x }](),
+		reflect.TypeFor[struct {
+			A x
+			B y
+			C x
+		}](), reflect.TypeFor[struct {
+			A x
+			B y
+			C y
+		}](), reflect.TypeFor[struct {
+			B y
+			A x
+			C x
+		}](),
+	} {
+		h := header(typ)
+		if before := seen[h]; before != nil {
+			t.Errorf("%s has the form of %s", typ, before)
+		}
+		seen[h] = typ
+	}
+}
