@@ -77,14 +77,11 @@ func (e *Engine) Graph(w *core.Workflow) *Graph { return &Graph{w: w, engine: e}
 
 // Load reads and compiles a workflow file. If something prevents the workflow from
 // running, the error is source.Diagnostics with all findings.
-func (e *Engine) Load(path string) (*Graph, error) { return e.load(path, nil) }
-
-// load is Load. files are as for Recording.
-func (e *Engine) load(path string, files []core.SourceFile) (*Graph, error) {
+func (e *Engine) Load(path string) (*Graph, error) {
 	var sources *Sources
 	if e.origin == nil {
 		sources = &Sources{}
-		e = e.Recording(sources, files...)
+		e = e.Recording(sources)
 	}
 	w, ds := e.Read(path)
 	if w == nil {

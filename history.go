@@ -28,7 +28,7 @@ func (e *Engine) History(ctx context.Context, s store.Store, run, path string) (
 		if h.File == "" {
 			return nil, fmt.Errorf("run %s was not started from a document: Graph.History reads it", h.Run)
 		}
-		files, err := scheduler.SourceFiles(ctx, s, h)
+		files, err := scheduler.ParsedFiles(ctx, s, h)
 		if err != nil {
 			return nil, err
 		}

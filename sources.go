@@ -59,7 +59,7 @@ func (s *Sources) add(path string, kind core.SourceKind, data []byte) {
 // document, whose folder the paths of the files are relative to.
 //
 // files are files of an earlier run, or none. A document among them that has not changed is not parsed again if it
-// has a parsed form.
+// has a parsed form, so they have such forms only if nothing is executed.
 func (e *Engine) Recording(s *Sources, files ...core.SourceFile) *Engine {
 	c := *e
 	c.origin = &origin{record: s, files: files}

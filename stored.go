@@ -267,7 +267,7 @@ func (e *Engine) graphOf(ctx context.Context, st *scheduler.Stored, s *runSettin
 		return then.Load(name)
 	}
 	now.Resumed = true
-	g, err := now.load(name, files)
+	g, err := now.Load(name)
 	if ds, ok := source.AsDiagnostics(err); ok && ds.Has(source.CodeMissingFile) && len(files) > 0 {
 		return then.Load(name)
 	}

@@ -101,7 +101,7 @@ func (a *app) recordedPlan(ctx context.Context, r *storedRun, h *journal.Head) (
 	if h.File == "" {
 		return nil, fail(exitUsage, "run %s was not started from a document; only the program that started it knows its graph", r.Run)
 	}
-	files, err := scheduler.SourceFiles(ctx, r.store, h)
+	files, err := scheduler.ParsedFiles(ctx, r.store, h)
 	if err != nil {
 		return nil, err
 	}

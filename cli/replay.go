@@ -109,6 +109,7 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 		return storedError(err)
 	}
 	sources := &wavefold.Sources{}
+	f.previews = f.planOnly
 	p, name, err := a.planOf(ctx, st, found, sources, f.asRecorded, &f.runFlags)
 	if err != nil {
 		return a.resumeError(err, &f.runFlags)

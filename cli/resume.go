@@ -332,7 +332,11 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(folderOf(found.store)), name)
 	}
-	files, lost := scheduler.SourceFiles(ctx, found.store, st.Head)
+	sourceFiles := scheduler.SourceFiles
+	if f.previews {
+		sourceFiles = scheduler.ParsedFiles // nothing is executed
+	}
+	files, lost := sourceFiles(ctx, found.store, st.Head)
 	then, now := a.engine.From(files), a.engine.Recording(sources, files...)
 	now.Resumed = true
 	if !asRecorded {

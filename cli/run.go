@@ -42,6 +42,7 @@ type runFlags struct {
 	noCache                  bool
 	refresh                  []string
 	resumed                  bool // the run continues: events are appended
+	previews                 bool // nothing is executed
 }
 
 func (a *app) runCommand() *cobra.Command {

@@ -163,11 +163,20 @@ func SourceFiles(ctx context.Context, s store.Store, h *journal.Head) ([]core.So
 			return nil, err
 		}
 		files[i] = core.SourceFile{Path: f.Path, Kind: core.SourceKind(f.Kind), SHA256: f.SHA256, Data: data}
-		if f.Parsed != "" {
-			files[i].Parsed, _ = s.Get(ctx, f.Parsed) // without it, the document is parsed
-		}
 	}
 	return files, nil
+}
+
+// ParsedFiles is SourceFiles with the parsed forms of large documents, for callers that look back and execute
+// nothing: a store does not know whether the form in an archive that it has imported is that of the document.
+func ParsedFiles(ctx context.Context, s store.Store, h *journal.Head) ([]core.SourceFile, error) {
+	files, err := SourceFiles(ctx, s, h)
+	for i := range files {
+		if form := h.Sources[i].Parsed; form != "" {
+			files[i].Parsed, _ = s.Get(ctx, form) // without it, the document is parsed
+		}
+	}
+	return files, err
 }
 
 func storeError(err error) error { return &core.StoreError{Err: err} }
