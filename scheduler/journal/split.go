@@ -63,16 +63,20 @@ func endOfValue(data []byte) int {
 
 // endOfString returns the place of the last quote of the string that begins at i, -1 if there is none.
 func endOfString(data []byte, i int) int {
-	for i++; i < len(data); i++ {
-		next := bytes.IndexByte(data[i:], '"')
-		if next < 0 {
-			return -1
+	quote := i
+	for i++; i < len(data); {
+		if quote < i {
+			next := bytes.IndexByte(data[i:], '"')
+			if next < 0 {
+				return -1
+			}
+			quote = i + next
 		}
-		escape := bytes.IndexByte(data[i:i+next], '\\')
+		escape := bytes.IndexByte(data[i:quote], '\\')
 		if escape < 0 {
-			return i + next
+			return quote
 		}
-		i += escape + 1 // the character after it is part of the string
+		i += escape + 2 // the character after it is part of the string
 	}
 	return -1
 }
