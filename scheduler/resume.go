@@ -299,6 +299,9 @@ func (st *Stored) hasPart(p *plan.Plan, path string) error {
 	if _, ok := then.Parts[path]; ok {
 		return nil
 	}
+	if whole := plan.PartPath(path); whole != path && p.HasPart(whole) {
+		return fmt.Errorf("%q is one item, round or visit: name the node, %q, for all of them", path, whole)
+	}
 	names := slices.Sorted(maps.Keys(then.Parts))
 	for path := range p.Recorded().Parts {
 		names = append(names, path)

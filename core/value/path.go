@@ -87,7 +87,7 @@ func With(v any, steps []Step, new any) (any, error) {
 	switch o := v.(type) {
 	case *Object:
 		if s.Index >= 0 || !ok && !last {
-			return nil, notInside(s, v)
+			return nil, NotInside(s, v)
 		}
 		changed, err := With(in, steps[1:], new)
 		if err != nil {
@@ -98,7 +98,7 @@ func With(v any, steps []Step, new any) (any, error) {
 		return c, nil
 	case []any:
 		if !ok {
-			return nil, notInside(s, v)
+			return nil, NotInside(s, v)
 		}
 		changed, err := With(in, steps[1:], new)
 		if err != nil {
@@ -108,22 +108,30 @@ func With(v any, steps []Step, new any) (any, error) {
 		c[s.Index] = changed
 		return c, nil
 	}
-	return nil, notInside(s, v)
+	return nil, NotInside(s, v)
 }
 
-func notInside(s Step, v any) error {
-	name := strings.TrimPrefix(s.String(), ".")
+// NotInside returns an error that says that a step leads to nothing. Keys are named as they are written in a path.
+func NotInside(s Step, v any) error {
+	name := func(s Step) string { return strings.TrimPrefix(s.String(), ".") }
 	switch v := v.(type) {
 	case []any:
-		return fmt.Errorf("%s is not in an array of %d", name, len(v))
+		return fmt.Errorf("%s is not in an array of %d", name(s), len(v))
 	case *Object:
-		if keys := v.Keys(); len(keys) > 0 && len(keys) <= 8 {
-			return fmt.Errorf("%s is not in an object with %s", name, strings.Join(keys, ", "))
+		var keys []string
+		for _, k := range v.Keys() {
+			if s.Key != "" && strings.HasPrefix(k, s.Key+".") {
+				return fmt.Errorf("%s is not in the object, which has %s", name(s), name(Step{Key: k, Index: -1}))
+			}
+			keys = append(keys, name(Step{Key: k, Index: -1}))
 		}
-		return fmt.Errorf("%s is not in an object of %d members", name, v.Len())
+		if len(keys) > 0 && len(keys) <= 8 {
+			return fmt.Errorf("%s is not in an object with %s", name(s), strings.Join(keys, ", "))
+		}
+		return fmt.Errorf("%s is not in an object of %d members", name(s), v.Len())
 	}
 	if IsMissing(v) {
-		return fmt.Errorf("there is no value with %s", name)
+		return fmt.Errorf("there is no value with %s", name(s))
 	}
-	return fmt.Errorf("%s is not in %s", name, TypeName(v))
+	return fmt.Errorf("%s is not in %s", name(s), TypeName(v))
 }

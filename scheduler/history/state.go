@@ -299,23 +299,9 @@ func lookup(v any, steps []step, path string) (any, error) {
 	for _, s := range steps {
 		in, ok := s.Inside(v)
 		if !ok {
-			return nil, unknown("%s has no value: %s is not in %s", path, strings.TrimPrefix(s.String(), "."), describe(v))
+			return nil, unknown("%s has no value: %v", path, value.NotInside(s, v))
 		}
 		v = in
 	}
 	return v, nil
-}
-
-// describe says what a value is, and how large.
-func describe(v any) string {
-	switch v := v.(type) {
-	case []any:
-		return fmt.Sprintf("an array of %d", len(v))
-	case *value.Object:
-		if keys := v.Keys(); len(keys) > 0 && len(keys) <= 8 {
-			return "an object with " + strings.Join(keys, ", ")
-		}
-		return fmt.Sprintf("an object of %d members", v.Len())
-	}
-	return value.TypeName(v)
 }

@@ -158,7 +158,7 @@ func TestPaths(t *testing.T) {
 		`x["a.b"][1].c`: `true w1`,
 		`x.d`:           `"e" w2`,
 		`x["d"]`:        `"e" w2`,
-		`x.a`:           "x.a has no value: a is not in an object with a.b, d",
+		`x.a`:           "x.a has no value: a is not in the object, which has [\"a.b\"]",
 		`x["a.b"][2]`:   `x["a.b"][2] has no value: [2] is not in an array of 2`,
 		`x.d.e`:         "x.d.e has no value: e is not in string",
 		`x.`:            `"x." is not a path: a field, then .member, ["member"] or [index]`,
