@@ -46,11 +46,14 @@ idempotency keys.
 		Args:              atMost(1, "one run"),
 		ValidArgsFunction: a.completeRuns(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := a.findRun(cmd.Context(), at, first(args), nil)
+			found, err := a.findAny(cmd.Context(), at, first(args), nil)
 			if err != nil {
 				return err
 			}
 			defer found.store.Close()
+			if !found.isStored() {
+				return a.inspectQueued(found, asJSON)
+			}
 			out, err := a.inspect(cmd.Context(), found)
 			if err != nil {
 				return storedError(err)
@@ -97,9 +100,11 @@ type inspection struct {
 	// CriticalPath is the chain of executions that decided when the run ended.
 	CriticalPath []linkJSON     `json:"critical_path"`
 	Questions    []questionJSON `json:"questions"`
-	Usage        *core.Usage    `json:"usage,omitempty"`
-	Marks        []markJSON     `json:"marks"`
-	Journal      journalJSON    `json:"journal"`
+	// WaitsFor is the concurrency key that the run waits for, before it begins or is resumed.
+	WaitsFor *queueJSON  `json:"waits_for,omitempty"`
+	Usage    *core.Usage `json:"usage,omitempty"`
+	Marks    []markJSON  `json:"marks"`
+	Journal  journalJSON `json:"journal"`
 
 	ended       bool
 	line        *timeline.Run // nil if the nodes are not known
@@ -160,8 +165,10 @@ func (r *storedRun) journal() string {
 
 // inspect reads the journal of a run. It needs no lease.
 func (a *app) inspect(ctx context.Context, r *storedRun) (*inspection, error) {
-	out := &inspection{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Reason: secret.Hide(r.Reason), Started: r.Started, Duration: r.duration(), ended: r.Ended(),
-		Nodes: []inspected{}, Executions: []executionJSON{}, CriticalPath: []linkJSON{}, Marks: []markJSON{}, Journal: journalJSON{Path: r.journal(), Bytes: r.Bytes, Records: r.Records}}
+	if err := r.withQueue(ctx); err != nil {
+		return nil, err
+	}
+	out := newInspection(r)
 	for rec, err := range r.store.Read(ctx, r.Run, 1) {
 		if err == nil {
 			err = out.add(rec)
@@ -171,6 +178,12 @@ func (a *app) inspect(ctx context.Context, r *storedRun) (*inspection, error) {
 		}
 	}
 	return out, a.inspectNodes(ctx, r, out)
+}
+
+// newInspection returns what is known without the journal.
+func newInspection(r *storedRun) *inspection {
+	return &inspection{Run: r.Run, Workflow: r.Workflow, Status: r.Status, Reason: secret.Hide(r.Reason), Started: r.Started, Duration: r.duration(), ended: r.Ended(), WaitsFor: r.queueJSON(),
+		Nodes: []inspected{}, Executions: []executionJSON{}, CriticalPath: []linkJSON{}, Questions: []questionJSON{}, Marks: []markJSON{}, Journal: journalJSON{Path: r.journal(), Bytes: r.Bytes, Records: r.Records}}
 }
 
 // inspectNodes adds what the events of the run say about its nodes.

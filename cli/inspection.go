@@ -94,6 +94,7 @@ func (a *app) printInspection(x *inspection) {
 	if x.Reason != "" {
 		tty.Fprintf(a.Out, "%s\n", x.Reason)
 	}
+	a.printQueue(x.WaitsFor)
 	if len(x.Nodes) > 0 {
 		tty.Fprintf(a.Out, "\n")
 		a.printInspectedNodes(x)

@@ -60,7 +60,7 @@ func (a *app) recordingOf(ctx context.Context, p *plan.Plan, args []string, sour
 	}
 	head := journal.Head{Workflow: p.Name, Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: f.model}}
 	name, _ := fileOf(a.engine, args) // it has been read
-	k.rec = scheduler.Recording{Waiting: a.waitsFor, Store: s, Durability: mode, File: name, Sources: sources.Files(), Head: head}
+	k.rec = scheduler.Recording{Waiting: a.waitsFor(f), Store: s, Durability: mode, File: name, Sources: sources.Files(), Head: head}
 	return k, nil
 }
 
@@ -100,9 +100,13 @@ func (k *keeping) claimKey(ctx context.Context, p *plan.Plan, run string, inputs
 	return err
 }
 
-// waitsFor says that a run waits for another one with its concurrency key.
-func (a *app) waitsFor(other *core.OverlapError) {
-	a.hintf("waiting: %v", other)
+// waitsFor returns a function that says that a run waits for another one with its concurrency key; nil if
+// nothing is to be said.
+func (a *app) waitsFor(f *runFlags) func(*core.OverlapError) {
+	if f.noHints() {
+		return nil
+	}
+	return func(other *core.OverlapError) { a.hintf("waiting: %v", other) }
 }
 
 // overlaps returns how the command ends if the run did not begin.

@@ -119,7 +119,7 @@ func (a *app) replay(ctx context.Context, id string, f *replayFlags) error {
 	}
 	head := journal.Head{Workflow: p.Name, Engine: buildVersion().Version, Options: journal.Options{AutoApprove: f.autoApprove, Model: st.Head.Options.Model}}
 	keep := &keeping{app: a, store: found.store}
-	keep.rec = scheduler.Recording{Waiting: a.waitsFor, Store: found.store, Durability: core.DurabilityMode(f.durability), Adopt: f.adopt, File: name, Sources: sources.Files(), Head: head}
+	keep.rec = scheduler.Recording{Waiting: a.waitsFor(&f.runFlags), Store: found.store, Durability: core.DurabilityMode(f.durability), Adopt: f.adopt, File: name, Sources: sources.Files(), Head: head}
 	fork := scheduler.Fork{From: f.from}
 	if fork.Assume, err = f.assumptions(); err != nil {
 		return err

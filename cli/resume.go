@@ -128,7 +128,7 @@ func (a *app) resume(ctx context.Context, id string, again *rerun, f *runFlags) 
 		return storedError(err)
 	}
 	keep := &keeping{app: a, store: found.store}
-	keep.rec = scheduler.Recording{Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Keep: again.keep, Failed: again.failed, Adopt: again.adopt}
+	keep.rec = scheduler.Recording{Waiting: a.waitsFor(f), Store: found.store, Durability: core.DurabilityMode(f.durability), RerunFrom: again.nodes, Keep: again.keep, Failed: again.failed, Adopt: again.adopt}
 	if st.Complete(&keep.rec) {
 		return a.sayEnded(ctx, st, found, &keep.rec, f)
 	}

@@ -311,9 +311,12 @@ func (a *app) executeRun(ctx context.Context, p *plan.Plan, f *runFlags, keep *k
 	if err == nil && unsaved != nil {
 		err = reported(exitFailed)
 	}
-	a.sayHowToContinue(p, report, keep, f.quiet || f.log == logJSON || f.log == logNone)
+	a.sayHowToContinue(p, report, keep, f.noHints())
 	return err
 }
+
+// noHints reports whether standard error is to have no hints.
+func (f *runFlags) noHints() bool { return f.quiet || f.log == logJSON || f.log == logNone }
 
 // undelivered returns the number of events of a run that had not been delivered when it ended.
 // It removes them from the error of the report, because outcome reports them.
@@ -343,7 +346,7 @@ func (a *app) badInputs(p *plan.Plan, err error, asJSON bool) error {
 		return a.overlaps(overlap)
 	}
 	if canceled, ok := errors.AsType[*core.CancelError](err); ok {
-		return &exitError{exitInterrupted, canceled}
+		return &exitError{a.stopCode(), canceled}
 	}
 	if !ok {
 		return &exitError{exitUsage, err}

@@ -174,7 +174,7 @@ func (a *app) listRuns(ctx context.Context, flag string, q store.Query) ([]store
 			if err != nil {
 				return nil, &exitError{exitFailed, err}
 			}
-			all = append(all, storedRun{s, sum})
+			all = append(all, storedRun{store: s, Summary: sum})
 		}
 	}
 	slices.SortStableFunc(all, func(x, y storedRun) int { return cmp.Or(y.Started.Compare(x.Started), cmp.Compare(y.Run, x.Run)) })

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/store"
 	"github.com/wavefold/wavefold/store/file"
 	"github.com/wavefold/wavefold/store/postgres"
@@ -192,6 +193,7 @@ const minPrefix = 4
 type storedRun struct {
 	store runStore
 	store.Summary
+	wait *scheduler.QueuedRun // the wait for its concurrency key; nil if it does not wait, and if it is not known
 }
 
 // files returns the store of a run as one that keeps files with it.
@@ -204,7 +206,18 @@ func (r *storedRun) files() (store.Attacher, error) {
 
 // findRun opens the store of a run and returns its summary. id may be a prefix of four or more
 // characters; "" means the newest run that fits; if fits is nil, all runs do. The caller closes the store.
+// The error of a run that waits for its concurrency key, and so is not stored yet, says so.
 func (a *app) findRun(ctx context.Context, flag, id string, fits func(*store.Summary) bool) (*storedRun, error) {
+	found, err := a.findAny(ctx, flag, id, fits)
+	if err == nil && !found.isStored() {
+		return nil, errors.Join(found.unstored(), found.store.Close())
+	}
+	return found, err
+}
+
+// findAny is findRun for stored runs and runs that wait for their concurrency key. Without an id it finds
+// stored runs only.
+func (a *app) findAny(ctx context.Context, flag, id string, fits func(*store.Summary) bool) (*storedRun, error) {
 	dirs, err := a.findStores(flag)
 	if err != nil {
 		return nil, err
@@ -218,29 +231,22 @@ func (a *app) findRun(ctx context.Context, flag, id string, fits func(*store.Sum
 			return nil, err
 		}
 		places = append(places, placeOf(s))
+		list, err := candidates(ctx, s, id, fits)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 		keep := false
-		for sum, err := range s.List(ctx, store.Query{Prefix: id}) {
-			if err != nil {
-				return nil, errors.Join(err, s.Close())
-			}
-			exact := sum.Run == id
-			if id == "" && fits != nil && !fits(&sum) || id != "" && !exact && len(id) < minPrefix {
-				continue
-			}
+		for _, r := range list {
 			if id != "" {
-				prefixed = append(prefixed, sum.Run)
+				prefixed = append(prefixed, r.Run)
 			}
-			if best == nil || exact || id == "" && sum.Started.After(best.Started) {
+			if exact := r.Run == id; best == nil || exact || id == "" && r.Started.After(best.Started) {
 				if best != nil && best.store != s {
 					_ = best.store.Close()
 				}
-				best, keep = &storedRun{s, sum}, true
-			}
-			if exact {
-				return best, nil
-			}
-			if id == "" {
-				break // the list begins with the newest
+				if best, keep = r, true; exact {
+					return best, nil
+				}
 			}
 		}
 		if !keep {
@@ -260,4 +266,31 @@ func (a *app) findRun(ctx context.Context, flag, id string, fits func(*store.Sum
 		return nil, fail(exitUsage, "no such run in %s", where)
 	}
 	return nil, fail(exitUsage, "no run %q in %s", id, where)
+}
+
+// candidates returns the runs in a store that an id may mean: the run with that id alone if there is one. For "", it is the
+// newest run that fits.
+func candidates(ctx context.Context, s runStore, id string, fits func(*store.Summary) bool) (list []*storedRun, err error) {
+	for sum, err := range s.List(ctx, store.Query{Prefix: id}) {
+		r := &storedRun{store: s, Summary: sum}
+		switch {
+		case err != nil:
+			return nil, err
+		case id == "" && (fits == nil || fits(&sum)): // the list begins with the newest
+			return []*storedRun{r}, nil
+		case id == "":
+		case sum.Run == id:
+			return []*storedRun{r}, nil
+		case len(id) >= minPrefix:
+			list = append(list, r)
+		}
+	}
+	if id == "" {
+		return nil, nil
+	}
+	waiting, err := findQueued(ctx, s, id)
+	if len(waiting) == 1 && waiting[0].Run == id {
+		return waiting, err
+	}
+	return append(list, waiting...), err
 }

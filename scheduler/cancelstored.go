@@ -25,6 +25,11 @@ func CancelStored(ctx context.Context, s store.Store, run, by string) (err error
 	if st.Head == nil || st.End != nil {
 		return fmt.Errorf("run %s has ended already", run)
 	}
+	return st.cancel(ctx, by)
+}
+
+// cancel ends the run with status cancelled.
+func (st *Stored) cancel(ctx context.Context, by string) error {
 	now := time.Now()
 	at := int64(max(0, now.Sub(st.Head.Started)))
 	mark, err := json.Marshal(journal.Mark{Kind: store.MarkCancelled, At: at, Wall: now, Host: st.lease.Host, PID: st.lease.PID, By: by})
@@ -35,5 +40,5 @@ func CancelStored(ctx context.Context, s store.Store, run, by string) (err error
 	if err != nil {
 		return err
 	}
-	return s.Append(ctx, run, st.lease.Token, []store.Record{{Seq: st.last + 1, Type: store.Mark, Data: mark}, {Seq: st.last + 2, Type: store.End, Data: end}}, true)
+	return st.store.Append(ctx, st.run, st.lease.Token, []store.Record{{Seq: st.last + 1, Type: store.Mark, Data: mark}, {Seq: st.last + 2, Type: store.End, Data: end}}, true)
 }

@@ -59,6 +59,22 @@ func (o *Recording) claim(ctx context.Context, run, key string, overlap core.Ove
 	return claimKey(ctx, o, run, key, overlap, nil)
 }
 
+// claim takes the concurrency key of a run that is resumed. A run that is cancelled while it waits is marked as
+// cancelled.
+func (st *Stored) claim(ctx context.Context, p *plan.Plan, o *Recording) (*tenure, error) {
+	overlap := p.Overlap
+	if overlap == core.OverlapSkip {
+		overlap = core.OverlapFail // the run is meant to continue
+	}
+	claim, err := claimKey(ctx, o, st.run, st.Head.ConcurrencyKey, overlap, &tenure{st.store, st.holder, st.lease})
+	if canceled, ok := errors.AsType[*core.CancelError](err); ok && canceled.Cause == nil && st.End == nil { // by another process
+		if failed := st.cancel(ctx, canceled.By); failed != nil {
+			return nil, storeError(failed)
+		}
+	}
+	return claim, err
+}
+
 // claimKey takes the concurrency key of a run. It is nil for "". While another run has the key, it does
 // what overlap says, and keeps the lease of the run, own, if it is not nil. The error is a
 // *core.OverlapError if the run is not to begin.
@@ -67,7 +83,16 @@ func claimKey(ctx context.Context, o *Recording, run, key string, overlap core.O
 		return nil, nil
 	}
 	c := newClaimant(o, run, key, overlap)
-	defer c.leave()
+	claim, err := c.wait(ctx, own)
+	if left := c.leave(); left != nil && err == nil {
+		_ = claim.release() // the run does not begin
+		return nil, left
+	}
+	return claim, err
+}
+
+// wait waits for the key.
+func (c *claimant) wait(ctx context.Context, own *tenure) (*tenure, error) {
 	tick := time.NewTicker(claimEvery)
 	defer tick.Stop()
 	for renewed := c.began; ; {
@@ -114,7 +139,7 @@ func newClaimant(o *Recording, run, key string, overlap core.Overlap) *claimant 
 func (c *claimant) try(ctx context.Context) (*tenure, error) {
 	holder, before, err := c.turn(ctx)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, claimError(err)
 	}
 	if holder == nil {
 		lease, err := c.Store.Acquire(ctx, c.lease, c.holder, leaseTime)
@@ -165,11 +190,25 @@ func (c *claimant) turn(ctx context.Context) (holder *store.Lease, before int, e
 	return nil, 0, nil
 }
 
-// leave removes the run from the queue. If that fails, its place expires.
-func (c *claimant) leave() {
-	if c.queued {
-		_, _ = c.queue.Enqueue(context.Background(), c.lease, c.holder, 0)
+// leave removes the run from the queue. If that fails, its place expires. The error is a *core.CancelError if the
+// run was cancelled before it left.
+func (c *claimant) leave() error {
+	if !c.queued {
+		return nil
 	}
+	_, err := c.queue.Enqueue(context.Background(), c.lease, c.holder, 0)
+	if _, withdrawn := errors.AsType[*store.WithdrawnError](err); withdrawn {
+		return claimError(err)
+	}
+	return nil
+}
+
+// claimError returns the error of a run that could not wait for its key, or was cancelled while it did.
+func claimError(err error) error {
+	if withdrawn, ok := errors.AsType[*store.WithdrawnError](err); ok {
+		return &core.CancelError{By: withdrawn.By}
+	}
+	return storeError(err)
 }
 
 // claimantOf returns the run that has a concurrency key, and when it was started.
@@ -209,6 +248,16 @@ type QueuedRun struct {
 	Lease  store.Lease // its process, and since when it waits
 	Before int         // the number of runs that wait before it
 	Other  string      // the run that has the key, "" if none has
+}
+
+// Cancel ends the waiting: the run ends as cancelled, without having begun. by is who wants it. The error is
+// store.ErrNotFound if the run does not wait any longer.
+func (q *QueuedRun) Cancel(ctx context.Context, s store.Store, by string) error {
+	queuer, ok := s.(store.Queuer)
+	if !ok {
+		return store.ErrNotFound
+	}
+	return queuer.Withdraw(ctx, q.Lease.Run, q.Lease.ID, by)
 }
 
 // QueuedRuns returns the runs that wait for concurrency keys in a store, by key, in the order in which they begin.

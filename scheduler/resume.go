@@ -177,11 +177,7 @@ func (st *Stored) begin(ctx context.Context, p *plan.Plan, o Options) (r *run, e
 	}
 	recording.Store = st.store
 	o.Recording = &recording
-	overlap := p.Overlap
-	if overlap == core.OverlapSkip {
-		overlap = core.OverlapFail // the run is meant to continue
-	}
-	claim, err := claimKey(ctx, &recording, st.run, st.Head.ConcurrencyKey, overlap, &tenure{st.store, st.holder, st.lease})
+	claim, err := st.claim(ctx, p, &recording)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -50,6 +51,17 @@ func (e *HeldError) Error() string {
 	l := e.Lease
 	return fmt.Sprintf("run %s is held by %s@%s pid %d since %s, lease until %s",
 		l.Run, l.User, l.Host, l.PID, l.Since.Format(time.RFC3339), l.Expires.Format(time.RFC3339))
+}
+
+// WithdrawnError is the error of Enqueue for a holder that was asked to leave the queue.
+type WithdrawnError struct {
+	Run string
+	By  string // who asked; "" if that is not known
+}
+
+// Error returns the message.
+func (e *WithdrawnError) Error() string {
+	return fmt.Sprintf("the wait for the lease of run %s was ended by %s", e.Run, cmp.Or(e.By, "somebody"))
 }
 
 // DamageError reports damaged data: a journal with a missing or changed record, a missing or changed

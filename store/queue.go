@@ -13,7 +13,13 @@ type Queuer interface {
 	// Enqueue puts h at the end of the queue for the lease of a run, until ttl from now. If h is in the queue
 	// already, as its Holder.ID says, it keeps its place, until ttl from now. A ttl of 0 removes it. Enqueue returns the queue
 	// after that. A holder leaves the queue when its time is over, and as soon as its process is known to have ended.
+	// The error is a *WithdrawnError if Withdraw was called for the holder while it was in the queue, also when it leaves.
 	Enqueue(ctx context.Context, run string, h Holder, ttl time.Duration) (Queue, error)
+
+	// Withdraw asks the holder with that Holder.ID to leave the queue for the lease of a run, which its next
+	// Enqueue reports to it. by is who asks, "" if that is not known. The error is ErrNotFound if the holder is
+	// not in the queue.
+	Withdraw(ctx context.Context, run, id, by string) error
 
 	// Queues returns the queues that are not empty, sorted by Run.
 	Queues(ctx context.Context) ([]Queue, error)

@@ -33,14 +33,44 @@ type place struct {
 // placeKey identifies a place.
 type placeKey struct{ run, holder string }
 
-// leave removes the place.
-func (p *place) leave() error {
-	err := os.Remove(p.name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+// leave removes the place. The error is a *store.WithdrawnError if the holder was asked to do so.
+func (p *place) leave(run string) error {
+	err := errors.Join(removePlace(p.name), p.file.Close())
+	if err == nil { // after the place is removed, so that no later request is missed
+		err = p.withdrawn(run)
 	}
+	_ = os.Remove(markOf(p.name))
 	_ = os.Remove(filepath.Dir(p.name)) // succeeds if the queue is empty
-	return errors.Join(err, p.file.Close())
+	return err
+}
+
+// withdrawn returns a *store.WithdrawnError if the holder was asked to leave the queue.
+func (p *place) withdrawn(run string) error {
+	by, err := os.ReadFile(markOf(p.name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return &store.WithdrawnError{Run: run, By: string(by)}
+}
+
+const markPrefix = "withdrawn-"
+
+// markOf returns the name of the file with which another process asks the holder of a place to leave. It
+// contains the name of who asks.
+func markOf(place string) string {
+	_, sum, _ := strings.Cut(filepath.Base(place), "-")
+	return filepath.Join(filepath.Dir(place), markPrefix+sum)
+}
+
+func removePlace(name string) error {
+	err := os.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func (s *Store) queueDir(run string) string { return filepath.Join(s.dir, "queues", escape(run)) }
@@ -63,12 +93,15 @@ func (s *Store) Enqueue(_ context.Context, run string, h store.Holder, ttl time.
 	if p != nil {
 		expires := s.now().Add(ttl)
 		if ttl > 0 && os.Chtimes(p.name, expires, expires) == nil {
+			if err := p.withdrawn(run); err != nil {
+				return store.Queue{}, err
+			}
 			return s.queue(run)
 		}
 		s.mu.Lock()
 		delete(s.places, key)
 		s.mu.Unlock()
-		if err := p.leave(); err != nil {
+		if err := p.leave(run); err != nil {
 			return store.Queue{}, err
 		}
 	}
@@ -78,6 +111,31 @@ func (s *Store) Enqueue(_ context.Context, run string, h store.Holder, ttl time.
 		}
 	}
 	return s.queue(run)
+}
+
+// Withdraw implements store.Queuer.
+func (s *Store) Withdraw(_ context.Context, run, id, by string) error {
+	q, err := s.queue(run)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(q.Waiting, func(l store.Lease) bool { return l.ID == id }) {
+		return notFound(run)
+	}
+	dir := s.queueDir(run)
+	mark := filepath.Join(dir, markPrefix+placeSum(id))
+	if err := replaceFile(mark, []byte(by)); errors.Is(err, fs.ErrNotExist) {
+		return notFound(run) // it was the only one, and has left
+	} else if err != nil {
+		return err
+	}
+	names, err := placeNames(dir)
+	if err != nil || slices.ContainsFunc(names, func(name string) bool { return markOf(name) == filepath.Base(mark) }) {
+		return err
+	}
+	_ = os.Remove(mark) // it has left before it could see the file
+	_ = os.Remove(dir)
+	return notFound(run)
 }
 
 // join adds a place at the end of a queue.
@@ -100,7 +158,7 @@ func (s *Store) join(key placeKey, h store.Holder, ttl time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errors.Join(store.ErrClosed, p.leave())
+		return errors.Join(store.ErrClosed, p.leave(key.run))
 	}
 	s.places[key] = p
 	return nil
@@ -125,8 +183,7 @@ func createPlace(dir string, lease *store.Lease) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(lease.ID)) // no other file ever has the same name
-	p := &place{filepath.Join(dir, fmt.Sprintf("%d-%s", number, hex.EncodeToString(sum[:8]))), f}
+	p := &place{filepath.Join(dir, fmt.Sprintf("%d-%s", number, placeSum(lease.ID))), f}
 	_, err = f.Write(data)
 	err = cmp.Or(err, lock(f), os.Chtimes(f.Name(), lease.Expires, lease.Expires))
 	if err == nil {
@@ -138,6 +195,12 @@ func createPlace(dir string, lease *store.Lease) (*place, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// placeSum returns the part of the name of a place that no other place ever has.
+func placeSum(holder string) string {
+	sum := sha256.Sum256([]byte(holder))
+	return hex.EncodeToString(sum[:8])
 }
 
 // placeNames returns the names of the files of a queue, from the first place to the last.
@@ -178,8 +241,10 @@ func (s *Store) queue(run string) (store.Queue, error) {
 		alive := lease.Held(s.now()) && (lease.Host != s.host || !canLock || isLocked(filepath.Join(dir, name)))
 		if alive {
 			q.Waiting = append(q.Waiting, lease.Lease)
-		} else if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		} else if err := removePlace(filepath.Join(dir, name)); err != nil {
 			return q, err
+		} else {
+			_ = os.Remove(markOf(filepath.Join(dir, name)))
 		}
 	}
 	entries, err := os.ReadDir(s.RunDir(run))

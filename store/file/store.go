@@ -91,8 +91,11 @@ func (s *Store) Close() error {
 	s.held, s.places, s.closed = map[string]*hold{}, map[placeKey]*place{}, true
 	s.mu.Unlock()
 	var errs []error
-	for _, p := range places {
-		errs = append(errs, p.leave())
+	for key, p := range places {
+		err := p.leave(key.run)
+		if _, withdrawn := errors.AsType[*store.WithdrawnError](err); !withdrawn { // it has left
+			errs = append(errs, err)
+		}
 	}
 	for _, h := range held {
 		errs = append(errs, s.release(h))

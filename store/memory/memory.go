@@ -28,7 +28,7 @@ type Store struct {
 	blobs map[string]blob
 	cache map[string][]byte // by key
 
-	queues map[string][]store.Lease // the holders that wait for the lease of a run
+	queues map[string][]waiter // the holders that wait for the lease of a run
 }
 
 var _ store.Store = (*Store)(nil)
@@ -55,7 +55,7 @@ func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{now: now, runs: map[string]*run{}, blobs: map[string]blob{}, cache: map[string][]byte{}, queues: map[string][]store.Lease{}}
+	return &Store{now: now, runs: map[string]*run{}, blobs: map[string]blob{}, cache: map[string][]byte{}, queues: map[string][]waiter{}}
 }
 
 // run returns a run that has a journal.

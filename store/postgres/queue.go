@@ -15,8 +15,9 @@ var _ store.Queuer = (*Store)(nil)
 const (
 	enqueue = `INSERT INTO wavefold_queue AS q (run, holder, host, pid, username, process, since, expires)
 		VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp(), clock_timestamp() + $7 * interval '1 microsecond')
-		ON CONFLICT (run, holder) DO UPDATE SET expires = excluded.expires`
-	dequeue = `DELETE FROM wavefold_queue WHERE run = $1 AND holder = $2`
+		ON CONFLICT (run, holder) DO UPDATE SET expires = excluded.expires RETURNING withdrawn`
+	dequeue  = `DELETE FROM wavefold_queue WHERE run = $1 AND holder = $2 RETURNING withdrawn`
+	withdraw = `UPDATE wavefold_queue SET withdrawn = $3 WHERE run = $1 AND holder = $2 AND expires > clock_timestamp()`
 	// waiting has a parameter for the run, null for all.
 	waiting = `SELECT run, holder, host, pid, username, process, since, expires FROM wavefold_queue
 		WHERE ($1::text IS NULL OR run = $1) AND expires > clock_timestamp() ORDER BY run, place`
@@ -27,13 +28,21 @@ func (s *Store) Enqueue(ctx context.Context, run string, h store.Holder, ttl tim
 	if run == "" {
 		return store.Queue{}, errors.New("a run needs a name")
 	}
-	err := s.do(ctx, func(ctx context.Context, _ bool) (err error) {
+	err := s.do(ctx, func(ctx context.Context, _ bool) error {
+		var row pgx.Row
 		if ttl == 0 {
-			_, err = s.pool.Exec(ctx, dequeue, run, h.ID)
+			row = s.pool.QueryRow(ctx, dequeue, run, h.ID)
 		} else {
-			_, err = s.pool.Exec(ctx, enqueue, run, h.ID, h.Host, h.PID, h.User, s.process, ttl.Microseconds())
+			row = s.pool.QueryRow(ctx, enqueue, run, h.ID, h.Host, h.PID, h.User, s.process, ttl.Microseconds())
 		}
-		return err
+		var by *string
+		switch err := row.Scan(&by); {
+		case err != nil && !errors.Is(err, pgx.ErrNoRows): // which means that it is not in the queue
+			return err
+		case by != nil:
+			return &store.WithdrawnError{Run: run, By: *by}
+		}
+		return nil
 	})
 	if err != nil {
 		return store.Queue{}, err
@@ -47,6 +56,17 @@ func (s *Store) Enqueue(ctx context.Context, run string, h store.Holder, ttl tim
 		q = list[0]
 	}
 	return q, s.addHolder(ctx, &q)
+}
+
+// Withdraw implements store.Queuer.
+func (s *Store) Withdraw(ctx context.Context, run, id, by string) error {
+	return s.do(ctx, func(ctx context.Context, _ bool) error {
+		done, err := s.pool.Exec(ctx, withdraw, run, id, plain(by))
+		if err == nil && done.RowsAffected() == 0 {
+			err = notFound(run)
+		}
+		return err
+	})
 }
 
 // Queues implements store.Queuer.

@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +72,53 @@ func testQueue(t *testing.T, s store.Store) {
 	check("empty", enqueue(t, q, "key:k", "x", 0))
 	for range s.List(t.Context(), store.Query{}) {
 		t.Error("a queue is in the list of runs")
+	}
+}
+
+// testWithdraw: a holder that was asked to leave the queue keeps its place until it leaves, and learns of it
+// even if it leaves without having looked.
+func testWithdraw(t *testing.T, s store.Store) {
+	q, ok := s.(store.Queuer)
+	if !ok {
+		t.Skip("the store is not a store.Queuer")
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		enqueue(t, q, "key:k", id, ttl)
+	}
+	for _, id := range []string{"b", "c"} {
+		if err := q.Withdraw(t.Context(), "key:k", id, "ann \x00é"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := func(id string, ttl time.Duration) {
+		t.Helper()
+		_, err := q.Enqueue(t.Context(), "key:k", holder(id), ttl)
+		if w, ok := errors.AsType[*store.WithdrawnError](err); !ok || w.Run != "key:k" || !strings.HasPrefix(w.By, "ann") {
+			t.Errorf("%s: %v, want a store.WithdrawnError", id, err)
+		}
+	}
+	asked("b", ttl)
+	asked("b", ttl)
+	if got := enqueue(t, q, "key:k", "a", ttl); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("before they leave: %q", got)
+	}
+	asked("b", 0)
+	asked("c", 0)
+	for _, id := range []string{"b", "none"} {
+		if err := q.Withdraw(t.Context(), "key:k", id, "ann"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s has no place: %v", id, err)
+		}
+	}
+	if err := q.Withdraw(t.Context(), "key:other", "a", ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("no such queue: %v", err)
+	}
+	if got := enqueue(t, q, "key:k", "b", ttl); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("it comes back: %q", got)
+	}
+	enqueue(t, q, "key:k", "a", 0)
+	enqueue(t, q, "key:k", "b", 0)
+	if all, err := q.Queues(t.Context()); err != nil || len(all) > 0 {
+		t.Errorf("queues: %+v, %v", all, err)
 	}
 }
 

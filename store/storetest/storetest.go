@@ -33,6 +33,7 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"one of many gets the lease", testOneLease},
 		{"expired lease", testExpiry},
 		{"queue", testQueue},
+		{"leaving a queue on request", testWithdraw},
 		{"a queue of many", testQueueOfMany},
 		{"messages", testMessages},
 		{"the first message wins", testFirstMessage},
