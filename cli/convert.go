@@ -17,6 +17,7 @@ import (
 
 func (a *app) convertCommand() *cobra.Command {
 	var to, out string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "convert FILE --to " + strings.Join(convert.Notations(), "|"),
 		Short: "Write a walk in another notation",
@@ -28,7 +29,7 @@ The result says the same as FILE. If something of it has no counterpart in the o
 notation, nothing is written, and everything of that kind is listed (exit code 2).
 Comments and the layout are not kept, and prompts that FILE takes from other files are
 in the result. Paths of other files are written as they are: keep the result in the
-folder of FILE.`,
+folder of FILE. A file that exists is replaced only with --force.`,
 		Example: examples(
 			"wavefold convert release.dot --to native",
 			"wavefold convert release.dot --to native -o release.yaml",
@@ -37,18 +38,19 @@ folder of FILE.`,
 		Args:              exactly(1, "a file"),
 		ValidArgsFunction: workflowFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.convert(args[0], to, out)
+			return a.convert(args[0], to, out, force)
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the `notation` of the result: "+strings.Join(convert.Notations(), ", "))
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the `file` to write, - for standard output (default: standard output)")
+	forceFlag(cmd.Flags(), &force)
 	if err := cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(convert.Notations(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}
 	return cmd
 }
 
-func (a *app) convert(file, to, out string) error {
+func (a *app) convert(file, to, out string, force bool) error {
 	switch {
 	case to == "":
 		return fail(exitUsage, "convert needs --to: %s", strings.Join(convert.Notations(), ", "))
@@ -75,6 +77,9 @@ func (a *app) convert(file, to, out string) error {
 	if out == "" || out == "-" {
 		_, _ = a.Out.Write(text) // the stream records its error
 		return nil
+	}
+	if err := mayWrite(out, force); err != nil {
+		return err
 	}
 	if err := os.WriteFile(out, text, 0o644); err != nil {
 		return &exitError{exitUsage, err}

@@ -21,6 +21,7 @@ const archiveSuffix = ".tar.zst"
 
 func (a *app) exportCommand() *cobra.Command {
 	var at, out string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "export [RUN]",
 		Short: "Write a stored run to one file",
@@ -29,7 +30,7 @@ and the answers that were posted to it. import reads the file into another store
 where the run can be inspected and resumed. The file has no values of secrets.
 
 ` + whereRuns + newestRun + ` Of a run in progress the file has what is
-recorded so far.`,
+recorded so far. A file that exists is replaced only with --force.`,
 		Example: examples(
 			"wavefold export 4kqz7w                       # writes 4kqz7w2mdjcu.tar.zst",
 			"wavefold export 4kqz7w -o broken.tar.zst",
@@ -38,15 +39,16 @@ recorded so far.`,
 		Args:              atMost(1, "one run"),
 		ValidArgsFunction: a.completeRuns(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.export(cmd.Context(), at, first(args), out)
+			return a.export(cmd.Context(), at, first(args), out, force)
 		},
 	}
 	a.storeFlag(cmd.Flags(), &at)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the `file` to write, - for standard output (default: RUN"+archiveSuffix+")")
+	forceFlag(cmd.Flags(), &force)
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, flag, id, out string) error {
+func (a *app) export(ctx context.Context, flag, id, out string, force bool) error {
 	found, err := a.findRun(ctx, flag, id, nil)
 	if err != nil {
 		return err
@@ -60,6 +62,9 @@ func (a *app) export(ctx context.Context, flag, id, out string) error {
 	}
 	if out == "" {
 		out = found.Run + archiveSuffix
+	}
+	if err := mayWrite(out, force); err != nil {
+		return err
 	}
 	m, err := writeArchive(ctx, out, found)
 	if err != nil {
