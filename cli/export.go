@@ -131,7 +131,7 @@ func (a *app) importRun(ctx context.Context, flag, name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(ctx, dir)
+	s, err := a.open(ctx, dir, false)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}

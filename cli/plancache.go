@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -82,12 +83,15 @@ func (a *app) cacheOf(ctx context.Context, p *plan.Plan, f *planFlags) (c store.
 	if place == "" {
 		place = filepath.Join(p.Workflow.Dir, storeName)
 	}
-	if none || !isDatabase(place) && !isFolder(place) {
+	if none {
 		return noResults{}, func() {}, nil
 	}
 	s, err := a.openStore(ctx, place)
+	if _, missing := errors.AsType[*store.MissingError](err); missing {
+		return noResults{}, func() {}, nil
+	}
 	if err != nil {
-		return nil, nil, &exitError{exitUsage, err}
+		return nil, nil, err
 	}
 	c, ok := s.(store.Cacher)
 	if !ok {

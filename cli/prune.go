@@ -127,7 +127,7 @@ func (a *app) prune(ctx context.Context, f *pruneFlags) error {
 	for _, dir := range dirs {
 		s, err := a.openStore(ctx, dir)
 		if err != nil {
-			return &exitError{exitUsage, err}
+			return err
 		}
 		for _, q := range queries {
 			q.DryRun = f.dryRun

@@ -27,7 +27,7 @@ func (a *app) queuedRuns(ctx context.Context, flag string, q store.Query) ([]sto
 	for _, dir := range dirs {
 		s, err := a.openStore(ctx, dir)
 		if err != nil {
-			return nil, &exitError{exitUsage, err}
+			return nil, err
 		}
 		list, err := scheduler.QueuedRuns(ctx, s)
 		if err != nil {

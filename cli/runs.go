@@ -168,7 +168,7 @@ func (a *app) listRuns(ctx context.Context, flag string, q store.Query) ([]store
 	for _, dir := range dirs {
 		s, err := a.openStore(ctx, dir)
 		if err != nil {
-			return nil, &exitError{exitUsage, err}
+			return nil, err
 		}
 		for sum, err := range s.List(ctx, q) {
 			if err != nil {

@@ -82,13 +82,22 @@ func (a *app) storeSetting(flag string) (place string, none bool, err error) {
 	return dir, false, nil
 }
 
-// openStore opens the store in a folder or in a database.
+// openStore opens the store in a folder or in a database, for a command that creates none.
 func (a *app) openStore(ctx context.Context, place string) (runStore, error) {
+	s, err := a.open(ctx, place, true)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	return s, nil
+}
+
+// open opens the store in a folder or in a database. existing is false if it may be created.
+func (a *app) open(ctx context.Context, place string, existing bool) (runStore, error) {
 	warn := func(message string) { a.warnf("%s", message) }
 	if isDatabase(place) {
-		return opened(postgres.Open(ctx, place, postgres.Options{Warn: warn}))
+		return opened(postgres.Open(ctx, place, postgres.Options{Existing: existing, Warn: warn}))
 	}
-	return opened(file.Open(place, file.Options{Warn: warn}))
+	return opened(file.Open(place, file.Options{Existing: existing, Warn: warn}))
 }
 
 // opened returns a store as an interface, which is nil if there is an error.
@@ -110,7 +119,7 @@ func (a *app) newRunStore(ctx context.Context, flag, folder string) (s runStore,
 	if optional {
 		dir = filepath.Join(folder, storeName)
 	}
-	s, err = a.openStore(ctx, dir)
+	s, err = a.open(ctx, dir, false)
 	if err != nil && optional {
 		a.warnf("the run is not stored: %v", err)
 		return nil, true, nil
@@ -147,7 +156,7 @@ func (a *app) findStores(flag string) ([]string, error) {
 			return nil // what cannot be read has no stores
 		}
 		if d.Name() == storeName {
-			if !slices.Contains(found, path) {
+			if file.IsStore(path) && !slices.Contains(found, path) {
 				found = append(found, path)
 			}
 			return fs.SkipDir
@@ -165,7 +174,7 @@ func (a *app) findStores(flag string) ([]string, error) {
 // has it.
 func storeAbove(dir string) string {
 	for {
-		if at := filepath.Join(dir, storeName); isFolder(at) {
+		if at := filepath.Join(dir, storeName); file.IsStore(at) {
 			return at
 		}
 		if dir == filepath.Dir(dir) {
@@ -173,11 +182,6 @@ func storeAbove(dir string) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // errNeedsStore is the error of a command that needs a store if the settings say that there is none.

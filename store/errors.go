@@ -53,6 +53,16 @@ func (e *HeldError) Error() string {
 		l.Run, l.User, l.Host, l.PID, l.Since.Format(time.RFC3339), l.Expires.Format(time.RFC3339))
 }
 
+// MissingError is the error of opening a store that does not exist, for a caller that does not want to create it.
+type MissingError struct {
+	What string // what is missing
+}
+
+// Error returns the message.
+func (e *MissingError) Error() string {
+	return e.What + "; the first run that is stored there creates it"
+}
+
 // WithdrawnError is the error of Enqueue for a holder that was asked to leave the queue.
 type WithdrawnError struct {
 	Run string

@@ -22,6 +22,9 @@ type Options struct {
 	// safe for concurrent use.
 	Now func() time.Time
 
+	// Existing makes Open return a *store.MissingError if the folder has no store.
+	Existing bool
+
 	// Warn is called with one line about each repair: the removal of an incomplete record at the end of a
 	// journal. Nil means that repairs are not reported. It must be safe for concurrent use.
 	Warn func(message string)
@@ -54,6 +57,12 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("store %s: not a folder", dir)
+	} else if o.Existing && !IsStore(dir) {
+		what := "the folder has no store"
+		if err != nil {
+			what = "there is no such folder"
+		}
+		return nil, fmt.Errorf("store %s: %w", dir, &store.MissingError{What: what})
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -67,6 +76,12 @@ func Open(dir string, o Options) (*Store, error) {
 		s.warn = func(string) {}
 	}
 	return s, nil
+}
+
+// IsStore reports whether a folder has a store.
+func IsStore(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, "runs"))
+	return err == nil && info.IsDir()
 }
 
 // Dir returns the absolute path of the folder.

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"github.com/wavefold/wavefold/store"
 )
 
 //go:embed migrations/*.sql
@@ -31,14 +34,16 @@ var newest = func() int64 {
 const versionTable = "wavefold_migrations"
 
 // migrate brings the tables to the newest version. If they have it already, it costs one query and
-// needs no right to create tables.
-func (s *Store) migrate(ctx context.Context) error {
+// needs no right to create tables. If there are none and existing is true, it returns a *store.MissingError.
+func (s *Store) migrate(ctx context.Context, existing bool) error {
 	version, err := s.version(ctx)
 	switch {
 	case err != nil:
 		return explain(err)
 	case version == newest:
 		return nil
+	case version == 0 && existing:
+		return s.noStore(ctx)
 	case version > newest:
 		return fmt.Errorf("the tables have version %d, and this program knows versions up to %d: use a newer program", version, newest)
 	}
@@ -55,6 +60,21 @@ func (s *Store) version(ctx context.Context) (version int64, err error) {
 		return 0, nil
 	}
 	return version, err
+}
+
+// noStore returns the error for a schema without tables. It names the schemas of the database that have them.
+func (s *Store) noStore(ctx context.Context) error {
+	text := "there is no store in the search path"
+	if s.schema != "" {
+		text = fmt.Sprintf("there is no store in schema %q", s.schema)
+	}
+	rows, err := s.pool.Query(ctx, `SELECT quote_ident(table_schema) FROM information_schema.tables WHERE table_name = $1 ORDER BY 1 LIMIT 5`, versionTable)
+	if err == nil {
+		if others, err := pgx.CollectRows(rows, pgx.RowTo[string]); err == nil && len(others) > 0 {
+			text += "; these schemas have one: " + strings.Join(others, ", ")
+		}
+	}
+	return &store.MissingError{What: text}
 }
 
 // upgrade applies the missing migrations. Several processes may call it at the same time.

@@ -20,6 +20,7 @@ func TestParse(t *testing.T) {
 		"postgresql://ann:geheim@db:6000/app":                            "postgres://db:6000/app ",
 		"host=/run/pg user=ann password=geheim dbname=app schema='a\"b'": `postgres:///app?host=%2Frun%2Fpg&schema=a%22b "a""b"`,
 		"postgres://db/app?search_path=a,b":                              "postgres://db:5432/app a,b",
+		"postgres:///app?host=/run/pg&port=6000&schema=a%3Bb":            `postgres:///app?host=%2Frun%2Fpg&port=6000&schema=a%3Bb "a;b"`,
 	} {
 		config, schema, err := parse(dsn)
 		if err != nil {
@@ -30,7 +31,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %s, want %s", dsn, got, want)
 		}
 	}
-	for _, dsn := range []string{"postgres://ann:geheim@db:port/app", "postgres://ann:ge heim@db/app", "host=db password=geheim port=x", "postgres://ann:geheim@db/app?sslmode=geheim&pool_max_conns=x"} {
+	for _, dsn := range []string{"postgres://ann:geheim@db:port/app", "postgres://ann:ge heim@db/app", "host=db password=geheim port=x", "postgres://ann:geheim@db/app?sslmode=geheim&pool_max_conns=x",
+		"postgres://ann:geheim@db/app?schema=a;b", "postgres://ann:geheim@db/app?schema=" + strings.Repeat("x", 64), "postgres://ann:geheim@db/app?schema=a%0Ab", "postgres://ann:geheim@db/app?schema=pg_w"} {
 		if _, _, err := parse(dsn); err == nil || strings.Contains(err.Error(), "heim") {
 			t.Errorf("%s: %v", dsn, err)
 		}
@@ -57,6 +59,42 @@ func TestOpenFails(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") || !strings.HasPrefix(err.Error(), "store postgres://127.0.0.1:") || time.Since(begun) > 5*time.Second {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// TestOpenExisting: a store that does not exist is not created, and the error names stores that do.
+func TestOpenExisting(t *testing.T) {
+	t.Parallel()
+	dsn := newDSN(t)
+	schema := dsn[strings.LastIndex(dsn, "=")+1:]
+	count := func() string {
+		t.Helper()
+		n, err := shared.server.Query("public", "SELECT count(*) FROM pg_namespace WHERE nspname = '"+schema+"'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(n)
+	}
+	missing := func(what string) {
+		t.Helper()
+		_, err := Open(t.Context(), dsn, Options{Existing: true})
+		if _, ok := errors.AsType[*store.MissingError](err); !ok || !strings.Contains(err.Error(), "there is no store in schema \""+schema+"\"") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	missing("no schema")
+	if n := count(); n != "0" {
+		t.Errorf("there are %s schemas", n)
+	}
+	if _, err := shared.server.Query("public", "CREATE SCHEMA "+schema); err != nil {
+		t.Fatal(err)
+	}
+	missing("no tables")
+	open(t, dsn, Options{})
+	open(t, dsn, Options{Existing: true})
+	_, err := Open(t.Context(), strings.Replace(dsn, "schema="+schema, "schema=other_"+schema, 1), Options{Existing: true})
+	if err == nil || !strings.Contains(err.Error(), "these schemas have one: ") {
+		t.Errorf("another schema: %v", err)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -23,6 +25,10 @@ type Options struct {
 	// Patience is the time for which a call waits for an unreachable server. 0 means 60 seconds.
 	Patience time.Duration
 
+	// Existing makes Open return a *store.MissingError if the schema has no tables of a store. Open creates
+	// nothing then.
+	Existing bool
+
 	// Warn is called with one line when the server is unreachable, and when it is reachable again. Nil means
 	// that outages are not reported. It must be safe for concurrent use.
 	Warn func(message string)
@@ -30,6 +36,7 @@ type Options struct {
 
 const (
 	defaultPatience = time.Minute
+	defaultPort     = 5432
 	// maxConns is the default number of connections.
 	maxConns = 8
 	// connectTime limits the time for a connection, unless the URL has connect_timeout.
@@ -63,7 +70,7 @@ var _ store.Store = (*Store)(nil)
 // Open connects to the database in a connection string, which is a URL (postgres://...) or key=value
 // pairs, and creates or upgrades the tables of the store if necessary. In addition to the parameters of libpq and of
 // pgxpool, the string may contain schema=NAME, the schema of the tables, which is created if it does not
-// exist. Without it the tables are in the first schema of the search path. Open does not wait for a
+// exist. Without it the tables are in the first schema of the search path. Open does not wait for an
 // unreachable server. The caller closes the store.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	config, schema, err := parse(dsn)
@@ -83,7 +90,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	if err := s.migrate(ctx); err != nil {
+	if err := s.migrate(ctx, o.Existing); err != nil {
 		s.shut()
 		return nil, fmt.Errorf("store %s: %w", s.name, err)
 	}
@@ -96,8 +103,14 @@ func parse(dsn string) (config *pgxpool.Config, schema string, err error) {
 	if config, err = pgxpool.ParseConfig(dsn); err != nil {
 		return nil, "", fmt.Errorf("the URL of the store cannot be read: %s", reason(err))
 	}
+	if err := checkQuery(dsn); err != nil {
+		return nil, "", err
+	}
 	params := config.ConnConfig.RuntimeParams
 	if schema = params["schema"]; schema != "" {
+		if err := checkSchema(schema); err != nil {
+			return nil, "", err
+		}
 		params["search_path"] = pgx.Identifier{schema}.Sanitize()
 	}
 	delete(params, "schema")
@@ -112,6 +125,35 @@ func parse(dsn string) (config *pgxpool.Config, schema string, err error) {
 	}
 	config.AfterConnect = prepare
 	return config, schema, nil
+}
+
+// checkQuery returns an error if a part of the query of a URL cannot be read: the driver ignores such parts, and the tables
+// would be in another schema.
+func checkQuery(dsn string) error {
+	u, err := url.Parse(dsn)
+	if err != nil || u.Scheme == "" { // key=value pairs
+		return nil
+	}
+	if _, err := url.ParseQuery(u.RawQuery); err != nil {
+		return errors.New("the URL of the store cannot be read: after ? it has NAME=VALUE pairs separated by &, in which ; is %3B")
+	}
+	return nil
+}
+
+// maxSchema is the maximum length of a name in PostgreSQL, in bytes. The server cuts longer ones.
+const maxSchema = 63
+
+// checkSchema returns an error if a schema cannot have a name. Any other name is quoted wherever it is used.
+func checkSchema(name string) error {
+	switch {
+	case len(name) > maxSchema:
+		return fmt.Errorf("the name of schema %q has %d bytes, at most %d are possible", name, len(name), maxSchema)
+	case strings.ContainsFunc(name, unicode.IsControl), !utf8.ValidString(name):
+		return fmt.Errorf("schema %q: a name has no control characters", name)
+	case strings.HasPrefix(name, "pg_"):
+		return fmt.Errorf("schema %q: names that begin with pg_ are reserved for PostgreSQL", name)
+	}
+	return nil
 }
 
 // prepare makes the commits of a connection durable if the server's default is that they are not. Stricter
@@ -144,6 +186,9 @@ func nameOf(c *pgx.ConnConfig, schema string) string {
 	if strings.HasPrefix(c.Host, "/") { // the folder of a socket
 		u.Host = ""
 		q.Set("host", c.Host)
+		if c.Port != defaultPort {
+			q.Set("port", strconv.Itoa(int(c.Port)))
+		}
 	}
 	if schema != "" {
 		q.Set("schema", schema)
