@@ -31,9 +31,10 @@ func (a *app) inspectCommand() *cobra.Command {
 critical path, a timeline, what it waits for, when it was paused, resumed or answered,
 and the size of its journal. It reads a run that is in progress, too, up to what is stored.
 
-The critical path is the chain of executions that decided when the run ended: each
-began because the one before it had ended. --json also has all executions, with their
-idempotency keys.
+The critical path is the chain of attempts and waits from the start of the run to its
+end that decided when it ended: each began when the one before it had ended. The time
+of a node is without the delays between attempts, which are among its waits. --json
+also has all executions, with their idempotency keys.
 
 ` + whereRuns + newestRun,
 		Example: examples(
@@ -97,7 +98,7 @@ type inspection struct {
 	Changes []*explain.Change `json:"changes,omitempty"`
 	// Executions are in the order of their starts.
 	Executions []executionJSON `json:"executions"`
-	// CriticalPath is the chain of executions that decided when the run ended.
+	// CriticalPath is the chain of attempts and waits that decided when the run ended.
 	CriticalPath []linkJSON     `json:"critical_path"`
 	Questions    []questionJSON `json:"questions"`
 	// WaitsFor is the concurrency key that the run waits for, before it begins or is resumed.
@@ -122,6 +123,9 @@ type inspected struct {
 	Duration time.Duration  `json:"duration_ns"`
 	// Waited is the time for which it waited for a slot when it was ready.
 	Waited time.Duration `json:"waited_ns,omitempty"`
+	// RetryWait is the part of Duration in which it waited for the next attempt of an execution and no
+	// execution of it ran.
+	RetryWait time.Duration `json:"retry_wait_ns,omitempty"`
 	// Kept reports whether a resumed run has taken over the result of an earlier part.
 	Kept bool `json:"kept,omitempty"`
 	// Cached is the number of executions whose results are those of earlier runs. They are not among
@@ -224,6 +228,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 		a.warnf("the nodes of run %s cannot be shown: %v", r.Run, err)
 		return nil
 	}
+	retryWaits := line.RetryWaits(r.duration())
 	for _, id := range s.Nodes() {
 		account, ok := s.Account(id)
 		if !ok {
@@ -232,6 +237,7 @@ func (a *app) inspectNodes(ctx context.Context, r *storedRun, out *inspection) e
 		n := inspected{Path: id, Status: account.Status, Attempts: account.Attempts, Cached: account.Cached, Items: account.Items, Duration: account.Duration, Why: s.Brief(account)}
 		n.Kept = endedIn[id] > 0 && endedIn[id] < part || shared[id]
 		n.Usage = usageJSON(account.Usage)
+		n.RetryWait = min(retryWaits[id], n.Duration)
 		if t := times[id]; !t.started.IsZero() {
 			n.Started, n.Waited = new(t.started.Sub(r.Started)), t.waited()
 		}

@@ -25,17 +25,55 @@ type executionJSON struct {
 	Status  string         `json:"status"`  // "open" until it has ended
 	Started time.Duration  `json:"started_ns"`
 	Ended   *time.Duration `json:"ended_ns"` // null until it has ended
-	Waited  time.Duration  `json:"waited_ns,omitempty"`
+	// Waited is the time for which it waited for a slot, and RetryWait the time between its attempts.
+	Waited    time.Duration `json:"waited_ns,omitempty"`
+	RetryWait time.Duration `json:"retry_wait_ns,omitempty"`
 }
 
-// linkJSON is a part of the critical path.
+// linkJSON is a part of the critical path: attempts, or a wait. Members of executionJSON describe the last attempt.
 type linkJSON struct {
-	executionJSON
-	// Count is the number of executions of this node that followed each other. The other members
-	// describe the last one, except Started, which is that of the first, and Waited, which is the sum.
-	Count int `json:"count"`
+	*executionJSON
+	Wait    timeline.Wait `json:"wait,omitempty"`
+	Attempt int           `json:"attempt,omitempty"`
+	Status  string        `json:"status,omitempty"`
+	Started time.Duration `json:"started_ns"` // of the first attempt
+	Ended   time.Duration `json:"ended_ns"`
+	Waited  time.Duration `json:"waited_ns,omitempty"` // of all attempts
+	Count   int           `json:"count,omitempty"`     // the number of attempts for this node that followed each other
 
 	name string
+}
+
+func newLinkJSON(l *timeline.Link) linkJSON {
+	j := linkJSON{Wait: l.Wait, Attempt: l.Attempt, Status: l.Status, Started: l.Started, Ended: l.Ended, Waited: l.Waited, Count: l.Count, name: linkName(l)}
+	if l.Execution != nil {
+		x := newExecutionJSON(l.Execution)
+		x.RetryWait = 0
+		j.executionJSON = &x
+	}
+	return j
+}
+
+// linkName names a part of the critical path for people.
+func linkName(l *timeline.Link) string {
+	switch l.Wait {
+	case timeline.RetryDelay:
+		return fmt.Sprintf("%s (delay after attempt %d)", l.Name(), l.Attempt)
+	case timeline.Answer:
+		return l.Name() + " (waits for an answer)"
+	case timeline.Interrupted:
+		return "(the run was not in progress)"
+	case timeline.OtherWait:
+		return "(other wait)"
+	case timeline.NoWait:
+	}
+	if l.Count > 1 {
+		return fmt.Sprintf("%s (last of %d)", l.Name(), l.Count)
+	}
+	if len(l.Pauses) > 0 && l.Attempt > 0 && l.Execution.Attempt > 1 {
+		return fmt.Sprintf("%s (attempt %d)", l.Name(), l.Attempt)
+	}
+	return l.Name()
 }
 
 func ordinalJSON(o core.Ordinal) *int {
@@ -47,7 +85,7 @@ func ordinalJSON(o core.Ordinal) *int {
 
 func newExecutionJSON(x *timeline.Execution) executionJSON {
 	j := executionJSON{Key: x.Key, Path: x.Path, Item: ordinalJSON(x.Item), Round: ordinalJSON(x.Round), Visit: x.Visit, Attempt: x.Attempt, Status: x.Status,
-		Started: x.Started, Waited: x.Waited}
+		Started: x.Started, Waited: x.Waited, RetryWait: x.RetryWait()}
 	if x.Status != timeline.StatusOpen {
 		j.Ended = &x.Ended
 	}
@@ -64,9 +102,7 @@ func (x *inspection) addTimeline(line *timeline.Run) {
 		return
 	}
 	for _, l := range line.CriticalPath() {
-		j := linkJSON{executionJSON: newExecutionJSON(l.Execution), Count: l.Count, name: l.Name()}
-		j.Started, j.Waited = l.Started, l.Waited
-		x.CriticalPath = append(x.CriticalPath, j)
+		x.CriticalPath = append(x.CriticalPath, newLinkJSON(&l))
 	}
 }
 
@@ -129,10 +165,10 @@ func (a *app) printInspectedNodes(x *inspection) {
 		}
 		if n.Kept && why == "" {
 			if why = "kept from before the run was resumed"; !x.sharedUntil.IsZero() && n.Started != nil && !x.Started.Add(*n.Started).After(x.sharedUntil) {
-				why = "kept of the run that is replayed"
+				why = "kept from the replayed run"
 			}
 		}
-		t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), began, waitedText(n.Waited), timeText(n.Duration), tokens, cost, why)
+		t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), began, waitedText(n.Waited+n.RetryWait), timeText(n.Duration-n.RetryWait), tokens, cost, why)
 	}
 	a.printTable(a.Out, t)
 }
@@ -145,29 +181,24 @@ func waitedText(d time.Duration) string {
 	return explain.Duration(d)
 }
 
-// maxLinks limits the links of a critical path that are all printed. Of a longer one, links are left out
+// maxLinks limits the links of a critical path that are all printed. Of a longer path, links are left out
 // that took less than a hundredth of the run.
 const maxLinks = 20
 
-// printCriticalPath prints the executions that decided when the run ended, with the times from their
-// starts to their ends.
+// printCriticalPath prints what decided when the run ended, with the times from the starts to the ends.
 func (a *app) printCriticalPath(x *inspection) {
 	t := tty.NewTable([]string{"critical path", "began", "waited", "time"}, 1, 2, 3)
 	left := 0
 	for _, l := range x.CriticalPath {
-		if len(x.CriticalPath) > maxLinks && *l.Ended-l.Started < x.Duration/100 {
+		if len(x.CriticalPath) > maxLinks && l.Ended-l.Started < x.Duration/100 {
 			left++
 			continue
 		}
-		name := l.name
-		if l.Count > 1 {
-			name = fmt.Sprintf("%s (last of %d)", l.name, l.Count)
-		}
-		t.Row(name, explain.Duration(l.Started), waitedText(l.Waited), explain.Duration(*l.Ended-l.Started))
+		t.Row(l.name, explain.Duration(l.Started), waitedText(l.Waited), explain.Duration(l.Ended-l.Started))
 	}
 	a.printTable(a.Out, t)
 	if left > 0 {
-		tty.Fprintf(a.Out, "and %s of less than %s each\n", plural(left, "execution"), explain.Duration(x.Duration/100))
+		tty.Fprintf(a.Out, "and %s of less than %s each\n", plural(left, "part"), explain.Duration(x.Duration/100))
 	}
 }
 
@@ -192,7 +223,7 @@ func (a *app) printBars(x *inspection) {
 		t.Row(b.Path, b.Text())
 	}
 	a.printTable(a.Out, t)
-	for _, l := range []struct{ bar, text string }{{"░", timeline.Waiting.String()}, {"▓", timeline.Failing.String()}} {
+	for _, l := range []struct{ bar, text string }{{"░", timeline.Waiting.String()}, {"▒", timeline.Delayed.String()}, {"▓", timeline.Failing.String()}} {
 		if slices.ContainsFunc(bars, func(b timeline.Bar) bool { return strings.Contains(b.Text(), l.bar) }) {
 			tty.Fprintf(a.Out, "%s %s\n", l.bar, l.text)
 		}

@@ -16,13 +16,14 @@ type Activity uint8
 const (
 	Idle Activity = iota
 	Waiting
+	Delayed // waited for the next attempt
 	Running
 	Failing // an execution ran that failed later
 )
 
 // String says what the executions did.
 func (a Activity) String() string {
-	return [...]string{Idle: "idle", Waiting: "waited for a slot", Running: "ran", Failing: "ran, and failed"}[a]
+	return [...]string{Idle: "idle", Waiting: "waited for a slot", Delayed: "waited for a retry", Running: "ran", Failing: "ran, and failed"}[a]
 }
 
 // Bar is the activity of a node in equal parts of the time of a run.
@@ -46,15 +47,13 @@ func (t *Run) Bars(end time.Duration, parts int) []Bar {
 			index[e.Path] = at
 			bars = append(bars, Bar{e.Path, make([]Activity, parts)})
 		}
-		to, what := e.Ended, Running
-		if e.Status == StatusOpen {
-			to = end
-		}
+		what := Running
 		if e.Status == core.Fail.String() {
 			what = Failing
 		}
 		bars[at].mark(e.Started-e.Waited, e.Started, end, Waiting)
-		bars[at].mark(e.Started, max(to, e.Started+1), end, what)
+		e.retries(end, func(from, to time.Duration) { bars[at].mark(from, to, end, Delayed) })
+		e.attempts(end, func(from, to time.Duration) { bars[at].mark(from, max(to, from+1), end, what) })
 	}
 	return bars
 }
@@ -77,7 +76,7 @@ func (b *Bar) mark(from, to, end time.Duration, what Activity) {
 func (b *Bar) Text() string {
 	var text strings.Builder
 	for _, a := range b.Parts {
-		text.WriteString([...]string{Idle: " ", Waiting: "░", Running: "█", Failing: "▓"}[a])
+		text.WriteString([...]string{Idle: " ", Waiting: "░", Delayed: "▒", Running: "█", Failing: "▓"}[a])
 	}
 	return text.String()
 }
@@ -93,7 +92,7 @@ const (
 	keyWidth   = 140 // of the explanation of a colour
 )
 
-var colors = [...]string{Waiting: "#d9d9d9", Running: "#3b7dd8", Failing: "#c93c37"}
+var colors = [...]string{Waiting: "#d9d9d9", Delayed: "#a9c4e6", Running: "#3b7dd8", Failing: "#c93c37"}
 
 // SVG draws the bars of a run, with a scale of time.
 func (t *Run) SVG(title string, end time.Duration, duration func(time.Duration) string) string {
@@ -111,8 +110,8 @@ func (t *Run) SVG(title string, end time.Duration, duration func(time.Duration) 
 		fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#d9d9d9"/>`+"\n", x, margin+scaleRows*rowHeight-4, x, height-margin)
 		text(x, margin+scaleRows*rowHeight-8, [...]string{"start", "middle", "middle", "middle", "end"}[i], duration(end*time.Duration(i)/4))
 	}
-	for i, a := range [...]Activity{Running, Failing, Waiting} {
-		x := margin + labelWidth + barWidth + (i-3)*keyWidth
+	for i, a := range [...]Activity{Running, Failing, Waiting, Delayed} {
+		x := margin + labelWidth + barWidth + (i-4)*keyWidth
 		fmt.Fprintf(&out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, margin+2, barHeight, barHeight, colors[a])
 		text(x+barHeight+6, margin+barHeight, "start", a.String())
 	}

@@ -30,11 +30,15 @@ func TestBars(t *testing.T) {
 	add(0, core.NodeReady, "many", "")
 	line.Add(&core.Event{Type: core.NodeStarted, Node: "many", Total: core.Nth(1), Time: begin.Add(8 * time.Second)})
 	line.Add(&core.Event{Type: core.ItemStarted, Node: "many", Item: core.Nth(0), Attempt: 1, Time: begin.Add(8 * time.Second)})
+	add(0, core.NodeStarted, "twice", "")
+	line.Add(&core.Event{Type: core.NodeRetrying, Node: "twice", Attempt: 1, Delay: 4 * time.Second, Time: begin.Add(2 * time.Second)})
+	line.Add(&core.Event{Type: core.NodeStarted, Node: "twice", Attempt: 2, Time: begin.Add(6 * time.Second)})
+	add(8, core.NodeFinished, "twice", "success")
 	var got []string
 	for _, b := range line.Bars(10*time.Second, 10) {
 		got = append(got, b.Path+" |"+b.Text()+"|")
 	}
-	want := "a<b |████      |\nwaits |░░░░▓▓    |\nopen |        ██|\nmany |░░░░░░░░██|"
+	want := "a<b |████      |\nwaits |░░░░▓▓    |\nopen |        ██|\nmany |░░░░░░░░██|\ntwice |██▒▒▒▒██  |"
 	if s := strings.Join(got, "\n"); s != want {
 		t.Errorf("got\n%s\nwant\n%s", s, want)
 	}

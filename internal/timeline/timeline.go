@@ -1,10 +1,9 @@
-// Package timeline lists the executions of a run from its events, and finds the chain of them that
-// decided when the run ended.
+// Package timeline lists the executions of a run from its events, and finds the chain of attempts and
+// waits that decided when the run ended.
 package timeline
 
 import (
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -29,12 +28,16 @@ type Run struct {
 
 	all   []*Execution
 	open  map[place]*Execution
+	asked map[place]*Execution     // what a person has to let begin
 	ready map[string]moment        // the last one of each node
 	first map[string]time.Duration // how long fan-outs have waited whose first item has not begun
-	ended []*Execution             // in the order of their ends
+	ends  []attemptEnd             // in order
 	outer map[string]bool          // paths of nodes that contain others
-	start time.Time
-	seq   int // the number of events so far
+	// repeated are the pauses of nodes that contain others, in the order in which they ended.
+	repeated []repeat
+	breaks   []int // the events with which the run continued after an interruption
+	start    time.Time
+	seq      int // the number of events so far
 }
 
 // Execution is one execution. Times are since the start of the run.
@@ -46,7 +49,9 @@ type Execution struct {
 	Key     string // its idempotency key
 	Started time.Duration
 	Ended   time.Duration // 0 if it has not ended
-	Waited  time.Duration // for a slot, after everything else was there
+	Waited  time.Duration // for a slot before its first attempt, after everything else was there
+	Pauses  []Pause       // in order
+	asked   *Pause        // a person had to let it begin
 	ready   int           // place of these in the order of all events
 	started int
 	ended   int
@@ -76,7 +81,11 @@ func (t *Run) Add(e *core.Event) {
 	t.seq++
 	if t.start.IsZero() {
 		t.start, t.open, t.ready, t.outer = e.Time, map[place]*Execution{}, map[string]moment{}, map[string]bool{}
+		t.asked = map[place]*Execution{}
 		t.first = map[string]time.Duration{}
+	}
+	if e.Type == core.RunResumed {
+		t.breaks = append(t.breaks, t.seq)
 	}
 	if e.Node == "" {
 		return
@@ -92,6 +101,12 @@ func (t *Run) Add(e *core.Event) {
 		}
 	case core.ItemStarted, core.NodeRepeated:
 		t.begin(e)
+	case core.NodeRetrying:
+		t.pause(e, RetryDelay)
+	case core.NodeAsked:
+		t.pause(e, Answer)
+	case core.NodeAnswered:
+		t.answered(e)
 	case core.ItemFinished, core.ItemFailed, core.NodeFinished, core.NodeFailed:
 		t.end(e)
 	}
@@ -103,7 +118,10 @@ func (t *Run) begin(e *core.Event) {
 	at := placeOf(e)
 	x := t.open[at]
 	if x == nil {
-		x = &Execution{place: at, Kind: e.Kind, Status: StatusOpen, Started: e.Time.Sub(t.start), started: t.seq}
+		if x = t.asked[at]; x == nil {
+			x = &Execution{place: at}
+		}
+		x.Kind, x.Status, x.Started, x.started = e.Kind, StatusOpen, e.Time.Sub(t.start), t.seq
 		x.Key = t.key(e)
 		if r, ok := t.ready[e.Node]; ok {
 			x.ready = r.seq
@@ -116,11 +134,14 @@ func (t *Run) begin(e *core.Event) {
 				x.Waited = waited
 			}
 		}
+		t.let(x)
 		if i := strings.LastIndexByte(e.Node, '/'); i >= 0 {
 			t.outer[plan.PartPath(e.Node[:i])] = true
 		}
 		t.open[at] = x
 		t.all = append(t.all, x)
+	} else {
+		t.proceed(x, e)
 	}
 	x.Attempt = e.Attempt
 }
@@ -149,9 +170,10 @@ func (t *Run) end(e *core.Event) {
 	if x == nil { // a fan-out as a whole, or an item that was cancelled
 		return
 	}
+	t.proceed(x, e)
 	delete(t.open, at)
 	x.Status, x.Ended, x.ended = e.Status, e.Time.Sub(t.start), t.seq
-	t.ended = append(t.ended, x)
+	t.ends = append(t.ends, attemptEnd{x, len(x.Pauses), t.seq})
 }
 
 // Executions lists all executions in the order of their starts. If a resumed run has executed several
@@ -162,38 +184,4 @@ func (t *Run) Executions() []*Execution {
 		last[x.Key] = x
 	}
 	return slices.DeleteFunc(slices.Clone(t.all), func(x *Execution) bool { return last[x.Key] != x })
-}
-
-// Link is a part of the critical path: an execution, or several of one node that followed each other.
-type Link struct {
-	*Execution     // the last one
-	Count      int // how many there are
-	Started    time.Duration
-	Waited     time.Duration // of all of them
-}
-
-// CriticalPath returns the chain of executions that decided when the run ended, from the first to the
-// last: each began because the one before it had ended. That execution was either the last one that
-// it needed, or it released the slot for which it waited. Executions that contain others are left
-// out.
-func (t *Run) CriticalPath() []Link {
-	leaves := slices.DeleteFunc(slices.Clone(t.ended), func(x *Execution) bool { return t.outer[plan.PartPath(x.Path)] })
-	var path []Link
-	for n := len(leaves); n > 0; {
-		x := leaves[n-1]
-		if last := len(path) - 1; last >= 0 && path[last].Path == x.Path {
-			path[last].Count++
-			path[last].Started = x.Started
-			path[last].Waited += x.Waited
-		} else {
-			path = append(path, Link{Execution: x, Count: 1, Started: x.Started, Waited: x.Waited})
-		}
-		before := x.started
-		if x.Item == 0 && x.ready > 0 && x.Waited == 0 {
-			before = x.ready
-		}
-		n = sort.Search(n-1, func(i int) bool { return leaves[i].ended >= before })
-	}
-	slices.Reverse(path)
-	return path
 }
