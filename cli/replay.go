@@ -262,6 +262,9 @@ func announce(from, run string, steps []scheduler.Step) string {
 	kept, ran := 0, 0
 	var effects []string
 	for _, s := range steps {
+		if strings.Contains(s.Path, "/") {
+			continue // it is inside a node that is counted
+		}
 		switch s.Action {
 		case scheduler.ActionKeep:
 			kept++

@@ -23,7 +23,7 @@ const (
 	ActionSkip Action = "skip"
 )
 
-// Step is what a replay does with a node of the graph of the run.
+// Step is what a replay does with a node of the graph of the run, or of a nested workflow: see Forecast.
 type Step struct {
 	Path   string `json:"path"`
 	Action Action `json:"action"`
@@ -36,7 +36,8 @@ type Step struct {
 
 // Forecast is what a replay would do.
 type Forecast struct {
-	// Steps are the nodes in canonical order. Steps without Maybe are certain.
+	// Steps are the nodes in canonical order. If the replay begins inside a nested workflow, the nodes of
+	// this workflow follow the node that runs it. Steps without Maybe are certain.
 	Steps []Step
 	// Set are the fields that the replay sets, with the values that they had.
 	Set []machine.Assigned
@@ -122,7 +123,8 @@ type preview struct {
 	reads  map[string]string // by node, pipeline or loop: a field that is set and that it can see
 	begun  map[string]bool   // nodes that run next, and the nodes around them
 	status map[string]core.Status
-	ahead  []bool // by node: a walk may come to it, from the visits that run next
+	parts  map[string]bool // see hasKept; nil before it is called
+	ahead  []bool          // by node: a walk may come to it, from the visits that run next
 }
 
 // find finds the nodes that run next.
@@ -193,8 +195,55 @@ func (v *preview) steps() []Step {
 			s.Why += "; it writes nothing, because " + v.mock.Name() + " has no answer"
 		}
 		list = append(list, s)
+		if inner, inside := strings.CutPrefix(v.from, n.ID+"/"); inside && def.Frame != nil && v.mock == nil {
+			list = v.inside(list, def.Frame.Plan, n.ID+"/", inner)
+		}
 	}
 	return list
+}
+
+// inside adds the nodes of a nested workflow inside which the replay begins, at the path from. prefix is the path of
+// the workflow. What a node of a fan-out runs is described once for all items.
+func (v *preview) inside(list []Step, p *plan.Plan, prefix, from string) []Step {
+	run := v.b.stored.run
+	effects := map[*plan.Plan]bool{}
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		s := Step{Path: prefix + n.ID, Action: ActionRun}
+		inner, deeper := strings.CutPrefix(from, n.ID+"/")
+		switch unit := p.Vertices[n.Vertex].Unit; {
+		case n.ID == from || deeper || unit != nil && unit.ID == from:
+			s.Why = "the replay begins here"
+		case v.again[s.Path]:
+			s.Maybe, s.Why = true, "it can see the effect of "+v.from
+		case p.Mode.Visits:
+			s.Maybe, s.Why = true, "whether it is visited depends on the visits before it"
+		case v.hasKept(s.Path):
+			s.Action, s.Why = ActionKeep, "it has a result in run "+run
+		default:
+			s.Maybe, s.Why = true, "it has no result in run "+run
+		}
+		s.Effects = s.Action == ActionRun && hasEffects(n, effects)
+		list = append(list, s)
+		if deeper && n.Frame != nil {
+			list = v.inside(list, n.Frame.Plan, s.Path+"/", inner)
+		}
+	}
+	return list
+}
+
+// hasKept reports whether something is kept of a node at a path, or of nodes inside it.
+func (v *preview) hasKept(path string) bool {
+	if v.parts == nil {
+		v.parts = map[string]bool{}
+		for i := range v.kept {
+			part := plan.PartPath(v.kept[i].Path)
+			for end := len(part); end > 0; end = strings.LastIndexByte(part[:end], '/') {
+				v.parts[part[:end]] = true
+			}
+		}
+	}
+	return v.parts[path]
 }
 
 // hasEffects reports whether a node or a node inside it has effects. seen has the nested workflows that
