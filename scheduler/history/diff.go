@@ -31,7 +31,8 @@ type Diff struct {
 	// Workflow are the nodes, pipelines and loops that differ, by path.
 	Workflow []PartDiff  `json:"workflow"`
 	Inputs   []ValueDiff `json:"inputs"`
-	// Nodes are the nodes, pipelines, loops and visits whose statuses differ.
+	// Nodes are the nodes, pipelines and loops whose statuses differ, and their items, rows, rounds and
+	// visits.
 	Nodes []TextDiff `json:"nodes"`
 	// Routes are the visits of walks after which the walks continued at other nodes.
 	Routes []TextDiff  `json:"routes"`
@@ -215,7 +216,7 @@ func (d *Diff) executions(x, y *side) {
 	add := func(a, b *Execution) {
 		e := cmp.Or(a, b)
 		a, b = cmp.Or(a, &Execution{}), cmp.Or(b, &Execution{})
-		if (a.whole || b.whole) && a.Status != b.Status {
+		if a.Status != b.Status {
 			d.Nodes = append(d.Nodes, TextDiff{e.Name, a.Status, b.Status})
 		}
 		if a.Route != b.Route {
