@@ -41,8 +41,9 @@ type Engine struct {
 	// instead of an error.
 	Resumed bool
 
-	added  []string // see AllowAdded
-	origin *origin  // nil for files on the disk that are not recorded
+	added  []string                // see AllowAdded
+	origin *origin                 // nil for files on the disk that are not recorded
+	forms  func(key string) []byte // see LookingBack; nil for none
 	reg    *core.Registry
 	model  llm.Model   // nil if there is none
 	router core.Router // for model
@@ -146,11 +147,7 @@ func (e *Engine) compile(w *core.Workflow, l *library, strict bool) (*plan.Plan,
 		return nil, ds
 	}
 	defer l.compiled.Store(true)
-	check := lint.Check
-	if e.origin != nil && e.origin.record == nil {
-		check = nil // the workflow was checked when it was recorded
-	}
-	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: check, Strict: strict, Guard: timelimit.Call, AddedKinds: e.added})
+	return plan.Compile(w, e.reg, plan.Options{Env: l.env, Lint: lint.Check, Strict: strict, Guard: timelimit.Call, AddedKinds: e.added})
 }
 
 func (e *Engine) readFile(path string) ([]byte, error) {

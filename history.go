@@ -28,17 +28,23 @@ func (e *Engine) History(ctx context.Context, s store.Store, run, path string) (
 		if h.File == "" {
 			return nil, fmt.Errorf("run %s was not started from a document: Graph.History reads it", h.Run)
 		}
-		files, err := scheduler.ParsedFiles(ctx, s, h)
+		files, err := scheduler.SourceFiles(ctx, s, h)
 		if err != nil {
 			return nil, err
 		}
-		then := e.From(files)
-		then.Parallel = h.Options.Parallel != 0 || e.Parallel
-		g, err := then.Load(documentOf(h, s))
-		if err != nil {
-			return nil, err
+		var last error
+		for _, then := range []*Engine{e.From(files).LookingBack(ctx, s), e.From(files)} {
+			then.Parallel = h.Options.Parallel != 0 || e.Parallel
+			g, err := then.Load(documentOf(h, s))
+			if err != nil {
+				return nil, err
+			}
+			var p *plan.Plan
+			if p, last = samePlan(h, g); last == nil {
+				return p, nil
+			}
 		}
-		return samePlan(h, g)
+		return nil, last
 	})
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/core/value"
 	"github.com/wavefold/wavefold/nodes/std"
-	"github.com/wavefold/wavefold/scheduler"
 	"github.com/wavefold/wavefold/store"
 	"github.com/wavefold/wavefold/store/archive"
 	"github.com/wavefold/wavefold/store/file"
@@ -98,35 +97,56 @@ func TestHistoryOfADocument(t *testing.T) {
 	}
 }
 
-// A store keeps the parsed form of a large document beside it. If it is gone, from the store or from an archive, the document
-// is parsed.
-func TestHistoryWithoutParsedForm(t *testing.T) {
-	dir := folderOf(t, map[string]string{"flow.yaml": largeDocument("large")})
-	s, err := file.Open(filepath.Join(dir, ".wavefold"), file.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+// A store keeps the parsed form of a large document, for looking back only. If the form is that of another workflow or damaged, or
+// the program has other kinds, the document is parsed. Archives have no forms.
+func TestHistoryWithParsedForm(t *testing.T) {
 	e := wavefold.NewEngine(std.Kinds()...)
-	g, err := e.Load(filepath.Join(dir, "flow.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := g.Run(t.Context(), wavefold.WithStore(s), wavefold.Set("x", "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := scheduler.ReadStored(t.Context(), s, res.Run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	form := st.Head.Sources[0].Parsed
-	if form == "" {
-		t.Fatal("the store has no parsed form")
-	}
-	check := func(what string, s store.Store) {
+	s := memory.New(nil)
+	start := func(name string) (run string, f core.SourceFile, dir string) {
 		t.Helper()
-		h, err := e.History(t.Context(), s, res.Run, "")
+		dir = folderOf(t, map[string]string{"flow.yaml": largeDocument(name)})
+		var sources wavefold.Sources
+		if _, ds := e.Recording(&sources).Read(filepath.Join(dir, "flow.yaml")); ds.Failed(false) {
+			t.Fatal(ds)
+		}
+		g, err := e.Load(filepath.Join(dir, "flow.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := g.Run(t.Context(), wavefold.WithStore(s), wavefold.Set("x", "v"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Run, sources.Files()[0], dir
+	}
+	run, f, dir := start("a")
+	_, other, _ := start("other")
+	entry := func(key string) store.CacheEntry {
+		t.Helper()
+		x, err := s.GetCached(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	form, wrong := entry(f.ParsedKey), entry(other.ParsedKey)
+	put := func(x store.CacheEntry) {
+		t.Helper()
+		x.Key = f.ParsedKey
+		if err := s.PutCached(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(what string, e *wavefold.Engine, want string) {
+		t.Helper()
+		w, ds := e.Read(filepath.Join(dir, "flow.yaml"))
+		if w == nil || w.Name.Value != want || w.Dir != dir {
+			t.Errorf("%s: another workflow than %s: %v", what, want, ds)
+		}
+	}
+	history := func(what string, s store.Store) {
+		t.Helper()
+		h, err := e.History(t.Context(), s, run, "")
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -134,18 +154,27 @@ func TestHistoryWithoutParsedForm(t *testing.T) {
 			t.Errorf("%s: %v, %v", what, blame, err)
 		}
 	}
-	check("with its parsed form", s)
-	if err := os.Remove(filepath.Join(dir, ".wavefold", "blobs", form[7:9], form[7:])); err != nil {
-		t.Fatal(err)
-	}
-	check("without its parsed form", s)
+	read("its form", e.LookingBack(t.Context(), s), "a")
+	history("its form", s)
+	put(wrong)
+	read("the form of another workflow", e.LookingBack(t.Context(), s), "other") // so a form is used
+	read("an engine that executes", e, "a")
+	read("other kinds", wavefold.NewEngine(append(std.Kinds(), &keeper{})...).LookingBack(t.Context(), s), "a")
+	history("the form of another workflow", s)
+	form.Result = []byte(`"AAAA"`)
+	put(form)
+	read("a damaged form", e.LookingBack(t.Context(), s), "a")
+	history("a damaged form", s)
 	var data bytes.Buffer
-	if _, err := archive.Write(t.Context(), &data, s, res.Run); err != nil {
+	if _, err := archive.Write(t.Context(), &data, s, run); err != nil {
 		t.Fatal(err)
 	}
-	other := memory.New(nil)
-	if _, _, err := archive.Read(t.Context(), &data, other); err != nil {
+	imported := memory.New(nil)
+	if _, _, err := archive.Read(t.Context(), &data, imported); err != nil {
 		t.Fatal(err)
 	}
-	check("imported", other)
+	if _, err := imported.GetCached(t.Context(), f.ParsedKey); err == nil {
+		t.Error("an archive has a parsed form")
+	}
+	history("imported", imported)
 }

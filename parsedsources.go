@@ -1,23 +1,27 @@
 package wavefold
 
 import (
-	"bytes"
+	"context"
 	"path/filepath"
 	"strings"
 
 	"github.com/wavefold/wavefold/core"
 	"github.com/wavefold/wavefold/internal/parsed"
+	"github.com/wavefold/wavefold/scheduler"
+	"github.com/wavefold/wavefold/store"
 )
 
-// keptFrom is the size in bytes from which the parsed form of a document is stored beside it. Smaller ones are
+// keptFrom is the size in bytes from which a store keeps the parsed form of a document. Smaller ones are
 // parsed in less time than it takes to read another file.
 const keptFrom = 64 << 10
 
-// parsedDocument is a document that was parsed.
-type parsedDocument struct {
-	path, name string // in Sources, and as it was given to Parse
-	form       *parsed.Form
-	workflow   *core.Workflow
+// LookingBack returns a copy of the engine that need not parse a large document again, if the store has its parsed form
+// from an earlier run of a program with the same types and kinds. It is for programs that show what runs have done: a
+// plan that is executed should come from the document.
+func (e *Engine) LookingBack(ctx context.Context, s store.Store) *Engine {
+	c := *e
+	c.forms = func(key string) []byte { return scheduler.ParsedForm(ctx, s, key) }
+	return &c
 }
 
 // parsedForm returns the form of the workflows that the engine reads, nil if there is none.
@@ -35,36 +39,25 @@ func (e *Engine) parsedForm() *parsed.Form {
 	return form
 }
 
-// parsedBefore returns the workflow of a document that the origin of the engine has in parsed form, nil if it has
-// none.
+// parsedBefore returns the workflow of a document of which there is a parsed form, nil if there is none.
 func (e *Engine) parsedBefore(name string, data []byte) *core.Workflow {
-	if e.origin == nil || name == "" || len(data) < keptFrom {
+	if e.forms == nil || name == "" || len(data) < keptFrom {
 		return nil
 	}
-	path := e.origin.path(filepath.Split(name))
-	for i := range e.origin.files {
-		f := &e.origin.files[i]
-		if f.Path != path || len(f.Parsed) == 0 || !bytes.Equal(f.Data, data) {
-			continue
-		}
-		form := e.parsedForm()
-		if form == nil {
-			return nil
-		}
-		w, err := form.Decode(f.Parsed, name)
-		if err != nil {
-			return nil // it is parsed
-		}
-		w.Dir = filepath.Dir(name)
-		if e.origin.record != nil {
-			e.origin.record.setParsed(path, f.Parsed)
-		}
-		return w
+	form := e.parsedForm()
+	if form == nil {
+		return nil
 	}
-	return nil
+	w, err := form.Decode(e.forms(form.Key(data)), name)
+	if err != nil {
+		return nil // it is parsed
+	}
+	w.Dir = filepath.Dir(name)
+	return w
 }
 
-// keepParsed keeps the workflow of a document for the files that are recorded.
+// keepParsed adds the parsed form of a document to the files that are recorded. A workflow that has none, such as one
+// with a condition of a walk by outcomes, is parsed each time.
 func (e *Engine) keepParsed(name string, data []byte, w *core.Workflow) {
 	if e.origin == nil || e.origin.record == nil || name == "" || len(data) < keptFrom || w == nil {
 		return
@@ -73,33 +66,17 @@ func (e *Engine) keepParsed(name string, data []byte, w *core.Workflow) {
 	if form == nil {
 		return
 	}
-	s := e.origin.record
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parsed = append(s.parsed, parsedDocument{e.origin.path(filepath.Split(name)), name, form, w})
-}
-
-// encodeParsed adds the parsed forms to the files. A workflow that has none, such as one with a condition of a walk
-// by outcomes, is parsed each time.
-func (s *Sources) encodeParsed() {
-	for _, d := range s.parsed {
-		if data, err := d.form.Encode(d.workflow, d.name); err == nil {
-			s.set(d.path, data)
-		}
+	if encoded, err := form.Encode(w, name); err == nil {
+		e.origin.record.setParsed(e.origin.path(filepath.Split(name)), encoded, form.Key(data))
 	}
-	s.parsed = nil
 }
 
-func (s *Sources) setParsed(path string, data []byte) {
+func (s *Sources) setParsed(path string, data []byte, key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.set(path, data)
-}
-
-func (s *Sources) set(path string, data []byte) {
 	for i := range s.files {
 		if f := &s.files[i]; f.Path == path {
-			f.Parsed = data
+			f.Parsed, f.ParsedKey = data, key
 		}
 	}
 }

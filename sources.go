@@ -21,9 +21,8 @@ import (
 // compiled again after the files have changed. The zero Sources is empty. It is safe for
 // concurrent use.
 type Sources struct {
-	mu     sync.Mutex
-	files  []core.SourceFile
-	parsed []parsedDocument
+	mu    sync.Mutex
+	files []core.SourceFile
 }
 
 // Files returns the files in the order in which they were first read, the main document first.
@@ -31,7 +30,6 @@ type Sources struct {
 func (s *Sources) Files() []core.SourceFile {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.encodeParsed()
 	return slices.Clone(s.files)
 }
 
@@ -57,12 +55,9 @@ func (s *Sources) add(path string, kind core.SourceKind, data []byte) {
 // does not add files of more than 64 MiB, files that are only checked for existence, such as the
 // input of a dataset, and files that handlers read during a run. The copy is meant for one main
 // document, whose folder the paths of the files are relative to.
-//
-// files are files of an earlier run, or none. A document among them that has not changed is not parsed again if it
-// has a parsed form, so they have such forms only if nothing is executed.
-func (e *Engine) Recording(s *Sources, files ...core.SourceFile) *Engine {
+func (e *Engine) Recording(s *Sources) *Engine {
 	c := *e
-	c.origin = &origin{record: s, files: files}
+	c.origin = &origin{record: s}
 	return &c
 }
 
@@ -80,8 +75,8 @@ func (e *Engine) From(files []core.SourceFile) *Engine {
 // origin says where the files of a workflow come from: from the disk, which is recorded, or from a
 // list.
 type origin struct {
-	record *Sources          // nil for a list
-	files  []core.SourceFile // the list, or files of an earlier run
+	record *Sources // nil for a list
+	files  []core.SourceFile
 
 	once sync.Once
 	base string // the folder of the main document

@@ -101,13 +101,13 @@ func (a *app) recordedPlan(ctx context.Context, r *storedRun, h *journal.Head) (
 	if h.File == "" {
 		return nil, fail(exitUsage, "run %s was not started from a document; only the program that started it knows its graph", r.Run)
 	}
-	files, err := scheduler.ParsedFiles(ctx, r.store, h)
+	files, err := scheduler.SourceFiles(ctx, r.store, h)
 	if err != nil {
 		return nil, err
 	}
 	now := *a.engine
 	now.Resumed = true
-	for _, e := range []*wavefold.Engine{a.engine.From(files), &now} {
+	for _, e := range []*wavefold.Engine{a.engine.From(files).LookingBack(ctx, r.store), a.engine.From(files), &now} {
 		e.Parallel = h.Options.Parallel != 0 || e.Parallel
 		if p, _ := check(e, []string{r.file()}, false); p != nil && h.IsOf(p) {
 			return p, nil

@@ -128,7 +128,7 @@ func (a *app) printInspection(x *inspection) {
 		tty.Fprintf(a.Out, "models: %s\n", explain.Usage(*x.Usage))
 	}
 	if x.Reason != "" {
-		tty.Fprintf(a.Out, "%s\n", x.Reason)
+		a.printLines(x.Reason)
 	}
 	a.printQueue(x.WaitsFor)
 	if len(x.Nodes) > 0 {
@@ -168,7 +168,7 @@ func (a *app) printInspectedNodes(x *inspection) {
 				why = "kept from the replayed run"
 			}
 		}
-		t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), began, waitedText(n.Waited+n.RetryWait), timeText(n.Duration-n.RetryWait), tokens, cost, why)
+		t.Row(n.Path, p.Status(n.Status), countText(n.Items), countText(n.Attempts), began, waitedText(n.Waited+n.RetryWait), timeText(n.Duration-n.RetryWait), tokens, cost, firstLine(why))
 	}
 	a.printTable(a.Out, t)
 }

@@ -332,12 +332,11 @@ func (a *app) planOf(ctx context.Context, st *scheduler.Stored, found *storedRun
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(folderOf(found.store)), name)
 	}
-	sourceFiles := scheduler.SourceFiles
+	files, lost := scheduler.SourceFiles(ctx, found.store, st.Head)
+	then, now := a.engine.From(files), a.engine.Recording(sources)
 	if f.previews {
-		sourceFiles = scheduler.ParsedFiles // nothing is executed
+		then, now = then.LookingBack(ctx, found.store), now.LookingBack(ctx, found.store)
 	}
-	files, lost := sourceFiles(ctx, found.store, st.Head)
-	then, now := a.engine.From(files), a.engine.Recording(sources, files...)
 	now.Resumed = true
 	if !asRecorded {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {

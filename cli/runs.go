@@ -312,7 +312,7 @@ func (r *storedRun) why() string {
 	if parent, from := r.parentOf(); parent != "" && r.Reason == "" {
 		return fmt.Sprintf("replays %s from %s", parent, from)
 	}
-	return secret.Hide(r.Reason)
+	return firstLine(secret.Hide(r.Reason))
 }
 
 // completeRuns completes the id of a run for which fits holds.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -99,9 +100,30 @@ func (a *app) why(s *explain.Run, node string, asJSON bool) error {
 	lines := s.Explain(account)
 	tty.Fprintf(a.Out, "%s\n", a.palette(a.Out).Bold(lines[0]))
 	for _, line := range lines[1:] {
-		tty.Fprintf(a.Out, "%s\n", line)
+		a.printLines(line)
 	}
 	return nil
+}
+
+// printLines prints a message with its line breaks. Lines after the first one are indented as far as the first one, and
+// as they are in the message.
+func (a *app) printLines(message string) {
+	indent := message[:len(message)-len(strings.TrimLeft(message, " "))]
+	for i, line := range strings.Split(message, "\n") {
+		if i > 0 {
+			line = indent + line
+		}
+		tty.Fprintf(a.Out, "%s\n", line)
+	}
+}
+
+// firstLine returns the first line of a message for a table, and how many follow.
+func firstLine(message string) string {
+	first, rest, several := strings.Cut(message, "\n")
+	if !several {
+		return message
+	}
+	return strings.TrimSuffix(first, ":") + " (and " + plural(strings.Count(rest, "\n")+1, "more line") + ")"
 }
 
 func (a *app) troubles(s *explain.Run, asJSON bool) error {

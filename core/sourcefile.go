@@ -11,8 +11,10 @@ type SourceFile struct {
 	SHA256 string
 	Data   []byte
 	// Parsed is the workflow that was read from a large document, in a form that only programs with the same
-	// types of a workflow can decode. It is nil for other files, and never needed.
-	Parsed []byte
+	// types of a workflow can decode, and ParsedKey the name of that form. They are empty for other files, and
+	// never needed.
+	Parsed    []byte
+	ParsedKey string
 }
 
 // SourceKind is what a SourceFile is used for.

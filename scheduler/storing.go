@@ -142,13 +142,8 @@ func (o *Recording) addSources(ctx context.Context, head *journal.Head) error {
 		if err != nil {
 			return err
 		}
-		parsed := ""
-		if f.Parsed != nil {
-			if parsed, err = o.Store.Put(ctx, f.Parsed); err != nil {
-				return err
-			}
-		}
-		head.Sources = append(head.Sources, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob, Parsed: parsed})
+		putParsed(ctx, o.Store, head.Run, &f)
+		head.Sources = append(head.Sources, journal.Source{Path: f.Path, Kind: string(f.Kind), SHA256: f.SHA256, Blob: blob})
 	}
 	return nil
 }
@@ -165,18 +160,6 @@ func SourceFiles(ctx context.Context, s store.Store, h *journal.Head) ([]core.So
 		files[i] = core.SourceFile{Path: f.Path, Kind: core.SourceKind(f.Kind), SHA256: f.SHA256, Data: data}
 	}
 	return files, nil
-}
-
-// ParsedFiles is SourceFiles with the parsed forms of large documents, for callers that look back and execute
-// nothing: a store does not know whether the form in an archive that it has imported is that of the document.
-func ParsedFiles(ctx context.Context, s store.Store, h *journal.Head) ([]core.SourceFile, error) {
-	files, err := SourceFiles(ctx, s, h)
-	for i := range files {
-		if form := h.Sources[i].Parsed; form != "" {
-			files[i].Parsed, _ = s.Get(ctx, form) // without it, the document is parsed
-		}
-	}
-	return files, err
 }
 
 func storeError(err error) error { return &core.StoreError{Err: err} }

@@ -7,7 +7,9 @@
 package parsed
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"reflect"
 
@@ -33,14 +35,24 @@ func New(salt string) (*Form, error) {
 	return f, nil
 }
 
+// Key returns the name of the form of a document with a content.
+func (f *Form) Key(document []byte) string {
+	sum := sha256.New()
+	sum.Write(f.header[:])
+	sum.Write(document)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
 // errOther is the error for data in another form.
 var errOther = errors.New("the parsed form is that of another version")
 
 // Encode returns the parsed form of a document. file is the name in the positions of the workflow, which is
-// not part of the form. The error says what has no form, such as a Go function.
+// not part of the form, and neither is the folder of the workflow. The error says what has no form, such as a Go function.
 func (f *Form) Encode(w *core.Workflow, file string) ([]byte, error) {
 	e := &encoder{file: file, index: map[string]uint64{}}
-	f.root.encode(e, reflect.ValueOf(w).Elem())
+	anywhere := *w
+	anywhere.Dir = ""
+	f.root.encode(e, reflect.ValueOf(&anywhere).Elem())
 	if e.err != nil {
 		return nil, e.err
 	}

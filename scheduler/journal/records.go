@@ -71,8 +71,6 @@ type Source struct {
 	Kind   string `json:"kind"`
 	SHA256 string `json:"sha256"`
 	Blob   string `json:"blob,omitempty"`
-	// Parsed is the blob with the parsed form of a document, or "" if there is none.
-	Parsed string `json:"parsed,omitempty"`
 }
 
 // SetPlan sets the members of the head that identify the plan of the run. r is p.Recorded.
