@@ -153,6 +153,9 @@ func (a *app) importRun(ctx context.Context, flag, name string) error {
 	if m.Status == store.StatusInterrupted || m.Status == store.StatusPaused {
 		tty.Fprintf(a.Err, "resume with: %s\n", resumeCommand(m.Run))
 	}
+	if m.Status == store.StatusInterrupted {
+		a.hintf("the run had not ended when it was exported: if it goes on where it came from, resuming it here does its work twice")
+	}
 	return nil
 }
 

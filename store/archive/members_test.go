@@ -63,6 +63,12 @@ func pack(t *testing.T, m archive.Manifest, list []member) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return packed(t, manifest, list)
+}
+
+// packed is pack with a manifest as it is.
+func packed(t *testing.T, manifest []byte, list []member) []byte {
+	t.Helper()
 	var out bytes.Buffer
 	z, err := zstd.NewWriter(&out)
 	if err != nil {
@@ -117,6 +123,20 @@ func TestMembers(t *testing.T) {
 			for range b.List(t.Context(), store.Query{}) {
 				t.Errorf("%s: the store has a run", c.name)
 			}
+		}
+	}
+}
+
+// TestManifest: a manifest of this format has no other keys, and one of a later format is named.
+func TestManifest(t *testing.T) {
+	for manifest, want := range map[string]string{
+		`{"format": 1, "run": "r", "encrypted": true}`: `unknown field "encrypted"`,
+		`{"format": 2, "run": "r", "encrypted": true}`: "archive format 2, this wavefold reads up to 1",
+		`{"format": 1`: "unexpected end of JSON input",
+	} {
+		b := memory.New(nil)
+		if _, _, err := archive.Read(t.Context(), bytes.NewReader(packed(t, []byte(manifest), nil)), b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", manifest, err, want)
 		}
 	}
 }

@@ -186,6 +186,9 @@ func (e *storeError) Error() string { return e.err.Error() }
 // Unwrap returns the error of the store.
 func (e *storeError) Unwrap() error { return e.err }
 
+// maxManifest limits the size of a manifest in bytes. It has about 150 for each member.
+const maxManifest = 64 << 20
+
 func (in *reader) readManifest() error {
 	h, err := in.tar.Next()
 	if err != nil {
@@ -194,7 +197,11 @@ func (in *reader) readManifest() error {
 	if h.Name != manifestName {
 		return damaged(fmt.Errorf("it begins with %s, want %s", h.Name, manifestName))
 	}
-	if err := json.NewDecoder(in.tar).Decode(&in.manifest); err != nil {
+	data, err := io.ReadAll(io.LimitReader(in.tar, maxManifest))
+	if err == nil {
+		err = json.Unmarshal(data, &in.manifest)
+	}
+	if err != nil {
 		return cannot(manifestName, err)
 	}
 	switch m := &in.manifest; {
@@ -202,6 +209,11 @@ func (in *reader) readManifest() error {
 		return fmt.Errorf("archive format %d, this wavefold reads up to %d", m.Format, Format)
 	case m.Journal > store.Format:
 		return &store.FormatError{Format: m.Journal}
+	}
+	strict := json.NewDecoder(bytes.NewReader(data)) // only a later format has other keys
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(new(Manifest)); err != nil {
+		return cannot(manifestName, err)
 	}
 	return nil
 }
