@@ -89,7 +89,7 @@ func (b *rebuilding) read(ctx context.Context) error {
 	if b.batches != nil {
 		first = 1
 	}
-	for rec, err := range st.store.Read(ctx, st.run, first) {
+	for rec, err := range st.since(ctx, first) {
 		if err == nil {
 			err = b.add(rec)
 		}

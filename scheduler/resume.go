@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -40,7 +41,13 @@ type Stored struct {
 	from   uint64 // the record of Head
 	last   uint64 // the last record
 	forked bool   // a replay whose past was copied
+	// records are those of the journal, or nil if they must be read again: of a run that is executed here others may
+	// follow, and those of a large journal would take much memory.
+	records []store.Record
 }
+
+// maxKept limits the size of the records that a Stored keeps, in bytes.
+const maxKept = 16 << 20
 
 // OpenStored takes the lease of a stored run and reads what its journal says about the run as a
 // whole. The error is a store.HeldError if another process executes the run, store.ErrNotFound if
@@ -83,8 +90,13 @@ func (st *Stored) Close() error {
 
 // read reads the records except the batches.
 func (st *Stored) read(ctx context.Context) error {
+	var list []store.Record
+	size := 0
 	for rec, err := range st.store.Read(ctx, st.run, 1) {
 		if err == nil {
+			if size += len(rec.Data); st.lease.Token == 0 && size <= maxKept { // see ReadStored
+				list = append(list, rec)
+			}
 			switch st.last = rec.Seq; rec.Type {
 			case store.Head:
 				st.from, st.parts = rec.Seq, st.parts+1
@@ -109,7 +121,24 @@ func (st *Stored) read(ctx context.Context) error {
 			return err
 		}
 	}
+	if uint64(len(list)) == st.last {
+		st.records = list
+	}
 	return nil
+}
+
+// since returns the records of the journal from a number on.
+func (st *Stored) since(ctx context.Context, first uint64) iter.Seq2[store.Record, error] {
+	if st.records == nil {
+		return st.store.Read(ctx, st.run, first)
+	}
+	return func(yield func(store.Record, error) bool) {
+		for _, rec := range st.records[min(first-1, st.last):] {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Resume continues a stored run in this process. p is the plan of its workflow. Executions that
