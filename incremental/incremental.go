@@ -12,6 +12,7 @@
 package incremental
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -473,18 +474,22 @@ func (s *Session) learnPartitions(r *core.Report) {
 	s.file.Partitions = next
 }
 
-// write replaces the file atomically.
+// write replaces the file atomically. The name of the temporary file depends on the content, so that a run that is resumed
+// after its process was killed here replaces what that process has left.
 func (s *Session) write() error {
 	data, err := json.MarshalIndent(s.file, "", "  ")
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(s.path), ".wavefold-*.tmp")
+	data = append(data, '\n')
+	sum := sha256.Sum256(data)
+	dir, name := filepath.Split(s.path)
+	temp, err := os.Create(filepath.Join(dir, fmt.Sprintf(".%s.%x.tmp", name, sum[:8])))
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temp.Name()) // has no effect after the rename
-	_, err = temp.Write(append(data, '\n'))
+	_, err = temp.Write(data)
 	err = errors.Join(err, temp.Sync(), temp.Close())
 	if err != nil {
 		return err

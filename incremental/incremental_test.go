@@ -1,7 +1,10 @@
 package incremental_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -263,5 +266,38 @@ func TestFindings(t *testing.T) {
 		if !strings.Contains(ds.Error(), want) {
 			t.Errorf("%s: %s, want %s", section, ds.Error(), want)
 		}
+	}
+}
+
+// A process that is killed while it writes the file leaves a temporary file. The run that is resumed writes the same and
+// leaves none.
+func TestTemporaryFileOfAKilledProcess(t *testing.T) {
+	p := compile(t, doc)
+	end := func() string {
+		s, err := incremental.Begin(p, days(), incremental.Options{FullRefresh: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.End(report(core.RunSuccess, int64(3))); err != nil {
+			t.Fatal(err)
+		}
+		return s.Path()
+	}
+	path := end()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(data)
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%x.tmp", filepath.Base(path), sum[:8]))
+	if err := os.WriteFile(temp, append(data[:10:10], strings.Repeat("x", 1000)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("the file is %s, %v; want %s", again, err, data)
+	}
+	if _, err := os.Stat(temp); err == nil {
+		t.Error("the temporary file is still there")
 	}
 }
